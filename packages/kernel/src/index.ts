@@ -1,0 +1,18 @@
+export { Emitter } from './emitter.ts'
+export { ParleyError } from './errors.ts'
+export { systemRandom, systemTime } from './io/system.ts'
+export { type Machine, MachineDriver } from './machine.ts'
+export { type Random, randomBelow, randomToken, randomUint32, SeededRandom } from './random.ts'
+export type { Time, Timer } from './time.ts'
+export {
+  type Ms,
+  msToSamples,
+  type RtpTicks,
+  SAMPLE_RATE_HZ,
+  SAMPLES_PER_MS,
+  type Samples,
+  type Seq16,
+  samplesToMs,
+  type UnixMs,
+} from './units.ts'
+export { VirtualTime } from './virtual-time.ts'

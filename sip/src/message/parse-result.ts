@@ -1,0 +1,63 @@
+import type { CSeq, NameAddr, SipMessage, Via } from './message.ts'
+
+/** What came of bytes that claim to be one SIP message. Parsing never throws; whatever the bytes, it is one of these. */
+export type ParseResult = Parsed | Refused
+
+export interface Parsed {
+  readonly ok: true
+  readonly message: SipMessage
+  /** What is wrong with the message and was tolerated (RFC 3261 section 7, RFC 4475 section 3.1.2). */
+  readonly faults: readonly Fault[]
+}
+
+/** A message that must not be processed: answer it where `answer` says so, else drop it. */
+export interface Refused {
+  readonly ok: false
+  readonly fault: Fault
+  /** The status a server would answer (400, 413, 416, 505, …); null: drop without a word. */
+  readonly answer: number | null
+  /** What is needed to build that answer; null exactly when `answer` is null. */
+  readonly seed: ResponseSeed | null
+  /** Stream framing is lost: the connection has to be closed. */
+  readonly fatal: boolean
+}
+
+export interface Fault {
+  /** Stable, snake_case: "bad_uri", "missing_header", "content_length_mismatch", … */
+  readonly code: string
+  /** Canonical header name, "start_line", "body" or "message". */
+  readonly where: string
+  /** Byte offset into the message. */
+  readonly offset: number
+  /** One English sentence. */
+  readonly detail: string
+}
+
+/** The headers a response copies from its request (RFC 3261 section 8.2.6.2), as far as they could be read. */
+export interface ResponseSeed {
+  readonly method: string
+  readonly via: readonly Via[]
+  readonly from: NameAddr
+  readonly to: NameAddr
+  readonly callId: string
+  readonly cseq: CSeq
+}
+
+/** Bounds on what is accepted from the network. */
+export interface MessageLimits {
+  /** Start line and headers together, bytes; default 16384. */
+  readonly headerBytes: number
+  /** Body, bytes; default 65536. */
+  readonly bodyBytes: number
+  /** Header fields, after splitting nothing; default 128. */
+  readonly headerCount: number
+  /** One header line after unfolding, bytes; default 8192. */
+  readonly lineBytes: number
+}
+
+export const DEFAULT_LIMITS: MessageLimits = {
+  headerBytes: 16384,
+  bodyBytes: 65536,
+  headerCount: 128,
+  lineBytes: 8192,
+}

@@ -1,0 +1,149 @@
+import type { NameAddr, SipRequest, SipUri } from '../message/message.ts'
+import type { Flow, NextHop } from '../transport/transport.ts'
+
+export type Direction = 'inbound' | 'outbound'
+
+/** A body with its type; SIP does not look inside. */
+export interface Body {
+  /** Lower-cased media type without parameters, "application/sdp". */
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * One INVITE session (RFC 3261 sections 13 to 15), the same for both directions.
+ *
+ *     outbound: calling -> early -> confirmed -> terminating -> terminated
+ *     inbound:  incoming -> early -> confirmed -> terminating -> terminated
+ *
+ * Commands that do not fit the state throw `SipStateError` (code "wrong_state"); they never send something illegal.
+ */
+export interface InviteSession {
+  readonly direction: Direction
+  readonly callId: string
+  readonly state: 'calling' | 'incoming' | 'early' | 'confirmed' | 'terminating' | 'terminated'
+  /** The initial INVITE as received or as first sent. */
+  readonly invite: SipRequest
+  /** The flow of the last message exchanged; undefined before the first send resolved. */
+  readonly flow: Flow | undefined
+  /** Where events go, one at a time, never synchronously inside a command; set once before the first await. */
+  onEvent(listener: (event: SessionEvent) => void): void
+
+  /** Inbound before the answer: 180 or 183, or any 101..199. */
+  progress(status: number, body?: Body): void
+  /** Inbound: 200 with our SDP: the answer, or the offer when the INVITE had none. Retransmitted until ACK. */
+  answer(body: Body): void
+  /** Inbound before the answer: 300..699. */
+  reject(
+    status: number,
+    options?: { readonly reason?: string; readonly retryAfterS?: number; readonly headers?: HeaderPairs },
+  ): void
+  /** Outbound with delayed offer (no body in `invite`): our answer, sent in the ACK. Must follow `answered` at once. */
+  acknowledge(body: Body): void
+  /** Whatever ends the session now: CANCEL, BYE, or a 480 to an unanswered inbound INVITE. Idempotent. `ended` follows. */
+  hangUp(options?: { readonly reason?: HeaderReason }): void
+
+  /** re-INVITE with an offer, or without one (the peer offers). Outcome: `reoffer-answered` or `reoffer-rejected`. 491 glare is retried inside. */
+  reoffer(body: Body | undefined): void
+  /** Answer to an `offer` event: 200 with `body` (our answer, or our offer when the re-INVITE had none). */
+  acceptOffer(body: Body): void
+  /** Refuse an `offer`: 488 and so on; the session stays as it was. */
+  rejectOffer(status: number, warning?: string): void
+  /** INFO in the dialog; the outcome is the event `info-result`. */
+  info(body: Body): void
+}
+
+export type HeaderPairs = readonly (readonly [name: string, value: string])[]
+
+/** RFC 3326. */
+export interface HeaderReason {
+  readonly protocol: 'SIP' | 'Q.850'
+  readonly cause: number
+  readonly text?: string
+}
+
+export type SessionEvent =
+  /** 100 arrived: the next hop has the INVITE. */
+  | { readonly type: 'trying' }
+  /** 101..199; `toTag` tells early dialogs apart. */
+  | {
+      readonly type: 'progress'
+      readonly status: number
+      readonly toTag: string | undefined
+      readonly body: Body | undefined
+    }
+  /** Outbound: 2xx. With a body: the answer, ACK already sent; or, with delayed offer, the offer to `acknowledge`. */
+  | { readonly type: 'answered'; readonly body: Body | undefined }
+  /** Inbound: the ACK to our 2xx, with the answer when our 2xx carried the offer. */
+  | { readonly type: 'acknowledged'; readonly body: Body | undefined }
+  /** Re-INVITE from the peer; undefined body: it wants our offer, and `offer-answered` follows with the ACK. */
+  | { readonly type: 'offer'; readonly body: Body | undefined }
+  | { readonly type: 'offer-answered'; readonly body: Body | undefined }
+  /** The peer's re-INVITE was withdrawn (CANCEL) or failed before it took effect: the session stays as it was. */
+  | { readonly type: 'offer-withdrawn' }
+  | { readonly type: 'reoffer-answered'; readonly body: Body | undefined }
+  | { readonly type: 'reoffer-rejected'; readonly status: number }
+  /** INFO of the peer, already answered 200 (a type nobody handles was answered 415 and is not told). */
+  | { readonly type: 'info'; readonly body: Body }
+  | { readonly type: 'info-result'; readonly status: number }
+  /** Last event, exactly once. */
+  | { readonly type: 'ended'; readonly end: SessionEnd }
+
+/** How a session ended, decided once. */
+export interface SessionEnd {
+  /**
+   * rejected: a final failure to or from us before the answer; cancelled: CANCEL, by either side; bye: BYE, by either
+   * side; timeout: no answer to our request, or no ACK; transport: no way to the peer; refused: our own policy.
+   */
+  readonly cause: 'rejected' | 'cancelled' | 'bye' | 'timeout' | 'transport' | 'protocol'
+  readonly by: 'local' | 'remote'
+  /** Final status of the INVITE: 200 for a session that stood; 408 for Timer B, 503 for transport, when none was received. */
+  readonly status: number
+  readonly reason: string
+  /** The far end confirmed the end: our BYE or CANCEL was answered, or theirs was received. */
+  readonly confirmed: boolean
+  /** One sentence for logs. */
+  readonly detail: string
+  /** Seconds, from the rejecting response. */
+  readonly retryAfterS: number | undefined
+}
+
+export interface OutboundCall {
+  /** Request-URI. */
+  readonly uri: SipUri
+  readonly from: NameAddr
+  /** Default: `<uri>`. */
+  readonly to?: NameAddr
+  /** Where to send when not where the URI says (a trunk's address). */
+  readonly nextHop?: NextHop
+  /** Pre-loaded route set. */
+  readonly route?: readonly NameAddr[]
+  /** Answers 401/407 from this call's own next hop, once per nonce. */
+  readonly credentials?: Credentials
+  /** Additional headers; names and values are checked (no CR, LF, NUL; at most 1024 bytes a line). */
+  readonly headers?: HeaderPairs
+  /** The offer; absent for a delayed offer. */
+  readonly body?: Body
+  /** CANCEL after this long without a final answer; default 180 s. */
+  readonly ringTimeoutMs?: number
+}
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+/** Asked for every request outside a dialog, before any state is kept. */
+export type Gatekeeper = (request: SipRequest, flow: Flow) => GateVerdict
+
+export type GateVerdict =
+  | { readonly verdict: 'accept' }
+  /** No answer at all: scanners learn nothing. */
+  | { readonly verdict: 'drop' }
+  | { readonly verdict: 'reject'; readonly status: number; readonly retryAfterS?: number }
+  /** Digest (RFC 8760: SHA-256 first, then MD5); once proven the gatekeeper is not asked again for that request. */
+  | {
+      readonly verdict: 'challenge'
+      readonly realm: string
+      readonly passwordOf: (username: string) => string | undefined
+    }

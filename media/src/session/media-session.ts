@@ -1,0 +1,130 @@
+import type { Ms, Samples } from '@parley/kernel'
+
+export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
+
+/**
+ * What one offer/answer agreed on, from our side. Plain data: it crosses to a media thread.
+ * Applying new parameters in mid-call keeps SSRC, sequence numbers, timestamps and, for keys that did not change,
+ * SRTP rollover counters and replay windows (RFC 3711 section 3.3.1).
+ */
+export interface MediaParameters {
+  /** Where RTP goes; null while the peer has no address (0.0.0.0, port 0). */
+  readonly remote: { readonly address: string; readonly port: number } | null
+  /** Ours: "recvonly" and "inactive" send silence only where the peer's direction lets it hear it. */
+  readonly direction: MediaDirection
+  readonly codec: 'PCMU' | 'PCMA'
+  readonly payloadType: number
+  /** What we send; 10 to 60. What we receive may be anything of whole milliseconds up to 60. */
+  readonly ptimeMs: number
+  /** Payload type of telephone-event/8000, or null: the peer takes no RFC 4733 digits. */
+  readonly dtmfPayloadType: number | null
+  /** null: plain RTP. */
+  readonly srtp: SrtpParameters | null
+}
+
+export interface SrtpParameters {
+  readonly send: SrtpKey
+  readonly receive: SrtpKey
+}
+
+export type SrtpSuite = 'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32'
+
+export interface SrtpKey {
+  readonly suite: SrtpSuite
+  /** Master key and master salt as SDES carries them: 16 + 14 bytes. */
+  readonly keyAndSalt: Uint8Array
+}
+
+export interface MediaSessionOptions {
+  /** For `describe()` and logs. */
+  readonly label: string
+  /** Record to this stereo mu-law WAV; left is what was heard, right what was sent, unless `swap`. */
+  readonly recording?: { readonly path: string; readonly swapChannels?: boolean }
+}
+
+/**
+ * One call's audio, seen from the thread that owns the call. Positions (`atSample`) are on the session's sample
+ * clock: samples at 8 kHz since `open`, the same for both directions, recording, digits and playout.
+ */
+export interface MediaSession {
+  readonly id: number
+  readonly local: { readonly address: string; readonly port: number }
+  onEvent(listener: (event: MediaEvent) => void): void
+  /** Before the first `apply` nothing is sent and nothing is accepted. */
+  apply(parameters: MediaParameters): void
+
+  /**
+   * Queues audio (8 kHz, 16-bit) behind what is already queued. Silence is sent when nothing is queued.
+   * Returns the position in the *playout stream* (samples queued since open) at which this audio ends;
+   * `play-progress` events and `played()` count in the same stream.
+   */
+  play(audio: Int16Array): Samples
+  /** Drops what was not sent yet, within one tick; never overtaken by a later `play`. Returns the playout position that stands. */
+  flush(): void
+  /** Playout position: samples of queued audio that really left. */
+  played(): Samples
+  /** Queued audio not yet sent. */
+  queued(): Samples
+
+  /** RFC 4733, one after the other; audio is suppressed meanwhile. Characters 0-9 * # A-D; others throw. */
+  sendDigits(digits: string, options?: { readonly durationMs?: Ms; readonly gapMs?: Ms }): void
+
+  /**
+   * Inbound audio in order, loss concealed, held gaps silent: copies up to `into.length` samples that arrived since
+   * the last call, returns how many. Reading late loses the oldest, counted in the statistics.
+   */
+  readHeard(into: Int16Array): Samples
+  /** Sample-clock position of the next sample that `readHeard` returns. */
+  heardPosition(): Samples
+
+  /** The chain as built, one line: "udp 127.0.0.1:10000 <- srtp AES_CM_128_HMAC_SHA1_80 <- PCMU/8000 …". */
+  describe(): string
+  statistics(): Promise<MediaStatistics>
+  /** Stops media, closes the recording, drains the port. Idempotent; resolves when the file is complete. */
+  close(): Promise<MediaReport>
+}
+
+export type MediaEvent =
+  /** First authenticated packet of the peer. */
+  | { readonly type: 'first-packet'; readonly atSample: Samples }
+  | { readonly type: 'digit'; readonly digit: string; readonly atSample: Samples; readonly durationMs: Ms }
+  | { readonly type: 'digits-sent'; readonly digits: string }
+  | { readonly type: 'speech-start'; readonly atSample: Samples }
+  | { readonly type: 'speech-end'; readonly atSample: Samples }
+  /** Playout reached `position`; sent at least every 200 ms while something plays, and when the queue has run empty. */
+  | { readonly type: 'play-progress'; readonly position: Samples; readonly atSample: Samples; readonly idle: boolean }
+  /** The media thread is gone: the session is lost. */
+  | { readonly type: 'failed'; readonly detail: string }
+
+export interface MediaStatistics {
+  readonly packetsSent: number
+  readonly packetsReceived: number
+  /** RFC 3550 A.3. */
+  readonly packetsLost: number
+  readonly packetsLate: number
+  readonly packetsDuplicate: number
+  /** Interarrival jitter, ms (RFC 3550 A.8). */
+  readonly jitterMs: Ms
+  readonly concealedSamples: Samples
+  /** Failed authentication, replayed, or from a source that is not the latched one; none of them changed any state. */
+  readonly rejected: {
+    readonly unauthenticated: number
+    readonly replayed: number
+    readonly foreign: number
+    readonly malformed: number
+  }
+  readonly heardOverrunSamples: Samples
+  readonly missedSlots: number
+}
+
+export interface MediaReport {
+  readonly statistics: MediaStatistics
+  readonly recording: { readonly path: string; readonly channels: 2; readonly durationMs: Ms } | null
+}
+
+/** Opens sessions: on media threads in production, in-process and in virtual time for tests. */
+export interface MediaPlane {
+  open(options: MediaSessionOptions): Promise<MediaSession>
+  describe(): string
+  close(): Promise<void>
+}

@@ -67,3 +67,13 @@ export interface NextHop {
   /** Certificate name; default `host`. In-dialog hops written as addresses carry the trunk's name here. */
   readonly serverName: string | undefined
 }
+
+/** The transport layer as a port: sockets in production (io/), an in-memory network in virtual time. */
+export interface SipTransport {
+  /** Never throws for network reasons; outcomes arrive as inputs, never synchronously. */
+  submit(output: TransportOutput): void
+  /** One listener, set before anything is submitted. */
+  onInput(listener: (input: TransportInput) => void): void
+  /** Via sent-by and Contact host and port of this element for a transport; undefined when it does not listen there. */
+  advertised(transport: TransportName): { readonly host: string; readonly port: number } | undefined
+}

@@ -1,0 +1,33 @@
+import type { Random, Time } from '@parley/kernel'
+import type { MessageLimits } from '../message/parse-result.ts'
+import type { Resolver } from '../transport/resolver.ts'
+import type { StreamLimits } from '../transport/stream-limits.ts'
+
+/** Our certificate and whom we trust; all PEM. */
+export interface TlsIdentity {
+  /** Leaf first, then intermediates. */
+  readonly cert: string
+  readonly key: string
+  /** Roots for the servers we dial; several may stand one after the other. */
+  readonly ca: string
+  /** Trust the public roots that come with Node as well; default false. */
+  readonly systemRoots?: boolean
+}
+
+export interface SocketTransportOptions {
+  /** IPv4 or IPv6 literal to listen on; default 127.0.0.1. */
+  readonly bind?: string
+  /** 0: any free port; null or absent: this transport does not listen (TCP and TLS still dial; UDP cannot be sent). */
+  readonly udpPort?: number | null
+  readonly tcpPort?: number | null
+  readonly tlsPort?: number | null
+  /** Host of Via and Contact; default `bind`, in brackets when it is IPv6. */
+  readonly advertisedHost?: string
+  /** Needed for `tlsPort` and for dialling TLS. */
+  readonly tls?: TlsIdentity
+  readonly resolver: Resolver
+  readonly time: Time
+  readonly random: Random
+  readonly limits?: Partial<StreamLimits>
+  readonly messageLimits?: MessageLimits
+}

@@ -1,0 +1,21 @@
+import type { NextHop, Target, TransportName } from './transport.ts'
+
+/** RFC 3263 as a port: addresses in order of preference, empty when the name leads nowhere. May reject. */
+export interface Resolver {
+  resolve(hop: NextHop): Promise<readonly Target[]>
+}
+
+/** RFC 3261 section 19.1.2: 5061 for TLS, 5060 otherwise. */
+export function defaultPort(transport: TransportName): number {
+  return transport === 'tls' ? 5061 : 5060
+}
+
+/** RFC 3263 section 4.1 without NAPTR and SRV: the transport that was asked for, else UDP. */
+export function hopTransport(hop: NextHop): TransportName {
+  return hop.transport ?? 'udp'
+}
+
+/** `host` without the brackets of an IPv6 reference. */
+export function bareHost(host: string): string {
+  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+}

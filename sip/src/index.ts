@@ -1,0 +1,50 @@
+export { type AuthValue, parseChallenges, parseCredentials, serialiseAuthValue } from './message/auth-value.ts'
+export { canonicalName } from './message/canonical-name.ts'
+export { type ContentType, mediaTypeOf, parseContentType } from './message/content-type.ts'
+export { parseCSeq, serialiseCSeq } from './message/cseq.ts'
+export { type DecodeOptions, type DecodeOutcome, decodeFile } from './message/decode.ts'
+export { HeaderList } from './message/header-list.ts'
+export {
+  type CSeq,
+  isSipUri,
+  type MessageFields,
+  type NameAddr,
+  type OpaqueUri,
+  type Params,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse,
+  type SipUri,
+  tagOf,
+  type Uri,
+  type Via,
+} from './message/message.ts'
+export {
+  createRequest,
+  createResponse,
+  type RequestOptions,
+  type ResponseOptions,
+} from './message/message-factory.ts'
+export { parseNameAddr, parseNameAddrList, serialiseNameAddr } from './message/name-addr.ts'
+export { parseDatagram } from './message/parse-datagram.ts'
+export {
+  DEFAULT_LIMITS,
+  type Fault,
+  type MessageLimits,
+  type Parsed,
+  type ParseResult,
+  type Refused,
+  type ResponseSeed,
+} from './message/parse-result.ts'
+export { parseReason, type ReasonValue, serialiseReason } from './message/reason.ts'
+export { reasonPhrase } from './message/reason-phrases.ts'
+export { parseRetryAfter, type RetryAfter } from './message/retry-after.ts'
+export { type Abilities, type Objection, screenRequest } from './message/screen-request.ts'
+export { serialise } from './message/serialise.ts'
+export { SipMessageError } from './message/sip-message-error.ts'
+export { splitList } from './message/split-list.ts'
+export { type KeepAlive, StreamFramer } from './message/stream-framer.ts'
+export { tokenList } from './message/token-list.ts'
+export { parseUri, serialiseUri, uriEquals } from './message/uri.ts'
+export { parseVia, serialiseVia } from './message/via.ts'
+export { serialiseWarning } from './message/warning.ts'

@@ -1,3 +1,4 @@
+import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
 import type { NameAddr, SipRequest, SipUri } from '../message/message.ts'
 import type { Flow, NextHop } from '../transport/transport.ts'
 
@@ -26,6 +27,8 @@ export interface InviteSession {
   readonly invite: SipRequest
   /** The flow of the last message exchanged; undefined before the first send resolved. */
   readonly flow: Flow | undefined
+  /** The dialog as plain data, with its CSeq as of now; undefined before there is one (no tag of the peer yet). */
+  readonly dialog: DialogSnapshot | undefined
   /** Where events go, one at a time, never synchronously inside a command; set once before the first await. */
   onEvent(listener: (event: SessionEvent) => void): void
 
@@ -38,7 +41,10 @@ export interface InviteSession {
     status: number,
     options?: { readonly reason?: string; readonly retryAfterS?: number; readonly headers?: HeaderPairs },
   ): void
-  /** Outbound with delayed offer (no body in `invite`): our answer, sent in the ACK. Must follow `answered` at once. */
+  /**
+   * Our answer, sent in the ACK, when we sent no offer: outbound with delayed offer (no body in `invite`) after
+   * `answered`, or after the `reoffer-answered` of `reoffer(undefined)`. Must follow at once: the peer waits 64*T1.
+   */
   acknowledge(body: Body): void
   /** Whatever ends the session now: CANCEL, BYE, or a 480 to an unanswered inbound INVITE. Idempotent. `ended` follows. */
   hangUp(options?: { readonly reason?: HeaderReason }): void
@@ -137,7 +143,11 @@ export interface Credentials {
 export type Gatekeeper = (request: SipRequest, flow: Flow) => GateVerdict
 
 export type GateVerdict =
-  | { readonly verdict: 'accept' }
+  | {
+      readonly verdict: 'accept'
+      /** The peer's own name (a trunk's host): what in-dialog re-dials verify against. Default: the hop's host. */
+      readonly serverName?: string
+    }
   /** No answer at all: scanners learn nothing. */
   | { readonly verdict: 'drop' }
   | { readonly verdict: 'reject'; readonly status: number; readonly retryAfterS?: number }

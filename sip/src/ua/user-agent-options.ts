@@ -1,0 +1,59 @@
+import type { Random, Time } from '@parley/kernel'
+import type { NameAddr, SipResponse, SipUri } from '../message/message.ts'
+import type { TimerSettings } from '../transaction/timers.ts'
+import type { NextHop, SipTransport } from '../transport/transport.ts'
+import type { Credentials, Gatekeeper, HeaderPairs, InviteSession } from './session.ts'
+
+export interface UserAgentOptions {
+  readonly time: Time
+  readonly random: Random
+  readonly transport: SipTransport
+  readonly gatekeeper: Gatekeeper
+  /** A new inbound call; called synchronously, `onEvent` has to be set before it returns. */
+  readonly onInvite: (session: InviteSession) => void
+  /** User-Agent and Server header; default: none is sent. */
+  readonly userAgentName?: string
+  readonly limits?: Partial<UserAgentLimits>
+  readonly timers?: Partial<TimerSettings>
+  /** Media types of INFO bodies that sessions are told about; default `application/dtmf-relay`, `application/dtmf`. */
+  readonly acceptedInfoTypes?: readonly string[]
+  readonly log?: (entry: LogEntry) => void
+}
+
+export interface UserAgentLimits {
+  /** Sessions of both directions; more INVITEs get 503, more `invite` calls throw "too_many_sessions"; default 2000. */
+  readonly sessions: number
+  /** Server transactions that are remembered at once; default 20000. */
+  readonly serverTransactions: number
+  /** The same, per flow; default 10000. */
+  readonly serverTransactionsPerFlow: number
+  /** Client transactions at once; more requests fail at once; default 20000. */
+  readonly clientTransactions: number
+  /** Seconds in the Retry-After of a 503; default 5. */
+  readonly retryAfterS: number
+}
+
+export interface LogEntry {
+  readonly level: 'debug' | 'warn' | 'error'
+  /** Stable, snake_case. */
+  readonly event: string
+  readonly detail: string
+}
+
+/** A request outside any dialog. */
+export interface OutboundRequest {
+  readonly uri: SipUri
+  readonly from: NameAddr
+  /** Default: `<uri>`. */
+  readonly to?: NameAddr
+  readonly nextHop?: NextHop
+  readonly route?: readonly NameAddr[]
+  readonly credentials?: Credentials
+  readonly headers?: HeaderPairs
+}
+
+/** What came of a request; never a rejected promise. */
+export type RequestOutcome =
+  | { readonly type: 'response'; readonly response: SipResponse }
+  /** No final response in 64*T1 (code "timeout"), or no way to the peer (the transport's code). */
+  | { readonly type: 'failed'; readonly cause: 'timeout' | 'transport'; readonly code: string; readonly detail: string }

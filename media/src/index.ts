@@ -1,0 +1,35 @@
+export { ReceptionStatistics } from './rtp/reception-statistics.ts'
+export {
+  ntpMiddle,
+  ReportBlock,
+  RtcpCompound,
+  readRtcp,
+  roundTripMs,
+  toReportDelay,
+  writeBye,
+  writeReceiverReport,
+  writeSdesCname,
+  writeSenderReport,
+} from './rtp/rtcp.ts'
+export { RtcpScheduler } from './rtp/rtcp-scheduler.ts'
+export { isRtcp, RTP_HEADER_BYTES, RtpHeader, readRtpHeader, writeRtpHeader } from './rtp/rtp-packet.ts'
+export {
+  ExtendedSequence,
+  SEQUENCE_BAD,
+  SEQUENCE_PROBATION,
+  SEQUENCE_RESTARTED,
+  SEQUENCE_VALID,
+  type SequenceVerdict,
+  seqDelta,
+  ticksDelta,
+} from './rtp/sequence.ts'
+export { SrtpReceiver } from './srtp/srtp-receiver.ts'
+export {
+  SRTP_CLEAR_RTCP,
+  SRTP_KEY_EXHAUSTED,
+  SRTP_MALFORMED,
+  SRTP_REPLAYED,
+  SRTP_TOO_MANY_STREAMS,
+  SRTP_UNAUTHENTICATED,
+} from './srtp/srtp-result.ts'
+export { SrtpSender } from './srtp/srtp-sender.ts'

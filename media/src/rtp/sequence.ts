@@ -1,0 +1,121 @@
+import type { RtpTicks, Seq16 } from '@parley/kernel'
+
+/** How far `a` is ahead of `b`, shortest way round: -32768 to 32767. */
+export function seqDelta(a: Seq16, b: Seq16): number {
+  return ((a - b) << 16) >> 16
+}
+
+/** How far `a` is ahead of `b` in timestamp units, shortest way round: -2^31 to 2^31 - 1. */
+export function ticksDelta(a: RtpTicks, b: RtpTicks): number {
+  return (a - b) | 0
+}
+
+/** RFC 3550 A.1: a jump forward below this is loss, above it perhaps a restarted sender. */
+export const MAX_DROPOUT = 3000
+/** RFC 3550 A.1: a step back below this is reordering, above it perhaps a restarted sender. */
+export const MAX_MISORDER = 100
+
+const SEQUENCE_MOD = 0x10000
+const NO_BAD_SEQUENCE = SEQUENCE_MOD + 1
+
+/** What `ExtendedSequence.update` says of a packet. */
+export type SequenceVerdict =
+  | typeof SEQUENCE_VALID
+  | typeof SEQUENCE_RESTARTED
+  | typeof SEQUENCE_PROBATION
+  | typeof SEQUENCE_BAD
+export const SEQUENCE_VALID = 0
+/** Valid, and the counting began anew: the first packet, the end of probation, or a sender that restarted. */
+export const SEQUENCE_RESTARTED = 1
+/** The source has not yet sent enough packets in sequence. */
+export const SEQUENCE_PROBATION = 2
+/** A large jump; the next packet in line with it proves a restart. */
+export const SEQUENCE_BAD = 3
+
+/** One source's sequence numbers counted through their wraps (RFC 3550 appendix A.1). */
+export class ExtendedSequence {
+  /** Packets counted since the last restart, duplicates and late ones too. */
+  received = 0
+  #highest = 0
+  #cycles = 0
+  #base = 0
+  #bad = NO_BAD_SEQUENCE
+  #probation: number
+  #started = false
+
+  /** `minSequential`: packets in sequence before a source counts; default 0, since SRTP and latching prove it already. */
+  constructor(minSequential = 0) {
+    this.#probation = minSequential
+  }
+
+  update(sequence: Seq16): SequenceVerdict {
+    if (!this.#started) {
+      this.#started = true
+      this.#restart(sequence)
+      if (this.#probation === 0) {
+        this.received = 1
+        return SEQUENCE_RESTARTED
+      }
+      this.#probation--
+      return this.#probation === 0 ? this.#admit(sequence) : SEQUENCE_PROBATION
+    }
+    if (this.#probation > 0) return this.#onProbation(sequence)
+    const ahead = (sequence - this.#highest) & 0xffff
+    if (ahead < MAX_DROPOUT) {
+      if (sequence < this.#highest) this.#cycles += SEQUENCE_MOD
+      this.#highest = sequence
+      this.#bad = NO_BAD_SEQUENCE
+    } else if (ahead <= SEQUENCE_MOD - MAX_MISORDER) {
+      if (sequence !== this.#bad) {
+        this.#bad = (sequence + 1) & 0xffff
+        return SEQUENCE_BAD
+      }
+      return this.#admit(sequence)
+    }
+    this.received++
+    return SEQUENCE_VALID
+  }
+
+  #onProbation(sequence: Seq16): SequenceVerdict {
+    if (sequence !== ((this.#highest + 1) & 0xffff)) return SEQUENCE_PROBATION
+    this.#highest = sequence
+    this.#probation--
+    return this.#probation === 0 ? this.#admit(sequence) : SEQUENCE_PROBATION
+  }
+
+  #admit(sequence: Seq16): SequenceVerdict {
+    this.#restart(sequence)
+    this.received = 1
+    return SEQUENCE_RESTARTED
+  }
+
+  #restart(sequence: Seq16): void {
+    this.#base = sequence
+    this.#highest = sequence
+    this.#cycles = 0
+    this.#bad = NO_BAD_SEQUENCE
+    this.received = 0
+  }
+
+  /** Highest sequence number with its cycles above it, as a reception report carries it. */
+  get highest(): number {
+    return this.#cycles + this.#highest
+  }
+
+  /** Packets the sender has sent by now, judged by the sequence numbers; 0 before the first valid one. */
+  get expected(): number {
+    return this.received === 0 ? 0 : this.highest - this.#base + 1
+  }
+
+  /** `sequence` with the cycles that bring it nearest to `highest`; below 0 for one from before the first packet's cycle. */
+  extend(sequence: Seq16): number {
+    return this.highest + seqDelta(sequence, this.#highest)
+  }
+
+  /** Forgets everything, for a new source. */
+  reset(minSequential = 0): void {
+    this.#started = false
+    this.#probation = minSequential
+    this.#restart(0)
+  }
+}

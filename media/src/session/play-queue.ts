@@ -1,0 +1,85 @@
+import { ParleyError, SAMPLE_RATE_HZ, type Samples } from '@parley/kernel'
+import type { SessionRings } from './session-rings.ts'
+
+/** Audio that may wait for its turn: ten minutes. */
+export const PLAY_QUEUE_SAMPLES: Samples = 600 * SAMPLE_RATE_HZ
+/** Flushes whose place in the ring is remembered to translate events that were under way when they happened. */
+const REMEMBERED_FLUSHES = 32
+
+/**
+ * The call owner's end of playout: what does not fit into the shared ring waits here. Playout positions count samples
+ * queued and not dropped: after a flush they continue at what really left.
+ */
+export class PlayQueue {
+  readonly #rings: SessionRings
+  #waiting: Int16Array[] = []
+  /** Samples of `#waiting[0]` already in the ring. */
+  #started = 0
+  #waitingSamples = 0
+  /** Ring samples dropped by flushes. */
+  #dropped = 0
+  readonly #flushes: { readonly from: Samples; readonly to: Samples }[] = []
+
+  constructor(rings: SessionRings) {
+    this.#rings = rings
+  }
+
+  /** Returns the playout position at which `audio` ends. Throws `ParleyError` "play_queue_full" beyond ten minutes. */
+  play(audio: Int16Array): Samples {
+    if (this.queued() + audio.length > PLAY_QUEUE_SAMPLES) {
+      throw new ParleyError('play_queue_full', 'more than ten minutes of audio wait to be played', { retryable: true })
+    }
+    // The caller may reuse its buffer: what waits is a copy.
+    const taken = this.#waiting.length === 0 ? this.#rings.writeOutbound(audio, 0) : 0
+    if (taken < audio.length) {
+      this.#waiting.push(audio.slice(taken))
+      this.#waitingSamples += audio.length - taken
+    }
+    return this.#rings.outboundWritten() + this.#waitingSamples - this.#dropped
+  }
+
+  /** Moves what waits into the ring as far as there is room. */
+  refill(): void {
+    while (this.#waiting.length > 0) {
+      const chunk = this.#waiting[0]!
+      const moved = this.#rings.writeOutbound(chunk, this.#started)
+      this.#waitingSamples -= moved
+      this.#started += moved
+      if (this.#started < chunk.length) return
+      this.#waiting.shift()
+      this.#started = 0
+    }
+  }
+
+  /** Returns the playout position that stands: nothing after it will leave. */
+  flush(): Samples {
+    this.#waiting = []
+    this.#started = 0
+    this.#waitingSamples = 0
+    const from = this.#rings.dropOutbound()
+    const to = this.#rings.outboundWritten()
+    if (to > from) {
+      this.#flushes.push({ from, to })
+      if (this.#flushes.length > REMEMBERED_FLUSHES) this.#flushes.shift()
+      this.#dropped += to - from
+    }
+    return to - this.#dropped
+  }
+
+  played(): Samples {
+    return this.#rings.outboundTaken() - this.#dropped
+  }
+
+  queued(): Samples {
+    return this.#rings.outboundWritten() - this.#rings.outboundTaken() + this.#waitingSamples
+  }
+
+  /** The playout position of a ring position that the media thread reported, whatever was flushed since. */
+  positionOf(taken: Samples): Samples {
+    let dropped = this.#dropped
+    for (let i = this.#flushes.length - 1; i >= 0 && this.#flushes[i]!.to > taken; i--) {
+      dropped -= this.#flushes[i]!.to - this.#flushes[i]!.from
+    }
+    return taken - dropped
+  }
+}

@@ -1,0 +1,149 @@
+import type { Samples } from '@parley/kernel'
+
+/** Samples that each ring holds: 2 s and a little; a power of two so that positions wrap cheaply. */
+export const RING_SAMPLES: Samples = 16_384
+/** Of the heard ring the reader trusts all but this much, which the writer may be overwriting meanwhile. */
+const HEARD_GUARD_SAMPLES: Samples = 1024
+
+const OUT_WRITTEN = 0
+const OUT_TAKEN = 1
+const HEARD_WRITTEN = 2
+const HEARD_READ = 3
+const HEARD_ORIGIN = 4
+const HEARD_OVERRUN = 5
+const HEADER_WORDS = 16
+const HEADER_BYTES = HEADER_WORDS * 4
+const RING_BYTES = RING_SAMPLES * 2
+
+/**
+ * The memory that a session's two threads share: a header of atomic words, then the outbound and the heard ring
+ * (16-bit samples, each with one writer and one reader). Positions are counted from 0 at open and never reset; they
+ * are 32-bit words read unsigned, enough for six days of audio.
+ */
+export class SessionRings {
+  readonly memory: SharedArrayBuffer
+  readonly #header: Int32Array
+  readonly #out: Int16Array
+  readonly #heard: Int16Array
+
+  /** Makes the memory, or attaches to that of the other thread. */
+  constructor(memory?: SharedArrayBuffer) {
+    this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + 2 * RING_BYTES)
+    this.#header = new Int32Array(this.memory, 0, HEADER_WORDS)
+    this.#out = new Int16Array(this.memory, HEADER_BYTES, RING_SAMPLES)
+    this.#heard = new Int16Array(this.memory, HEADER_BYTES + RING_BYTES, RING_SAMPLES)
+  }
+
+  // Outbound: the owner of the call writes, the media thread takes.
+
+  /** Copies what fits of `audio` from `start` on; returns how many samples. */
+  writeOutbound(audio: Int16Array, start: number): Samples {
+    const written = this.#load(OUT_WRITTEN)
+    const room = RING_SAMPLES - (written - this.#load(OUT_TAKEN))
+    const count = Math.min(room, audio.length - start)
+    copyIn(this.#out, written, audio, start, count)
+    this.#store(OUT_WRITTEN, written + count)
+    return count
+  }
+
+  outboundWritten(): Samples {
+    return this.#load(OUT_WRITTEN)
+  }
+
+  /** Ring position up to which audio was taken to be sent, or dropped. */
+  outboundTaken(): Samples {
+    return this.#load(OUT_TAKEN)
+  }
+
+  /**
+   * Drops all that was not taken yet; returns the position up to which audio had been taken. Taking and dropping both
+   * move the same word by compare-and-exchange: each sample is either sent or dropped, and both threads agree which.
+   */
+  dropOutbound(): Samples {
+    for (;;) {
+      const taken = Atomics.load(this.#header, OUT_TAKEN)
+      if (Atomics.compareExchange(this.#header, OUT_TAKEN, taken, this.#load(OUT_WRITTEN) | 0) === taken) {
+        return taken >>> 0
+      }
+    }
+  }
+
+  /** Moves up to `count` samples to `into`; returns how many there were. */
+  takeOutbound(into: Int16Array, count: Samples): Samples {
+    for (;;) {
+      const taken = Atomics.load(this.#header, OUT_TAKEN)
+      const n = Math.min(count, this.#load(OUT_WRITTEN) - (taken >>> 0))
+      if (n <= 0) return 0
+      copyOut(this.#out, taken >>> 0, into, 0, n)
+      if (Atomics.compareExchange(this.#header, OUT_TAKEN, taken, (taken + n) | 0) === taken) return n
+    }
+  }
+
+  // Heard: the media thread writes, the owner of the call reads.
+
+  /** Position on the session's sample clock of the first sample ever written. Set once, before it is written. */
+  setHeardOrigin(position: Samples): void {
+    this.#store(HEARD_ORIGIN, position)
+  }
+
+  heardOrigin(): Samples {
+    return this.#load(HEARD_ORIGIN)
+  }
+
+  /** Never waits: a reader that is late loses the oldest. */
+  writeHeard(audio: Int16Array, count: Samples): void {
+    const written = this.#load(HEARD_WRITTEN)
+    copyIn(this.#heard, written, audio, 0, count)
+    this.#store(HEARD_WRITTEN, written + count)
+  }
+
+  heardWritten(): Samples {
+    return this.#load(HEARD_WRITTEN)
+  }
+
+  heardRead(): Samples {
+    return this.#load(HEARD_READ)
+  }
+
+  /** Samples lost because the reader came late. */
+  heardOverrun(): Samples {
+    return this.#load(HEARD_OVERRUN)
+  }
+
+  readHeard(into: Int16Array): Samples {
+    for (;;) {
+      const read = this.#skipOverrun()
+      const count = Math.min(into.length, this.#load(HEARD_WRITTEN) - read)
+      copyOut(this.#heard, read, into, 0, count)
+      // What was overwritten while it was copied must not be handed out.
+      if (this.#load(HEARD_WRITTEN) - read > RING_SAMPLES) continue
+      this.#store(HEARD_READ, read + count)
+      return count
+    }
+  }
+
+  #skipOverrun(): Samples {
+    const read = this.#load(HEARD_READ)
+    const oldest = this.#load(HEARD_WRITTEN) - (RING_SAMPLES - HEARD_GUARD_SAMPLES)
+    if (read >= oldest) return read
+    this.#store(HEARD_OVERRUN, this.#load(HEARD_OVERRUN) + oldest - read)
+    this.#store(HEARD_READ, oldest)
+    return oldest
+  }
+
+  #load(word: number): number {
+    return Atomics.load(this.#header, word) >>> 0
+  }
+
+  #store(word: number, value: number): void {
+    Atomics.store(this.#header, word, value | 0)
+  }
+}
+
+function copyIn(ring: Int16Array, position: number, from: Int16Array, start: number, count: number): void {
+  for (let i = 0; i < count; i++) ring[(position + i) & (RING_SAMPLES - 1)] = from[start + i]!
+}
+
+function copyOut(ring: Int16Array, position: number, into: Int16Array, start: number, count: number): void {
+  for (let i = 0; i < count; i++) into[start + i] = ring[(position + i) & (RING_SAMPLES - 1)]!
+}

@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePeerPorts, type PeerPorts, rtpRange } from './ports.ts'
+import { type Recipe, readRunFile, startRecipe } from './recipe.ts'
+
+/** One event of baresip's control port, such as CALL_MENC (SRTP is on), CALL_DTMF_START, CALL_CLOSED. */
+export interface BaresipEvent {
+  readonly type: string
+  /** What the type is about: the digit, the suite, why the call ended; '' when there is nothing to say. */
+  readonly param: string
+  /** Seconds since 1970, from the peer's clock. */
+  readonly atSeconds: number
+}
+
+export interface BaresipOptions {
+  /** Default: free ones. */
+  readonly ports?: PeerPorts
+  /** "SECONDS-AFTER-ANSWER:COMMAND", such as "2:sndcode 12#", "4:hold", "6:resume". Default: none. */
+  readonly actions?: readonly string[]
+  /** It hangs up this long after the answer. Default: 10 as a caller, 60 as a callee. */
+  readonly callSeconds?: number
+  /** Microphone, 8 kHz mono 16-bit WAV; must outlast the call. Default: a spoken sentence. */
+  readonly wavIn?: string
+  /** "srtp-mand" refuses anything but SDES on RTP/SAVP, "" is plain RTP. Default: "srtp-mand". */
+  readonly mediaEncryption?: 'srtp-mand' | ''
+  /** Default: "PCMU/8000/1". */
+  readonly codecs?: string
+  /** Which certificate it presents; "stranger" bears another host's name. Default: "baresip". */
+  readonly certificate?: 'baresip' | 'stranger'
+}
+
+export interface CallerOptions extends BaresipOptions {
+  /** Such as "sip:agent@127.0.0.1:5061;transport=tls". */
+  readonly target: string
+  /** It gives up when nobody answered for this long. Default: 30. */
+  readonly answerSeconds?: number
+  /** User part of its own address. Default: "caller". */
+  readonly user?: string
+  /** Answers a 401 or 407 with these. Default: none. */
+  readonly credentials?: { readonly user: string; readonly password: string }
+}
+
+export interface CalleeOptions extends BaresipOptions {
+  /** It gives up when no call came for this long. Default: 60. */
+  readonly waitSeconds?: number
+  /** It rings for this long before it answers. Default: 0. */
+  readonly ringSeconds?: number
+  /** User part of its own address. Default: "callee". */
+  readonly user?: string
+}
+
+export interface BaresipResult {
+  /** 0: a call was established and has ended; 1: none was; 2: baresip could not start. */
+  readonly exitCode: number
+  readonly events: readonly BaresipEvent[]
+  /** baresip's own output with every SIP message in and out. */
+  readonly log: string
+  /** What the recipe printed: read it when `exitCode` is not what it should be. */
+  readonly output: string
+  /** What was heard, gaps closed up, 8 kHz mono 16-bit; undefined when nothing was. Gone when the test ends. */
+  readonly heardWav: string | undefined
+  /** What was spoken. */
+  readonly microphoneWav: string
+}
+
+export interface BaresipCallee {
+  /** Call it here: over TLS, or over UDP and TCP without media encryption. */
+  readonly uri: string
+  readonly ports: PeerPorts
+  readonly finished: Promise<BaresipResult>
+  stop(): Promise<BaresipResult>
+}
+
+/** Calls `target`, runs the actions, hangs up; resolves when all is over. Only inside a test. */
+export async function runBaresipCaller(options: CallerOptions): Promise<BaresipResult> {
+  const ports = options.ports ?? (await freePeerPorts())
+  const recipe = startRecipe('baresip-caller/run.sh', {
+    ...commonEnvironment(options, ports, options.callSeconds ?? 10),
+    TARGET_URI: options.target,
+    CALLER: options.user ?? 'caller',
+    ANSWER_SECONDS: String(options.answerSeconds ?? 30),
+    AUTH_USER: options.credentials?.user ?? 'caller',
+    AUTH_PASS: options.credentials?.password ?? '',
+  })
+  return resultOf(recipe, options)
+}
+
+/** Resolves when it listens; it takes one call. Only inside a test. Throws when baresip cannot start. */
+export async function startBaresipCallee(options: CalleeOptions = {}): Promise<BaresipCallee> {
+  const ports = options.ports ?? (await freePeerPorts())
+  const user = options.user ?? 'callee'
+  const recipe = startRecipe('baresip-callee/run.sh', {
+    ...commonEnvironment(options, ports, options.callSeconds ?? 60),
+    CALLEE: user,
+    WAIT_SECONDS: String(options.waitSeconds ?? 60),
+    RING_SECONDS: String(options.ringSeconds ?? 0),
+  })
+  if (!(await recipe.printed(/^ready/m))) throw new Error(`baresip did not start:\n${recipe.output()}`)
+  const finished = resultOf(recipe, options)
+  const secure = (options.mediaEncryption ?? 'srtp-mand') !== ''
+  return {
+    uri: secure ? `sip:${user}@127.0.0.1:${ports.tls};transport=tls` : `sip:${user}@127.0.0.1:${ports.tls - 1}`,
+    ports,
+    finished,
+    stop: async () => {
+      await recipe.stop()
+      return finished
+    },
+  }
+}
+
+/** Digits that the peer received by RFC 4733, in order. */
+export function digitsReceived(result: BaresipResult): string {
+  return result.events
+    .filter(event => event.type === 'CALL_DTMF_START')
+    .map(event => event.param)
+    .join('')
+}
+
+function commonEnvironment(options: BaresipOptions, ports: PeerPorts, callSeconds: number): Record<string, string> {
+  return {
+    PORT: String(ports.tls),
+    CTRL_PORT: String(ports.control),
+    RTP_PORTS: rtpRange(ports),
+    ACTIONS: (options.actions ?? []).join('|'),
+    CALL_SECONDS: String(callSeconds),
+    MEDIAENC: options.mediaEncryption ?? 'srtp-mand',
+    CODECS: options.codecs ?? 'PCMU/8000/1',
+    CERT_NAME: options.certificate ?? 'baresip',
+    WAV_IN: options.wavIn ?? '',
+  }
+}
+
+async function resultOf(recipe: Recipe, options: BaresipOptions): Promise<BaresipResult> {
+  const exitCode = await recipe.exited
+  const heard = join(recipe.directory, 'heard.wav')
+  return {
+    exitCode,
+    events: parseEvents(readRunFile(recipe.directory, 'events.log')),
+    log: readRunFile(recipe.directory, 'baresip.log'),
+    output: recipe.output(),
+    heardWav: existsSync(heard) ? heard : undefined,
+    microphoneWav: options.wavIn ?? join(recipe.directory, 'mic.wav'),
+  }
+}
+
+/** Lines of "SECONDS JSON"; answers to commands lie between the events. */
+function parseEvents(text: string): BaresipEvent[] {
+  const events: BaresipEvent[] = []
+  for (const line of text.split('\n')) {
+    const space = line.indexOf(' ')
+    if (space < 0) continue
+    const message = parseObject(line.slice(space + 1))
+    if (message?.event !== true) continue
+    events.push({
+      type: String(message.type),
+      param: String(message.param ?? ''),
+      atSeconds: Number(line.slice(0, space)),
+    })
+  }
+  return events
+}
+
+/** A recipe that was stopped may leave half a line. */
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,37 @@
+# Shared functions, sourced by every run.sh.  Bash only.
+export LC_ALL=C
+LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export CERT_DIR=${CERT_DIR:-${TMPDIR:-/tmp}/parley-interop-certs-$(id -u)}
+
+PIDS=()                                   # every process we start, killed on exit by pid
+spawn() { "$@" <&0 & PIDS+=($!); }      # spawn CMD... (redirect at the call site; <&0 keeps its stdin)
+cleanup() {
+  local p
+  for p in "${PIDS[@]}"; do kill "$p" 2>/dev/null; done
+  for p in "${PIDS[@]}"; do wait "$p" 2>/dev/null; done
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+die()      { echo "FAIL: $*" >&2; exit "${CODE:-2}"; }
+work_dir() { RUN_DIR=${RUN_DIR:-$(mktemp -d "${TMPDIR:-/tmp}/parley-interop.XXXXXX")}; mkdir -p "$RUN_DIR"; }
+# render TEMPLATE >FILE : replaces ${NAME} by the exported variable NAME
+render()   { perl -pe 's{\$\{(\w+)\}}{$ENV{$1} // die "unset: $1\n"}ge unless m{^\s*#}' "$1"; }
+# wait_port tcp|udp PORT [seconds] : until something is bound there
+wait_port() {
+  local i
+  for ((i = 0; i < ${3:-5} * 20; i++)); do
+    ss -Hln"${1:0:1}" "sport = :$2" | grep -q . && return 0
+    sleep 0.05
+  done
+  return 1
+}
+# wait_log FILE REGEX seconds
+wait_log() {
+  local i
+  for ((i = 0; i < $3 * 20; i++)); do
+    grep -qE -- "$2" "$1" 2>/dev/null && return 0
+    sleep 0.05
+  done
+  return 1
+}

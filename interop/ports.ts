@@ -1,0 +1,57 @@
+import { createSocket } from 'node:dgram'
+import { createServer } from 'node:net'
+
+/** Where one peer listens, on 127.0.0.1. */
+export interface PeerPorts {
+  /** SIP over TLS; UDP and TCP are one below. */
+  readonly tls: number
+  readonly control: number
+  /** First of `RTP_RANGE` RTP ports, even. */
+  readonly rtp: number
+}
+
+const RTP_RANGE = 100
+/** Below the range that the kernel picks outgoing ports from, above the engine's default RTP ports. */
+const SIP_BASE = 20_000
+const RTP_BASE = 22_000
+const SLOTS = 80
+
+const taken = new Set<number>()
+
+/** Ports that nobody holds right now; never the same ones twice in one process. */
+export async function freePeerPorts(): Promise<PeerPorts> {
+  const start = Math.floor(Math.random() * SLOTS)
+  for (let i = 0; i < SLOTS; i++) {
+    const slot = (start + i) % SLOTS
+    if (taken.has(slot)) continue
+    taken.add(slot)
+    const ports = { tls: SIP_BASE + 4 * slot + 1, control: SIP_BASE + 4 * slot + 2, rtp: RTP_BASE + RTP_RANGE * slot }
+    const tcp = [ports.tls, ports.tls - 1, ports.control]
+    const udp = [ports.tls - 1, ports.rtp, ports.rtp + 1, ports.rtp + 2, ports.rtp + 3]
+    const free = await Promise.all([...tcp.map(isTcpFree), ...udp.map(isUdpFree)])
+    if (free.every(Boolean)) return ports
+  }
+  throw new Error(`no free ports for a peer between ${SIP_BASE} and ${RTP_BASE + RTP_RANGE * SLOTS}`)
+}
+
+/** baresip's notation of the peer's RTP ports. */
+export function rtpRange(ports: PeerPorts): string {
+  return `${ports.rtp}-${ports.rtp + RTP_RANGE - 1}`
+}
+
+function isTcpFree(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}
+
+function isUdpFree(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = createSocket('udp4')
+    socket.once('error', () => socket.close(() => resolve(false)))
+    // All addresses: that is where baresip binds its RTP.
+    socket.bind(port, '0.0.0.0', () => socket.close(() => resolve(true)))
+  })
+}

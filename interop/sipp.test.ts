@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { startBaresipCallee } from './baresip.ts'
+import { runSipp } from './sipp.ts'
+import { BARESIP_PROGRAMS, requires, SIPP_PROGRAMS } from './skip.ts'
+
+const peers = requires({ ...BARESIP_PROGRAMS, ...SIPP_PROGRAMS })
+
+describe.skipIf(peers.missing)(`SIPp against baresip: the peers themselves work${peers.note}`, () => {
+  it('a call over UDP is held, resumed and ended as the scenario says', { timeout: 60_000 }, async () => {
+    const callee = await startBaresipCallee({ mediaEncryption: '', callSeconds: 30 })
+    const result = await runSipp({
+      scenario: 'uac-hold',
+      target: `127.0.0.1:${callee.ports.tls - 1}`,
+      port: callee.ports.tls + 2,
+      mediaPort: callee.ports.rtp + 50,
+      maxSeconds: 30,
+    })
+    expect(result.exitCode, result.output).toBe(0)
+    expect(result.messages).toContain('a=recvonly')
+    expect((await callee.finished).exitCode).toBe(0)
+  })
+})

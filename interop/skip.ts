@@ -1,0 +1,50 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/**
+ * What a test needs from the machine: `describe.skipIf(peer.missing)(`baresip calls in${peer.note}`, …)`. The note puts
+ * the reason into the test's name, so that a skip is never silent; `npm test` fails on a skip without a reason.
+ */
+export interface Requirement {
+  readonly missing: boolean
+  /** Empty when nothing is missing, else " (skipped: baresip is not installed: apt-get install baresip-core)". */
+  readonly note: string
+}
+
+/** Each entry is a program and the Debian package that brings it. */
+export function requires(programs: Readonly<Record<string, string>>): Requirement {
+  const missing = Object.keys(programs).filter(program => !isOnPath(program))
+  if (missing.length === 0) return { missing: false, note: '' }
+  const packages = [...new Set(missing.map(program => programs[program]))].join(' ')
+  const verb = missing.length === 1 ? 'is' : 'are'
+  return {
+    missing: true,
+    note: ` (skipped: ${missing.join(', ')} ${verb} not installed: apt-get install ${packages})`,
+  }
+}
+
+export const BARESIP_PROGRAMS = {
+  baresip: 'baresip-core',
+  'espeak-ng': 'espeak-ng',
+  sox: 'sox',
+  openssl: 'openssl',
+  perl: 'perl',
+} as const
+
+export const SIPP_PROGRAMS = { sipp: 'sip-tester', 'espeak-ng': 'espeak-ng', sox: 'sox', ss: 'iproute2' } as const
+
+function isOnPath(program: string): boolean {
+  return searchPath().some(directory => {
+    try {
+      accessSync(join(directory, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Daemons live in sbin, which is not on everybody's PATH. */
+function searchPath(): string[] {
+  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'].filter(entry => entry !== '')
+}

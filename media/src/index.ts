@@ -1,5 +1,6 @@
 export { ReceptionStatistics } from './rtp/reception-statistics.ts'
 export {
+  isRtcpCompound,
   ntpMiddle,
   ReportBlock,
   RtcpCompound,
@@ -23,6 +24,22 @@ export {
   seqDelta,
   ticksDelta,
 } from './rtp/sequence.ts'
+export type { LocalDescriptionState, LocalMedia } from './sdp/local-media.ts'
+export { type ExtractedSdp, extractSdp } from './sdp/multipart.ts'
+export {
+  type AcceptedAnswer,
+  acceptAnswer,
+  type CreatedOffer,
+  createOffer,
+  type PendingOffer,
+  type PlannedAnswer,
+  planAnswer,
+  withdrawOffer,
+} from './sdp/offer-answer.ts'
+export { parseSdp, type SdpParseResult } from './sdp/parse.ts'
+export type { SdpErrorCode } from './sdp/sdp-syntax.ts'
+export { serialiseSdp } from './sdp/serialise.ts'
+export type { CryptoAttribute, MediaDescription, SdpCodec, SessionDescription } from './sdp/session-description.ts'
 export { SrtpReceiver } from './srtp/srtp-receiver.ts'
 export {
   SRTP_CLEAR_RTCP,

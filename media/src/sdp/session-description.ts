@@ -7,6 +7,8 @@ export interface SessionDescription {
     readonly address: string
   }
   readonly sessionName: string
+  /** `t=` as written, "0 0" when the line was missing: an answer repeats the offer's (RFC 3264 section 6). */
+  readonly timing: string
   /** Session-level connection address, or null. */
   readonly connection: string | null
   readonly direction: 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive' | null
@@ -14,11 +16,11 @@ export interface SessionDescription {
 }
 
 export interface MediaDescription {
-  /** "audio", "video", "image", … */
+  /** Lower-cased: "audio", "video", "image", … */
   readonly kind: string
   /** 0: refused or withdrawn. */
   readonly port: number
-  /** "RTP/AVP", "RTP/SAVP", "UDP/TLS/RTP/SAVPF", … */
+  /** As written: "RTP/AVP", "RTP/SAVP", "UDP/TLS/RTP/SAVPF", "udptl", … */
   readonly protocol: string
   readonly formats: readonly string[]
   readonly connection: string | null

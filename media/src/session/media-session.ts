@@ -14,10 +14,14 @@ export interface MediaParameters {
   readonly direction: MediaDirection
   readonly codec: 'PCMU' | 'PCMA'
   readonly payloadType: number
+  /** The number under which the peer sends `codec` to us; default `payloadType`. Differs when its answer renumbered our offer. */
+  readonly receivePayloadType?: number
   /** What we send; 10 to 60. What we receive may be anything of whole milliseconds up to 60. */
   readonly ptimeMs: number
   /** Payload type of telephone-event/8000, or null: the peer takes no RFC 4733 digits. */
   readonly dtmfPayloadType: number | null
+  /** The number under which the peer sends telephone-event to us; default `dtmfPayloadType`. */
+  readonly receiveDtmfPayloadType?: number | null
   /** null: plain RTP. */
   readonly srtp: SrtpParameters | null
 }
@@ -60,7 +64,7 @@ export interface MediaSession {
    */
   play(audio: Int16Array): Samples
   /** Drops what was not sent yet, within one tick; never overtaken by a later `play`. Returns the playout position that stands. */
-  flush(): void
+  flush(): Samples
   /** Playout position: samples of queued audio that really left. */
   played(): Samples
   /** Queued audio not yet sent. */

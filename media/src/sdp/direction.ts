@@ -1,0 +1,22 @@
+import type { MediaDirection } from '../session/media-session.ts'
+
+export function directionOf(send: boolean, receive: boolean): MediaDirection {
+  if (send) return receive ? 'sendrecv' : 'sendonly'
+  return receive ? 'recvonly' : 'inactive'
+}
+
+export function sends(direction: MediaDirection): boolean {
+  return direction === 'sendrecv' || direction === 'sendonly'
+}
+
+export function receives(direction: MediaDirection): boolean {
+  return direction === 'sendrecv' || direction === 'recvonly'
+}
+
+/**
+ * What we do, given what we want and what the peer says it does (RFC 3264 section 6.1): we send where it receives and
+ * receive where it sends. A peer without an address (0.0.0.0, section 8.4) receives nothing.
+ */
+export function agreedDirection(wanted: MediaDirection, peer: MediaDirection, reachable: boolean): MediaDirection {
+  return directionOf(sends(wanted) && receives(peer) && reachable, receives(wanted) && sends(peer))
+}

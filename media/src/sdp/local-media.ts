@@ -1,0 +1,106 @@
+import type { Random } from '@parley/kernel'
+import type { MediaDirection, SrtpParameters } from '../session/media-session.ts'
+import { sdpText, serialiseSdp } from './serialise.ts'
+import type { MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
+
+/** What we want of the next offer or answer. Plain values; one is made for each negotiation. */
+export interface LocalMedia {
+  /** IPv4 address and port at which the peer reaches us. */
+  readonly address: string
+  readonly port: number
+  /** Decimal digits, chosen once per session (RFC 8866 section 5.2). */
+  readonly sessionId: string
+  /** In preference; default PCMU, PCMA. An answer follows the offerer's order. */
+  readonly codecs?: readonly ('PCMU' | 'PCMA')[]
+  /** What we offer, and what we send to a peer that asks for nothing; default 20. */
+  readonly ptimeMs?: number
+  /** telephone-event in our offers; default 101. */
+  readonly dtmfPayloadType?: number
+  /** srtp-required: RTP/SAVP with SDES or nothing. rtp-only: RTP/AVP or nothing. Neither ever becomes the other. */
+  readonly security: 'srtp-required' | 'rtp-only'
+  /** What we want; an answer is narrowed to what the offer leaves open. Default sendrecv; "sendonly" holds the peer. */
+  readonly direction?: MediaDirection
+  /** Master keys and salts. */
+  readonly random: Random
+  /** From the last negotiation of this session; absent in its first. */
+  readonly previous?: LocalDescriptionState
+  /** Re-key although nothing else asks for it. */
+  readonly renewKeys?: boolean
+}
+
+/** What one side of a session remembers between negotiations. Plain data; holds keys. */
+export interface LocalDescriptionState {
+  /** `o=` version of the description that we sent last, refused ones included. */
+  readonly version: number
+  /** That description with its version left out: the version grows only when this changes (RFC 3264 section 8). */
+  readonly sent: string
+  /** What stands; null before the first agreement. */
+  readonly agreed: {
+    readonly description: SessionDescription
+    /** Which of its media lines is our audio. */
+    readonly audioIndex: number
+    readonly srtp: SrtpParameters | null
+  } | null
+}
+
+/** The part of a state that a description sent now leaves behind. */
+export interface SentDescription {
+  readonly version: number
+  readonly sent: string
+  readonly description: SessionDescription
+  readonly bytes: Uint8Array
+}
+
+export const DTMF_FMTP = '0-15'
+
+/** Builds our session description with the version that RFC 3264 section 8 asks for. */
+export function describeLocal(local: LocalMedia, media: readonly MediaDescription[], timing: string): SentDescription {
+  const unversioned: SessionDescription = {
+    origin: { username: '-', sessionId: local.sessionId, version: '0', address: local.address },
+    sessionName: '-',
+    timing,
+    connection: local.address,
+    direction: null,
+    media,
+  }
+  const sent = sdpText(unversioned)
+  const { previous } = local
+  const version = previous === undefined ? 1 : previous.sent === sent ? previous.version : previous.version + 1
+  const description = { ...unversioned, origin: { ...unversioned.origin, version: String(version) } }
+  return { version, sent, description, bytes: serialiseSdp(description) }
+}
+
+/** The codecs of our first offer: static payload types, then telephone-event. */
+export function offeredCodecs(local: LocalMedia): SdpCodec[] {
+  const audio = (local.codecs ?? ['PCMU', 'PCMA']).map(name => ({
+    payloadType: name === 'PCMU' ? 0 : 8,
+    name,
+    clockRate: 8000,
+    channels: 1,
+    fmtp: null,
+  }))
+  return [...audio, telephoneEvent(local.dtmfPayloadType ?? 101)]
+}
+
+export function telephoneEvent(payloadType: number): SdpCodec {
+  return { payloadType, name: 'TELEPHONE-EVENT', clockRate: 8000, channels: 1, fmtp: DTMF_FMTP }
+}
+
+/** The line that refuses `media`, or keeps a refused one in its place (RFC 3264 sections 6 and 8.2). */
+export function refusedMedia(media: MediaDescription): MediaDescription {
+  return {
+    kind: media.kind,
+    port: 0,
+    protocol: media.protocol,
+    formats: media.formats,
+    connection: null,
+    direction: null,
+    codecs: [],
+    ptimeMs: null,
+    maxptimeMs: null,
+    crypto: [],
+    hasCrypto: false,
+    rtcpMux: false,
+    rtcp: null,
+  }
+}

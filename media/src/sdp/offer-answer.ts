@@ -1,0 +1,303 @@
+import type { MediaParameters, SrtpKey, SrtpParameters } from '../session/media-session.ts'
+import {
+  describeLocal,
+  type LocalDescriptionState,
+  type LocalMedia,
+  offeredCodecs,
+  refusedMedia,
+  type SentDescription,
+  telephoneEvent,
+} from './local-media.ts'
+import { parseSdp } from './parse.ts'
+import {
+  type AudioCodec,
+  audioCodecs,
+  dtmfPayloadType,
+  type PeerPath,
+  peerPath,
+  type Refusal,
+  refusal,
+  securityRefusal,
+  sendPtimeMs,
+  type UsableCrypto,
+  usableCrypto,
+} from './peer-media.ts'
+import { KEY_AND_SALT_BYTES, SRTP_SUITES, sameKey } from './sdes.ts'
+import type { CryptoAttribute, MediaDescription, SessionDescription } from './session-description.ts'
+
+/** An offer that waits for its answer. Plain data; holds keys. */
+export interface PendingOffer {
+  readonly version: number
+  readonly sent: string
+  readonly description: SessionDescription
+  readonly audioIndex: number
+  readonly ptimeMs: number
+  readonly previous: LocalDescriptionState | null
+}
+
+export interface CreatedOffer {
+  /** The body, application/sdp. */
+  readonly offer: Uint8Array
+  readonly pending: PendingOffer
+}
+
+export type PlannedAnswer =
+  | {
+      readonly ok: true
+      readonly answer: Uint8Array
+      readonly parameters: MediaParameters
+      /** `previous` of the next negotiation, once the answer was sent. */
+      readonly state: LocalDescriptionState
+      /** One line for logs, without keys. */
+      readonly summary: string
+    }
+  | ({
+      readonly ok: false
+      /** 400: not SDP; 488: nothing in it that we take. */
+      readonly status: 400 | 488
+      readonly detail: string
+    } & Refusal)
+
+export type AcceptedAnswer =
+  | {
+      readonly ok: true
+      readonly parameters: MediaParameters
+      readonly state: LocalDescriptionState
+      readonly summary: string
+    }
+  | { readonly ok: false; readonly code: string; readonly detail: string }
+
+/**
+ * Our offer (RFC 3264 section 5; keys after RFC 4568 section 7.1.1). In a session that stands it repeats what was agreed,
+ * keys and payload types too, changed only where `local` differs: an unchanged one is the same byte for byte
+ * (a session refresh), `direction` holds and resumes, `renewKeys` re-keys. Media lines never become fewer.
+ */
+export function createOffer(local: LocalMedia): CreatedOffer {
+  const agreed = local.previous?.agreed ?? null
+  const before = agreed?.description.media[agreed.audioIndex]
+  const ptimeMs = local.ptimeMs ?? 20
+  const codecs = before?.codecs ?? offeredCodecs(local)
+  const crypto = local.security === 'rtp-only' ? [] : offeredCrypto(local, before)
+  const audio: MediaDescription = {
+    kind: 'audio',
+    port: local.port,
+    protocol: before?.protocol ?? (local.security === 'rtp-only' ? 'RTP/AVP' : 'RTP/SAVP'),
+    formats: codecs.map(codec => String(codec.payloadType)),
+    connection: null,
+    direction: local.direction ?? 'sendrecv',
+    codecs,
+    ptimeMs: before?.ptimeMs ?? ptimeMs,
+    maxptimeMs: null,
+    crypto,
+    hasCrypto: crypto.length > 0,
+    rtcpMux: false,
+    rtcp: null,
+  }
+  const audioIndex = agreed?.audioIndex ?? 0
+  const media = agreed?.description.media.map((line, i) => (i === audioIndex ? audio : refusedMedia(line))) ?? [audio]
+  const sent = describeLocal(local, media, agreed?.description.timing ?? '0 0')
+  const { version, description } = sent
+  const pending = { version, sent: sent.sent, description, audioIndex, ptimeMs, previous: local.previous ?? null }
+  return { offer: sent.bytes, pending }
+}
+
+function offeredCrypto(local: LocalMedia, before: MediaDescription | undefined): readonly CryptoAttribute[] {
+  if (before !== undefined && before.crypto.length > 0 && local.renewKeys !== true) return before.crypto
+  return SRTP_SUITES.map((suite, i) => cryptoLine(i + 1, { suite, keyAndSalt: local.random.bytes(KEY_AND_SALT_BYTES) }))
+}
+
+function cryptoLine(tag: number, key: SrtpKey): CryptoAttribute {
+  return { tag, ...key, lifetimePackets: null, mki: null, sessionParameters: [] }
+}
+
+/** An offer that was refused or withdrawn: what stood still stands, but its version number is spent. */
+export function withdrawOffer(pending: PendingOffer): LocalDescriptionState {
+  return { version: pending.version, sent: pending.sent, agreed: pending.previous?.agreed ?? null }
+}
+
+interface AudioChoice {
+  readonly index: number
+  readonly media: MediaDescription
+  readonly path: PeerPath
+  readonly codec: AudioCodec
+  readonly crypto: UsableCrypto | null
+}
+
+/**
+ * Our answer to an offer (RFC 3264 section 6): the first audio line that we can take, every other line refused in its
+ * place, the offerer's codec order and payload types, its first crypto suite that we have under its tag (RFC 4568
+ * section 7.1.2). Pure: nothing is agreed before the answer was sent and `state` kept. Throws only for an unfit `local`.
+ */
+export function planAnswer(local: LocalMedia, offer: Uint8Array): PlannedAnswer {
+  const parsed = parseSdp(offer)
+  if (!parsed.ok) {
+    const detail = `line ${parsed.line}: ${parsed.detail}`
+    return { ok: false, status: 400, ...refusal(parsed.code, 399, 'the SDP cannot be read'), detail }
+  }
+  const choice = chooseAudio(local, parsed.description)
+  if ('warning' in choice) return { ok: false, status: 488, ...choice, detail: choice.warning }
+  const srtp = choice.crypto === null ? null : answerKeys(local, choice.crypto)
+  const ptimeMs = sendPtimeMs(choice.media, local.ptimeMs ?? 20)
+  const answered = answerMedia(local, choice, srtp, ptimeMs)
+  const media = parsed.description.media.map((line, i) => (i === choice.index ? answered : refusedMedia(line)))
+  const sent = describeLocal(local, media, parsed.description.timing)
+  const parameters: MediaParameters = {
+    ...choice.path,
+    codec: choice.codec.name,
+    payloadType: choice.codec.payloadType,
+    ptimeMs,
+    dtmfPayloadType: dtmfPayloadType(choice.media),
+    srtp,
+  }
+  const state = agreedState(sent, choice.index, srtp)
+  return { ok: true, answer: sent.bytes, parameters, state, summary: summary(parameters, choice.index, media) }
+}
+
+function chooseAudio(local: LocalMedia, description: SessionDescription): AudioChoice | Refusal {
+  let first: Refusal | null = null
+  for (const [index, media] of description.media.entries()) {
+    if (media.kind !== 'audio' || media.port === 0) continue
+    const choice = tryAudio(local, description, index, media)
+    if (!('warning' in choice)) return choice
+    first ??= choice
+  }
+  return first ?? refusal('no_audio', 304, 'no audio is offered')
+}
+
+function tryAudio(
+  local: LocalMedia,
+  description: SessionDescription,
+  index: number,
+  media: MediaDescription,
+): AudioChoice | Refusal {
+  const insecure = securityRefusal(media, local.security)
+  if (insecure !== null) return insecure
+  const codec = audioCodecs(media, local.codecs)[0]
+  if (codec === undefined) return refusal('no_common_codec', 305, 'none of the offered codecs is supported: PCMU, PCMA')
+  let crypto: UsableCrypto | null = null
+  if (local.security === 'srtp-required') {
+    const ours = local.previous?.agreed?.srtp?.send
+    // Our own key sent back would protect both directions with one key (RFC 4568 section 5.1.1).
+    crypto = usableCrypto(media).find(line => ours === undefined || !sameKey(line.key, ours)) ?? null
+    if (crypto === null) {
+      return refusal('no_usable_crypto', 305, `no usable a=crypto: offer ${SRTP_SUITES.join(' or ')} without MKI`)
+    }
+  }
+  const path = peerPath(description, media, local.direction ?? 'sendrecv')
+  return 'warning' in path ? path : { index, media, path, codec, crypto }
+}
+
+/** Our key stays while the peer's stays; a peer that re-keys gets a new one of ours, so both directions start over together. */
+function answerKeys(local: LocalMedia, chosen: UsableCrypto): SrtpParameters {
+  const before = local.previous?.agreed?.srtp ?? null
+  if (before !== null && local.renewKeys !== true && sameKey(before.receive, chosen.key)) return before
+  const send = { suite: chosen.key.suite, keyAndSalt: local.random.bytes(KEY_AND_SALT_BYTES) }
+  return { send, receive: chosen.key }
+}
+
+function answerMedia(
+  local: LocalMedia,
+  choice: AudioChoice,
+  srtp: SrtpParameters | null,
+  ptimeMs: number,
+): MediaDescription {
+  const dtmf = dtmfPayloadType(choice.media)
+  const codecs = dtmf === null ? [choice.codec] : [choice.codec, telephoneEvent(dtmf)]
+  return {
+    ...refusedMedia(choice.media),
+    port: local.port,
+    formats: codecs.map(codec => String(codec.payloadType)),
+    direction: choice.path.direction,
+    codecs,
+    ptimeMs,
+    crypto: srtp === null ? [] : [cryptoLine(choice.crypto!.attribute.tag, srtp.send)],
+    hasCrypto: srtp !== null,
+  }
+}
+
+/**
+ * The peer's answer to our offer (RFC 3264 section 7; RFC 4568 section 7.1.3). Pure: the same answer may come twice, in a
+ * provisional and in the final response.
+ */
+export function acceptAnswer(pending: PendingOffer, answer: Uint8Array): AcceptedAnswer {
+  const parsed = parseSdp(answer)
+  if (!parsed.ok) return { ok: false, code: parsed.code, detail: `line ${parsed.line}: ${parsed.detail}` }
+  const { description } = parsed
+  const offered = pending.description.media[pending.audioIndex]!
+  const media = description.media[pending.audioIndex]
+  if (media === undefined || description.media.length !== pending.description.media.length) {
+    return refused('answer_media_count', 'the answer has not as many media lines as the offer')
+  }
+  if (media.kind !== 'audio') return refused('answer_media_kind', `the answer turns audio into ${media.kind}`)
+  if (media.port === 0) return refused('answer_media_refused', 'the peer refuses the audio')
+  if (media.protocol.toUpperCase() !== offered.protocol.toUpperCase()) {
+    return refused('answer_transport', `the answer turns ${offered.protocol} into ${media.protocol}`)
+  }
+  const codec = audioCodecs(media).find(candidate => offered.codecs.some(ours => ours.name === candidate.name))
+  if (codec === undefined) return refused('answer_codec', 'the answer has no codec that was offered')
+  const path = peerPath(description, media, offered.direction ?? 'sendrecv')
+  if ('warning' in path) return refused(path.code, path.warning)
+  const srtp = offered.hasCrypto ? acceptedKeys(offered, media) : null
+  if (srtp !== null && 'ok' in srtp) return srtp
+  const ourDtmf = dtmfPayloadType(offered)
+  const parameters: MediaParameters = {
+    ...path,
+    codec: codec.name,
+    payloadType: codec.payloadType,
+    receivePayloadType: offered.codecs.find(ours => ours.name === codec.name)!.payloadType,
+    ptimeMs: sendPtimeMs(media, pending.ptimeMs),
+    dtmfPayloadType: ourDtmf === null ? null : dtmfPayloadType(media),
+    receiveDtmfPayloadType: ourDtmf,
+    srtp,
+  }
+  const state = agreedState(pending, pending.audioIndex, srtp)
+  return { ok: true, parameters, state, summary: summary(parameters, pending.audioIndex, description.media) }
+}
+
+function acceptedKeys(
+  offered: MediaDescription,
+  media: MediaDescription,
+): SrtpParameters | { readonly ok: false; readonly code: string; readonly detail: string } {
+  if (!media.hasCrypto) return refused('answer_without_crypto', 'the answer has no a=crypto')
+  if (media.crypto.length !== 1) return refused('answer_crypto', 'the answer has not exactly one readable a=crypto')
+  const answered = usableCrypto(media)[0]
+  if (answered === undefined) return refused('answer_crypto', 'the a=crypto of the answer cannot be used')
+  const ours = offered.crypto.find(line => line.tag === answered.attribute.tag)
+  if (ours === undefined) return refused('answer_crypto_tag', `tag ${answered.attribute.tag} was not offered`)
+  if (ours.suite !== answered.key.suite) {
+    return refused('answer_crypto_suite', `tag ${ours.tag} was offered as ${ours.suite}, not ${answered.key.suite}`)
+  }
+  const send: SrtpKey = { suite: answered.key.suite, keyAndSalt: ours.keyAndSalt }
+  if (sameKey(send, answered.key)) return refused('answer_crypto_reflected', 'the peer answers with our own key')
+  return { send, receive: answered.key }
+}
+
+function refused(code: string, detail: string): { readonly ok: false; readonly code: string; readonly detail: string } {
+  return { ok: false, code, detail }
+}
+
+function agreedState(
+  sent: Pick<SentDescription, 'version' | 'sent' | 'description'>,
+  audioIndex: number,
+  srtp: SrtpParameters | null,
+): LocalDescriptionState {
+  return {
+    version: sent.version,
+    sent: sent.sent,
+    agreed: { description: sent.description, audioIndex, srtp },
+  }
+}
+
+function summary(parameters: MediaParameters, index: number, media: readonly MediaDescription[]): string {
+  const { remote, srtp, dtmfPayloadType: dtmf } = parameters
+  const line = media[index]!
+  return [
+    `audio ${index + 1} of ${media.length}`,
+    srtp === null ? line.protocol : `${line.protocol} ${srtp.send.suite}`,
+    `${parameters.codec}/${parameters.payloadType}`,
+    dtmf === null ? 'no telephone-event' : `telephone-event/${dtmf}`,
+    `${parameters.ptimeMs} ms`,
+    parameters.direction,
+    remote === null ? 'peer without address' : `to ${remote.address}:${remote.port}`,
+  ].join(', ')
+}

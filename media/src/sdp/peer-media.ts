@@ -1,0 +1,101 @@
+import type { MediaDirection, SrtpKey } from '../session/media-session.ts'
+import { reachability } from './connection-address.ts'
+import { agreedDirection } from './direction.ts'
+import type { LocalMedia } from './local-media.ts'
+import { usableKey } from './sdes.ts'
+import type { CryptoAttribute, MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
+
+/** Why a description or a media line cannot be taken. */
+export interface Refusal {
+  /** snake_case, stable. */
+  readonly code: string
+  /** RFC 3261 section 20.43. */
+  readonly warningCode: 301 | 302 | 304 | 305 | 306 | 399
+  /** One line, fit for a Warning header. */
+  readonly warning: string
+}
+
+export function refusal(code: string, warningCode: Refusal['warningCode'], warning: string): Refusal {
+  return { code, warningCode, warning }
+}
+
+/** Where and in which direction media flows, after `c=`, port and direction attributes of both levels. */
+export interface PeerPath {
+  readonly remote: { readonly address: string; readonly port: number } | null
+  readonly direction: MediaDirection
+}
+
+export function peerPath(
+  session: SessionDescription,
+  media: MediaDescription,
+  wanted: MediaDirection,
+): PeerPath | Refusal {
+  const reach = reachability(media.connection ?? session.connection)
+  if (reach.kind === 'unreachable') return refusal('address_unreachable', 301, reach.detail)
+  const remote = reach.kind === 'none' ? null : { address: reach.address, port: media.port }
+  const peer = media.direction ?? session.direction ?? 'sendrecv'
+  return { remote, direction: agreedDirection(wanted, peer, remote !== null) }
+}
+
+export type AudioCodec = SdpCodec & { readonly name: 'PCMU' | 'PCMA' }
+
+/** Both G.711 laws run at 8 kHz with one channel; anything else under these names is another codec (RFC 3551 section 4.5.14). */
+export function audioCodecs(
+  media: MediaDescription,
+  wanted: LocalMedia['codecs'] = ['PCMU', 'PCMA'],
+): readonly AudioCodec[] {
+  return media.codecs.filter(
+    (codec): codec is AudioCodec =>
+      (wanted as readonly string[]).includes(codec.name) && codec.clockRate === 8000 && codec.channels === 1,
+  )
+}
+
+/** telephone-event at the audio codec's clock (RFC 4733 section 2.5.1.1), or null. */
+export function dtmfPayloadType(media: MediaDescription): number | null {
+  return media.codecs.find(codec => codec.name === 'TELEPHONE-EVENT' && codec.clockRate === 8000)?.payloadType ?? null
+}
+
+/** What we send to a peer that asks for `ptime` and bears `maxptime`: 10 to 60 ms in steps of 10 (RFC 8866 section 6.4). */
+export function sendPtimeMs(media: MediaDescription, ours: number): number {
+  const wanted = Math.min(media.ptimeMs ?? ours, media.maxptimeMs ?? 60)
+  return Math.min(60, Math.max(10, Math.floor(wanted / 10) * 10))
+}
+
+export interface UsableCrypto {
+  readonly attribute: CryptoAttribute
+  readonly key: SrtpKey
+}
+
+/** In the peer's order of preference. */
+export function usableCrypto(media: MediaDescription): UsableCrypto[] {
+  const usable: UsableCrypto[] = []
+  for (const attribute of media.crypto) {
+    const key = usableKey(attribute)
+    if (key !== null) usable.push({ attribute, key })
+  }
+  return usable
+}
+
+const PLAIN = new Set(['RTP/AVP', 'RTP/AVPF'])
+const SECURE = new Set(['RTP/SAVP', 'RTP/SAVPF'])
+
+/**
+ * Whether a media line's transport fits our security; null when it does. The AVPF profiles are answered in kind: they
+ * change RTCP timing only (RFC 4585), and no feedback is agreed on.
+ */
+export function securityRefusal(media: MediaDescription, security: LocalMedia['security']): Refusal | null {
+  const protocol = media.protocol.toUpperCase()
+  if (PLAIN.has(protocol)) {
+    // Keys in a plain offer mean that the peer would rather be encrypted: the clear is not a fit answer to that.
+    if (media.hasCrypto) {
+      return refusal('crypto_on_plain_rtp', 305, 'a=crypto needs RTP/SAVP; optional encryption is not accepted')
+    }
+    return security === 'rtp-only'
+      ? null
+      : refusal('srtp_required', 305, 'SRTP is required: offer RTP/SAVP with a=crypto')
+  }
+  if (SECURE.has(protocol)) {
+    return security === 'srtp-required' ? null : refusal('srtp_not_configured', 305, 'only RTP/AVP is accepted here')
+  }
+  return refusal('transport_not_supported', 302, `transport ${media.protocol} is not supported`)
+}

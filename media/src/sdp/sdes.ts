@@ -1,0 +1,114 @@
+import type { SrtpKey, SrtpSuite } from '../session/media-session.ts'
+import type { CryptoAttribute } from './session-description.ts'
+
+/** The suites that Parley speaks, strongest tag first (RFC 4568 section 6.2). */
+export const SRTP_SUITES: readonly SrtpSuite[] = ['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32']
+
+/** 128-bit master key and 112-bit master salt (RFC 4568 section 6.2.1). */
+export const KEY_AND_SALT_BYTES = 30
+
+/** The longest key material of any registered suite is 46 bytes; twice that is still read, for suites to come. */
+const MAX_KEY_BYTES = 96
+/** RFC 3711 section 9.2: a master key protects at most 2^48 packets. */
+const MAX_LIFETIME = 2n ** 48n
+/** A key that wears out within a long call (2^20 packets are 5.8 hours at 20 ms) is one that we cannot promise to replace in time. */
+const MIN_LIFETIME = 2n ** 20n
+const MAX_SESSION_PARAMETERS = 16
+
+const LINE = /^([1-9]\d{0,8}|0) +([A-Za-z0-9_]{1,64}) +([!-~]+)((?: +[!-~]+)*) *$/
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** The value of one `a=crypto:` line (RFC 4568 section 9.1), or null when it cannot be read. Unknown suites are read. */
+export function parseCrypto(value: string): CryptoAttribute | null {
+  const line = LINE.exec(value)
+  if (line === null) return null
+  const sessionParameters = line[4]!.split(' ').filter(word => word !== '')
+  if (sessionParameters.length > MAX_SESSION_PARAMETERS) return null
+  const keys = line[3]!.split(';')
+  const key = parseInline(keys[0]!)
+  if (key === null) return null
+  // Several keys are told apart by their MKI alone (section 6.1): without one the line says nothing usable.
+  if (keys.length > 1 && key.mki === null) return null
+  return { tag: Number(line[1]), suite: line[2]!, ...key, sessionParameters }
+}
+
+function parseInline(text: string): Pick<CryptoAttribute, 'keyAndSalt' | 'lifetimePackets' | 'mki'> | null {
+  if (!/^inline:/i.test(text)) return null
+  const [encoded = '', ...rest] = text.slice('inline:'.length).split('|')
+  const keyAndSalt = decodeBase64(encoded)
+  if (keyAndSalt === null || rest.length > 2) return null
+  let lifetimePackets: bigint | null = null
+  let mki: CryptoAttribute['mki'] = null
+  for (const part of rest) {
+    if (part.includes(':')) {
+      if (mki !== null) return null
+      mki = parseMki(part)
+      if (mki === null) return null
+    } else {
+      // Lifetime comes before the MKI, and once (section 9.1).
+      if (lifetimePackets !== null || mki !== null) return null
+      lifetimePackets = parseLifetime(part)
+      if (lifetimePackets === null) return null
+    }
+  }
+  return { keyAndSalt, lifetimePackets, mki }
+}
+
+function parseLifetime(text: string): bigint | null {
+  const match = /^(?:2\^(\d{1,2})|(\d{1,15}))$/.exec(text)
+  if (match === null) return null
+  const packets = match[1] === undefined ? BigInt(match[2]!) : 2n ** BigInt(match[1])
+  return packets >= 1n && packets <= MAX_LIFETIME ? packets : null
+}
+
+function parseMki(text: string): CryptoAttribute['mki'] {
+  const match = /^(\d{1,39}):(\d{1,3})$/.exec(text)
+  if (match === null) return null
+  const length = Number(match[2])
+  return length >= 1 && length <= 128 ? { value: BigInt(match[1]!), length } : null
+}
+
+/** Padding may be there or not: rtpengine leaves it out for the suites whose keys need it. */
+function decodeBase64(text: string): Uint8Array | null {
+  if (text.length > Math.ceil((MAX_KEY_BYTES * 4) / 3) + 2 || !BASE64.test(text)) return null
+  const digits = text.replace(/=+$/, '')
+  // One digit left over holds less than a byte; padding that is there must complete the last group.
+  if (digits.length % 4 === 1 || (digits.length !== text.length && text.length % 4 !== 0)) return null
+  return Uint8Array.from(Buffer.from(digits, 'base64'))
+}
+
+/** The value of an `a=crypto:` line; base64 padded as section 9.1 wants it. Free text is checked by the serialiser. */
+export function formatCrypto(crypto: CryptoAttribute): string {
+  const key = [`inline:${Buffer.from(crypto.keyAndSalt).toString('base64')}`]
+  if (crypto.lifetimePackets !== null) key.push(formatLifetime(crypto.lifetimePackets))
+  if (crypto.mki !== null) key.push(`${crypto.mki.value}:${crypto.mki.length}`)
+  return [crypto.tag, crypto.suite, key.join('|'), ...crypto.sessionParameters].join(' ')
+}
+
+function formatLifetime(packets: bigint): string {
+  const exponent = packets.toString(2).length - 1
+  return packets === 2n ** BigInt(exponent) ? `2^${exponent}` : packets.toString()
+}
+
+export function isSrtpSuite(suite: string): suite is SrtpSuite {
+  return (SRTP_SUITES as readonly string[]).includes(suite)
+}
+
+/**
+ * The key of a line that we can honour, or null: a suite that we have, whole key material, no MKI, a lifetime that
+ * outlasts a call, and no session parameter that must be understood and is not (RFC 4568 section 6.3.7). The parameters
+ * that switch encryption or authentication off are never honoured.
+ */
+export function usableKey(crypto: CryptoAttribute): SrtpKey | null {
+  if (!isSrtpSuite(crypto.suite) || crypto.keyAndSalt.length !== KEY_AND_SALT_BYTES || crypto.mki !== null) return null
+  if (crypto.lifetimePackets !== null && crypto.lifetimePackets < MIN_LIFETIME) return null
+  for (const parameter of crypto.sessionParameters) {
+    // WSH only advises a replay window; KDR=0 is the default; a leading "-" marks what may be ignored.
+    if (!/^(?:-.*|WSH=\d+|KDR=0)$/i.test(parameter)) return null
+  }
+  return { suite: crypto.suite, keyAndSalt: crypto.keyAndSalt }
+}
+
+export function sameKey(a: SrtpKey, b: SrtpKey): boolean {
+  return a.suite === b.suite && a.keyAndSalt.every((byte, i) => byte === b.keyAndSalt[i])
+}

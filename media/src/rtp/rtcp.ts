@@ -126,7 +126,7 @@ function ntpFraction(wallClock: UnixMs): number {
 
 /** What one received compound packet said; reused from packet to packet. */
 export class RtcpCompound {
-  /** Null fields are numbers with a flag beside them, so that reading allocates nothing. */
+  /** A flag beside plain numbers instead of a nullable object, so that reading allocates nothing. */
   hasSenderReport = false
   /** SSRC of whoever sent the report; 0 when the compound held none. */
   senderSsrc = 0
@@ -149,34 +149,52 @@ export class RtcpCompound {
 }
 
 /**
- * Reads a compound packet (RFC 3550 section 6.1). False when its structure is broken (version, lengths beyond the
- * packet or not adding up to it, counts beyond a packet, padding before the last one); `into` is then unspecified.
- * A compound that does not begin with a report is taken (RFC 5506; some phones send APP alone). Never throws.
+ * True when the first `length` bytes have the structure of a compound packet (RFC 3550 section 6.1, A.2): versions,
+ * packet types, lengths that add up, padding at the very end only. One that does not begin with a report passes
+ * (RFC 5506; some phones send APP alone). Never throws.
+ */
+export function isRtcpCompound(packet: Uint8Array, length: number): boolean {
+  if (length < 4 || length > packet.length) return false
+  let offset = 0
+  while (offset < length) {
+    if (offset + 4 > length) return false
+    const first = packet[offset]!
+    const type = packet[offset + 1]!
+    const next = nextRtcp(packet, offset)
+    if (first >>> 6 !== 2 || type < 192 || type > 223 || next > length) return false
+    if ((first & 0x20) !== 0) {
+      const padding = packet[next - 1]!
+      if (next !== length || padding === 0 || (padding & 3) !== 0 || padding > next - offset - 4) return false
+    }
+    offset = next
+  }
+  return true
+}
+
+/**
+ * Reads a compound packet. False when its structure is broken (`isRtcpCompound`) or a count reaches beyond its packet;
+ * `into` is then unspecified. Never throws.
  */
 export function readRtcp(packet: Uint8Array, length: number, into: RtcpCompound): boolean {
-  if (length < 4 || length > packet.length) return false
+  if (!isRtcpCompound(packet, length)) return false
   into.hasSenderReport = false
   into.senderSsrc = 0
   into.blockCount = 0
   into.byeCount = 0
   into.cnameLength = 0
   into.otherCount = 0
-  let offset = 0
-  while (offset < length) {
-    if (offset + 4 > length) return false
+  for (let offset = 0; offset < length; ) {
     const first = packet[offset]!
-    const next = offset + 4 + 4 * ((packet[offset + 2]! << 8) | packet[offset + 3]!)
-    if (first >>> 6 !== 2 || next > length) return false
-    let end = next
-    if ((first & 0x20) !== 0) {
-      const padding = packet[next - 1]!
-      if (next !== length || padding === 0 || (padding & 3) !== 0 || padding > next - offset - 4) return false
-      end -= padding
-    }
+    const next = nextRtcp(packet, offset)
+    const end = (first & 0x20) === 0 ? next : next - packet[next - 1]!
     if (!readOne(packet, offset, end, first & 0x1f, into)) return false
     offset = next
   }
   return true
+}
+
+function nextRtcp(packet: Uint8Array, offset: number): number {
+  return offset + 4 + 4 * ((packet[offset + 2]! << 8) | packet[offset + 3]!)
 }
 
 function readOne(packet: Uint8Array, offset: number, end: number, count: number, into: RtcpCompound): boolean {
@@ -204,7 +222,7 @@ function readOne(packet: Uint8Array, offset: number, end: number, count: number,
       return true
     default:
       into.otherCount++
-      return packet[offset + 1]! >= 192 && packet[offset + 1]! <= 223
+      return true
   }
 }
 

@@ -9,6 +9,8 @@ export interface Body {
   /** Lower-cased media type without parameters, "application/sdp". */
   readonly contentType: string
   readonly bytes: Uint8Array
+  /** The whole Content-Type value of a body that was received: parameters such as a multipart boundary stand only here. */
+  readonly header?: string
 }
 
 /**

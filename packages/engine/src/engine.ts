@@ -1,0 +1,156 @@
+import { ParleyError } from '@parley/kernel'
+import {
+  type CallLeg,
+  type Credentials,
+  dialLeg,
+  type Flow,
+  type GateVerdict,
+  type InviteSession,
+  type LegSecurity,
+  type NameAddr,
+  type NextHop,
+  receiveLeg,
+  type SipRequest,
+  type SipUri,
+  Station,
+  type StationOptions,
+} from '@parley/leg'
+import type { TextToSpeech } from '@parley/providers'
+import { Call, type CallEvent } from './call.ts'
+import { type InboundRoute, RouteTable } from './routes.ts'
+
+export interface EngineOptions {
+  readonly station: Omit<StationOptions, 'gatekeeper' | 'onInvite'>
+  readonly routes: readonly InboundRoute[]
+  /** Not closed by the engine. */
+  readonly voice: TextToSpeech
+  readonly language: string
+  /** Path of the recording of a call, or null: not recorded. */
+  readonly recordingPath: (callId: string) => string | null
+  /** More calls get 503; default 500. */
+  readonly maxCalls?: number
+  /** Wait before an inbound call is answered; default 0. */
+  readonly ringMs?: number
+  readonly onCall?: (call: Call) => void
+  readonly onEvent?: (call: Call, event: CallEvent) => void
+}
+
+export interface DialRequest {
+  readonly uri: SipUri
+  readonly from: NameAddr
+  readonly security: LegSecurity
+  readonly nextHop?: NextHop
+  readonly credentials?: Credentials
+  /** Default 60 s. */
+  readonly ringTimeoutMs?: number
+}
+
+/** Owns live calls: inbound ones found by address and token, outbound ones by a dial request. */
+export class Engine {
+  readonly #options: EngineOptions
+  readonly #routes: RouteTable
+  readonly #calls = new Set<Call>()
+  #station: Station | null = null
+
+  private constructor(options: EngineOptions) {
+    this.#options = options
+    this.#routes = new RouteTable(options.routes)
+  }
+
+  static async start(options: EngineOptions): Promise<Engine> {
+    const engine = new Engine(options)
+    engine.#station = await Station.open({
+      ...options.station,
+      gatekeeper: (request, flow) => engine.#admit(request, flow),
+      onInvite: session => engine.#receive(session),
+    })
+    return engine
+  }
+
+  get calls(): ReadonlySet<Call> {
+    return this.#calls
+  }
+
+  get station(): Station {
+    if (this.#station === null) throw new ParleyError('not_started', 'the engine is not started yet')
+    return this.#station
+  }
+
+  /** Dials out. Throws when nothing could be sent ("no_rtp_port", "too_many_calls"); all else is in the call's report. */
+  async dial(request: DialRequest): Promise<Call> {
+    if (this.#calls.size >= this.#maxCalls)
+      throw new ParleyError('too_many_calls', `${this.#calls.size} calls are live`, { retryable: true })
+    const path = this.#options.recordingPath(`out-${crypto.randomUUID()}`)
+    const leg = await dialLeg(this.station, {
+      uri: request.uri,
+      from: request.from,
+      security: request.security,
+      ringTimeoutMs: request.ringTimeoutMs ?? 60_000,
+      ...(request.nextHop && { nextHop: request.nextHop }),
+      ...(request.credentials && { credentials: request.credentials }),
+      ...(path && { recording: { path } }),
+    })
+    return this.#own(leg)
+  }
+
+  /** No new calls from now on; live ones go on. */
+  drain(on: boolean): void {
+    this.station.userAgent.drain(on)
+  }
+
+  /** Ends every call, then leaves nothing open. */
+  async close(): Promise<void> {
+    const reports = [...this.#calls].map(call => {
+      call.cancel()
+      return call.report
+    })
+    await this.#station?.close()
+    await Promise.all(reports)
+  }
+
+  get #maxCalls(): number {
+    return this.#options.maxCalls ?? 500
+  }
+
+  /** Asked before anything is kept: a request without a valid token gets no answer at all. */
+  #admit(request: SipRequest, flow: Flow): GateVerdict {
+    if (this.#routes.find(request, flow.remote.address) === null) return { verdict: 'drop' }
+    if (request.method === 'INVITE' && this.#calls.size >= this.#maxCalls)
+      return { verdict: 'reject', status: 503, retryAfterS: 5 }
+    return { verdict: 'accept' }
+  }
+
+  #receive(session: InviteSession): void {
+    const route = this.#routes.find(session.invite, session.flow?.remote.address ?? '')
+    if (route === null) return session.reject(404)
+    const path = this.#options.recordingPath(`in-${crypto.randomUUID()}`)
+    receiveLeg(this.station, session, { security: route.security, ...(path && { recording: { path } }) }).then(
+      leg => {
+        if (leg !== null) this.#answer(leg)
+      },
+      () => session.hangUp(),
+    )
+  }
+
+  #answer(leg: CallLeg): void {
+    this.#own(leg)
+    const ringMs = this.#options.ringMs ?? 0
+    leg.ring()
+    if (ringMs === 0) leg.answer()
+    else this.station.time.at(this.station.time.now() + ringMs, () => leg.answer())
+  }
+
+  #own(leg: CallLeg): Call {
+    const call: Call = new Call({
+      leg,
+      voice: this.#options.voice,
+      language: this.#options.language,
+      time: this.station.time,
+      onEvent: event => this.#options.onEvent?.(call, event),
+    })
+    this.#calls.add(call)
+    this.#options.onCall?.(call)
+    void call.report.then(() => this.#calls.delete(call))
+    return call
+  }
+}

@@ -1,0 +1,6 @@
+export { Call, type CallEvent, type CallOptions, type CallReport } from './call.ts'
+export { type DialRequest, Engine, type EngineOptions } from './engine.ts'
+export { type FailureDetail, type LocalEnding, type RunOutcome, type RunResult, runResult } from './outcome.ts'
+export type { InboundRoute } from './routes.ts'
+export type { Utterance } from './speaker.ts'
+export { TestAgent, type TestAgentTimings } from './test-agent.ts'

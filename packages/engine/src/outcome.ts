@@ -1,0 +1,103 @@
+import type { LegEnd } from '@parley/leg'
+
+/** What became of a run: the two fields of the run resource, decided once per call. */
+export interface RunResult {
+  readonly state: 'completed' | 'failed' | 'cancelled' | 'rejected'
+  readonly outcome: RunOutcome | null
+}
+
+export interface RunOutcome {
+  readonly kind:
+    | 'completed'
+    | 'no_answer'
+    | 'busy'
+    | 'caller_hung_up'
+    | 'agent_hung_up'
+    | 'max_duration'
+    | 'error'
+    | 'cancelled'
+  readonly detail: FailureDetail | null
+  readonly sip_status: number | null
+  readonly ended_by: 'caller' | 'agent' | 'system' | 'operator'
+}
+
+export type FailureDetail =
+  | 'number_not_found'
+  | 'trunk_auth_failed'
+  | 'trunk_unreachable'
+  | 'media_refused'
+  | 'recording_unavailable'
+  | 'sip_error'
+  | 'provider_failed'
+  | 'media_lost'
+  | 'signalling_lost'
+  | 'internal'
+
+/** Why our side ended the call, when it was our side. */
+export type LocalEnding = 'finished' | 'max_duration' | 'cancelled' | 'provider_failed' | 'internal'
+
+/**
+ * The one place where the end of a leg becomes the end of a run. `local` is what our side had decided before the leg
+ * ended, null when it had decided nothing: then the far end, the network or a failure did.
+ */
+export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
+  if (local === 'cancelled') return finished('cancelled', 'cancelled', end, 'operator')
+  if (!end.answered) return end.direction === 'inbound' ? inboundUnanswered(end) : outboundUnanswered(end)
+  if (local === 'provider_failed' || local === 'internal') return failed(local, end)
+  if (end.cause === 'media-lost') return failed('media_lost', end)
+  if (end.cause === 'internal') return failed('internal', end)
+  if (end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
+  if (local === 'max_duration') return finished('completed', 'max_duration', end, 'system')
+  if (local === 'finished') return finished('completed', 'completed', end, 'agent')
+  return failed('signalling_lost', end)
+}
+
+function inboundUnanswered(end: LegEnd): RunResult {
+  if (end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
+  return { state: 'rejected', outcome: null }
+}
+
+function outboundUnanswered(end: LegEnd): RunResult {
+  if (end.cause === 'transport') return failed('trunk_unreachable', end)
+  if (end.cause === 'media-refused') return failed('media_refused', end)
+  if (end.cause === 'internal') return failed('internal', end)
+  if (end.cause === 'recording-unavailable') return failed('recording_unavailable', end)
+  switch (end.sipStatus) {
+    case 408:
+    case 480:
+    case 487:
+      return finished('completed', 'no_answer', end, 'system')
+    case 486:
+    case 600:
+    case 603:
+      return finished('completed', 'busy', end, 'caller')
+    case 404:
+    case 410:
+    case 484:
+    case 604:
+      return failed('number_not_found', end)
+    case 401:
+    case 403:
+    case 407:
+      return failed('trunk_auth_failed', end)
+    case 415:
+    case 488:
+    case 606:
+      return failed('media_refused', end)
+    default:
+      return failed('sip_error', end)
+  }
+}
+
+function finished(
+  state: 'completed' | 'cancelled',
+  kind: RunOutcome['kind'],
+  end: LegEnd,
+  endedBy: RunOutcome['ended_by'],
+): RunResult {
+  return { state, outcome: { kind, detail: null, sip_status: end.sipStatus, ended_by: endedBy } }
+}
+
+function failed(detail: FailureDetail, end: LegEnd): RunResult {
+  return { state: 'failed', outcome: { kind: 'error', detail, sip_status: end.sipStatus, ended_by: 'system' } }
+}

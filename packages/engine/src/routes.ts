@@ -1,0 +1,45 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { LegSecurity, SipRequest, SipUri } from '@parley/leg'
+
+/** A trunk's way in: whoever knows the token reaches the agent. */
+export interface InboundRoute {
+  /** For logs. */
+  readonly name: string
+  /** Unguessable; Request-URI user, URI parameter `token`, or the first label of its host. */
+  readonly token: string
+  /** When set, the source must be one of these as well. */
+  readonly sourceAddresses?: readonly string[]
+  readonly security: LegSecurity
+}
+
+/** The inbound routes of an engine, found by token. An unknown caller finds nothing, and learns nothing. */
+export class RouteTable {
+  readonly #routes: readonly { readonly route: InboundRoute; readonly digest: Buffer }[]
+
+  constructor(routes: readonly InboundRoute[]) {
+    this.#routes = routes.map(route => ({ route, digest: digestOf(route.token) }))
+  }
+
+  find(request: SipRequest, sourceAddress: string): InboundRoute | null {
+    if (request.uri.scheme !== 'sip' && request.uri.scheme !== 'sips') return null
+    for (const candidate of tokensOf(request.uri as SipUri)) {
+      const digest = digestOf(candidate)
+      for (const entry of this.#routes) {
+        if (!timingSafeEqual(digest, entry.digest)) continue
+        const sources = entry.route.sourceAddresses
+        return sources === undefined || sources.includes(sourceAddress) ? entry.route : null
+      }
+    }
+    return null
+  }
+}
+
+function tokensOf(uri: SipUri): string[] {
+  const tokens = [uri.user, uri.params.get('token'), uri.host.split('.')[0]]
+  return tokens.filter((token): token is string => typeof token === 'string' && token !== '')
+}
+
+/** Compared as digests: the time it takes says nothing about how much of a guess was right. */
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

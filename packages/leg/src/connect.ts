@@ -1,0 +1,115 @@
+import { ParleyError, type Random } from '@parley/kernel'
+import type { MediaPlane, MediaSession, MediaSessionOptions } from '@parley/media'
+import type {
+  Credentials,
+  HeaderPairs,
+  InviteSession,
+  NameAddr,
+  NextHop,
+  SessionEvent,
+  SipUri,
+  UserAgent,
+} from '@parley/sip'
+import { CallLeg } from './call-leg.ts'
+import type { LegSecurity } from './leg.ts'
+import { Negotiation } from './negotiation.ts'
+
+/** What legs are made with: one SIP user agent and one media plane, shared by all calls of a process. */
+export interface LegPlant {
+  readonly userAgent: UserAgent
+  readonly media: MediaPlane
+  readonly random: Random
+}
+
+export interface LegOptions {
+  /** Default "srtp-required": a secure leg is never downgraded. */
+  readonly security?: LegSecurity
+  readonly recording?: MediaSessionOptions['recording']
+  /** For `describe()` and logs; default the Call-ID or the dialled URI. */
+  readonly label?: string
+}
+
+export interface DialOptions extends LegOptions {
+  readonly uri: SipUri
+  readonly from: NameAddr
+  readonly nextHop?: NextHop
+  readonly credentials?: Credentials
+  readonly headers?: HeaderPairs
+  /** CANCEL after this long without an answer; default 180 s. */
+  readonly ringTimeoutMs?: number
+  /** INVITE without SDP: the far end offers; default false. */
+  readonly delayedOffer?: boolean
+}
+
+/** Opens media, sends the INVITE. Throws what the media plane throws ("no_rtp_port", …): then nothing was sent. */
+export async function dialLeg(plant: LegPlant, options: DialOptions): Promise<CallLeg> {
+  const media = await openMedia(plant, options, options.uri.user ?? options.uri.host)
+  const negotiation = negotiationFor(plant, media, options)
+  const { uri, from, nextHop, credentials, headers, ringTimeoutMs } = options
+  try {
+    const session = plant.userAgent.invite({
+      uri,
+      from,
+      ...(nextHop && { nextHop }),
+      ...(credentials && { credentials }),
+      ...(headers && { headers }),
+      ...(ringTimeoutMs && { ringTimeoutMs }),
+      ...(options.delayedOffer !== true && { body: negotiation.offer({}) }),
+    })
+    const leg = new CallLeg(session, media, negotiation)
+    session.onEvent(event => leg.handleSession(event))
+    return leg
+  } catch (error) {
+    await media.close()
+    throw error
+  }
+}
+
+/**
+ * Makes a leg of an inbound INVITE. An offer that cannot be answered is refused (488, 415, 400) before any port is
+ * leased; without a free port the answer is 503. Then the result is null: there is no leg, the INVITE has its answer.
+ */
+export async function receiveLeg(
+  plant: LegPlant,
+  session: InviteSession,
+  options: LegOptions,
+): Promise<CallLeg | null> {
+  const early: SessionEvent[] = []
+  let leg: CallLeg | null = null
+  session.onEvent(event => {
+    if (leg === null) early.push(event)
+    else leg.handleSession(event)
+  })
+  const objection = Negotiation.objectionTo(session.invite, options.security ?? 'srtp-required', plant.random)
+  if (objection !== null) {
+    session.reject(objection.status, { headers: [['Warning', objection.warning]] })
+    return null
+  }
+  let media: MediaSession
+  try {
+    media = await openMedia(plant, options, session.callId)
+  } catch (error) {
+    if (session.state === 'incoming') session.reject(503, { retryAfterS: 5 })
+    if (error instanceof ParleyError) return null
+    throw error
+  }
+  leg = new CallLeg(session, media, negotiationFor(plant, media, options))
+  for (const event of early) leg.handleSession(event)
+  return leg
+}
+
+function openMedia(plant: LegPlant, options: LegOptions, label: string): Promise<MediaSession> {
+  return plant.media.open({
+    label: options.label ?? label,
+    ...(options.recording && { recording: options.recording }),
+  })
+}
+
+function negotiationFor(plant: LegPlant, media: MediaSession, options: LegOptions): Negotiation {
+  return new Negotiation({
+    address: media.local.address,
+    port: media.local.port,
+    security: options.security ?? 'srtp-required',
+    random: plant.random,
+  })
+}

@@ -1,0 +1,18 @@
+export type { MediaReport, MediaStatistics } from '@parley/media'
+export type {
+  Credentials,
+  Flow,
+  Gatekeeper,
+  GateVerdict,
+  InviteSession,
+  NameAddr,
+  NextHop,
+  SipRequest,
+  SipUri,
+  TlsIdentity,
+} from '@parley/sip'
+export { ensureLocalCertificate, parseUri } from '@parley/sip'
+export { CallLeg } from './call-leg.ts'
+export { type DialOptions, dialLeg, type LegOptions, type LegPlant, receiveLeg } from './connect.ts'
+export { Station, type StationOptions } from './io/station.ts'
+export type { LegDirection, LegEnd, LegEvent, LegSecurity, LegState, LegTransport, ReofferPurpose } from './leg.ts'

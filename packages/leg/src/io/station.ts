@@ -1,0 +1,99 @@
+import { ParleyError, type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
+import { type MediaPlane, ThreadedMediaPlane } from '@parley/media'
+import {
+  type Gatekeeper,
+  type InviteSession,
+  SocketTransport,
+  SystemResolver,
+  type TlsIdentity,
+  UserAgent,
+} from '@parley/sip'
+import type { LegPlant } from '../connect.ts'
+
+export interface StationOptions {
+  /** IPv4 address for SIP; default 127.0.0.1. */
+  readonly bind?: string
+  /** 0: any free port; null: this transport does not listen. Defaults: all three any free port. */
+  readonly udpPort?: number | null
+  readonly tcpPort?: number | null
+  readonly tlsPort?: number | null
+  /** Host of Via and Contact; default `bind`. */
+  readonly advertisedHost?: string
+  readonly tls: TlsIdentity
+  readonly rtp: {
+    /** Default: `bind`. */
+    readonly bind?: string
+    readonly ports: { readonly from: number; readonly to: number }
+    /** Media threads; default: cores less one, at least one. */
+    readonly threads?: number
+  }
+  readonly userAgentName: string
+  readonly gatekeeper: Gatekeeper
+  readonly onInvite: (session: InviteSession) => void
+  readonly log?: (level: 'debug' | 'warn' | 'error', event: string, detail: string) => void
+}
+
+/** SIP and media of one process on real sockets: what an engine and a phone are made of. */
+export class Station implements LegPlant {
+  readonly userAgent: UserAgent
+  readonly media: MediaPlane
+  readonly random: Random = systemRandom
+  readonly time: Time = systemTime
+  readonly #transport: SocketTransport
+
+  private constructor(userAgent: UserAgent, media: MediaPlane, transport: SocketTransport) {
+    this.userAgent = userAgent
+    this.media = media
+    this.#transport = transport
+  }
+
+  /** Throws "address_in_use" and the like, with nothing left open. */
+  static async open(options: StationOptions): Promise<Station> {
+    const bind = options.bind ?? '127.0.0.1'
+    const media = await ThreadedMediaPlane.start({
+      bindAddress: options.rtp.bind ?? bind,
+      ports: options.rtp.ports,
+      ...(options.rtp.threads && { threads: options.rtp.threads }),
+    })
+    try {
+      const transport = await SocketTransport.open({
+        bind,
+        udpPort: options.udpPort === undefined ? 0 : options.udpPort,
+        tcpPort: options.tcpPort === undefined ? 0 : options.tcpPort,
+        tlsPort: options.tlsPort === undefined ? 0 : options.tlsPort,
+        ...(options.advertisedHost && { advertisedHost: options.advertisedHost }),
+        tls: options.tls,
+        resolver: new SystemResolver(),
+        time: systemTime,
+        random: systemRandom,
+      })
+      const userAgent = new UserAgent({
+        time: systemTime,
+        random: systemRandom,
+        transport,
+        gatekeeper: options.gatekeeper,
+        userAgentName: options.userAgentName,
+        onInvite: options.onInvite,
+        log: entry => options.log?.(entry.level, entry.event, entry.detail),
+      })
+      return new Station(userAgent, media, transport)
+    } catch (error) {
+      await media.close()
+      throw error
+    }
+  }
+
+  /** Where this station is reached; throws "not_listening". */
+  port(transport: 'udp' | 'tcp' | 'tls'): number {
+    const advertised = this.#transport.advertised(transport)
+    if (advertised === undefined) throw new ParleyError('not_listening', `nothing listens on ${transport}`)
+    return advertised.port
+  }
+
+  /** Hangs up all calls, then leaves nothing open. Idempotent. */
+  async close(): Promise<void> {
+    await this.userAgent.close()
+    await this.#transport.close()
+    await this.media.close()
+  }
+}

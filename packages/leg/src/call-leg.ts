@@ -120,8 +120,9 @@ export class CallLeg {
     return this.#media.play(audio)
   }
 
-  flush(): void {
-    this.#media.flush()
+  /** Drops what was not sent yet; returns the playout position that stands. */
+  flush(): Samples {
+    return this.#media.flush()
   }
 
   played(): Samples {

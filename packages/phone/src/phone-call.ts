@@ -79,6 +79,36 @@ export class PhoneCall {
     })
   }
 
+  /**
+   * Waits for the far end to speak (from now on) and then to pause for `pauseMs`: the caller's turn. Throws
+   * "call_ended" and "wait_timeout" like `waitFor`.
+   */
+  async untilPause(pauseMs: Ms, timeoutMs: Ms): Promise<void> {
+    const from = this.events.length
+    const since = (event: LegEvent) => this.events.indexOf(event) >= from
+    const deadline = this.#time.now() + timeoutMs
+    let spoken = await this.waitFor('speech-end', timeoutMs, since)
+    for (;;) {
+      const last = this.events.indexOf(spoken)
+      const left = deadline - this.#time.now()
+      const again = await this.waitFor(
+        'speech-start',
+        Math.min(pauseMs, left),
+        event => this.events.indexOf(event) > last,
+      ).catch(error => {
+        if (error instanceof ParleyError && error.code === 'wait_timeout' && left > pauseMs) return null
+        throw error
+      })
+      if (again === null) return
+      const resumed = this.events.indexOf(again)
+      spoken = await this.waitFor(
+        'speech-end',
+        deadline - this.#time.now(),
+        event => this.events.indexOf(event) > resumed,
+      )
+    }
+  }
+
   /** Queues `audio` and waits until it has left, or the call ended. */
   async speak(audio: Int16Array): Promise<void> {
     const position = this.leg.play(audio)

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { readWav } from '@parley/media'
+import { VirtualPhone } from '@parley/phone'
+import { readSettings } from '../environment.ts'
+import { describeLegEvent } from '../event-lines.ts'
+import { tlsIdentity } from '../identity.ts'
+import { parseCommand, UsageError } from '../usage.ts'
+
+const USAGE = 'parley call URI [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
+const DIGITS_AFTER_MS = 1000
+
+/** Exit 0: the call was answered and ended in good order; 1: it was not. */
+export async function call(args: string[]): Promise<number> {
+  const { positionals, values } = parseCommand(
+    args,
+    {
+      wav: { type: 'string' },
+      digits: { type: 'string' },
+      record: { type: 'string' },
+      seconds: { type: 'string', default: '60' },
+      'ring-seconds': { type: 'string', default: '30' },
+    },
+    USAGE,
+  )
+  const [target] = positionals
+  if (target === undefined || positionals.length !== 1) throw new UsageError(`usage: ${USAGE}`)
+  if (values.digits !== undefined && !/^[0-9*#A-D]{1,64}$/.test(values.digits))
+    throw new UsageError('--digits takes up to 64 of 0-9 * # A-D')
+  const seconds = positive('--seconds', values.seconds)
+  const ringSeconds = positive('--ring-seconds', values['ring-seconds'])
+  const audio = values.wav === undefined ? null : await readMono(values.wav)
+  const settings = readSettings(process.env)
+  const phone = await VirtualPhone.open({
+    station: {
+      bind: settings.sipBind,
+      tls: await tlsIdentity(settings),
+      rtp: { bind: settings.rtpBind, ports: settings.rtpPorts, threads: 1 },
+      userAgentName: 'Parley phone',
+    },
+  })
+  try {
+    const made = await phone.call(target, {
+      ringTimeoutMs: ringSeconds * 1000,
+      ...(values.record !== undefined && { recording: { path: resolve(values.record), swapChannels: true } }),
+    })
+    made.leg.onEvent(event => {
+      const line = describeLegEvent(event)
+      if (line !== null) process.stdout.write(`${line}\n`)
+    })
+    const hangUp = () => made.leg.hangUp()
+    process.once('SIGINT', hangUp)
+    process.once('SIGTERM', hangUp)
+    const answered = await made.waitFor('answered', (ringSeconds + 40) * 1000).then(
+      () => true,
+      () => false,
+    )
+    if (answered) {
+      process.stdout.write(`${made.leg.describe()}\n`)
+      if (audio !== null) made.leg.play(audio)
+      if (values.digits !== undefined) setTimeout(() => made.leg.sendDigits(values.digits!), DIGITS_AFTER_MS).unref()
+      setTimeout(hangUp, seconds * 1000).unref()
+    }
+    const end = await made.ended
+    if (end.media?.recording) process.stdout.write(`recording ${end.media.recording.path}\n`)
+    if (!end.answered) process.stdout.write(`not answered: ${end.detail}\n`)
+    return end.answered && end.cause === 'bye' ? 0 : 1
+  } finally {
+    await phone.close()
+  }
+}
+
+async function readMono(path: string): Promise<Int16Array> {
+  const wav = readWav(await readFile(path))
+  const [first] = wav.channels
+  if (wav.sampleRate !== 8000 || first === undefined)
+    throw new UsageError(`${path}: must be 8000 Hz, is ${wav.sampleRate} Hz (sox IN -r 8000 -c 1 OUT converts)`)
+  return first
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 86_400)) throw new UsageError(`${name} takes seconds, more than 0 and at most 86400`)
+  return value
+}

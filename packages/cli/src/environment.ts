@@ -1,0 +1,66 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+
+const portRange = z
+  .string()
+  .regex(/^\d+-\d+$/, 'must be FROM-TO, such as 10000-19999')
+  .transform(text => {
+    const [from, to] = text.split('-').map(Number)
+    return { from: from!, to: to! }
+  })
+  .refine(range => range.from >= 1 && range.to <= 65_535 && range.to > range.from, 'must rise, within 1-65535')
+
+const variables = z.object({
+  PARLEY_HOME: z.string().min(1).default('.parley'),
+  PARLEY_SIP_BIND: z.ipv4().default('127.0.0.1'),
+  PARLEY_SIP_PORT: port.default(5060),
+  PARLEY_SIP_TLS_PORT: port.default(5061),
+  PARLEY_SIP_DOMAIN: z.string().min(1).default('localhost'),
+  PARLEY_RTP_BIND: z.ipv4().optional(),
+  PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
+  PARLEY_TLS_CERT: z.string().optional(),
+  PARLEY_TLS_KEY: z.string().optional(),
+  PARLEY_TLS_CA: z.string().optional(),
+})
+
+/** The settings of a process, read once, passed down as values. */
+export interface Settings {
+  /** Absolute path; state lives here. */
+  readonly home: string
+  readonly sipBind: string
+  /** UDP and TCP. */
+  readonly sipPort: number
+  readonly sipTlsPort: number
+  readonly sipDomain: string
+  readonly rtpBind: string
+  readonly rtpPorts: { readonly from: number; readonly to: number }
+  /** Paths of PEM files; null: a local authority under `home` signs. */
+  readonly tlsFiles: { readonly cert: string; readonly key: string; readonly ca: string | null } | null
+}
+
+export class SettingsError extends Error {}
+
+/** Throws `SettingsError` that names every variable at fault and what would do. */
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const parsed = variables.safeParse(environment)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`)
+    throw new SettingsError(problems.join('\n'))
+  }
+  const values = parsed.data
+  const { PARLEY_TLS_CERT: cert, PARLEY_TLS_KEY: key, PARLEY_TLS_CA: ca } = values
+  if ((cert === undefined) !== (key === undefined))
+    throw new SettingsError('PARLEY_TLS_CERT and PARLEY_TLS_KEY: give both or none')
+  return {
+    home: resolve(values.PARLEY_HOME),
+    sipBind: values.PARLEY_SIP_BIND,
+    sipPort: values.PARLEY_SIP_PORT,
+    sipTlsPort: values.PARLEY_SIP_TLS_PORT,
+    sipDomain: values.PARLEY_SIP_DOMAIN,
+    rtpBind: values.PARLEY_RTP_BIND ?? values.PARLEY_SIP_BIND,
+    rtpPorts: values.PARLEY_RTP_PORTS,
+    tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
+  }
+}

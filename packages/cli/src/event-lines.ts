@@ -1,0 +1,50 @@
+import type { CallEvent } from '@parley/engine'
+import { samplesToMs } from '@parley/kernel'
+import type { LegEvent } from '@parley/leg'
+
+/** A call's event as one line for people; null: nothing worth a line. */
+export function describeEvent(event: CallEvent): string | null {
+  switch (event.type) {
+    case 'leg':
+      return describeLegEvent(event.event)
+    case 'utterance': {
+      const { start_ms, end_ms, text, interrupted } = event.utterance
+      return `agent ${seconds(start_ms)}-${seconds(end_ms)}: ${text}${interrupted ? ' [interrupted]' : ''}`
+    }
+    case 'ended': {
+      const { run, end } = event.report
+      const outcome = run.outcome === null ? '' : `, ${run.outcome.kind} by ${run.outcome.ended_by}`
+      const recording = end.media?.recording
+      return `run ${run.state}${outcome}${recording ? `, recording ${recording.path}` : ''}`
+    }
+  }
+}
+
+export function describeLegEvent(event: LegEvent): string | null {
+  switch (event.type) {
+    case 'ringing':
+      return `ringing (${event.status}${event.earlyMedia ? ', early media' : ''})`
+    case 'answered':
+      return 'answered'
+    case 'digit':
+      return `digit ${event.digit} at ${seconds(samplesToMs(event.atSample))}`
+    case 'digits-sent':
+      return `pressed ${event.digits}`
+    case 'held':
+      return 'held by the far end'
+    case 'resumed':
+      return 'resumed by the far end'
+    case 'reoffered':
+      return `${event.purpose} done`
+    case 'reoffer-refused':
+      return `${event.purpose} refused (${event.status})`
+    case 'ended':
+      return `ended: ${event.end.cause} by ${event.end.by} (${event.end.sipStatus ?? 'nothing sent'})`
+    default:
+      return null
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`
+}

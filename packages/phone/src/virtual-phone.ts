@@ -1,0 +1,128 @@
+import { type Ms, ParleyError } from '@parley/kernel'
+import {
+  type Credentials,
+  dialLeg,
+  type InviteSession,
+  type LegOptions,
+  type LegSecurity,
+  parseUri,
+  receiveLeg,
+  type SipUri,
+  Station,
+  type StationOptions,
+} from '@parley/leg'
+import { PhoneCall } from './phone-call.ts'
+
+export interface PhoneOptions {
+  readonly station: Omit<StationOptions, 'gatekeeper' | 'onInvite'>
+  /** User part of its own address; default "phone". */
+  readonly name?: string
+  /** Default "srtp-required". */
+  readonly security?: LegSecurity
+}
+
+/** What a phone does with an inbound call. */
+export type PhoneBehaviour =
+  | { readonly type: 'answer'; readonly afterMs: Ms }
+  | { readonly type: 'reject'; readonly status: number }
+  /** Rings until the caller gives up. */
+  | { readonly type: 'ignore' }
+
+export interface PhoneDial {
+  readonly credentials?: Credentials
+  readonly recording?: LegOptions['recording']
+  readonly ringTimeoutMs?: Ms
+  readonly delayedOffer?: boolean
+  /** Default: the phone's. */
+  readonly security?: LegSecurity
+}
+
+/** A phone without a person: calls, answers, talks, presses keys, holds, and remembers what it heard. */
+export class VirtualPhone {
+  /** What it does with inbound calls from now on; at first it answers at once. */
+  behaviour: PhoneBehaviour = { type: 'answer', afterMs: 0 }
+  readonly #options: PhoneOptions
+  #station: Station | null = null
+  readonly #arrived: PhoneCall[] = []
+  readonly #waiting: ((call: PhoneCall) => void)[] = []
+
+  private constructor(options: PhoneOptions) {
+    this.#options = options
+  }
+
+  static async open(options: PhoneOptions): Promise<VirtualPhone> {
+    const phone = new VirtualPhone(options)
+    phone.#station = await Station.open({
+      ...options.station,
+      gatekeeper: () => ({ verdict: 'accept' }),
+      onInvite: session => void phone.#receive(session),
+    })
+    return phone
+  }
+
+  /** The URI at which this phone is called. */
+  uri(transport: 'udp' | 'tcp' | 'tls' = 'tls'): string {
+    const host = this.#options.station.advertisedHost ?? this.#options.station.bind ?? '127.0.0.1'
+    return `sip:${this.#name}@${host}:${this.#openStation.port(transport)};transport=${transport}`
+  }
+
+  /** Dials `target`, a SIP URI; throws "bad_uri". The call's fate is in its events. */
+  async call(target: string, dial: PhoneDial = {}): Promise<PhoneCall> {
+    const { recording, credentials, ringTimeoutMs, delayedOffer } = dial
+    const leg = await dialLeg(this.#openStation, {
+      uri: sipUri(target),
+      from: { displayName: undefined, uri: sipUri(this.uri()), params: new Map() },
+      security: dial.security ?? this.#options.security ?? 'srtp-required',
+      ...(recording && { recording }),
+      ...(credentials && { credentials }),
+      ...(ringTimeoutMs && { ringTimeoutMs }),
+      ...(delayedOffer && { delayedOffer }),
+    })
+    return new PhoneCall(leg, this.#openStation.time)
+  }
+
+  /** The oldest inbound call not yet taken, or the next one. */
+  nextCall(): Promise<PhoneCall> {
+    const call = this.#arrived.shift()
+    if (call !== undefined) return Promise.resolve(call)
+    return new Promise(resolve => this.#waiting.push(resolve))
+  }
+
+  /** Hangs up everything and leaves nothing open. */
+  async close(): Promise<void> {
+    await this.#station?.close()
+  }
+
+  get #openStation(): Station {
+    if (this.#station === null) throw new ParleyError('not_started', 'the phone is not open yet')
+    return this.#station
+  }
+
+  get #name(): string {
+    return this.#options.name ?? 'phone'
+  }
+
+  async #receive(session: InviteSession): Promise<void> {
+    const { behaviour } = this
+    if (behaviour.type === 'reject') return session.reject(behaviour.status)
+    const station = this.#openStation
+    const leg = await receiveLeg(station, session, { security: this.#options.security ?? 'srtp-required' })
+    if (leg === null) return
+    leg.ring()
+    if (behaviour.type === 'answer') {
+      if (behaviour.afterMs === 0) leg.answer()
+      else station.time.at(station.time.now() + behaviour.afterMs, () => leg.answer())
+    }
+    const call = new PhoneCall(leg, station.time)
+    const waiting = this.#waiting.shift()
+    if (waiting === undefined) this.#arrived.push(call)
+    else waiting(call)
+  }
+}
+
+function sipUri(text: string): SipUri {
+  const uri = parseUri(text)
+  if (uri === undefined || (uri.scheme !== 'sip' && uri.scheme !== 'sips'))
+    throw new ParleyError('bad_uri', `"${text}" is not a SIP URI, such as sip:token@host:5061;transport=tls`)
+  return uri as SipUri
+}

@@ -1,0 +1,42 @@
+import { ParleyError } from '@parley/kernel'
+import { resampleTo8k } from './resample.ts'
+import { sentences } from './sentences.ts'
+import type { SpeechChunk } from './text-to-speech.ts'
+import { readWav } from './wav.ts'
+
+/** Short enough that a sentence is made within a fraction of a second; long enough not to break its melody. */
+const MAX_SENTENCE_CHARACTERS = 240
+
+/**
+ * Speaks sentence by sentence through a program that turns a text into a WAV file. Ends at once when `signal` aborts.
+ * `render` resolves null when it was aborted.
+ */
+export async function* speakBySentence(
+  text: string,
+  signal: AbortSignal,
+  render: (sentence: string) => Promise<Uint8Array | null>,
+): AsyncGenerator<SpeechChunk, void, undefined> {
+  for (const sentence of sentences(text, MAX_SENTENCE_CHARACTERS)) {
+    // Punctuation alone is a pause that nobody asked for, and some programs fail on it.
+    if (!/[\p{L}\p{N}]/u.test(sentence)) continue
+    const wav = await untilAborted(signal, render(sentence))
+    if (wav === null) return
+    const reading = readWav(wav)
+    if (!reading.ok) throw new ParleyError('voice_failed', `The voice made no readable WAV: ${reading.detail}.`)
+    yield { samples: resampleTo8k(reading.samples, reading.sampleRateHz), words: [] }
+    if (signal.aborted) return
+  }
+}
+
+/** `work`'s result, or null as soon as `signal` aborts; what `work` comes to afterwards is dropped. */
+async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
+  const { promise: aborted, resolve } = Promise.withResolvers<null>()
+  const onAbort = () => resolve(null)
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

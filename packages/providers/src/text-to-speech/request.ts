@@ -1,0 +1,36 @@
+import { ParleyError } from '@parley/kernel'
+import type { SpeechRequest } from './text-to-speech.ts'
+
+export const MAX_TEXT_CODE_POINTS = 4096
+
+/**
+ * Refuses what no voice can take. Throws `ParleyError` "text_empty", "text_too_long", "language_not_supported",
+ * "voice_unknown" or "speed_out_of_range".
+ */
+export function checkSpeechRequest(
+  request: SpeechRequest,
+  speaks: { readonly languages: readonly string[]; readonly voices: readonly string[] },
+): void {
+  if (request.text.trim() === '') throw new ParleyError('text_empty', 'There is no text to speak.')
+  // A string has never fewer UTF-16 units than code points: the costly count is for what is near the limit only.
+  if (request.text.length > 2 * MAX_TEXT_CODE_POINTS || [...request.text].length > MAX_TEXT_CODE_POINTS) {
+    throw new ParleyError('text_too_long', `The text is longer than ${MAX_TEXT_CODE_POINTS} characters; split it.`)
+  }
+  if (!speaks.languages.includes(primaryTag(request.language))) {
+    const known = speaks.languages.join(', ')
+    throw new ParleyError('language_not_supported', `This voice speaks ${known}, not "${request.language}".`)
+  }
+  if (request.voice !== undefined && !speaks.voices.includes(request.voice)) {
+    throw new ParleyError(
+      'voice_unknown',
+      `There is no voice "${request.voice}"; there are ${speaks.voices.join(', ')}.`,
+    )
+  }
+  const speed = request.speed ?? 1
+  if (!(speed >= 0.5 && speed <= 2)) throw new ParleyError('speed_out_of_range', `Speed ${speed} is not 0.5 to 2.`)
+}
+
+/** "es" of "es-MX" (BCP 47 section 2.2.1). */
+export function primaryTag(language: string): string {
+  return language.split('-', 1)[0]!.toLowerCase()
+}

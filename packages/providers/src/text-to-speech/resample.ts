@@ -1,0 +1,96 @@
+import { SAMPLE_RATE_HZ } from '@parley/kernel'
+
+/** The telephone band ends at 3400 Hz; what lies at or above 4000 Hz would fold back into it. */
+const PASS_HZ = 3400
+const STOP_HZ = SAMPLE_RATE_HZ / 2
+/** Of the window: images and aliases are at least this far below (Kaiser's formulas). */
+const STOPBAND_DB = 66
+
+interface PolyphaseFilter {
+  /** Output rate over input rate, in lowest terms: `up / down`. */
+  readonly up: number
+  readonly down: number
+  readonly taps: number
+  /** `up` sub-filters of `taps` coefficients, one after the other. */
+  readonly coefficients: Float64Array
+}
+
+const filters = new Map<number, PolyphaseFilter>()
+
+/**
+ * Brings 16-bit audio from `fromHz` (above 8000) down to 8 kHz: a linear-phase low-pass (Kaiser-windowed sinc, pass 3400 Hz,
+ * stop 4000 Hz) in polyphase form. Without delay: sample n of the result is at the instant n / 8000 s of the input.
+ */
+export function resampleTo8k(input: Int16Array, fromHz: number): Int16Array {
+  if (fromHz === SAMPLE_RATE_HZ) return input
+  if (!Number.isInteger(fromHz) || fromHz < SAMPLE_RATE_HZ) throw new RangeError(`${fromHz} Hz is below 8000`)
+  const { up, down, taps, coefficients } = filterFor(fromHz)
+  const output = new Int16Array(Math.floor((input.length * up) / down))
+  const before = (taps - 1) >> 1
+  for (let n = 0; n < output.length; n++) {
+    const position = n * down
+    const phase = position % up
+    const first = (position - phase) / up - before
+    const from = Math.max(0, -first)
+    const to = Math.min(taps, input.length - first)
+    const offset = phase * taps
+    let sum = 0
+    for (let k = from; k < to; k++) sum += coefficients[offset + k]! * input[first + k]!
+    output[n] = Math.max(-32_768, Math.min(32_767, Math.round(sum)))
+  }
+  return output
+}
+
+function filterFor(fromHz: number): PolyphaseFilter {
+  const known = filters.get(fromHz)
+  if (known !== undefined) return known
+  const divisor = greatestCommonDivisor(SAMPLE_RATE_HZ, fromHz)
+  const up = SAMPLE_RATE_HZ / divisor
+  const down = fromHz / divisor
+  const width = (2 * Math.PI * (STOP_HZ - PASS_HZ)) / fromHz
+  const half = Math.ceil((STOPBAND_DB - 7.95) / (2.285 * width) / 2)
+  const taps = 2 * half + 1
+  const filter = { up, down, taps, coefficients: design(fromHz, up, half) }
+  filters.set(fromHz, filter)
+  return filter
+}
+
+function design(fromHz: number, up: number, half: number): Float64Array {
+  const taps = 2 * half + 1
+  const cutoff = (PASS_HZ + STOP_HZ) / 2 / fromHz
+  const beta = 0.1102 * (STOPBAND_DB - 8.7)
+  const coefficients = new Float64Array(up * taps)
+  for (let phase = 0; phase < up; phase++) {
+    let sum = 0
+    for (let k = 0; k < taps; k++) {
+      // Distance in input samples from the instant of this phase to tap k.
+      const distance = k - half - phase / up
+      const inside = 1 - (distance / (half + 1)) ** 2
+      const value = sinc(2 * cutoff * distance) * bessel0(beta * Math.sqrt(Math.max(0, inside)))
+      coefficients[phase * taps + k] = value
+      sum += value
+    }
+    // Every phase passes a constant unchanged, or the phases themselves would be heard as a tone.
+    for (let k = 0; k < taps; k++) coefficients[phase * taps + k]! /= sum
+  }
+  return coefficients
+}
+
+function sinc(x: number): number {
+  return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x)
+}
+
+/** Modified Bessel function of the first kind, order zero, by its power series. */
+function bessel0(x: number): number {
+  let sum = 1
+  let term = 1
+  for (let k = 1; term > sum * 1e-12; k++) {
+    term *= (x / (2 * k)) ** 2
+    sum += term
+  }
+  return sum
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b)
+}

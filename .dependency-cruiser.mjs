@@ -1,0 +1,118 @@
+// Who may import whom (docs/architecture.md). `scripts/dependency-rules.ts` runs these rules and tests that they bite.
+
+/** Rooms that exist, with the rooms each may import. Whatever is not listed is forbidden. */
+const rooms = {
+  'packages/kernel': [],
+  sip: ['packages/kernel'],
+  media: ['packages/kernel'],
+  'packages/providers': ['packages/kernel'],
+  'packages/leg': ['packages/kernel', 'sip', 'media'],
+  'packages/engine': ['packages/kernel', 'sip', 'media', 'packages/providers', 'packages/leg'],
+  'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/leg'],
+  'packages/cli': [
+    'packages/kernel',
+    'sip',
+    'media',
+    'packages/providers',
+    'packages/leg',
+    'packages/engine',
+    'packages/phone',
+  ],
+}
+
+/** Rooms whose code outside io/ takes time, randomness and the outside world as arguments. */
+const pureRooms = ['sip', 'media']
+
+/** Tests, fuzz targets and test data may do what the code they test may not. */
+const testCode = '(\\.test\\.ts$|/fuzz/|/fixtures/)'
+
+const anyRoom = `^(${Object.keys(rooms).join('|')})/`
+const named = names => `^(${names.join('|')})/`
+
+function arrowRule([room, allowed]) {
+  return {
+    name: `arrows-of-${room.replace('packages/', '')}`,
+    comment: `${room} may import ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')}`,
+    severity: 'error',
+    from: { path: `^${room}/` },
+    to: { path: anyRoom, pathNot: named([room, ...allowed]) },
+  }
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...Object.entries(rooms).map(arrowRule),
+    {
+      name: 'by-its-face',
+      comment: 'another room is imported as @parley/ROOM: its src/index.ts, never a file behind it',
+      severity: 'error',
+      from: { path: `${anyRoom.slice(0, -1)}/(?:src|bin)/` },
+      to: { path: anyRoom, pathNot: ['^$1/', '/src/index\\.ts$'] },
+    },
+    {
+      name: 'not-by-path',
+      comment: 'another room is imported by its name, not by a relative path',
+      severity: 'error',
+      from: { path: anyRoom },
+      to: { path: anyRoom, pathNot: '^$1/', dependencyTypes: ['local'] },
+    },
+    {
+      name: 'declared-room',
+      comment: 'a new room says in .dependency-cruiser.mjs whom it may import',
+      severity: 'error',
+      from: { path: '^(sip|media|packages|control-plane|loadtest)/', pathNot: anyRoom },
+      to: {},
+    },
+    {
+      name: 'outside-world-only-in-io',
+      comment: 'sockets, files, timers and processes of a pure room live in its src/io/',
+      severity: 'error',
+      from: { path: named(pureRooms), pathNot: ['/src/io/', testCode] },
+      to: {
+        path: '^(node:)?(net|tls|dgram|fs|timers|dns|child_process|worker_threads|http|https|http2|readline|cluster)(/|$)',
+        dependencyTypes: ['core'],
+      },
+    },
+    {
+      name: 'no-circle',
+      comment: 'what imports each other is one thing, or needs a third',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'resolvable',
+      comment: 'a package that is not declared, or a file behind a face',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-test-code-in-the-product',
+      comment: 'tests, fuzz targets and test data are imported by tests and scripts only',
+      severity: 'error',
+      from: { path: `${anyRoom}`, pathNot: testCode },
+      to: { path: testCode },
+    },
+    {
+      name: 'development-packages',
+      comment: 'packages of devDependencies are for tests and scripts',
+      severity: 'error',
+      from: { path: anyRoom, pathNot: [testCode, '/conformance'] },
+      to: { path: '^node_modules/(vitest|fast-check|@jazzer\\.js|dependency-cruiser|@swc)/' },
+    },
+  ],
+  options: {
+    // TypeScript 7 has no compiler API: with the default parser not one module is found, and everything passes.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: ['/fixtures/', '^node_modules/\\.'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.js'],
+    },
+  },
+}

@@ -1,0 +1,129 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
+import type { Time } from '@parley/kernel'
+import type { Admission, AdmissionSlot } from '../transport/admission.ts'
+import type { SocketAddress } from '../transport/transport.ts'
+import type { TlsIdentity } from './socket-transport-options.ts'
+import { serverContextOptions } from './tls-contexts.ts'
+
+export interface StreamListenerOptions {
+  readonly bind: string
+  readonly port: number
+  /** Present: the listener speaks TLS. */
+  readonly tls: TlsIdentity | undefined
+  readonly admission: Admission
+  readonly handshakeMs: number
+  readonly time: Time
+  /** An admitted connection, secured where the listener speaks TLS. */
+  onConnection(socket: Socket): void
+}
+
+/**
+ * A TCP or TLS listener that counts before it spends: connections beyond the limits are dropped before a byte is read,
+ * and a TLS handshake has a fixed time from start to end, however busily the peer dribbles.
+ */
+export class StreamListener {
+  readonly #options: StreamListenerOptions
+  readonly #server: Server
+  readonly #tls: TlsServer | undefined
+  readonly #sockets = new Set<Socket>()
+  /** By remote address and port: what ends the wait for a handshake. */
+  readonly #handshakes = new Map<string, () => void>()
+
+  private constructor(options: StreamListenerOptions) {
+    this.#options = options
+    this.#tls = options.tls === undefined ? undefined : this.#tlsServer(options.tls)
+    this.#server = createServer({ noDelay: true, allowHalfOpen: false }, socket => this.#accept(socket))
+  }
+
+  /** Rejects with the system's error when the port cannot be had. */
+  static async open(options: StreamListenerOptions): Promise<StreamListener> {
+    const listener = new StreamListener(options)
+    await new Promise<void>((resolve, reject) => {
+      listener.#server.once('error', reject)
+      listener.#server.listen({ host: options.bind, port: options.port, backlog: 1024 }, resolve)
+    })
+    listener.#server.removeAllListeners('error')
+    // Out of file descriptors while accepting: the connection is lost, the listener goes on.
+    listener.#server.on('error', () => {})
+    return listener
+  }
+
+  get address(): SocketAddress {
+    const { address, port } = this.#server.address() as AddressInfo
+    return { address, port }
+  }
+
+  /** New handshakes use the new certificate; connections that stand are not touched. */
+  replaceCertificate(tls: TlsIdentity): void {
+    this.#tls?.setSecureContext(serverContextOptions(tls))
+  }
+
+  /** Stops listening at once. Connections live on. */
+  stop(): void {
+    this.#server.close()
+  }
+
+  /** Cuts every connection that is left; resolves when nothing of the listener remains. */
+  async destroy(): Promise<void> {
+    const closed = new Promise<void>(resolve => {
+      this.#server.close(() => resolve())
+    })
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  #accept(socket: Socket): void {
+    socket.on('error', () => {})
+    const { remoteAddress, remotePort } = socket
+    // A peer that reset in the backlog leaves a socket without an address.
+    const slot = remoteAddress && this.#options.admission.admit(remoteAddress, this.#tls !== undefined)
+    if (!slot) {
+      // A reset spares us the TIME_WAIT of connections we did not want.
+      socket.resetAndDestroy()
+      return
+    }
+    const key = `${remoteAddress}|${remotePort}`
+    this.#sockets.add(socket)
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      slot.release()
+    })
+    if (this.#tls === undefined) this.#options.onConnection(socket)
+    else this.#secure(this.#tls, socket, key, slot)
+  }
+
+  #secure(tls: TlsServer, socket: Socket, key: string, slot: AdmissionSlot): void {
+    const { time, handshakeMs } = this.#options
+    const timer = time.at(time.now() + handshakeMs, () => socket.destroy())
+    const finished = () => {
+      timer.cancel()
+      this.#handshakes.delete(key)
+      slot.handshakeDone()
+    }
+    this.#handshakes.set(key, finished)
+    socket.once('close', finished)
+    tls.emit('connection', socket)
+  }
+
+  #tlsServer(identity: TlsIdentity): TlsServer {
+    // Node's own handshake timer restarts with every byte: `handshakeMs` bounds the whole handshake instead.
+    const server = createTlsServer({ ...serverContextOptions(identity), handshakeTimeout: 0 })
+    server.on('secureConnection', socket => this.#secured(socket))
+    server.on('tlsClientError', (_error, socket) => {
+      socket.destroy()
+    })
+    return server
+  }
+
+  #secured(socket: TLSSocket): void {
+    const key = `${socket.remoteAddress}|${socket.remotePort}`
+    const finished = this.#handshakes.get(key)
+    if (finished === undefined) {
+      socket.destroy()
+      return
+    }
+    finished()
+    this.#options.onConnection(socket)
+  }
+}

@@ -1,0 +1,136 @@
+import type { Machine, Ms, Random } from '@parley/kernel'
+import { randomBelow } from '@parley/kernel'
+import type { StreamLimits } from './stream-limits.ts'
+
+export type StreamLifeInput =
+  /**
+   * Bytes came and were framed. `partial` says whether they end inside a message, `completed` whether a message or
+   * keep-alive ended in them, so that what is partial now began now.
+   */
+  | { readonly type: 'received'; readonly completed: boolean; readonly partial: boolean }
+  | { readonly type: 'valid-message' }
+  | { readonly type: 'ping' }
+  | { readonly type: 'pong' }
+  | { readonly type: 'sent' }
+
+export type StreamLifeOutput =
+  | { readonly type: 'send-ping' }
+  | { readonly type: 'send-pong' }
+  | { readonly type: 'close'; readonly code: 'slow_sender' | 'idle' | 'keepalive_timeout' }
+
+export type StreamLifeLimits = Pick<
+  StreamLimits,
+  'firstMessageMs' | 'partialMessageMs' | 'idleMs' | 'pingMinMs' | 'pingMaxMs' | 'pongMs'
+>
+
+/**
+ * How long a stream may live: slow senders, idleness, and RFC 5626 section 4.4.1 keep-alives.
+ *
+ * Pings go out on every dialled flow, and on an accepted one once it carried a valid message. Many peers never answer a
+ * ping, so a missing pong ends only flows whose peer answered one before; anything it sends proves it alive as well.
+ */
+export class StreamLife implements Machine<StreamLifeInput, StreamLifeOutput> {
+  readonly #limits: StreamLifeLimits
+  readonly #random: Random
+  readonly #accepted: boolean
+  readonly #openedAt: Ms
+  #outputs: StreamLifeOutput[] = []
+  #closed = false
+  #trusted = false
+  #answersPings = false
+  #activeAt: Ms
+  #partialSince: Ms | undefined
+  #pingAt: Ms
+  #pongBy: Ms | undefined
+
+  constructor(now: Ms, origin: 'accepted' | 'dialled', limits: StreamLifeLimits, random: Random) {
+    this.#limits = limits
+    this.#random = random
+    this.#accepted = origin === 'accepted'
+    this.#openedAt = now
+    this.#activeAt = now
+    this.#pingAt = now + this.#pingInterval()
+  }
+
+  handle(now: Ms, input: StreamLifeInput): void {
+    if (this.#closed) return
+    switch (input.type) {
+      case 'received':
+        this.#pongBy = undefined
+        if (!input.partial) this.#partialSince = undefined
+        else if (input.completed || this.#partialSince === undefined) this.#partialSince = now
+        break
+      case 'valid-message':
+        if (!this.#trusted) this.#pingAt = now + this.#pingInterval()
+        this.#trusted = true
+        this.#activeAt = now
+        break
+      case 'ping':
+        if (this.#trusted) this.#activeAt = now
+        this.#outputs.push({ type: 'send-pong' })
+        break
+      case 'pong':
+        if (this.#trusted) this.#activeAt = now
+        this.#answersPings = true
+        break
+      case 'sent':
+        // What we send refreshes the bindings on the way just as a ping would.
+        this.#pingAt = now + this.#pingInterval()
+        if (this.#trusted) this.#activeAt = now
+        break
+    }
+  }
+
+  advance(now: Ms): void {
+    if (this.#closed) return
+    if (now >= this.#slowBy()) this.#close('slow_sender')
+    else if (now >= this.#idleBy()) this.#close('idle')
+    else if (this.#pongBy !== undefined && now >= this.#pongBy) this.#close('keepalive_timeout')
+    else if (this.#pings() && now >= this.#pingAt) this.#ping(now)
+  }
+
+  poll(): StreamLifeOutput | undefined {
+    return this.#outputs.shift()
+  }
+
+  deadline(): Ms | undefined {
+    if (this.#closed) return undefined
+    const next = Math.min(
+      this.#slowBy(),
+      this.#idleBy(),
+      this.#pongBy ?? Number.POSITIVE_INFINITY,
+      this.#pings() ? this.#pingAt : Number.POSITIVE_INFINITY,
+    )
+    return next === Number.POSITIVE_INFINITY ? undefined : next
+  }
+
+  #slowBy(): Ms {
+    const first = this.#accepted && !this.#trusted ? this.#openedAt + this.#limits.firstMessageMs : undefined
+    const whole = this.#partialSince === undefined ? undefined : this.#partialSince + this.#limits.partialMessageMs
+    return Math.min(first ?? Number.POSITIVE_INFINITY, whole ?? Number.POSITIVE_INFINITY)
+  }
+
+  #idleBy(): Ms {
+    return this.#accepted ? this.#activeAt + this.#limits.idleMs : Number.POSITIVE_INFINITY
+  }
+
+  #pings(): boolean {
+    return !this.#accepted || this.#trusted
+  }
+
+  #ping(now: Ms): void {
+    this.#outputs.push({ type: 'send-ping' })
+    this.#pingAt = now + this.#pingInterval()
+    if (this.#answersPings) this.#pongBy ??= now + this.#limits.pongMs
+  }
+
+  #pingInterval(): Ms {
+    const { pingMinMs, pingMaxMs } = this.#limits
+    return pingMinMs + randomBelow(this.#random, Math.max(1, Math.round(pingMaxMs - pingMinMs) + 1))
+  }
+
+  #close(code: 'slow_sender' | 'idle' | 'keepalive_timeout'): void {
+    this.#closed = true
+    this.#outputs.push({ type: 'close', code })
+  }
+}

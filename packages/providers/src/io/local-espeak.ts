@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { ParleyError } from '@parley/kernel'
+import { speakBySentence } from '../text-to-speech/by-sentence.ts'
+import { checkSpeechRequest, primaryTag } from '../text-to-speech/request.ts'
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
+import { Turnstile } from '../text-to-speech/turnstile.ts'
+
+const VOICES = ['en-us', 'en-gb', 'es', 'es-419'] as const
+const WORDS_PER_MINUTE = 165
+/** A sentence of 240 characters at half speed is half a minute: about 1.5 MB at 22 050 Hz. */
+const MAX_WAV_BYTES = 8 * 1024 * 1024
+
+export interface LocalEspeakOptions {
+  /** The program; default "espeak-ng", looked up on PATH. */
+  readonly command?: string
+  /** Processes at a time; default 2. */
+  readonly processes?: number
+  /** Sentences waiting for a process before further ones are refused with "voice_busy"; default 256. */
+  readonly maxWaiting?: number
+  /** A sentence that takes longer than this is given up; default 10 000 ms. */
+  readonly sentenceTimeoutMs?: number
+}
+
+/** English and Spanish through the program espeak-ng, one process per sentence; the text goes in by standard input. */
+export class LocalEspeak implements TextToSpeech {
+  readonly id = 'local/espeak-ng'
+  readonly languages = ['en', 'es']
+  readonly voices: readonly string[] = VOICES
+  readonly #command: string
+  readonly #turnstile: Turnstile
+  readonly #sentenceTimeoutMs: number
+  readonly #running = new Set<ChildProcess>()
+  #closed = false
+
+  constructor(options: LocalEspeakOptions = {}) {
+    this.#command = options.command ?? 'espeak-ng'
+    this.#turnstile = new Turnstile({ places: options.processes ?? 2, maxWaiting: options.maxWaiting ?? 256 })
+    this.#sentenceTimeoutMs = options.sentenceTimeoutMs ?? 10_000
+  }
+
+  async readiness(): Promise<string | null> {
+    const ended = await this.#run(['--version'], '', new AbortController().signal)
+    if (ended.kind === 'missing') return 'espeak-ng is not installed (Debian: apt-get install espeak-ng)'
+    return ended.kind === 'output' ? null : `espeak-ng does not run: ${ended.detail}`
+  }
+
+  async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
+    checkSpeechRequest(request, this)
+    const voice = voiceFor(request)
+    const speed = Math.round(WORDS_PER_MINUTE * (request.speed ?? 1))
+    const args = ['-v', voice, '-s', String(speed), '-b', '1', '--stdin', '--stdout']
+    yield* speakBySentence(request.text, signal, text => this.#inTurn(args, text, signal))
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const child of this.#running) child.kill('SIGKILL')
+  }
+
+  async #inTurn(args: readonly string[], text: string, signal: AbortSignal): Promise<Uint8Array | null> {
+    if (!(await this.#turnstile.enter(signal))) return null
+    try {
+      const ended = await this.#run(args, text, signal)
+      if (signal.aborted) return null
+      if (this.#closed) throw new ParleyError('voice_closed', 'This voice was closed.')
+      if (ended.kind !== 'output') throw new ParleyError('voice_failed', `espeak-ng: ${ended.detail}`)
+      return ended.bytes
+    } finally {
+      this.#turnstile.leave()
+    }
+  }
+
+  /** One process from start to end; never rejects. */
+  #run(args: readonly string[], input: string, signal: AbortSignal): Promise<Ended> {
+    if (this.#closed) return Promise.resolve({ kind: 'failed', detail: 'closed' })
+    const child = spawn(this.#command, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+    this.#running.add(child)
+    const kill = () => child.kill('SIGKILL')
+    const timeout = setTimeout(kill, this.#sentenceTimeoutMs)
+    signal.addEventListener('abort', kill, { once: true })
+    return collect(child, input).finally(() => {
+      clearTimeout(timeout)
+      signal.removeEventListener('abort', kill)
+      this.#running.delete(child)
+    })
+  }
+}
+
+type Ended =
+  | { readonly kind: 'output'; readonly bytes: Uint8Array }
+  | { readonly kind: 'missing'; readonly detail: string }
+  | { readonly kind: 'failed'; readonly detail: string }
+
+function collect(child: ChildProcess, input: string): Promise<Ended> {
+  return new Promise(resolve => {
+    const parts: Buffer[] = []
+    let length = 0
+    let stderr = ''
+    child.stdout!.on('data', (part: Buffer) => {
+      length += part.length
+      if (length > MAX_WAV_BYTES) child.kill('SIGKILL')
+      else parts.push(part)
+    })
+    child.stderr!.on('data', (part: Buffer) => {
+      stderr = (stderr + part.toString()).slice(-500)
+    })
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      resolve({ kind: error.code === 'ENOENT' ? 'missing' : 'failed', detail: error.message }),
+    )
+    child.on('close', (code, signalName) => {
+      if (code === 0) resolve({ kind: 'output', bytes: Buffer.concat(parts) })
+      else resolve({ kind: 'failed', detail: `ended with ${signalName ?? code} ${stderr.trim()}`.trim() })
+    })
+    // The program may be gone before it read everything (EPIPE); how it ended is told by "close".
+    child.stdin!.on('error', () => {})
+    child.stdin!.end(input)
+  })
+}
+
+/** The request's voice; else the nearest of its language: American English, Spanish of Spain or of Latin America. */
+function voiceFor(request: SpeechRequest): string {
+  if (request.voice !== undefined) return request.voice
+  const tag = request.language.toLowerCase()
+  if (primaryTag(tag) === 'en') return tag === 'en-gb' ? 'en-gb' : 'en-us'
+  return tag === 'es' || tag === 'es-es' ? 'es' : 'es-419'
+}

@@ -1,4 +1,6 @@
+import { skipClass, skipSpace, TOKEN } from './characters.ts'
 import type { MessageFields, Params } from './message.ts'
+import { parseParams } from './params.ts'
 
 export interface ContentType {
   /** Lower-cased, without parameters: "application/sdp". */
@@ -6,11 +8,21 @@ export interface ContentType {
   readonly params: Params
 }
 
-export function parseContentType(_value: string): ContentType | undefined {
-  throw new Error('being written')
+/** RFC 3261 section 20.15; undefined when malformed. */
+export function parseContentType(value: string): ContentType | undefined {
+  const typeEnd = skipClass(TOKEN, value, 0)
+  const slash = skipSpace(value, typeEnd)
+  if (typeEnd === 0 || value.charCodeAt(slash) !== 0x2f) return undefined
+  const subtype = skipSpace(value, slash + 1)
+  const end = skipClass(TOKEN, value, subtype)
+  const params = parseParams(value, end)
+  if (end === subtype || params === undefined) return undefined
+  return { mediaType: `${value.slice(0, typeEnd)}/${value.slice(subtype, end)}`.toLowerCase(), params }
 }
 
 /** The media type of a message's body; undefined when it has none or it cannot be read. */
-export function mediaTypeOf(_message: MessageFields): string | undefined {
-  throw new Error('being written')
+export function mediaTypeOf(message: MessageFields): string | undefined {
+  if (message.body.length === 0) return undefined
+  const value = message.headers.get('Content-Type')
+  return value === undefined ? undefined : parseContentType(value)?.mediaType
 }

@@ -48,6 +48,11 @@ export interface SipUri {
   readonly scheme: 'sip' | 'sips'
   /** Percent-decoded; undefined when there is no user part. */
   readonly user: string | undefined
+  /**
+   * The user part with its escapes as received, only where the serialiser would choose others. Written again while it
+   * still decodes to `user`, else ignored: whoever changes `user` need not care.
+   */
+  readonly userAsWritten?: string
   /** Percent-decoded. */
   readonly password: string | undefined
   /** Lower-cased name or IPv4 address, or an IPv6 reference with its brackets. */

@@ -1,3 +1,10 @@
+import { parseDigits, skipClass, TOKEN } from './characters.ts'
+import { headerToken } from './header-text.ts'
+import { parseParams } from './params.ts'
+import { quote } from './quoted-string.ts'
+import { SipMessageError } from './sip-message-error.ts'
+import { splitList } from './split-list.ts'
+
 /** One value of a Reason header (RFC 3326). */
 export interface ReasonValue {
   /** "SIP", "Q.850", … as written. */
@@ -7,10 +14,29 @@ export interface ReasonValue {
 }
 
 /** All readable values of one Reason line. */
-export function parseReason(_value: string): ReasonValue[] {
-  throw new Error('being written')
+export function parseReason(value: string): ReasonValue[] {
+  const values: ReasonValue[] = []
+  for (const element of splitList(value)) {
+    const end = skipClass(TOKEN, element, 0)
+    const params = parseParams(element, end)
+    if (end === 0 || params === undefined) continue
+    values.push({
+      protocol: element.slice(0, end),
+      cause: parseDigits(params.get('cause') ?? '', 5),
+      text: params.get('text') ?? undefined,
+    })
+  }
+  return values
 }
 
-export function serialiseReason(_reason: { protocol: string; cause?: number; text?: string }): string {
-  throw new Error('being written')
+/** `SIP;cause=200;text="Call completed elsewhere"`. Throws SipMessageError for what cannot be written. */
+export function serialiseReason(reason: { protocol: string; cause?: number; text?: string }): string {
+  let value = headerToken(reason.protocol, 'Reason protocol')
+  if (reason.cause !== undefined) {
+    if (!Number.isInteger(reason.cause) || reason.cause < 0) {
+      throw new SipMessageError('bad_field', `Reason cause must be a non-negative integer, not ${reason.cause}`)
+    }
+    value += `;cause=${reason.cause}`
+  }
+  return reason.text === undefined ? value : `${value};text=${quote(reason.text, 'Reason text')}`
 }

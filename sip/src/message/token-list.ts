@@ -1,6 +1,11 @@
+import { consistsOf, TOKEN } from './characters.ts'
 import type { HeaderList } from './header-list.ts'
+import { splitList } from './split-list.ts'
 
-/** All tokens of Allow, Supported, Require, … over all its lines, as written (methods are case-sensitive, option tags not). */
-export function tokenList(_headers: HeaderList, _name: string): string[] {
-  throw new Error('being written')
+/**
+ * All tokens of Allow, Supported, Require, … over all its lines, as written (methods are case-sensitive, option tags
+ * not). What is no token is left out.
+ */
+export function tokenList(headers: HeaderList, name: string): string[] {
+  return headers.all(name).flatMap(splitList).filter(element => consistsOf(TOKEN, element))
 }

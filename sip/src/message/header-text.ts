@@ -1,0 +1,20 @@
+import { consistsOf, TOKEN } from './characters.ts'
+import { SipMessageError } from './sip-message-error.ts'
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a header
+const LINE_BREAKING = /[\r\n\0]/
+
+/** `text` itself when it can stand in a header line; else throws SipMessageError "header_injection". */
+export function headerText(text: string, where: string): string {
+  if (LINE_BREAKING.test(text)) {
+    throw new SipMessageError('header_injection', `${where} holds a line break or NUL; remove it before sending`)
+  }
+  return text
+}
+
+/** `text` itself when it is a token (RFC 3261 section 25.1); else throws. */
+export function headerToken(text: string, where: string): string {
+  if (consistsOf(TOKEN, text)) return text
+  headerText(text, where)
+  throw new SipMessageError('bad_field', `${where} must be a token, not ${JSON.stringify(text)}`)
+}

@@ -1,3 +1,15 @@
+export { PortablePacketIo } from './io/portable-packet-io.ts'
+export type { LatenessSummary, ThreadStatistics } from './io/thread-protocol.ts'
+export { ThreadedMediaPlane, type ThreadedMediaPlaneOptions } from './io/threaded-media-plane.ts'
+export { formatIpv4, parseIpv4 } from './packet-io/ipv4.ts'
+export {
+  PACKET_SLOT_BYTES,
+  type PacketAddress,
+  PacketBatch,
+  type PacketIo,
+  type PacketIoCounters,
+} from './packet-io/packet-io.ts'
+export { PortPool, type PortPoolOptions } from './ports/port-pool.ts'
 export { ReceptionStatistics } from './rtp/reception-statistics.ts'
 export {
   isRtcpCompound,
@@ -34,12 +46,33 @@ export {
   type PendingOffer,
   type PlannedAnswer,
   planAnswer,
+  refuseOffer,
   withdrawOffer,
 } from './sdp/offer-answer.ts'
 export { parseSdp, type SdpParseResult } from './sdp/parse.ts'
 export type { SdpErrorCode } from './sdp/sdp-syntax.ts'
 export { serialiseSdp } from './sdp/serialise.ts'
 export type { CryptoAttribute, MediaDescription, SdpCodec, SessionDescription } from './sdp/session-description.ts'
+export { InlineMediaPlane, type InlineMediaPlaneOptions } from './session/inline-media-plane.ts'
+export type {
+  MediaDirection,
+  MediaEvent,
+  MediaParameters,
+  MediaPlane,
+  MediaReport,
+  MediaSession,
+  MediaSessionOptions,
+  MediaStatistics,
+  SrtpKey,
+  SrtpParameters,
+  SrtpSuite,
+} from './session/media-session.ts'
+export { MediaSessionCore, type MediaSessionCoreOptions } from './session/media-session-core.ts'
+export {
+  type NetworkConditions,
+  VirtualPacketNetwork,
+  type VirtualSocket,
+} from './session/virtual-packet-network.ts'
 export { SrtpReceiver } from './srtp/srtp-receiver.ts'
 export {
   SRTP_CLEAR_RTCP,

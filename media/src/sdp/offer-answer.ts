@@ -153,6 +153,17 @@ export function planAnswer(local: LocalMedia, offer: Uint8Array): PlannedAnswer 
   return { ok: true, answer: sent.bytes, parameters, state, summary: summary(parameters, choice.index, media) }
 }
 
+/**
+ * The answer that takes none of the offered streams, for an ACK that has to carry one although the call is over
+ * (RFC 3261 section 13.2.2.4); null when the offer cannot be read.
+ */
+export function refuseOffer(local: LocalMedia, offer: Uint8Array): Uint8Array | null {
+  const parsed = parseSdp(offer)
+  if (!parsed.ok) return null
+  const { media, timing } = parsed.description
+  return describeLocal(local, media.map(refusedMedia), timing).bytes
+}
+
 function chooseAudio(local: LocalMedia, description: SessionDescription): AudioChoice | Refusal {
   let first: Refusal | null = null
   for (const [index, media] of description.media.entries()) {

@@ -236,7 +236,8 @@ export class CallLeg {
       const planned = event.body === undefined ? undefined : this.#negotiation.answer(event.body)
       if (planned === undefined || !planned.ok) {
         // The ACK must carry an answer (RFC 3261 section 13.2.2.4): refuse every stream, then hang up.
-        if (event.body !== undefined) this.#session.acknowledge(this.#negotiation.refusal(event.body))
+        const refusal = event.body && this.#negotiation.refusal(event.body)
+        if (refusal) this.#session.acknowledge(refusal)
         return this.#failAndHangUp('media-refused', planned?.detail ?? 'the 200 carries no offer')
       }
       this.#session.acknowledge(planned.body)

@@ -10,6 +10,7 @@ import {
   type MediaParameters,
   type PendingOffer,
   planAnswer,
+  refuseOffer,
   withdrawOffer,
 } from '@parley/media'
 import type { Body, SipRequest } from '@parley/sip'
@@ -107,14 +108,11 @@ export class Negotiation {
     this.#answered = null
   }
 
-  /** An answer that takes none of the offered streams, for an ACK that has to carry one. */
-  refusal(offer: Body): Body {
-    const port0 = new TextDecoder('latin1')
-      .decode(offer.bytes)
-      .split(/\r?\n/)
-      .filter(line => /^[vostcm]=/.test(line))
-      .map(line => line.replace(/^(m=\S+ )\d+/, '$10'))
-    return sdpBody(new TextEncoder().encode(`${port0.join('\r\n')}\r\n`))
+  /** An answer that takes none of the offered streams, for an ACK that has to carry one; undefined: the offer is no SDP. */
+  refusal(offer: Body): Body | undefined {
+    const extracted = extractSdp(contentTypeOf(offer), offer.bytes)
+    const answer = extracted.ok ? refuseOffer(this.#local(false), extracted.sdp) : null
+    return answer === null ? undefined : sdpBody(answer)
   }
 
   #local(renewKeys: boolean): LocalMedia {

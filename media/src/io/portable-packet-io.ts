@@ -164,7 +164,10 @@ function literalAddressOnly(
 
 function bindError(error: NodeJS.ErrnoException, address: string, port: number): ParleyError {
   if (error.code === 'EADDRINUSE') {
-    return new ParleyError('address_in_use', `UDP ${address}:${port} is already bound`, { retryable: true, cause: error })
+    return new ParleyError('address_in_use', `UDP ${address}:${port} is already bound`, {
+      retryable: true,
+      cause: error,
+    })
   }
   return new ParleyError('bind_failed', `UDP ${address}:${port} cannot be bound: ${error.message}`, { cause: error })
 }

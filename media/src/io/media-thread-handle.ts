@@ -1,0 +1,109 @@
+import { Worker } from 'node:worker_threads'
+import { ParleyError } from '@parley/kernel'
+import type { SessionReply } from '../session/session-protocol.ts'
+import type { MediaThreadData, ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
+
+export interface MediaThreadListener {
+  sessionReply(session: number, reply: SessionReply): void
+  /** The thread is gone; its sessions with it. Called once, not after `stop`. */
+  died(thread: MediaThreadHandle, detail: string): void
+}
+
+/** The main thread's end of one media thread. */
+export class MediaThreadHandle {
+  /** Sessions placed here, also those still opening. */
+  load = 0
+  readonly #worker: Worker
+  readonly #listener: MediaThreadListener
+  readonly #ready = Promise.withResolvers<void>()
+  readonly #exited = Promise.withResolvers<void>()
+  readonly #opening = new Map<number, PromiseWithResolvers<void>>()
+  readonly #statistics: PromiseWithResolvers<ThreadStatistics>[] = []
+  #state: 'running' | 'stopping' | 'gone' = 'running'
+
+  constructor(data: MediaThreadData, listener: MediaThreadListener) {
+    this.#listener = listener
+    this.#worker = new Worker(new URL('./media-thread.ts', import.meta.url), { workerData: data, name: 'media' })
+    this.#worker.on('message', (reply: ThreadReply) => this.#take(reply))
+    this.#worker.on('error', error => this.#gone(String(error)))
+    this.#worker.on('exit', code => this.#gone(`the media thread ended with code ${code}`))
+    // Who waits for readiness hears of it there; nobody may be waiting.
+    this.#ready.promise.catch(() => {})
+  }
+
+  ready(): Promise<void> {
+    return this.#ready.promise
+  }
+
+  /** Resolves when the session's sockets are bound. Rejects with "address_in_use", "bind_failed" or "media_thread_lost". */
+  open(command: Extract<ThreadCommand, { type: 'open' }>): Promise<void> {
+    const opening = Promise.withResolvers<void>()
+    if (this.#state === 'gone') {
+      opening.reject(lost('it has ended'))
+      return opening.promise
+    }
+    this.#opening.set(command.session, opening)
+    this.post(command)
+    return opening.promise
+  }
+
+  post(command: ThreadCommand): void {
+    if (this.#state !== 'gone') this.#worker.postMessage(command)
+  }
+
+  statistics(): Promise<ThreadStatistics> {
+    const wanted = Promise.withResolvers<ThreadStatistics>()
+    if (this.#state === 'gone') wanted.reject(lost('it has ended'))
+    else this.#statistics.push(wanted)
+    this.post({ type: 'thread-statistics' })
+    return wanted.promise
+  }
+
+  /** Closes what is open there, then ends the thread. */
+  async stop(): Promise<void> {
+    if (this.#state === 'running') {
+      this.post({ type: 'stop' })
+      this.#state = 'stopping'
+    }
+    await this.#exited.promise
+  }
+
+  #take(reply: ThreadReply): void {
+    switch (reply.type) {
+      case 'ready':
+        this.#ready.resolve()
+        return
+      case 'opened':
+        this.#opening.get(reply.session)?.resolve()
+        this.#opening.delete(reply.session)
+        return
+      case 'open-failed':
+        this.#opening.get(reply.session)?.reject(new ParleyError(reply.code, reply.detail, { retryable: true }))
+        this.#opening.delete(reply.session)
+        return
+      case 'session':
+        this.#listener.sessionReply(reply.session, reply.reply)
+        return
+      case 'thread-statistics':
+        this.#statistics.shift()?.resolve(reply.statistics)
+        return
+    }
+  }
+
+  #gone(detail: string): void {
+    if (this.#state === 'gone') return
+    const wanted = this.#state === 'stopping'
+    this.#state = 'gone'
+    const error = lost(detail)
+    this.#ready.reject(error)
+    for (const opening of this.#opening.values()) opening.reject(error)
+    this.#opening.clear()
+    for (const statistics of this.#statistics.splice(0)) statistics.reject(error)
+    this.#exited.resolve()
+    if (!wanted) this.#listener.died(this, detail)
+  }
+}
+
+function lost(detail: string): ParleyError {
+  return new ParleyError('media_thread_lost', `the media thread is gone: ${detail}`, { retryable: true })
+}

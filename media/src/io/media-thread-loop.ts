@@ -1,0 +1,268 @@
+import { performance } from 'node:perf_hooks'
+import type { MessagePort } from 'node:worker_threads'
+import { receiveMessageOnPort } from 'node:worker_threads'
+import { type Ms, ParleyError, systemRandom } from '@parley/kernel'
+import { PacketBatch, type PacketIo } from '../packet-io/packet-io.ts'
+import { RecordingRing } from '../recorder/recording-ring.ts'
+import { LatenessHistogram } from '../session/lateness-histogram.ts'
+import { MediaSessionCore } from '../session/media-session-core.ts'
+import { type SendSlot, SendSlots, WAKE_MS } from '../session/send-slots.ts'
+import type { SessionCommand, SessionReply } from '../session/session-protocol.ts'
+import { SessionRings } from '../session/session-rings.ts'
+import type { ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
+
+const BATCH_PACKETS = 128
+/** Until parameters are applied: the slot runs the inbound side too. */
+const DEFAULT_PTIME_MS = 20
+
+interface ThreadSession {
+  readonly id: number
+  readonly core: MediaSessionCore
+  readonly rtpSocket: number
+  readonly rtcpSocket: number
+  slot: SendSlot<ThreadSession> | null
+}
+
+/**
+ * One media thread: wakes every 2.5 ms on absolute deadlines, sends for the calls whose slot it is, and processes what
+ * arrived. Sends go first: they have a deadline, arrivals have waited anyway. The loop suits both packet layers: the
+ * portable one yields to the event loop in `wait`, a native one sleeps there and returns at once, so commands are
+ * taken from the port directly and nothing else relies on the event loop.
+ */
+export class MediaThreadLoop {
+  readonly #io: PacketIo
+  readonly #port: MessagePort
+  readonly #bindAddress: string
+  readonly #sessions = new Map<number, ThreadSession>()
+  readonly #rtp = new Map<number, ThreadSession>()
+  readonly #rtcp = new Map<number, ThreadSession>()
+  readonly #slots = new SendSlots<ThreadSession>()
+  readonly #incoming = new PacketBatch(BATCH_PACKETS)
+  readonly #outgoing = new PacketBatch(BATCH_PACKETS)
+  readonly #lateness = new LatenessHistogram()
+  readonly #gridStart: Ms
+  #nowMs: Ms
+  #filled = 0
+  #wakes = 0
+  #stopping = false
+  #wakeIdle: (() => void) | null = null
+
+  constructor(io: PacketIo, port: MessagePort, bindAddress: string) {
+    this.#io = io
+    this.#port = port
+    this.#bindAddress = bindAddress
+    this.#gridStart = io.now()
+    this.#nowMs = this.#gridStart
+    port.on('message', (command: ThreadCommand) => this.#handle(command))
+  }
+
+  /** Resolves after "stop". */
+  async run(): Promise<void> {
+    this.#post({ type: 'ready' })
+    let lastWake = 0
+    while (!this.#stopping) {
+      if (this.#sessions.size === 0) await this.#untilWanted()
+      lastWake = Math.max(lastWake, this.#wakeAt(this.#io.now()))
+      await this.#io.wait(this.#gridStart + (lastWake + 1) * WAKE_MS)
+      this.#drainCommands()
+      this.#nowMs = this.#io.now()
+      const wake = this.#wakeAt(this.#nowMs)
+      if (wake > lastWake) {
+        lastWake = wake
+        this.#wakes++
+        this.#slots.sweep(wake, this.#sendSlot)
+        this.#flush()
+      }
+      this.#receive(lastWake)
+    }
+    for (const session of [...this.#sessions.values()]) this.#close(session)
+    this.#port.close()
+  }
+
+  #wakeAt(nowMs: Ms): number {
+    return Math.floor((nowMs - this.#gridStart) / WAKE_MS)
+  }
+
+  #untilWanted(): Promise<void> {
+    if (this.#stopping) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#wakeIdle = resolve
+    })
+  }
+
+  #drainCommands(): void {
+    for (;;) {
+      const received: { message: ThreadCommand } | undefined = receiveMessageOnPort(this.#port)
+      if (received === undefined) return
+      this.#handle(received.message)
+    }
+  }
+
+  readonly #sendSlot = (session: ThreadSession, slotWake: number): void => {
+    const { core } = session
+    const slotMs = this.#gridStart + slotWake * WAKE_MS
+    if (this.#filled + 2 > this.#outgoing.capacity) this.#flush()
+    const length = core.tick(this.#nowMs, slotMs, this.#outgoing.slots[this.#filled]!)
+    if (length > 0) {
+      this.#address(session.rtpSocket, length, core.ipv4, core.port)
+      this.#lateness.add(this.#io.now() - slotMs)
+    }
+    const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
+    if (report > 0) this.#address(session.rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
+  }
+
+  #address(socket: number, length: number, ipv4: number, port: number): void {
+    const at = this.#filled++
+    this.#outgoing.socket[at] = socket
+    this.#outgoing.length[at] = length
+    this.#outgoing.ipv4[at] = ipv4
+    this.#outgoing.port[at] = port
+  }
+
+  #flush(): void {
+    if (this.#filled > 0) this.#io.send(this.#outgoing, this.#filled)
+    this.#filled = 0
+  }
+
+  /** A flood must not keep the next slot waiting: what is left over is taken at the next wake. */
+  #receive(wake: number): void {
+    const batch = this.#incoming
+    const until = this.#gridStart + (wake + 1) * WAKE_MS
+    for (;;) {
+      const count = this.#io.poll(batch)
+      for (let i = 0; i < count; i++) this.#dispatch(batch, i)
+      if (count < batch.capacity || this.#io.now() > until) return
+    }
+  }
+
+  #dispatch(batch: PacketBatch, i: number): void {
+    const socket = batch.socket[i]!
+    const rtp = this.#rtp.get(socket)
+    const session = rtp ?? this.#rtcp.get(socket)
+    if (session === undefined) return
+    const arrivedAt = batch.arrivedAt[i]!
+    const packet = batch.slots[i]!
+    if (rtp !== undefined) session.core.receive(arrivedAt, packet, batch.length[i]!, batch.ipv4[i]!, batch.port[i]!)
+    else session.core.receiveRtcp(arrivedAt, packet, batch.length[i]!, batch.ipv4[i]!, batch.port[i]!)
+  }
+
+  #handle(command: ThreadCommand): void {
+    switch (command.type) {
+      case 'open':
+        void this.#open(command)
+        return
+      case 'session': {
+        const session = this.#sessions.get(command.session)
+        if (session !== undefined) this.#command(session, command.command)
+        return
+      }
+      case 'thread-statistics':
+        this.#post({ type: 'thread-statistics', statistics: this.#statistics() })
+        return
+      case 'stop':
+        this.#stopping = true
+        this.#wakeIdle?.()
+        return
+    }
+  }
+
+  async #open(command: Extract<ThreadCommand, { type: 'open' }>): Promise<void> {
+    const { session: id, port } = command
+    let rtpSocket = -1
+    try {
+      rtpSocket = await this.#io.open(this.#bindAddress, port)
+      const rtcpSocket = await this.#io.open(this.#bindAddress, port + 1)
+      this.#begin(command, rtpSocket, rtcpSocket)
+      this.#post({ type: 'opened', session: id })
+    } catch (error) {
+      if (rtpSocket >= 0) this.#io.close(rtpSocket)
+      const code = error instanceof ParleyError ? error.code : 'bind_failed'
+      this.#post({ type: 'open-failed', session: id, code, detail: String(error) })
+    }
+  }
+
+  #begin(command: Extract<ThreadCommand, { type: 'open' }>, rtpSocket: number, rtcpSocket: number): void {
+    const id = command.session
+    const core = new MediaSessionCore({
+      openedAtMs: this.#io.now(),
+      openedAtUnixMs: performance.timeOrigin + performance.now(),
+      rings: new SessionRings(command.rings),
+      recorder: command.recording === null ? null : new RecordingRing(command.recording),
+      random: systemRandom,
+      emit: event => this.#reply(id, { type: 'event', event }),
+    })
+    const session: ThreadSession = { id, core, rtpSocket, rtcpSocket, slot: null }
+    this.#place(session, DEFAULT_PTIME_MS)
+    this.#sessions.set(id, session)
+    this.#rtp.set(rtpSocket, session)
+    this.#rtcp.set(rtcpSocket, session)
+    this.#wakeIdle?.()
+  }
+
+  #command(session: ThreadSession, command: SessionCommand): void {
+    switch (command.type) {
+      case 'apply': {
+        session.core.apply(this.#io.now(), command.parameters)
+        const { ptimeMs } = command.parameters
+        if (session.slot?.ptimeMs !== ptimeMs) this.#place(session, ptimeMs)
+        return
+      }
+      case 'digits':
+        session.core.sendDigits(command.digits, command.options)
+        return
+      case 'statistics':
+        this.#reply(session.id, { type: 'statistics', statistics: session.core.statistics() })
+        return
+      case 'close':
+        this.#close(session)
+        return
+    }
+  }
+
+  #place(session: ThreadSession, ptimeMs: Ms): void {
+    if (session.slot !== null) this.#slots.remove(session.slot)
+    session.slot = this.#slots.add(session, ptimeMs)
+  }
+
+  #close(session: ThreadSession): void {
+    const { core } = session
+    const length = core.close(this.#io.now(), this.#outgoing.slots[0]!)
+    if (length > 0) {
+      this.#address(session.rtcpSocket, length, core.rtcpIpv4, core.rtcpPort)
+      this.#flush()
+    }
+    if (session.slot !== null) this.#slots.remove(session.slot)
+    this.#sessions.delete(session.id)
+    this.#rtp.delete(session.rtpSocket)
+    this.#rtcp.delete(session.rtcpSocket)
+    this.#io.close(session.rtpSocket)
+    this.#io.close(session.rtcpSocket)
+    this.#reply(session.id, { type: 'closed', statistics: core.statistics() })
+  }
+
+  #statistics(): ThreadStatistics {
+    const late = this.#lateness
+    return {
+      sessions: this.#sessions.size,
+      wakes: this.#wakes,
+      sendLateness: {
+        count: late.count,
+        p50Ms: late.quantile(0.5),
+        p99Ms: late.quantile(0.99),
+        p999Ms: late.quantile(0.999),
+        maxMs: late.maxMs,
+      },
+      eventLoopUtilization: performance.eventLoopUtilization().utilization,
+      packetIo: { ...this.#io.counters },
+      packetIoKind: this.#io.kind,
+    }
+  }
+
+  #reply(session: number, reply: SessionReply): void {
+    this.#post({ type: 'session', session, reply })
+  }
+
+  #post(reply: ThreadReply): void {
+    this.#port.postMessage(reply)
+  }
+}

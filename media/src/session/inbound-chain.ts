@@ -1,0 +1,196 @@
+import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import { codecByName, type PayloadCodec } from '../codec/payload-codec.ts'
+import { ReceiveStream } from '../dsp/receive-stream.ts'
+import { VoiceActivity } from '../dsp/voice-activity.ts'
+import { digitOfEvent } from '../dtmf/telephone-event.ts'
+import { TelephoneEventReceiver } from '../dtmf/telephone-event-receiver.ts'
+import { ReceptionStatistics } from '../rtp/reception-statistics.ts'
+import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
+import { SRTP_MALFORMED, SRTP_REPLAYED } from '../srtp/srtp-result.ts'
+import type { MediaParameters } from './media-session.ts'
+import { ReceiveKeys } from './receive-keys.ts'
+import type { CoreEvent } from './session-protocol.ts'
+import type { SessionRecorder } from './session-recorder.ts'
+import type { SessionRings } from './session-rings.ts'
+import type { SessionCounters } from './session-statistics.ts'
+import { SourceLatch } from './source-latch.ts'
+
+const CLOCK_RATE = 8000
+/** Comfort noise (RFC 3389): takes its place in the sequence, sounds as silence. */
+const COMFORT_NOISE_PAYLOAD_TYPE = 13
+/** Longest packet that is decoded: 60 ms and a margin for odd senders. */
+const MAX_PACKET_SAMPLES = 960
+const PULL_SAMPLES = 480
+
+export interface InboundChainOptions {
+  readonly openedAtMs: Ms
+  readonly rings: SessionRings
+  readonly recorder: SessionRecorder | null
+  readonly counters: SessionCounters
+  readonly emit: (event: CoreEvent) => void
+}
+
+/**
+ * From a received packet to heard audio: latch, SRTP, header, codec or telephone-event, stream on the sample clock,
+ * then voice activity, recording and the heard ring. Nothing is allocated per packet.
+ */
+export class InboundChain {
+  readonly latch = new SourceLatch()
+  readonly keys = new ReceiveKeys()
+  /** Of the source heard now. */
+  readonly reception = new ReceptionStatistics()
+  readonly stream: ReceiveStream
+  /** SSRC of the source heard now; -1 before the first packet. */
+  ssrc = -1
+  readonly #options: InboundChainOptions
+  readonly #digits = new TelephoneEventReceiver()
+  readonly #voice = new VoiceActivity()
+  readonly #header = new RtpHeader()
+  readonly #decoded = new Int16Array(MAX_PACKET_SAMPLES)
+  readonly #pulled = new Int16Array(PULL_SAMPLES)
+  readonly #pcmu = codecByName('PCMU')
+  readonly #pcma = codecByName('PCMA')
+  #codec: PayloadCodec = this.#pcmu
+  #payloadType = -1
+  #dtmfPayloadType = -1
+  #hearing = false
+  #heardStarted = false
+  #lostBefore = 0
+
+  constructor(options: InboundChainOptions) {
+    this.#options = options
+    this.stream = new ReceiveStream({ openedAtMs: options.openedAtMs })
+  }
+
+  apply(nowMs: Ms, parameters: MediaParameters, remoteIpv4: number): void {
+    this.keys.apply(nowMs, parameters.srtp?.receive ?? null)
+    this.latch.announce(remoteIpv4, parameters.remote?.port ?? 0, parameters.srtp !== null)
+    this.#codec = codecByName(parameters.codec)
+    this.#payloadType = parameters.payloadType
+    this.#dtmfPayloadType = parameters.dtmfPayloadType ?? -1
+    this.#hearing = parameters.direction === 'sendrecv' || parameters.direction === 'recvonly'
+  }
+
+  /** One RTP packet; decrypted in place. */
+  receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
+    const { counters } = this.#options
+    if (!this.latch.mayHear(ipv4, port)) {
+      counters.foreign++
+      return
+    }
+    let clear = length
+    if (this.keys.secure) {
+      clear = this.keys.unprotect(nowMs, packet, length)
+      if (clear < 0) {
+        this.countRefused(clear)
+        return
+      }
+    }
+    const header = this.#header
+    if (!readRtpHeader(packet, clear, header) || !this.#knows(header.payloadType)) {
+      counters.malformed++
+      return
+    }
+    if (!this.latch.hear(nowMs, ipv4, port, header.ssrc)) {
+      counters.foreign++
+      return
+    }
+    this.#count(nowMs)
+    this.#take(nowMs, packet)
+    this.advance(nowMs)
+  }
+
+  /** Releases what is due at `nowMs`: to be called every packet time, also when nothing arrives. */
+  advance(nowMs: Ms): void {
+    const { rings, recorder } = this.#options
+    for (;;) {
+      const position = this.stream.position
+      const count = this.stream.pull(nowMs, this.#pulled)
+      if (count === 0) break
+      if (!this.#heardStarted) {
+        this.#heardStarted = true
+        rings.setHeardOrigin(position)
+      }
+      rings.writeHeard(this.#pulled, count)
+      recorder?.writeLeft(position, this.#pulled, 0, count)
+      this.#voice.push(position, this.#pulled, 0, count)
+    }
+    this.#digits.expire(nowMs)
+    this.#report()
+  }
+
+  /** Packets lost over all sources so far (RFC 3550 A.3). */
+  get lost(): number {
+    return this.#lostBefore + this.reception.lost
+  }
+
+  countRefused(reason: number): void {
+    const { counters } = this.#options
+    if (reason === SRTP_REPLAYED) counters.replayed++
+    else if (reason === SRTP_MALFORMED) counters.malformed++
+    else counters.unauthenticated++
+  }
+
+  /** Both static G.711 types are always taken: a peer may send any format that was offered (RFC 3264 section 6.1). */
+  #knows(payloadType: number): boolean {
+    return (
+      payloadType === this.#payloadType ||
+      payloadType === this.#dtmfPayloadType ||
+      payloadType === this.#pcmu.payloadType ||
+      payloadType === this.#pcma.payloadType ||
+      payloadType === COMFORT_NOISE_PAYLOAD_TYPE
+    )
+  }
+
+  #codecOf(payloadType: number): PayloadCodec | null {
+    if (payloadType === this.#payloadType) return this.#codec
+    if (payloadType === this.#pcmu.payloadType) return this.#pcmu
+    if (payloadType === this.#pcma.payloadType) return this.#pcma
+    return null
+  }
+
+  #count(nowMs: Ms): void {
+    const { counters, emit, openedAtMs } = this.#options
+    const { ssrc, sequence, timestamp } = this.#header
+    if (ssrc !== this.ssrc) {
+      if (this.ssrc === -1) emit({ type: 'first-packet', atSample: msToSamples(nowMs - openedAtMs) })
+      this.#lostBefore += this.reception.lost
+      this.reception.reset()
+      this.ssrc = ssrc
+    }
+    this.reception.update(sequence, timestamp, nowMs, CLOCK_RATE)
+    counters.packetsReceived++
+  }
+
+  #take(nowMs: Ms, packet: Uint8Array): void {
+    const { ssrc, sequence, timestamp, payloadType, payloadOffset, payloadLength, marker } = this.#header
+    const codec = this.#codecOf(payloadType)
+    if (codec === null || !this.#hearing) {
+      this.stream.skip(ssrc, sequence, nowMs)
+      if (payloadType === this.#dtmfPayloadType && this.#hearing) {
+        this.#digits.receive(ssrc, timestamp, marker, packet, payloadOffset, payloadLength, nowMs)
+      }
+      return
+    }
+    const count = codec.decode(packet, payloadOffset, payloadLength, this.#decoded, 0)
+    this.stream.push(ssrc, sequence, timestamp, this.#decoded, 0, count, nowMs)
+  }
+
+  #report(): void {
+    const { emit } = this.#options
+    while (this.#digits.take()) {
+      const digit = digitOfEvent(this.#digits.event)
+      if (digit === '') continue
+      emit({ type: 'digit', digit, atSample: this.#digitPosition(), durationMs: this.#digits.durationMs })
+    }
+    for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) {
+      emit({ type: edge, atSample: this.#voice.position })
+    }
+  }
+
+  #digitPosition(): Samples {
+    const placed = this.stream.positionOf(this.#digits.timestamp)
+    if (placed >= 0) return placed
+    return msToSamples(this.#digits.arrivedAtMs - this.#options.openedAtMs)
+  }
+}

@@ -1,0 +1,28 @@
+import type { Ms } from '@parley/kernel'
+
+const BUCKET_MS: Ms = 0.02
+const BUCKETS = 5000
+
+/** Counts how late things were: 20 us resolution up to 100 ms, the worst exactly. Adding allocates nothing. */
+export class LatenessHistogram {
+  readonly #buckets = new Uint32Array(BUCKETS)
+  count = 0
+  maxMs: Ms = 0
+
+  add(lateMs: Ms): void {
+    const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor(lateMs / BUCKET_MS)))
+    this.#buckets[bucket]!++
+    this.count++
+    if (lateMs > this.maxMs) this.maxMs = lateMs
+  }
+
+  /** Upper edge of the bucket that holds quantile `q` (0 to 1); 0 when nothing was added. */
+  quantile(q: number): Ms {
+    let left = Math.ceil(this.count * q)
+    for (let i = 0; i < BUCKETS && left > 0; i++) {
+      left -= this.#buckets[i]!
+      if (left <= 0) return Math.min(this.maxMs, (i + 1) * BUCKET_MS)
+    }
+    return 0
+  }
+}

@@ -1,0 +1,54 @@
+import { ParleyError } from '@parley/kernel'
+import { parseIpv4 } from '../packet-io/ipv4.ts'
+import type { MediaParameters, SrtpParameters } from './media-session.ts'
+
+const MIN_PTIME_MS = 10
+const MAX_PTIME_MS = 60
+const SRTP_KEY_AND_SALT_BYTES = 30
+
+/**
+ * What a session runs on, after checking: the peer's address is IPv4 (else `ParleyError` "unsupported_address"), keys
+ * are 16 + 14 bytes ("srtp_key_invalid"), the packet time is rounded down to the 10 ms grid and kept within 10 to 60.
+ */
+export function checkedParameters(parameters: MediaParameters): MediaParameters {
+  const { remote, srtp, ptimeMs } = parameters
+  if (remote !== null && parseIpv4(remote.address) === null) {
+    throw new ParleyError('unsupported_address', `media goes to IPv4 addresses, not to ${remote.address}`)
+  }
+  if (remote !== null && !(Number.isInteger(remote.port) && remote.port >= 0 && remote.port < 65535)) {
+    throw new ParleyError('unsupported_address', `${remote.port} is not an RTP port`)
+  }
+  for (const key of srtp === null ? [] : [srtp.send, srtp.receive]) {
+    if (key.keyAndSalt.length !== SRTP_KEY_AND_SALT_BYTES) {
+      throw new ParleyError('srtp_key_invalid', `SRTP key and salt are ${key.keyAndSalt.length} bytes, not 30`)
+    }
+  }
+  const ptime = Math.min(MAX_PTIME_MS, Math.max(MIN_PTIME_MS, Math.floor(ptimeMs / 10) * 10 || 20))
+  return { ...parameters, ptimeMs: ptime }
+}
+
+/** A session's chain in one line, both ways. */
+export function describeChain(
+  label: string,
+  local: { readonly address: string; readonly port: number },
+  parameters: MediaParameters | null,
+  recording: string | null,
+): string {
+  const here = `${label}: udp ${local.address}:${local.port}`
+  if (parameters === null) return `${here}, nothing negotiated yet`
+  const { remote, codec, payloadType, ptimeMs, dtmfPayloadType, srtp, direction } = parameters
+  const events = dtmfPayloadType === null ? '' : ` + telephone-event ${dtmfPayloadType}`
+  const record = recording === null ? '' : `; record ${recording}`
+  const taps = recording === null ? 'voice activity, heard' : 'voice activity, heard, recorder left'
+  const sent = recording === null ? '' : ' + recorder right'
+  const peer = remote === null ? 'nowhere' : `udp ${remote.address}:${remote.port}`
+  return (
+    `${here} -> ${suite(srtp, 'receive')} -> ${codec}/8000 ${payloadType}${events} -> reorder, conceal -> ${taps} | ` +
+    `play${sent} -> ${codec}/8000 ${payloadType} ${ptimeMs} ms${events} -> ${suite(srtp, 'send')} -> ${peer}; ` +
+    `${direction}${record}`
+  )
+}
+
+function suite(srtp: SrtpParameters | null, side: 'send' | 'receive'): string {
+  return srtp === null ? 'rtp' : `srtp ${srtp[side].suite}`
+}

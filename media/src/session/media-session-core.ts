@@ -1,0 +1,139 @@
+import { type Ms, msToSamples, type Random, type UnixMs } from '@parley/kernel'
+import { parseIpv4 } from '../packet-io/ipv4.ts'
+import { isRtcp } from '../rtp/rtp-packet.ts'
+import { InboundChain } from './inbound-chain.ts'
+import type { MediaParameters, MediaStatistics } from './media-session.ts'
+import { OutboundChain } from './outbound-chain.ts'
+import { RtcpReports } from './rtcp-reports.ts'
+import type { CoreEvent, DigitOptions } from './session-protocol.ts'
+import type { SessionRecorder } from './session-recorder.ts'
+import type { SessionRings } from './session-rings.ts'
+import { SessionCounters } from './session-statistics.ts'
+
+export interface MediaSessionCoreOptions {
+  /** The session's zero: position p of the sample clock is the moment openedAtMs + p / 8. */
+  readonly openedAtMs: Ms
+  readonly openedAtUnixMs: UnixMs
+  readonly rings: SessionRings
+  readonly recorder: SessionRecorder | null
+  /** Starts SSRC, sequence number and timestamp, names the CNAME, spaces the reports. */
+  readonly random: Random
+  /** Rarely called; never throws. */
+  readonly emit: (event: CoreEvent) => void
+}
+
+/**
+ * One call's packets: everything between its two sockets and its rings, without a clock, a socket or a thread of its
+ * own. Whoever runs it hands in what arrived, asks for what is to be sent in the call's slot, and sends it to
+ * `ipv4:port` (RTP) or `rtcpIpv4:rtcpPort`.
+ */
+export class MediaSessionCore {
+  readonly #options: MediaSessionCoreOptions
+  readonly #counters = new SessionCounters()
+  readonly #inbound: InboundChain
+  readonly #outbound: OutboundChain
+  readonly #rtcp: RtcpReports
+  #applied = false
+  #closed = false
+
+  constructor(options: MediaSessionCoreOptions) {
+    this.#options = options
+    const counters = this.#counters
+    this.#inbound = new InboundChain({ ...options, counters })
+    this.#outbound = new OutboundChain({ ...options, counters })
+    this.#rtcp = new RtcpReports({ ...options, counters, inbound: this.#inbound, outbound: this.#outbound })
+  }
+
+  /** Parameters are checked where they enter (`checkedParameters`). */
+  apply(nowMs: Ms, parameters: MediaParameters): void {
+    if (this.#closed) return
+    this.#applied = true
+    const { remote } = parameters
+    const ipv4 = remote === null ? 0 : (parseIpv4(remote.address) ?? 0)
+    const port = remote === null || ipv4 === 0 ? 0 : remote.port
+    this.#inbound.apply(nowMs, parameters, ipv4)
+    this.#outbound.apply(parameters)
+    this.#rtcp.announce(nowMs, ipv4, port, parameters.srtp !== null)
+  }
+
+  sendDigits(digits: string, options: DigitOptions): void {
+    this.#outbound.sendDigits(digits, options)
+  }
+
+  get ipv4(): number {
+    return this.#inbound.latch.ipv4
+  }
+
+  /** 0: nothing is to be sent. */
+  get port(): number {
+    return this.#inbound.latch.port
+  }
+
+  get rtcpIpv4(): number {
+    return this.#rtcp.ipv4
+  }
+
+  get rtcpPort(): number {
+    return this.#rtcp.port
+  }
+
+  /** A packet on the RTP port. It is decrypted in place: `packet` is spent afterwards. */
+  receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
+    if (!this.#applied || this.#closed) return
+    if (isRtcp(packet, length)) this.#rtcp.receive(nowMs, packet, length, ipv4, port, false)
+    else this.#inbound.receive(nowMs, packet, length, ipv4, port)
+  }
+
+  /** A packet on the RTCP port. */
+  receiveRtcp(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
+    if (!this.#applied || this.#closed) return
+    this.#rtcp.receive(nowMs, packet, length, ipv4, port, true)
+  }
+
+  /**
+   * The call's slot: `slotMs` is the moment of the grid it stands for, `nowMs` the time it really is. Writes one RTP
+   * packet to `dst` and returns its length, or 0. Also moves the inbound side on, so it is called while nothing is sent too.
+   */
+  tick(nowMs: Ms, slotMs: Ms, dst: Uint8Array): number {
+    if (!this.#applied || this.#closed) return 0
+    this.#inbound.advance(nowMs)
+    return this.port === 0 ? 0 : this.#outbound.tick(slotMs, dst)
+  }
+
+  /** The RTCP report that is due, or 0. */
+  tickRtcp(nowMs: Ms, dst: Uint8Array): number {
+    return this.#applied && !this.#closed ? this.#rtcp.tick(nowMs, dst) : 0
+  }
+
+  /** Ends the recording and writes the RTCP packet that says goodbye; its length, or 0. */
+  close(nowMs: Ms, dst: Uint8Array): number {
+    if (this.#closed) return 0
+    if (this.#applied) this.#inbound.advance(nowMs)
+    this.#options.recorder?.end(msToSamples(nowMs - this.#options.openedAtMs))
+    const length = this.#applied ? this.#rtcp.bye(nowMs, dst) : 0
+    this.#closed = true
+    return length
+  }
+
+  statistics(): MediaStatistics {
+    const counters = this.#counters
+    const { stream, reception } = this.#inbound
+    return {
+      packetsSent: counters.packetsSent,
+      packetsReceived: counters.packetsReceived,
+      packetsLost: this.#inbound.lost,
+      packetsLate: stream.late,
+      packetsDuplicate: stream.duplicate,
+      jitterMs: reception.jitterTicks / 8,
+      concealedSamples: stream.concealedSamples,
+      rejected: {
+        unauthenticated: counters.unauthenticated,
+        replayed: counters.replayed,
+        foreign: counters.foreign,
+        malformed: counters.malformed,
+      },
+      heardOverrunSamples: this.#options.rings.heardOverrun(),
+      missedSlots: counters.missedSlots,
+    }
+  }
+}

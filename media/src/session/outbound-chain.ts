@@ -1,0 +1,145 @@
+import { type Ms, msToSamples, type Random, type RtpTicks, randomUint32, type Samples } from '@parley/kernel'
+import { codecByName, type PayloadCodec } from '../codec/payload-codec.ts'
+import { ComfortNoise } from '../dsp/comfort-noise.ts'
+import { TelephoneEventSender } from '../dtmf/telephone-event-sender.ts'
+import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/rtp-packet.ts'
+import { SrtpSender } from '../srtp/srtp-sender.ts'
+import type { MediaParameters, SrtpKey } from './media-session.ts'
+import { sameKey } from './receive-keys.ts'
+import type { CoreEvent, DigitOptions } from './session-protocol.ts'
+import type { SessionRecorder } from './session-recorder.ts'
+import type { SessionRings } from './session-rings.ts'
+import type { SessionCounters } from './session-statistics.ts'
+
+const MAX_FRAME_SAMPLES = 480
+/** Between reports of playout; the owner refills a ring of 2 s on them. */
+const PROGRESS_SAMPLES: Samples = 1280
+
+export interface OutboundChainOptions {
+  readonly openedAtMs: Ms
+  readonly rings: SessionRings
+  readonly recorder: SessionRecorder | null
+  readonly counters: SessionCounters
+  readonly random: Random
+  readonly emit: (event: CoreEvent) => void
+}
+
+/**
+ * From queued audio to a packet: playout ring or silence, or a telephone-event in its place, codec, header, SRTP.
+ * A packet leaves in every slot while the direction lets us send. Timestamps are positions on the sample clock, so
+ * they advance by themselves over missed slots, holds and slot changes; the sequence counts packets only.
+ */
+export class OutboundChain {
+  readonly ssrc: number
+  sender: SrtpSender | null = null
+  readonly #options: OutboundChainOptions
+  readonly #timestampBase: RtpTicks
+  readonly #digits = new TelephoneEventSender()
+  readonly #silence = new ComfortNoise()
+  readonly #frame = new Int16Array(MAX_FRAME_SAMPLES)
+  #sendKey: SrtpKey | null = null
+  #codec: PayloadCodec = codecByName('PCMU')
+  #payloadType = 0
+  #dtmfPayloadType = -1
+  #frameSamples: Samples = 160
+  #sending = false
+  #sequence: number
+  /** Sample-clock position at which the last packet's audio ends; -1 before the first. */
+  #end: Samples = -1
+  #resuming = true
+  #playing = false
+  #sinceProgress: Samples = 0
+
+  constructor(options: OutboundChainOptions) {
+    this.#options = options
+    this.ssrc = randomUint32(options.random)
+    this.#timestampBase = randomUint32(options.random)
+    this.#sequence = randomUint32(options.random) & 0xffff
+  }
+
+  apply(parameters: MediaParameters): void {
+    const key = parameters.srtp?.send ?? null
+    if (key === null) this.sender = null
+    else if (this.#sendKey === null || !sameKey(this.#sendKey, key)) this.sender = new SrtpSender(key)
+    this.#sendKey = key
+    this.#codec = codecByName(parameters.codec)
+    this.#payloadType = parameters.payloadType
+    this.#dtmfPayloadType = parameters.dtmfPayloadType ?? -1
+    if (this.#dtmfPayloadType < 0) this.#digits.cancel()
+    this.#frameSamples = msToSamples(parameters.ptimeMs)
+    this.#sending = parameters.direction === 'sendrecv' || parameters.direction === 'sendonly'
+    if (!this.#sending) this.#resuming = true
+  }
+
+  sendDigits(digits: string, options: DigitOptions): void {
+    this.#digits.enqueue(digits, options)
+  }
+
+  /** RTP timestamp of the moment `nowMs`. */
+  timestampAt(nowMs: Ms): RtpTicks {
+    return (this.#timestampBase + msToSamples(nowMs - this.#options.openedAtMs)) >>> 0
+  }
+
+  /** The packet of the slot at `slotMs` into `dst`; its length, or 0: nothing is to be sent. */
+  tick(slotMs: Ms, dst: Uint8Array): number {
+    if (!this.#sending) return 0
+    const { counters, openedAtMs } = this.#options
+    const position = msToSamples(slotMs - openedAtMs)
+    // After a change of slot the first one may fall into audio that was sent already.
+    if (position < this.#end) return 0
+    if (!this.#resuming) counters.missedSlots += Math.floor((position - this.#end) / this.#frameSamples)
+    const timestamp = (this.#timestampBase + position) >>> 0
+    const event =
+      this.#dtmfPayloadType < 0 ? 0 : this.#digits.write(timestamp, this.#frameSamples, dst, RTP_HEADER_BYTES)
+    let length = RTP_HEADER_BYTES
+    if (event > 0) {
+      const { marker, timestamp: begun } = this.#digits
+      writeRtpHeader(dst, this.#dtmfPayloadType, marker, this.#sequence, begun, this.ssrc)
+      length += event
+    } else {
+      writeRtpHeader(dst, this.#payloadType, this.#resuming, this.#sequence, timestamp, this.ssrc)
+      this.#fill(position)
+      length += this.#codec.encode(this.#frame, 0, this.#frameSamples, dst, RTP_HEADER_BYTES)
+    }
+    counters.octetsSent += length - RTP_HEADER_BYTES
+    this.#reportDigits()
+    if (this.sender !== null) length = this.sender.protect(dst, length)
+    this.#sequence = (this.#sequence + 1) & 0xffff
+    this.#end = position + this.#frameSamples
+    this.#resuming = false
+    if (length <= 0) return 0
+    counters.packetsSent++
+    return length
+  }
+
+  #fill(position: Samples): void {
+    const { rings, recorder } = this.#options
+    const wanted = this.#frameSamples
+    const taken = this.#digits.active ? 0 : rings.takeOutbound(this.#frame, wanted)
+    if (taken < wanted) this.#silence.write(this.#frame, taken, wanted - taken)
+    recorder?.writeRight(position, this.#frame, 0, wanted)
+    if (!this.#digits.active) this.#reportProgress(position, taken)
+  }
+
+  #reportProgress(position: Samples, taken: Samples): void {
+    const { rings, emit } = this.#options
+    if (taken === 0) {
+      if (!this.#playing) return
+      this.#playing = false
+      emit({ type: 'play-progress', taken: rings.outboundTaken(), atSample: position, idle: true })
+      return
+    }
+    if (!this.#playing) this.#sinceProgress = PROGRESS_SAMPLES
+    this.#playing = true
+    this.#sinceProgress += taken
+    if (this.#sinceProgress < PROGRESS_SAMPLES) return
+    this.#sinceProgress = 0
+    emit({ type: 'play-progress', taken: rings.outboundTaken(), atSample: position + taken, idle: false })
+  }
+
+  #reportDigits(): void {
+    for (let sent = this.#digits.takeSent(); sent !== null; sent = this.#digits.takeSent()) {
+      this.#options.emit({ type: 'digits-sent', digits: sent })
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { type Ms, type Random, randomToken, type UnixMs } from '@parley/kernel'
+import {
+  ReportBlock,
+  RtcpCompound,
+  readRtcp,
+  toReportDelay,
+  writeBye,
+  writeReceiverReport,
+  writeSdesCname,
+  writeSenderReport,
+} from '../rtp/rtcp.ts'
+import { RtcpScheduler } from '../rtp/rtcp-scheduler.ts'
+import { SRTP_CLEAR_RTCP } from '../srtp/srtp-result.ts'
+import type { InboundChain } from './inbound-chain.ts'
+import type { OutboundChain } from './outbound-chain.ts'
+import type { SessionCounters } from './session-statistics.ts'
+
+export interface RtcpReportsOptions {
+  readonly openedAtMs: Ms
+  /** Wall clock at open: reports name absolute times. */
+  readonly openedAtUnixMs: UnixMs
+  readonly random: Random
+  readonly inbound: InboundChain
+  readonly outbound: OutboundChain
+  readonly counters: SessionCounters
+}
+
+/**
+ * A session's RTCP (RFC 3550 section 6): SR or RR with one report block and a random CNAME (RFC 7022) about every
+ * 5 s, BYE at the end. It runs on the port above RTP's; packets that a peer multiplexes onto the RTP port are read too.
+ */
+export class RtcpReports {
+  /** Where reports go; port 0 while nowhere. */
+  ipv4 = 0
+  port = 0
+  readonly #options: RtcpReportsOptions
+  readonly #cname: Uint8Array
+  readonly #block = new ReportBlock()
+  readonly #received = new RtcpCompound()
+  #schedule: RtcpScheduler | null = null
+  #announcedIpv4 = 0
+  #secure = false
+  #packetsReported = 0
+  #lastSenderReport = 0
+  #lastSenderReportAtMs: Ms = 0
+
+  constructor(options: RtcpReportsOptions) {
+    this.#options = options
+    this.#cname = new TextEncoder().encode(randomToken(options.random, 20))
+  }
+
+  /** The peer's RTP address and port by offer/answer; port 0: none. */
+  announce(nowMs: Ms, ipv4: number, port: number, secure: boolean): void {
+    this.#secure = secure
+    this.#announcedIpv4 = ipv4
+    this.ipv4 = ipv4
+    this.port = port === 0 ? 0 : port + 1
+    this.#schedule ??= new RtcpScheduler(this.#options.random, nowMs)
+  }
+
+  receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number, ownPort: boolean): void {
+    const { inbound, counters } = this.#options
+    if (!this.#secure && ipv4 !== this.#announcedIpv4) {
+      counters.foreign++
+      return
+    }
+    let clear = length
+    if (inbound.keys.secure) {
+      clear = inbound.keys.unprotectRtcp(nowMs, packet, length)
+      if (clear === SRTP_CLEAR_RTCP) {
+        counters.clearRtcp++
+        return
+      }
+      if (clear < 0) {
+        inbound.countRefused(clear)
+        return
+      }
+    }
+    const received = this.#received
+    if (!readRtcp(packet, clear, received)) {
+      counters.malformed++
+      return
+    }
+    if (ownPort) {
+      this.ipv4 = ipv4
+      this.port = port
+    }
+    if (received.hasSenderReport && received.senderSsrc === inbound.ssrc) {
+      this.#lastSenderReport = received.ntpMiddle
+      this.#lastSenderReportAtMs = nowMs
+    }
+  }
+
+  /** The report that is due into `dst`; its length, or 0. */
+  tick(nowMs: Ms, dst: Uint8Array): number {
+    if (this.port === 0 || this.#schedule === null || !this.#schedule.due(nowMs)) return 0
+    return this.#protect(dst, this.#report(nowMs, dst))
+  }
+
+  /** The last report, with BYE; 0 when there is nobody to tell. */
+  bye(nowMs: Ms, dst: Uint8Array): number {
+    if (this.port === 0 || this.#options.counters.packetsSent === 0) return 0
+    return this.#protect(dst, writeBye(dst, this.#report(nowMs, dst), this.#options.outbound.ssrc))
+  }
+
+  #report(nowMs: Ms, dst: Uint8Array): number {
+    const { outbound, counters, openedAtMs, openedAtUnixMs } = this.#options
+    const block = this.#fillBlock(nowMs)
+    const sent = counters.packetsSent
+    const wallClock = openedAtUnixMs + (nowMs - openedAtMs)
+    const end =
+      sent === this.#packetsReported
+        ? writeReceiverReport(dst, 0, outbound.ssrc, block)
+        : writeSenderReport(
+            dst,
+            0,
+            outbound.ssrc,
+            wallClock,
+            outbound.timestampAt(nowMs),
+            sent >>> 0,
+            counters.octetsSent >>> 0,
+            block,
+          )
+    this.#packetsReported = sent
+    return writeSdesCname(dst, end, outbound.ssrc, this.#cname)
+  }
+
+  #fillBlock(nowMs: Ms): ReportBlock | null {
+    const { inbound } = this.#options
+    if (inbound.ssrc < 0) return null
+    const block = this.#block
+    block.ssrc = inbound.ssrc
+    block.fractionLost = inbound.reception.takeFractionLost()
+    block.cumulativeLost = inbound.reception.lost
+    block.extendedHighestSequence = inbound.reception.sequence.highest >>> 0
+    block.jitter = inbound.reception.jitterTicks >>> 0
+    block.lastSenderReport = this.#lastSenderReport
+    block.delaySinceLastSenderReport =
+      this.#lastSenderReport === 0 ? 0 : toReportDelay(nowMs - this.#lastSenderReportAtMs)
+    return block
+  }
+
+  #protect(dst: Uint8Array, length: number): number {
+    const { sender } = this.#options.outbound
+    return sender === null ? length : Math.max(0, sender.protectRtcp(dst, length))
+  }
+}

@@ -1,0 +1,30 @@
+import type { Ms, Samples } from '@parley/kernel'
+import type { MediaEvent, MediaParameters, MediaStatistics } from './media-session.ts'
+
+/** What a core reports: media events, with playout as ring positions that the call's owner translates. */
+export type CoreEvent =
+  | Exclude<MediaEvent, { type: 'play-progress' } | { type: 'failed' }>
+  | {
+      readonly type: 'play-progress'
+      readonly taken: Samples
+      readonly atSample: Samples
+      readonly idle: boolean
+    }
+
+/** From the call's owner to its core, in order. Playout and flush go through the shared rings instead. */
+export type SessionCommand =
+  | { readonly type: 'apply'; readonly parameters: MediaParameters }
+  | { readonly type: 'digits'; readonly digits: string; readonly options: DigitOptions }
+  | { readonly type: 'statistics' }
+  | { readonly type: 'close' }
+
+export interface DigitOptions {
+  readonly durationMs?: Ms
+  readonly gapMs?: Ms
+}
+
+/** From a core to the call's owner. Statistics are answered in the order they were asked for. */
+export type SessionReply =
+  | { readonly type: 'event'; readonly event: CoreEvent }
+  | { readonly type: 'statistics'; readonly statistics: MediaStatistics }
+  | { readonly type: 'closed'; readonly statistics: MediaStatistics }

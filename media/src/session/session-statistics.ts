@@ -1,0 +1,30 @@
+import type { MediaStatistics } from './media-session.ts'
+
+/** Counters of one session, plain numbers so that a packet costs an increment. */
+export class SessionCounters {
+  packetsSent = 0
+  octetsSent = 0
+  packetsReceived = 0
+  unauthenticated = 0
+  replayed = 0
+  foreign = 0
+  malformed = 0
+  missedSlots = 0
+  /** RTCP in clear on a secure session: sent by mistake by some phones, dropped without alarm. */
+  clearRtcp = 0
+}
+
+export function noStatistics(): MediaStatistics {
+  return {
+    packetsSent: 0,
+    packetsReceived: 0,
+    packetsLost: 0,
+    packetsLate: 0,
+    packetsDuplicate: 0,
+    jitterMs: 0,
+    concealedSamples: 0,
+    rejected: { unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 },
+    heardOverrunSamples: 0,
+    missedSlots: 0,
+  }
+}

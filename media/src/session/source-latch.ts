@@ -1,0 +1,71 @@
+import type { Ms } from '@parley/kernel'
+
+/** A secure peer that was silent this long at its old address may go on at a new one: its NAT forgot the binding. */
+const SECURE_REBIND_MS: Ms = 500
+
+/**
+ * Who may speak in a session, and where our packets go (symmetric RTP, RFC 4961).
+ *
+ * Plain RTP: only the address that the SDP names. The port may differ (a NAT); the first packet decides it, and from
+ * then on only that address, port and SSRC are heard until the next offer/answer. Whoever can forge source addresses
+ * is not kept out: plain RTP cannot.
+ *
+ * SRTP: the tag says who speaks, not the address. Only packets that verified get here; the first one latches where we
+ * send, and another source is followed only when the latched one has fallen silent.
+ */
+export class SourceLatch {
+  /** Where to send; port 0 while nowhere. */
+  ipv4 = 0
+  port = 0
+  #secure = false
+  #announcedIpv4 = 0
+  #latched = false
+  #ssrc = 0
+  #lastMs: Ms = 0
+
+  /**
+   * The peer's address and port by offer/answer (port 0: none yet). What was latched is forgotten: the peer may have
+   * moved. A secure session whose announced address did not change keeps sending to where the peer was last proven to be.
+   */
+  announce(ipv4: number, port: number, secure: boolean): void {
+    const keep = secure && this.#secure && this.#latched && ipv4 === this.#announcedIpv4 && port !== 0
+    this.#secure = secure
+    this.#announcedIpv4 = ipv4
+    this.#latched = keep
+    if (keep) return
+    this.ipv4 = ipv4
+    this.port = port
+  }
+
+  /** Whether a packet from there may be looked at at all. Costs nothing: asked before anything is computed. */
+  mayHear(ipv4: number, port: number): boolean {
+    if (this.#secure) return true
+    if (this.#latched) return ipv4 === this.ipv4 && port === this.port
+    return ipv4 === this.#announcedIpv4 && this.#announcedIpv4 !== 0
+  }
+
+  /** A well-formed packet, verified if secure. False: it is foreign and must change nothing. */
+  hear(nowMs: Ms, ipv4: number, port: number, ssrc: number): boolean {
+    if (this.#secure) {
+      const same = ipv4 === this.ipv4 && port === this.port
+      if (!this.#latched || same || nowMs - this.#lastMs > SECURE_REBIND_MS) {
+        this.#latch(ipv4, port, ssrc)
+        this.#lastMs = nowMs
+      }
+      return true
+    }
+    if (!this.#latched) this.#latch(ipv4, port, ssrc)
+    return ssrc === this.#ssrc
+  }
+
+  get latched(): boolean {
+    return this.#latched
+  }
+
+  #latch(ipv4: number, port: number, ssrc: number): void {
+    this.ipv4 = ipv4
+    this.port = port
+    this.#ssrc = ssrc
+    this.#latched = true
+  }
+}

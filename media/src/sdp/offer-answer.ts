@@ -1,4 +1,5 @@
-import type { MediaParameters, SrtpKey, SrtpParameters } from '../session/media-session.ts'
+import type { MediaParameters, SrtpParameters } from '../session/media-session.ts'
+import { acceptedKeys, answerKeys, cryptoLine, offeredCrypto } from './key-agreement.ts'
 import {
   describeLocal,
   type LocalDescriptionState,
@@ -16,14 +17,16 @@ import {
   type PeerPath,
   peerPath,
   type Refusal,
+  type RefusedAnswer,
   refusal,
+  refusedAnswer,
   securityRefusal,
   sendPtimeMs,
   type UsableCrypto,
   usableCrypto,
 } from './peer-media.ts'
-import { KEY_AND_SALT_BYTES, SRTP_SUITES, sameKey } from './sdes.ts'
-import type { CryptoAttribute, MediaDescription, SessionDescription } from './session-description.ts'
+import { SRTP_SUITES, sameKey } from './sdes.ts'
+import type { MediaDescription, SessionDescription } from './session-description.ts'
 
 /** An offer that waits for its answer. Plain data; holds keys. */
 export interface PendingOffer {
@@ -51,12 +54,17 @@ export type PlannedAnswer =
       /** One line for logs, without keys. */
       readonly summary: string
     }
-  | ({
+  | {
       readonly ok: false
       /** 400: not SDP; 488: nothing in it that we take. */
       readonly status: 400 | 488
+      /** snake_case, stable. */
+      readonly code: string
+      readonly warningCode: number
+      /** The whole value of a Warning header (RFC 3261 section 20.43): `305 parley "…"`. */
+      readonly warning: string
       readonly detail: string
-    } & Refusal)
+    }
 
 export type AcceptedAnswer =
   | {
@@ -65,7 +73,7 @@ export type AcceptedAnswer =
       readonly state: LocalDescriptionState
       readonly summary: string
     }
-  | { readonly ok: false; readonly code: string; readonly detail: string }
+  | RefusedAnswer
 
 /**
  * Our offer (RFC 3264 section 5; keys after RFC 4568 section 7.1.1). In a session that stands it repeats what was agreed,
@@ -101,15 +109,6 @@ export function createOffer(local: LocalMedia): CreatedOffer {
   return { offer: sent.bytes, pending }
 }
 
-function offeredCrypto(local: LocalMedia, before: MediaDescription | undefined): readonly CryptoAttribute[] {
-  if (before !== undefined && before.crypto.length > 0 && local.renewKeys !== true) return before.crypto
-  return SRTP_SUITES.map((suite, i) => cryptoLine(i + 1, { suite, keyAndSalt: local.random.bytes(KEY_AND_SALT_BYTES) }))
-}
-
-function cryptoLine(tag: number, key: SrtpKey): CryptoAttribute {
-  return { tag, ...key, lifetimePackets: null, mki: null, sessionParameters: [] }
-}
-
 /** An offer that was refused or withdrawn: what stood still stands, but its version number is spent. */
 export function withdrawOffer(pending: PendingOffer): LocalDescriptionState {
   return { version: pending.version, sent: pending.sent, agreed: pending.previous?.agreed ?? null }
@@ -131,11 +130,10 @@ interface AudioChoice {
 export function planAnswer(local: LocalMedia, offer: Uint8Array): PlannedAnswer {
   const parsed = parseSdp(offer)
   if (!parsed.ok) {
-    const detail = `line ${parsed.line}: ${parsed.detail}`
-    return { ok: false, status: 400, ...refusal(parsed.code, 399, 'the SDP cannot be read'), detail }
+    return refusedOffer(400, refusal(parsed.code, 399, `SDP line ${parsed.line}: ${parsed.detail}`))
   }
   const choice = chooseAudio(local, parsed.description)
-  if ('warning' in choice) return { ok: false, status: 488, ...choice, detail: choice.warning }
+  if ('warning' in choice) return refusedOffer(488, choice)
   const srtp = choice.crypto === null ? null : answerKeys(local, choice.crypto)
   const ptimeMs = sendPtimeMs(choice.media, local.ptimeMs ?? 20)
   const answered = answerMedia(local, choice, srtp, ptimeMs)
@@ -162,6 +160,12 @@ export function refuseOffer(local: LocalMedia, offer: Uint8Array): Uint8Array | 
   if (!parsed.ok) return null
   const { media, timing } = parsed.description
   return describeLocal(local, media.map(refusedMedia), timing).bytes
+}
+
+function refusedOffer(status: 400 | 488, { code, warningCode, warning }: Refusal): PlannedAnswer {
+  // Some of it the peer wrote: nothing of that may end the quoted string or the header.
+  const quotable = warning.replace(/[^ !#-[\]-~]/g, '?')
+  return { ok: false, status, code, warningCode, warning: `${warningCode} parley "${quotable}"`, detail: warning }
 }
 
 function chooseAudio(local: LocalMedia, description: SessionDescription): AudioChoice | Refusal {
@@ -198,14 +202,6 @@ function tryAudio(
   return 'warning' in path ? path : { index, media, path, codec, crypto }
 }
 
-/** Our key stays while the peer's stays; a peer that re-keys gets a new one of ours, so both directions start over together. */
-function answerKeys(local: LocalMedia, chosen: UsableCrypto): SrtpParameters {
-  const before = local.previous?.agreed?.srtp ?? null
-  if (before !== null && local.renewKeys !== true && sameKey(before.receive, chosen.key)) return before
-  const send = { suite: chosen.key.suite, keyAndSalt: local.random.bytes(KEY_AND_SALT_BYTES) }
-  return { send, receive: chosen.key }
-}
-
 function answerMedia(
   local: LocalMedia,
   choice: AudioChoice,
@@ -237,17 +233,17 @@ export function acceptAnswer(pending: PendingOffer, answer: Uint8Array): Accepte
   const offered = pending.description.media[pending.audioIndex]!
   const media = description.media[pending.audioIndex]
   if (media === undefined || description.media.length !== pending.description.media.length) {
-    return refused('answer_media_count', 'the answer has not as many media lines as the offer')
+    return refusedAnswer('answer_media_count', 'the answer has not as many media lines as the offer')
   }
-  if (media.kind !== 'audio') return refused('answer_media_kind', `the answer turns audio into ${media.kind}`)
-  if (media.port === 0) return refused('answer_media_refused', 'the peer refuses the audio')
+  if (media.kind !== 'audio') return refusedAnswer('answer_media_kind', `the answer turns audio into ${media.kind}`)
+  if (media.port === 0) return refusedAnswer('answer_media_refused', 'the peer refuses the audio')
   if (media.protocol.toUpperCase() !== offered.protocol.toUpperCase()) {
-    return refused('answer_transport', `the answer turns ${offered.protocol} into ${media.protocol}`)
+    return refusedAnswer('answer_transport', `the answer turns ${offered.protocol} into ${media.protocol}`)
   }
   const codec = audioCodecs(media).find(candidate => offered.codecs.some(ours => ours.name === candidate.name))
-  if (codec === undefined) return refused('answer_codec', 'the answer has no codec that was offered')
+  if (codec === undefined) return refusedAnswer('answer_codec', 'the answer has no codec that was offered')
   const path = peerPath(description, media, offered.direction ?? 'sendrecv')
-  if ('warning' in path) return refused(path.code, path.warning)
+  if ('warning' in path) return refusedAnswer(path.code, path.warning)
   const srtp = offered.hasCrypto ? acceptedKeys(offered, media) : null
   if (srtp !== null && 'ok' in srtp) return srtp
   const ourDtmf = dtmfPayloadType(offered)
@@ -263,28 +259,6 @@ export function acceptAnswer(pending: PendingOffer, answer: Uint8Array): Accepte
   }
   const state = agreedState(pending, pending.audioIndex, srtp)
   return { ok: true, parameters, state, summary: summary(parameters, pending.audioIndex, description.media) }
-}
-
-function acceptedKeys(
-  offered: MediaDescription,
-  media: MediaDescription,
-): SrtpParameters | { readonly ok: false; readonly code: string; readonly detail: string } {
-  if (!media.hasCrypto) return refused('answer_without_crypto', 'the answer has no a=crypto')
-  if (media.crypto.length !== 1) return refused('answer_crypto', 'the answer has not exactly one readable a=crypto')
-  const answered = usableCrypto(media)[0]
-  if (answered === undefined) return refused('answer_crypto', 'the a=crypto of the answer cannot be used')
-  const ours = offered.crypto.find(line => line.tag === answered.attribute.tag)
-  if (ours === undefined) return refused('answer_crypto_tag', `tag ${answered.attribute.tag} was not offered`)
-  if (ours.suite !== answered.key.suite) {
-    return refused('answer_crypto_suite', `tag ${ours.tag} was offered as ${ours.suite}, not ${answered.key.suite}`)
-  }
-  const send: SrtpKey = { suite: answered.key.suite, keyAndSalt: ours.keyAndSalt }
-  if (sameKey(send, answered.key)) return refused('answer_crypto_reflected', 'the peer answers with our own key')
-  return { send, receive: answered.key }
-}
-
-function refused(code: string, detail: string): { readonly ok: false; readonly code: string; readonly detail: string } {
-  return { ok: false, code, detail }
 }
 
 function agreedState(

@@ -95,8 +95,8 @@ function sessionLine(session: SessionSection, type: string, value: string): void
       session.sessionName = value === '' ? '-' : value
       break
     case 't':
-      if (!/^\d{1,20} +\d{1,20}$/.test(value)) throw new SdpSyntaxError('sdp_timing', 'the t= line has no two numbers')
-      session.timing ??= value.replace(/ +/, ' ')
+      // When the session is to take place matters to nobody on a phone call: what cannot be read is let pass.
+      if (/^\d{1,20} +\d{1,20}$/.test(value)) session.timing ??= value.replace(/ +/, ' ')
       break
     case 'c':
       session.connection ??= parseConnection(value)

@@ -19,6 +19,18 @@ export function refusal(code: string, warningCode: Refusal['warningCode'], warni
   return { code, warningCode, warning }
 }
 
+/** Why an answer does not fit its offer. */
+export interface RefusedAnswer {
+  readonly ok: false
+  /** snake_case, stable. */
+  readonly code: string
+  readonly detail: string
+}
+
+export function refusedAnswer(code: string, detail: string): RefusedAnswer {
+  return { ok: false, code, detail }
+}
+
 /** Where and in which direction media flows, after `c=`, port and direction attributes of both levels. */
 export interface PeerPath {
   readonly remote: { readonly address: string; readonly port: number } | null

@@ -16,7 +16,6 @@ export type SdpErrorCode =
   | 'sdp_version'
   | 'sdp_origin'
   | 'sdp_connection'
-  | 'sdp_timing'
   | 'sdp_media'
 
 /** Ends the parse; never leaves this room. */

@@ -40,26 +40,17 @@ export class ExtendedSequence {
   #cycles = 0
   #base = 0
   #bad = NO_BAD_SEQUENCE
-  #probation: number
-  #started = false
+  readonly #minSequential: number
+  /** Packets in sequence still wanted; -1 before the first packet. */
+  #probation = -1
 
   /** `minSequential`: packets in sequence before a source counts; default 0, since SRTP and latching prove it already. */
   constructor(minSequential = 0) {
-    this.#probation = minSequential
+    this.#minSequential = minSequential
   }
 
   update(sequence: Seq16): SequenceVerdict {
-    if (!this.#started) {
-      this.#started = true
-      this.#restart(sequence)
-      if (this.#probation === 0) {
-        this.received = 1
-        return SEQUENCE_RESTARTED
-      }
-      this.#probation--
-      return this.#probation === 0 ? this.#admit(sequence) : SEQUENCE_PROBATION
-    }
-    if (this.#probation > 0) return this.#onProbation(sequence)
+    if (this.#probation !== 0) return this.#onProbation(sequence)
     const ahead = (sequence - this.#highest) & 0xffff
     if (ahead < MAX_DROPOUT) {
       if (sequence < this.#highest) this.#cycles += SEQUENCE_MOD
@@ -77,24 +68,19 @@ export class ExtendedSequence {
   }
 
   #onProbation(sequence: Seq16): SequenceVerdict {
-    if (sequence !== ((this.#highest + 1) & 0xffff)) return SEQUENCE_PROBATION
+    const inLine = this.#probation > 0 && sequence === ((this.#highest + 1) & 0xffff)
+    this.#probation = Math.max(0, (inLine ? this.#probation : this.#minSequential) - 1)
     this.#highest = sequence
-    this.#probation--
     return this.#probation === 0 ? this.#admit(sequence) : SEQUENCE_PROBATION
   }
 
   #admit(sequence: Seq16): SequenceVerdict {
-    this.#restart(sequence)
-    this.received = 1
-    return SEQUENCE_RESTARTED
-  }
-
-  #restart(sequence: Seq16): void {
     this.#base = sequence
     this.#highest = sequence
     this.#cycles = 0
     this.#bad = NO_BAD_SEQUENCE
-    this.received = 0
+    this.received = 1
+    return SEQUENCE_RESTARTED
   }
 
   /** Highest sequence number with its cycles above it, as a reception report carries it. */
@@ -113,9 +99,8 @@ export class ExtendedSequence {
   }
 
   /** Forgets everything, for a new source. */
-  reset(minSequential = 0): void {
-    this.#started = false
-    this.#probation = minSequential
-    this.#restart(0)
+  reset(): void {
+    this.#probation = -1
+    this.received = 0
   }
 }

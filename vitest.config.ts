@@ -1,15 +1,36 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests that live in real time (sockets with peers, media clocks): alone on the machine, after all others. */
+const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
+const NEVER = ['**/node_modules/**', '**/fixtures/**']
+
 export default defineConfig({
   test: {
-    include: [
-      'sip/**/*.test.ts',
-      'media/**/*.test.ts',
-      'packages/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'interop/**/*.test.ts',
-    ],
     testTimeout: 20_000,
     pool: 'forks',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['{sip,media,packages,scripts}/**/*.test.ts'],
+          exclude: [...NEVER, ...REAL_TIME],
+          maxWorkers: '100%',
+          // Not 0: that order is not kept where a machine has one worker.
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'realtime',
+          include: REAL_TIME,
+          exclude: NEVER,
+          maxWorkers: 1,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 })

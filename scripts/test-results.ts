@@ -1,0 +1,120 @@
+import { relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import type { SerializedError } from 'vitest'
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
+
+/** One line of the summary: a test, or a stage that counts as one. */
+export interface TestResult {
+  readonly name: string
+  readonly state: 'passed' | 'failed' | 'skipped'
+  /** Why it failed or was skipped. */
+  readonly reason: string
+}
+
+/**
+ * A skip says why: in its name, "… (skipped: reason)", or by `context.skip(reason)`. Without a reason it is a failure,
+ * and so is what a forgotten `.only` hides.
+ */
+export function skipResult(name: string, note: string | undefined): TestResult {
+  const inName = /\(skipped: (.*?)\)(?= > |$)/.exec(name)
+  const reason = note ?? inName?.[1]
+  if (reason === undefined) return { name, state: 'failed', reason: 'skipped without a reason' }
+  return { name: inName === null ? name : name.replace(` ${inName[0]}`, ''), state: 'skipped', reason }
+}
+
+/** The last thing `npm test` prints; the very last line is read by machines. */
+export function summaryLines(results: readonly TestResult[]): string[] {
+  const of = (state: TestResult['state']) => results.filter(result => result.state === state)
+  const [passed, failed, skipped] = [of('passed'), of('failed'), of('skipped')]
+  return [
+    ...(skipped.length === 0 ? [] : ['', 'Skipped:']),
+    ...skipped.map(result => `  ${result.name}: ${result.reason}`),
+    ...(failed.length === 0 ? [] : ['', 'Failed:']),
+    ...failed.map(result => `  ${result.name}: ${result.reason}`),
+    '',
+    `${passed.length} passed, ${failed.length} failed, ${skipped.length} skipped`,
+  ]
+}
+
+/** Prints a line per test file as it ends, and what failed in full; keeps every result. */
+export class ResultCollector implements Reporter {
+  readonly results: TestResult[] = []
+  readonly #root: string
+  readonly #print: (line: string) => void
+
+  constructor(root: string, print: (line: string) => void) {
+    this.#root = root
+    this.#print = print
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    const file = relative(this.#root, module.moduleId)
+    const before = this.results.length
+    this.#addErrors(file, module.errors())
+    for (const test of module.children.allTests()) this.#addTest(file, test)
+    for (const suite of module.children.allSuites()) this.#addErrors(nameOf(file, suite), suite.errors())
+    const results = this.results.slice(before)
+    const count = (state: TestResult['state']) => results.filter(result => result.state === state).length
+    const skipped = count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`
+    const failed = count('failed') === 0 ? '' : `, ${count('failed')} FAILED`
+    this.#print(`  ${file}: ${count('passed')} passed${failed}${skipped} (${seconds(module.diagnostic().duration)})`)
+  }
+
+  onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    this.#addErrors('outside of any test', unhandled)
+  }
+
+  #addTest(file: string, test: TestCase): void {
+    const name = nameOf(file, test)
+    const result = test.result()
+    if (result.state === 'passed') this.results.push({ name, state: 'passed', reason: '' })
+    else if (result.state === 'failed') this.#addErrors(name, result.errors)
+    // A test that never ran because a hook before it failed is the hook's failure, not a skip.
+    else if (test.parent.type === 'suite' && test.parent.state() === 'failed' && hookFailed(test)) return
+    else this.results.push(skipResult(name, result.state === 'skipped' ? result.note : undefined))
+  }
+
+  #addErrors(name: string, errors: readonly SerializedError[]): void {
+    if (errors.length === 0) return
+    this.results.push({ name, state: 'failed', reason: firstLine(errors[0]!.message) })
+    this.#print(`FAILED ${name}`)
+    for (const error of errors) {
+      const diff = typeof error.diff === 'string' ? `\n${error.diff}` : ''
+      const text = `${error.name ?? 'Error'}: ${error.message}${diff}\n${this.#frames(error)}`
+      this.#print(indent(stripVTControlCharacters(text)))
+    }
+  }
+
+  /** Only the project's own frames: the first one is nearly always the line to look at. */
+  #frames(error: SerializedError): string {
+    const frames = (error.stack ?? '').split('\n').filter(line => line.trimStart().startsWith('at '))
+    const own = frames.filter(line => line.includes(this.#root) && !line.includes('node_modules'))
+    return own.map(line => line.trim().replaceAll(`${this.#root}/`, '')).join('\n')
+  }
+}
+
+function hookFailed(test: TestCase): boolean {
+  for (let at: TestCase['parent'] = test.parent; at.type === 'suite'; at = at.parent)
+    if (at.errors().length > 0) return true
+  return false
+}
+
+function nameOf(file: string, entity: TestCase | TestSuite): string {
+  return `${file} > ${entity.fullName}`
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n')[0] ?? ''
+}
+
+function indent(text: string): string {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map(line => `    ${line}`)
+    .join('\n')
+}
+
+export function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}

@@ -1,0 +1,80 @@
+// `npm test [-- PATH…]`: every check there is, then one summary whose last line is "N passed, N failed, N skipped".
+// With paths: only the tests in files whose path contains one of them.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { startVitest } from 'vitest/node'
+import { houseRoot } from './house.ts'
+import { ResultCollector, seconds, summaryLines, type TestResult } from './test-results.ts'
+
+interface Stage {
+  readonly name: string
+  readonly command: readonly [string, ...string[]]
+}
+
+const bin = (name: string) => join(houseRoot, 'node_modules/.bin', name)
+
+const STAGES: readonly Stage[] = [
+  { name: 'type check', command: [bin('tsc'), '--noEmit', '--pretty', 'false'] },
+  { name: 'lint', command: [bin('biome'), 'ci', '--colors=off', '.'] },
+  { name: 'dependency rules', command: [process.execPath, 'scripts/dependency-rules.ts'] },
+  { name: 'pure parts', command: [process.execPath, 'scripts/pure-check.ts'] },
+]
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+/** A stage is one test: it passes when its command exits 0; what it said is shown when it does not. */
+function runStage(stage: Stage): Promise<TestResult> {
+  const started = performance.now()
+  const [program, ...args] = stage.command
+  return new Promise(resolve => {
+    const child = spawn(program, args, { cwd: houseRoot, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    const collect = (chunk: Buffer) => {
+      output += chunk
+    }
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    child.on('error', error => {
+      output += String(error)
+    })
+    child.on('close', code => {
+      const ok = code === 0
+      print(`${stage.name}: ${ok ? 'ok' : 'FAILED'} (${seconds(performance.now() - started)})`)
+      if (!ok) print(output.trimEnd())
+      const lines = output.trim().split('\n')
+      resolve({ name: stage.name, state: ok ? 'passed' : 'failed', reason: ok ? '' : `exit ${code}: ${lines.at(-1)}` })
+    })
+  })
+}
+
+async function runTests(filters: readonly string[]): Promise<TestResult[]> {
+  const collector = new ResultCollector(houseRoot, print)
+  const vitest = await startVitest('test', [...filters], {
+    root: houseRoot,
+    watch: false,
+    reporters: [collector],
+    passWithNoTests: true,
+  })
+  await vitest.close()
+  const executed = collector.results.some(result => result.state !== 'skipped')
+  if (executed) return collector.results
+  return [...collector.results, { name: 'tests', state: 'failed', reason: 'not one test was executed' }]
+}
+
+async function main(filters: readonly string[]): Promise<void> {
+  const started = performance.now()
+  const results: TestResult[] = []
+  // Two at a time: the checks share no state, and the tests after them want the machine for themselves.
+  if (filters.length === 0) results.push(...(await Promise.all(STAGES.map(runStage))))
+  print('tests:')
+  results.push(...(await runTests(filters)))
+  print(`\nall of it took ${seconds(performance.now() - started)}`)
+  const summary = summaryLines(results).join('\n')
+  const failed = results.some(result => result.state === 'failed')
+  // Exits by itself only when the summary is out: a handle that a test left open must not hold it up.
+  process.stdout.write(`${summary}\n`, () => process.exit(failed ? 1 : 0))
+}
+
+await main(process.argv.slice(2))

@@ -47,6 +47,8 @@ export interface CalleeOptions extends BaresipOptions {
   readonly ringSeconds?: number
   /** User part of its own address. Default: "callee". */
   readonly user?: string
+  /** It declines the call instead of answering it. Default: false. */
+  readonly rejects?: boolean
 }
 
 export interface BaresipResult {
@@ -94,6 +96,7 @@ export async function startBaresipCallee(options: CalleeOptions = {}): Promise<B
     CALLEE: user,
     WAIT_SECONDS: String(options.waitSeconds ?? 60),
     RING_SECONDS: String(options.ringSeconds ?? 0),
+    REJECT: options.rejects === true ? 'yes' : '',
   })
   if (!(await recipe.printed(/^ready/m))) throw new Error(`baresip did not start:\n${recipe.output()}`)
   const finished = resultOf(recipe, options)

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { readWav } from '@parley/media'
+import { loudness, resemblance } from '@parley/phone'
+import { afterAll, describe, expect, it } from 'vitest'
+import { runBaresipCaller } from './baresip.ts'
+import { closeTestVoice, spoken, startEngine } from './engine.ts'
+import { BARESIP_PROGRAMS, requires } from './skip.ts'
+import { readMonoWav } from './speech-match.ts'
+
+const peer = requires(BARESIP_PROGRAMS)
+
+describe.skipIf(peer.missing)(`baresip calls the engine over TLS with mandatory SDES${peer.note}`, () => {
+  afterAll(closeTestVoice)
+
+  it('hears the greeting, sends digits, speaks, is sent away; the recording has each side on its own channel', {
+    timeout: 90_000,
+  }, async () => {
+    const under = await startEngine()
+    const caller = await runBaresipCaller({ target: under.uri, callSeconds: 45, actions: ['7:sndcode 12#'] })
+    const report = await under.nextReport()
+    expect(caller.exitCode, caller.output).toBe(0)
+    expect(caller.log).toContain('SRTP is Enabled (cryptosuite=AES_CM_128_HMAC_SHA1_80)')
+    expect(report.run).toEqual({
+      state: 'completed',
+      outcome: { kind: 'completed', detail: null, sip_status: 200, ended_by: 'agent' },
+    })
+    expect(report.transport).toEqual({ signalling: 'tls', media: 'srtp' })
+    expect(report.digits).toBe('12#')
+    expect(report.utterances.map(utterance => utterance.node_id)).toEqual(['greeting', 'digits', 'goodbye'])
+
+    const greeting = await spoken(report.utterances[0]!.text)
+    const goodbye = await spoken(report.utterances[2]!.text)
+    const heardByPeer = readMonoWav(caller.heardWav!)
+    expect(resemblance(greeting, heardByPeer).score).toBeGreaterThan(0.9)
+    expect(resemblance(goodbye, heardByPeer).score).toBeGreaterThan(0.9)
+
+    const recording = readWav(readFileSync(report.end.media!.recording!.path))
+    const [left, right] = [recording.channels[0]!, recording.channels[1]!]
+    const microphone = readMonoWav(caller.microphoneWav)
+    expect(recording.channels).toHaveLength(2)
+    expect(resemblance(microphone, left).score).toBeGreaterThan(0.9)
+    expect(resemblance(greeting, right).score).toBeGreaterThan(0.9)
+    expect(resemblance(greeting, left).score).toBeLessThan(0.6)
+    expect(loudness(right)).toBeGreaterThan(0.01)
+    expect(report.end.media!.statistics.packetsLost).toBe(0)
+    expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
+  })
+
+  it('holds, resumes, is still heard, and hangs up', { timeout: 60_000 }, async () => {
+    const under = await startEngine()
+    const caller = await runBaresipCaller({
+      target: under.uri,
+      callSeconds: 9,
+      actions: ['2:hold', '4:resume', '6:sndcode 7'],
+    })
+    const report = await under.nextReport()
+    expect(caller.exitCode, caller.output).toBe(0)
+    expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', ended_by: 'caller', sip_status: 200 })
+    const facts = under.events.flatMap(event => (event.type === 'leg' ? [event.event.type] : []))
+    expect(facts.filter(fact => fact === 'held' || fact === 'resumed')).toEqual(['held', 'resumed'])
+    expect(report.digits).toBe('7')
+    expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
+  })
+
+  it('is refused with 488 when it offers no SRTP', { timeout: 30_000 }, async () => {
+    const under = await startEngine()
+    const caller = await runBaresipCaller({ target: under.uri, mediaEncryption: '', answerSeconds: 5 })
+    expect(caller.exitCode).toBe(1)
+    expect(caller.log).toMatch(/^SIP\/2\.0 488 /m)
+    expect(caller.log).toMatch(/^Warning: 305 .*SRTP is required/m)
+    expect(under.engine.calls.size).toBe(0)
+  })
+
+  it('gets no answer at all without the token', { timeout: 30_000 }, async () => {
+    const under = await startEngine()
+    const target = under.uri.replace(/sip:[^@]+@/, 'sip:+15550001111@')
+    const caller = await runBaresipCaller({ target, answerSeconds: 3 })
+    expect(caller.exitCode).toBe(1)
+    expect(caller.log).not.toMatch(/^SIP\/2\.0 /m)
+    expect(under.events).toEqual([])
+  })
+})

@@ -1,0 +1,92 @@
+import type { DialRequest } from '@parley/engine'
+import { parseUri, type SipUri } from '@parley/leg'
+import { resemblance } from '@parley/phone'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startBaresipCallee } from './baresip.ts'
+import { closeTestVoice, spoken, startEngine } from './engine.ts'
+import { BARESIP_PROGRAMS, requires } from './skip.ts'
+import { readMonoWav } from './speech-match.ts'
+
+const peer = requires(BARESIP_PROGRAMS)
+
+function dialling(uri: string, ringTimeoutMs = 20_000): DialRequest {
+  return {
+    uri: parseUri(uri) as SipUri,
+    from: { displayName: undefined, uri: parseUri('sip:+15550002222@localhost') as SipUri, params: new Map() },
+    security: 'srtp-required',
+    ringTimeoutMs,
+  }
+}
+
+describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory SDES${peer.note}`, () => {
+  afterAll(closeTestVoice)
+
+  it('is answered after ringing; both hear each other', { timeout: 60_000 }, async () => {
+    const under = await startEngine()
+    const callee = await startBaresipCallee({ ringSeconds: 1, callSeconds: 8 })
+    await under.engine.dial(dialling(callee.uri))
+    const [report, answered] = [await under.nextReport(), await callee.finished]
+    expect(answered.exitCode, answered.output).toBe(0)
+    expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
+    expect(report.transport).toEqual({ signalling: 'tls', media: 'srtp' })
+    const facts = under.events.flatMap(event => (event.type === 'leg' ? [event.event.type] : []))
+    expect(facts.indexOf('ringing')).toBeLessThan(facts.indexOf('answered'))
+    const greeting = await spoken(report.utterances[0]!.text)
+    expect(resemblance(greeting, readMonoWav(answered.heardWav!)).score).toBeGreaterThan(0.9)
+  })
+
+  it('is rejected', { timeout: 30_000 }, async () => {
+    const under = await startEngine()
+    const callee = await startBaresipCallee({ rejects: true })
+    await under.engine.dial(dialling(callee.uri))
+    const report = await under.nextReport()
+    expect(report.run).toMatchObject({
+      state: 'completed',
+      outcome: { kind: 'busy', ended_by: 'caller', sip_status: 486 },
+    })
+  })
+
+  it('is not answered: CANCEL, and the phone stops ringing', { timeout: 30_000 }, async () => {
+    const under = await startEngine()
+    const callee = await startBaresipCallee({ ringSeconds: 20 })
+    await under.engine.dial(dialling(callee.uri, 2000))
+    const [report, rang] = [await under.nextReport(), await callee.finished]
+    expect(report.run).toMatchObject({
+      state: 'completed',
+      outcome: { kind: 'no_answer', ended_by: 'system', sip_status: 487 },
+    })
+    expect(report.end.confirmed).toBe(true)
+    expect(rang.log).toMatch(/^CANCEL /m)
+    expect(rang.exitCode).toBe(1)
+  })
+
+  it('is cancelled by an operator while it rings', { timeout: 30_000 }, async () => {
+    const under = await startEngine()
+    const callee = await startBaresipCallee({ ringSeconds: 20 })
+    const call = await under.engine.dial(dialling(callee.uri))
+    call.leg.onEvent(event => {
+      if (event.type === 'ringing') call.cancel()
+    })
+    const report = await call.report
+    expect(report.run).toMatchObject({ state: 'cancelled', outcome: { kind: 'cancelled', ended_by: 'operator' } })
+  })
+
+  it('is given up when the certificate bears another name: nothing was said', { timeout: 30_000 }, async () => {
+    const under = await startEngine()
+    const callee = await startBaresipCallee({ certificate: 'stranger', waitSeconds: 4 })
+    await under.engine.dial(dialling(callee.uri))
+    const report = await under.nextReport()
+    expect(report.run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'trunk_unreachable' } })
+    expect(report.end.detail).toMatch(/certificate|altnames|identity/i)
+    const callee_ = await callee.finished
+    expect(callee_.log).not.toMatch(/^INVITE /m)
+  })
+
+  it('is given up when the phone refuses SRTP', { timeout: 30_000 }, async () => {
+    const under = await startEngine()
+    const callee = await startBaresipCallee({ mediaEncryption: '', waitSeconds: 4 })
+    await under.engine.dial(dialling(callee.uri))
+    const report = await under.nextReport()
+    expect(report.run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'media_refused' } })
+  })
+})

@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CallEvent, type CallReport, Engine, type EngineOptions } from '@parley/engine'
+import { LocalFlite, type TextToSpeech } from '@parley/providers'
+import { onTestFinished } from 'vitest'
+import { interopCertificates } from './recipe.ts'
+
+/** The token of the one route that the engine under test has. */
+export const TOKEN = 'interop234567token'
+
+/** An engine on free ports with the interop certificates, and what became of its calls. */
+export interface EngineUnderTest {
+  readonly engine: Engine
+  /** Where peers call it. */
+  readonly uri: string
+  readonly recordings: string
+  /** The report of the oldest call not yet asked for. */
+  nextReport(): Promise<CallReport>
+  readonly events: readonly CallEvent[]
+}
+
+let sharedVoice: LocalFlite | undefined
+
+/** The voice that engines under test speak with; rendering is the same every time, so tests can compare. */
+export function testVoice(): TextToSpeech {
+  sharedVoice ??= new LocalFlite()
+  return sharedVoice
+}
+
+export async function closeTestVoice(): Promise<void> {
+  await sharedVoice?.close()
+  sharedVoice = undefined
+}
+
+/** Only inside a test: it is closed at its end. */
+export async function startEngine(options: Partial<EngineOptions> = {}): Promise<EngineUnderTest> {
+  const files = await interopCertificates()
+  const recordings = mkdtempSync(join(tmpdir(), 'parley-recordings.'))
+  const events: CallEvent[] = []
+  const reports: CallReport[] = []
+  const waiting: ((report: CallReport) => void)[] = []
+  const engine = await Engine.start({
+    station: {
+      tls: {
+        cert: readFileSync(files.engine.cert, 'utf8'),
+        key: readFileSync(files.engine.key, 'utf8'),
+        ca: readFileSync(files.ca, 'utf8'),
+      },
+      rtp: { ports: { from: 31_000, to: 31_999 }, threads: 1 },
+      userAgentName: 'Parley',
+    },
+    routes: [{ name: 'interop', token: TOKEN, security: 'srtp-required' }],
+    voice: testVoice(),
+    language: 'en',
+    recordingPath: id => join(recordings, `${id}.wav`),
+    onEvent: (_call, event) => {
+      events.push(event)
+      if (event.type !== 'ended') return
+      const next = waiting.shift()
+      if (next === undefined) reports.push(event.report)
+      else next(event.report)
+    },
+    ...options,
+  })
+  onTestFinished(async () => {
+    await engine.close()
+    rmSync(recordings, { recursive: true, force: true })
+  })
+  return {
+    engine,
+    uri: `sip:${TOKEN}@127.0.0.1:${engine.station.port('tls')};transport=tls`,
+    recordings,
+    events,
+    nextReport: () => {
+      const report = reports.shift()
+      return report === undefined ? new Promise(resolve => waiting.push(resolve)) : Promise.resolve(report)
+    },
+  }
+}
+
+/** What the voice says for `text`, 8 kHz. */
+export async function spoken(text: string): Promise<Int16Array> {
+  const chunks: Int16Array[] = []
+  let length = 0
+  for await (const chunk of testVoice().synthesize({ text, language: 'en' }, AbortSignal.timeout(30_000))) {
+    chunks.push(chunk.samples)
+    length += chunk.samples.length
+  }
+  const audio = new Int16Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    audio.set(chunk, at)
+    at += chunk.length
+  }
+  return audio
+}

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs'
+import { connect, type TLSSocket } from 'node:tls'
+import { VirtualPhone } from '@parley/phone'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { closeTestVoice, type EngineUnderTest, startEngine, TOKEN } from './engine.ts'
+import { interopCertificates } from './recipe.ts'
+import { requires } from './skip.ts'
+
+const tools = requires({ openssl: 'openssl' })
+
+/** A stranger with a TLS socket who may write any bytes. */
+class Stranger {
+  readonly #socket: TLSSocket
+  received = ''
+  closed = false
+
+  private constructor(socket: TLSSocket) {
+    this.#socket = socket
+    socket.on('data', chunk => {
+      this.received += chunk.toString('latin1')
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.closed = true
+    })
+  }
+
+  static async connect(under: EngineUnderTest): Promise<Stranger> {
+    const { ca } = await interopCertificates()
+    const socket = connect({
+      host: '127.0.0.1',
+      port: under.engine.station.port('tls'),
+      ca: readFileSync(ca),
+      servername: 'localhost',
+    })
+    await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
+    onTestFinished(() => void socket.destroy())
+    return new Stranger(socket)
+  }
+
+  /** Status codes answered within `ms`, in order. */
+  async ask(bytes: string | Uint8Array, ms = 400): Promise<number[]> {
+    this.received = ''
+    this.#socket.write(bytes)
+    await new Promise(resolve => setTimeout(resolve, ms))
+    return [...this.received.matchAll(/^SIP\/2\.0 (\d{3}) /gm)].map(match => Number(match[1]))
+  }
+}
+
+const SRTP_OFFER = [
+  'v=0',
+  'o=- 1 1 IN IP4 127.0.0.1',
+  's=-',
+  'c=IN IP4 127.0.0.1',
+  't=0 0',
+  'm=audio 40000 RTP/SAVP 0',
+  'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj',
+  '',
+].join('\r\n')
+
+let serial = 0
+
+function request(method: string, uri: string, options: { type?: string; body?: string; extra?: string } = {}): string {
+  const body = options.body ?? ''
+  serial++
+  return [
+    `${method} ${uri} SIP/2.0`,
+    `Via: SIP/2.0/TLS 127.0.0.1:9;branch=z9hG4bKhostile${serial}`,
+    'Max-Forwards: 70',
+    `From: <sip:stranger@127.0.0.1>;tag=s${serial}`,
+    `To: <${uri}>`,
+    `Call-ID: hostile-${serial}`,
+    `CSeq: 1 ${method}`,
+    'Contact: <sip:stranger@127.0.0.1:9;transport=tls>',
+    ...(options.extra === undefined ? [] : [options.extra]),
+    ...(body === '' ? [] : [`Content-Type: ${options.type ?? 'application/sdp'}`]),
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n')
+}
+
+const KNOWN = `sip:${TOKEN}@localhost`
+const UNKNOWN = 'sip:100@localhost'
+
+type Row = readonly [what: string, bytes: string, answered: number[]]
+
+const rows: readonly Row[] = [
+  ['a scanner asks OPTIONS', request('OPTIONS', UNKNOWN), []],
+  ['a scanner registers', request('REGISTER', UNKNOWN), []],
+  ['a scanner calls without the token', request('INVITE', UNKNOWN, { body: SRTP_OFFER }), []],
+  ['a stranger ends a dialog that is not his', request('BYE', UNKNOWN), []],
+  ['one who knows the token asks OPTIONS', request('OPTIONS', KNOWN), [200]],
+  [
+    'a BYE for a dialog that is gone',
+    request('BYE', KNOWN, { extra: 'X-A: b' }).replace(/^To: .*$/m, `To: <${KNOWN}>;tag=gone`),
+    [481],
+  ],
+  ['SDP that is no SDP', request('INVITE', KNOWN, { body: 'hello' }), [100, 400]],
+  [
+    'plain RTP',
+    request('INVITE', KNOWN, { body: SRTP_OFFER.replace('SAVP', 'AVP').replace(/a=crypto.*\r\n/, '') }),
+    [100, 488],
+  ],
+  ['keys on plain RTP', request('INVITE', KNOWN, { body: SRTP_OFFER.replace('SAVP', 'AVP') }), [100, 488]],
+  ['only video', request('INVITE', KNOWN, { body: SRTP_OFFER.replace('m=audio', 'm=video') }), [100, 488]],
+  ['a body of another type', request('INVITE', KNOWN, { type: 'text/plain', body: 'hi' }), [415]],
+  [
+    'a multipart body without a boundary in it',
+    request('INVITE', KNOWN, { type: 'multipart/mixed;boundary=x', body: 'hi' }),
+    [100, 400],
+  ],
+  ['an extension that nobody has', request('INVITE', KNOWN, { body: SRTP_OFFER, extra: 'Require: warp-drive' }), [420]],
+  ['a method that nobody has', request('FROBNICATE', KNOWN), [405]],
+  ['a transfer by a stranger', request('REFER', KNOWN, { extra: 'Refer-To: <sip:premium@example.net>' }), [403]],
+  [
+    'a Request-URI that is none',
+    request('INVITE', 'sip:@@:x', { body: SRTP_OFFER }).replace(/^To: .*$/m, `To: <${KNOWN}>`),
+    [],
+  ],
+]
+
+describe.skipIf(tools.missing)(`hostile signalling against a running engine${tools.note}`, () => {
+  afterAll(closeTestVoice)
+
+  it.each(rows)('%s', async (_what, bytes, answered) => {
+    const under = await startEngine()
+    const stranger = await Stranger.connect(under)
+    expect(await stranger.ask(bytes)).toEqual(answered)
+    expect(under.engine.calls.size).toBe(0)
+    expect(under.engine.station.media.describe()).toContain('0 session(s)')
+  })
+
+  it('goes on answering a phone while strangers throw bytes at it', { timeout: 40_000 }, async () => {
+    const under = await startEngine()
+    const strangers = await Promise.all(Array.from({ length: 20 }, () => Stranger.connect(under)))
+    const noise = Buffer.alloc(32_768)
+    for (let i = 0; i < noise.length; i++) noise[i] = (i * 7919 + (i >> 8)) & 0xff
+    for (const stranger of strangers) void stranger.ask(noise, 0)
+    for (const stranger of strangers) void stranger.ask(request('INVITE', UNKNOWN, { body: SRTP_OFFER }).repeat(50), 0)
+
+    const files = await interopCertificates()
+    const read = (path: string) => readFileSync(path, 'utf8')
+    const phone = await VirtualPhone.open({
+      station: {
+        tls: { cert: read(files.engine.cert), key: read(files.engine.key), ca: read(files.ca) },
+        rtp: { ports: { from: 32_000, to: 32_099 }, threads: 1 },
+        userAgentName: 'phone',
+      },
+    })
+    onTestFinished(() => phone.close())
+    const call = await phone.call(under.uri)
+    await call.waitFor('answered', 5000)
+    await call.waitFor('speech-start', 5000)
+    const end = await call.hangUp()
+    expect(end.confirmed).toBe(true)
+    expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up' })
+    expect(under.events.filter(event => event.type === 'ended')).toHaveLength(1)
+  })
+})

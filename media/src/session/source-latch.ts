@@ -19,20 +19,23 @@ export class SourceLatch {
   port = 0
   #secure = false
   #announcedIpv4 = 0
+  #announcedPort = 0
   #latched = false
   #ssrc = 0
   #lastMs: Ms = 0
 
   /**
-   * The peer's address and port by offer/answer (port 0: none yet). What was latched is forgotten: the peer may have
-   * moved. A secure session whose announced address did not change keeps sending to where the peer was last proven to be.
+   * The peer's address and port by offer/answer (port 0: none yet). The next packet may latch anew: the peer may have
+   * moved. As long as the description names the same place we keep sending to where the peer really was.
    */
   announce(ipv4: number, port: number, secure: boolean): void {
-    const keep = secure && this.#secure && this.#latched && ipv4 === this.#announcedIpv4 && port !== 0
+    const same =
+      this.#latched && ipv4 === this.#announcedIpv4 && port === this.#announcedPort && secure === this.#secure
     this.#secure = secure
     this.#announcedIpv4 = ipv4
-    this.#latched = keep
-    if (keep) return
+    this.#announcedPort = port
+    this.#latched = false
+    if (same) return
     this.ipv4 = ipv4
     this.port = port
   }
@@ -56,10 +59,6 @@ export class SourceLatch {
     }
     if (!this.#latched) this.#latch(ipv4, port, ssrc)
     return ssrc === this.#ssrc
-  }
-
-  get latched(): boolean {
-    return this.#latched
   }
 
   #latch(ipv4: number, port: number, ssrc: number): void {

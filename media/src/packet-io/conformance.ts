@@ -1,0 +1,187 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo } from './packet-io.ts'
+
+const LOOPBACK = '127.0.0.1'
+const LOOPBACK_IPV4 = 0x7f000001
+
+/** What every `PacketIo` promises; run by the tests of each implementation. */
+export function packetIoConformance(name: string, make: () => Promise<PacketIo>): void {
+  describe(`packet I/O: ${name}`, () => {
+    let io: PacketIo
+    const batch = new PacketBatch(64)
+    let opened: number[] = []
+
+    const open = async (port = 0): Promise<number> => {
+      const socket = await io.open(LOOPBACK, port)
+      opened.push(socket)
+      return socket
+    }
+    /** Puts a packet of `length` bytes that begins with `mark` (16 bits) into slot `i`. */
+    const put = (i: number, socket: number, to: number, mark: number, length = 172): void => {
+      batch.slots[i]!.fill(0xa5, 0, length)
+      batch.slots[i]![0] = mark >>> 8
+      batch.slots[i]![1] = mark
+      batch.length[i] = length
+      batch.socket[i] = socket
+      batch.ipv4[i] = LOOPBACK_IPV4
+      batch.port[i] = io.port(to)
+    }
+    const mark = (from: PacketBatch, i: number): number => (from.slots[i]![0]! << 8) | from.slots[i]![1]!
+    /** Polls until `wanted` packets came or half a second is over. */
+    const collect = async (wanted: number, into = new PacketBatch(32)): Promise<[socket: number, mark: number][]> => {
+      const got: [number, number][] = []
+      const until = io.now() + 500
+      while (got.length < wanted && io.now() < until) {
+        await io.wait(io.now() + 2)
+        for (let n = io.poll(into); n > 0; n = io.poll(into)) {
+          for (let i = 0; i < n; i++) got.push([into.socket[i]!, mark(into, i)])
+        }
+      }
+      return got
+    }
+
+    beforeEach(async () => {
+      io = await make()
+      opened = []
+    })
+    afterEach(() => {
+      for (const socket of opened) io.close(socket)
+    })
+
+    it('binds the port it is asked for, or one of the system’s choice', async () => {
+      const any = await open()
+      expect(io.port(any)).toBeGreaterThan(0)
+      const port = io.port(any)
+      io.close(any)
+      await io.wait(io.now() + 5)
+      expect(io.port(await open(port))).toBe(port)
+    })
+
+    it('says that a port is in use, and that an address is not ours', async () => {
+      const first = await open()
+      await expect(io.open(LOOPBACK, io.port(first))).rejects.toMatchObject({ code: 'address_in_use', retryable: true })
+      await expect(io.open('192.0.2.1', 0)).rejects.toMatchObject({ code: 'bind_failed' })
+    })
+
+    it('carries packets with length, bytes, source and time of arrival, in order', async () => {
+      const a = await open()
+      const b = await open()
+      const before = io.now()
+      for (let i = 0; i < 20; i++) put(i, a, b, i, 20 + i)
+      io.send(batch, 20)
+      const into = new PacketBatch(64)
+      let n = 0
+      for (let tries = 0; tries < 100 && n === 0; tries++) {
+        await io.wait(io.now() + 5)
+        n = io.poll(into)
+      }
+      expect(n).toBe(20)
+      for (let i = 0; i < n; i++) {
+        expect([into.socket[i], into.length[i], into.ipv4[i], into.port[i]]).toEqual([
+          b,
+          20 + i,
+          LOOPBACK_IPV4,
+          io.port(a),
+        ])
+        expect(mark(into, i)).toBe(i)
+        expect(into.slots[i]![20 + i - 1]).toBe(0xa5)
+        expect(into.arrivedAt[i]).toBeGreaterThanOrEqual(before - 1)
+        expect(into.arrivedAt[i]).toBeLessThanOrEqual(io.now())
+      }
+    })
+
+    it('hands out more packets than a batch holds over several polls, none twice, none lost', async () => {
+      const a = await open()
+      const b = await open()
+      for (let i = 0; i < 64; i++) put(i, a, b, i)
+      io.send(batch, 64)
+      const got = await collect(64, new PacketBatch(5))
+      expect(got.map(([, m]) => m)).toEqual(Array.from({ length: 64 }, (_, i) => i))
+      expect(io.poll(batch)).toBe(0)
+    })
+
+    it('keeps sockets apart', async () => {
+      const a = await open()
+      const b = await open()
+      const c = await open()
+      put(0, a, b, 1)
+      put(1, a, c, 2)
+      put(2, b, c, 3)
+      io.send(batch, 3)
+      const got = await collect(3)
+      expect(got.filter(([s]) => s === b).map(([, m]) => m)).toEqual([1])
+      expect(got.filter(([s]) => s === c).map(([, m]) => m)).toEqual([2, 3])
+    })
+
+    it('drops and counts what is longer than a slot; a packet that fills it exactly comes whole', async () => {
+      const a = await open()
+      const peer = createSocket('udp4')
+      peer.bind(0, LOOPBACK)
+      await once(peer, 'listening')
+      try {
+        peer.send(Buffer.alloc(PACKET_SLOT_BYTES + 1, 1), io.port(a), LOOPBACK)
+        peer.send(Buffer.alloc(PACKET_SLOT_BYTES, 2), io.port(a), LOOPBACK)
+        const into = new PacketBatch(4)
+        expect(await collect(1, into)).toEqual([[a, 0x0202]])
+        expect(into.length[0]).toBe(PACKET_SLOT_BYTES)
+        expect(io.counters.receiveDropped).toBe(1)
+      } finally {
+        peer.close()
+      }
+    })
+
+    it('polls without waiting when nothing is there', async () => {
+      await open()
+      const before = io.now()
+      for (let i = 0; i < 100; i++) expect(io.poll(batch)).toBe(0)
+      expect(io.now() - before).toBeLessThan(50)
+    })
+
+    it('waits until the deadline, not noticeably longer, and never into the past', async () => {
+      await open()
+      const late: number[] = []
+      for (let i = 0; i < 40; i++) {
+        const deadline = io.now() + 2.5
+        await io.wait(deadline)
+        late.push(io.now() - deadline)
+      }
+      late.sort((x, y) => x - y)
+      // The median: single waits may be late on a busy machine.
+      expect(late[20]).toBeGreaterThan(-0.1)
+      expect(late[20]).toBeLessThan(2)
+      const before = io.now()
+      await io.wait(before - 100)
+      expect(io.now() - before).toBeLessThan(50)
+    })
+
+    it('closes one socket without harm to packets of others, and forgets the closed one’s', async () => {
+      const a = await open()
+      const b = await open()
+      const c = await open()
+      for (let i = 0; i < 10; i++) put(i, a, i % 2 === 0 ? b : c, i)
+      io.send(batch, 10)
+      await io.wait(io.now() + 10)
+      io.close(b)
+      io.close(b)
+      const got = await collect(5)
+      expect(got).toEqual([1, 3, 5, 7, 9].map(m => [c, m]))
+      put(0, b, c, 99)
+      io.send(batch, 1)
+      expect(await collect(0)).toEqual([])
+      expect(io.counters.sendDropped).toBe(1)
+    })
+
+    it('counts', async () => {
+      const a = await open()
+      const b = await open()
+      for (let i = 0; i < 7; i++) put(i, a, b, i)
+      // Nobody can be sent a packet at port 0.
+      batch.port[3] = 0
+      io.send(batch, 7)
+      await collect(6)
+      expect(io.counters).toEqual({ received: 6, sent: 6, receiveDropped: 0, sendDropped: 1 })
+    })
+  })
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { SendSlots } from './send-slots.ts'
+
+function sweeps(slots: SendSlots<string>, wakes: number[]): [owner: string, slot: number, at: number][] {
+  const sent: [string, number, number][] = []
+  for (const wake of wakes) slots.sweep(wake, (owner, slot) => sent.push([owner, slot, wake]))
+  return sent
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i)
+
+describe('send slots', () => {
+  it('gives each new call the emptiest slot, and never moves one', () => {
+    const slots = new SendSlots<string>()
+    const calls = range(0, 16).map(i => slots.add(`call ${i}`, 20))
+    expect(calls.map(c => c.slot)).toEqual([...range(0, 8), ...range(0, 8)])
+    slots.remove(calls[3]!)
+    slots.remove(calls[11]!)
+    expect(slots.add('late', 20).slot).toBe(3)
+    expect(slots.count).toBe(15)
+  })
+
+  it('sends each call once per packet time, on its own grid', () => {
+    for (const ptime of [10, 20, 30, 40, 50, 60]) {
+      const slots = new SendSlots<string>()
+      slots.add('other', 20)
+      slots.add('call', ptime)
+      const at = sweeps(slots, range(1, 1201)).filter(([owner]) => owner === 'call')
+      const gaps = at.slice(1).map(([, slot], i) => (slot - at[i]![1]) * 2.5)
+      expect(new Set(gaps)).toEqual(new Set([ptime]))
+      expect(at.length).toBeGreaterThanOrEqual(Math.floor(3000 / ptime) - 1)
+    }
+  })
+
+  it('skips slots that a stall swallowed: one packet, for the newest slot, then the old grid', () => {
+    const slots = new SendSlots<string>()
+    slots.add('call', 20)
+    const sent = sweeps(slots, [...range(1, 10), 30, 31, 32, 33])
+    expect(sent).toEqual([
+      ['call', 8, 8],
+      ['call', 24, 30],
+      ['call', 32, 32],
+    ])
+  })
+
+  it('is never early, never twice in a wake, and off its grid never, however wakes fall', () => {
+    const ptimes = fc.constantFrom(10, 20, 30, 40, 50, 60)
+    fc.assert(
+      fc.property(fc.array(ptimes, { maxLength: 30 }), fc.array(fc.integer({ min: 1, max: 60 })), (calls, steps) => {
+        const slots = new SendSlots<string>()
+        const entries = new Map(calls.map((ptime, i) => [`${i}`, slots.add(`${i}`, ptime)]))
+        const first = new Map([...entries].map(([owner, entry]) => [owner, entry.nextWake]))
+        let wake = 0
+        for (const step of steps) {
+          wake += step
+          const seen = new Set<string>()
+          slots.sweep(wake, (owner, slot) => {
+            expect(seen.has(owner)).toBe(false)
+            seen.add(owner)
+            expect(slot).toBeLessThanOrEqual(wake)
+            expect((slot - first.get(owner)!) % entries.get(owner)!.periodWakes).toBe(0)
+          })
+          for (const entry of entries.values()) expect(entry.nextWake).toBeGreaterThan(wake)
+        }
+      }),
+    )
+  })
+})

@@ -1,3 +1,15 @@
+export { decodePcma, decodePcmu, encodePcma, encodePcmu } from './codec/g711.ts'
+export { codecByName, type PayloadCodec } from './codec/payload-codec.ts'
+export {
+  digitOfEvent,
+  eventOfDigit,
+  readTelephoneEvent,
+  TELEPHONE_EVENT_BYTES,
+  type TelephoneEventReport,
+  writeTelephoneEvent,
+} from './dtmf/telephone-event.ts'
+export { TelephoneEventReceiver } from './dtmf/telephone-event-receiver.ts'
+export { TelephoneEventSender } from './dtmf/telephone-event-sender.ts'
 export { PortablePacketIo } from './io/portable-packet-io.ts'
 export type { LatenessSummary, ThreadStatistics } from './io/thread-protocol.ts'
 export { ThreadedMediaPlane, type ThreadedMediaPlaneOptions } from './io/threaded-media-plane.ts'

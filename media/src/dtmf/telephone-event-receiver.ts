@@ -1,19 +1,61 @@
-import type { Ms, RtpTicks } from '@parley/kernel'
+import { type Ms, type RtpTicks, type Samples, samplesToMs } from '@parley/kernel'
+import { readTelephoneEvent, type TelephoneEventReport } from './telephone-event.ts'
+
+/** Results waiting for `take` and events remembered against their own late packets; powers of two. */
+const RESULTS = 16
+const REMEMBERED = 16
+/** RFC 4733 section 2.5.1.2 recommends updates every 50 ms: assumed until two packets show the sender's interval. */
+const DEFAULT_INTERVAL: Samples = 400
+const SHORTEST_INTERVAL: Samples = 160
+const INTERVALS_WITHOUT_PACKET = 3
+/** A packet that is older than the newest event by more than this is a leftover, not a reordered digit. */
+const OLDEST_ACCEPTED: Samples = 16_000
+const SEGMENT_SAMPLES = 0xffff
+const LAST_DTMF_EVENT = 15
 
 /**
- * Recognises digits in received telephone-event packets; each is reported once, when it has ended.
+ * Recognises digits in received telephone-event packets (RFC 4733); each is reported once, when it has ended: by an end
+ * packet, by a newer event, or after three update intervals without a packet. Only authenticated packets belong here.
  * After `receive` or `expire`, drain with `while (receiver.take()) …` and read the result fields.
  */
-export declare class TelephoneEventReceiver {
-  /** Result of the last `take()`. */
-  readonly event: number
-  readonly ssrc: number
+export class TelephoneEventReceiver {
+  /** Result of the last `take()`; 0-15, see `digitOfEvent`. */
+  event = 0
+  ssrc = 0
   /** Where the digit began. */
-  readonly timestamp: RtpTicks
-  /** As long as was seen. */
-  readonly durationMs: Ms
-  /** When its first packet arrived. */
-  readonly arrivedAtMs: Ms
+  timestamp: RtpTicks = 0
+  /** As long as was seen; 0 when only its very first packet came through and said nothing of duration. */
+  durationMs: Ms = 0
+  /** When its first packet to come through arrived. */
+  arrivedAtMs: Ms = 0
+
+  readonly #report: TelephoneEventReport = { event: 0, end: false, volume: 0, duration: 0 }
+
+  /** The event in progress; timestamps are of its first and of its latest segment. */
+  #active = false
+  #ssrc = 0
+  #event = 0
+  #start: RtpTicks = 0
+  #segmentStart: RtpTicks = 0
+  #segmentSamples: Samples = 0
+  #arrivedAt: Ms = 0
+  #lastPacketAt: Ms = 0
+  #interval: Samples = DEFAULT_INTERVAL
+
+  readonly #rememberedSsrc = new Uint32Array(REMEMBERED)
+  readonly #rememberedTimestamp = new Uint32Array(REMEMBERED)
+  readonly #rememberedEvent = new Int16Array(REMEMBERED).fill(-1)
+  #remembered = 0
+
+  readonly #resultEvent = new Uint8Array(RESULTS)
+  readonly #resultSsrc = new Uint32Array(RESULTS)
+  readonly #resultStart = new Uint32Array(RESULTS)
+  readonly #resultSamples = new Float64Array(RESULTS)
+  readonly #resultArrivedAt = new Float64Array(RESULTS)
+  #resultHead = 0
+  #resultTail = 0
+
+  /** One packet of the telephone-event payload type, with its RTP header's values; anything that is not a DTMF digit is ignored. */
   receive(
     ssrc: number,
     timestamp: RtpTicks,
@@ -22,8 +64,122 @@ export declare class TelephoneEventReceiver {
     offset: number,
     length: number,
     nowMs: Ms,
-  ): void
+  ): void {
+    const report = this.#report
+    if (!readTelephoneEvent(payload, offset, length, report) || report.event > LAST_DTMF_EVENT) return
+    if (this.#isRemembered(ssrc, timestamp, report.event)) return
+    if (this.#active && ssrc === this.#ssrc) {
+      if (timestamp === this.#segmentStart && report.event === this.#event) return this.#update(report, nowMs)
+      if (this.#continues(timestamp, marker, report.event)) return this.#nextSegment(timestamp, report, nowMs)
+      const age = (this.#segmentStart - timestamp) | 0
+      if (age > 0) return this.#reordered(ssrc, timestamp, report, age, nowMs)
+    } else if (!this.#active && this.#continuesReported(ssrc, timestamp, marker, report.event)) {
+      return this.#remember(ssrc, timestamp, report.event)
+    }
+    this.#finish()
+    this.#begin(ssrc, timestamp, report, nowMs)
+  }
+
   /** Ends an event whose end packets were all lost. Call at least every tick. */
-  expire(nowMs: Ms): void
-  take(): boolean
+  expire(nowMs: Ms): void {
+    if (this.#active && nowMs - this.#lastPacketAt >= INTERVALS_WITHOUT_PACKET * samplesToMs(this.#interval))
+      this.#finish()
+  }
+
+  /** Loads the oldest digit that has ended into the result fields; false when there is none. */
+  take(): boolean {
+    if (this.#resultHead === this.#resultTail) return false
+    const i = this.#resultHead++ & (RESULTS - 1)
+    this.event = this.#resultEvent[i]!
+    this.ssrc = this.#resultSsrc[i]!
+    this.timestamp = this.#resultStart[i]!
+    this.durationMs = samplesToMs(this.#resultSamples[i]!)
+    this.arrivedAtMs = this.#resultArrivedAt[i]!
+    return true
+  }
+
+  #begin(ssrc: number, timestamp: RtpTicks, report: TelephoneEventReport, nowMs: Ms): void {
+    this.#active = true
+    this.#ssrc = ssrc >>> 0
+    this.#event = report.event
+    this.#start = timestamp >>> 0
+    this.#segmentStart = this.#start
+    this.#segmentSamples = 0
+    this.#arrivedAt = nowMs
+    this.#interval = DEFAULT_INTERVAL
+    this.#update(report, nowMs)
+  }
+
+  #update(report: TelephoneEventReport, nowMs: Ms): void {
+    const grown = report.duration - this.#segmentSamples
+    if (this.#segmentSamples > 0 && grown > 0)
+      this.#interval = Math.max(SHORTEST_INTERVAL, Math.min(this.#interval, grown))
+    // A reordered update says less than is known.
+    if (grown > 0) this.#segmentSamples = report.duration
+    this.#lastPacketAt = nowMs
+    if (report.end) this.#finish()
+  }
+
+  /** RFC 4733 section 2.5.1.3: segments of one event are contiguous and only the event's first packet has the marker. */
+  #continues(timestamp: RtpTicks, marker: boolean, event: number): boolean {
+    if (marker || event !== this.#event) return false
+    const distance = (timestamp - this.#segmentStart) >>> 0
+    return distance === SEGMENT_SAMPLES || (distance > 0 && distance === this.#segmentSamples)
+  }
+
+  #nextSegment(timestamp: RtpTicks, report: TelephoneEventReport, nowMs: Ms): void {
+    this.#remember(this.#ssrc, this.#segmentStart, this.#event)
+    this.#segmentStart = timestamp >>> 0
+    this.#segmentSamples = 0
+    this.#update(report, nowMs)
+  }
+
+  /** A further segment of an event that was already reported, because packets were missing for too long. */
+  #continuesReported(ssrc: number, timestamp: RtpTicks, marker: boolean, event: number): boolean {
+    return !marker && this.#isRemembered(ssrc, timestamp - SEGMENT_SAMPLES, event)
+  }
+
+  /** First sight of an older event behind a newer one: it is over, so it is reported at once. */
+  #reordered(ssrc: number, timestamp: RtpTicks, report: TelephoneEventReport, age: Samples, nowMs: Ms): void {
+    if (age > OLDEST_ACCEPTED) return
+    this.#remember(ssrc, timestamp, report.event)
+    this.#put(ssrc, timestamp, report.event, report.duration, nowMs)
+  }
+
+  #finish(): void {
+    if (!this.#active) return
+    this.#active = false
+    this.#remember(this.#ssrc, this.#segmentStart, this.#event)
+    const samples = ((this.#segmentStart - this.#start) >>> 0) + this.#segmentSamples
+    this.#put(this.#ssrc, this.#start, this.#event, samples, this.#arrivedAt)
+  }
+
+  #put(ssrc: number, start: RtpTicks, event: number, samples: Samples, arrivedAt: Ms): void {
+    // Full only when nobody takes: the newest is dropped.
+    if (this.#resultTail - this.#resultHead === RESULTS) return
+    const i = this.#resultTail++ & (RESULTS - 1)
+    this.#resultEvent[i] = event
+    this.#resultSsrc[i] = ssrc
+    this.#resultStart[i] = start
+    this.#resultSamples[i] = samples
+    this.#resultArrivedAt[i] = arrivedAt
+  }
+
+  #remember(ssrc: number, timestamp: RtpTicks, event: number): void {
+    const i = this.#remembered++ & (REMEMBERED - 1)
+    this.#rememberedSsrc[i] = ssrc
+    this.#rememberedTimestamp[i] = timestamp
+    this.#rememberedEvent[i] = event
+  }
+
+  #isRemembered(ssrc: number, timestamp: RtpTicks, event: number): boolean {
+    for (let i = 0; i < REMEMBERED; i++)
+      if (
+        this.#rememberedEvent[i] === event &&
+        this.#rememberedTimestamp[i] === timestamp >>> 0 &&
+        this.#rememberedSsrc[i] === ssrc >>> 0
+      )
+        return true
+    return false
+  }
 }

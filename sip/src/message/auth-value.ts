@@ -2,7 +2,7 @@ import { consistsOf, skipClass, skipSpace, TOKEN, trimSpace } from './characters
 import { headerToken } from './header-text.ts'
 import type { Params } from './message.ts'
 import { NO_PARAMS } from './params.ts'
-import { quote, unquote } from './quoted-string.ts'
+import { endOfQuoted, quote, unquote } from './quoted-string.ts'
 import { splitList } from './split-list.ts'
 
 /** A challenge or credentials (RFC 3261 sections 20.7, 20.27, 20.28, 20.44). */
@@ -62,7 +62,7 @@ function addPair(params: Map<string, string>, element: string): boolean {
   const equals = element.indexOf('=')
   const name = trimSpace(element.slice(0, Math.max(equals, 0))).toLowerCase()
   const written = trimSpace(element.slice(equals + 1))
-  const quoted = written.length >= 2 && written.startsWith('"') && written.endsWith('"')
+  const quoted = written.startsWith('"') && endOfQuoted(written, 0) === written.length
   const value = quoted ? unquote(written) : written
   if (!consistsOf(TOKEN, name) || params.has(name) || value === undefined) return false
   if (!quoted && (value === '' || /[\s",<>]/.test(value))) return false

@@ -1,6 +1,10 @@
-import type { HeaderList } from './header-list.ts'
-import type { CSeq, NameAddr, SipRequest, SipResponse, Uri, Via } from './message.ts'
+import { HeaderList } from './header-list.ts'
+import { type CSeq, type NameAddr, type SipRequest, type SipResponse, tagOf, type Uri, type Via } from './message.ts'
 import type { ResponseSeed } from './parse-result.ts'
+import { reasonPhrase } from './reason-phrases.ts'
+import { SipMessageError } from './sip-message-error.ts'
+
+const NO_BODY = new Uint8Array(0)
 
 export interface ResponseOptions {
   /** Default: the phrase of RFC 3261 section 21 for the status. */
@@ -16,13 +20,50 @@ export interface ResponseOptions {
   readonly contentType?: string
 }
 
-/** A response after RFC 3261 section 8.2.6: Via, From, To, Call-ID and CSeq of the request; Timestamp too in a 100. */
+/**
+ * A response after RFC 3261 section 8.2.6: Via, From, To, Call-ID and CSeq of the request; Timestamp too in a 100.
+ * Throws SipMessageError "bad_field" for a body without type.
+ */
 export function createResponse(
-  _request: SipRequest | ResponseSeed,
-  _status: number,
-  _options: ResponseOptions = {},
+  request: SipRequest | ResponseSeed,
+  status: number,
+  options: ResponseOptions = {},
 ): SipResponse {
-  throw new Error('being written')
+  const { via, from, to, callId, cseq } = request
+  const whole = 'kind' in request ? request : undefined
+  let headers = withContentType(options.headers ?? HeaderList.empty, options)
+  const timestamp = whole?.headers.get('Timestamp')
+  if (status === 100 && timestamp !== undefined) headers = headers.with('Timestamp', timestamp)
+  return {
+    kind: 'response',
+    status,
+    reason: options.reason ?? reasonPhrase(status),
+    via,
+    from,
+    to: status === 100 ? to : withTag(to, options.toTag),
+    callId,
+    cseq,
+    route: [],
+    recordRoute: options.copyRecordRoute === true && whole !== undefined ? whole.recordRoute : [],
+    contact: options.contact ?? [],
+    headers,
+    body: options.body ?? NO_BODY,
+  }
+}
+
+function withTag(to: NameAddr, tag: string | undefined): NameAddr {
+  if (tag === undefined || tagOf(to) !== undefined) return to
+  return { ...to, params: new Map([...to.params, ['tag', tag]]) }
+}
+
+function withContentType(
+  headers: HeaderList,
+  { body, contentType }: { readonly body?: Uint8Array; readonly contentType?: string },
+): HeaderList {
+  if (body === undefined || body.length === 0) return headers
+  if (contentType !== undefined) return headers.without('Content-Type').with('Content-Type', contentType)
+  if (headers.has('Content-Type')) return headers
+  throw new SipMessageError('bad_field', 'A body needs a contentType')
 }
 
 export interface RequestOptions {
@@ -43,7 +84,22 @@ export interface RequestOptions {
   readonly contentType?: string
 }
 
-/** A request after RFC 3261 section 8.1.1, with the defaults of a user agent. */
-export function createRequest(_options: RequestOptions): SipRequest {
-  throw new Error('being written')
+/** A request after RFC 3261 section 8.1.1. Throws SipMessageError "bad_field" for a body without type. */
+export function createRequest(options: RequestOptions): SipRequest {
+  return {
+    kind: 'request',
+    method: options.method,
+    uri: options.uri,
+    maxForwards: options.maxForwards ?? 70,
+    via: options.via,
+    from: options.from,
+    to: options.to,
+    callId: options.callId,
+    cseq: options.cseq,
+    route: options.route ?? [],
+    recordRoute: [],
+    contact: options.contact ?? [],
+    headers: withContentType(options.headers ?? HeaderList.empty, options),
+    body: options.body ?? NO_BODY,
+  }
 }

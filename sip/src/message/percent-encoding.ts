@@ -24,17 +24,15 @@ export function percentEncode(text: string, bit: number): string {
   if (plain) return text
   let encoded = ''
   for (const byte of Buffer.from(text, 'utf8')) {
-    encoded += isOf(bit, byte)
-      ? String.fromCharCode(byte)
-      : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    encoded += isOf(bit, byte) ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
   }
   return encoded
 }
 
 /** One spelling for all equivalent ones: unreserved characters unescaped, hexadecimal digits in upper case. */
 export function normaliseEscapes(text: string): string {
-  return text.replace(ESCAPE, (escape, hex: string) => {
+  return text.replace(ESCAPE, (written, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16))
-    return /[A-Za-z0-9\-_.!~*'()]/.test(character) ? character : escape.toUpperCase()
+    return /[A-Za-z0-9\-_.!~*'()]/.test(character) ? character : written.toUpperCase()
   })
 }

@@ -7,5 +7,8 @@ import { splitList } from './split-list.ts'
  * not). What is no token is left out.
  */
 export function tokenList(headers: HeaderList, name: string): string[] {
-  return headers.all(name).flatMap(splitList).filter(element => consistsOf(TOKEN, element))
+  return headers
+    .all(name)
+    .flatMap(splitList)
+    .filter(element => consistsOf(TOKEN, element))
 }

@@ -48,7 +48,10 @@ function parseSipUri(text: string, scheme: 'sip' | 'sips', start: number): SipUr
   const headers = question === -1 ? NO_HEADERS : parseUriHeaders(text.slice(question + 1))
   if (params === undefined || headers === undefined) return undefined
   if (at === -1) return { scheme, user: undefined, password: undefined, host, port, params, headers }
-  return withUserInfo({ scheme, user: undefined, password: undefined, host, port, params, headers }, text.slice(start, at))
+  return withUserInfo(
+    { scheme, user: undefined, password: undefined, host, port, params, headers },
+    text.slice(start, at),
+  )
 }
 
 function endOfHost(text: string, start: number): number {
@@ -137,7 +140,10 @@ export function serialiseUri(uri: Uri): string {
 /** As the peer wrote it while that still says `user`: a Request-URI has to repeat the Contact it came from. */
 function writtenUser(uri: SipUri): string {
   const written = uri.userAsWritten
-  return written !== undefined && /^[\x21-\x7e]+$/.test(written) && !/[@:"<>]/.test(written) && percentDecode(written) === uri.user
+  return written !== undefined &&
+    /^[\x21-\x7e]+$/.test(written) &&
+    !/[@:"<>]/.test(written) &&
+    percentDecode(written) === uri.user
     ? written
     : percentEncode(uri.user ?? '', USER)
 }
@@ -192,5 +198,11 @@ function sameParams(left: Params, right: Params): boolean {
 function sameHeaders(left: SipUri['headers'], right: SipUri['headers']): boolean {
   const key = ([name, value]: readonly [string, string]) => `${name.toLowerCase()}=${value}`
   const other = right.map(key).sort()
-  return left.length === right.length && left.map(key).sort().every((entry, i) => entry === other[i])
+  return (
+    left.length === right.length &&
+    left
+      .map(key)
+      .sort()
+      .every((entry, i) => entry === other[i])
+  )
 }

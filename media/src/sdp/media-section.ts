@@ -59,8 +59,10 @@ export class MediaSection {
   }
 
   line(type: string, value: string): void {
-    if (type === 'c') this.#connection ??= parseConnection(value)
-    else if (type === 'a') this.#attribute(value)
+    if (type === 'c') {
+      const address = parseConnection(value)
+      this.#connection ??= address
+    } else if (type === 'a') this.#attribute(value)
     else if (type === 'v' || type === 'o') throw new SdpSyntaxError('sdp_line', `${type}= after the first m= line`)
   }
 

@@ -98,9 +98,11 @@ function sessionLine(session: SessionSection, type: string, value: string): void
       // When the session is to take place matters to nobody on a phone call: what cannot be read is let pass.
       if (/^\d{1,20} +\d{1,20}$/.test(value)) session.timing ??= value.replace(/ +/, ' ')
       break
-    case 'c':
-      session.connection ??= parseConnection(value)
+    case 'c': {
+      const address = parseConnection(value)
+      session.connection ??= address
       break
+    }
     case 'a':
       session.direction ??= DIRECTIONS.find(direction => direction === value) ?? null
       break

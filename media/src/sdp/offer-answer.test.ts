@@ -1,0 +1,361 @@
+import { SeededRandom } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import type { MediaDirection } from '../session/media-session.ts'
+import type { LocalMedia } from './local-media.ts'
+import { acceptAnswer, createOffer, planAnswer, withdrawOffer } from './offer-answer.ts'
+import { parseSdp } from './parse.ts'
+
+const KEY_A = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd'
+const KEY_B = '/////////////////////////////////////////'.slice(0, 40)
+const S80 = 'AES_CM_128_HMAC_SHA1_80'
+const S32 = 'AES_CM_128_HMAC_SHA1_32'
+
+const us: LocalMedia = {
+  address: '192.0.2.1',
+  port: 10_000,
+  sessionId: '7',
+  security: 'srtp-required',
+  random: new SeededRandom(1),
+}
+const plain: LocalMedia = { ...us, security: 'rtp-only' }
+
+function sdp(...lines: string[]): Uint8Array {
+  return new TextEncoder().encode(['v=0', 'o=- 1 1 IN IP4 192.0.2.2', 's=-', 't=0 0', ...lines, ''].join('\r\n'))
+}
+
+function audio(...attributes: string[]): Uint8Array {
+  return sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 RTP/AVP 0', ...attributes)
+}
+
+function secure(...crypto: string[]): Uint8Array {
+  return sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 RTP/SAVP 0 8 101', 'a=rtpmap:101 telephone-event/8000', ...crypto)
+}
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+function taken(local: LocalMedia, offer: Uint8Array) {
+  const planned = planAnswer(local, offer)
+  if (!planned.ok) throw new Error(planned.detail)
+  return planned
+}
+
+function accepted(pending: Parameters<typeof acceptAnswer>[0], answer: Uint8Array) {
+  const result = acceptAnswer(pending, answer)
+  if (!result.ok) throw new Error(result.detail)
+  return result
+}
+
+function version(bytes: Uint8Array): string {
+  const parsed = parseSdp(bytes)
+  if (!parsed.ok) throw new Error(parsed.detail)
+  return parsed.description.origin.version
+}
+
+describe('an answer (RFC 3264 section 6)', () => {
+  it.each<[MediaDirection, MediaDirection, MediaDirection]>([
+    ['sendrecv', 'sendrecv', 'sendrecv'],
+    ['sendonly', 'sendrecv', 'recvonly'],
+    ['recvonly', 'sendrecv', 'sendonly'],
+    ['inactive', 'sendrecv', 'inactive'],
+    ['sendrecv', 'sendonly', 'sendonly'],
+    ['sendonly', 'sendonly', 'inactive'],
+    ['recvonly', 'recvonly', 'inactive'],
+    ['sendrecv', 'inactive', 'inactive'],
+  ])('to %s, wanting %s, is %s', (offered, wanted, answered) => {
+    const planned = taken({ ...plain, direction: wanted }, audio(`a=${offered}`))
+    expect(planned.parameters.direction).toBe(answered)
+    expect(text(planned.answer)).toContain(`a=${answered}\r\n`)
+  })
+
+  it('takes direction and address of the session where the media line has none, and its own where it has', () => {
+    const inherited = sdp('c=IN IP4 192.0.2.3', 'a=sendonly', 'm=audio 20000 RTP/AVP 0')
+    expect(taken(plain, inherited).parameters).toMatchObject({
+      direction: 'recvonly',
+      remote: { address: '192.0.2.3', port: 20_000 },
+    })
+    const own = sdp('c=IN IP4 192.0.2.3', 'a=sendonly', 'm=audio 20000 RTP/AVP 0', 'c=IN IP4 192.0.2.4', 'a=sendrecv')
+    expect(taken(plain, own).parameters).toMatchObject({
+      direction: 'sendrecv',
+      remote: { address: '192.0.2.4', port: 20_000 },
+    })
+  })
+
+  it.each([
+    ['sendrecv', 'recvonly'],
+    ['sendonly', 'recvonly'],
+    ['recvonly', 'inactive'],
+    ['inactive', 'inactive'],
+  ])('to 0.0.0.0 and %s sends nothing: %s', (offered, answered) => {
+    const offer = sdp('c=IN IP4 0.0.0.0', 'm=audio 20000 RTP/AVP 0', `a=${offered}`)
+    expect(taken(plain, offer).parameters).toMatchObject({ remote: null, direction: answered })
+  })
+
+  it('takes the first audio line it can and refuses every other in its place', () => {
+    const offer = sdp(
+      'c=IN IP4 192.0.2.2',
+      'm=video 30000 RTP/SAVP 96',
+      'm=audio 20000 RTP/AVP 0',
+      'm=audio 0 RTP/SAVP 0',
+      'm=audio 20002 RTP/SAVP 8',
+      `a=crypto:1 ${S80} inline:${KEY_A}`,
+      'm=audio 20004 RTP/SAVP 8',
+      `a=crypto:1 ${S80} inline:${KEY_A}`,
+      'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',
+    )
+    const planned = taken(us, offer)
+    const mediaLines = text(planned.answer).match(/^m=.*$/gm)
+    expect(mediaLines).toEqual([
+      'm=video 0 RTP/SAVP 96',
+      'm=audio 0 RTP/AVP 0',
+      'm=audio 0 RTP/SAVP 0',
+      'm=audio 10000 RTP/SAVP 8',
+      'm=audio 0 RTP/SAVP 8',
+      'm=application 0 UDP/DTLS/SCTP webrtc-datachannel',
+    ])
+    expect(planned.parameters.remote).toEqual({ address: '192.0.2.2', port: 20_002 })
+  })
+
+  it("speaks the offerer's first common codec under the offerer's numbers", () => {
+    const offer = sdp(
+      'c=IN IP4 192.0.2.2',
+      'm=audio 20000 RTP/AVP 9 97 0 98',
+      'a=rtpmap:97 pcma/8000',
+      'a=rtpmap:98 telephone-event/8000',
+      'a=fmtp:98 0-16',
+    )
+    const planned = taken(plain, offer)
+    expect(planned.parameters).toMatchObject({ codec: 'PCMA', payloadType: 97, dtmfPayloadType: 98 })
+    expect(text(planned.answer)).toContain('m=audio 10000 RTP/AVP 97 98\r\n')
+  })
+
+  it('offers no digits to a peer whose telephone-event runs at another clock', () => {
+    const offer = sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 RTP/AVP 0 101', 'a=rtpmap:101 telephone-event/48000')
+    expect(taken(plain, offer).parameters.dtmfPayloadType).toBeNull()
+  })
+
+  it.each([
+    [[], 20],
+    [['a=ptime:30'], 30],
+    [['a=ptime:5'], 10],
+    [['a=ptime:200'], 60],
+    [['a=ptime:25'], 20],
+    [['a=maxptime:10'], 10],
+    [['a=ptime:40', 'a=maxptime:20'], 20],
+    [['a=ptime:-3'], 20],
+  ])('sends packets of the length that %j asks for: %i ms', (attributes, ptimeMs) => {
+    expect(taken(plain, audio(...attributes)).parameters.ptimeMs).toBe(ptimeMs)
+  })
+
+  it('answers the AVPF profile in kind', () => {
+    const offer = sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 RTP/AVPF 0', 'a=rtcp-fb:* nack')
+    expect(text(taken(plain, offer).answer)).toContain('m=audio 10000 RTP/AVPF 0\r\n')
+  })
+
+  it.each([
+    ['IPv6', 'c=IN IP6 2001:db8::1'],
+    ['a host name', 'c=IN IP4 media.example.com'],
+    ['multicast', 'c=IN IP4 224.2.36.42/127'],
+    ['broadcast', 'c=IN IP4 255.255.255.255'],
+    ['no address at all', 'b=AS:64'],
+  ])('refuses %s with 488 and Warning 301', (_name, line) => {
+    expect(planAnswer(plain, sdp(line, 'm=audio 20000 RTP/AVP 0'))).toMatchObject({
+      ok: false,
+      status: 488,
+      code: 'address_unreachable',
+      warningCode: 301,
+    })
+  })
+
+  it('refuses with 400 what is not SDP, naming the line', () => {
+    expect(planAnswer(plain, new TextEncoder().encode('v=0\r\nhello\r\n'))).toMatchObject({ ok: false, status: 400 })
+    const planned = planAnswer(plain, sdp('c=IN IP4 192.0.2.2', 'm=audio many RTP/AVP 0'))
+    expect(planned).toMatchObject({
+      ok: false,
+      status: 400,
+      warning: expect.stringMatching(/^399 parley "SDP line 6: /),
+    })
+  })
+
+  it('lets nothing the peer wrote out of the quotes of the Warning', () => {
+    const planned = planAnswer(plain, sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 "a\\ 0'))
+    expect(planned).toMatchObject({ ok: false, warning: '302 parley "transport ?a? is not supported"' })
+  })
+
+  it('repeats the time of the offer', () => {
+    const offer = text(audio()).replace('t=0 0', 't=3034423619 3042462419')
+    expect(text(taken(plain, new TextEncoder().encode(offer)).answer)).toContain('t=3034423619 3042462419\r\n')
+  })
+})
+
+describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
+  it("follow the offerer's order, under its tag, each side with a key of its own", () => {
+    const offer = secure(
+      `a=crypto:3 AEAD_AES_256_GCM inline:${KEY_A}`,
+      `a=crypto:41 ${S32} inline:${KEY_B}`,
+      `a=crypto:42 ${S80} inline:${KEY_A}`,
+    )
+    const planned = taken(us, offer)
+    const { send, receive } = planned.parameters.srtp!
+    expect(receive).toEqual({ suite: S32, keyAndSalt: Uint8Array.from({ length: 30 }, () => 255) })
+    expect(send.suite).toBe(S32)
+    expect(send.keyAndSalt).not.toEqual(receive.keyAndSalt)
+    expect(text(planned.answer).match(/^a=crypto.*$/gm)).toEqual([
+      `a=crypto:41 ${S32} inline:${Buffer.from(send.keyAndSalt).toString('base64')}`,
+    ])
+  })
+
+  it.each([
+    ['none at all', []],
+    ['a key with an MKI', [`a=crypto:1 ${S80} inline:${KEY_A}|2^31|1:4`]],
+    ['a key that is too short', [`a=crypto:1 ${S80} inline:${KEY_A.slice(0, 36)}`]],
+    ['a key that is too long', [`a=crypto:1 ${S80} inline:${KEY_A}AAAA`]],
+    ['a key that lasts for 65,536 packets', [`a=crypto:1 ${S80} inline:${KEY_A}|2^16`]],
+    ['encryption switched off', [`a=crypto:1 ${S80} inline:${KEY_A} UNENCRYPTED_SRTP`]],
+    ['authentication switched off', [`a=crypto:1 ${S80} inline:${KEY_A} UNAUTHENTICATED_SRTP`]],
+    ['a parameter nobody knows', [`a=crypto:1 ${S80} inline:${KEY_A} X=1`]],
+    ['suites that we have not', [`a=crypto:1 NULL_HMAC_SHA1_80 inline:${KEY_A}`, 'a=crypto:2 F8_128_HMAC_SHA1_80 x']],
+  ])('are not taken from %s', (_name, lines) => {
+    expect(planAnswer(us, secure(...lines))).toMatchObject({ ok: false, status: 488, code: 'no_usable_crypto' })
+  })
+
+  it('are taken with advisory parameters, a long lifetime and no padding', () => {
+    const offer = secure(`a=crypto:1 ${S80} inline:${KEY_A}|2^31 WSH=64 KDR=0 -X=1`)
+    expect(taken(us, offer).parameters.srtp!.receive.suite).toBe(S80)
+  })
+})
+
+describe('an answer to our offer', () => {
+  const { offer, pending } = createOffer(us)
+  const good = taken({ ...us, address: '192.0.2.2', port: 20_000, random: new SeededRandom(2) }, offer)
+  const answer = text(good.answer)
+  const changed = (from: string | RegExp, to: string) => new TextEncoder().encode(answer.replace(from, to))
+
+  it('is taken, also twice', () => {
+    expect(acceptAnswer(pending, good.answer)).toEqual(acceptAnswer(pending, good.answer))
+    expect(accepted(pending, good.answer).parameters.srtp!.send).toEqual(good.parameters.srtp!.receive)
+  })
+
+  it('may renumber: we send with its numbers and receive with ours', () => {
+    const renumbered = answer
+      .replace('RTP/SAVP 0 101', 'RTP/SAVP 110 96')
+      .replace('rtpmap:0 ', 'rtpmap:110 ')
+      .replaceAll(':101 ', ':96 ')
+    expect(accepted(pending, new TextEncoder().encode(renumbered)).parameters).toMatchObject({
+      payloadType: 110,
+      receivePayloadType: 0,
+      dtmfPayloadType: 96,
+      receiveDtmfPayloadType: 101,
+    })
+  })
+
+  it.each([
+    ['a tag that was not offered', changed('crypto:1', 'crypto:3'), 'answer_crypto_tag'],
+    ['another suite for the tag', changed(S80, S32), 'answer_crypto_suite'],
+    ['our own key', changed(/inline:\S+/, text(offer).match(/inline:\S+/)![0]), 'answer_crypto_reflected'],
+    ['no key', changed(/a=crypto.*\r\n/, ''), 'answer_without_crypto'],
+    ['two keys', changed(/(a=crypto.*\r\n)/, '$1$1'), 'answer_crypto'],
+    ['a key with an MKI', changed(/(inline:\S+)/, '$1|1:4'), 'answer_crypto'],
+    ['plain RTP', changed('RTP/SAVP', 'RTP/AVP'), 'answer_transport'],
+    ['a codec that was not offered', changed('RTP/SAVP 0 101', 'RTP/SAVP 9'), 'answer_codec'],
+    ['a refused line', changed('m=audio 20000', 'm=audio 0'), 'answer_media_refused'],
+    ['another kind of media', changed('m=audio', 'm=video'), 'answer_media_kind'],
+    ['one line more', changed(/$/, 'm=audio 0 RTP/AVP 0\r\n'), 'answer_media_count'],
+    ['no line', changed(/m=[\s\S]*$/, ''), 'answer_media_count'],
+    ['an IPv6 address', changed('c=IN IP4 192.0.2.2', 'c=IN IP6 ::1'), 'address_unreachable'],
+    ['no SDP', new Uint8Array(0), 'sdp_empty'],
+  ])('is refused with %s', (_name, body, code) => {
+    expect(acceptAnswer(pending, body)).toMatchObject({ ok: false, code })
+  })
+})
+
+describe('a session that stands (RFC 3264 section 8)', () => {
+  const them: LocalMedia = { ...us, address: '192.0.2.2', port: 20_000, sessionId: '8', random: new SeededRandom(3) }
+
+  function established() {
+    const { offer, pending } = createOffer(us)
+    const answer = taken(them, offer)
+    return { caller: accepted(pending, answer.answer), callee: answer, offer }
+  }
+
+  it('is refreshed by the same description, version and keys included', () => {
+    const { caller, callee, offer } = established()
+    const refresh = createOffer({ ...us, previous: caller.state })
+    expect(text(refresh.offer)).toBe(text(offer))
+    const answer = taken({ ...them, previous: callee.state }, refresh.offer)
+    expect(text(answer.answer)).toBe(text(callee.answer))
+    expect(accepted(refresh.pending, answer.answer).parameters).toEqual(caller.parameters)
+    expect(answer.parameters).toEqual(callee.parameters)
+  })
+
+  it('is refreshed by the side that answered under the keys that stand', () => {
+    const { caller, callee } = established()
+    const refresh = createOffer({ ...them, previous: callee.state })
+    expect(text(refresh.offer)).toBe(text(callee.answer))
+    const answer = taken({ ...us, previous: caller.state }, refresh.offer)
+    expect(answer.parameters.srtp).toEqual(caller.parameters.srtp)
+    expect(accepted(refresh.pending, answer.answer).parameters.srtp).toEqual(callee.parameters.srtp)
+  })
+
+  it('is held and resumed with one version more each time and the keys untouched', () => {
+    const { caller, callee } = established()
+    const hold = createOffer({ ...us, previous: caller.state, direction: 'sendonly' })
+    expect(version(hold.offer)).toBe('2')
+    const held = taken({ ...them, previous: callee.state }, hold.offer)
+    expect(version(held.answer)).toBe('2')
+    expect(held.parameters).toMatchObject({ direction: 'recvonly', srtp: callee.parameters.srtp })
+    const holding = accepted(hold.pending, held.answer)
+    expect(holding.parameters).toMatchObject({ direction: 'sendonly', srtp: caller.parameters.srtp })
+    const resume = createOffer({ ...us, previous: holding.state })
+    expect(version(resume.offer)).toBe('3')
+    const resumed = taken({ ...them, previous: held.state }, resume.offer)
+    expect(resumed.parameters).toEqual(callee.parameters)
+  })
+
+  it('is re-keyed in both directions by either side', () => {
+    const { caller, callee } = established()
+    const rekey = createOffer({ ...us, previous: caller.state, renewKeys: true })
+    const answer = taken({ ...them, previous: callee.state }, rekey.offer)
+    const after = accepted(rekey.pending, answer.answer)
+    expect(after.parameters.srtp!.send).not.toEqual(caller.parameters.srtp!.send)
+    expect(after.parameters.srtp!.receive).not.toEqual(caller.parameters.srtp!.receive)
+    expect(answer.parameters.srtp).toEqual({
+      send: after.parameters.srtp!.receive,
+      receive: after.parameters.srtp!.send,
+    })
+  })
+
+  it('stands as it was after an offer that was refused; its version number is spent', () => {
+    const { caller, offer } = established()
+    const refused = createOffer({ ...us, previous: caller.state, renewKeys: true, direction: 'sendonly' })
+    const state = withdrawOffer(refused.pending)
+    const next = createOffer({ ...us, previous: state })
+    expect(version(next.offer)).toBe('3')
+    expect(text(next.offer).match(/^a=crypto.*$/gm)).toEqual(text(offer).match(/^a=crypto.*$/gm))
+  })
+
+  it('never loses a media line', () => {
+    const offer = sdp(
+      'c=IN IP4 192.0.2.2',
+      'm=video 30000 RTP/AVP 96',
+      'm=audio 20000 RTP/AVP 0',
+      'm=image 9 udptl t38',
+    )
+    const answer = taken(plain, offer)
+    const reoffer = createOffer({ ...plain, previous: answer.state, direction: 'sendonly' })
+    expect(text(reoffer.offer).match(/^m=.*$/gm)).toEqual([
+      'm=video 0 RTP/AVP 96',
+      'm=audio 10000 RTP/AVP 0',
+      'm=image 0 udptl t38',
+    ])
+  })
+
+  it('follows a peer that moves to another address', () => {
+    const { caller, callee } = established()
+    const moved = createOffer({ ...us, previous: caller.state, address: '198.51.100.1', port: 40_000 })
+    const answer = taken({ ...them, previous: callee.state }, moved.offer)
+    expect(answer.parameters.remote).toEqual({ address: '198.51.100.1', port: 40_000 })
+    expect(text(answer.answer)).toBe(text(callee.answer))
+  })
+})

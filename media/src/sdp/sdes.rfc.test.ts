@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { formatCrypto, parseCrypto, usableKey } from './sdes.ts'
+
+describe('a=crypto lines of RFC 4568', () => {
+  it('section 4.1 and 9.2: lifetime, MKI and session parameters', () => {
+    const first = '1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|2^20|1:32'
+    expect(parseCrypto(first)).toEqual({
+      tag: 1,
+      suite: 'AES_CM_128_HMAC_SHA1_80',
+      keyAndSalt: new Uint8Array(Buffer.from('PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR', 'base64')),
+      lifetimePackets: 2n ** 20n,
+      mki: { value: 1n, length: 32 },
+      sessionParameters: [],
+    })
+    const second =
+      '2 AES_CM_128_HMAC_SHA1_32 inline:NzB4d1BINUAvLEw6UzF3WSJ+PSdFcGdUJShpX1Zj|2^20 KDR=1 UNENCRYPTED_SRTCP'
+    expect(parseCrypto(second)).toMatchObject({
+      tag: 2,
+      mki: null,
+      sessionParameters: ['KDR=1', 'UNENCRYPTED_SRTCP'],
+    })
+    for (const line of [first, second]) expect(formatCrypto(parseCrypto(line)!)).toBe(line)
+  })
+
+  it('section 6.1: several keys need an MKI, and are beyond us', () => {
+    const several =
+      '2 AES_CM_128_HMAC_SHA1_80 inline:WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz|2^20|1:4;inline:OWVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz|2^20|2:4'
+    expect(usableKey(parseCrypto(several)!)).toBeNull()
+    expect(parseCrypto(several.replaceAll(/\|\d:4/g, ''))).toBeNull()
+  })
+
+  it('unknown suites stay readable, with and without padding', () => {
+    const bare = '1 AEAD_AES_256_GCM inline:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+    expect(parseCrypto(bare)).toEqual(parseCrypto(`${bare}=`))
+    expect(parseCrypto(bare)!.keyAndSalt.length).toBe(44)
+    expect(usableKey(parseCrypto(bare)!)).toBeNull()
+  })
+
+  it.each([
+    '',
+    '1 AES_CM_128_HMAC_SHA1_80',
+    '1 AES_CM_128_HMAC_SHA1_80 outline:AAAA',
+    '01 AES_CM_128_HMAC_SHA1_80 inline:AAAA',
+    '1234567890 AES_CM_128_HMAC_SHA1_80 inline:AAAA',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:AAA*',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:AAAAA',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:AA=',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:AAAA|2^49',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:AAAA|0',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:AAAA|1:4|2^20',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:AAAA|1:0',
+    '1 AES_CM_128_HMAC_SHA1_80 inline:AAAA|1:129',
+    `1 AES_CM_128_HMAC_SHA1_80 inline:${'A'.repeat(200)}`,
+  ])('%j cannot be read', line => {
+    expect(parseCrypto(line)).toBeNull()
+  })
+})

@@ -63,7 +63,7 @@ export class Station implements LegPlant {
         tlsPort: options.tlsPort === undefined ? 0 : options.tlsPort,
         ...(options.advertisedHost && { advertisedHost: options.advertisedHost }),
         tls: options.tls,
-        resolver: new SystemResolver(),
+        resolver: new SystemResolver({ time: systemTime }),
         time: systemTime,
         random: systemRandom,
       })

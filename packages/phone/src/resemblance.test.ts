@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { loudness, RESEMBLANCE_FLOOR, resemblance } from './resemblance.ts'
+
+/** Speech-like: bursts of a gliding voiced tone, different for each seed. */
+function babble(seed: number, seconds: number): Int16Array {
+  const out = new Int16Array(seconds * 8000)
+  let phase = 0
+  let pitch = 120
+  let gain = 0
+  let state = seed
+  for (let i = 0; i < out.length; i++) {
+    if (i % 800 === 0) {
+      state = (state * 1103515245 + 12345) & 0x7fffffff
+      pitch = 90 + (state % 200)
+      gain = (state >> 8) % 3 === 0 ? 0.1 : 1
+    }
+    phase += (2 * Math.PI * pitch) / 8000
+    out[i] = 8000 * gain * (Math.sin(phase) + 0.5 * Math.sin(3 * phase))
+  }
+  return out
+}
+
+function delayed(samples: Int16Array, byMs: number): Int16Array {
+  const out = new Int16Array(samples.length + byMs * 8)
+  out.set(samples, byMs * 8)
+  return out
+}
+
+describe('what the phone heard, compared with what was said', () => {
+  it('finds speech that arrived late, and says how late', () => {
+    const said = babble(1, 5)
+    const { score, offsetMs } = resemblance(said, delayed(said, 300))
+    expect(score).toBeGreaterThan(0.99)
+    expect(offsetMs).toBeCloseTo(300, 0)
+  })
+
+  it('still finds speech with a half-second hole in it', () => {
+    const said = babble(2, 5)
+    const heard = delayed(said, 100)
+    heard.fill(0, 12_000, 16_000)
+    expect(resemblance(said, heard).score).toBeGreaterThan(0.9)
+  })
+
+  it('does not take silence, noise or other speech for it', () => {
+    const said = babble(3, 5)
+    expect(resemblance(said, new Int16Array(40_000)).score).toBe(0)
+    expect(resemblance(said, babble(77, 5)).score).toBeLessThan(RESEMBLANCE_FLOOR + 0.2)
+    let state = 5
+    const noise = Int16Array.from({ length: 40_000 }, () => {
+      state = (state * 1103515245 + 12345) & 0x7fffffff
+      return (state >> 12) % 8000
+    })
+    expect(resemblance(said, noise).score).toBeLessThan(RESEMBLANCE_FLOOR)
+  })
+
+  it('measures loudness as a fraction of full scale', () => {
+    expect(loudness(new Int16Array(100))).toBe(0)
+    expect(loudness(Int16Array.from({ length: 100 }, (_, i) => (i % 2 ? 16384 : -16384)))).toBeCloseTo(0.5, 3)
+  })
+})

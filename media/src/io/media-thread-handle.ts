@@ -68,6 +68,11 @@ export class MediaThreadHandle {
     await this.#exited.promise
   }
 
+  /** Ends the thread as a crash would. */
+  async kill(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
   #take(reply: ThreadReply): void {
     switch (reply.type) {
       case 'ready':

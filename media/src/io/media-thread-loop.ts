@@ -242,6 +242,7 @@ export class MediaThreadLoop {
 
   #statistics(): ThreadStatistics {
     const late = this.#lateness
+    const cpu = process.threadCpuUsage()
     return {
       sessions: this.#sessions.size,
       wakes: this.#wakes,
@@ -252,6 +253,7 @@ export class MediaThreadLoop {
         p999Ms: late.quantile(0.999),
         maxMs: late.maxMs,
       },
+      cpuMs: (cpu.user + cpu.system) / 1000,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
       packetIo: { ...this.#io.counters },
       packetIoKind: this.#io.kind,

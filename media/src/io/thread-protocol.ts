@@ -33,7 +33,9 @@ export interface ThreadStatistics {
   readonly wakes: number
   /** How long after its slot each packet was handed to the system, as this thread's clock saw it. */
   readonly sendLateness: LatenessSummary
-  /** Busy share of the thread since its start: CPU-bound time over all time. */
+  /** CPU time of the thread since its start. */
+  readonly cpuMs: Ms
+  /** Busy share of the thread's event loop since its start. */
   readonly eventLoopUtilization: number
   readonly packetIo: PacketIoCounters
   readonly packetIoKind: 'portable' | 'native'

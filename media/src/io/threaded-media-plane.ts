@@ -101,6 +101,11 @@ export class ThreadedMediaPlane implements MediaPlane {
     return Promise.all(this.#threads.map(thread => thread.statistics()))
   }
 
+  /** Fault injection: ends one media thread as a crash would. */
+  async killThread(index: number): Promise<void> {
+    await this.#threads[index]?.kill()
+  }
+
   /** Closes all sessions, completes their recordings, ends the threads. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll()

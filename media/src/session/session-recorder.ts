@@ -9,19 +9,22 @@ export interface SessionRecorder {
   end(position: Samples): void
 }
 
+/** Samples per piece of a recording in memory: a minute. */
+const PIECE_SAMPLES: Samples = 480_000
+
 /** Keeps a recording in memory: for calls in virtual time. */
 export class MemoryRecorder implements SessionRecorder {
-  #left: Int16Array = new Int16Array(8000)
-  #right: Int16Array = new Int16Array(8000)
+  readonly #left: Int16Array[] = []
+  readonly #right: Int16Array[] = []
   #end: Samples = 0
   #closed = false
 
   writeLeft(position: Samples, samples: Int16Array, offset: number, count: Samples): void {
-    this.#left = this.#place(this.#left, position, samples, offset, count)
+    this.#place(this.#left, position, samples, offset, count)
   }
 
   writeRight(position: Samples, samples: Int16Array, offset: number, count: Samples): void {
-    this.#right = this.#place(this.#right, position, samples, offset, count)
+    this.#place(this.#right, position, samples, offset, count)
   }
 
   end(position: Samples): void {
@@ -31,24 +34,29 @@ export class MemoryRecorder implements SessionRecorder {
 
   /** Copies, equally long, silent where nothing was written. */
   channels(): { readonly left: Int16Array; readonly right: Int16Array } {
-    return { left: this.#padded(this.#left), right: this.#padded(this.#right) }
+    return { left: this.#joined(this.#left), right: this.#joined(this.#right) }
   }
 
-  #padded(channel: Int16Array): Int16Array {
+  #joined(pieces: Int16Array[]): Int16Array {
     const out = new Int16Array(this.#end)
-    out.set(channel.subarray(0, Math.min(channel.length, this.#end)))
+    for (let i = 0; i < pieces.length; i++) {
+      const at = i * PIECE_SAMPLES
+      out.set(pieces[i]!.subarray(0, Math.min(PIECE_SAMPLES, this.#end - at)), at)
+    }
     return out
   }
 
-  #place(channel: Int16Array, position: Samples, samples: Int16Array, offset: number, count: Samples): Int16Array {
-    if (this.#closed || position < 0) return channel
-    let target = channel
-    if (position + count > channel.length) {
-      target = new Int16Array(Math.max(channel.length * 2, position + count))
-      target.set(channel)
+  #place(pieces: Int16Array[], position: Samples, samples: Int16Array, offset: number, count: Samples): void {
+    if (this.#closed || position < 0) return
+    for (let done = 0; done < count; ) {
+      const at = position + done
+      const piece = Math.floor(at / PIECE_SAMPLES)
+      while (pieces.length <= piece) pieces.push(new Int16Array(PIECE_SAMPLES))
+      const within = at % PIECE_SAMPLES
+      const n = Math.min(count - done, PIECE_SAMPLES - within)
+      pieces[piece]!.set(samples.subarray(offset + done, offset + done + n), within)
+      done += n
     }
-    target.set(samples.subarray(offset, offset + count), position)
     this.#end = Math.max(this.#end, position + count)
-    return target
   }
 }

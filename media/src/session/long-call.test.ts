@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import type { SrtpSuite } from './media-session.ts'
+import { VirtualCall } from './testing/virtual-call.ts'
+
+const MINUTE = 60_000
+const SUITES: readonly (SrtpSuite | null)[] = ['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32', null]
+
+describe('a call of 40 minutes', () => {
+  it.each(SUITES)(
+    '%s: sequence wrap, hold, resume and re-key, and every sample arrives as it was said',
+    async suite => {
+      const call = await VirtualCall.start({ suite })
+      call.a.talking = true
+      call.b.talking = true
+      call.run(10 * MINUTE)
+
+      // b holds a: a may only listen, b sends nothing and hears nothing.
+      call.apply({ a: { direction: 'inactive' }, b: { direction: 'inactive' } })
+      const before = [call.a.session.played(), call.b.session.played()]
+      call.run(MINUTE)
+      expect([call.a.session.played(), call.b.session.played()]).toEqual(before)
+      call.apply({})
+
+      // 65536 packets are 21.8 minutes: whatever the first number was, the wrap lies behind.
+      call.run(24 * MINUTE)
+      if (suite !== null) call.rekey(180)
+      call.run(5 * MINUTE)
+      for (const end of [call.a, call.b]) end.talking = false
+      call.run(2000)
+
+      for (const [end, peer] of [
+        [call.a, call.b],
+        [call.b, call.a],
+      ] as const) {
+        expect(peer.listener).toMatchObject({ heard: end.said, brokenAt: -1 })
+        expect(end.session.played()).toBe(end.said)
+        // The hold is the only silence.
+        expect(peer.listener.gaps).toBe(1)
+        expect(Math.abs(peer.listener.gapSamples / 8 - MINUTE)).toBeLessThanOrEqual(60)
+        const statistics = await end.session.statistics()
+        expect(statistics).toMatchObject({
+          packetsLost: 0,
+          packetsLate: 0,
+          packetsDuplicate: 0,
+          concealedSamples: 0,
+          missedSlots: 0,
+          heardOverrunSamples: 0,
+          rejected: { unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 },
+        })
+        expect(statistics.packetsSent).toBeGreaterThan(65_536)
+        expect(statistics.packetsReceived).toBe(statistics.packetsSent)
+      }
+    },
+  )
+
+  it('is recorded on one clock: each side’s right is what the other heard on its left, one journey later', async () => {
+    const call = await VirtualCall.start({ conditions: { latencyMs: 20 } })
+    call.a.talking = true
+    call.run(3 * MINUTE)
+    call.apply({ a: { direction: 'inactive' }, b: { direction: 'inactive' } })
+    call.run(5000)
+    call.apply({})
+    call.run(MINUTE)
+    await Promise.all([call.a.session.close(), call.b.session.close()])
+    const sent = call.a.plane.captured(call.a.session).right
+    const heard = call.b.plane.captured(call.b.session).left
+    const shift = heard.findIndex(s => s !== 0) - sent.findIndex(s => s !== 0)
+    expect(shift).toBe(20 * 8)
+    let different = 0
+    for (let i = 0; i < heard.length - shift - 800; i++) if (sent[i] !== heard[i + shift]) different++
+    expect(different).toBe(0)
+  })
+})

@@ -1,3 +1,5 @@
+export { Dialog } from './dialog/dialog.ts'
+export type { DialogSnapshot } from './dialog/dialog-snapshot.ts'
 export { ensureLocalCertificate, type LocalCertificate, type LocalCertificateOptions } from './io/local-authority.ts'
 export { SocketTransport, type SocketTransportStats } from './io/socket-transport.ts'
 export type { SocketTransportOptions, TlsIdentity } from './io/socket-transport-options.ts'
@@ -52,5 +54,46 @@ export { tokenList } from './message/token-list.ts'
 export { parseUri, serialiseUri, uriEquals } from './message/uri.ts'
 export { parseVia, serialiseVia } from './message/via.ts'
 export { serialiseWarning } from './message/warning.ts'
+export { DEFAULT_TIMERS, type TimerSettings } from './transaction/timers.ts'
 export { bareHost, defaultPort, hopTransport, type Resolver } from './transport/resolver.ts'
 export { DEFAULT_STREAM_LIMITS, type StreamLimits } from './transport/stream-limits.ts'
+export type {
+  Flow,
+  NextHop,
+  SipTransport,
+  SocketAddress,
+  Target,
+  TransportInput,
+  TransportName,
+  TransportOutput,
+} from './transport/transport.ts'
+export type { ByeOutcome } from './ua/bye.ts'
+export type {
+  Body,
+  Credentials,
+  Direction,
+  Gatekeeper,
+  GateVerdict,
+  HeaderPairs,
+  HeaderReason,
+  InviteSession,
+  OutboundCall,
+  SessionEnd,
+  SessionEvent,
+} from './ua/session.ts'
+export { SipStateError } from './ua/sip-state-error.ts'
+export { UserAgent } from './ua/user-agent.ts'
+export type {
+  LogEntry,
+  OutboundRequest,
+  RequestOutcome,
+  UserAgentLimits,
+  UserAgentOptions,
+} from './ua/user-agent-options.ts'
+export {
+  type PassedMessage,
+  type VirtualElementOptions,
+  VirtualNetwork,
+  type VirtualNetworkOptions,
+  VirtualTransport,
+} from './ua/virtual-network.ts'

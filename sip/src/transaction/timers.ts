@@ -71,3 +71,12 @@ export function timeUntilTimerEReachesT2(timers: TransactionTimers): Ms {
   for (let interval = timers.e; interval < timers.t2; interval = Math.min(2 * interval, timers.t2)) elapsed += interval
   return elapsed
 }
+
+/** The earliest of several optional deadlines. */
+export function earliest(...deadlines: readonly (Ms | undefined)[]): Ms | undefined {
+  let first: Ms | undefined
+  for (const deadline of deadlines) {
+    if (deadline !== undefined && (first === undefined || deadline < first)) first = deadline
+  }
+  return first
+}

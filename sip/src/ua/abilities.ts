@@ -1,0 +1,11 @@
+/** Methods that this user agent takes, for Allow (RFC 3261 section 20.5). */
+export const METHODS: readonly string[] = ['INVITE', 'ACK', 'CANCEL', 'BYE', 'OPTIONS', 'INFO']
+
+/** Option tags that may stand in Require, for Supported (sections 8.2.2.3, 20.37). */
+export const EXTENSIONS: readonly string[] = []
+
+/** Media types of INVITE bodies, for Accept (section 8.2.3). */
+export const SESSION_BODIES: readonly string[] = ['application/sdp']
+
+/** RFC 6086 has no registered package for digits; these two are what peers send. */
+export const DIGIT_BODIES: readonly string[] = ['application/dtmf-relay', 'application/dtmf']

@@ -1,0 +1,253 @@
+import type { Timer } from '@parley/kernel'
+import { HeaderList } from '../message/header-list.ts'
+import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
+import { serialiseUri } from '../message/uri.ts'
+import type { ClientTransaction, RequestFailure } from '../transaction/client-transactions.ts'
+import { transportOf } from '../transaction/client-transactions.ts'
+import type { Destination } from '../transaction/message-sender.ts'
+import type { Flow, NextHop, Target } from '../transport/transport.ts'
+import type { CallIdentity } from './call-identity.ts'
+import { createCancel } from './cancel.ts'
+import type { HeaderReason } from './session.ts'
+import { contactFor, type UaContext } from './ua-context.ts'
+
+export interface ClientRequestOptions {
+  /** The request with this CSeq number and Contact, without Via. */
+  build(sequence: number, contact: NameAddr): SipRequest
+  /** User part of Contact. */
+  readonly contactUser: string | undefined
+  /** CSeq number of the first attempt. */
+  readonly sequence: number
+  /** For an attempt with credentials: the same Call-ID, the next number (RFC 3261 section 22.2). */
+  reserveSequence(): number
+  /** Preferred while it lives: the dialog's connection. */
+  readonly flow: Flow | undefined
+  /** Where else; undefined: nowhere. */
+  readonly hop: NextHop | undefined
+  readonly identity: CallIdentity
+  /** True for the call's first request: wherever its hop resolves to is the call's own next hop. */
+  readonly adoptTargets?: boolean
+  /** Provisional responses, the final one that counts, and for INVITE every further 2xx. */
+  onResponse(response: SipResponse, flow: Flow): void
+  /** Instead of a final response. */
+  onFailure(failure: RequestFailure): void
+}
+
+/** More targets than that, or more challenges, are somebody's game. */
+const MOST_TARGETS = 8
+const MOST_CHALLENGES = 4
+
+/**
+ * One request as the transaction user sees it, over as many transactions as it takes: the dialog's connection or the
+ * resolved targets one after another (RFC 3263 section 4.3), and again with credentials (RFC 3261 section 22).
+ */
+export class ClientRequest {
+  readonly #ctx: UaContext
+  readonly #options: ClientRequestOptions
+  #sequence: number
+  #sent: SipRequest | undefined
+  #transaction: ClientTransaction | undefined
+  #targets: readonly Target[] = []
+  #nextTarget = 0
+  #credentials: readonly (readonly [name: string, value: string])[] = []
+  readonly #answeredNonces = new Set<string>()
+  #challenges = 0
+  #over = false
+  #provisional = false
+  #cancel: { readonly reason: HeaderReason | undefined; sent: boolean } | undefined
+  #cancelTimer: Timer | undefined
+
+  constructor(ctx: UaContext, options: ClientRequestOptions) {
+    this.#ctx = ctx
+    this.#options = options
+    this.#sequence = options.sequence
+  }
+
+  /** The request as last sent; undefined before the first attempt. */
+  get sent(): SipRequest | undefined {
+    return this.#sent
+  }
+
+  get sequence(): number {
+    return this.#sequence
+  }
+
+  start(): void {
+    const { flow } = this.#options
+    // RFC 5626's rule kept small: the connection that the dialog runs on, while it lives; UDP has none.
+    if (flow !== undefined && this.#ctx.layer.sender.isLiveStream(flow)) this.#attempt({ flow })
+    else this.#resolve()
+  }
+
+  #resolve(): void {
+    const { hop } = this.#options
+    if (hop === undefined) {
+      this.#failLater({ cause: 'transport', code: 'no_route', detail: 'the peer left no SIP address' })
+      return
+    }
+    this.#ctx.layer.sender.resolve(hop, targets => {
+      if (this.#over) return
+      this.#targets = targets.slice(0, MOST_TARGETS)
+      if (this.#options.adoptTargets) this.#options.identity.adopt(this.#targets)
+      this.#next({ cause: 'transport', code: 'not_resolved', detail: `nothing found for ${hop.host}` })
+    })
+  }
+
+  /** RFC 3263 section 4.3: the next target gets the same request in a new transaction. */
+  #next(failure: RequestFailure): void {
+    const target = this.#targets[this.#nextTarget]
+    if (target === undefined) {
+      this.#over = true
+      this.#cancelTimer?.cancel()
+      this.#options.onFailure(failure)
+      return
+    }
+    this.#nextTarget++
+    this.#attempt({ target })
+  }
+
+  #attempt(destination: Destination): void {
+    this.#provisional = false
+    const contact = contactFor(this.#ctx, transportOf(destination), this.#options.contactUser)
+    const built = this.#options.build(this.#sequence, contact)
+    const request = {
+      ...built,
+      headers: this.#credentials.reduce((list, [name, value]) => list.with(name, value), built.headers),
+    }
+    this.#transaction = this.#ctx.layer.clients.start(request, destination, {
+      onResponse: (response, flow) => this.#onResponse(response, flow, destination),
+      onFailure: failure => this.#onFailure(failure, destination),
+    })
+    this.#sent = this.#transaction?.request ?? request
+    if (this.#transaction === undefined) {
+      this.#failLater({ cause: 'transport', code: 'too_many_transactions', detail: 'no room for another transaction' })
+    }
+  }
+
+  #failLater(failure: RequestFailure): void {
+    this.#ctx.time.at(this.#ctx.time.now(), () => {
+      if (this.#over) return
+      this.#over = true
+      this.#options.onFailure(failure)
+    })
+  }
+
+  #onFailure(failure: RequestFailure, destination: Destination): void {
+    if (this.#over) return
+    this.#transaction = undefined
+    // The dialog's connection was dead without our knowing: dial at once. Silence on a live one is an answer of its kind.
+    if ('flow' in destination && failure.cause === 'transport' && this.#cancel === undefined) this.#resolve()
+    else {
+      if (this.#cancel !== undefined) this.#nextTarget = this.#targets.length
+      this.#next(failure)
+    }
+  }
+
+  #onResponse(response: SipResponse, flow: Flow, destination: Destination): void {
+    const { status } = response
+    if (status < 200) {
+      this.#provisional = true
+      this.#sendCancel()
+      if (!this.#over) this.#options.onResponse(response, flow)
+      return
+    }
+    if (this.#over) {
+      // Only an INVITE gets here: 2xx of other forks and retransmissions, for as long as Timer M runs.
+      this.#options.onResponse(response, flow)
+      return
+    }
+    if (this.#cancel === undefined) {
+      if ((status === 401 || status === 407) && this.#authenticate(response, flow, destination)) return
+      // RFC 3263 section 4.3: a 503 of one target is a reason to try the next.
+      if (status === 503 && this.#nextTarget < this.#targets.length) {
+        this.#next({ cause: 'transport', code: 'unavailable', detail: 'every target answered 503' })
+        return
+      }
+    }
+    this.#over = true
+    this.#cancelTimer?.cancel()
+    this.#options.onResponse(response, flow)
+  }
+
+  #authenticate(response: SipResponse, flow: Flow, destination: Destination): boolean {
+    const { digest } = this.#options.identity
+    const request = this.#sent
+    if (digest === undefined || request === undefined || this.#challenges >= MOST_CHALLENGES) return false
+    // A challenge that comes from anywhere but the call's own next hop could harvest credentials.
+    if (!this.#options.identity.owns(flow) || !cameFrom(flow, destination, this.#transaction)) {
+      this.#ctx.log('warn', 'rogue_challenge', `${response.status} from ${flow.remote.address} is not answered`)
+      return false
+    }
+    const answers = digest.answer(
+      response,
+      { method: request.method, uri: serialiseUri(request.uri) },
+      this.#answeredNonces,
+    )
+    if (answers === undefined) return false
+    this.#challenges++
+    // Kept from earlier challenges: what another realm asked for on the same way (RFC 3261 section 22.3).
+    const kept = this.#credentials.filter(([name]) => !answers.some(answer => answer[0] === name))
+    this.#credentials = [...kept, ...answers]
+    this.#sequence = this.#options.reserveSequence()
+    this.#attempt(flow.transport !== 'udp' && this.#ctx.layer.sender.isLiveStream(flow) ? { flow } : destination)
+    return true
+  }
+
+  /**
+   * RFC 3261 section 9.1, for INVITE. "nothing-sent": it is over at once and nothing more comes. Otherwise the CANCEL
+   * goes out as soon as a provisional response allows it, and a final response or a failure follows within 64*T1 of it.
+   */
+  cancel(reason: HeaderReason | undefined): 'nothing-sent' | 'cancelling' {
+    if (this.#transaction === undefined) {
+      this.#over = true
+      return 'nothing-sent'
+    }
+    this.#cancel ??= { reason, sent: false }
+    this.#sendCancel()
+    return 'cancelling'
+  }
+
+  #sendCancel(): void {
+    const invite = this.#transaction
+    if (this.#cancel === undefined || this.#cancel.sent || !this.#provisional || this.#over || invite === undefined)
+      return
+    this.#cancel.sent = true
+    this.#ctx.layer.clients.startCancel(createCancel(invite.request, this.#cancel.reason), invite, {
+      onResponse: () => {},
+      onFailure: () => {},
+    })
+    // 9.1: without a final response 64*T1 after the CANCEL the INVITE is considered cancelled.
+    this.#cancelTimer = this.#ctx.time.at(this.#ctx.time.now() + 64 * this.#ctx.timers.t1, () => {
+      if (this.#over) return
+      this.#over = true
+      invite.abandon()
+      this.#options.onFailure({ cause: 'timeout', code: 'cancel_unanswered', detail: 'no final response after CANCEL' })
+    })
+  }
+
+  /** Nothing more is sent or told. */
+  abandon(): void {
+    this.#over = true
+    this.#cancelTimer?.cancel()
+    this.#transaction?.abandon()
+  }
+}
+
+function cameFrom(flow: Flow, destination: Destination, transaction: ClientTransaction | undefined): boolean {
+  if (transaction?.flow?.id === flow.id) return true
+  const sentTo = 'flow' in destination ? destination.flow.remote : destination.target
+  return (
+    flow.transport === transportOf(destination) &&
+    flow.transport === 'udp' &&
+    flow.remote.address === sentTo.address &&
+    flow.remote.port === sentTo.port
+  )
+}
+
+/** Headers with those of the application behind ours. */
+export function headersWith(
+  pairs: readonly (readonly [string, string])[] | undefined,
+  base = HeaderList.empty,
+): HeaderList {
+  return (pairs ?? []).reduce((list, [name, value]) => list.with(name, value), base)
+}

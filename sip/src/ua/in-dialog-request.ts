@@ -1,0 +1,48 @@
+import type { Dialog } from '../dialog/dialog.ts'
+import { HeaderList } from '../message/header-list.ts'
+import type { SipResponse } from '../message/message.ts'
+import type { RequestFailure } from '../transaction/client-transactions.ts'
+import type { Flow } from '../transport/transport.ts'
+import type { CallIdentity } from './call-identity.ts'
+import { ClientRequest } from './client-request.ts'
+import type { Body } from './session.ts'
+import { type UaContext, userOf } from './ua-context.ts'
+
+export interface InDialogRequest {
+  readonly dialog: Dialog
+  readonly identity: CallIdentity
+  /** The dialog's connection, if any. */
+  readonly flow: Flow | undefined
+  readonly method: string
+  readonly headers?: HeaderList
+  readonly body?: Body | undefined
+  /** For methods that refresh the target (RFC 3261 section 12.2.1.1): INVITE, later UPDATE. */
+  readonly withContact?: boolean
+  onResponse(response: SipResponse, flow: Flow): void
+  onFailure(failure: RequestFailure): void
+}
+
+/** Sends a request in a dialog (RFC 3261 section 12.2.1.1): its CSeq number is taken before anything leaves. */
+export function sendInDialog(ctx: UaContext, spec: InDialogRequest): ClientRequest {
+  const { dialog, body } = spec
+  let headers = spec.headers ?? HeaderList.empty
+  if (ctx.userAgentName !== undefined) headers = headers.with('User-Agent', ctx.userAgentName)
+  const request = new ClientRequest(ctx, {
+    build: (sequence, contact) =>
+      dialog.request(spec.method, sequence, {
+        headers,
+        ...(spec.withContact ? { contact } : {}),
+        ...(body === undefined ? {} : { body: body.bytes, contentType: body.contentType }),
+      }),
+    contactUser: userOf(dialog.local.uri),
+    sequence: dialog.reserveSequence(),
+    reserveSequence: () => dialog.reserveSequence(),
+    flow: spec.flow,
+    hop: dialog.hop,
+    identity: spec.identity,
+    onResponse: (response, flow) => spec.onResponse(response, flow),
+    onFailure: failure => spec.onFailure(failure),
+  })
+  request.start()
+  return request
+}

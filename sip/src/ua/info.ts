@@ -1,0 +1,73 @@
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import { screenRequest } from '../message/screen-request.ts'
+import { EXTENSIONS, METHODS } from './abilities.ts'
+import { sendInDialog } from './in-dialog-request.ts'
+import type { Body } from './session.ts'
+import { bodyOf, type SessionCore } from './session-core.ts'
+import { SipStateError } from './sip-state-error.ts'
+import { respond } from './ua-context.ts'
+
+/** Digits that wait behind an unanswered INFO; more than that nobody dials. */
+const MOST_WAITING = 64
+
+/** INFO in the dialog (RFC 6086, as RFC 2976 used it): one at a time, so that digits keep their order over UDP. */
+export class InfoExchange {
+  readonly #core: SessionCore
+  readonly #onGone: (status: number) => void
+  readonly #waiting: Body[] = []
+  #busy = false
+
+  /** `onGone`: the peer knows no such dialog any more. */
+  constructor(core: SessionCore, onGone: (status: number) => void) {
+    this.#core = core
+    this.#onGone = onGone
+  }
+
+  send(body: Body): void {
+    if (this.#waiting.length >= MOST_WAITING) throw new SipStateError('another info', this.#core.state)
+    this.#waiting.push(body)
+    this.#next()
+  }
+
+  #next(): void {
+    const { dialog, flow, identity, ctx, state } = this.#core
+    if (this.#busy || dialog === undefined || state !== 'confirmed') return
+    const body = this.#waiting.shift()
+    if (body === undefined) return
+    this.#busy = true
+    sendInDialog(ctx, {
+      dialog,
+      identity,
+      flow,
+      method: 'INFO',
+      body,
+      onResponse: response => {
+        if (response.status >= 200) this.#done(response.status)
+      },
+      // 8.1.3.1: no response counts as 408, no way as 503.
+      onFailure: failure => this.#done(failure.cause === 'timeout' ? 408 : 503),
+    })
+  }
+
+  #done(status: number): void {
+    this.#busy = false
+    this.#core.emit({ type: 'info-result', status })
+    // 12.2.1.2: a 481 says that the dialog is gone.
+    if (status === 481) this.#onGone(status)
+    else this.#next()
+  }
+
+  /** The peer's INFO: its type is known and it is told, or 415 with Accept. */
+  receive(request: SipRequest): SipResponse {
+    const { ctx } = this.#core
+    const objection = screenRequest(request, {
+      methods: METHODS,
+      extensions: EXTENSIONS,
+      mediaTypes: ctx.acceptedInfoTypes,
+    })
+    if (objection !== undefined) return respond(ctx, request, objection.status, { extra: objection.headers })
+    const body = bodyOf(request)
+    if (body !== undefined) this.#core.emit({ type: 'info', body })
+    return respond(ctx, request, 200)
+  }
+}

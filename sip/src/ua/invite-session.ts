@@ -1,0 +1,231 @@
+import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
+import type { SipRequest } from '../message/message.ts'
+import { parseReason } from '../message/reason.ts'
+import type { ServerTransaction } from '../transaction/server-transactions.ts'
+import type { Flow } from '../transport/transport.ts'
+import { type ByeOutcome, sendBye } from './bye.ts'
+import { InfoExchange } from './info.ts'
+import { OutgoingReinvite } from './reinvite.ts'
+import { IncomingReinvite } from './reinvite-server.ts'
+import type {
+  Body,
+  Direction,
+  HeaderPairs,
+  HeaderReason,
+  InviteSession,
+  OutboundCall,
+  SessionEnd,
+  SessionEvent,
+} from './session.ts'
+import type { SessionCore } from './session-core.ts'
+import { SipStateError } from './sip-state-error.ts'
+import { UacInvite } from './uac-invite.ts'
+import { UasInvite } from './uas-invite.ts'
+
+type Ending = Pick<SessionEnd, 'cause' | 'by' | 'detail'>
+
+/** One INVITE session of either direction: joins the parts, each of which knows one exchange. */
+export class DialogSession implements InviteSession {
+  readonly core: SessionCore
+  #uac: UacInvite | undefined
+  #uas: UasInvite | undefined
+  readonly reinvites: IncomingReinvite
+  readonly #reoffers: OutgoingReinvite
+  readonly infos: InfoExchange
+
+  constructor(core: SessionCore) {
+    this.core = core
+    const gone = (cause: 'timeout' | 'protocol', detail: string) => this.#terminate({ cause, by: 'remote', detail })
+    this.#reoffers = new OutgoingReinvite(core, () => this.reinvites.isUnderWay || this.#initialUnderWay(), gone)
+    this.reinvites = new IncomingReinvite(core, {
+      isGlare: () => this.#reoffers.isUnderWay || this.#initialUnderWay(),
+      onSettled: () => this.#reoffers.resume(),
+      onUnacknowledged: () => gone('timeout', 'no ACK to the answer of a re-INVITE'),
+    })
+    this.infos = new InfoExchange(core, status => gone('protocol', `INFO answered ${status}`))
+  }
+
+  startOutbound(call: OutboundCall): void {
+    this.#uac = new UacInvite(this.core, call)
+    this.#uac.start()
+  }
+
+  startInbound(transaction: ServerTransaction): void {
+    this.#uas = new UasInvite(this.core, transaction, () =>
+      this.#terminate({ cause: 'timeout', by: 'remote', detail: 'no ACK to the 200' }),
+    )
+  }
+
+  #initialUnderWay(): boolean {
+    return (this.#uas?.awaitsAck ?? false) || (this.#uac?.owesAck ?? false)
+  }
+
+  get direction(): Direction {
+    return this.core.direction
+  }
+
+  get callId(): string {
+    return this.core.callId
+  }
+
+  get state(): InviteSession['state'] {
+    return this.core.state
+  }
+
+  get invite(): SipRequest {
+    return this.core.invite
+  }
+
+  get flow(): Flow | undefined {
+    return this.core.flow
+  }
+
+  get dialog(): DialogSnapshot | undefined {
+    return this.core.dialog?.snapshot()
+  }
+
+  onEvent(listener: (event: SessionEvent) => void): void {
+    this.core.listen(listener)
+  }
+
+  progress(status: number, body?: Body): void {
+    this.#inbound('progress').progress(status, body)
+  }
+
+  answer(body: Body): void {
+    this.#inbound('answer').answer(body)
+  }
+
+  reject(
+    status: number,
+    options?: { readonly reason?: string; readonly retryAfterS?: number; readonly headers?: HeaderPairs },
+  ): void {
+    this.#inbound('reject').reject(status, options)
+  }
+
+  acknowledge(body: Body): void {
+    if (this.core.state !== 'confirmed') throw new SipStateError('acknowledge', this.core.state)
+    if (this.#uac?.owesAck) this.#uac.acknowledge(body)
+    else this.#reoffers.acknowledge(body)
+    this.#reoffers.resume()
+  }
+
+  hangUp(options: { readonly reason?: HeaderReason } = {}): void {
+    switch (this.core.state) {
+      case 'calling':
+        this.#uac?.hangUp(options.reason)
+        return
+      case 'early':
+        if (this.#uac !== undefined) this.#uac.hangUp(options.reason)
+        else this.#uas?.reject(480)
+        return
+      case 'incoming':
+        this.#uas?.reject(480)
+        return
+      case 'confirmed':
+        this.#terminate({ cause: 'bye', by: 'local', detail: 'hung up' }, options.reason)
+        return
+      case 'terminating':
+      case 'terminated':
+        return
+    }
+  }
+
+  reoffer(body: Body | undefined): void {
+    this.#confirmed('reoffer')
+    if (this.reinvites.isPending) throw new SipStateError('reoffer during an offer', this.core.state)
+    this.#reoffers.start(body)
+  }
+
+  acceptOffer(body: Body): void {
+    this.#confirmed('acceptOffer')
+    this.reinvites.accept(body)
+  }
+
+  rejectOffer(status: number, warning?: string): void {
+    this.#confirmed('rejectOffer')
+    this.reinvites.reject(status, warning)
+  }
+
+  info(body: Body): void {
+    this.#confirmed('info')
+    this.infos.send(body)
+  }
+
+  #inbound(command: string): UasInvite {
+    if (this.#uas === undefined) throw new SipStateError(command, `${this.core.direction} and ${this.core.state}`)
+    return this.#uas
+  }
+
+  #confirmed(command: string): void {
+    if (this.core.state !== 'confirmed') throw new SipStateError(command, this.core.state)
+  }
+
+  /** The session stood and ends by a BYE of ours (RFC 3261 section 15.1.1). */
+  #terminate(ending: Ending, reason?: HeaderReason): void {
+    const { dialog } = this.core
+    if (this.core.state !== 'confirmed' || dialog === undefined) return
+    this.core.state = 'terminating'
+    this.#uac?.settleAck()
+    this.#reoffers.stop()
+    this.reinvites.stop()
+    const bye = () => {
+      if (this.core.ended) return
+      const { ctx, identity, flow } = this.core
+      sendBye(ctx, { dialog, identity, flow, reason }, outcome => this.#ended(ending, outcome))
+    }
+    if (this.#uas === undefined) bye()
+    else this.#uas.whenSettled(bye)
+  }
+
+  #ended(ending: Ending, outcome: ByeOutcome): void {
+    this.#stop()
+    this.core.end({
+      ...ending,
+      status: 200,
+      reason: 'OK',
+      confirmed: outcome.confirmed,
+      detail: `${ending.detail}; ${outcome.detail}`,
+      retryAfterS: undefined,
+    })
+  }
+
+  #stop(): void {
+    this.#uac?.settleAck()
+    this.#uas?.stop()
+    this.#reoffers.stop()
+    this.reinvites.stop()
+  }
+
+  /** The ACK to a 2xx of ours. */
+  receiveAck(ack: SipRequest, flow: Flow): void {
+    this.core.flow = flow
+    if (this.#uas?.acknowledge(ack) || this.reinvites.acknowledge(ack)) this.#reoffers.resume()
+  }
+
+  /** The INVITE's CANCEL, answered 200 already (RFC 3261 section 9.2). */
+  receiveCancel(): void {
+    this.#uas?.withdrawn('CANCEL')
+  }
+
+  /** A BYE of the peer, answered 200 already (RFC 3261 section 15.1.2). */
+  receiveBye(request: SipRequest): void {
+    if (this.#uas !== undefined && !this.#uas.isAnswered) {
+      this.#uas.withdrawn('BYE')
+      return
+    }
+    // BYEs that cross, or a BYE while ours still waits for the ACK: the call is over, and the peer confirmed it.
+    const by = this.core.state === 'terminating' ? 'local' : 'remote'
+    const given = request.headers.all('Reason').flatMap(line => parseReason(line))[0]
+    this.#stop()
+    this.core.end({
+      cause: 'bye',
+      by,
+      status: 200,
+      reason: given?.text ?? 'OK',
+      confirmed: true,
+      detail: given === undefined ? 'BYE received' : `BYE received: ${given.protocol} ${given.cause ?? ''}`,
+      retryAfterS: undefined,
+    })
+  }
+}

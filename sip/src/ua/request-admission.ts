@@ -1,0 +1,154 @@
+import type { DigestServer } from '../auth/digest-server.ts'
+import { dialogIdOf } from '../dialog/dialog.ts'
+import { HeaderList } from '../message/header-list.ts'
+import type { SipRequest } from '../message/message.ts'
+import type { Refused, ResponseSeed } from '../message/parse-result.ts'
+import { screenRequest } from '../message/screen-request.ts'
+import type { ServerTransaction } from '../transaction/server-transactions.ts'
+import { markReceived } from '../transaction/top-via.ts'
+import type { Flow } from '../transport/transport.ts'
+import { EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
+import { answerOptions } from './options.ts'
+import type { Gatekeeper, HeaderPairs } from './session.ts'
+import { respond, statelessTag, type UaContext } from './ua-context.ts'
+
+export interface AdmissionHooks {
+  /** Seconds for the Retry-After of a 503 when no new call may come: drain, or the cap on sessions. */
+  busy(): number | undefined
+  /** Takes an INVITE that may come in; undefined when there is no room for its transaction. */
+  takeInvite(request: SipRequest, flow: Flow, serverName: string | undefined): ServerTransaction | undefined
+}
+
+/**
+ * Requests outside every dialog that we know (RFC 3261 section 8.2). The gatekeeper is asked first; until a call is
+ * taken no state is kept: every refusal is stateless (section 8.2.7), and whom the gatekeeper drops learns nothing.
+ */
+export class RequestAdmission {
+  readonly #ctx: UaContext
+  readonly #gatekeeper: Gatekeeper
+  readonly #digest: DigestServer
+  readonly #retryAfterS: number
+  readonly #hooks: AdmissionHooks
+
+  constructor(
+    ctx: UaContext,
+    options: { gatekeeper: Gatekeeper; digest: DigestServer; retryAfterS: number },
+    hooks: AdmissionHooks,
+  ) {
+    this.#ctx = ctx
+    this.#gatekeeper = options.gatekeeper
+    this.#digest = options.digest
+    this.#retryAfterS = options.retryAfterS
+    this.#hooks = hooks
+  }
+
+  receive(request: SipRequest, flow: Flow): void {
+    const gate = this.#ask(request, flow)
+    if (gate === undefined) return
+    // 12.2.2, 9.2: a dialog or an INVITE that we do not know.
+    if (dialogIdOf(request) !== undefined || request.method === 'CANCEL') this.#refuse(request, flow, 481)
+    else if (!this.#object(request, flow)) this.#serve(request, flow, gate.serverName)
+  }
+
+  /** What the gatekeeper lets in; everything else has been answered, or dropped, when this is undefined. */
+  #ask(request: SipRequest, flow: Flow): { readonly serverName: string | undefined } | undefined {
+    const verdict = this.#gatekeeper(request, flow)
+    switch (verdict.verdict) {
+      case 'accept':
+        return { serverName: verdict.serverName }
+      case 'drop':
+        return undefined
+      case 'reject': {
+        const { status, retryAfterS } = verdict
+        this.#refuse(request, flow, status, retryAfterS === undefined ? [] : [['Retry-After', String(retryAfterS)]])
+        return undefined
+      }
+      case 'challenge': {
+        // 22.1: ACK and CANCEL are never challenged.
+        if (request.method === 'CANCEL') return undefined
+        const outcome = this.#digest.verify(request, verdict.realm, verdict.passwordOf)
+        if (outcome.proven) return { serverName: undefined }
+        this.#refuse(request, flow, 401, outcome.challenges)
+        return undefined
+      }
+    }
+  }
+
+  /** 8.2.1 to 8.2.3 (405, 416, 420, 415): true when the request was refused for what it is. */
+  #object(request: SipRequest, flow: Flow): boolean {
+    const { servers } = this.#ctx.layer
+    // Whoever may move a call is decided by our own policy, never by the far end.
+    if (request.method === 'REFER') {
+      this.#refuse(request, flow, 403)
+      return true
+    }
+    const objection = screenRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    if (objection !== undefined) {
+      this.#refuse(request, flow, objection.status, objection.headers)
+      return true
+    }
+    // 8.2.2.2: loop or fork that came back together.
+    if (servers.isMerged(request)) {
+      this.#refuse(request, flow, 482)
+      return true
+    }
+    return false
+  }
+
+  #serve(request: SipRequest, flow: Flow, serverName: string | undefined): void {
+    switch (request.method) {
+      case 'OPTIONS':
+        // 11.2: the answer is the one that an INVITE would get.
+        if (this.#hooks.busy() === undefined) {
+          this.#ctx.layer.servers.respondStatelessly(request, flow, answerOptions(this.#ctx, request))
+        } else this.#refuseBusy(request, flow)
+        return
+      case 'INVITE':
+        if (this.#hooks.busy() !== undefined || this.#hooks.takeInvite(request, flow, serverName) === undefined) {
+          this.#refuseBusy(request, flow)
+        }
+        return
+      default:
+        // BYE and INFO live in dialogs only.
+        this.#refuse(request, flow, 481)
+        return
+    }
+  }
+
+  #refuseBusy(request: SipRequest, flow: Flow): void {
+    this.#refuse(request, flow, 503, [['Retry-After', String(this.#hooks.busy() ?? this.#retryAfterS)]])
+  }
+
+  #refuse(request: SipRequest, flow: Flow, status: number, extra: HeaderPairs = []): void {
+    const response = respond(this.#ctx, request, status, { toTag: statelessTag(this.#ctx, request), extra })
+    this.#ctx.layer.servers.respondStatelessly(request, flow, response)
+  }
+
+  /** A message that cannot be processed: answered where a server would, and only to whom the gatekeeper lets in. */
+  receiveRefused(refused: Refused, flow: Flow): void {
+    if (refused.answer === null || refused.seed === null || refused.seed.method === 'ACK') return
+    const request = markReceived(asRequest(refused.seed), flow)
+    const { verdict } = this.#gatekeeper(request, flow)
+    if (verdict === 'accept') this.#refuse(request, flow, refused.answer)
+  }
+}
+
+/** As much of a request as could be read; To stands for the Request-URI, which is what a gatekeeper looks at. */
+function asRequest(seed: ResponseSeed): SipRequest {
+  return {
+    kind: 'request',
+    method: seed.method,
+    uri: seed.to.uri,
+    maxForwards: undefined,
+    via: seed.via,
+    from: seed.from,
+    to: seed.to,
+    callId: seed.callId,
+    cseq: seed.cseq,
+    route: [],
+    recordRoute: [],
+    contact: [],
+    headers: HeaderList.empty,
+    body: new Uint8Array(0),
+  }
+}

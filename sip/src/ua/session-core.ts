@@ -1,0 +1,97 @@
+import type { Dialog } from '../dialog/dialog.ts'
+import { mediaTypeOf } from '../message/content-type.ts'
+import type { SipMessage, SipRequest } from '../message/message.ts'
+import type { Flow } from '../transport/transport.ts'
+import type { CallIdentity } from './call-identity.ts'
+import type { EventSource } from './event-pump.ts'
+import type { Body, Direction, InviteSession, SessionEnd, SessionEvent } from './session.ts'
+import type { UaContext } from './ua-context.ts'
+
+/** Events wait here until somebody listens; a session that nobody ever listens to must not grow. */
+const MOST_UNHEARD = 256
+
+/** The facts of one session that its parts share; each part changes only what is its own noun. */
+export class SessionCore implements EventSource {
+  readonly ctx: UaContext
+  readonly direction: Direction
+  readonly identity: CallIdentity
+  readonly callId: string
+  invite: SipRequest
+  state: InviteSession['state']
+  /** The flow of the last message exchanged. */
+  flow: Flow | undefined
+  /** The dialog that stands or, inbound, will stand; outbound undefined until a 2xx chose one. */
+  dialog: Dialog | undefined
+  readonly #dialogIds = new Set<string>()
+  readonly #table: { add(id: string): void; remove(id: string): void }
+  readonly #onEnded: () => void
+  readonly #events: SessionEvent[] = []
+  #listener: ((event: SessionEvent) => void) | undefined
+
+  constructor(options: {
+    ctx: UaContext
+    direction: Direction
+    identity: CallIdentity
+    invite: SipRequest
+    flow: Flow | undefined
+    table: { add(id: string): void; remove(id: string): void }
+    onEnded: () => void
+  }) {
+    this.ctx = options.ctx
+    this.direction = options.direction
+    this.identity = options.identity
+    this.invite = options.invite
+    this.callId = options.invite.callId
+    this.state = options.direction === 'outbound' ? 'calling' : 'incoming'
+    this.flow = options.flow
+    this.#table = options.table
+    this.#onEnded = options.onEnded
+  }
+
+  get ended(): boolean {
+    return this.state === 'terminated'
+  }
+
+  listen(listener: (event: SessionEvent) => void): void {
+    this.#listener = listener
+    if (this.#events.length > 0) this.ctx.pump.mark(this)
+  }
+
+  emit(event: SessionEvent): void {
+    if (this.ended || this.#events.length >= MOST_UNHEARD) return
+    this.#events.push(event)
+    this.ctx.pump.mark(this)
+  }
+
+  tellOne(): boolean {
+    if (this.#listener === undefined) return false
+    const event = this.#events.shift()
+    if (event === undefined) return false
+    this.#listener(event)
+    return true
+  }
+
+  /** Requests in this dialog are the session's from now on, until it ends. */
+  own(dialog: Dialog): void {
+    if (this.ended) return
+    this.#dialogIds.add(dialog.id)
+    this.#table.add(dialog.id)
+  }
+
+  /** Once; everything of the session in the user agent's tables is gone when it returns. */
+  end(end: SessionEnd): void {
+    if (this.ended) return
+    this.#events.push({ type: 'ended', end })
+    this.state = 'terminated'
+    for (const id of this.#dialogIds) this.#table.remove(id)
+    this.#dialogIds.clear()
+    this.#onEnded()
+    this.ctx.pump.mark(this)
+  }
+}
+
+/** The body of a message; undefined when it has none. */
+export function bodyOf(message: SipMessage): Body | undefined {
+  if (message.body.length === 0) return undefined
+  return { contentType: mediaTypeOf(message) ?? 'application/octet-stream', bytes: message.body }
+}

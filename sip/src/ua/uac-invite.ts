@@ -1,0 +1,251 @@
+import type { Timer } from '@parley/kernel'
+import { Dialog } from '../dialog/dialog.ts'
+import { hopOf } from '../dialog/route-set.ts'
+import { type SipResponse, tagOf } from '../message/message.ts'
+import { parseRetryAfter } from '../message/retry-after.ts'
+import type { RequestFailure } from '../transaction/client-transactions.ts'
+import type { Flow } from '../transport/transport.ts'
+import { sendBye } from './bye.ts'
+import { ClientRequest } from './client-request.ts'
+import { EndToEndAck } from './end-to-end-ack.ts'
+import type { Body, HeaderReason, OutboundCall, SessionEnd } from './session.ts'
+import { bodyOf, type SessionCore } from './session-core.ts'
+import { SipStateError } from './sip-state-error.ts'
+import { userOf } from './ua-context.ts'
+
+/** Early dialogs of one INVITE beyond this many are not told apart any more. */
+const MOST_FORKS = 16
+
+type HangUp = { readonly why: 'local' | 'ring-timeout'; readonly reason: HeaderReason | undefined }
+
+/**
+ * The initial INVITE from the caller's side (RFC 3261 section 13.2), until its 2xx is acknowledged.
+ *
+ *     calling --1xx with tag--> early --2xx--> confirmed
+ *     calling, early --300-699, failure--> terminated
+ *     calling, early --hang up--> terminating --487--> terminated
+ *                                             --2xx: ACK, BYE--> terminated
+ */
+export class UacInvite {
+  readonly #core: SessionCore
+  readonly #call: OutboundCall
+  readonly #request: ClientRequest
+  readonly #early = new Map<string, Dialog>()
+  /** ACKs by To tag: of the dialog that stands, and of forks that were answered later and hung up. */
+  readonly #acks = new Map<string, EndToEndAck>()
+  #trying = false
+  /** To tag of the 2xx that counts. */
+  #chosen: string | undefined
+  /** The 2xx carried an offer that still wants our answer in the ACK. */
+  #ackOwed = false
+  #hangUp: HangUp | undefined
+  #ringTimer: Timer | undefined
+
+  constructor(core: SessionCore, call: OutboundCall) {
+    this.#core = core
+    this.#call = call
+    let sequence = core.invite.cseq.sequence
+    this.#request = new ClientRequest(core.ctx, {
+      build: (number, contact) => ({
+        ...core.invite,
+        cseq: { sequence: number, method: 'INVITE' },
+        contact: [contact],
+      }),
+      contactUser: userOf(call.from.uri),
+      sequence,
+      reserveSequence: () => ++sequence,
+      flow: undefined,
+      hop: call.nextHop ?? hopOf(call.route?.[0]?.uri ?? call.uri),
+      identity: core.identity,
+      adoptTargets: true,
+      onResponse: (response, flow) => this.#onResponse(response, flow),
+      onFailure: failure => this.#onFailure(failure),
+    })
+  }
+
+  start(): void {
+    const { time } = this.#core.ctx
+    this.#ringTimer = time.at(time.now() + (this.#call.ringTimeoutMs ?? 180_000), () =>
+      this.#cancel('ring-timeout', undefined),
+    )
+    this.#request.start()
+  }
+
+  #onResponse(response: SipResponse, flow: Flow): void {
+    this.#core.invite = this.#request.sent ?? this.#core.invite
+    if (!this.#core.ended) this.#core.flow = flow
+    const { status } = response
+    if (status < 200) this.#onProvisional(response)
+    else if (status < 300) this.#onSuccess(response, flow)
+    else this.#onRefused(response)
+  }
+
+  #onProvisional(response: SipResponse): void {
+    if (response.status === 100) {
+      if (!this.#trying) this.#core.emit({ type: 'trying' })
+      this.#trying = true
+      return
+    }
+    const toTag = tagOf(response.to)
+    // 12.1: only a response with a tag makes an early dialog.
+    if (toTag !== undefined) this.#earlyDialog(toTag, response)
+    if (this.#core.state === 'calling') this.#core.state = 'early'
+    if (this.#core.state === 'early') {
+      this.#core.emit({ type: 'progress', status: response.status, toTag, body: bodyOf(response) })
+    }
+  }
+
+  #earlyDialog(toTag: string, response: SipResponse): Dialog {
+    const known = this.#early.get(toTag)
+    if (known !== undefined) return known
+    const dialog = Dialog.ofClient(this.#core.invite, response, this.#core.identity.serverName)
+    if (this.#early.size < MOST_FORKS) {
+      this.#early.set(toTag, dialog)
+      this.#core.own(dialog)
+    }
+    return dialog
+  }
+
+  /** 13.2.2.4. The first 2xx makes the session's dialog; one of another fork is acknowledged and hung up at once. */
+  #onSuccess(response: SipResponse, flow: Flow): void {
+    const toTag = tagOf(response.to) ?? ''
+    const known = this.#acks.get(toTag)
+    if (known !== undefined) {
+      known.transmit()
+      return
+    }
+    if (this.#chosen === toTag) return
+    const dialog =
+      this.#early.get(toTag) ?? Dialog.ofClient(this.#core.invite, response, this.#core.identity.serverName)
+    // A fork that answers is in a dialog of its own: the Record-Route of its 2xx counts, not that of its 1xx.
+    dialog.confirmFrom(response)
+    dialog.sequenceUsed(this.#request.sequence)
+    if (this.#chosen !== undefined) {
+      this.#refuseFork(toTag, dialog, flow)
+      return
+    }
+    this.#chosen = toTag
+    this.#ringTimer?.cancel()
+    this.#core.dialog = dialog
+    this.#core.own(dialog)
+    if (this.#hangUp !== undefined) this.#endAnswered(dialog, flow)
+    else {
+      this.#core.state = 'confirmed'
+      this.#ackOwed = this.#call.body === undefined
+      if (!this.#ackOwed) this.#acknowledge(toTag, dialog, flow)
+      this.#core.emit({ type: 'answered', body: bodyOf(response) })
+    }
+  }
+
+  #acknowledge(toTag: string, dialog: Dialog, flow: Flow | undefined, body?: Body): void {
+    const ack = new EndToEndAck(this.#core.ctx, dialog, this.#request.sequence, flow, body)
+    if (this.#acks.size < MOST_FORKS) this.#acks.set(toTag, ack)
+    ack.transmit()
+  }
+
+  #refuseFork(toTag: string, dialog: Dialog, flow: Flow): void {
+    if (this.#acks.size >= MOST_FORKS) return
+    this.#acknowledge(toTag, dialog, flow)
+    const { ctx, identity } = this.#core
+    const reason: HeaderReason = { protocol: 'SIP', cause: 200, text: 'Call completed elsewhere' }
+    sendBye(ctx, { dialog, identity, flow, reason }, () => {})
+  }
+
+  /** The 2xx crossed our CANCEL (9.1, 15): the call stands for a moment, acknowledged and ended by BYE. */
+  #endAnswered(dialog: Dialog, flow: Flow): void {
+    this.#acknowledge(this.#chosen ?? '', dialog, flow)
+    const { ctx, identity } = this.#core
+    sendBye(ctx, { dialog, identity, flow, reason: this.#hangUp?.reason }, outcome =>
+      this.#end({
+        status: 200,
+        reason: 'OK',
+        confirmed: outcome.confirmed,
+        detail: `answered while cancelled; ${outcome.detail}`,
+      }),
+    )
+  }
+
+  /** 13.2.2.2 and 13.2.2.3. A 3xx ends the call too: following it would let the peer choose whom we call. */
+  #onRefused(response: SipResponse): void {
+    const retryAfter = response.headers.get('Retry-After')
+    this.#end({
+      status: response.status,
+      reason: response.reason,
+      confirmed: true,
+      detail: `INVITE answered ${response.status} ${response.reason}`,
+      retryAfterS: retryAfter === undefined ? undefined : parseRetryAfter(retryAfter)?.seconds,
+    })
+  }
+
+  #onFailure(failure: RequestFailure): void {
+    const timedOut = failure.cause === 'timeout'
+    this.#end({
+      failure,
+      // 8.1.3.1: no response counts as 408, no way to the peer as 503.
+      status: timedOut ? 408 : 503,
+      reason: timedOut ? 'Request Timeout' : 'Service Unavailable',
+      confirmed: false,
+      detail: `INVITE: ${failure.code}: ${failure.detail}`,
+    })
+  }
+
+  #end(
+    facts: Pick<SessionEnd, 'status' | 'reason' | 'confirmed' | 'detail'> & {
+      retryAfterS?: number | undefined
+      failure?: RequestFailure
+    },
+  ): void {
+    this.#ringTimer?.cancel()
+    const { status, reason, confirmed, detail, retryAfterS, failure } = facts
+    const hangUp = this.#hangUp?.why
+    this.#core.end({
+      cause: hangUp === 'local' ? 'cancelled' : hangUp === 'ring-timeout' ? 'timeout' : (failure?.cause ?? 'rejected'),
+      by: hangUp !== undefined || failure !== undefined ? 'local' : 'remote',
+      status,
+      reason,
+      confirmed,
+      detail,
+      retryAfterS,
+    })
+  }
+
+  /** Whatever the state before the 2xx. After it the session sends BYE: see `settleAck`. */
+  hangUp(reason: HeaderReason | undefined): void {
+    this.#cancel('local', reason)
+  }
+
+  #cancel(why: HangUp['why'], reason: HeaderReason | undefined): void {
+    if (this.#hangUp !== undefined || this.#chosen !== undefined || this.#core.ended) return
+    this.#hangUp = { why, reason }
+    this.#core.state = 'terminating'
+    if (this.#request.cancel(reason) === 'nothing-sent') {
+      this.#end({
+        status: 487,
+        reason: 'Request Terminated',
+        confirmed: true,
+        detail: 'given up before the INVITE was sent',
+      })
+    }
+  }
+
+  /** Our answer to a delayed offer, in the ACK. */
+  acknowledge(body: Body): void {
+    if (!this.#ackOwed) throw new SipStateError('acknowledge', this.#core.state)
+    this.#settle(body)
+  }
+
+  /** Before a BYE the 2xx has to have its ACK, even where we owe an answer that never came. */
+  settleAck(): void {
+    if (this.#ackOwed) this.#settle(undefined)
+  }
+
+  get owesAck(): boolean {
+    return this.#ackOwed
+  }
+
+  #settle(body: Body | undefined): void {
+    this.#ackOwed = false
+    const { dialog, flow } = this.#core
+    if (dialog !== undefined) this.#acknowledge(this.#chosen ?? '', dialog, flow, body)
+  }
+}

@@ -1,0 +1,177 @@
+import { randomToken, type Timer } from '@parley/kernel'
+import { Dialog } from '../dialog/dialog.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import type { ServerTransaction } from '../transaction/server-transactions.ts'
+import { METHODS } from './abilities.ts'
+import { AnswerDelivery } from './answer-delivery.ts'
+import type { Body, HeaderPairs } from './session.ts'
+import { bodyOf, type SessionCore } from './session-core.ts'
+import { SipStateError } from './sip-state-error.ts'
+import { contactFor, respond, userOf } from './ua-context.ts'
+
+/** Section 13.3.1.1: a provisional response is repeated every minute, so that proxies do not cancel. */
+const PROGRESS_REPEAT_MS = 60_000
+
+/**
+ * The initial INVITE from the callee's side (RFC 3261 section 13.3), until the ACK to its 2xx.
+ *
+ *     incoming --progress--> early --answer--> confirmed --ACK--> acknowledged
+ *     incoming, early --reject, CANCEL, BYE--> terminated
+ *     confirmed --no ACK in 64*T1--> BYE
+ */
+export class UasInvite {
+  readonly #core: SessionCore
+  readonly #transaction: ServerTransaction
+  readonly #localTag: string
+  readonly #onUnacknowledged: () => void
+  #progressTimer: Timer | undefined
+  #delivery: AnswerDelivery | undefined
+  /** The final response is out. */
+  #answered = false
+  #whenSettled: (() => void) | undefined
+
+  constructor(core: SessionCore, transaction: ServerTransaction, onUnacknowledged: () => void) {
+    this.#core = core
+    this.#transaction = transaction
+    this.#onUnacknowledged = onUnacknowledged
+    this.#localTag = randomToken(core.ctx.random, 16)
+    core.dialog = Dialog.ofServer(transaction.request, this.#localTag, core.identity.serverName)
+    core.own(core.dialog)
+  }
+
+  progress(status: number, body: Body | undefined): void {
+    this.#requireUnanswered('progress')
+    if (!Number.isInteger(status) || status < 101 || status > 199) {
+      throw new SipStateError(`progress with ${status}`, this.#core.state)
+    }
+    const response = this.#dialogResponse(status, body)
+    this.#core.state = 'early'
+    this.#transaction.respond(response)
+    this.#repeat(response)
+  }
+
+  #repeat(response: SipResponse): void {
+    const { time } = this.#core.ctx
+    this.#progressTimer?.cancel()
+    this.#progressTimer = time.at(time.now() + PROGRESS_REPEAT_MS, () => {
+      this.#transaction.respond(response)
+      this.#repeat(response)
+    })
+  }
+
+  answer(body: Body): void {
+    this.#requireUnanswered('answer')
+    const response = this.#dialogResponse(200, body)
+    this.#answered = true
+    this.#progressTimer?.cancel()
+    this.#core.state = 'confirmed'
+    this.#delivery = new AnswerDelivery(this.#core.ctx, this.#transaction, response, {
+      onAck: ack => {
+        if (this.#core.state === 'confirmed') this.#core.emit({ type: 'acknowledged', body: bodyOf(ack) })
+        this.#settled()
+      },
+      // 13.3.1.4: without an ACK the dialog is confirmed, but the session is terminated by a BYE.
+      onUnacknowledged: () => {
+        if (this.#whenSettled === undefined) this.#onUnacknowledged()
+        else this.#settled()
+      },
+    })
+  }
+
+  reject(
+    status: number,
+    options: { readonly reason?: string; readonly retryAfterS?: number; readonly headers?: HeaderPairs } = {},
+  ): void {
+    this.#requireUnanswered('reject')
+    if (!Number.isInteger(status) || status < 300 || status > 699) {
+      throw new SipStateError(`reject with ${status}`, this.#core.state)
+    }
+    const extra: (readonly [string, string])[] = [...(options.headers ?? [])]
+    if (options.retryAfterS !== undefined) extra.push(['Retry-After', String(Math.ceil(options.retryAfterS))])
+    const response = respond(this.#core.ctx, this.#transaction.request, status, {
+      toTag: this.#localTag,
+      extra,
+      ...(options.reason === undefined ? {} : { reason: options.reason }),
+    })
+    this.#refuse(response)
+    this.#core.end({
+      cause: 'rejected',
+      by: 'local',
+      status,
+      reason: response.reason,
+      confirmed: true,
+      detail: `INVITE answered ${status} ${response.reason}`,
+      retryAfterS: options.retryAfterS,
+    })
+  }
+
+  /** A CANCEL (9.2) or BYE (15.1.2) before the final response ends the INVITE with 487; a later CANCEL does nothing. */
+  withdrawn(by: 'CANCEL' | 'BYE'): void {
+    if (this.#answered) return
+    const response = respond(this.#core.ctx, this.#transaction.request, 487, { toTag: this.#localTag })
+    this.#refuse(response)
+    this.#core.end({
+      cause: 'cancelled',
+      by: 'remote',
+      status: 487,
+      reason: response.reason,
+      confirmed: true,
+      detail: `withdrawn by ${by} before the answer`,
+      retryAfterS: undefined,
+    })
+  }
+
+  #refuse(response: SipResponse): void {
+    this.#answered = true
+    this.#progressTimer?.cancel()
+    this.#transaction.respond(response)
+  }
+
+  /** True when `ack` was the one to our 2xx, or a repetition of it. */
+  acknowledge(ack: SipRequest): boolean {
+    return this.#delivery?.acknowledge(ack) ?? false
+  }
+
+  get isAnswered(): boolean {
+    return this.#answered
+  }
+
+  get awaitsAck(): boolean {
+    return this.#delivery?.awaitsAck ?? false
+  }
+
+  /** Section 15: a callee sends no BYE before the ACK to its 2xx. `then` runs at once when nothing is waited for. */
+  whenSettled(then: () => void): void {
+    if (this.awaitsAck) this.#whenSettled = then
+    else then()
+  }
+
+  #settled(): void {
+    const then = this.#whenSettled
+    this.#whenSettled = undefined
+    then?.()
+  }
+
+  /** The session is over: nothing is repeated any more. */
+  stop(): void {
+    this.#progressTimer?.cancel()
+    this.#delivery?.stop()
+  }
+
+  #requireUnanswered(command: string): void {
+    const { state } = this.#core
+    if (this.#answered || (state !== 'incoming' && state !== 'early')) throw new SipStateError(command, state)
+  }
+
+  #dialogResponse(status: number, body: Body | undefined): SipResponse {
+    const { ctx } = this.#core
+    const { request, flow } = this.#transaction
+    return respond(ctx, request, status, {
+      toTag: this.#localTag,
+      contact: [contactFor(ctx, flow.transport, userOf(request.uri))],
+      copyRecordRoute: true,
+      extra: status >= 200 ? [['Allow', METHODS.join(', ')]] : [],
+      ...(body === undefined ? {} : { body: body.bytes, contentType: body.contentType }),
+    })
+  }
+}

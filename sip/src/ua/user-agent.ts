@@ -1,0 +1,304 @@
+import { ParleyError, randomBelow, randomToken } from '@parley/kernel'
+import { DigestClient } from '../auth/digest-client.ts'
+import { DigestServer } from '../auth/digest-server.ts'
+import { KeyedHash } from '../auth/keyed-hash.ts'
+import { Dialog, dialogIdOf, withTag } from '../dialog/dialog.ts'
+import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
+import { hopOf } from '../dialog/route-set.ts'
+import type { HeaderList } from '../message/header-list.ts'
+import type { SipRequest } from '../message/message.ts'
+import { createRequest } from '../message/message-factory.ts'
+import { serialise } from '../message/serialise.ts'
+import type { ServerTransaction } from '../transaction/server-transactions.ts'
+import { DEFAULT_TIMERS } from '../transaction/timers.ts'
+import { TransactionLayer } from '../transaction/transaction-layer.ts'
+import type { Flow, TransportInput } from '../transport/transport.ts'
+import { DIGIT_BODIES, METHODS } from './abilities.ts'
+import { type ByeOutcome, sendBye } from './bye.ts'
+import { CallIdentity } from './call-identity.ts'
+import { ClientRequest, headersWith } from './client-request.ts'
+import { EventPump } from './event-pump.ts'
+import { receiveInDialog } from './in-dialog.ts'
+import { DialogSession } from './invite-session.ts'
+import { RequestAdmission } from './request-admission.ts'
+import type { HeaderReason, InviteSession, OutboundCall } from './session.ts'
+import { SessionCore } from './session-core.ts'
+import { contactFor, type UaContext, userOf } from './ua-context.ts'
+import type { OutboundRequest, RequestOutcome, UserAgentLimits, UserAgentOptions } from './user-agent-options.ts'
+
+const DEFAULT_LIMITS: UserAgentLimits = {
+  sessions: 2000,
+  serverTransactions: 20_000,
+  serverTransactionsPerFlow: 10_000,
+  clientTransactions: 20_000,
+  retryAfterS: 5,
+}
+
+/** A SIP user agent, client and server (RFC 3261 section 8), without sockets or clocks of its own. */
+export class UserAgent {
+  readonly #ctx: UaContext
+  readonly #limits: UserAgentLimits
+  readonly #onInvite: (session: InviteSession) => void
+  readonly #admission: RequestAdmission
+  readonly #sessions = new Set<DialogSession>()
+  readonly #dialogs = new Map<string, DialogSession>()
+  #draining = false
+  #closed = false
+  #closing: { readonly promise: Promise<void>; readonly done: () => void } | undefined
+
+  constructor(options: UserAgentOptions) {
+    const { transport, random } = options
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#onInvite = options.onInvite
+    const log: UaContext['log'] = (level, event, detail) => options.log?.({ level, event, detail })
+    const pump = new EventPump(options.time, error => log('error', 'unexpected_exception', describe(error)))
+    const timers = { ...DEFAULT_TIMERS, ...options.timers }
+    const layer = new TransactionLayer({
+      time: pump.time,
+      random,
+      transport,
+      timers,
+      clientLimit: this.#limits.clientTransactions,
+      serverLimits: { total: this.#limits.serverTransactions, perFlow: this.#limits.serverTransactionsPerFlow },
+      user: {
+        onRequest: (request, flow) => this.#onRequest(request, flow),
+        onAck: (request, flow) => this.#dialogs.get(dialogIdOf(request) ?? '')?.receiveAck(request, flow),
+      },
+    })
+    this.#ctx = {
+      time: pump.time,
+      random,
+      transport,
+      layer,
+      pump,
+      timers,
+      userAgentName: options.userAgentName,
+      acceptedInfoTypes: options.acceptedInfoTypes ?? DIGIT_BODIES,
+      statelessTags: new KeyedHash(random),
+      log,
+    }
+    this.#admission = new RequestAdmission(
+      this.#ctx,
+      {
+        gatekeeper: options.gatekeeper,
+        digest: new DigestServer(pump.time, random),
+        retryAfterS: this.#limits.retryAfterS,
+      },
+      {
+        busy: () =>
+          this.#draining || this.#sessions.size >= this.#limits.sessions ? this.#limits.retryAfterS : undefined,
+        takeInvite: (request, flow, serverName) => this.#takeInvite(request, flow, serverName),
+      },
+    )
+    transport.onInput(input => pump.run(() => this.#onInput(input)))
+  }
+
+  #onInput(input: TransportInput): void {
+    if (this.#closed) return
+    if (input.type === 'message' && !input.result.ok) {
+      if (!input.result.fatal) this.#admission.receiveRefused(input.result, input.flow)
+      else this.#ctx.transport.submit({ type: 'close-flow', flow: input.flow })
+      return
+    }
+    this.#ctx.layer.handle(input)
+  }
+
+  #onRequest(request: SipRequest, flow: Flow): void {
+    const id = dialogIdOf(request)
+    const session = id === undefined ? undefined : this.#dialogs.get(id)
+    if (session === undefined || id === undefined) this.#admission.receive(request, flow)
+    else receiveInDialog(this.#ctx, session, id, request, flow)
+  }
+
+  #takeInvite(request: SipRequest, flow: Flow, serverName: string | undefined): ServerTransaction | undefined {
+    let session: DialogSession | undefined
+    const transaction = this.#ctx.layer.servers.start(request, flow, { onCancel: () => session?.receiveCancel() })
+    if (transaction === undefined) return undefined
+    session = this.#session('inbound', transaction.request, flow, new CallIdentity(serverName, undefined))
+    session.startInbound(transaction)
+    try {
+      this.#onInvite(session)
+    } catch (error) {
+      // A caller must not hear ringing from a bug of the application's.
+      this.#ctx.log('error', 'on_invite_failed', describe(error))
+      if (session.state === 'incoming') session.reject(500)
+      else session.hangUp()
+    }
+    return transaction
+  }
+
+  #session(
+    direction: 'inbound' | 'outbound',
+    invite: SipRequest,
+    flow: Flow | undefined,
+    identity: CallIdentity,
+  ): DialogSession {
+    const session: DialogSession = new DialogSession(
+      new SessionCore({
+        ctx: this.#ctx,
+        direction,
+        identity,
+        invite,
+        flow,
+        table: {
+          add: id => this.#dialogs.set(id, session),
+          remove: id => {
+            if (this.#dialogs.get(id) === session) this.#dialogs.delete(id)
+          },
+        },
+        onEnded: () => {
+          this.#sessions.delete(session)
+          if (this.#sessions.size === 0) this.#closing?.done()
+        },
+      }),
+    )
+    this.#sessions.add(session)
+    return session
+  }
+
+  /**
+   * Calls. Events follow; nothing is sent synchronously.
+   *
+   * Errors: "draining", "too_many_sessions" (retryable); SipMessageError for something in `call` that no message may carry.
+   */
+  invite(call: OutboundCall): InviteSession {
+    if (this.#draining) throw new ParleyError('draining', 'this user agent takes no new calls')
+    if (this.#sessions.size >= this.#limits.sessions) {
+      throw new ParleyError('too_many_sessions', `${this.#limits.sessions} calls stand already`, { retryable: true })
+    }
+    const invite = this.#request('INVITE', call, [['Allow', METHODS.join(', ')]], call.body)
+    const session = this.#session('outbound', invite, undefined, this.#identity(call))
+    session.startOutbound(call)
+    return session
+  }
+
+  /** Asks a peer what it can do, or whether it is there (RFC 3261 section 11.1). The promise never rejects. */
+  options(target: OutboundRequest): Promise<RequestOutcome> {
+    const template = this.#request('OPTIONS', target, [['Accept', 'application/sdp']])
+    let { sequence } = template.cseq
+    return new Promise(resolve => {
+      new ClientRequest(this.#ctx, {
+        build: (number, contact) => ({
+          ...template,
+          cseq: { sequence: number, method: 'OPTIONS' },
+          contact: [contact],
+        }),
+        contactUser: userOf(target.from.uri),
+        sequence,
+        reserveSequence: () => ++sequence,
+        flow: undefined,
+        hop: firstHop(target),
+        identity: this.#identity(target),
+        adoptTargets: true,
+        onResponse: response => {
+          if (response.status >= 200) resolve({ type: 'response', response })
+        },
+        onFailure: failure => resolve({ type: 'failed', ...failure }),
+      }).start()
+    })
+  }
+
+  /**
+   * Sends a BYE in a dialog that another process had: over a connection of its own, with a CSeq number that leaves
+   * `sequenceGap` (default 1000) behind the last one known. The promise never rejects.
+   */
+  bye(
+    snapshot: DialogSnapshot,
+    options: { readonly sequenceGap?: number; readonly reason?: HeaderReason } = {},
+  ): Promise<ByeOutcome> {
+    const dialog = Dialog.restore(snapshot)
+    if (dialog === undefined) {
+      return Promise.resolve({ confirmed: false, status: undefined, detail: 'the dialog cannot be read' })
+    }
+    dialog.skipSequence((options.sequenceGap ?? 1000) - 1)
+    const identity = new CallIdentity(dialog.serverName, undefined)
+    return new Promise(resolve => {
+      sendBye(this.#ctx, { dialog, identity, flow: undefined, reason: options.reason }, resolve)
+    })
+  }
+
+  #identity(call: OutboundRequest): CallIdentity {
+    const hop = firstHop(call)
+    const digest = call.credentials === undefined ? undefined : new DigestClient(call.credentials, this.#ctx.random)
+    return new CallIdentity(hop?.serverName ?? hop?.host, digest)
+  }
+
+  /** A request outside a dialog (8.1.1), without Via and Contact; throws when it could not be written. */
+  #request(
+    method: string,
+    call: OutboundRequest,
+    own: readonly (readonly [string, string])[],
+    body?: OutboundCall['body'],
+  ): SipRequest {
+    const { random, userAgentName } = this.#ctx
+    let headers: HeaderList = headersWith(own)
+    if (userAgentName !== undefined) headers = headers.with('User-Agent', userAgentName)
+    const request = createRequest({
+      method,
+      uri: call.uri,
+      via: [],
+      from: withTag(call.from, randomToken(random, 16)),
+      to: call.to ?? { displayName: undefined, uri: { ...call.uri, headers: [] }, params: new Map() },
+      callId: randomToken(random, 24),
+      // 8.1.1.5: anything below 2^31; small enough to leave room for a whole call.
+      cseq: { sequence: 1 + randomBelow(random, 2 ** 16), method },
+      route: call.route ?? [],
+      headers: headersWith(call.headers, headers),
+      ...(body === undefined ? {} : { body: body.bytes, contentType: body.contentType }),
+    })
+    const via = { transport: 'UDP', host: 'localhost', port: undefined, params: new Map() }
+    serialise({ ...request, via: [via], contact: [contactFor(this.#ctx, 'udp', userOf(call.from.uri))] })
+    return request
+  }
+
+  get sessionCount(): number {
+    return this.#sessions.size
+  }
+
+  /** Everything that is remembered at once, for tests and metrics: zero some time after the last call. */
+  get footprint(): {
+    readonly sessions: number
+    readonly dialogs: number
+    readonly transactions: number
+    readonly sends: number
+  } {
+    return {
+      sessions: this.#sessions.size,
+      dialogs: this.#dialogs.size,
+      transactions: this.#ctx.layer.size,
+      sends: this.#ctx.layer.sender.pending,
+    }
+  }
+
+  /** While on, a new INVITE gets 503 with Retry-After and `invite` throws "draining"; calls that stand go on. */
+  drain(on: boolean): void {
+    this.#draining = on
+  }
+
+  /** Hangs up everything; resolves when every session has ended, or after 64*T1 at the latest. Then nothing is sent any more. */
+  close(): Promise<void> {
+    if (this.#closing !== undefined) return this.#closing.promise
+    this.#draining = true
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { time, timers, layer } = this.#ctx
+    const limit = time.at(time.now() + 64 * timers.t1, () => done())
+    const done = () => {
+      limit.cancel()
+      this.#closed = true
+      layer.stop()
+      resolve()
+    }
+    this.#closing = { promise, done: () => time.at(time.now(), done) }
+    for (const session of [...this.#sessions]) session.hangUp()
+    if (this.#sessions.size === 0) this.#closing.done()
+    return promise
+  }
+}
+
+function firstHop(call: OutboundRequest) {
+  return call.nextHop ?? hopOf(call.route?.[0]?.uri ?? call.uri)
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,154 @@
+import { SeededRandom, VirtualTime } from '@parley/kernel'
+import type { SipUri } from '../../message/message.ts'
+import type { TransportName } from '../../transport/transport.ts'
+import type { Body, Gatekeeper, InviteSession, OutboundCall, SessionEvent } from '../session.ts'
+import { UserAgent } from '../user-agent.ts'
+import type { LogEntry, UserAgentOptions } from '../user-agent-options.ts'
+import { type PassedMessage, VirtualNetwork, type VirtualTransport } from '../virtual-network.ts'
+
+export const sdp = (text: string): Body => ({ contentType: 'application/sdp', bytes: new TextEncoder().encode(text) })
+
+export const textOf = (body: Body | undefined): string | undefined =>
+  body === undefined ? undefined : new TextDecoder().decode(body.bytes)
+
+export function sipUri(user: string, host: string, transport: TransportName): SipUri {
+  return {
+    scheme: 'sip',
+    user,
+    password: undefined,
+    host,
+    port: undefined,
+    params: new Map([['transport', transport]]),
+    headers: [],
+  }
+}
+
+/** What a session told, in order, for reading in tests. */
+export class Heard {
+  readonly session: InviteSession
+  readonly events: SessionEvent[] = []
+
+  constructor(session: InviteSession, react: (event: SessionEvent, session: InviteSession) => void = () => {}) {
+    this.session = session
+    session.onEvent(event => {
+      this.events.push(event)
+      react(event, session)
+    })
+  }
+
+  get types(): string[] {
+    return this.events.map(event => event.type)
+  }
+
+  get end() {
+    const last = this.events.at(-1)
+    return last?.type === 'ended' ? last.end : undefined
+  }
+
+  body(type: 'answered' | 'acknowledged' | 'offer' | 'offer-answered' | 'reoffer-answered'): string | undefined {
+    const event = this.events.findLast(candidate => candidate.type === type)
+    return event !== undefined && 'body' in event ? textOf(event.body) : undefined
+  }
+}
+
+type React = (event: SessionEvent, session: InviteSession) => void
+
+export interface Side {
+  readonly ua: UserAgent
+  readonly transport: VirtualTransport
+  readonly calls: Heard[]
+  readonly logs: LogEntry[]
+  onCall: (session: InviteSession) => React | undefined
+}
+
+/** Two user agents, "a.test" at 10.0.0.1 and "b.test" at 10.0.0.2, that reach each other. */
+export class Pair {
+  readonly time = new VirtualTime()
+  readonly network: VirtualNetwork
+  readonly a: Side
+  readonly b: Side
+  readonly transport: TransportName
+
+  constructor(
+    options: {
+      transport?: TransportName
+      seed?: number
+      loss?: number
+      a?: Partial<UserAgentOptions>
+      b?: Partial<UserAgentOptions>
+      gatekeeper?: Gatekeeper
+    } = {},
+  ) {
+    this.transport = options.transport ?? 'udp'
+    const seed = options.seed ?? 1
+    this.network = new VirtualNetwork({ time: this.time, random: new SeededRandom(seed), loss: options.loss ?? 0 })
+    const gatekeeper = options.gatekeeper ?? (() => ({ verdict: 'accept' }))
+    this.a = this.#side('a.test', '10.0.0.1', seed * 2 + 1, { gatekeeper, ...options.a })
+    this.b = this.#side('b.test', '10.0.0.2', seed * 2 + 2, { gatekeeper, ...options.b })
+  }
+
+  #side(
+    host: string,
+    address: string,
+    seed: number,
+    options: Partial<UserAgentOptions> & { gatekeeper: Gatekeeper },
+  ): Side {
+    const transport = this.network.element({ address, host })
+    const calls: Heard[] = []
+    const logs: LogEntry[] = []
+    const side: Side = {
+      transport,
+      calls,
+      logs,
+      onCall: () => undefined,
+      ua: new UserAgent({
+        time: this.time,
+        random: new SeededRandom(seed),
+        transport,
+        onInvite: session => {
+          const heard: Heard = new Heard(session, (event, told) => react?.(event, told))
+          calls.push(heard)
+          const react = side.onCall(session)
+        },
+        log: entry => logs.push(entry),
+        ...options,
+      }),
+    }
+    return side
+  }
+
+  call(options: Partial<OutboundCall> = {}, react?: React): Heard {
+    const session = this.a.ua.invite({
+      uri: sipUri('bob', 'b.test', this.transport),
+      from: { displayName: 'Alice', uri: sipUri('alice', 'a.test', this.transport), params: new Map() },
+      body: sdp('offer'),
+      ...options,
+    })
+    return new Heard(session, react)
+  }
+
+  /** A call that stands on both sides. */
+  established(): { caller: Heard; callee: Heard } {
+    const caller = this.call()
+    this.time.advance(200)
+    const callee = this.b.calls.at(-1)
+    if (callee === undefined) throw new Error('no call came in')
+    callee.session.answer(sdp('answer'))
+    this.time.advance(200)
+    return { caller, callee }
+  }
+
+  /** First lines of what passed, with direction: "a> INVITE", "b> 200 INVITE". */
+  get trace(): string[] {
+    return this.network.passed.map(traceLine)
+  }
+}
+
+export function traceLine(message: PassedMessage): string {
+  const who =
+    message.from.address === '10.0.0.1' ? 'a' : message.from.address === '10.0.0.2' ? 'b' : message.from.address
+  const [first = ''] = message.text.split('\r\n')
+  const method = /^CSeq: *\d+ +(\S+)/im.exec(message.text)?.[1] ?? ''
+  const what = first.startsWith('SIP/2.0 ') ? `${first.slice(8, 11)} ${method}` : (first.split(' ')[0] ?? '')
+  return `${who}> ${what}${message.lost ? ' lost' : ''}`
+}

@@ -66,13 +66,13 @@ export const HEADER_READERS: ReadonlyMap<string, Reader> = new Map<string, Reade
   [
     'Route',
     (draft, value, offset) => {
-      draft.route = join(draft.route, readAddresses(draft, 'Route', value, offset))
+      append(draft.route, readAddresses(draft, 'Route', value, offset))
     },
   ],
   [
     'Record-Route',
     (draft, value, offset) => {
-      draft.recordRoute = join(draft.recordRoute, readAddresses(draft, 'Record-Route', value, offset))
+      append(draft.recordRoute, readAddresses(draft, 'Record-Route', value, offset))
     },
   ],
   ['Contact', readContact],
@@ -113,14 +113,15 @@ function noticeAt(draft: MessageDraft, where: string, offset: number): Notice {
   return (code, detail) => draft.tolerate(code, where, offset, detail)
 }
 
-function join<T>(before: readonly T[], more: readonly T[]): readonly T[] {
-  return before.length === 0 ? more : [...before, ...more]
+/** Not `push(...more)`: as many arguments as a hostile list has elements could exhaust the stack. */
+function append<T>(list: T[], more: readonly T[]): void {
+  for (const element of more) list.push(element)
 }
 
 function readVia(draft: MessageDraft, value: string, offset: number): void {
   const values = parseViaList(value, noticeAt(draft, 'Via', offset))
   if (values === undefined) draft.refuse(400, 'bad_via', 'Via', offset, 'A Via value cannot be read.')
-  draft.via = join(draft.via, values ?? salvageVia(value))
+  append(draft.via, values ?? salvageVia(value))
 }
 
 /** Enough of a malformed Via for the answer that refuses it: the sender finds its request by the branch. */
@@ -176,7 +177,7 @@ function readContact(draft: MessageDraft, value: string, offset: number): void {
   if (value === '*' && before.length === 0) draft.contact = '*'
   else if (before === '*' || splitList(value).includes('*')) {
     draft.refuse(400, 'bad_contact', 'Contact', offset, '"*" must be the only Contact.')
-  } else draft.contact = join(before, readAddresses(draft, 'Contact', value, offset))
+  } else append(before, readAddresses(draft, 'Contact', value, offset))
 }
 
 function readCallId(draft: MessageDraft, value: string, offset: number): void {

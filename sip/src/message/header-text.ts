@@ -1,7 +1,6 @@
 import { consistsOf, TOKEN } from './characters.ts'
 import { SipMessageError } from './sip-message-error.ts'
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a header
 const LINE_BREAKING = /[\r\n\0]/
 
 /** `text` itself when it can stand in a header line; else throws SipMessageError "header_injection". */

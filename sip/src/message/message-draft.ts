@@ -3,15 +3,15 @@ import type { Fault } from './parse-result.ts'
 
 /** What has been read of a message so far. Filled by the header readers, judged at the end. */
 export class MessageDraft {
-  via: readonly Via[] = []
+  readonly via: Via[] = []
   from: NameAddr | undefined
   to: NameAddr | undefined
   callId: string | undefined
   cseq: CSeq | undefined
   maxForwards: number | undefined
-  route: readonly NameAddr[] = []
-  recordRoute: readonly NameAddr[] = []
-  contact: readonly NameAddr[] | '*' = []
+  readonly route: NameAddr[] = []
+  readonly recordRoute: NameAddr[] = []
+  contact: NameAddr[] | '*' = []
   readonly headers: (readonly [name: string, value: string])[] = []
   /** Undefined: no usable Content-Length. */
   contentLength: number | undefined
@@ -27,5 +27,11 @@ export class MessageDraft {
 
   refuse(status: number, code: string, where: string, offset: number, detail: string): void {
     this.refusal ??= { status, fault: { code, where, offset, detail } }
+  }
+
+  /** Refuses for its size what was only read in part: whatever else was found says less. */
+  refuseTooLarge(headerBytes: number): void {
+    const detail = `The headers are larger than the ${headerBytes} bytes that are accepted.`
+    this.refusal = { status: 513, fault: { code: 'headers_too_large', where: 'message', offset: headerBytes, detail } }
   }
 }

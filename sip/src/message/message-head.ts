@@ -69,7 +69,6 @@ function readStartLine(draft: MessageDraft, line: StartLine, offset: number): Ur
   return uri
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not stand in a line
 const LINE_BREAKING = /[\0\r]/
 
 const PROBLEMS: Readonly<Record<SectionProblem['code'], readonly [status: number, where: string, detail: string]>> = {

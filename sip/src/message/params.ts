@@ -16,7 +16,7 @@ export function parseParams(text: string, start: number, notice: Notice = ignore
   while (i < text.length) {
     if (text.charCodeAt(i) !== 0x3b) return undefined
     i = skipSpace(text, i + 1)
-    if (i === text.length && params.size > 0) {
+    if (i === text.length) {
       notice('trailing_semicolon', 'A semicolon without a parameter ends the value.')
       break
     }

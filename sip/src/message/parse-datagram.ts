@@ -13,7 +13,7 @@ export function parseDatagram(bytes: Uint8Array, limits: MessageLimits = DEFAULT
   const unfinished =
     view.length > limits.headerBytes && draft.faults.some(fault => fault.code === 'unterminated_headers')
   if (unfinished) {
-    draft.refuse(513, 'headers_too_large', 'message', limits.headerBytes, 'The headers are larger than is accepted.')
+    draft.refuseTooLarge(limits.headerBytes)
     return refuseMessage(head, false)
   }
   const available = view.length - head.end

@@ -122,7 +122,7 @@ export class StreamFramer {
   #refuseOversize(): ParseResult {
     const { headerBytes } = this.#limits
     const head = readMessageHead(this.#store.toString('latin1', this.#start, this.#start + headerBytes), this.#limits)
-    head.draft.refuse(513, 'headers_too_large', 'message', headerBytes, 'The headers are larger than is accepted.')
+    head.draft.refuseTooLarge(headerBytes)
     return this.#loseFraming(head)
   }
 

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { Pair, sdp, sipUri } from './testing/pair.ts'
+import { RawPeer } from './testing/raw-peer.ts'
+
+describe('giving up a call that rings', () => {
+  it.each(['udp', 'tls'] as const)('over %s: CANCEL, 200, 487, ACK', transport => {
+    const pair = new Pair({ transport })
+    const caller = pair.call()
+    pair.time.advance(100)
+    const callee = pair.b.calls[0]!
+    callee.session.progress(180)
+    pair.time.advance(100)
+    caller.session.hangUp({ reason: { protocol: 'SIP', cause: 200, text: 'Call completed elsewhere' } })
+    pair.time.advance(100)
+    expect(pair.trace.slice(3)).toEqual(['a> CANCEL', 'b> 200 CANCEL', 'b> 487 INVITE', 'a> ACK'])
+    expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 487, confirmed: true })
+    expect(callee.end).toMatchObject({ cause: 'cancelled', by: 'remote', status: 487 })
+    expect(pair.network.passed.find(({ text }) => text.startsWith('CANCEL'))?.text).toContain(
+      'Reason: SIP;cause=200;text="Call completed elsewhere"',
+    )
+  })
+
+  it('keeps the CANCEL back until a provisional response came', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
+    pair.time.advance(100)
+    caller.session.hangUp()
+    pair.time.advance(300)
+    expect(peer.methods()).toEqual(['INVITE'])
+    peer.reply(peer.last('INVITE'), 100)
+    pair.time.advance(100)
+    expect(peer.methods()).toEqual(['INVITE', 'CANCEL'])
+    const [invite, cancel] = peer.requests
+    expect(cancel?.via).toEqual(invite?.via)
+    expect(cancel?.uri).toEqual(invite?.uri)
+    expect(cancel?.cseq.sequence).toBe(invite?.cseq.sequence)
+    peer.reply(peer.last('CANCEL'), 200)
+    peer.reply(peer.last('INVITE'), 487)
+    pair.time.advance(100)
+    expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 487, confirmed: true })
+  })
+
+  it('acknowledges and hangs up a 200 that crossed the CANCEL', () => {
+    const pair = new Pair()
+    const caller = pair.call()
+    pair.time.advance(100)
+    const callee = pair.b.calls[0]!
+    callee.session.progress(180)
+    pair.time.advance(100)
+    callee.session.answer(sdp('answer'))
+    caller.session.hangUp()
+    pair.time.advance(200)
+    expect(caller.types).not.toContain('answered')
+    expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 200, confirmed: true })
+    expect(callee.end).toMatchObject({ cause: 'bye', by: 'remote', confirmed: true })
+    expect(pair.trace.slice(3)).toEqual([
+      'b> 200 INVITE',
+      'a> CANCEL',
+      'b> 200 CANCEL',
+      'a> ACK',
+      'a> BYE',
+      'b> 200 BYE',
+    ])
+  })
+
+  it('waits 64*T1 for a peer that never answers the CANCEL, and no longer', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
+    pair.time.advance(100)
+    peer.reply(peer.last('INVITE'), 180)
+    pair.time.advance(100)
+    caller.session.hangUp()
+    pair.time.advance(31_900)
+    expect(caller.end).toBeUndefined()
+    pair.time.advance(200)
+    expect(caller.end).toMatchObject({ cause: 'cancelled', status: 408, confirmed: false })
+    expect(pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
+  })
+
+  it('sends nothing when it is given up before the address is known', () => {
+    const pair = new Pair()
+    const caller = pair.call()
+    caller.session.hangUp()
+    pair.time.advance(1000)
+    expect(pair.trace).toEqual([])
+    expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 487, confirmed: true })
+  })
+
+  it('gives up by itself after the ring timeout', () => {
+    const pair = new Pair()
+    const caller = pair.call({ ringTimeoutMs: 20_000 })
+    pair.time.advance(100)
+    pair.b.calls[0]!.session.progress(180)
+    pair.time.advance(20_000)
+    expect(caller.end).toMatchObject({ cause: 'timeout', by: 'local', status: 487, confirmed: true })
+    expect(pair.b.calls[0]!.end).toMatchObject({ cause: 'cancelled', by: 'remote' })
+  })
+
+  it('answers a late CANCEL 200 and lets the call stand', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
+    pair.time.advance(50)
+    const { request } = peer.last('INVITE')
+    caller.session.hangUp()
+    // The same INVITE and CANCEL, played at b by hand.
+    peer.sendMessage({ ...request, uri: sipUri('bob', 'b.test', 'udp') }, { address: '10.0.0.2', transport: 'udp' })
+    pair.time.advance(50)
+    const callee = pair.b.calls[0]!
+    callee.session.answer(sdp('answer'))
+    pair.time.advance(50)
+    const cancel = { ...request, method: 'CANCEL', cseq: { ...request.cseq, method: 'CANCEL' } }
+    peer.sendMessage({ ...cancel, body: new Uint8Array(0) }, { address: '10.0.0.2', transport: 'udp' })
+    pair.time.advance(50)
+    expect(peer.responses.map(response => [response.status, response.cseq.method])).toContainEqual([200, 'CANCEL'])
+    expect(callee.session.state).toBe('confirmed')
+  })
+
+  it('answers a CANCEL for nothing 481, and only where the gatekeeper lets the sender in', () => {
+    for (const verdict of ['accept', 'drop'] as const) {
+      const pair = new Pair({ gatekeeper: () => ({ verdict }) })
+      const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+      const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
+      pair.time.advance(50)
+      const { request } = peer.last('INVITE')
+      caller.session.hangUp()
+      const cancel = { ...request, method: 'CANCEL', cseq: { ...request.cseq, method: 'CANCEL' } }
+      peer.sendMessage({ ...cancel, body: new Uint8Array(0) }, { address: '10.0.0.2', transport: 'udp' })
+      pair.time.advance(50)
+      expect(peer.responses.map(response => response.status)).toEqual(verdict === 'accept' ? [481] : [])
+    }
+  })
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fuzzMessage } from '../../fuzz/fuzz-message.ts'
+import { fuzzMessage } from '../../fuzz/message.fuzz.ts'
 import { canonicalName } from './canonical-name.ts'
 import { decodeFile } from './decode.ts'
 import { HeaderList } from './header-list.ts'

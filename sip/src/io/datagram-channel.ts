@@ -47,8 +47,9 @@ export class DatagramChannel {
     // Addresses are literals here; Node's own lookup would put every send off to a later tick.
     const lookup: SocketOptions['lookup'] = (host, _options, found) => found(null, host, ipv6 ? 6 : 4)
     const socket = createSocket({ type: ipv6 ? 'udp6' : 'udp4', lookup })
+    const listening = once(socket, 'listening')
     socket.bind({ address: options.bind, port: options.port, exclusive: true })
-    await once(socket, 'listening')
+    await listening
     return new DatagramChannel(options, socket, ipv6)
   }
 

@@ -142,7 +142,7 @@ export class MediaSection {
     if (!/(?:^|\/)RTP\//i.test(this.#protocol)) return []
     const codecs = new Map<number, SdpCodec>()
     for (const format of this.#formats) {
-      if (!/^\d{1,3}$/.test(format)) continue
+      if (!/^(?:0|[1-9]\d{0,2})$/.test(format)) continue
       const payloadType = Number(format)
       const mapping =
         this.#mappings.get(payloadType) ?? (this.#kind === 'audio' ? STATIC_AUDIO.get(payloadType) : undefined)

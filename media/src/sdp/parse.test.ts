@@ -62,6 +62,13 @@ describe('a session description', () => {
     expect(parsed).toMatchObject({ ok: true, description: { origin: { username: 'John Q. Public', sessionId: '1' } } })
   })
 
+  it('takes no payload type that an answer could not repeat as it was written', () => {
+    expect(parse([...HEAD, 'm=audio 20000 RTP/AVP 00 128 -1 *'])).toMatchObject({
+      ok: true,
+      description: { media: [{ codecs: [] }] },
+    })
+  })
+
   it.each([
     ['no bytes', [''], 'sdp_empty', 0],
     ['another version', ['v=1', ...HEAD.slice(1)], 'sdp_version', 1],

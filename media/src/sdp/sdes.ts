@@ -70,7 +70,7 @@ function parseMki(text: string): CryptoAttribute['mki'] {
 
 /** Padding may be there or not: rtpengine leaves it out for the suites whose keys need it. */
 function decodeBase64(text: string): Uint8Array | null {
-  if (text.length > Math.ceil((MAX_KEY_BYTES * 4) / 3) + 2 || !BASE64.test(text)) return null
+  if (text.length > (MAX_KEY_BYTES / 3) * 4 || !BASE64.test(text)) return null
   const digits = text.replace(/=+$/, '')
   // One digit left over holds less than a byte; padding that is there must complete the last group.
   if (digits.length % 4 === 1 || (digits.length !== text.length && text.length % 4 !== 0)) return null

@@ -61,7 +61,7 @@ export type PlannedAnswer =
       /** snake_case, stable. */
       readonly code: string
       readonly warningCode: number
-      /** The whole value of a Warning header (RFC 3261 section 20.43): `305 parley "…"`. */
+      /** Text for a Warning header (RFC 3261 section 20.43): ASCII without quotes and backslashes. */
       readonly warning: string
       readonly detail: string
     }
@@ -165,7 +165,7 @@ export function refuseOffer(local: LocalMedia, offer: Uint8Array): Uint8Array | 
 function refusedOffer(status: 400 | 488, { code, warningCode, warning }: Refusal): PlannedAnswer {
   // Some of it the peer wrote: nothing of that may end the quoted string or the header.
   const quotable = warning.replace(/[^ !#-[\]-~]/g, '?')
-  return { ok: false, status, code, warningCode, warning: `${warningCode} parley "${quotable}"`, detail: warning }
+  return { ok: false, status, code, warningCode, warning: quotable, detail: warning }
 }
 
 function chooseAudio(local: LocalMedia, description: SessionDescription): AudioChoice | Refusal {

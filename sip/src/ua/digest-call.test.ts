@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { Pair, sdp, sipUri } from './testing/pair.ts'
+import { RawPeer } from './testing/raw-peer.ts'
+
+const credentials = { username: 'trunk', password: 'secret' }
+const asked = (passwords: Record<string, string>) => ({
+  gatekeeper: () => ({ verdict: 'challenge', realm: 'b.test', passwordOf: (name: string) => passwords[name] }) as const,
+})
+
+describe('digest in a call', () => {
+  it.each(['udp', 'tls'] as const)(
+    'a challenged call over %s: 401 keeps no state, the second INVITE gets in with SHA-256',
+    transport => {
+      const pair = new Pair({ transport, b: asked({ trunk: 'secret' }) })
+      const caller = pair.call({ credentials })
+      pair.time.advance(200)
+      const callee = pair.b.calls[0]!
+      callee.session.answer(sdp('answer'))
+      pair.time.advance(200)
+      expect(caller.session.state).toBe('confirmed')
+      const invites = pair.network.passed.filter(({ text }) => text.startsWith('INVITE')).map(({ text }) => text)
+      expect(invites).toHaveLength(2)
+      expect(invites[1]).toContain('algorithm=SHA-256')
+      const number = (text: string | undefined) => Number(/CSeq: (\d+)/.exec(text ?? '')?.[1])
+      expect(number(invites[1])).toBe(number(invites[0]) + 1)
+      expect(/Call-ID: (.*)/.exec(invites[1]!)?.[1]).toBe(/Call-ID: (.*)/.exec(invites[0]!)?.[1])
+      callee.session.hangUp()
+      pair.time.advance(200)
+      expect(caller.end).toMatchObject({ cause: 'bye', by: 'remote' })
+    },
+  )
+
+  it('a wrong password is tried once, not for ever', () => {
+    const pair = new Pair({ b: asked({ trunk: 'other' }) })
+    const caller = pair.call({ credentials })
+    pair.time.advance(5000)
+    expect(caller.end).toMatchObject({ cause: 'rejected', by: 'remote', status: 401 })
+    expect(pair.trace.filter(line => line === 'a> INVITE')).toHaveLength(2)
+    expect(pair.b.calls).toEqual([])
+    expect(pair.b.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
+  })
+
+  it('a stale nonce is answered once more', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    const challenge = (nonce: string, stale: string) =>
+      peer.reply(peer.last('INVITE'), 407, {
+        headers: [['Proxy-Authenticate', `Digest realm="carrier", nonce="${nonce}", qop="auth"${stale}`]],
+      })
+    pair.time.advance(50)
+    challenge('one', '')
+    pair.time.advance(50)
+    challenge('two', ', stale=true')
+    pair.time.advance(50)
+    challenge('three', '')
+    pair.time.advance(50)
+    const invites = peer.requests.filter(({ method }) => method === 'INVITE')
+    expect(invites.map(({ headers }) => /nonce="(\w+)"/.exec(headers.get('Proxy-Authorization') ?? '')?.[1])).toEqual([
+      undefined,
+      'one',
+      'two',
+    ])
+  })
+
+  it("answers a BYE that is challenged with the call's credentials", () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    pair.time.advance(50)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
+    pair.time.advance(50)
+    caller.session.hangUp()
+    pair.time.advance(50)
+    peer.reply(peer.last('BYE'), 407, {
+      headers: [['Proxy-Authenticate', 'Digest realm="c", nonce="n", algorithm=MD5']],
+    })
+    pair.time.advance(50)
+    const byes = peer.requests.filter(({ method }) => method === 'BYE')
+    expect(byes[1]?.headers.get('Proxy-Authorization')).toContain('username="trunk"')
+    expect(byes[1]?.cseq.sequence).toBe(byes[0]!.cseq.sequence + 1)
+  })
+
+  it('gives nothing to a host that is not the next hop, although the dialog leads there', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const rogue = new RawPeer(pair.network, '10.0.0.66', 'rogue.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    pair.time.advance(50)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer', contactHost: '10.0.0.66' })
+    pair.time.advance(50)
+    caller.session.hangUp()
+    pair.time.advance(50)
+    rogue.reply(rogue.last('BYE'), 401, { headers: [['WWW-Authenticate', 'Digest realm="x", nonce="n"']] })
+    pair.time.advance(40_000)
+    expect(pair.network.passed.some(({ text }) => text.includes('Authorization'))).toBe(false)
+    expect(pair.a.logs.map(({ event }) => event)).toContain('rogue_challenge')
+  })
+
+  it("gives nothing to somebody else who answers in the next hop's place", () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const rogue = new RawPeer(pair.network, '10.0.0.66', 'rogue.test')
+    pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    pair.time.advance(50)
+    // The rogue saw the branch; it answers from its own address.
+    const { request } = peer.last('INVITE')
+    rogue.sendText('x', { address: '10.0.0.1', transport: 'udp' })
+    const response = [
+      'SIP/2.0 401 Unauthorized',
+      `Via: SIP/2.0/UDP a.test:5060;branch=${request.via[0]?.params.get('branch')}`,
+      `From: <sip:alice@a.test>;tag=${request.from.params.get('tag')}`,
+      'To: <sip:x@peer.test>;tag=r',
+      `Call-ID: ${request.callId}`,
+      `CSeq: ${request.cseq.sequence} INVITE`,
+      'WWW-Authenticate: Digest realm="x", nonce="n"',
+      'Content-Length: 0',
+      '',
+      '',
+    ].join('\r\n')
+    rogue.sendText(response, { address: '10.0.0.1', transport: 'udp' })
+    pair.time.advance(40_000)
+    expect(pair.network.passed.some(({ text }) => text.includes('Authorization:'))).toBe(false)
+  })
+})

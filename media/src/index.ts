@@ -1,5 +1,10 @@
 export { decodePcma, decodePcmu, encodePcma, encodePcmu } from './codec/g711.ts'
 export { codecByName, type PayloadCodec } from './codec/payload-codec.ts'
+export { ComfortNoise, type ComfortNoiseOptions } from './dsp/comfort-noise.ts'
+export { Concealment } from './dsp/concealment.ts'
+export { ReceiveStream, type ReceiveStreamOptions } from './dsp/receive-stream.ts'
+export { ReorderBuffer, type ReorderBufferOptions } from './dsp/reorder-buffer.ts'
+export { VoiceActivity, type VoiceActivityOptions } from './dsp/voice-activity.ts'
 export {
   digitOfEvent,
   eventOfDigit,
@@ -11,6 +16,11 @@ export {
 export { TelephoneEventReceiver } from './dtmf/telephone-event-receiver.ts'
 export { TelephoneEventSender } from './dtmf/telephone-event-sender.ts'
 export { PortablePacketIo } from './io/portable-packet-io.ts'
+export {
+  type FinishedRecording,
+  type RecordingFailure,
+  RecordingWriter,
+} from './io/recording-writer.ts'
 export type { LatenessSummary, ThreadStatistics } from './io/thread-protocol.ts'
 export { ThreadedMediaPlane, type ThreadedMediaPlaneOptions } from './io/threaded-media-plane.ts'
 export { formatIpv4, parseIpv4 } from './packet-io/ipv4.ts'
@@ -22,6 +32,9 @@ export {
   type PacketIoCounters,
 } from './packet-io/packet-io.ts'
 export { PortPool, type PortPoolOptions } from './ports/port-pool.ts'
+export { allocateRecordingRing, RecordingRing } from './recorder/recording-ring.ts'
+export { WAV_HEADER_BYTES, writeWavHeader } from './recorder/wav.ts'
+export { readWav, type WavAudio } from './recorder/wav-reader.ts'
 export { ReceptionStatistics } from './rtp/reception-statistics.ts'
 export {
   isRtcpCompound,

@@ -1,4 +1,7 @@
-import type { Ms, RtpTicks, Samples, Seq16 } from '@parley/kernel'
+import { type Ms, msToSamples, type RtpTicks, type Samples, type Seq16 } from '@parley/kernel'
+import { Concealment } from './concealment.ts'
+import { ReorderBuffer } from './reorder-buffer.ts'
+import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 
 export interface ReceiveStreamOptions {
   /** The session's zero: sample position p is the moment openedAtMs + p / 8. */
@@ -7,20 +10,84 @@ export interface ReceiveStreamOptions {
   readonly holdMs?: Ms
 }
 
+/** 60 ms. */
+const LONGEST_PACKET: Samples = 480
+/** A gap between contiguous packets that is no longer than this is bridged like a loss; a longer one was silence. */
+const BRIDGED = msToSamples(20)
+/** A caller that has not pulled for this long was stalled: packets of that time are still to come. */
+const STALL_MS = 60
+const STALL_GRACE_MS = 10
+
+const NO_AUDIO = new Int16Array(0)
+
 /**
- * Turns packets as they arrive into one continuous stream on the session's sample clock, for a machine listener.
- * Each wake: `push` (or `skip`) everything that arrived, then `pull` until it returns 0.
+ * Turns packets as they arrive into one continuous stream on the session's sample clock, for a machine listener: no
+ * playout delay beyond re-ordering. A source's first packet is placed at the moment it arrived, the others by their
+ * timestamps (see `SourceClock`); gaps are filled (concealed for 60 ms, then silent), never closed up.
+ * Each wake: `push` or `skip` everything that arrived, then `pull` until it returns 0.
  */
-export declare class ReceiveStream {
-  constructor(options: ReceiveStreamOptions)
+export class ReceiveStream {
+  /** Samples made up for lost or late packets; silence does not count. */
+  concealedSamples: Samples = 0
+  /** Packets refused because they would lie more than 200 ms ahead of their time. */
+  early = 0
+  readonly #openedAtMs: Ms
+  readonly #holdMs: Ms
+  readonly #reorder: ReorderBuffer
+  readonly #clock = new SourceClock()
+  readonly #concealment = new Concealment()
+  #position: Samples = 0
+  /** Packets that were next in sequence, but whose place had been filled. */
+  #tooLate = 0
+  /** The source is known to be silent: not yet heard, or sending packets without audio. */
+  #silent = true
+  #gapUntil: Samples = 0
+  #gapSilent = true
+  /** The packet that follows the gap: from #packetAt, #packetLeft samples. */
+  readonly #packet = new Int16Array(LONGEST_PACKET)
+  #packetAt = 0
+  #packetLeft: Samples = 0
+  #packetBegun = false
+  #lastPullMs: Ms
+  #stalledSince: Ms = 0
+  #stallOver: Ms = Number.NEGATIVE_INFINITY
+
+  constructor(options: ReceiveStreamOptions) {
+    this.#openedAtMs = options.openedAtMs
+    this.#lastPullMs = options.openedAtMs
+    this.#holdMs = options.holdMs ?? 40
+    this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs, packetSamples: LONGEST_PACKET })
+  }
+
   /** Sample-clock position of the next sample that `pull` returns. */
-  readonly position: Samples
-  readonly late: number
-  readonly duplicate: number
-  readonly lost: number
-  readonly concealedSamples: Samples
-  readonly reanchored: number
-  /** Decoded audio of one packet; copied. Returns false when it was dropped (late, duplicate, malformed). */
+  get position(): Samples {
+    return this.#position
+  }
+
+  get late(): number {
+    return this.#reorder.late + this.#tooLate
+  }
+
+  get duplicate(): number {
+    return this.#reorder.duplicate
+  }
+
+  /** Packets whose turn was given up; one that comes after all counts as late as well. */
+  get lost(): number {
+    return this.#reorder.lost
+  }
+
+  /** Times a packet was placed by its arrival: the first of each source, and where a sender's clock moved. */
+  get anchors(): number {
+    return this.#clock.anchors
+  }
+
+  /** Samples inserted less samples removed for clock skew. */
+  get skewCorrection(): Samples {
+    return this.#clock.skewCorrection
+  }
+
+  /** Decoded audio of one packet (at most 60 ms), copied. False when it was dropped: late, duplicate, longer or out of line. */
   push(
     ssrc: number,
     sequence: Seq16,
@@ -29,11 +96,102 @@ export declare class ReceiveStream {
     offset: number,
     count: Samples,
     nowMs: Ms,
-  ): boolean
+  ): boolean {
+    return this.#reorder.push(ssrc, sequence, timestamp, audio, offset, count, nowMs)
+  }
+
   /** A packet of the same stream without audio (telephone-event): takes its place in the sequence, sounds as silence. */
-  skip(ssrc: number, sequence: Seq16, nowMs: Ms): boolean
-  /** Copies what is due at `nowMs` to `into` and returns how many samples. */
-  pull(nowMs: Ms, into: Int16Array): Samples
+  skip(ssrc: number, sequence: Seq16, nowMs: Ms): boolean {
+    return this.#reorder.push(ssrc, sequence, 0, NO_AUDIO, 0, 0, nowMs)
+  }
+
+  /** Copies what is due at `nowMs` to `into` and returns how many samples; 0 when there is nothing more at this time. */
+  pull(nowMs: Ms, into: Int16Array): Samples {
+    const overdue = msToSamples(this.#fillTime(nowMs) - this.#openedAtMs)
+    let done = 0
+    while (done < into.length) {
+      const room = into.length - done
+      if (this.#gapUntil > this.#position) done += this.#fillGap(into, done, room)
+      else if (this.#packetLeft > 0) done += this.#copyPacket(into, done, room)
+      else if (this.#reorder.ready(nowMs)) this.#takePacket()
+      else if (overdue > this.#position) this.#giveUpWaiting(overdue)
+      else break
+    }
+    return done
+  }
+
   /** Where audio of `timestamp` stands (or would stand) on the sample clock; -1 before the first packet. */
-  positionOf(timestamp: RtpTicks): Samples
+  positionOf(timestamp: RtpTicks): Samples {
+    return this.#clock.anchored ? Math.max(0, this.#clock.place(timestamp)) : -1
+  }
+
+  /** Up to this moment the stream is filled even where packets are missing. */
+  #fillTime(nowMs: Ms): Ms {
+    if (nowMs - this.#lastPullMs > STALL_MS) {
+      this.#stalledSince = this.#lastPullMs
+      this.#stallOver = nowMs + STALL_GRACE_MS
+    }
+    this.#lastPullMs = Math.max(this.#lastPullMs, nowMs)
+    return (nowMs < this.#stallOver ? this.#stalledSince : nowMs) - this.#holdMs
+  }
+
+  #fillGap(into: Int16Array, at: number, room: Samples): Samples {
+    const count = Math.min(room, this.#gapUntil - this.#position)
+    if (this.#gapSilent) this.#concealment.silence(into, at, count)
+    else this.concealedSamples += this.#concealment.conceal(into, at, count)
+    this.#position += count
+    return count
+  }
+
+  #copyPacket(into: Int16Array, at: number, room: Samples): Samples {
+    if (!this.#packetBegun) {
+      this.#packetBegun = true
+      this.#concealment.good(this.#packet, this.#packetAt, this.#packetLeft)
+    }
+    const count = Math.min(room, this.#packetLeft)
+    for (let i = 0; i < count; i++) into[at + i] = this.#packet[this.#packetAt + i]!
+    this.#packetAt += count
+    this.#packetLeft -= count
+    this.#position += count
+    return count
+  }
+
+  /** Nothing came in time: fill, but not over a packet that is held back for its predecessors. */
+  #giveUpWaiting(overdue: Samples): void {
+    this.#gapSilent = this.#silent
+    this.#gapUntil = overdue
+    if (!this.#clock.anchored || !this.#reorder.reach() || this.#reorder.count === 0) return
+    const held = this.#clock.place(this.#reorder.timestamp)
+    if (held <= this.#position) this.#takePacket()
+    else this.#gapUntil = Math.min(overdue, held)
+  }
+
+  /** Takes the loaded packet out of the reorder buffer, places it and plans the gap before it; or drops it. */
+  #takePacket(): void {
+    const { audio, count, timestamp, arrivedAt, missing, restarted } = this.#reorder
+    this.#reorder.release()
+    this.#gapUntil = this.#position
+    if (restarted) this.#clock.forget()
+    if (count === 0) {
+      this.#silent = true
+      return
+    }
+    const arrival = msToSamples(arrivedAt - this.#openedAtMs)
+    const place = this.#clock.admit(timestamp, audio, count, arrival, arrivedAt, this.#position)
+    if (place === TOO_LATE) this.#tooLate++
+    else if (place === TOO_EARLY) this.early++
+    else this.#plan(place, audio, count, missing)
+  }
+
+  #plan(place: Samples, audio: Int16Array, count: Samples, missing: number): void {
+    const gap = Math.max(0, place - this.#position)
+    this.#gapUntil = this.#position + gap
+    this.#gapSilent = this.#silent || (missing === 0 && gap > BRIDGED)
+    this.#silent = false
+    for (let i = 0; i < count; i++) this.#packet[i] = audio[i]!
+    this.#packetAt = Math.max(0, this.#position - place)
+    this.#packetLeft = count - this.#packetAt
+    this.#packetBegun = false
+    if (this.#packetAt > 0) this.#concealment.join()
+  }
 }

@@ -1,19 +1,80 @@
-import type { Ms, RtpTicks, Samples, Seq16 } from '@parley/kernel'
+import { type Ms, ParleyError, type RtpTicks, type Samples, type Seq16 } from '@parley/kernel'
+import { ExtendedSequence, SEQUENCE_BAD, SEQUENCE_RESTARTED } from '../rtp/sequence.ts'
 
 export interface ReorderBufferOptions {
-  /** Longest that a packet waits for its predecessor, ms; default 40. */
+  /** Longest that a packet waits for those missing before it, ms; default 40. */
   readonly holdMs?: Ms
-  /** Slots, a power of two; default 32. */
+  /** Packets held at most, a power of two; default 32. */
   readonly capacity?: number
   /** Longest packet, samples; default 480 (60 ms). */
   readonly packetSamples?: Samples
 }
 
-export declare class ReorderBuffer {
-  constructor(options?: ReorderBufferOptions)
-  readonly late: number
-  readonly duplicate: number
-  readonly lost: number
+const NOTHING = -1
+
+/**
+ * Puts one source's packets back into the order of their sequence numbers. A packet that is next leaves at once; one
+ * behind a gap waits for the missing ones, at most `holdMs`. Slots are keyed by extended sequence number; nothing is
+ * allocated after construction. A new SSRC, or a sequence that restarted (RFC 3550 A.1), begins anew and drops what is held.
+ */
+export class ReorderBuffer {
+  /** Arrived after their turn was given up. */
+  late = 0
+  duplicate = 0
+  /** Given up; a late arrival does not take it back. */
+  lost = 0
+  /** Longer than a slot, or alone after a jump in the sequence. */
+  refused = 0
+
+  /** Of the packet that `ready` or `reach` found: valid until `release`. */
+  audio: Int16Array
+  /** 0: a packet without audio. */
+  count: Samples = 0
+  timestamp: RtpTicks = 0
+  arrivedAt: Ms = 0
+  /** Packets missing between the one released before and this one. */
+  missing = 0
+  /** It is the first of its source. */
+  restarted = false
+
+  readonly #holdMs: Ms
+  readonly #mask: number
+  readonly #slots: readonly Int16Array[]
+  readonly #count: Uint16Array
+  readonly #timestamp: Uint32Array
+  readonly #arrivedAt: Float64Array
+  /** Extended sequence number held in each slot, or NOTHING. */
+  readonly #held: Float64Array
+  /** Extended sequence numbers received lately, to tell a duplicate from a late packet. */
+  readonly #seen: Float64Array
+  readonly #sequence = new ExtendedSequence()
+  #ssrc = NOTHING
+  #waiting = 0
+  #next = 0
+  #restarted = false
+
+  constructor(options: ReorderBufferOptions = {}) {
+    const capacity = options.capacity ?? 32
+    const packetSamples = options.packetSamples ?? 480
+    if (capacity < 2 || (capacity & (capacity - 1)) !== 0)
+      throw new ParleyError('invalid_capacity', `A reorder buffer of ${capacity} slots is not a power of two.`)
+    this.#holdMs = options.holdMs ?? 40
+    this.#mask = capacity - 1
+    this.#slots = Array.from({ length: capacity }, () => new Int16Array(packetSamples))
+    this.audio = this.#slots[0]!
+    this.#count = new Uint16Array(capacity)
+    this.#timestamp = new Uint32Array(capacity)
+    this.#arrivedAt = new Float64Array(capacity)
+    this.#held = new Float64Array(capacity).fill(NOTHING)
+    this.#seen = new Float64Array(capacity).fill(NOTHING)
+  }
+
+  /** Packets held. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Takes one packet, copying its audio (`count` 0: none). False when it was late, a duplicate or refused. */
   push(
     ssrc: number,
     sequence: Seq16,
@@ -22,5 +83,100 @@ export declare class ReorderBuffer {
     offset: number,
     count: Samples,
     nowMs: Ms,
-  ): boolean
+  ): boolean {
+    if (count > this.audio.length || offset < 0 || offset + count > audio.length) {
+      this.refused++
+      return false
+    }
+    if (ssrc !== this.#ssrc) {
+      this.#ssrc = ssrc
+      this.#sequence.reset()
+    }
+    const verdict = this.#sequence.update(sequence)
+    if (verdict === SEQUENCE_BAD) {
+      this.refused++
+      return false
+    }
+    if (verdict === SEQUENCE_RESTARTED) this.#restart(this.#sequence.extend(sequence))
+    const extended = this.#sequence.extend(sequence)
+    const slot = extended & this.#mask
+    if (extended < this.#next || this.#held[slot] === extended) {
+      if (this.#seen[slot] === extended) this.duplicate++
+      else this.late++
+      return false
+    }
+    if (extended > this.#next + this.#mask) this.#makeRoom(extended)
+    const to = this.#slots[slot]!
+    for (let i = 0; i < count; i++) to[i] = audio[offset + i]!
+    this.#count[slot] = count
+    this.#timestamp[slot] = timestamp
+    this.#arrivedAt[slot] = nowMs
+    this.#held[slot] = extended
+    this.#seen[slot] = extended
+    this.#waiting++
+    return true
+  }
+
+  /** Whether a packet may leave at `nowMs`: the next in order, or the first behind a gap that was waited for long enough. */
+  ready(nowMs: Ms): boolean {
+    if (this.#waiting === 0) return false
+    if (this.#held[this.#next & this.#mask] === this.#next) return this.#load(this.#next)
+    const first = this.#firstHeld()
+    for (let i = 0; i <= this.#mask; i++)
+      if (this.#held[i] !== NOTHING && nowMs - this.#arrivedAt[i]! >= this.#holdMs) return this.#load(first)
+    return false
+  }
+
+  /** Loads the first held packet, whether or not it may leave yet; false when nothing is held. */
+  reach(): boolean {
+    return this.#waiting > 0 && this.#load(this.#firstHeld())
+  }
+
+  /** Gives back the slot of the loaded packet; what is missing before it is lost. */
+  release(): void {
+    const released = this.#next + this.missing
+    this.#held[released & this.#mask] = NOTHING
+    this.#waiting--
+    this.lost += this.missing
+    this.#next = released + 1
+    this.missing = 0
+    this.#restarted = false
+  }
+
+  #load(extended: number): true {
+    const slot = extended & this.#mask
+    this.audio = this.#slots[slot]!
+    this.count = this.#count[slot]!
+    this.timestamp = this.#timestamp[slot]!
+    this.arrivedAt = this.#arrivedAt[slot]!
+    this.missing = extended - this.#next
+    this.restarted = this.#restarted
+    return true
+  }
+
+  #firstHeld(): number {
+    let first = this.#next
+    while (this.#held[first & this.#mask] !== first) first++
+    return first
+  }
+
+  #restart(extended: number): void {
+    this.#held.fill(NOTHING)
+    this.#seen.fill(NOTHING)
+    this.#waiting = 0
+    this.#next = extended
+    this.#restarted = true
+  }
+
+  /** More packets are missing than slots are there: the oldest are given up. */
+  #makeRoom(extended: number): void {
+    const next = extended - this.#mask
+    for (let i = 0; i <= this.#mask; i++)
+      if (this.#held[i] !== NOTHING && this.#held[i]! < next) {
+        this.#held[i] = NOTHING
+        this.#waiting--
+      }
+    this.lost += next - this.#next
+    this.#next = next
+  }
 }

@@ -1,17 +1,195 @@
-import type { Ms, Samples } from '@parley/kernel'
+import { type Ms, SAMPLES_PER_MS, type Samples } from '@parley/kernel'
+import { VoiceCues } from './voice-cues.ts'
 
 export interface VoiceActivityOptions {
-  /** Quiet needed before speech counts as ended, ms; default 200. */
+  /** Quiet needed before speech counts as ended, ms; default 200, at least 50. */
   readonly hangoverMs?: Ms
 }
 
-/** Says where speech starts and ends in 8 kHz audio. After `push`, drain `take()`. */
-export declare class VoiceActivity {
-  constructor(options?: VoiceActivityOptions)
-  readonly speaking: boolean
-  /** Sample position of the transition that `take()` returned last: true onset, or end of the last speech. */
-  readonly position: Samples
-  /** `position`: where audio[offset] stands on the sample clock; a jump against the last push starts a new frame. */
-  push(position: Samples, audio: Int16Array, offset: number, count: Samples): void
-  take(): 'speech-start' | 'speech-end' | null
+/** 10 ms. */
+const FRAME: Samples = 80
+const FRAME_MS = FRAME / SAMPLES_PER_MS
+
+/** Levels in dB below full scale (a sine of full amplitude is -3). */
+const LOWEST_FLOOR = -65
+const HIGHEST_FLOOR = -20
+const LOWEST_ONSET = -50
+const LOWEST_SPEECH = -52
+const ONSET_ABOVE_FLOOR = 7
+const SPEECH_ABOVE_FLOOR = 5
+/** Share of the way that the noise floor moves per frame. */
+const FLOOR_FALL = 0.3
+const FLOOR_RISE = 0.05
+const FLOOR_JUMP = 0.2
+
+/** Onset: of the last 6 frames at least 4 are loud and 3 of those voiced. */
+const ONSET_WINDOW = 0b111111
+const ONSET_LOUD = 4
+const ONSET_VOICED = 3
+/** The true onset is sought back to here, over pauses of at most 2 frames (stops before a vowel). */
+const LONGEST_RUN_UP = 30
+const LONGEST_PAUSE = 2
+/** Loud without a voice for this long is noise, not speech. */
+const NOISE_AFTER_FRAMES = 30
+const VOICELESS_END_FRAMES = 60
+/** A level that stays within +-1 dB for this long is a tone or a machine, not speech. */
+const STEADY_FRAMES = 200
+const STEADY_DB = 1
+const VOICE_CHECK_EVERY = 4
+
+const QUEUE = 8
+const START = 1
+
+/**
+ * Says where speech starts and ends in 8 kHz audio: loud against a tracked noise floor, and voiced (periodic at a speaking
+ * pitch). Steady noise of any level, hum, comfort noise and DTMF tones are not speech. Onset is known after 40 to 60 ms of
+ * voice and reported with its true position. After `push`, drain `take()`.
+ */
+export class VoiceActivity {
+  speaking = false
+  /** Of the transition that `take()` returned last: true onset, or end of the last speech; on the sample clock. */
+  position: Samples = 0
+
+  readonly #hangoverFrames: number
+  readonly #cues = new VoiceCues()
+  readonly #frame = new Float32Array(FRAME)
+  #filled = 0
+  /** Position of the frame being filled. */
+  #framePosition: Samples = 0
+  #floor = LOWEST_FLOOR
+  #smooth = LOWEST_FLOOR
+  #steadyLevel = LOWEST_FLOOR
+  #steadyFrames = 0
+  /** One bit per frame, the newest lowest. */
+  #loud = 0
+  #voiced = 0
+  #loudRun = 0
+  #quietFrames = 0
+  #voicelessFrames = 0
+  #lastSpeechEnd: Samples = 0
+
+  readonly #queueType = new Uint8Array(QUEUE)
+  readonly #queuePosition = new Float64Array(QUEUE)
+  #head = 0
+  #tail = 0
+
+  constructor(options: VoiceActivityOptions = {}) {
+    this.#hangoverFrames = Math.ceil(Math.max(options.hangoverMs ?? 200, 50) / FRAME_MS)
+  }
+
+  /** Level of the noise that speech is measured against, dBFS. */
+  get noiseFloor(): number {
+    return this.#floor
+  }
+
+  /** `position`: where audio[offset] stands on the sample clock; a jump against the last push drops the frame begun. */
+  push(position: Samples, audio: Int16Array, offset: number, count: Samples): void {
+    if (position !== this.#framePosition + this.#filled) {
+      this.#framePosition = position
+      this.#filled = 0
+    }
+    for (let i = 0; i < count; i++) {
+      this.#frame[this.#filled++] = audio[offset + i]! / 32768
+      if (this.#filled < FRAME) continue
+      this.#onFrame()
+      this.#framePosition += FRAME
+      this.#filled = 0
+    }
+  }
+
+  take(): 'speech-start' | 'speech-end' | null {
+    if (this.#head === this.#tail) return null
+    const i = this.#head++ & (QUEUE - 1)
+    this.position = this.#queuePosition[i]!
+    return this.#queueType[i] === START ? 'speech-start' : 'speech-end'
+  }
+
+  #onFrame(): void {
+    this.#cues.push(this.#frame)
+    const level = this.#cues.level
+    this.#smooth += 0.25 * (level - this.#smooth)
+    if (Math.abs(this.#smooth - this.#steadyLevel) <= STEADY_DB) this.#steadyFrames++
+    else {
+      this.#steadyLevel = this.#smooth
+      this.#steadyFrames = 0
+    }
+    if (this.speaking) this.#whileSpeaking(level)
+    else this.#whileQuiet(level)
+  }
+
+  #whileQuiet(level: number): void {
+    const loud = level > Math.max(this.#floor + ONSET_ABOVE_FLOOR, LOWEST_ONSET)
+    const voiced = loud && this.#steadyFrames < STEADY_FRAMES && this.#cues.isVoiced() && !this.#cues.isDtmf()
+    this.#loud = (this.#loud << 1) | (loud ? 1 : 0)
+    this.#voiced = (this.#voiced << 1) | (voiced ? 1 : 0)
+    this.#loudRun = loud ? this.#loudRun + 1 : 0
+    if (bits(this.#loud & ONSET_WINDOW) >= ONSET_LOUD && bits(this.#voiced & ONSET_WINDOW) >= ONSET_VOICED)
+      this.#start()
+    else this.#trackFloor(level, loud)
+  }
+
+  #trackFloor(level: number, loud: boolean): void {
+    let share = FLOOR_RISE
+    if (level < this.#floor) share = FLOOR_FALL
+    else if (loud) share = this.#loudRun > NOISE_AFTER_FRAMES ? FLOOR_JUMP : 0
+    this.#setFloor(this.#floor + share * (level - this.#floor))
+  }
+
+  #start(): void {
+    let onset = 0
+    for (let back = 1, pause = 0; back < LONGEST_RUN_UP && pause <= LONGEST_PAUSE; back++) {
+      if ((this.#loud >>> back) & 1) {
+        onset = back
+        pause = 0
+      } else pause++
+    }
+    this.speaking = true
+    this.#quietFrames = 0
+    this.#voicelessFrames = 0
+    this.#put(START, Math.max(this.#framePosition - onset * FRAME, this.#lastSpeechEnd))
+    this.#lastSpeechEnd = this.#framePosition + FRAME
+  }
+
+  #whileSpeaking(level: number): void {
+    if (level < this.#floor) this.#setFloor(this.#floor + FLOOR_FALL * (level - this.#floor))
+    const loud = level > Math.max(this.#floor + SPEECH_ABOVE_FLOOR, LOWEST_SPEECH)
+    if (!loud) {
+      if (++this.#quietFrames >= this.#hangoverFrames) this.#end()
+      return
+    }
+    this.#quietFrames = 0
+    this.#lastSpeechEnd = this.#framePosition + FRAME
+    this.#voicelessFrames++
+    if (this.#voicelessFrames % VOICE_CHECK_EVERY === 0 && this.#cues.isVoiced()) this.#voicelessFrames = 0
+    if (this.#voicelessFrames >= VOICELESS_END_FRAMES || this.#steadyFrames >= STEADY_FRAMES) {
+      this.#setFloor(this.#smooth)
+      this.#end()
+    }
+  }
+
+  #end(): void {
+    this.speaking = false
+    this.#loud = 0
+    this.#voiced = 0
+    this.#loudRun = 0
+    this.#put(0, this.#lastSpeechEnd)
+  }
+
+  #setFloor(level: number): void {
+    this.#floor = Math.max(LOWEST_FLOOR, Math.min(HIGHEST_FLOOR, level))
+  }
+
+  #put(type: number, position: Samples): void {
+    const i = this.#tail++ & (QUEUE - 1)
+    this.#queueType[i] = type
+    this.#queuePosition[i] = position
+    // Nobody takes: the oldest are forgotten.
+    this.#head = Math.max(this.#head, this.#tail - QUEUE)
+  }
+}
+
+function bits(mask: number): number {
+  let count = 0
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count++
+  return count
 }

@@ -1,4 +1,6 @@
-import type { Ms, ParleyError } from '@parley/kernel'
+import { Worker } from 'node:worker_threads'
+import { Emitter, type Ms, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
+import type { RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
 
 export interface RecordingFailure {
   readonly id: number
@@ -6,15 +8,164 @@ export interface RecordingFailure {
   readonly error: ParleyError
 }
 
-/** The process's one writer thread: appends all recordings to their files every 500 ms. */
-export declare class RecordingWriter {
-  /** Resolves when the thread runs. */
-  start(): Promise<void>
-  onFailure(listener: (failure: RecordingFailure) => void): () => void
-  /** Begins the file at `path` (directories are made, an existing file is replaced); errors come to `onFailure` and `finish`. */
-  add(ring: SharedArrayBuffer, path: string, options?: { readonly swapChannels?: boolean }): number
-  /** Writes what is left (to `RecordingRing.end`, or what is published) and completes the file. Rejects with the recording's failure. */
-  finish(id: number): Promise<{ readonly durationMs: Ms }>
+export interface FinishedRecording {
+  readonly durationMs: Ms
+}
+
+interface Recording {
+  readonly id: number
+  readonly ring: SharedArrayBuffer
+  readonly path: string
+  readonly swapChannels: boolean
+  readonly result: PromiseWithResolvers<FinishedRecording>
+  finishing: boolean
+  writersLost: number
+}
+
+/** A recording that outlived this many writer threads is given up: it may be what kills them. */
+const MAX_WRITERS_LOST = 2
+
+/**
+ * The process's one writer thread: appends all recordings to their files every 500 ms. A thread that dies is replaced and
+ * its recordings go on where they stood.
+ */
+export class RecordingWriter {
+  readonly #recordings = new Map<number, Recording>()
+  readonly #failed = new Map<number, ParleyError>()
+  readonly #failures = new Emitter<RecordingFailure>()
+  #worker: Worker | undefined
+  #ready = false
+  #nextId = 1
+  #closing: Promise<void> | undefined
+
+  /** Resolves when the thread runs; rejects with "recording_writer_lost" when it does not. Call it once. */
+  start(): Promise<void> {
+    const worker = this.#spawn()
+    return new Promise((resolve, reject) => {
+      worker.once('message', () => resolve())
+      worker.once('exit', () => reject(writerLost('it did not start')))
+    })
+  }
+
+  /** Called once for each recording that cannot go on. Returns the function that removes the listener. */
+  onFailure(listener: (failure: RecordingFailure) => void): () => void {
+    return this.#failures.listen(listener)
+  }
+
+  /**
+   * Begins the file at `path` (directories are made, an existing file is replaced) and returns the recording's id. `ring`
+   * is from `allocateRecordingRing`. Errors come to `onFailure` and `finish`. Before `start` or after `close` it throws
+   * `ParleyError` "recording_writer_closed".
+   */
+  add(ring: SharedArrayBuffer, path: string, options: { readonly swapChannels?: boolean } = {}): number {
+    if (this.#worker === undefined || this.#closing !== undefined)
+      throw new ParleyError('recording_writer_closed', 'The recording writer is not running: start it first.')
+    const recording: Recording = {
+      id: this.#nextId++,
+      ring,
+      path,
+      swapChannels: options.swapChannels ?? false,
+      result: Promise.withResolvers(),
+      finishing: false,
+      writersLost: 0,
+    }
+    // Whoever calls `finish` sees the rejection; a recording nobody finishes must not end the process.
+    recording.result.promise.catch(() => undefined)
+    this.#recordings.set(recording.id, recording)
+    this.#postAdd(recording, false)
+    return recording.id
+  }
+
+  /**
+   * Writes what is left (to `RecordingRing.end`, or what is published) and completes the file. Rejects with the
+   * recording's failure, or "unknown_recording".
+   */
+  finish(id: number): Promise<FinishedRecording> {
+    const recording = this.#recordings.get(id)
+    if (recording === undefined) {
+      const failure = this.#failed.get(id)
+      this.#failed.delete(id)
+      return Promise.reject(failure ?? new ParleyError('unknown_recording', `There is no recording ${id} to finish.`))
+    }
+    if (!recording.finishing) {
+      recording.finishing = true
+      this.#post({ type: 'finish', id })
+    }
+    return recording.result.promise
+  }
+
   /** Completes all recordings and ends the thread. Idempotent. */
-  close(): Promise<void>
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const worker = this.#worker
+    if (worker === undefined) return
+    const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()))
+    this.#post({ type: 'close' })
+    await exited
+  }
+
+  #spawn(): Worker {
+    const worker = new Worker(new URL('./recording-writer-worker.ts', import.meta.url), { name: 'recording-writer' })
+    this.#worker = worker
+    this.#ready = false
+    worker.on('message', (report: RecordingWriterReport) => this.#onReport(report))
+    // The exit that follows deals with it; without a listener the error would end the process.
+    worker.on('error', () => undefined)
+    worker.on('exit', () => this.#onExit(worker))
+    return worker
+  }
+
+  #onReport(report: RecordingWriterReport): void {
+    if (report.type === 'ready') this.#ready = true
+    if (report.type === 'finished') this.#settle(report.id, report.frames)
+    if (report.type === 'failed') this.#fail(report.id, new ParleyError(report.code, report.message))
+  }
+
+  #onExit(worker: Worker): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    // A thread that never got ready would not the next time either.
+    const giveUp = this.#closing !== undefined || !this.#ready
+    for (const recording of [...this.#recordings.values()])
+      if (++recording.writersLost >= MAX_WRITERS_LOST || giveUp) this.#fail(recording.id, writerLost(recording.path))
+    if (giveUp) return
+    this.#spawn()
+    for (const recording of this.#recordings.values()) {
+      this.#postAdd(recording, true)
+      if (recording.finishing) this.#post({ type: 'finish', id: recording.id })
+    }
+  }
+
+  #settle(id: number, frames: Samples): void {
+    this.#recordings.get(id)?.result.resolve({ durationMs: samplesToMs(frames) })
+    this.#recordings.delete(id)
+  }
+
+  #fail(id: number, error: ParleyError): void {
+    const recording = this.#recordings.get(id)
+    if (recording === undefined) return
+    this.#recordings.delete(id)
+    // Kept for the `finish` that is still to come.
+    if (!recording.finishing) this.#failed.set(id, error)
+    recording.result.reject(error)
+    this.#failures.emit({ id, error })
+  }
+
+  #postAdd({ id, ring, path, swapChannels }: Recording, resume: boolean): void {
+    this.#post({ type: 'add', id, ring, path, swapChannels, resume })
+  }
+
+  #post(command: RecordingWriterCommand): void {
+    this.#worker?.postMessage(command)
+  }
+}
+
+function writerLost(what: string): ParleyError {
+  return new ParleyError('recording_writer_lost', `The recording writer thread ended unexpectedly: ${what}.`, {
+    retryable: true,
+  })
 }

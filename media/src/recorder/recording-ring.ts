@@ -1,18 +1,181 @@
-import type { Samples } from '@parley/kernel'
+import { ParleyError, type Samples } from '@parley/kernel'
+import { codecByName } from '../codec/payload-codec.ts'
 
-/** Bytes per channel; a power of two; default 32768 = 4.1 s. */
-export declare function allocateRecordingRing(capacity?: number): SharedArrayBuffer
+/** 4.1 s per channel: outlasts a disk that stalls for eight of the writer's turns. */
+const DEFAULT_CAPACITY = 32_768
+const SILENCE = 0xff
+const SAMPLES_PER_S = 8000
+/** A channel that lags the other by more than this is taken as silent. */
+const LONGEST_LAG: Samples = SAMPLES_PER_S
 
-/** The media thread's end of a recording: two mu-law channels on the sample clock. Nothing here blocks or allocates. */
-export declare class RecordingRing {
-  constructor(buffer: SharedArrayBuffer)
-  /** Places `count` samples at `position`; what is missing before it is silence, what was already written stands. */
-  writeLeft(position: Samples, samples: Int16Array, offset: number, count: Samples): void
-  writeRight(position: Samples, samples: Int16Array, offset: number, count: Samples): void
+/** Int32 words of the header. Positions are samples since the session's open: 2^31 of them are 74 hours. */
+const CAPACITY = 0
+const LEFT_PUBLISHED = 1
+const RIGHT_PUBLISHED = 2
+const READ = 3
+const END = 4
+const OVERRUN = 5
+const HEADER_WORDS = 8
+const HEADER_BYTES = HEADER_WORDS * 4
+const NO_END = -1
+
+/** A recording's shared memory. `capacity`: bytes per channel, a power of two of at least 1024; default 32768 = 4.1 s. */
+export function allocateRecordingRing(capacity = DEFAULT_CAPACITY): SharedArrayBuffer {
+  if (!Number.isInteger(capacity) || capacity < 1024 || (capacity & (capacity - 1)) !== 0)
+    throw new ParleyError('invalid_ring', `A recording ring of ${capacity} bytes is not a power of two from 1024 up.`)
+  const buffer = new SharedArrayBuffer(HEADER_BYTES + 2 * capacity)
+  const header = new Int32Array(buffer, 0, HEADER_WORDS)
+  header[CAPACITY] = capacity
+  header[END] = NO_END
+  return buffer
+}
+
+/**
+ * The media thread's end of a recording: two mu-law channels on the session's sample clock. Each channel has one writer.
+ * Nothing here blocks or allocates; what the writer thread did not take in time is counted as overrun and becomes silence.
+ */
+export class RecordingRing {
+  readonly #header: Int32Array
+  readonly #left: Uint8Array
+  readonly #right: Uint8Array
+  readonly #capacity: number
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#header = new Int32Array(buffer, 0, HEADER_WORDS)
+    this.#capacity = this.#header[CAPACITY]!
+    this.#left = new Uint8Array(buffer, HEADER_BYTES, this.#capacity)
+    this.#right = new Uint8Array(buffer, HEADER_BYTES + this.#capacity, this.#capacity)
+  }
+
+  /** Places `count` samples at `position`; what is missing before it is silence, what stands already stays. */
+  writeLeft(position: Samples, samples: Int16Array, offset: number, count: Samples): void {
+    this.#write(this.#left, LEFT_PUBLISHED, position, samples, offset, Math.min(count, samples.length - offset))
+  }
+
+  writeRight(position: Samples, samples: Int16Array, offset: number, count: Samples): void {
+    this.#write(this.#right, RIGHT_PUBLISHED, position, samples, offset, Math.min(count, samples.length - offset))
+  }
+
   /** The same with mu-law bytes. */
-  writeLeftBytes(position: Samples, bytes: Uint8Array, offset: number, count: Samples): void
-  writeRightBytes(position: Samples, bytes: Uint8Array, offset: number, count: Samples): void
-  /** The recording ends at `position` on both channels. Later writes do nothing. */
-  end(position: Samples): void
-  readonly overrunSamples: Samples
+  writeLeftBytes(position: Samples, bytes: Uint8Array, offset: number, count: Samples): void {
+    this.#write(this.#left, LEFT_PUBLISHED, position, bytes, offset, Math.min(count, bytes.length - offset))
+  }
+
+  writeRightBytes(position: Samples, bytes: Uint8Array, offset: number, count: Samples): void {
+    this.#write(this.#right, RIGHT_PUBLISHED, position, bytes, offset, Math.min(count, bytes.length - offset))
+  }
+
+  /** The recording ends at `position` on both channels; later writes do nothing. Idempotent: the first call counts. */
+  end(position: Samples): void {
+    Atomics.compareExchange(this.#header, END, NO_END, Math.max(0, Math.round(position)))
+  }
+
+  /** Samples of either channel that found the ring full. */
+  get overrunSamples(): Samples {
+    return Atomics.load(this.#header, OVERRUN)
+  }
+
+  #write(
+    channel: Uint8Array,
+    published: number,
+    position: Samples,
+    source: Int16Array | Uint8Array,
+    offset: number,
+    count: Samples,
+  ): void {
+    if (!(count > 0) || Atomics.load(this.#header, END) !== NO_END) return
+    // What the writer thread has passed, by taking a lagging channel for silent, cannot be recorded any more.
+    const read = Atomics.load(this.#header, READ)
+    const from = Math.max(Atomics.load(this.#header, published), read)
+    const end = position + count
+    if (end <= from) return
+    const room = read + this.#capacity
+    if (end > room) Atomics.add(this.#header, OVERRUN, end - Math.max(position, from, room))
+    const silentUntil = Math.min(position, room)
+    if (silentUntil > from) this.#fillSilence(channel, from, silentUntil)
+    const audioFrom = Math.max(position, from)
+    const audioUntil = Math.min(end, room)
+    if (audioUntil > audioFrom)
+      this.#place(channel, audioFrom, source, offset + audioFrom - position, audioUntil - audioFrom)
+    Atomics.store(this.#header, published, Math.max(from, Math.min(end, room)))
+  }
+
+  #place(
+    channel: Uint8Array,
+    position: Samples,
+    source: Int16Array | Uint8Array,
+    offset: number,
+    count: Samples,
+  ): void {
+    const start = position & (this.#capacity - 1)
+    const first = Math.min(count, this.#capacity - start)
+    this.#copy(channel, start, source, offset, first)
+    this.#copy(channel, 0, source, offset + first, count - first)
+  }
+
+  #copy(channel: Uint8Array, start: number, source: Int16Array | Uint8Array, offset: number, count: number): void {
+    if (source instanceof Int16Array) codecByName('PCMU').encode(source, offset, count, channel, start)
+    else for (let i = 0; i < count; i++) channel[start + i] = source[offset + i]!
+  }
+
+  #fillSilence(channel: Uint8Array, from: Samples, until: Samples): void {
+    const start = from & (this.#capacity - 1)
+    const first = Math.min(until - from, this.#capacity - start)
+    channel.fill(SILENCE, start, start + first)
+    channel.fill(SILENCE, 0, until - from - first)
+  }
+}
+
+/** The writer thread's end. Both channels advance together. */
+export class RecordingRingReader {
+  readonly #header: Int32Array
+  readonly #left: Uint8Array
+  readonly #right: Uint8Array
+  readonly #capacity: number
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#header = new Int32Array(buffer, 0, HEADER_WORDS)
+    this.#capacity = this.#header[CAPACITY]!
+    this.#left = new Uint8Array(buffer, HEADER_BYTES, this.#capacity)
+    this.#right = new Uint8Array(buffer, HEADER_BYTES + this.#capacity, this.#capacity)
+  }
+
+  /** Frames taken so far: where the next `read` starts. Lives in the ring, so that a new thread goes on where one died. */
+  get position(): Samples {
+    return Atomics.load(this.#header, READ)
+  }
+
+  /** Frames that `read` would give: up to the slower channel, but never more than 1 s behind the faster one; all of it when `finishing`. */
+  available(finishing: boolean): Samples {
+    const left = Atomics.load(this.#header, LEFT_PUBLISHED)
+    const right = Atomics.load(this.#header, RIGHT_PUBLISHED)
+    const end = Atomics.load(this.#header, END)
+    if (finishing || end !== NO_END) return Math.max(0, (end === NO_END ? Math.max(left, right) : end) - this.position)
+    const until = Math.max(Math.min(left, right), Math.max(left, right) - LONGEST_LAG)
+    return Math.max(0, until - this.position)
+  }
+
+  /**
+   * Copies at most `frames` frames from `position` on to `dst` as byte pairs (left, right; exchanged when `swap`) and
+   * returns how many. The ring keeps them until `release`.
+   */
+  copy(dst: Uint8Array, frames: Samples, swap: boolean): Samples {
+    const n = Math.min(frames, dst.length >> 1)
+    this.#interleave(this.#left, LEFT_PUBLISHED, dst, swap ? 1 : 0, n)
+    this.#interleave(this.#right, RIGHT_PUBLISHED, dst, swap ? 0 : 1, n)
+    return n
+  }
+
+  /** Gives `frames` back to the media thread: call it once they are in the file. */
+  release(frames: Samples): void {
+    Atomics.store(this.#header, READ, this.position + frames)
+  }
+
+  #interleave(channel: Uint8Array, published: number, dst: Uint8Array, dstOffset: number, frames: Samples): void {
+    const position = this.position
+    const mask = this.#capacity - 1
+    const there = Math.max(0, Math.min(frames, Atomics.load(this.#header, published) - position))
+    for (let i = 0; i < there; i++) dst[dstOffset + 2 * i] = channel[(position + i) & mask]!
+    for (let i = there; i < frames; i++) dst[dstOffset + 2 * i] = SILENCE
+  }
 }

@@ -1,3 +1,6 @@
+import { ParleyError } from '@parley/kernel'
+import { decodePcma, decodePcmu } from '../codec/g711.ts'
+
 export interface WavAudio {
   readonly sampleRate: number
   readonly encoding: 'PCM' | 'PCMU' | 'PCMA'
@@ -5,5 +8,83 @@ export interface WavAudio {
   readonly channels: readonly Int16Array[]
 }
 
-/** Parses 8/16-bit PCM or mu-law/A-law WAV. Throws `ParleyError` "invalid_wav". `maxFrames` default 8000 * 7200. */
-export declare function readWav(bytes: Uint8Array, options?: { readonly maxFrames?: number }): WavAudio
+interface Format {
+  readonly encoding: WavAudio['encoding']
+  readonly channels: number
+  readonly sampleRate: number
+  readonly bits: number
+}
+
+const ENCODINGS = new Map<number, WavAudio['encoding']>([
+  [1, 'PCM'],
+  [6, 'PCMA'],
+  [7, 'PCMU'],
+])
+const FORMAT_EXTENSIBLE = 0xfffe
+const MAX_CHANNELS = 8
+const DEFAULT_MAX_FRAMES = 8000 * 7200
+
+/**
+ * Reads 8- or 16-bit PCM, mu-law or A-law WAV. A data chunk that claims more than is there (streamed or cut-off files)
+ * ends with the file. `maxFrames`: frames beyond are left out; default 57.6 million (two hours at 8 kHz).
+ * Throws `ParleyError` "invalid_wav".
+ */
+export function readWav(bytes: Uint8Array, options: { readonly maxFrames?: number } = {}): WavAudio {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (bytes.length < 12 || tagAt(view, 0) !== 'RIFF' || tagAt(view, 8) !== 'WAVE')
+    throw invalid('it does not begin with RIFF and WAVE')
+  let format: Format | undefined
+  for (let at = 12; at + 8 <= bytes.length; ) {
+    const tag = tagAt(view, at)
+    const size = view.getUint32(at + 4, true)
+    const body = at + 8
+    if (tag === 'fmt ') format = readFormat(view, body, size)
+    if (tag === 'data') {
+      if (format === undefined) throw invalid('its data comes before its format')
+      return readData(bytes, body, Math.min(size, bytes.length - body), format, options.maxFrames ?? DEFAULT_MAX_FRAMES)
+    }
+    // Chunks are padded to even length.
+    at = body + size + (size & 1)
+  }
+  throw invalid('it has no data chunk')
+}
+
+function readFormat(view: DataView, at: number, size: number): Format {
+  if (size < 16 || at + size > view.byteLength) throw invalid('its format chunk is cut off')
+  const tag = view.getUint16(at, true)
+  // The extensible form carries the real format in the first two bytes of its GUID.
+  const code = tag === FORMAT_EXTENSIBLE && size >= 40 ? view.getUint16(at + 24, true) : tag
+  const encoding = ENCODINGS.get(code)
+  const channels = view.getUint16(at + 2, true)
+  const sampleRate = view.getUint32(at + 4, true)
+  const bits = view.getUint16(at + 14, true)
+  if (encoding === undefined) throw invalid(`its format ${code} is not PCM, mu-law or A-law`)
+  if (channels < 1 || channels > MAX_CHANNELS) throw invalid(`it has ${channels} channels`)
+  if (sampleRate < 1000 || sampleRate > 384_000) throw invalid(`its sample rate is ${sampleRate}`)
+  if (bits !== 8 && !(bits === 16 && encoding === 'PCM')) throw invalid(`it has ${bits} bits per sample`)
+  return { encoding, channels, sampleRate, bits }
+}
+
+function readData(bytes: Uint8Array, at: number, length: number, format: Format, maxFrames: number): WavAudio {
+  const sampleBytes = format.bits / 8
+  const frames = Math.min(Math.floor(length / (format.channels * sampleBytes)), maxFrames)
+  const interleaved = new Int16Array(frames * format.channels)
+  if (format.encoding === 'PCMU') decodePcmu(bytes, at, interleaved.length, interleaved, 0)
+  else if (format.encoding === 'PCMA') decodePcma(bytes, at, interleaved.length, interleaved, 0)
+  else if (sampleBytes === 1) for (let i = 0; i < interleaved.length; i++) interleaved[i] = (bytes[at + i]! - 128) << 8
+  else for (let i = 0; i < interleaved.length; i++) interleaved[i] = bytes[at + 2 * i]! | (bytes[at + 2 * i + 1]! << 8)
+  const channels = Array.from({ length: format.channels }, (_, channel) => {
+    const samples = new Int16Array(frames)
+    for (let i = 0; i < frames; i++) samples[i] = interleaved[i * format.channels + channel]!
+    return samples
+  })
+  return { sampleRate: format.sampleRate, encoding: format.encoding, channels }
+}
+
+function tagAt(view: DataView, at: number): string {
+  return String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3))
+}
+
+function invalid(what: string): ParleyError {
+  return new ParleyError('invalid_wav', `Not a WAV file that can be read: ${what}.`)
+}

@@ -1,0 +1,101 @@
+import { type Ms, msToSamples, type RtpTicks, type Samples } from '@parley/kernel'
+import { ClockSkew } from './clock-skew.ts'
+
+/** What `admit` answers instead of a position: the packet's place has been filled already. */
+export const TOO_LATE = -0x4000_0000
+/** It would lie too far ahead of its time. */
+export const TOO_EARLY = -0x4000_0001
+
+/** Audio may run ahead of its time by this (a first packet that was delayed sets the clock late). */
+const MOST_AHEAD = msToSamples(200)
+/** A step back in the timestamps of later packets that no sender makes on one clock. */
+const STEP_BACK = msToSamples(60)
+/** When everything has come too late for this long, the sender's clock has moved. */
+const LATE_RUN_MS = 100
+/** Skew is corrected in quiet packets; from this on in any. */
+const SKEW_FORCED = msToSamples(12)
+const MOST_INSERTED = msToSamples(60)
+/** -41 dBFS. */
+const QUIET_PEAK = 300
+
+/**
+ * Where one source's timestamps lie on the session's sample clock: the first packet at the moment it arrived, the others by
+ * their timestamps, with skew corrected in small steps and a new start where the source's clock moved.
+ */
+export class SourceClock {
+  /** Times a place was chosen by arrival: first packets, and clocks that moved. */
+  anchors = 0
+  /** Inserted less removed samples. */
+  skewCorrection: Samples = 0
+  anchored = false
+  readonly #skew = new ClockSkew()
+  /** Audio with this timestamp stands at this position. */
+  #timestamp: RtpTicks = 0
+  #position: Samples = 0
+  #lateSince: Ms = Number.NaN
+
+  /** Where `timestamp` stands; only once `anchored`. */
+  place(timestamp: RtpTicks): Samples {
+    return this.#position + ((timestamp - this.#timestamp) | 0)
+  }
+
+  /** The next packet is the first of another source. */
+  forget(): void {
+    this.anchored = false
+  }
+
+  /**
+   * Position of a packet taken in order of sequence, or TOO_LATE or TOO_EARLY. `arrival` is the moment it arrived on the
+   * sample clock, `filledTo` where the stream stands.
+   */
+  admit(
+    timestamp: RtpTicks,
+    audio: Int16Array,
+    count: Samples,
+    arrival: Samples,
+    arrivedAt: Ms,
+    filledTo: Samples,
+  ): Samples {
+    if (!this.anchored || ((timestamp - this.#timestamp) | 0) < -STEP_BACK) this.#anchor(timestamp, arrival, filledTo)
+    let place = this.place(timestamp)
+    if (place + count <= filledTo) {
+      if (Number.isNaN(this.#lateSince)) this.#lateSince = arrivedAt
+      if (arrivedAt - this.#lateSince < LATE_RUN_MS) return TOO_LATE
+      place = this.#anchor(timestamp, arrival, filledTo)
+    }
+    if (place - arrival > MOST_AHEAD) {
+      if (filledTo - arrival > MOST_AHEAD) return TOO_EARLY
+      place = this.#anchor(timestamp, arrival, filledTo)
+    }
+    this.#lateSince = Number.NaN
+    this.#skew.observe(arrival - place, arrivedAt)
+    if (this.#skew.due !== 0) place += this.#correction(audio, count)
+    this.#timestamp = timestamp
+    this.#position = place
+    return place
+  }
+
+  #anchor(timestamp: RtpTicks, arrival: Samples, filledTo: Samples): Samples {
+    this.anchored = true
+    this.anchors++
+    this.#timestamp = timestamp
+    this.#position = Math.max(arrival, filledTo)
+    this.#lateSince = Number.NaN
+    this.#skew.restart()
+    return this.#position
+  }
+
+  #correction(audio: Int16Array, count: Samples): Samples {
+    const { due } = this.#skew
+    if (Math.abs(due) < SKEW_FORCED && !isQuiet(audio, count)) return 0
+    const step = due > 0 ? Math.min(due, MOST_INSERTED) : Math.max(due, -(count >> 1))
+    this.#skew.corrected(step)
+    this.skewCorrection += step
+    return step
+  }
+}
+
+function isQuiet(audio: Int16Array, count: Samples): boolean {
+  for (let i = 0; i < count; i++) if (audio[i]! > QUIET_PEAK || audio[i]! < -QUIET_PEAK) return false
+  return true
+}

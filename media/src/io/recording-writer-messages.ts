@@ -1,0 +1,21 @@
+import type { Samples } from '@parley/kernel'
+
+/** Main thread to writer thread, in order. */
+export type RecordingWriterCommand =
+  | {
+      readonly type: 'add'
+      readonly id: number
+      readonly ring: SharedArrayBuffer
+      readonly path: string
+      readonly swapChannels: boolean
+      readonly resume: boolean
+    }
+  | { readonly type: 'finish'; readonly id: number }
+  | { readonly type: 'close' }
+
+/** Writer thread to main thread. `finished` or `failed` is the last word about a recording; `closed` the last at all. */
+export type RecordingWriterReport =
+  | { readonly type: 'ready' }
+  | { readonly type: 'finished'; readonly id: number; readonly frames: Samples }
+  | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
+  | { readonly type: 'closed' }

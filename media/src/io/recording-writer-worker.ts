@@ -1,0 +1,70 @@
+import { parentPort } from 'node:worker_threads'
+import { ParleyError } from '@parley/kernel'
+import { RecordingFile } from './recording-file.ts'
+import type { RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
+
+const FLUSH_INTERVAL_MS = 500
+
+const port = parentPort
+if (port === null) throw new ParleyError('not_a_worker', 'The recording writer runs as a worker thread only.')
+
+const files = new Map<number, RecordingFile>()
+
+port.on('message', (command: RecordingWriterCommand) => {
+  switch (command.type) {
+    case 'add':
+      attempt(command.id, () =>
+        files.set(command.id, new RecordingFile(command.ring, command.path, command.swapChannels, command.resume)),
+      )
+      break
+    case 'finish':
+      finish(command.id)
+      break
+    case 'close':
+      for (const id of [...files.keys()]) finish(id)
+      report({ type: 'closed' })
+      port.close()
+      clearInterval(flushing)
+      break
+  }
+})
+
+// Late turns only make the next one longer: the rings hold eight.
+const flushing = setInterval(() => {
+  for (const [id, file] of files) attempt(id, () => file.flush(false))
+}, FLUSH_INTERVAL_MS)
+
+report({ type: 'ready' })
+
+function finish(id: number): void {
+  const file = files.get(id)
+  // Absent: its failure has been reported.
+  if (file === undefined) return
+  attempt(id, () => {
+    file.flush(true)
+    file.close()
+    files.delete(id)
+    report({ type: 'finished', id, frames: file.frames })
+  })
+}
+
+/** One recording's failure ends that recording only. */
+function attempt(id: number, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    const file = files.get(id)
+    files.delete(id)
+    try {
+      file?.close()
+    } catch {
+      // The first failure is the one that tells what happened.
+    }
+    const failure = error instanceof ParleyError ? error : new ParleyError('recording_failed', String(error))
+    report({ type: 'failed', id, code: failure.code, message: failure.message })
+  }
+}
+
+function report(message: RecordingWriterReport): void {
+  port?.postMessage(message)
+}

@@ -41,6 +41,8 @@ export class ReceiveStream {
   #tooLate = 0
   /** The source is known to be silent: not yet heard, or sending packets without audio. */
   #silent = true
+  /** The source was told not to send: what is missing is silence, not loss. */
+  #held = false
   #gapUntil: Samples = 0
   #gapSilent = true
   /** The packet that follows the gap: from #packetAt, #packetLeft samples. */
@@ -105,6 +107,12 @@ export class ReceiveStream {
     return this.#reorder.push(ssrc, sequence, 0, NO_AUDIO, 0, 0, nowMs)
   }
 
+  /** While `held` (a hold by offer/answer) gaps are silent instead of concealed; packets under way are still taken. */
+  hold(held: boolean): void {
+    this.#held = held
+    if (!held) this.#silent = true
+  }
+
   /** Copies what is due at `nowMs` to `into` and returns how many samples; 0 when there is nothing more at this time. */
   pull(nowMs: Ms, into: Int16Array): Samples {
     const overdue = msToSamples(this.#fillTime(nowMs) - this.#openedAtMs)
@@ -158,7 +166,7 @@ export class ReceiveStream {
 
   /** Nothing came in time: fill, but not over a packet that is held back for its predecessors. */
   #giveUpWaiting(overdue: Samples): void {
-    this.#gapSilent = this.#silent
+    this.#gapSilent = this.#silent || this.#held
     this.#gapUntil = overdue
     if (!this.#clock.anchored || !this.#reorder.reach() || this.#reorder.count === 0) return
     const held = this.#clock.place(this.#reorder.timestamp)
@@ -186,7 +194,7 @@ export class ReceiveStream {
   #plan(place: Samples, audio: Int16Array, count: Samples, missing: number): void {
     const gap = Math.max(0, place - this.#position)
     this.#gapUntil = this.#position + gap
-    this.#gapSilent = this.#silent || (missing === 0 && gap > BRIDGED)
+    this.#gapSilent = this.#silent || this.#held || (missing === 0 && gap > BRIDGED)
     this.#silent = false
     for (let i = 0; i < count; i++) this.#packet[i] = audio[i]!
     this.#packetAt = Math.max(0, this.#position - place)

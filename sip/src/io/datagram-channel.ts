@@ -49,7 +49,12 @@ export class DatagramChannel {
     const socket = createSocket({ type: ipv6 ? 'udp6' : 'udp4', lookup })
     const listening = once(socket, 'listening')
     socket.bind({ address: options.bind, port: options.port, exclusive: true })
-    await listening
+    try {
+      await listening
+    } catch (error) {
+      socket.close()
+      throw error
+    }
     return new DatagramChannel(options, socket, ipv6)
   }
 

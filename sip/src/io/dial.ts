@@ -54,7 +54,7 @@ class Dial {
     tcp.on('error', error => this.#fail(connectErrorCode(error), errorText(error)))
     tcp.on('close', () => this.#fail('closed', 'the peer closed the connection before it was established'))
     tcp.once('connect', () => (target.transport === 'tls' ? this.#secure(tcp) : this.#succeed(tcp)))
-    return () => this.#fail('cancelled', 'the transport was closed')
+    return () => this.#fail('shutdown', 'the transport was closed')
   }
 
   #secure(tcp: Socket): void {

@@ -3,6 +3,7 @@ import { createServer as createTlsServer, type TLSSocket, type Server as TlsServ
 import type { Time } from '@parley/kernel'
 import type { Admission, AdmissionSlot } from '../transport/admission.ts'
 import type { SocketAddress } from '../transport/transport.ts'
+import { OpenSockets } from './open-sockets.ts'
 import type { TlsIdentity } from './socket-transport-options.ts'
 import { serverContextOptions } from './tls-contexts.ts'
 
@@ -26,7 +27,8 @@ export class StreamListener {
   readonly #options: StreamListenerOptions
   readonly #server: Server
   readonly #tls: TlsServer | undefined
-  readonly #sockets = new Set<Socket>()
+  readonly #sockets = new OpenSockets()
+  #stopped: Promise<void> | undefined
   /** By remote address and port: what ends the wait for a handshake. */
   readonly #handshakes = new Map<string, () => void>()
 
@@ -61,16 +63,14 @@ export class StreamListener {
 
   /** Stops listening at once. Connections live on. */
   stop(): void {
-    this.#server.close()
+    this.#stopped ??= new Promise(resolve => this.#server.close(() => resolve()))
   }
 
   /** Cuts every connection that is left; resolves when nothing of the listener remains. */
   async destroy(): Promise<void> {
-    const closed = new Promise<void>(resolve => {
-      this.#server.close(() => resolve())
-    })
-    for (const socket of this.#sockets) socket.destroy()
-    await closed
+    this.stop()
+    this.#sockets.cut()
+    await Promise.all([this.#stopped, this.#sockets.drained()])
   }
 
   #accept(socket: Socket): void {
@@ -84,11 +84,8 @@ export class StreamListener {
       return
     }
     const key = `${remoteAddress}|${remotePort}`
+    socket.once('close', () => slot.release())
     this.#sockets.add(socket)
-    socket.once('close', () => {
-      this.#sockets.delete(socket)
-      slot.release()
-    })
     if (this.#tls === undefined) this.#options.onConnection(socket)
     else this.#secure(this.#tls, socket, key, slot)
   }

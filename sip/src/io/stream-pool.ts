@@ -5,6 +5,7 @@ import type { Inbox } from '../transport/inbox.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
 import type { Flow, Target } from '../transport/transport.ts'
 import { dial } from './dial.ts'
+import { OpenSockets } from './open-sockets.ts'
 import { StreamConnection, type StreamConnectionContext } from './stream-connection.ts'
 
 export interface StreamPoolOptions
@@ -23,7 +24,7 @@ export class StreamPool {
   readonly #table: ConnectionTable
   readonly #connections = new Map<string, StreamConnection>()
   readonly #dials = new Set<() => void>()
-  readonly #sockets = new Set<Socket>()
+  readonly #sockets = new OpenSockets()
   #secureContext: SecureContext | undefined
   #flowCount = 0
   #closed = false
@@ -105,13 +106,14 @@ export class StreamPool {
     for (const connection of [...this.#connections.values()]) connection.close('shutdown', 'the transport was closed')
   }
 
-  /** Resolves when the connections we dialled are gone, at the latest when `cut` was called. */
-  async drained(): Promise<void> {
-    await Promise.all([...this.#sockets].map(socket => new Promise<void>(resolve => socket.once('close', resolve))))
+  /** Resolves when no connection is left. */
+  drained(): Promise<void> {
+    return this.#sockets.drained()
   }
 
+  /** Ends what is still open, without waiting for anybody. */
   cut(): void {
-    for (const socket of this.#sockets) socket.destroy()
+    this.#sockets.cut()
   }
 
   #dial(target: Target & { readonly transport: 'tcp' | 'tls' }, key: string): void {
@@ -162,7 +164,6 @@ export class StreamPool {
     const connection = new StreamConnection(socket, flow, this.#context)
     this.#connections.set(flow.id, connection)
     this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
     return connection
   }
 

@@ -1,0 +1,206 @@
+import { performance } from 'node:perf_hooks'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Bench, options, RawPeer, turn } from './socket-transport.fixture.ts'
+
+let bench: Bench
+beforeEach(() => {
+  bench = new Bench()
+})
+afterEach(() => bench.close())
+
+/** How long something took, in milliseconds. */
+async function timed(work: Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work
+  return performance.now() - start
+}
+
+describe('slow senders', () => {
+  it('are closed when no valid message came in time, however busily they dribble', async () => {
+    const server = await bench.endpoint({ limits: { firstMessageMs: 100 } })
+    const peer = await bench.rawClient(server.target('tcp').port)
+    const request = options('one')
+    let at = 0
+    const drip = setInterval(() => peer.socket.write(request.subarray(at, ++at)), 10)
+    bench.defer(() => clearInterval(drip))
+    const took = await timed(peer.closed)
+    clearInterval(drip)
+    expect(took).toBeGreaterThan(90)
+    expect(took).toBeLessThan(400)
+    await server.untilStats({ accepted: 0, established: 0 })
+    expect(server.told).toMatchObject([{ type: 'flow-closed', code: 'slow_sender' }])
+  })
+
+  it('are closed when a later message stops in the middle', async () => {
+    const server = await bench.endpoint({ limits: { partialMessageMs: 100 } })
+    const peer = await bench.rawClient(server.target('tcp').port)
+    peer.socket.write(options('one'))
+    await server.until('message')
+    peer.socket.write(options('two').subarray(0, 40))
+    const took = await timed(peer.closed)
+    expect(took).toBeGreaterThan(90)
+    expect(took).toBeLessThan(400)
+    expect(server.all('flow-closed')).toMatchObject([{ code: 'slow_sender' }])
+  })
+
+  it('are closed when a handshake dribbles past its time', async () => {
+    const server = await bench.endpoint({ limits: { handshakeMs: 100 } })
+    const peer = await bench.rawClient(server.target('tls').port)
+    // The header of a client hello of 512 bytes, which then come one by one.
+    peer.socket.write(Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))
+    const drip = setInterval(() => peer.socket.write(Buffer.of(0)), 10)
+    bench.defer(() => clearInterval(drip))
+    const took = await timed(peer.closed)
+    expect(took).toBeGreaterThan(90)
+    expect(took).toBeLessThan(400)
+    expect(server.told).toEqual([])
+    await server.untilStats({ accepted: 0, handshakes: 0 })
+  })
+})
+
+describe('crowds', () => {
+  it('beyond the limits are turned away before a byte is read; who is in is not harmed', async () => {
+    const server = await bench.endpoint({ limits: { maxPerPeer: 3 } })
+    const client = await bench.endpoint()
+    client.send(server.target('tls'), options('one'))
+    const [first] = await server.until('message')
+    const crowd = await Promise.all(Array.from({ length: 8 }, () => bench.rawClient(server.target('tcp').port)))
+    await Promise.all(crowd.slice(2).map(peer => peer.closed))
+    await server.untilStats({ accepted: 3, refused: 6 })
+    server.send(first!.flow, options('two'))
+    await client.until('message')
+    crowd[0]!.socket.destroy()
+    await server.untilStats({ accepted: 2 })
+    const late = await bench.rawClient(server.target('tcp').port)
+    late.socket.write(options('three'))
+    await server.until('message', 2)
+  })
+
+  it('of unfinished handshakes leave room for others in time', async () => {
+    const server = await bench.endpoint({ limits: { maxHandshakes: 2, handshakeMs: 100 } })
+    const stalled = await Promise.all(Array.from({ length: 4 }, () => bench.rawClient(server.target('tls').port)))
+    await Promise.all(stalled.map(peer => peer.closed))
+    await server.untilStats({ accepted: 0, handshakes: 0, refused: 2 })
+    const client = await bench.endpoint()
+    client.send(server.target('tls'), options('one'))
+    await server.until('message')
+  })
+
+  it('of sends behind one dial are bounded', async () => {
+    const client = await bench.endpoint({ limits: { maxQueuedSends: 2, handshakeMs: 60 } })
+    const silent = await bench.rawServer(() => {})
+    for (let i = 0; i < 4; i++) client.send({ ...silent, transport: 'tls' }, options('x'))
+    const failures = await client.until('send-failed', 4)
+    expect(failures.map(({ sendId, code }) => `${sendId} ${code}`)).toEqual([
+      '3 queue_full',
+      '4 queue_full',
+      '1 timeout',
+      '2 timeout',
+    ])
+  })
+})
+
+describe('peers that do not read', () => {
+  it('are cut when too much lies unread, told once, and every later send fails', async () => {
+    const server = await bench.endpoint({ limits: { maxUnreadBytes: 50_000 } })
+    const peer = await bench.rawClient(server.target('tcp').port)
+    peer.socket.write(options('one'))
+    const [arrived] = await server.until('message')
+    peer.socket.pause()
+    let sends = 0
+    while (server.all('flow-closed').length === 0 && sends < 5_000) {
+      server.send(arrived!.flow, Buffer.alloc(10_000, 'x'))
+      if (++sends % 20 === 0) await turn()
+    }
+    server.send(arrived!.flow, options('late'))
+    await server.untilTrue(() => server.all('sent').length + server.all('send-failed').length === sends + 1)
+    expect(server.all('flow-closed').map(input => input.code)).toEqual(['write_overflow'])
+    expect(server.all('send-failed')[0]!.code).toBe('write_overflow')
+    expect(server.all('send-failed').at(-1)!.code).toBe('closed')
+    const afterwards = server.told.slice(server.told.findIndex(input => input.type === 'flow-closed') + 1)
+    expect(afterwards.every(input => input.type === 'send-failed')).toBe(true)
+  })
+})
+
+describe('what is no SIP', () => {
+  it('on a stream is told before the connection is closed, and an answer to it still leaves', async () => {
+    const server = await bench.endpoint({ limits: { violationFlushMs: 30 } })
+    const peer = await bench.rawClient(server.target('tcp').port)
+    const fatal = Buffer.concat([options('one'), options('two').subarray(0, 30), Buffer.alloc(100_000, 'garbage ')])
+    server.transport.onInput(input => {
+      if (input.type === 'message' && !input.result.ok && input.result.fatal)
+        server.send(input.flow, Buffer.from('SIP/2.0 400 Bad Request\r\n\r\n'))
+    })
+    peer.socket.write(fatal)
+    await peer.closed
+    expect(server.told.map(input => input.type)).toEqual(['message', 'message', 'sent', 'flow-closed'])
+    expect(server.all('message')[1]!.result).toMatchObject({ ok: false, fatal: true })
+    expect(server.all('flow-closed')[0]!.code).toBe('protocol_error')
+    expect(peer.received).toBe('SIP/2.0 400 Bad Request\r\n\r\n')
+  })
+
+  it('on the TLS port ends in the handshake and is told nobody', async () => {
+    const server = await bench.endpoint()
+    const peer = await bench.rawClient(server.target('tls').port)
+    peer.socket.write(options('one'))
+    await peer.closed
+    await server.untilStats({ accepted: 0 })
+    expect(server.told).toEqual([])
+  })
+
+  it('whatever the bytes and the cuts, ends in messages told and at most one end of the flow', async () => {
+    const server = await bench.endpoint({ limits: { violationFlushMs: 1, lingerMs: 5 } })
+    const { port } = server.target('tcp')
+    const piece = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }).map(bytes => Buffer.from(bytes)),
+      fc.constantFrom(options('whole'), options('half').subarray(0, 90), Buffer.from('\r\n\r\n'), Buffer.from('\r\n')),
+    )
+    const attack = async (pieces: Buffer[]) => {
+      const before = server.all('flow-closed').length
+      const peer: RawPeer = await bench.rawClient(port)
+      for (const bytes of pieces) peer.socket.write(bytes)
+      peer.socket.end()
+      await peer.closed
+      await server.untilTrue(() => server.all('flow-closed').length === before + 1)
+    }
+    await fc.assert(fc.asyncProperty(fc.array(piece, { maxLength: 8 }), attack), { numRuns: 60 })
+    const deaths = server.all('flow-closed').map(input => input.flow.id)
+    expect(new Set(deaths).size).toBe(deaths.length)
+    for (const [i, input] of server.told.entries()) {
+      if (input.type !== 'message') continue
+      const death = server.told.findIndex(other => other.type === 'flow-closed' && other.flow.id === input.flow.id)
+      expect(death).toBeGreaterThan(i)
+    }
+    await server.untilStats({ accepted: 0, established: 0 })
+  })
+})
+
+describe('half-open connections', () => {
+  it('of a peer that ended its side are closed on ours', async () => {
+    const server = await bench.endpoint()
+    const peer = await bench.rawClient(server.target('tcp').port)
+    peer.socket.write(options('one'))
+    await server.until('message')
+    peer.socket.end()
+    await peer.closed
+    expect(server.all('flow-closed')).toMatchObject([{ code: 'closed' }])
+  })
+
+  it('of a peer that ignores our end are cut', async () => {
+    let far: RawPeer | undefined
+    const server = await bench.rawServer(socket => {
+      far = new RawPeer(socket)
+    }, true)
+    const client = await bench.endpoint({ limits: { lingerMs: 40 } })
+    client.send(server, options('one'))
+    const [sent] = await client.until('sent')
+    await far!.until(received => received.includes('one'))
+    client.transport.submit({ type: 'close-flow', flow: sent!.flow })
+    await client.until('flow-closed')
+    // The far side keeps its half open and goes on: only our cut can end it.
+    const chatter = setInterval(() => far!.socket.write('x'), 10)
+    bench.defer(() => clearInterval(chatter))
+    await far!.closed
+  })
+})

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Bench, options, RawPeer } from './socket-transport.fixture.ts'
+
+let bench: Bench
+beforeEach(() => {
+  bench = new Bench()
+})
+afterEach(() => bench.close())
+
+describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
+  it('are answered with one CRLF, between messages as well', async () => {
+    const server = await bench.endpoint()
+    const peer = await bench.rawClient(server.target('tcp').port)
+    peer.socket.write('\r\n\r\n')
+    await peer.until(received => received === '\r\n')
+    peer.socket.write(Buffer.concat([options('one'), Buffer.from('\r\n\r\n'), options('two')]))
+    await peer.until(received => received === '\r\n\r\n')
+    await server.until('message', 2)
+    expect(server.callIds()).toEqual(['one', 'two'])
+  })
+
+  it('go out on dialled flows, and on accepted ones after their first message only', async () => {
+    const limits = { pingMinMs: 20, pingMaxMs: 25 }
+    const server = await bench.endpoint({ limits })
+    const peer = await bench.rawClient(server.target('tcp').port)
+    let dialled: RawPeer | undefined
+    const far = await bench.rawServer(socket => {
+      dialled = new RawPeer(socket)
+    })
+    const client = await bench.endpoint({ limits })
+    client.send(far, options('one'))
+    await client.until('sent')
+    await dialled!.until(received => received.endsWith('\r\n\r\n\r\n\r\n\r\n\r\n'))
+    expect(dialled!.received.split('OPTIONS sip:')).toHaveLength(2)
+    expect(peer.received).toBe('')
+    peer.socket.write(options('two'))
+    await peer.until(received => received === '\r\n\r\n\r\n\r\n')
+  })
+
+  it('find a peer that used to answer and is gone, and keep one that never answered', async () => {
+    const limits = { pingMinMs: 20, pingMaxMs: 25, pongMs: 30 }
+    const client = await bench.endpoint({ limits })
+    let answering: RawPeer | undefined
+    const answers = await bench.rawServer(socket => {
+      answering = new RawPeer(socket)
+      socket.once('data', () => socket.write('\r\n'))
+    })
+    let silent: RawPeer | undefined
+    const ignores = await bench.rawServer(socket => {
+      silent = new RawPeer(socket)
+    })
+    client.send(answers, options('one'))
+    client.send(ignores, options('two'))
+    await client.until('flow-closed')
+    await silent!.until(received => received.split('\r\n\r\n').length > 8)
+    await answering!.closed
+    expect(client.all('flow-closed')).toMatchObject([
+      { code: 'keepalive_timeout', flow: { remote: { port: answers.port } } },
+    ])
+  })
+
+  it('keep an accepted connection from idling out once it carried a message, and not before', async () => {
+    const limits = { idleMs: 80, firstMessageMs: 10_000 }
+    const server = await bench.endpoint({ limits })
+    const known = await bench.rawClient(server.target('tcp').port)
+    const stranger = await bench.rawClient(server.target('tcp').port)
+    const strangerPort = stranger.socket.localPort
+    known.socket.write(options('one'))
+    await server.until('message')
+    const beat = setInterval(() => {
+      known.socket.write('\r\n\r\n')
+      stranger.socket.write('\r\n\r\n')
+    }, 20)
+    bench.defer(() => clearInterval(beat))
+    await stranger.closed
+    const answered = known.received.length
+    await known.until(received => received.length > answered + 8)
+    expect(server.all('flow-closed')).toMatchObject([{ code: 'idle', flow: { remote: { port: strangerPort } } }])
+  })
+})

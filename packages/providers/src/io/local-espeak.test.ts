@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { textToSpeechConformance } from '../text-to-speech/conformance.ts'
+import { LocalEspeak } from './local-espeak.ts'
+
+await textToSpeechConformance(() => new LocalEspeak())
+
+it('says how to install the program where it is missing', async () => {
+  const voice = new LocalEspeak({ command: 'espeak-ng-that-is-not-there' })
+  expect(await voice.readiness()).toBe('espeak-ng is not installed (Debian: apt-get install espeak-ng)')
+  const speech = voice.synthesize({ text: 'One.', language: 'en' }, new AbortController().signal)
+  await expect(speech.next()).rejects.toMatchObject({ code: 'voice_failed' })
+})

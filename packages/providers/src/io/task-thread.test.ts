@@ -1,0 +1,43 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { TaskThread } from './task-thread.ts'
+
+interface Outcome {
+  readonly task: string
+  readonly threadId: number
+}
+
+function faultyThread(timeoutMs = 10_000): TaskThread<string, Outcome> {
+  const script = new URL('./fixtures/faulty-thread.mjs', import.meta.url)
+  const thread = new TaskThread<string, Outcome>({ name: 'faulty', script, timeoutMs, heapMiB: 32 })
+  onTestFinished(() => thread.close())
+  return thread
+}
+
+describe('a task thread', () => {
+  it('stays the same from task to task', async () => {
+    const thread = faultyThread()
+    const [first, second] = [await thread.run('a', null), await thread.run('b', null)]
+    expect([first.task, second.task]).toEqual(['a', 'b'])
+    expect(second.threadId).toBe(first.threadId)
+  })
+
+  it.each([
+    ['throw', 10_000, 'The faulty thread crashed: as told.'],
+    ['exit', 10_000, 'The faulty thread ended.'],
+    ['hang', 2000, 'The faulty thread did not answer within 2000 ms.'],
+  ])('that is told to %s fails that task and is replaced for the next', async (task, timeoutMs, message) => {
+    const thread = faultyThread(timeoutMs)
+    const failure = await thread.run(task, null).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'thread_failed', retryable: true, message })
+    expect(await thread.run('again', null)).toMatchObject({ task: 'again' })
+  })
+
+  it('ends its task when it is closed, and takes no other', async () => {
+    const thread = faultyThread()
+    const running = thread.run('hang', null).catch((error: unknown) => error)
+    await thread.close()
+    await thread.close()
+    expect(await running).toMatchObject({ code: 'thread_closed', retryable: false })
+    await expect(thread.run('a', null)).rejects.toMatchObject({ code: 'thread_closed' })
+  })
+})

@@ -1,0 +1,88 @@
+import { Worker } from 'node:worker_threads'
+import { ParleyError } from '@parley/kernel'
+
+export interface TaskThreadOptions {
+  /** For thread lists and error messages. */
+  readonly name: string
+  readonly script: URL
+  /** A task that takes longer than this ends the thread. */
+  readonly timeoutMs: number
+  /** Heap of the thread, MiB; what WebAssembly and array buffers hold is not in it. */
+  readonly heapMiB: number
+}
+
+/**
+ * A thread of our own that answers one message with one message. It starts with the first task, is replaced when it
+ * crashed or hung, and keeps no process alive while it has nothing to do. One task at a time: the caller sees to it.
+ */
+export class TaskThread<Task, Outcome> {
+  readonly #options: TaskThreadOptions
+  #worker: Worker | null = null
+  #closed = false
+
+  constructor(options: TaskThreadOptions) {
+    this.#options = options
+  }
+
+  /** Rejects with `ParleyError` "thread_failed" (retryable) or "thread_closed". `data` is the `workerData` of a thread that starts. */
+  run(task: Task, data: unknown): Promise<Outcome> {
+    const { name, timeoutMs } = this.#options
+    if (this.#closed) return Promise.reject(new ParleyError('thread_closed', `The ${name} thread was closed.`))
+    this.#worker ??= this.#start(data)
+    const worker = this.#worker
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        clearTimeout(timeout)
+        worker.off('message', onMessage)
+        worker.off('error', onError)
+        worker.off('exit', onExit)
+        worker.unref()
+      }
+      const fail = (what: string) => {
+        settle()
+        this.#abandon(worker)
+        const code = this.#closed ? 'thread_closed' : 'thread_failed'
+        reject(new ParleyError(code, `The ${name} thread ${what}.`, { retryable: !this.#closed }))
+      }
+      const onMessage = (outcome: Outcome) => {
+        settle()
+        resolve(outcome)
+      }
+      const onError = (error: unknown) => fail(`crashed: ${error instanceof Error ? error.message : String(error)}`)
+      const onExit = () => fail('ended')
+      const timeout = setTimeout(() => fail(`did not answer within ${timeoutMs} ms`), timeoutMs)
+      worker.on('message', onMessage)
+      worker.on('error', onError)
+      worker.on('exit', onExit)
+      worker.ref()
+      worker.postMessage(task)
+    })
+  }
+
+  /** Ends a running task as well. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#worker?.terminate()
+  }
+
+  #start(data: unknown): Worker {
+    const { name, script, heapMiB } = this.#options
+    const worker = new Worker(script, {
+      name,
+      workerData: data,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB },
+    })
+    // An idle thread that dies is noticed here, and without a listener its error would end the process.
+    worker.on('error', () => this.#abandon(worker))
+    worker.on('exit', () => this.#abandon(worker))
+    worker.unref()
+    return worker
+  }
+
+  #abandon(worker: Worker): void {
+    if (this.#worker === worker) this.#worker = null
+    void worker.terminate()
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { MAX_TEXT_CODE_POINTS } from './request.ts'
+import type { SpeechRequest, TextToSpeech } from './text-to-speech.ts'
+
+const SPEECH: Readonly<Record<string, string>> = {
+  en: 'Hello, this is Parley. Please enter the four digits of your code.',
+  es: 'Hola, le habla Parley. Marque los cuatro dígitos de su código, por favor.',
+}
+
+/**
+ * What every text-to-speech port must do. `make` gives a fresh voice, which the suite closes. Where the voice is not
+ * ready the tests are skipped, and the reason is in their name. Await it at the top of a test file.
+ */
+export async function textToSpeechConformance(make: () => TextToSpeech): Promise<void> {
+  const probe = make()
+  const { id, languages } = probe
+  const obstacle = await probe.readiness()
+  await probe.close()
+  const name = obstacle === null ? `the voice ${id}` : `the voice ${id} (skipped: ${obstacle})`
+  describe.skipIf(obstacle !== null)(name, () => {
+    speaks(make, languages)
+    stops(make, languages[0]!)
+    refuses(make, languages[0]!)
+  })
+}
+
+function open(make: () => TextToSpeech): TextToSpeech {
+  const voice = make()
+  onTestFinished(() => voice.close())
+  return voice
+}
+
+/** All of it, checking the chunks on the way. */
+async function listen(voice: TextToSpeech, request: SpeechRequest, signal = new AbortController().signal) {
+  const chunks: Int16Array[] = []
+  for await (const chunk of voice.synthesize(request, signal)) chunks.push(chunk.samples)
+  for (const chunk of chunks.slice(0, -1)) expect(chunk.length).toBeGreaterThanOrEqual(80)
+  const audio = new Int16Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    audio.set(chunk, at)
+    at += chunk.length
+  }
+  return audio
+}
+
+function speaks(make: () => TextToSpeech, languages: readonly string[]): void {
+  it.each(languages)(
+    'speaks "%s" at 8 kHz: audible, not overdriven, about as long as a person would take',
+    async language => {
+      const text = SPEECH[language]
+      if (text === undefined) throw new Error(`the suite has nothing to say in "${language}"`)
+      const audio = await listen(open(make), { text, language })
+      const seconds = audio.length / 8000
+      expect(seconds).toBeGreaterThan(text.length * 0.035)
+      expect(seconds).toBeLessThan(text.length * 0.15)
+      const rms = Math.sqrt(audio.reduce((sum, sample) => sum + sample * sample, 0) / audio.length)
+      expect(rms).toBeGreaterThan(500)
+      const clipped = audio.filter(sample => Math.abs(sample) >= 32_767).length
+      expect(clipped / audio.length).toBeLessThan(0.001)
+    },
+  )
+
+  it('speaks twice as fast when asked', async () => {
+    const voice = open(make)
+    const request = { text: SPEECH[languages[0]!]!, language: languages[0]! }
+    const [normal, fast] = [await listen(voice, request), await listen(voice, { ...request, speed: 2 })]
+    expect(fast.length / normal.length).toBeGreaterThan(0.35)
+    expect(fast.length / normal.length).toBeLessThan(0.7)
+  })
+
+  it('keeps utterances that are spoken at once apart', async () => {
+    const voice = open(make)
+    const requests = ['One.', 'Two, three, four, five.'].map(text => ({ text, language: languages[0]! }))
+    const alone = [await listen(voice, requests[0]!), await listen(voice, requests[1]!)]
+    expect(await Promise.all(requests.map(request => listen(voice, request)))).toEqual(alone)
+  })
+}
+
+function stops(make: () => TextToSpeech, language: string): void {
+  const long = { text: `${SPEECH[language]} `.repeat(50), language }
+
+  it('stops at once, without an error, when it is told to', async () => {
+    const controller = new AbortController()
+    const speech = open(make).synthesize(long, controller.signal)[Symbol.asyncIterator]()
+    expect((await speech.next()).done).toBe(false)
+    const next = speech.next()
+    controller.abort()
+    expect((await next).done ?? false).toBe(true)
+    expect((await speech.next()).done).toBe(true)
+  })
+
+  it('says nothing when it was stopped before it began', async () => {
+    expect((await listen(open(make), long, AbortSignal.abort())).length).toBe(0)
+  })
+
+  it('goes on speaking to others after one was stopped', async () => {
+    const voice = open(make)
+    const controller = new AbortController()
+    const stopped = listen(voice, long, controller.signal)
+    const other = listen(voice, { text: 'One.', language })
+    controller.abort()
+    await stopped
+    expect((await other).length).toBeGreaterThan(0)
+  })
+
+  it('is closed as often as one likes, and then speaks no more', async () => {
+    const voice = open(make)
+    await listen(voice, { text: 'One.', language })
+    await Promise.all([voice.close(), voice.close()])
+    await voice.close()
+    await expect(listen(voice, { text: 'One.', language })).rejects.toMatchObject({ code: 'voice_closed' })
+  })
+}
+
+function refuses(make: () => TextToSpeech, language: string): void {
+  it.each<[string, Partial<SpeechRequest>, string]>([
+    ['an empty text', { text: '' }, 'text_empty'],
+    ['blanks', { text: ' \n\t ' }, 'text_empty'],
+    ['too long a text', { text: 'é'.repeat(MAX_TEXT_CODE_POINTS + 1) }, 'text_too_long'],
+    ['far too long a text', { text: 'a'.repeat(1_000_000) }, 'text_too_long'],
+    ['a language it does not speak', { language: 'tlh' }, 'language_not_supported'],
+    ['a voice it has not', { voice: '../../etc/passwd' }, 'voice_unknown'],
+    ['a speed nobody can follow', { speed: 2.1 }, 'speed_out_of_range'],
+    ['a speed that is no number', { speed: Number.NaN }, 'speed_out_of_range'],
+  ])('refuses %s', async (_name, wrong, code) => {
+    const request = { text: 'One.', language, ...wrong }
+    await expect(listen(open(make), request)).rejects.toMatchObject({ name: 'ParleyError', code })
+  })
+}

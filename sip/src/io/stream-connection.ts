@@ -103,7 +103,7 @@ export class StreamConnection {
       else this.#message(item)
       if (!this.#isOpen()) return
     }
-    this.#life.handle({ type: 'received', completed, partial: !completed })
+    this.#life.handle({ type: 'received', completed, partial: this.#framer.pending > 0 })
   }
 
   #message(result: ParseResult): void {

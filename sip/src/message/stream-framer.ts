@@ -52,6 +52,11 @@ export class StreamFramer {
     this.#end += chunk.length
   }
 
+  /** Bytes held that `next` has not given back yet; after it gave undefined, those of a message that is not whole. */
+  get pending(): number {
+    return this.#end - this.#start
+  }
+
   next(): ParseResult | KeepAlive | undefined {
     if (this.#lost) return undefined
     if (this.#head === undefined) {

@@ -39,6 +39,8 @@ export class MediaThreadLoop {
   readonly #slots = new SendSlots<ThreadSession>()
   readonly #incoming = new PacketBatch(BATCH_PACKETS)
   readonly #outgoing = new PacketBatch(BATCH_PACKETS)
+  /** Sessions that had their slot at this wake. */
+  readonly #swept: ThreadSession[] = []
   readonly #lateness = new LatenessHistogram()
   readonly #gridStart: Ms
   #nowMs: Ms
@@ -74,6 +76,7 @@ export class MediaThreadLoop {
         this.#flush()
       }
       this.#receive(lastWake)
+      this.#advance()
     }
     for (const session of [...this.#sessions.values()]) this.#close(session)
     this.#port.close()
@@ -100,9 +103,10 @@ export class MediaThreadLoop {
 
   readonly #sendSlot = (session: ThreadSession, slotWake: number): void => {
     const { core } = session
+    this.#swept.push(session)
     const slotMs = this.#gridStart + slotWake * WAKE_MS
     if (this.#filled + 2 > this.#outgoing.capacity) this.#flush()
-    const length = core.tick(this.#nowMs, slotMs, this.#outgoing.slots[this.#filled]!)
+    const length = core.tick(slotMs, this.#outgoing.slots[this.#filled]!)
     if (length > 0) {
       this.#address(session.rtpSocket, length, core.ipv4, core.port)
       this.#lateness.add(this.#io.now() - slotMs)
@@ -133,6 +137,13 @@ export class MediaThreadLoop {
       for (let i = 0; i < count; i++) this.#dispatch(batch, i)
       if (count < batch.capacity || this.#io.now() > until) return
     }
+  }
+
+  /** Only now: what waited in the sockets while this thread was held up has arrived in time. */
+  #advance(): void {
+    const nowMs = this.#io.now()
+    for (const session of this.#swept) session.core.advance(nowMs)
+    this.#swept.length = 0
   }
 
   #dispatch(batch: PacketBatch, i: number): void {
@@ -167,17 +178,16 @@ export class MediaThreadLoop {
   }
 
   async #open(command: Extract<ThreadCommand, { type: 'open' }>): Promise<void> {
-    const { session: id, port } = command
-    let rtpSocket = -1
+    const { session, port } = command
+    const sockets: number[] = []
     try {
-      rtpSocket = await this.#io.open(this.#bindAddress, port)
-      const rtcpSocket = await this.#io.open(this.#bindAddress, port + 1)
-      this.#begin(command, rtpSocket, rtcpSocket)
-      this.#post({ type: 'opened', session: id })
+      for (const wanted of [port, port + 1]) sockets.push(await this.#io.open(this.#bindAddress, wanted))
+      this.#begin(command, sockets[0]!, sockets[1]!)
+      this.#post({ type: 'opened', session })
     } catch (error) {
-      if (rtpSocket >= 0) this.#io.close(rtpSocket)
+      for (const socket of sockets) this.#io.close(socket)
       const code = error instanceof ParleyError ? error.code : 'bind_failed'
-      this.#post({ type: 'open-failed', session: id, code, detail: String(error) })
+      this.#post({ type: 'open-failed', session, code, detail: String(error) })
     }
   }
 

@@ -5,6 +5,8 @@ import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo, type PacketIoCounters } 
 
 /** Arrivals between two polls that one thread can hold; at 500 calls this is 40 ms of packets. */
 const ARRIVAL_QUEUE_PACKETS = 2048
+/** Of these, one socket's at most: a flood at one call must not cost the others their packets. */
+const SOCKET_QUEUE_PACKETS = 128
 /** Slots that packets wait in while the kernel's buffer is full: longer than any such wait at line rate. */
 const SEND_COPIES = 256
 /** The event loop's timers count whole milliseconds and may be this late; the rest is slept precisely. */
@@ -13,6 +15,7 @@ const TIMER_SLACK_MS = 1.25
 interface BoundSocket {
   readonly handle: Socket
   readonly port: number
+  queued: number
   lastAddressText: string
   lastAddress: number
 }
@@ -44,7 +47,7 @@ export class PortablePacketIo implements PacketIo {
     // Errors of an unconnected UDP socket concern single packets; those are counted where they happen.
     handle.on('error', () => {})
     const id = this.#nextSocket++
-    const socket: BoundSocket = { handle, port: handle.address().port, lastAddressText: '', lastAddress: 0 }
+    const socket: BoundSocket = { handle, port: handle.address().port, queued: 0, lastAddressText: '', lastAddress: 0 }
     this.#sockets.set(id, socket)
     handle.on('message', (message, from) => this.#arrived(id, socket, message, from))
     return id
@@ -73,7 +76,9 @@ export class PortablePacketIo implements PacketIo {
       this.#head = (this.#head + 1) % ARRIVAL_QUEUE_PACKETS
       this.#queued--
       const socket = this.#arrivals.socket[from]!
-      if (!this.#sockets.has(socket)) continue
+      const bound = this.#sockets.get(socket)
+      if (bound === undefined) continue
+      bound.queued--
       const length = this.#arrivals.length[from]!
       const start = from * PACKET_SLOT_BYTES
       batch.bytes.set(this.#arrivals.bytes.subarray(start, start + length), count * PACKET_SLOT_BYTES)
@@ -134,7 +139,8 @@ export class PortablePacketIo implements PacketIo {
 
   #arrived(id: number, socket: BoundSocket, message: Buffer, from: RemoteInfo): void {
     this.counters.received++
-    if (message.length > PACKET_SLOT_BYTES || this.#queued === ARRIVAL_QUEUE_PACKETS) {
+    const full = this.#queued === ARRIVAL_QUEUE_PACKETS || socket.queued === SOCKET_QUEUE_PACKETS
+    if (message.length > PACKET_SLOT_BYTES || full) {
       this.counters.receiveDropped++
       return
     }
@@ -144,6 +150,7 @@ export class PortablePacketIo implements PacketIo {
     }
     const at = (this.#head + this.#queued) % ARRIVAL_QUEUE_PACKETS
     this.#queued++
+    socket.queued++
     this.#arrivals.bytes.set(message, at * PACKET_SLOT_BYTES)
     this.#arrivals.length[at] = message.length
     this.#arrivals.socket[at] = id

@@ -21,6 +21,8 @@ const COMFORT_NOISE_PAYLOAD_TYPE = 13
 /** Longest packet that is decoded: 60 ms and a margin for odd senders. */
 const MAX_PACKET_SAMPLES = 960
 const PULL_SAMPLES = 480
+/** A hold takes effect for what is sent after it: what is under way is still heard. */
+const IN_FLIGHT_MS: Ms = 500
 
 export interface InboundChainOptions {
   readonly openedAtMs: Ms
@@ -53,7 +55,8 @@ export class InboundChain {
   #codec: PayloadCodec = this.#pcmu
   #payloadType = -1
   #dtmfPayloadType = -1
-  #hearing = false
+  /** Until when audio is taken; Infinity while the direction lets us hear. */
+  #hearingUntilMs: Ms = 0
   #heardStarted = false
   #lostBefore = 0
 
@@ -62,13 +65,18 @@ export class InboundChain {
     this.stream = new ReceiveStream({ openedAtMs: options.openedAtMs })
   }
 
-  apply(nowMs: Ms, parameters: MediaParameters, remoteIpv4: number): void {
-    this.keys.apply(nowMs, parameters.srtp?.receive ?? null)
+  /** Returns whether the peer's key is another than before. */
+  apply(nowMs: Ms, parameters: MediaParameters, remoteIpv4: number): boolean {
+    const keyChanged = this.keys.apply(nowMs, parameters.srtp?.receive ?? null)
     this.latch.announce(remoteIpv4, parameters.remote?.port ?? 0, parameters.srtp !== null)
     this.#codec = codecByName(parameters.codec)
     this.#payloadType = parameters.payloadType
     this.#dtmfPayloadType = parameters.dtmfPayloadType ?? -1
-    this.#hearing = parameters.direction === 'sendrecv' || parameters.direction === 'recvonly'
+    const hears = parameters.direction === 'sendrecv' || parameters.direction === 'recvonly'
+    if (hears !== (this.#hearingUntilMs === Number.POSITIVE_INFINITY)) this.stream.hold(!hears)
+    if (hears) this.#hearingUntilMs = Number.POSITIVE_INFINITY
+    else this.#hearingUntilMs = Math.min(this.#hearingUntilMs, nowMs + IN_FLIGHT_MS)
+    return keyChanged
   }
 
   /** One RTP packet; decrypted in place. */
@@ -165,9 +173,10 @@ export class InboundChain {
   #take(nowMs: Ms, packet: Uint8Array): void {
     const { ssrc, sequence, timestamp, payloadType, payloadOffset, payloadLength, marker } = this.#header
     const codec = this.#codecOf(payloadType)
-    if (codec === null || !this.#hearing) {
+    const hearing = nowMs <= this.#hearingUntilMs
+    if (codec === null || !hearing) {
       this.stream.skip(ssrc, sequence, nowMs)
-      if (payloadType === this.#dtmfPayloadType && this.#hearing) {
+      if (payloadType === this.#dtmfPayloadType && hearing) {
         this.#digits.receive(ssrc, timestamp, marker, packet, payloadOffset, payloadLength, nowMs)
       }
       return

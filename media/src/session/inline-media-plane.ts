@@ -173,10 +173,11 @@ class InlineSession {
   readonly #tick = (): void => {
     const core = this.#core
     const now = this.#options.time.now()
-    const length = core.tick(now, this.#slotMs, this.#packet)
+    const length = core.tick(this.#slotMs, this.#packet)
     if (length > 0) this.#rtp.send(this.#packet, length, core.ipv4, core.port)
     const report = core.tickRtcp(now, this.#packet)
     if (report > 0) this.#rtcp.send(this.#packet, report, core.rtcpIpv4, core.rtcpPort)
+    core.advance(now)
     this.#slotMs += this.#ptimeMs
     this.#timer = this.#options.time.at(this.#slotMs, this.#tick)
   }

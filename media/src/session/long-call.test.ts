@@ -48,7 +48,9 @@ describe('a call of 40 minutes', () => {
           rejected: { unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 },
         })
         expect(statistics.packetsSent).toBeGreaterThan(65_536)
-        expect(statistics.packetsReceived).toBe(statistics.packetsSent)
+        const { packetsSent } = await peer.session.statistics()
+        // All but the one that is under way now.
+        expect(packetsSent - statistics.packetsReceived).toBeLessThanOrEqual(1)
       }
     },
   )
@@ -66,8 +68,11 @@ describe('a call of 40 minutes', () => {
     const heard = call.b.plane.captured(call.b.session).left
     const shift = heard.findIndex(s => s !== 0) - sent.findIndex(s => s !== 0)
     expect(shift).toBe(20 * 8)
-    let different = 0
-    for (let i = 0; i < heard.length - shift - 800; i++) if (sent[i] !== heard[i + shift]) different++
-    expect(different).toBe(0)
+    const different: number[] = []
+    for (let i = 0; i < heard.length - shift - 800; i++) if (sent[i] !== heard[i + shift]) different.push(i)
+    // Where the hold begins, the receiver lets the sound decay for 3.75 ms.
+    expect(different.length).toBeLessThanOrEqual(30)
+    expect(different.at(-1)! - different[0]!).toBeLessThan(30)
+    expect(sent.subarray(different[0]! - 160, different[0]!).every(sample => sample !== 0)).toBe(true)
   })
 })

@@ -40,7 +40,7 @@ export class MediaSessionCore {
     this.#options = options
     const counters = this.#counters
     this.#inbound = new InboundChain({ ...options, counters })
-    this.#outbound = new OutboundChain({ ...options, counters })
+    this.#outbound = new OutboundChain({ ...options, counters, receiveKeys: this.#inbound.keys })
     this.#rtcp = new RtcpReports({ ...options, counters, inbound: this.#inbound, outbound: this.#outbound })
   }
 
@@ -51,8 +51,8 @@ export class MediaSessionCore {
     const { remote } = parameters
     const ipv4 = remote === null ? 0 : (parseIpv4(remote.address) ?? 0)
     const port = remote === null || ipv4 === 0 ? 0 : remote.port
-    this.#inbound.apply(nowMs, parameters, ipv4)
-    this.#outbound.apply(parameters)
+    const keyChanged = this.#inbound.apply(nowMs, parameters, ipv4)
+    this.#outbound.apply(nowMs, parameters, keyChanged)
     this.#rtcp.announce(nowMs, ipv4, port, parameters.srtp !== null)
   }
 
@@ -90,14 +90,17 @@ export class MediaSessionCore {
     this.#rtcp.receive(nowMs, packet, length, ipv4, port, true)
   }
 
+  /** The call's slot, `slotMs` on the grid: writes one RTP packet to `dst` and returns its length, or 0. */
+  tick(slotMs: Ms, dst: Uint8Array): number {
+    return this.#applied && !this.#closed && this.port !== 0 ? this.#outbound.tick(slotMs, dst) : 0
+  }
+
   /**
-   * The call's slot: `slotMs` is the moment of the grid it stands for, `nowMs` the time it really is. Writes one RTP
-   * packet to `dst` and returns its length, or 0. Also moves the inbound side on, so it is called while nothing is sent too.
+   * Moves the inbound side on where nothing arrives: once per packet time, after the packets that have arrived were
+   * handed in (else they would be taken for late).
    */
-  tick(nowMs: Ms, slotMs: Ms, dst: Uint8Array): number {
-    if (!this.#applied || this.#closed) return 0
-    this.#inbound.advance(nowMs)
-    return this.port === 0 ? 0 : this.#outbound.tick(slotMs, dst)
+  advance(nowMs: Ms): void {
+    if (this.#applied && !this.#closed) this.#inbound.advance(nowMs)
   }
 
   /** The RTCP report that is due, or 0. */

@@ -29,6 +29,11 @@ export interface MediaParameters {
 export interface SrtpParameters {
   readonly send: SrtpKey
   readonly receive: SrtpKey
+  /**
+   * At a re-key: the peer has `send` already (we offered it, and this is the answer), so it is used at once. Default
+   * false: it is used when the peer was heard under its new key, or after 500 ms.
+   */
+  readonly peerHasSendKey?: boolean
 }
 
 export type SrtpSuite = 'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32'

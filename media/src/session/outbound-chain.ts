@@ -3,9 +3,10 @@ import { codecByName, type PayloadCodec } from '../codec/payload-codec.ts'
 import { ComfortNoise } from '../dsp/comfort-noise.ts'
 import { TelephoneEventSender } from '../dtmf/telephone-event-sender.ts'
 import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/rtp-packet.ts'
-import { SrtpSender } from '../srtp/srtp-sender.ts'
-import type { MediaParameters, SrtpKey } from './media-session.ts'
-import { sameKey } from './receive-keys.ts'
+import type { SrtpSender } from '../srtp/srtp-sender.ts'
+import type { MediaParameters } from './media-session.ts'
+import type { ReceiveKeys } from './receive-keys.ts'
+import { SendKeys } from './send-keys.ts'
 import type { CoreEvent, DigitOptions } from './session-protocol.ts'
 import type { SessionRecorder } from './session-recorder.ts'
 import type { SessionRings } from './session-rings.ts'
@@ -21,6 +22,8 @@ export interface OutboundChainOptions {
   readonly recorder: SessionRecorder | null
   readonly counters: SessionCounters
   readonly random: Random
+  /** Of the inbound side: they prove when the peer has switched. */
+  readonly receiveKeys: ReceiveKeys
   readonly emit: (event: CoreEvent) => void
 }
 
@@ -31,13 +34,12 @@ export interface OutboundChainOptions {
  */
 export class OutboundChain {
   readonly ssrc: number
-  sender: SrtpSender | null = null
   readonly #options: OutboundChainOptions
+  readonly #keys = new SendKeys()
   readonly #timestampBase: RtpTicks
   readonly #digits = new TelephoneEventSender()
   readonly #silence = new ComfortNoise()
   readonly #frame = new Int16Array(MAX_FRAME_SAMPLES)
-  #sendKey: SrtpKey | null = null
   #codec: PayloadCodec = codecByName('PCMU')
   #payloadType = 0
   #dtmfPayloadType = -1
@@ -57,22 +59,25 @@ export class OutboundChain {
     this.#sequence = randomUint32(options.random) & 0xffff
   }
 
-  apply(parameters: MediaParameters): void {
-    const key = parameters.srtp?.send ?? null
-    if (key === null) this.sender = null
-    else if (this.#sendKey === null || !sameKey(this.#sendKey, key)) this.sender = new SrtpSender(key)
-    this.#sendKey = key
+  apply(nowMs: Ms, parameters: MediaParameters, receiveKeyChanged: boolean): void {
+    this.#keys.apply(nowMs, parameters.srtp, receiveKeyChanged)
     this.#codec = codecByName(parameters.codec)
     this.#payloadType = parameters.payloadType
     this.#dtmfPayloadType = parameters.dtmfPayloadType ?? -1
     if (this.#dtmfPayloadType < 0) this.#digits.cancel()
     this.#frameSamples = msToSamples(parameters.ptimeMs)
-    this.#sending = parameters.direction === 'sendrecv' || parameters.direction === 'sendonly'
+    const mayHear = parameters.direction === 'sendrecv' || parameters.direction === 'sendonly'
+    this.#sending = mayHear && parameters.remote !== null && parameters.remote.port !== 0
     if (!this.#sending) this.#resuming = true
   }
 
   sendDigits(digits: string, options: DigitOptions): void {
     this.#digits.enqueue(digits, options)
+  }
+
+  /** The SRTP context to send with now; null on plain RTP. */
+  sender(nowMs: Ms): SrtpSender | null {
+    return this.#keys.sender(nowMs, this.#options.receiveKeys.proven)
   }
 
   /** RTP timestamp of the moment `nowMs`. */
@@ -103,7 +108,8 @@ export class OutboundChain {
     }
     counters.octetsSent += length - RTP_HEADER_BYTES
     this.#reportDigits()
-    if (this.sender !== null) length = this.sender.protect(dst, length)
+    const sender = this.sender(slotMs)
+    if (sender !== null) length = sender.protect(dst, length)
     this.#sequence = (this.#sequence + 1) & 0xffff
     this.#end = position + this.#frameSamples
     this.#resuming = false

@@ -19,20 +19,27 @@ export class ReceiveKeys {
   #previousUntil: Ms = 0
   #currentProven = false
 
-  apply(nowMs: Ms, key: SrtpKey | null): void {
+  /** True when the key is another than before. */
+  apply(nowMs: Ms, key: SrtpKey | null): boolean {
     if (key === null) {
       this.#key = null
       this.#current = null
       this.#previous = null
-      return
+      return false
     }
-    if (this.#key !== null && sameKey(this.#key, key)) return
+    if (this.#key !== null && sameKey(this.#key, key)) return false
     // An unproven key in between must not push out the one that the peer still uses.
     if (this.#currentProven || this.#previous === null) this.#previous = this.#current
     this.#previousUntil = nowMs + OVERLAP_LIMIT_MS
     this.#currentProven = false
     this.#key = key
     this.#current = new SrtpReceiver(key)
+    return true
+  }
+
+  /** The peer was heard under the newest key. */
+  get proven(): boolean {
+    return this.#currentProven
   }
 
   get secure(): boolean {

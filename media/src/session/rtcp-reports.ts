@@ -94,13 +94,13 @@ export class RtcpReports {
   /** The report that is due into `dst`; its length, or 0. */
   tick(nowMs: Ms, dst: Uint8Array): number {
     if (this.port === 0 || this.#schedule === null || !this.#schedule.due(nowMs)) return 0
-    return this.#protect(dst, this.#report(nowMs, dst))
+    return this.#protect(nowMs, dst, this.#report(nowMs, dst))
   }
 
   /** The last report, with BYE; 0 when there is nobody to tell. */
   bye(nowMs: Ms, dst: Uint8Array): number {
     if (this.port === 0 || this.#options.counters.packetsSent === 0) return 0
-    return this.#protect(dst, writeBye(dst, this.#report(nowMs, dst), this.#options.outbound.ssrc))
+    return this.#protect(nowMs, dst, writeBye(dst, this.#report(nowMs, dst), this.#options.outbound.ssrc))
   }
 
   #report(nowMs: Ms, dst: Uint8Array): number {
@@ -140,8 +140,8 @@ export class RtcpReports {
     return block
   }
 
-  #protect(dst: Uint8Array, length: number): number {
-    const { sender } = this.#options.outbound
+  #protect(nowMs: Ms, dst: Uint8Array, length: number): number {
+    const sender = this.#options.outbound.sender(nowMs)
     return sender === null ? length : Math.max(0, sender.protectRtcp(dst, length))
   }
 }

@@ -26,9 +26,9 @@ export class Attacker {
 
   /** Keeps copies of up to `limit` packets that go to `victim`, among them RTCP. */
   eavesdrop(network: VirtualPacketNetwork, victim: MediaSession, limit = 2000): void {
-    network.onSend = (_from, packet, length, _ipv4, port) => {
+    network.onSend = (from, packet, length, _ipv4, port) => {
       const ours = port === victim.local.port || port === victim.local.port + 1
-      if (ours && this.#seen.length < limit) this.#seen.push(packet.slice(0, length))
+      if (ours && from !== this.#rtp && this.#seen.length < limit) this.#seen.push(packet.slice(0, length))
     }
   }
 
@@ -73,15 +73,5 @@ export class Attacker {
     const ipv4 = parseIpv4(victim.local.address)!
     const port = victim.local.port + (packet.length > 1 && packet[1]! >= 192 && packet[1]! <= 223 ? 1 : 0)
     this.#rtp.send(packet, packet.length, ipv4, port)
-  }
-}
-
-/** `count` packets at a secure session: half of them forged, a quarter replayed, a quarter noise. */
-export function spray(attacker: Attacker, victim: MediaSession, count: number): void {
-  for (let i = 0; i < count; i++) {
-    const kind = i % 4
-    if (kind < 2) attacker.forge(victim)
-    else if (kind === 2) attacker.replay(victim)
-    else attacker.noise(victim)
   }
 }

@@ -22,6 +22,9 @@ function markByte(position: number, seed: number): number {
   return value < 0x7f ? value : value + 1
 }
 
+/** Where silence begins in mid-sound, the receiver lets the last sample decay for 3.75 ms. */
+const DECAY_SAMPLES = 30
+
 /** Follows marked audio as it is heard: counts the samples, the silence between them, and where it first went wrong. */
 export class MarkedListener {
   /** Samples of marked audio heard, in order and unchanged. */
@@ -29,11 +32,12 @@ export class MarkedListener {
   /** Runs of silence after the first sample: how many, and how long in all. */
   gaps = 0
   gapSamples = 0
-  /** `heard` at the first sample that was not the next one; -1: none. */
+  /** `heard` at the first sample that was neither the next one nor silence; -1: none. */
   brokenAt = -1
   readonly #seed: number
   #silent = true
   #pending = 0
+  #decaying = 0
 
   constructor(seed = 1) {
     this.#seed = seed
@@ -44,20 +48,25 @@ export class MarkedListener {
     let used = 0
     for (let i = 0; i < count; i++) {
       const sample = audio[i]!
-      if (sample === 0) {
-        this.#silent = true
-        this.#pending++
+      if (sample === expected[used] && this.#decaying === 0) {
+        if (this.#silent && this.heard > 0) {
+          this.gaps++
+          this.gapSamples += this.#pending
+        }
+        this.#silent = false
+        this.#pending = 0
+        used++
+        this.heard++
         continue
       }
-      if (this.#silent && this.heard > 0) {
-        this.gaps++
-        this.gapSamples += this.#pending
+      this.#pending++
+      if (sample === 0) {
+        this.#silent = true
+        this.#decaying = 0
+      } else if (++this.#decaying > DECAY_SAMPLES || this.#silent) {
+        if (this.brokenAt < 0) this.brokenAt = this.heard
+        return
       }
-      this.#silent = false
-      this.#pending = 0
-      if (sample !== expected[used] && this.brokenAt < 0) this.brokenAt = this.heard
-      used++
-      this.heard++
     }
   }
 }

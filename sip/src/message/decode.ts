@@ -1,8 +1,10 @@
+import { canonicalName } from './canonical-name.ts'
 import { mediaTypeOf } from './content-type.ts'
+import { readHeaderSection } from './header-section.ts'
 import type { CSeq, NameAddr, Params, SipMessage, Uri, Via } from './message.ts'
 import { REGISTERED_METHODS } from './methods.ts'
 import { parseDatagram } from './parse-datagram.ts'
-import type { Fault, Parsed, ParseResult } from './parse-result.ts'
+import { DEFAULT_LIMITS, type Fault, type Parsed, type ParseResult } from './parse-result.ts'
 import { type Abilities, screenRequest } from './screen-request.ts'
 import { StreamFramer } from './stream-framer.ts'
 import { serialiseUri } from './uri.ts'
@@ -84,10 +86,10 @@ function responseFault({ message }: Parsed): Fault | undefined {
 
 /** A fault found above the parser has no offset of its own: give it that of its header line. */
 function located(fault: Fault, bytes: Uint8Array): Fault {
-  if (fault.where === 'start_line') return fault
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-  const line = new RegExp(`^${fault.where}[ \\t]*:`, 'im').exec(text)
-  return { ...fault, offset: line?.index ?? 0 }
+  const { startOffset, fields } = readHeaderSection(text, DEFAULT_LIMITS)
+  const field = fields.find(candidate => canonicalName(candidate.name) === fault.where)
+  return { ...fault, offset: field?.offset ?? startOffset }
 }
 
 function firstOfStream(bytes: Uint8Array): ParseResult {

@@ -46,13 +46,20 @@ export function serialiseParams(params: Params, where: string): string {
   let text = ''
   for (const [name, value] of params) {
     text += `;${headerToken(name, `${where} parameter name`)}`
-    if (value !== null) text += `=${serialiseParamValue(value, `${where} parameter "${name}"`)}`
+    if (value !== null) text += `=${serialiseParamValue(name, value, `${where} parameter "${name}"`)}`
   }
   return text
 }
 
 const ADDRESS = /^\[?[0-9a-fA-F:.]+\]?$/
 
-function serialiseParamValue(value: string, where: string): string {
-  return consistsOf(TOKEN, value) || ADDRESS.test(value) ? value : quote(value, where)
+/**
+ * Tokens by the grammar, never quoted. Where a peer puts characters into them that no token has ("=", "/"), they still
+ * have to come back as they were: it finds its dialogs and transactions by them.
+ */
+const NEVER_QUOTED = new Set(['branch', 'tag', 'received', 'maddr', 'from-tag', 'to-tag'])
+
+function serialiseParamValue(name: string, value: string, where: string): string {
+  const bare = consistsOf(NEVER_QUOTED.has(name) ? PARAM_VALUE : TOKEN, value) || ADDRESS.test(value)
+  return bare ? value : quote(value, where)
 }

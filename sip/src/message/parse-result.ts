@@ -33,7 +33,10 @@ export interface Fault {
   readonly detail: string
 }
 
-/** The headers a response copies from its request (RFC 3261 section 8.2.6.2), as far as they could be read. */
+/**
+ * The headers a response copies from its request (RFC 3261 section 8.2.6.2), as far as they could be read: for a From
+ * or To that could not, `<sip:unreadable@invalid>` with the tag stands in, for a Call-ID `unreadable@invalid`.
+ */
 export interface ResponseSeed {
   readonly method: string
   readonly via: readonly Via[]

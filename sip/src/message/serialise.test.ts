@@ -115,6 +115,17 @@ describe('responses (RFC 3261 section 8.2.6)', () => {
     expect(ringing.recordRoute).toEqual([])
   })
 
+  it('repeat branches and tags as they were, also where they are no tokens', () => {
+    const odd = {
+      ...request,
+      via: [parseVia('SIP/2.0/UDP a.example.com;branch=z9hG4bKa/b+c==')!],
+      from: address('<sip:a@example.com>;tag=x/y=='),
+    }
+    const text = textOf(serialise(createResponse(odd, 200)))
+    expect(text).toContain(';branch=z9hG4bKa/b+c==\r\n')
+    expect(text).toContain(';tag=x/y==\r\n')
+  })
+
   it('keep the tag that To already has', () => {
     const inDialog = { ...request, to: address('<sip:bob@biloxi.example.com>;tag=old') }
     expect(createResponse(inDialog, 200, { toTag: 'new' }).to.params.get('tag')).toBe('old')

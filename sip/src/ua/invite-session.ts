@@ -197,6 +197,24 @@ export class DialogSession implements InviteSession {
     this.reinvites.stop()
   }
 
+  /** The user agent closes and waits no longer: nothing more is sent. */
+  abandon(): void {
+    if (this.core.ended) return
+    const { state, dialog } = this.core
+    const stood = state === 'confirmed' || (state === 'terminating' && dialog !== undefined)
+    this.#uac?.abandon()
+    this.#stop()
+    this.core.end({
+      cause: 'timeout',
+      by: 'local',
+      status: stood ? 200 : 487,
+      reason: 'Closed',
+      confirmed: false,
+      detail: 'the user agent closed before the peer confirmed the end',
+      retryAfterS: undefined,
+    })
+  }
+
   /** The ACK to a 2xx of ours. */
   receiveAck(ack: SipRequest, flow: Flow): void {
     this.core.flow = flow

@@ -185,7 +185,7 @@ export class OutgoingReinvite {
   stop(): void {
     if (this.#phase.name === 'ack-owed') this.acknowledge(undefined)
     if (this.#phase.name === 'backing-off') this.#phase.timer.cancel()
-    this.#limit?.cancel()
+    // One that is on its way keeps its limit: a peer that said 100 and then forgot it must not leave it standing.
     if (this.#phase.name !== 'sent') this.#phase = { name: 'idle' }
   }
 }

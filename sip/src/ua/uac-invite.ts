@@ -239,6 +239,12 @@ export class UacInvite {
     if (this.#ackOwed) this.#settle(undefined)
   }
 
+  /** Nothing more is sent or told. */
+  abandon(): void {
+    this.#ringTimer?.cancel()
+    this.#request.abandon()
+  }
+
   get owesAck(): boolean {
     return this.#ackOwed
   }

@@ -281,14 +281,20 @@ export class UserAgent {
     this.#draining = true
     const { promise, resolve } = Promise.withResolvers<void>()
     const { time, timers, layer } = this.#ctx
-    const limit = time.at(time.now() + 64 * timers.t1, () => done())
-    const done = () => {
-      limit.cancel()
+    const stop = () => {
+      if (this.#closed) return
       this.#closed = true
+      for (const session of [...this.#sessions]) session.abandon()
       layer.stop()
       resolve()
     }
-    this.#closing = { promise, done: () => time.at(time.now(), done) }
+    const limit = time.at(time.now() + 64 * timers.t1, stop)
+    // Not at once: whatever ended the last session may still have an ACK or a 200 to send.
+    const done = () => {
+      limit.cancel()
+      time.at(time.now(), stop)
+    }
+    this.#closing = { promise, done }
     for (const session of [...this.#sessions]) session.hangUp()
     if (this.#sessions.size === 0) this.#closing.done()
     return promise

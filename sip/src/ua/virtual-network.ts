@@ -130,7 +130,7 @@ interface Connection {
 export class VirtualTransport implements SipTransport {
   readonly address: string
   readonly host: string
-  readonly names: readonly string[]
+  readonly names: string[]
   readonly #network: VirtualNetwork
   readonly #listens: readonly TransportName[]
   readonly #connections = new Map<string, Connection>()
@@ -143,7 +143,7 @@ export class VirtualTransport implements SipTransport {
     this.#network = network
     this.address = options.address
     this.host = options.host ?? options.address
-    this.names = options.names ?? [this.host]
+    this.names = [...(options.names ?? [this.host])]
     this.#listens = options.listens ?? ['udp', 'tcp', 'tls']
   }
 
@@ -294,7 +294,7 @@ export class VirtualTransport implements SipTransport {
     for (const connection of [...this.#connections.values()]) this.cut(connection.flow)
   }
 
-  /** From now on nothing is heard and nothing said: a process that hangs, or was killed behind a silent router. */
+  /** From now on this element hears nothing: a process that hangs, or was killed behind a silent router. */
   silence(): void {
     this.#silent = true
   }

@@ -106,9 +106,9 @@ export class Pair {
         random: new SeededRandom(seed),
         transport,
         onInvite: session => {
-          const heard: Heard = new Heard(session, (event, told) => react?.(event, told))
-          calls.push(heard)
-          const react = side.onCall(session)
+          let react: React | undefined
+          calls.push(new Heard(session, (event, told) => react?.(event, told)))
+          react = side.onCall(session)
         },
         log: entry => logs.push(entry),
         ...options,

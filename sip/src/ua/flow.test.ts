@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { Pair, sdp, sipUri } from './testing/pair.ts'
+import { RawPeer } from './testing/raw-peer.ts'
+
+describe('connections of a dialog', () => {
+  it('everything of one call runs on one connection', () => {
+    const pair = new Pair({ transport: 'tls' })
+    const { caller, callee } = pair.established()
+    callee.session.reoffer(sdp('hold'))
+    pair.time.advance(100)
+    caller.session.acceptOffer(sdp('held'))
+    pair.time.advance(100)
+    callee.session.hangUp()
+    pair.time.advance(100)
+    expect(new Set(pair.network.passed.map(({ from, to }) => [from.port, to.port].sort().join())).size).toBe(1)
+  })
+
+  it.each([
+    ['reported', false],
+    ['not noticed before the write', true],
+  ])("a connection that died, %s, is dialled again at once and proves the trunk's name", (_how, unnoticed) => {
+    const pair = new Pair({ transport: 'tls' })
+    pair.network.name('trunk.test', [{ address: '10.0.0.2', port: 0 }])
+    pair.b.transport.names.push('trunk.test')
+    pair.b.transport.names.splice(0, 1)
+    const nextHop = { host: 'trunk.test', port: undefined, transport: 'tls', serverName: undefined } as const
+    const caller = pair.call({ nextHop })
+    pair.time.advance(100)
+    pair.b.calls[0]!.session.answer(sdp('answer'))
+    pair.time.advance(100)
+    expect(caller.session.dialog?.serverName).toBe('trunk.test')
+    pair.a.transport.cutAll()
+    if (!unnoticed) pair.time.advance(1000)
+    const before = pair.time.now()
+    caller.session.hangUp()
+    pair.time.advance(100)
+    expect(caller.end).toMatchObject({ cause: 'bye', confirmed: true })
+    expect(pair.time.now() - before).toBeLessThanOrEqual(100)
+    expect(caller.session.flow?.serverName).toBe('trunk.test')
+  })
+
+  it('the session outlives its connection, and the peer comes back on a new one', () => {
+    const pair = new Pair({ transport: 'tcp' })
+    const { caller, callee } = pair.established()
+    pair.a.transport.cutAll()
+    pair.time.advance(10_000)
+    expect([caller.session.state, callee.session.state]).toEqual(['confirmed', 'confirmed'])
+    callee.session.reoffer(sdp('still there?'))
+    pair.time.advance(100)
+    expect(caller.body('offer')).toBe('still there?')
+    caller.session.acceptOffer(sdp('yes'))
+    pair.time.advance(100)
+    expect(callee.body('reoffer-answered')).toBe('yes')
+  })
+
+  it('a response whose connection died goes to the source at the sent-by port', () => {
+    const pair = new Pair({ transport: 'tls' })
+    const caller = pair.call()
+    pair.time.advance(100)
+    pair.b.calls[0]!.session.progress(180)
+    pair.time.advance(100)
+    pair.b.transport.cutAll()
+    pair.time.advance(100)
+    pair.b.calls[0]!.session.answer(sdp('answer'))
+    pair.time.advance(200)
+    expect(caller.session.state).toBe('confirmed')
+    expect(pair.b.calls[0]!.types).toEqual(['acknowledged'])
+  })
+
+  it('an INVITE on a connection that closes before any response is sent again at once, once', () => {
+    const pair = new Pair({ transport: 'tls' })
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    let closes = 0
+    peer.onMessage = (_message, flow) => {
+      if (closes++ < 1) peer.transport.cut(flow)
+    }
+    pair.call({ uri: sipUri('x', 'peer.test', 'tls') })
+    pair.time.advance(500)
+    expect(peer.methods()).toEqual(['INVITE', 'INVITE'])
+    const [first, second] = peer.requests
+    expect(second?.via).toEqual(first?.via)
+  })
+
+  it('goes to the next target when one refuses, fails the certificate, is silent or answers 503', () => {
+    const pair = new Pair({ transport: 'tls' })
+    const busy = new RawPeer(pair.network, '10.0.0.21', 'trunk.test')
+    busy.onMessage = (message, flow) => {
+      if (message.kind === 'request' && message.method === 'INVITE') busy.reply({ request: message, flow }, 503)
+    }
+    const silent = new RawPeer(pair.network, '10.0.0.22', 'trunk.test')
+    new RawPeer(pair.network, '10.0.0.23', 'somebody.else')
+    pair.b.transport.names.push('trunk.test')
+    pair.network.name(
+      'trunk.test',
+      ['10.0.0.20', '10.0.0.21', '10.0.0.22', '10.0.0.23', '10.0.0.2'].map(address => ({ address, port: 0 })),
+    )
+    const caller = pair.call({ uri: sipUri('bob', 'trunk.test', 'tls') })
+    pair.time.advance(1000)
+    expect(silent.methods()).toEqual(['INVITE'])
+    pair.time.advance(32_000)
+    pair.b.calls[0]!.session.answer(sdp('answer'))
+    pair.time.advance(100)
+    expect(caller.session.state).toBe('confirmed')
+    const invites = pair.network.passed.filter(({ text }) => text.startsWith('INVITE')).map(({ text }) => text)
+    const unique = (pattern: RegExp) => new Set(invites.map(text => pattern.exec(text)?.[1])).size
+    expect([invites.length, unique(/branch=(\w+)/), unique(/Call-ID: (\w+)/), unique(/CSeq: (\d+)/)]).toEqual([
+      3, 3, 1, 1,
+    ])
+  })
+
+  it('says that there is no way when every target fails', () => {
+    const pair = new Pair({ transport: 'tls' })
+    pair.network.refuse('10.0.0.2')
+    const caller = pair.call()
+    pair.time.advance(1000)
+    expect(caller.end).toMatchObject({ cause: 'transport', by: 'local', status: 503, confirmed: false })
+    expect(caller.end?.detail).toContain('refused')
+  })
+
+  it('says that nobody answered after 64*T1, having repeated the INVITE over UDP only', () => {
+    for (const [transport, times] of [
+      ['udp', [0, 500, 1500, 3500, 7500, 15_500, 31_500]],
+      ['tcp', [20]],
+    ] as const) {
+      const pair = new Pair({ transport })
+      pair.b.transport.silence()
+      const caller = pair.call()
+      pair.time.advance(33_000)
+      expect(caller.end).toMatchObject({ cause: 'timeout', status: 408, confirmed: false })
+      expect(pair.network.passed.map(({ at }) => at)).toEqual(times)
+    }
+  })
+
+  it('fills in received and rport, and answers where the request came from', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'behind.nat')
+    pair.call({ uri: sipUri('x', 'behind.nat', 'udp') })
+    pair.time.advance(50)
+    expect(peer.last('INVITE').request.via[0]?.params.has('rport')).toBe(true)
+    pair.b.ua.options({ uri: sipUri('alice', 'a.test', 'udp'), from: peer.last('INVITE').request.from }).catch(() => {})
+    pair.time.advance(50)
+    const answer = pair.network.passed.findLast(({ text }) => text.startsWith('SIP/2.0 200'))
+    expect(answer?.text).toMatch(/Via: SIP\/2\.0\/UDP b\.test:5060;rport=5060;branch=\w+;received=10\.0\.0\.2/)
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { Pair, textOf } from './testing/pair.ts'
+
+const digit = (text: string) => ({ contentType: 'application/dtmf-relay', bytes: new TextEncoder().encode(text) })
+
+describe('INFO', () => {
+  it('carries digits in order, also when datagrams are lost', () => {
+    const pair = new Pair({ seed: 5 })
+    const { caller, callee } = pair.established()
+    pair.network.loss = 0.3
+    const dialled = [...'1234567890*#']
+    for (const name of dialled) caller.session.info(digit(`Signal=${name}\r\n`))
+    pair.time.advance(200_000)
+    const heard = callee.events.filter(event => event.type === 'info').map(event => textOf(event.body)?.[7])
+    expect(heard).toEqual(dialled)
+    const results = caller.events.filter(event => event.type === 'info-result').map(event => event.status)
+    expect(results).toEqual(dialled.map(() => 200))
+  })
+
+  it('a type that nobody handles is answered 415 with what is, and not told', () => {
+    const pair = new Pair()
+    const { caller, callee } = pair.established()
+    caller.session.info({ contentType: 'application/media_control+xml', bytes: new TextEncoder().encode('<x/>') })
+    pair.time.advance(100)
+    expect(caller.events.at(-1)).toEqual({ type: 'info-result', status: 415 })
+    expect(callee.types).not.toContain('info')
+    const answer = pair.network.passed.findLast(({ text }) => text.startsWith('SIP/2.0 415'))
+    expect(answer?.text).toContain('Accept: application/dtmf-relay, application/dtmf')
+  })
+
+  it('a 481 to it says that the call is gone: the session ends', () => {
+    const pair = new Pair()
+    const { caller } = pair.established()
+    // The peer restarted and knows nothing any more.
+    pair.b.transport.silence()
+    caller.session.info(digit('Signal=1\r\n'))
+    pair.time.advance(20)
+    const info = pair.network.passed.findLast(({ text }) => text.startsWith('INFO'))!
+    const response = info.text
+      .replace(/^INFO .*\r\n/, 'SIP/2.0 481 Gone\r\n')
+      .replace(/Max-Forwards.*\r\n/, '')
+      .replace(/Content-Type.*\r\n/, '')
+      .replace(/Content-Length: \d+[\s\S]*/, 'Content-Length: 0\r\n\r\n')
+    const target = { address: '10.0.0.1', port: 5060, transport: 'udp', serverName: '' } as const
+    const bytes = new TextEncoder().encode(response)
+    pair.b.transport.submit({ type: 'send', sendId: 1000, to: { target }, bytes })
+    pair.time.advance(40_000)
+    expect(caller.end).toMatchObject({ cause: 'protocol', status: 200, confirmed: false })
+  })
+})

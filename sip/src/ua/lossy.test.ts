@@ -1,0 +1,70 @@
+import { randomBelow, SeededRandom } from '@parley/kernel'
+import { expect, it } from 'vitest'
+import { Pair, sdp } from './testing/pair.ts'
+
+const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
+
+/** One call with 30 % of all datagrams lost, and things done at random moments. */
+function lossyCall(seed: number) {
+  const random = new SeededRandom(seed)
+  const pair = new Pair({ seed, loss: 0.3 })
+  const does = (percent: number) => randomBelow(random, 100) < percent
+  const later = (work: () => void) =>
+    pair.time.at(pair.time.now() + randomBelow(random, 4000), () => {
+      try {
+        work()
+      } catch (error) {
+        // A command may come too late; anything but that is a finding.
+        expect(error).toMatchObject({ code: 'wrong_state' })
+      }
+    })
+  pair.b.onCall = session => {
+    if (does(70)) later(() => session.progress(180))
+    if (does(80)) later(() => session.answer(sdp('answer')))
+    else if (does(50)) later(() => session.reject(486))
+    if (does(40)) later(() => session.hangUp())
+    return (event, told) => {
+      if (event.type === 'offer') told.acceptOffer(sdp('accepted'))
+      if (event.type === 'acknowledged' && does(50)) later(() => told.reoffer(sdp('hold')))
+      if (event.type === 'acknowledged' && does(50)) later(() => told.hangUp())
+    }
+  }
+  const caller = pair.call({ ringTimeoutMs: 30_000 }, (event, told) => {
+    if (event.type === 'offer') told.acceptOffer(sdp('accepted'))
+    if (event.type !== 'answered') return
+    if (does(50)) later(() => told.reoffer(sdp('hold')))
+    if (does(50)) later(() => told.info({ contentType: 'application/dtmf', bytes: new TextEncoder().encode('5') }))
+    if (does(50)) later(() => told.hangUp())
+  })
+  if (does(20)) later(() => caller.session.hangUp())
+  // Whoever still talks after two minutes hangs up; then every timer there is may run out.
+  pair.time.advance(120_000)
+  caller.session.hangUp()
+  pair.time.advance(200_000)
+  for (const { session } of pair.b.calls) session.hangUp()
+  pair.time.advance(200_000)
+  return { pair, caller }
+}
+
+it('1000 calls over a network that loses 30 % always end, on both sides, and leave nothing behind', () => {
+  const causes = new Map<string, number>()
+  let passed = 0
+  for (let seed = 1; seed <= 1000; seed++) {
+    const { pair, caller } = lossyCall(seed)
+    for (const heard of [caller, ...pair.b.calls]) {
+      expect(
+        heard.types.filter(type => type === 'ended'),
+        `seed ${seed}`,
+      ).toHaveLength(1)
+      expect(heard.types.at(-1), `seed ${seed}`).toBe('ended')
+    }
+    expect([pair.a.ua.footprint, pair.b.ua.footprint], `seed ${seed}`).toEqual([clean, clean])
+    expect([...pair.a.logs, ...pair.b.logs], `seed ${seed}`).toEqual([])
+    const cause = caller.end?.cause ?? ''
+    causes.set(cause, (causes.get(cause) ?? 0) + 1)
+    passed += pair.network.passed.length
+  }
+  // The mix is worth something only if it gets everywhere.
+  expect([...causes.keys()].sort()).toEqual(['bye', 'cancelled', 'protocol', 'rejected', 'timeout'])
+  expect(passed).toBeGreaterThan(10_000)
+})

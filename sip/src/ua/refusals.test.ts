@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest'
+import { Pair, sdp, sipUri } from './testing/pair.ts'
+import { RawPeer, requestText } from './testing/raw-peer.ts'
+
+const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
+
+/** What a answers to one request of a stranger. */
+function answerTo(text: string, verdict: 'accept' | 'drop' = 'accept') {
+  const pair = new Pair({ gatekeeper: () => ({ verdict }) })
+  const peer = new RawPeer(pair.network, '10.0.0.9', '10.0.0.9')
+  peer.sendText(text, { address: '10.0.0.1', transport: 'udp' })
+  pair.time.advance(100)
+  return { pair, peer, response: peer.responses.at(-1) }
+}
+
+const refusals: [
+  what: string,
+  text: string,
+  status: number,
+  header: [name: string, value: string | RegExp] | undefined,
+][] = [
+  [
+    'an extension we lack',
+    requestText({ method: 'INVITE', headers: ['Require: 100rel, foo'] }),
+    420,
+    ['Unsupported', '100rel, foo'],
+  ],
+  ['MESSAGE', requestText({ method: 'MESSAGE' }), 405, ['Allow', 'INVITE, ACK, CANCEL, BYE, OPTIONS, INFO']],
+  ['SUBSCRIBE', requestText({ method: 'SUBSCRIBE' }), 405, ['Allow', /INVITE/]],
+  ['REFER', requestText({ method: 'REFER', headers: ['Refer-To: <sip:premium@x>'] }), 403, undefined],
+  ['a tel: URI', requestText({ method: 'INVITE', uri: 'tel:+4930' }), 416, undefined],
+  [
+    'a body we cannot read',
+    requestText({ method: 'INVITE', headers: ['Content-Type: text/html'], body: '<p>' }),
+    415,
+    ['Accept', 'application/sdp'],
+  ],
+  ['BYE outside any dialog', requestText({ method: 'BYE' }), 481, undefined],
+  ['BYE in a dialog that is gone', requestText({ method: 'BYE', toTag: 'gone' }), 481, undefined],
+  ['INVITE in a dialog that is gone', requestText({ method: 'INVITE', toTag: 'gone' }), 481, undefined],
+]
+
+describe('what a user agent refuses', () => {
+  it.each(refusals)('%s', (_what, text, status, header) => {
+    const { response, pair } = answerTo(text)
+    expect(response?.status).toBe(status)
+    expect(response?.to.params.get('tag')).toBeTruthy()
+    if (header !== undefined)
+      expect(response?.headers.get(header[0])).toEqual(
+        typeof header[1] === 'string' ? header[1] : expect.stringMatching(header[1]),
+      )
+    expect(pair.a.calls).toEqual([])
+    expect(pair.a.ua.footprint).toEqual(clean)
+  })
+
+  it.each([...refusals.map(([what, text]) => [what, text]), ['OPTIONS', requestText({ method: 'OPTIONS' })]])(
+    'says nothing about %s to somebody unknown',
+    (_what, text) => {
+      const { pair, peer } = answerTo(text ?? '', 'drop')
+      expect(peer.heard).toEqual([])
+      expect(pair.network.passed.filter(({ from }) => from.address === '10.0.0.1')).toEqual([])
+      expect(pair.a.ua.footprint).toEqual(clean)
+    },
+  )
+
+  it('answers OPTIONS with what it can do', () => {
+    const { response } = answerTo(requestText({ method: 'OPTIONS' }))
+    expect(response?.status).toBe(200)
+    expect(response?.headers.get('Allow')).toBe('INVITE, ACK, CANCEL, BYE, OPTIONS, INFO')
+    expect(response?.headers.get('Accept')).toBe('application/sdp')
+    expect(response?.headers.has('Supported')).toBe(true)
+  })
+
+  it('answers a retransmission of a refused request with the same To tag', () => {
+    const { pair, peer } = answerTo(requestText({ method: 'BYE', toTag: undefined as never }))
+    peer.sendText(requestText({ method: 'BYE' }), { address: '10.0.0.1', transport: 'udp' })
+    pair.time.advance(100)
+    const tags = peer.responses.map(({ to }) => to.params.get('tag'))
+    expect(tags).toHaveLength(2)
+    expect(new Set(tags).size).toBe(1)
+  })
+
+  it('takes Max-Forwards 0: it is the last hop anyway', () => {
+    const { pair } = answerTo(requestText({ method: 'INVITE' }).replace('Max-Forwards: 70', 'Max-Forwards: 0'))
+    expect(pair.a.calls).toHaveLength(1)
+  })
+
+  it('answers the same request that came over a second path 482', () => {
+    const { pair, peer } = answerTo(requestText({ method: 'INVITE', branch: 'z9hG4bKone' }))
+    peer.sendText(requestText({ method: 'INVITE', branch: 'z9hG4bKtwo' }), { address: '10.0.0.1', transport: 'udp' })
+    pair.time.advance(100)
+    expect(peer.responses.map(({ status }) => status)).toEqual([100, 482])
+    expect(pair.a.calls).toHaveLength(1)
+  })
+
+  it('answers malformed requests 400 to known senders, and unknown ones nothing', () => {
+    const broken = requestText({ method: 'INVITE' }).replace('CSeq: 1 INVITE', 'CSeq: 1 BYE')
+    expect(answerTo(broken).response?.status).toBe(400)
+    expect(answerTo(broken, 'drop').peer.heard).toEqual([])
+  })
+
+  it('keeps quiet about bytes that are no SIP at all, and about stray responses and ACKs', () => {
+    const { pair, peer } = answerTo(requestText({ method: 'ACK', toTag: 'x' }))
+    const via = 'Via: SIP/2.0/UDP a.test:5060;branch=z9hG4bKnever'
+    const stray = [
+      'SIP/2.0 200 OK',
+      via,
+      'From: <sip:a@b>;tag=1',
+      'To: <sip:a@b>;tag=2',
+      'Call-ID: x',
+      'CSeq: 1 INVITE',
+      '',
+      '',
+    ]
+    peer.sendText(stray.join('\n'), { address: '10.0.0.1', transport: 'udp' })
+    peer.sendText('GET / HTTP/1.1\n\n', { address: '10.0.0.1', transport: 'udp' })
+    peer.sendBytes(new Uint8Array([0, 255, 13, 10, 13, 10]), { address: '10.0.0.1', transport: 'udp' })
+    pair.time.advance(1000)
+    expect(peer.heard).toEqual([])
+    expect(pair.a.logs).toEqual([])
+  })
+
+  it('asks the gatekeeper again for a forged response to a Via of ours: nothing changes', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
+    pair.time.advance(50)
+    const invite = peer.last('INVITE')
+    const forged = { request: { ...invite.request, callId: 'another' }, flow: invite.flow }
+    peer.reply(forged, 200, { body: 'x' })
+    pair.time.advance(50)
+    expect(caller.types).toEqual([])
+  })
+
+  it('while draining refuses new calls 503 with Retry-After and lets the others live', () => {
+    const pair = new Pair()
+    const { caller, callee } = pair.established()
+    pair.b.ua.drain(true)
+    const late = pair.call()
+    pair.time.advance(100)
+    expect(late.end).toMatchObject({ cause: 'rejected', status: 503, retryAfterS: 5 })
+    callee.session.reoffer(sdp('still here'))
+    pair.time.advance(100)
+    expect(caller.body('offer')).toBe('still here')
+    expect(() => pair.b.ua.invite({ uri: sipUri('a', 'a.test', 'udp'), from: callee.session.invite.to })).toThrow(
+      expect.objectContaining({ code: 'draining' }),
+    )
+    pair.b.ua.drain(false)
+    pair.call()
+    pair.time.advance(100)
+    expect(pair.b.calls).toHaveLength(2)
+  })
+
+  it('hangs up everything when it closes, and resolves then', async () => {
+    const pair = new Pair()
+    const { callee } = pair.established()
+    pair.call()
+    pair.time.advance(100)
+    let closed = false
+    const closing = pair.b.ua.close().then(() => {
+      closed = true
+    })
+    pair.time.advance(100)
+    await closing
+    expect(closed).toBe(true)
+    expect(pair.b.ua.footprint).toEqual(clean)
+    expect(callee.end).toMatchObject({ cause: 'bye', by: 'local', confirmed: true })
+    expect(pair.b.calls[1]?.end).toMatchObject({ cause: 'rejected', status: 480 })
+  })
+
+  it('closes within 64*T1 although nobody answers', async () => {
+    const pair = new Pair()
+    pair.established()
+    pair.a.transport.silence()
+    const closing = pair.b.ua.close()
+    pair.time.advance(32_100)
+    await closing
+    expect(pair.b.ua.footprint).toEqual(clean)
+  })
+
+  it('will not write a header that the application smuggles lines into', () => {
+    const pair = new Pair()
+    expect(() => pair.call({ headers: [['X-Note', 'a\r\nRoute: <sip:evil>']] })).toThrow(
+      expect.objectContaining({ code: 'header_injection' }),
+    )
+    pair.time.advance(100)
+    expect(pair.trace).toEqual([])
+    expect(pair.a.ua.footprint).toEqual(clean)
+  })
+
+  it('survives an application that throws: the caller hears 500', () => {
+    const pair = new Pair()
+    pair.b.onCall = () => {
+      throw new Error('bug')
+    }
+    const caller = pair.call()
+    pair.time.advance(100)
+    expect(caller.end).toMatchObject({ cause: 'rejected', status: 500 })
+    expect(pair.b.logs.map(({ event }) => event)).toEqual(['on_invite_failed'])
+  })
+})

@@ -1,0 +1,26 @@
+/** A long proof: `npm run proof -- NAME`. Each is a module of this folder that exports `proof`. */
+export interface Proof {
+  readonly name: string
+  /** How long it runs when nobody says otherwise. */
+  readonly seconds: number
+  /** How many trials at most when nobody says otherwise. */
+  readonly count: number
+  run(options: ProofOptions): Promise<ProofOutcome>
+}
+
+export interface ProofOptions {
+  /** Everything random comes from it: the same seed and count repeat the same trials. */
+  readonly seed: number
+  readonly count: number
+  readonly seconds: number
+  /** One JSON object of the report. */
+  line(record: object): void
+  /** For whoever is watching. */
+  progress(text: string): void
+}
+
+export interface ProofOutcome {
+  readonly ok: boolean
+  /** The last line of the report. */
+  readonly summary: object
+}

@@ -1,0 +1,207 @@
+import { SeededRandom, VirtualTime } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import { createResponse } from '../message/message-factory.ts'
+import { parseDatagram } from '../message/parse-datagram.ts'
+import type { Flow, SipTransport, TransportInput, TransportOutput } from '../transport/transport.ts'
+import { aRequest } from './testing/machine-trace.ts'
+import { DEFAULT_TIMERS } from './timers.ts'
+import { TransactionLayer } from './transaction-layer.ts'
+
+function flow(transport: Flow['transport'], remotePort = 5060): Flow {
+  const remote = { address: '192.0.2.1', port: remotePort }
+  const local = { address: '192.0.2.9', port: 5060 }
+  return { id: `${transport}-${remotePort}`, transport, local, remote, origin: 'accepted', serverName: undefined }
+}
+
+function bench() {
+  const outputs: TransportOutput[] = []
+  const transport: SipTransport = {
+    submit: output => outputs.push(output),
+    onInput: () => {},
+    advertised: () => ({ host: 'us.test', port: 5060 }),
+  }
+  const told: string[] = []
+  const requests: SipRequest[] = []
+  const layer = new TransactionLayer({
+    time: new VirtualTime(),
+    random: new SeededRandom(1),
+    transport,
+    timers: DEFAULT_TIMERS,
+    clientLimit: 10,
+    serverLimits: { total: 10, perFlow: 10 },
+    user: {
+      onRequest: request => {
+        requests.push(request)
+        told.push(request.method)
+      },
+      onAck: request => told.push(`${request.method}`),
+    },
+  })
+  const receive = (message: SipRequest | SipResponse, on = flow('udp')) => {
+    const input: TransportInput = { type: 'message', flow: on, result: { ok: true, message, faults: [] } }
+    layer.handle(input)
+  }
+  const sends = () => outputs.filter(output => output.type === 'send')
+  return { layer, receive, told, requests, sends }
+}
+
+const withVia = (request: SipRequest, via: Partial<SipRequest['via'][number]>): SipRequest => ({
+  ...request,
+  via: [{ ...request.via[0]!, ...via }],
+})
+
+describe('matching to server transactions (17.2.3)', () => {
+  it('the same branch, sent-by and method is a retransmission; another sent-by or method is not', () => {
+    const { layer, receive, told } = bench()
+    const invite = aRequest()
+    receive(invite)
+    layer.servers.start(invite, flow('udp'), {})
+    receive(invite)
+    expect(told).toEqual(['INVITE'])
+    receive(withVia(invite, { port: 5070 }))
+    receive({ ...aRequest('OPTIONS'), via: invite.via })
+    expect(told).toEqual(['INVITE', 'INVITE', 'OPTIONS'])
+  })
+
+  it("the ACK to a refusal is absorbed by its INVITE, the ACK to a 2xx is the dialog's", () => {
+    for (const [status, expected] of [
+      [486, []],
+      [200, ['ACK']],
+    ] as const) {
+      const { layer, receive, told } = bench()
+      const invite = aRequest()
+      layer.servers.start(invite, flow('udp'), {})?.respond(createResponse(invite, status, { toTag: 't' }))
+      receive({ ...aRequest('ACK'), via: invite.via })
+      expect(told).toEqual(expected)
+    }
+  })
+
+  it('branches of RFC 2543 are told apart by Call-ID, CSeq, From tag and Request-URI', () => {
+    const { layer, receive, told } = bench()
+    const old = withVia(aRequest(), { params: new Map([['branch', '1']]) })
+    layer.servers.start(old, flow('udp'), {})
+    receive(old)
+    expect(told).toEqual([])
+    receive({ ...old, callId: 'another' })
+    receive({ ...old, cseq: { sequence: 2, method: 'INVITE' } })
+    expect(told).toEqual(['INVITE', 'INVITE'])
+    receive({ ...withVia(aRequest('ACK'), { params: new Map([['branch', '1']]) }), to: old.to })
+    expect(told).toEqual(['INVITE', 'INVITE'])
+  })
+
+  it("a CANCEL finds its INVITE by the INVITE's branch and is answered with the same To tag", () => {
+    const { layer, receive, told, sends } = bench()
+    const invite = aRequest()
+    const cancels: string[] = []
+    const transaction = layer.servers.start(invite, flow('udp'), { onCancel: cancel => cancels.push(cancel.method) })
+    transaction?.respond(createResponse(invite, 180, { toTag: 'ours' }))
+    receive({ ...aRequest('CANCEL'), via: invite.via })
+    expect(cancels).toEqual(['CANCEL'])
+    const text = new TextDecoder().decode(sends().at(-1)?.bytes)
+    expect(text).toMatch(/^SIP\/2\.0 200 /)
+    expect(text).toContain(';tag=ours')
+    receive(withVia(aRequest('CANCEL'), { params: new Map([['branch', 'z9hG4bKother']]) }))
+    expect(told).toEqual(['CANCEL'])
+  })
+
+  it('caps what it remembers', () => {
+    const { layer } = bench()
+    for (let i = 0; i < 10; i++) {
+      const invite = withVia(aRequest(), { params: new Map([['branch', `z9hG4bK${i}`]]) })
+      expect(layer.servers.start(invite, flow('udp'), {})).toBeDefined()
+    }
+    const invite = withVia(aRequest(), { params: new Map([['branch', 'z9hG4bKmore']]) })
+    expect(layer.servers.start(invite, flow('udp'), {})).toBeUndefined()
+    layer.stop()
+    expect(layer.size).toBe(0)
+  })
+})
+
+describe('where responses go (18.2.2, RFC 3581)', () => {
+  const sentTo = (request: SipRequest, on: Flow, alive = true) => {
+    const { layer, receive, requests, sends } = bench()
+    receive(request, on)
+    if (!alive) layer.handle({ type: 'flow-closed', flow: on, code: 'eof' })
+    const arrived = requests[0]!
+    layer.servers.respondStatelessly(arrived, on, createResponse(arrived, 200))
+    const send = sends()[0]!
+    return { to: send.to, via: arrived.via[0]!, bytes: send.bytes }
+  }
+
+  it('UDP without rport: to the source address, at the port of the sent-by', () => {
+    const { to, via } = sentTo(withVia(aRequest('OPTIONS'), { port: 5062 }), flow('udp', 40_000))
+    expect(to).toMatchObject({ target: { address: '192.0.2.1', port: 5062, transport: 'udp' } })
+    expect(via.params.get('received')).toBe('192.0.2.1')
+    expect(via.params.has('rport')).toBe(false)
+  })
+
+  it('UDP with rport: back to the source port', () => {
+    const params = new Map<string, string | null>([
+      ['branch', 'z9hG4bK1'],
+      ['rport', null],
+    ])
+    const on = flow('udp', 40_000)
+    const { to, via } = sentTo(withVia(aRequest('OPTIONS'), { params }), on)
+    expect(to).toEqual({ flow: on })
+    expect(via.params.get('rport')).toBe('40000')
+  })
+
+  it('a stream: on its connection while it lives, else anew to the source at the port of the sent-by', () => {
+    const on = flow('tls', 40_000)
+    const request = withVia(aRequest('OPTIONS'), { transport: 'TLS', host: 'peer.test', port: undefined })
+    expect(sentTo(request, on).to).toEqual({ flow: on })
+    expect(sentTo(request, on, false).to).toEqual({
+      target: { address: '192.0.2.1', port: 5061, transport: 'tls', serverName: 'peer.test' },
+    })
+  })
+
+  it('neither maddr nor a received that the sender wrote itself moves them', () => {
+    const params = new Map([
+      ['branch', 'z9hG4bK1'],
+      ['maddr', '203.0.113.7'],
+      ['received', '203.0.113.8'],
+    ])
+    const { to } = sentTo(withVia(aRequest('OPTIONS'), { host: '192.0.2.1', params }), flow('udp'))
+    expect(JSON.stringify(to)).not.toContain('203.0.113')
+  })
+})
+
+describe('matching to client transactions (17.1.3, 18.1.2)', () => {
+  const started = () => {
+    const all = bench()
+    const heard: number[] = []
+    const target = { address: '192.0.2.1', port: 5060, transport: 'udp', serverName: 'x' } as const
+    const request = { ...aRequest('OPTIONS'), via: [] }
+    all.layer.clients.start(
+      request,
+      { target },
+      { onResponse: ({ status }) => heard.push(status), onFailure: () => {} },
+    )
+    const sent = parseDatagram(all.sends()[0]!.bytes)
+    if (!sent.ok || sent.message.kind !== 'request') throw new Error('not a request')
+    return { ...all, heard, response: createResponse(sent.message, 200, { toTag: 't' }) }
+  }
+
+  it('takes the response to its request', () => {
+    const { receive, heard, response } = started()
+    receive(response)
+    expect(heard).toEqual([200])
+  })
+
+  it.each([
+    [
+      'another branch',
+      (r: SipResponse) => ({ ...r, via: [{ ...r.via[0]!, params: new Map([['branch', 'z9hG4bKx']]) }] }),
+    ],
+    ['another method', (r: SipResponse) => ({ ...r, cseq: { ...r.cseq, method: 'INVITE' } })],
+    ['a sent-by that is not ours', (r: SipResponse) => ({ ...r, via: [{ ...r.via[0]!, host: 'evil.test' }] })],
+    ['two Vias', (r: SipResponse) => ({ ...r, via: [...r.via, ...r.via] })],
+    ['another Call-ID', (r: SipResponse) => ({ ...r, callId: 'x' })],
+    ['another CSeq number', (r: SipResponse) => ({ ...r, cseq: { ...r.cseq, sequence: 99 } })],
+  ])('drops one with %s', (_what, change) => {
+    const { receive, heard, response } = started()
+    receive(change(response))
+    expect(heard).toEqual([])
+  })
+})

@@ -124,11 +124,11 @@ export class Concealment {
     this.#periods++
   }
 
-  /** The lag at which the last 20 ms match best, by normalised cross-correlation: every other lag and sample first, then its neighbours. */
+  /** The lag at which the last 20 ms match best, by normalised cross-correlation: with every other sample first, then exactly beside the best. */
   #findPitch(): number {
     let best = MIN_PITCH
     let bestMatch = Number.NEGATIVE_INFINITY
-    for (let lag = MIN_PITCH; lag <= MAX_PITCH; lag += 2) {
+    for (let lag = MIN_PITCH; lag <= MAX_PITCH; lag++) {
       const match = this.#match(lag, 2)
       if (match > bestMatch) {
         bestMatch = match

@@ -1,0 +1,245 @@
+import { randomBelow, SeededRandom } from '@parley/kernel'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ReceiveStream } from './receive-stream.ts'
+
+const PACKET = 160
+const SSRC = 0xabcdef
+const OPENED = 5000
+
+interface Packet {
+  /** Place in the source's audio, packets. */
+  readonly i: number
+  /** Moment of arrival, ms since open. */
+  readonly at: number
+  readonly ssrc?: number
+  /** Added to the timestamp that `i` would give. */
+  readonly shift?: number
+  /** Sequence number, where it does not follow `i`. */
+  readonly sequence?: number
+  readonly silent?: boolean
+}
+
+/** Sample n of the source: no two near ones alike, never 0. */
+const sourceSample = (n: number) => (((n * 7919) % 20011) - 10000) | 1
+
+const packetAudio = new Int16Array(PACKET)
+
+/** Lets packets arrive in order of `at` and pulls every 2.5 ms until `untilMs`; the stream from position 0. */
+function run(packets: readonly Packet[], untilMs: number, options = { seq: 65_500, ts: 0xffff_f000 }) {
+  const stream = new ReceiveStream({ openedAtMs: OPENED })
+  const heard = new Int16Array(untilMs * 8 + 8000)
+  const into = new Int16Array(333)
+  const waiting = [...packets].sort((a, b) => a.at - b.at)
+  let next = 0
+  for (let now = 0; now <= untilMs; now += 2.5) {
+    while (next < waiting.length && waiting[next]!.at <= now) {
+      const { i, at, ssrc = SSRC, shift = 0, sequence = i, silent = false } = waiting[next++]!
+      const seq = (options.seq + sequence) & 0xffff
+      if (silent) {
+        stream.skip(ssrc, seq, OPENED + at)
+        continue
+      }
+      for (let k = 0; k < PACKET; k++) packetAudio[k] = sourceSample(i * PACKET + k)
+      stream.push(ssrc, seq, (options.ts + i * PACKET + shift) >>> 0, packetAudio, 0, PACKET, OPENED + at)
+    }
+    for (;;) {
+      const position = stream.position
+      const count = stream.pull(OPENED + now, into)
+      if (count === 0) break
+      heard.set(into.subarray(0, count), position)
+    }
+  }
+  return { stream, heard }
+}
+
+/** Whether packet i's audio stands at `position`; `head` samples may be blended with what was before. */
+function standsAt(heard: Int16Array, position: number, i: number, head = 0): boolean {
+  for (let k = head; k < PACKET; k++) if (heard[position + k] !== sourceSample(i * PACKET + k)) return false
+  return true
+}
+
+const steady = (from: number, until: number, startMs: number): Packet[] =>
+  Array.from({ length: until - from }, (_, k) => ({ i: from + k, at: startMs + 20 * k }))
+
+describe('receive stream', () => {
+  it('places every packet at its own time, whatever is lost, late within 40 ms, disordered or doubled', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1 << 30 }),
+        fc.integer({ min: 0, max: 0xffff }),
+        fc.integer({ min: 0, max: 0xffff_ffff }),
+        (seed, seq, ts) => {
+          const random = new SeededRandom(seed)
+          const start = 10 + 5 * randomBelow(random, 40)
+          const sent = Array.from({ length: 70 }, (_, i) => i)
+          const lost = new Set(sent.filter(i => i > 0 && i < 69 && randomBelow(random, 5) === 0))
+          const packets = sent
+            .filter(i => !lost.has(i))
+            .map(i => ({ i, at: start + 20 * i + (i === 0 || i === 69 ? 0 : randomBelow(random, 36)) }))
+            .flatMap(packet => (randomBelow(random, 6) === 0 ? [packet, { ...packet, at: packet.at + 3 }] : [packet]))
+          const { stream, heard } = run(packets, start + 2500, { seq, ts })
+          for (const i of sent) {
+            if (lost.has(i)) continue
+            // Behind a gap up to 10 ms are blended.
+            expect(standsAt(heard, (start + 20 * i) * 8, i, i > 0 && lost.has(i - 1) ? 80 : 0)).toBe(true)
+          }
+          expect(stream.position).toBe((start + 2500 - 40) * 8)
+          expect(stream.lost).toBe(lost.size)
+          expect(stream.late).toBe(0)
+          expect(heard.slice(0, start * 8).every(sample => sample === 0)).toBe(true)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('gives audio that is in order without waiting, and silence up to 40 ms ago when nothing comes', () => {
+    const stream = new ReceiveStream({ openedAtMs: OPENED })
+    const into = new Int16Array(4000)
+    expect(stream.pull(OPENED + 30, into)).toBe(0)
+    expect(stream.pull(OPENED + 60, into)).toBe(160)
+    stream.push(SSRC, 1, 0, packetAudio, 0, PACKET, OPENED + 70)
+    stream.pull(OPENED + 70, into)
+    expect(stream.position).toBe(70 * 8 + PACKET)
+    expect(stream.positionOf(0)).toBe(70 * 8)
+    expect(stream.positionOf(800)).toBe(70 * 8 + 800)
+  })
+
+  it('drops and counts what comes later than that, and keeps the rest in place', () => {
+    const packets = steady(0, 50, 100).map(packet => (packet.i === 20 ? { ...packet, at: packet.at + 61 } : packet))
+    const { stream, heard } = run(packets, 2000)
+    expect(stream.late).toBe(1)
+    expect(standsAt(heard, (100 + 20 * 21) * 8, 21, 80)).toBe(true)
+    expect(standsAt(heard, (100 + 20 * 22) * 8, 22)).toBe(true)
+  })
+
+  it('keeps the tail of a packet whose head had been filled', () => {
+    const packets = steady(0, 50, 100).map(packet => (packet.i === 20 ? { ...packet, at: packet.at + 45 } : packet))
+    const { stream, heard } = run(packets, 2000)
+    expect(stream.late).toBe(0)
+    expect(standsAt(heard, (100 + 20 * 20) * 8, 20, 40 + 80)).toBe(true)
+  })
+
+  it('leaves the pauses of a sender that suppresses silence as long as they were', () => {
+    const packets = [
+      ...steady(0, 20, 100),
+      // 3 s without packets: sequence goes on, timestamps jump.
+      ...steady(170, 190, 3500).map(packet => ({ ...packet, sequence: packet.i - 150 })),
+    ]
+    const { stream, heard } = run(packets, 4500)
+    expect(standsAt(heard, 3500 * 8, 170, 80)).toBe(true)
+    expect(standsAt(heard, 3500 * 8 + PACKET, 171)).toBe(true)
+    expect(heard.slice(600 * 8, 3500 * 8).every(sample => sample === 0)).toBe(true)
+    expect([stream.lost, stream.late, stream.anchors]).toEqual([0, 0, 1])
+  })
+
+  it('conceals 60 ms of a longer loss, then is silent', () => {
+    const { stream, heard } = run([...steady(0, 20, 100), ...steady(40, 60, 900)], 1300)
+    const gap = heard.slice((100 + 400) * 8, 900 * 8)
+    expect(stream.concealedSamples).toBe(480)
+    expect(gap.slice(0, 160).some(sample => sample !== 0)).toBe(true)
+    expect(gap.slice(480).every(sample => sample === 0)).toBe(true)
+    expect(stream.lost).toBe(20)
+  })
+
+  it('does not take packets without audio for lost ones', () => {
+    const packets = steady(0, 50, 100).map(packet =>
+      packet.i >= 20 && packet.i < 30 ? { ...packet, silent: true } : packet,
+    )
+    const { stream, heard } = run(packets, 1100)
+    expect([stream.lost, stream.concealedSamples]).toEqual([0, 0])
+    expect(heard.slice((100 + 400) * 8 + 80, (100 + 600) * 8).every(sample => sample === 0)).toBe(true)
+    expect(standsAt(heard, (100 + 600) * 8, 30)).toBe(true)
+  })
+
+  it('places a new source by its own arrival', () => {
+    const packets = [
+      ...steady(0, 20, 100),
+      ...steady(7, 27, 517).map(packet => ({ ...packet, ssrc: 99, shift: 123_456, sequence: packet.i + 30_000 })),
+    ]
+    const { stream, heard } = run(packets, 1500)
+    expect(standsAt(heard, 517 * 8, 7, 80)).toBe(true)
+    expect(standsAt(heard, (517 + 20 * 19) * 8, 26)).toBe(true)
+    expect(stream.anchors).toBe(2)
+  })
+
+  it.each([
+    ['forward', 9_000_000],
+    ['back', -9_000_000],
+    ['a second back', -8000],
+  ])('goes on when the sender’s timestamps jump %s', (_, shift) => {
+    const packets = [...steady(0, 20, 100), ...steady(20, 60, 500).map(packet => ({ ...packet, shift }))]
+    const { stream, heard } = run(packets, 2000)
+    expect(standsAt(heard, 500 * 8, 20, 80)).toBe(true)
+    expect(standsAt(heard, (500 + 20 * 39) * 8, 59)).toBe(true)
+    expect(stream.anchors).toBe(2)
+  })
+
+  it('finds back when the sender’s clock stood still for a while', () => {
+    // Contiguous timestamps after a pause of one second: all packets are 1 s late by their timestamps.
+    const { stream, heard } = run([...steady(0, 20, 100), ...steady(20, 60, 1500)], 3000)
+    expect(stream.anchors).toBe(2)
+    expect(standsAt(heard, (1500 + 20 * 39) * 8, 59)).toBe(true)
+    expect(stream.late).toBeLessThanOrEqual(6)
+  })
+
+  it('takes a burst after an outage of the network for late packets, not for a moved clock', () => {
+    const packets = steady(0, 100, 100).map(packet => ({
+      ...packet,
+      at: packet.i >= 20 && packet.i < 50 ? 100 + 20 * 50 : packet.at,
+    }))
+    const { stream, heard } = run(packets, 3000)
+    expect(stream.anchors).toBe(1)
+    expect(standsAt(heard, (100 + 20 * 60) * 8, 60)).toBe(true)
+  })
+
+  it('loses nothing when its own thread was stalled for 300 ms', () => {
+    const stream = new ReceiveStream({ openedAtMs: 0 })
+    const into = new Int16Array(4800)
+    const out: number[] = []
+    const drain = (now: number) => {
+      for (let count = stream.pull(now, into); count > 0; count = stream.pull(now, into))
+        out.push(...into.slice(0, count))
+    }
+    for (let i = 0; i < 100; i++) {
+      // Packets 30 to 44 are found in the socket at once, each pulled for as it is read.
+      const now = i >= 30 && i < 45 ? 900 + (i - 30) * 0.1 : i * 20
+      for (let k = 0; k < PACKET; k++) packetAudio[k] = sourceSample(i * PACKET + k)
+      stream.push(SSRC, i, i * PACKET, packetAudio, 0, PACKET, now)
+      drain(now)
+    }
+    expect([stream.late, stream.concealedSamples]).toEqual([0, 0])
+    for (let i = 0; i < 100; i++) expect(standsAt(Int16Array.from(out), i * PACKET, i)).toBe(true)
+  })
+
+  it('cannot be driven ahead of time by a peer that sends too fast', () => {
+    const packets = Array.from({ length: 2000 }, (_, i) => ({ i, at: 100 + i }))
+    const { stream } = run(packets, 2100)
+    expect(stream.position).toBeLessThan((2100 + 220) * 8)
+    expect(stream.early).toBeGreaterThan(1000)
+  })
+
+  it('stays within 20 ms of the sender over 40 minutes although its clock runs 120 ppm fast or slow', () => {
+    for (const ppm of [120, -120]) {
+      const stream = new ReceiveStream({ openedAtMs: 0 })
+      const into = new Int16Array(480)
+      const random = new SeededRandom(3)
+      const audio = new Int16Array(PACKET).fill(3000)
+      let worst = 0
+      const packets = 40 * 60 * 50
+      let position = 0
+      for (let i = 0; i < packets; i++) {
+        const sentAt = 100 + i * 20 * (1 - ppm / 1e6)
+        const now = sentAt + randomBelow(random, 15)
+        if (randomBelow(random, 50) !== 0) stream.push(SSRC, i & 0xffff, (i * PACKET) >>> 0, audio, 0, PACKET, now)
+        while (stream.pull(now, into) > 0);
+        position = stream.positionOf((i * PACKET) >>> 0)
+        worst = Math.max(worst, Math.abs(position / 8 - sentAt))
+      }
+      expect(worst).toBeLessThan(20)
+      expect(stream.late).toBeLessThan(packets / 1000)
+      expect(Math.abs(stream.skewCorrection)).toBeGreaterThan(2000)
+    }
+  })
+})

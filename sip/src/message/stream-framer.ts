@@ -9,6 +9,8 @@ export interface KeepAlive {
 
 const CR = 0x0d
 const LF = 0x0a
+/** What an idle connection keeps as its buffer. */
+const KEPT_BYTES = 16_384
 
 /**
  * Cuts a byte stream into SIP messages (RFC 3261 section 18.3). Push what arrived, then call `next` until it gives
@@ -98,7 +100,10 @@ export class StreamFramer {
   #skip(count: number): void {
     this.#start += count
     this.#scanned = this.#start
-    if (this.#start === this.#end) this.#start = this.#end = this.#scanned = 0
+    if (this.#start !== this.#end) return
+    this.#start = this.#end = this.#scanned = 0
+    // A connection that once carried something large must not hold the memory for ever.
+    if (this.#store.length > KEPT_BYTES) this.#store = Buffer.alloc(0)
   }
 
   /** The index behind the first empty line; goes on where the last search stopped. */

@@ -1,8 +1,10 @@
 /**
  * `node media/bench/media-threads.ts [calls] [seconds]`: that many SRTP sessions on one media thread talk in pairs over
  * loopback. Prints one JSON object: CPU per call-tick (one packet sent and one received, SRTP both ways, all DSP),
- * lateness of sends against their own slots as the sender's clock saw it, memory per call.
+ * lateness of sends against their own slots as the sender's clock saw it, the same of a bare thread that only sleeps to
+ * 2.5 ms deadlines beside it (what the machine itself is late), memory per call.
  */
+import { Worker } from 'node:worker_threads'
 import { systemRandom } from '@parley/kernel'
 import { type MediaParameters, type MediaSession, ThreadedMediaPlane, type ThreadStatistics } from '@parley/media'
 
@@ -36,11 +38,13 @@ const supply = setInterval(() => {
   }
 }, 500)
 await sleep(WARM_UP_MS)
+const sleeper = startSleeper()
 const before = await statistics()
 const mainBefore = process.threadCpuUsage()
 await sleep(seconds * 1000)
 const after = await statistics()
 const main = process.threadCpuUsage(mainBefore)
+const bare = await sleeper.stop()
 clearInterval(supply)
 const memoryAfter = process.memoryUsage().rss
 const ticks = after.sendLateness.count - before.sendLateness.count
@@ -62,6 +66,7 @@ console.log(
       p999: round(after.sendLateness.p999Ms),
       max: round(after.sendLateness.maxMs),
     },
+    bare_sleeper_lateness_ms: bare,
     sends_expected: (calls * seconds * 1000) / 20,
     sends: ticks,
     missed_slots: missed,
@@ -70,6 +75,29 @@ console.log(
   }),
 )
 await plane.close()
+
+function startSleeper(): { stop(): Promise<unknown> } {
+  const stopped = new Int32Array(new SharedArrayBuffer(8))
+  const source = `
+    const { parentPort, workerData: cell } = require('node:worker_threads')
+    const late = []
+    for (let at = performance.now() + 2.5; Atomics.load(cell, 1) === 0; at += 2.5) {
+      const left = at - performance.now()
+      if (left > 0) Atomics.wait(cell, 0, 0, left)
+      late.push(performance.now() - at)
+    }
+    late.sort((a, b) => a - b)
+    const q = p => Math.round(1000 * late[Math.min(late.length - 1, Math.floor(late.length * p))]) / 1000
+    parentPort.postMessage({ p50: q(0.5), p99: q(0.99), p999: q(0.999), max: q(1) })`
+  const worker = new Worker(source, { eval: true, workerData: stopped })
+  const result = new Promise(resolve => worker.once('message', resolve))
+  return {
+    stop: () => {
+      Atomics.store(stopped, 1, 1)
+      return result
+    },
+  }
+}
 
 async function statistics(): Promise<ThreadStatistics> {
   return (await plane.threadStatistics())[0]!

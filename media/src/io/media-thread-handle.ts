@@ -24,7 +24,9 @@ export class MediaThreadHandle {
   constructor(data: MediaThreadData, listener: MediaThreadListener) {
     this.#listener = listener
     this.#worker = new Worker(new URL('./media-thread.ts', import.meta.url), { workerData: data, name: 'media' })
-    this.#worker.on('message', (reply: ThreadReply) => this.#take(reply))
+    this.#worker.on('message', (replies: ThreadReply[]) => {
+      for (const reply of replies) this.#take(reply)
+    })
     this.#worker.on('error', error => this.#gone(String(error)))
     this.#worker.on('exit', code => this.#gone(`the media thread ended with code ${code}`))
     // Who waits for readiness hears of it there; nobody may be waiting.

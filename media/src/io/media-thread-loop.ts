@@ -44,6 +44,7 @@ export class MediaThreadLoop {
   readonly #lateness = new LatenessHistogram()
   readonly #gridStart: Ms
   #nowMs: Ms
+  readonly #replies: ThreadReply[] = []
   #filled = 0
   #wakes = 0
   #stopping = false
@@ -55,12 +56,16 @@ export class MediaThreadLoop {
     this.#bindAddress = bindAddress
     this.#gridStart = io.now()
     this.#nowMs = this.#gridStart
-    port.on('message', (command: ThreadCommand) => this.#handle(command))
+    port.on('message', (command: ThreadCommand) => {
+      this.#handle(command)
+      this.#postReplies()
+    })
   }
 
   /** Resolves after "stop". */
   async run(): Promise<void> {
     this.#post({ type: 'ready' })
+    this.#postReplies()
     let lastWake = 0
     while (!this.#stopping) {
       if (this.#sessions.size === 0) await this.#untilWanted()
@@ -77,8 +82,10 @@ export class MediaThreadLoop {
       }
       this.#receive(lastWake)
       this.#advance()
+      this.#postReplies()
     }
     for (const session of [...this.#sessions.values()]) this.#close(session)
+    this.#postReplies()
     this.#port.close()
   }
 
@@ -189,6 +196,7 @@ export class MediaThreadLoop {
       const code = error instanceof ParleyError ? error.code : 'bind_failed'
       this.#post({ type: 'open-failed', session, code, detail: String(error) })
     }
+    this.#postReplies()
   }
 
   #begin(command: Extract<ThreadCommand, { type: 'open' }>, rtpSocket: number, rtcpSocket: number): void {
@@ -275,6 +283,13 @@ export class MediaThreadLoop {
   }
 
   #post(reply: ThreadReply): void {
-    this.#port.postMessage(reply)
+    this.#replies.push(reply)
+  }
+
+  /** One message per wake: each costs a system call and wakes the main thread. */
+  #postReplies(): void {
+    if (this.#replies.length === 0) return
+    this.#port.postMessage(this.#replies)
+    this.#replies.length = 0
   }
 }

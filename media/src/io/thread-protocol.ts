@@ -20,7 +20,7 @@ export type ThreadCommand =
   | { readonly type: 'thread-statistics' }
   | { readonly type: 'stop' }
 
-/** From a media thread to the main thread. */
+/** From a media thread to the main thread, in arrays: all of one wake together. */
 export type ThreadReply =
   | { readonly type: 'ready' }
   | { readonly type: 'opened'; readonly session: number }

@@ -13,8 +13,8 @@ import type { SessionRings } from './session-rings.ts'
 import type { SessionCounters } from './session-statistics.ts'
 
 const MAX_FRAME_SAMPLES = 480
-/** Between reports of playout; the owner refills a ring of 2 s on them. */
-const PROGRESS_SAMPLES: Samples = 1280
+/** Between reports of playout: with any packet time at most 200 ms. The owner refills a ring of 2 s on them. */
+const PROGRESS_SAMPLES: Samples = 1440
 
 export interface OutboundChainOptions {
   readonly openedAtMs: Ms

@@ -106,7 +106,11 @@ describe('voice activity', () => {
     )
     if (said.includes(null)) skip('espeak-ng is not installed')
     const phrases = said as Int16Array[]
-    for (const noiseLevel of [-75, -45]) {
+    // Weak first sounds ("th", "s") drown in noise: then the word begins with its vowel.
+    for (const [noiseLevel, onsetTolerance] of [
+      [-75, 100],
+      [-45, 260],
+    ] as const) {
       const sound = new SyntheticSound(20_000).noise(0, 20_000, noiseLevel, new SeededRandom(11))
       const places: [number, number][] = []
       let at = 8000
@@ -118,8 +122,7 @@ describe('voice activity', () => {
       const edges = edgesOf(sound.samples, new VoiceActivity({ hangoverMs: 500 }))
       expect(edges).toHaveLength(2 * phrases.length)
       for (const [i, [from, until]] of places.entries()) {
-        // "Th" is hardly louder than the noise.
-        expect(within(edges[2 * i]!.ms, from, 100)).toBe(true)
+        expect(within(edges[2 * i]!.ms, from, onsetTolerance)).toBe(true)
         expect(within(edges[2 * i + 1]!.ms, until, 120)).toBe(true)
       }
     }

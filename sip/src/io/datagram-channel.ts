@@ -12,6 +12,9 @@ import { errorText } from './socket-error.ts'
 /** The largest datagram that is sent; IPv4 could carry 65507 bytes, IPv6 extension headers need some room. */
 export const MAX_DATAGRAM_BYTES = 65_000
 
+/** Datagrams wait here while the event loop is busy; the system may grant less. */
+const RECEIVE_BUFFER_BYTES = 2 << 20
+
 export interface DatagramChannelOptions {
   readonly bind: string
   readonly port: number
@@ -46,7 +49,7 @@ export class DatagramChannel {
     const ipv6 = isIP(options.bind) === 6
     // Addresses are literals here; Node's own lookup would put every send off to a later tick.
     const lookup: SocketOptions['lookup'] = (host, _options, found) => found(null, host, ipv6 ? 6 : 4)
-    const socket = createSocket({ type: ipv6 ? 'udp6' : 'udp4', lookup })
+    const socket = createSocket({ type: ipv6 ? 'udp6' : 'udp4', lookup, recvBufferSize: RECEIVE_BUFFER_BYTES })
     const listening = once(socket, 'listening')
     socket.bind({ address: options.bind, port: options.port, exclusive: true })
     try {

@@ -137,6 +137,16 @@ describe('what is no SIP', () => {
     expect(peer.received).toBe('SIP/2.0 400 Bad Request\r\n\r\n')
   })
 
+  it('from a server we dialled takes its connection out of use at once', async () => {
+    const client = await bench.endpoint()
+    const babbler = await bench.rawServer(socket => socket.once('data', () => socket.write('garbage\r\n\r\n')))
+    client.send(babbler, options('one'))
+    await client.until('message')
+    client.send(babbler, options('two'))
+    const [first, second] = await client.until('sent', 2)
+    expect(second!.flow.id).not.toBe(first!.flow.id)
+  })
+
   it('on the TLS port ends in the handshake and is told nobody', async () => {
     const server = await bench.endpoint()
     const peer = await bench.rawClient(server.target('tls').port)

@@ -21,7 +21,7 @@ export interface SocketTransportOptions {
   readonly udpPort?: number | null
   readonly tcpPort?: number | null
   readonly tlsPort?: number | null
-  /** Host of Via and Contact; default `bind`, in brackets when it is IPv6. */
+  /** Host of Via and Contact; default `bind`, in brackets when it is IPv6. Needed when `bind` is a wildcard address. */
   readonly advertisedHost?: string
   /** Needed for `tlsPort` and for dialling TLS. */
   readonly tls?: TlsIdentity

@@ -70,7 +70,7 @@ export class SocketTransport implements SipTransport {
 
   /**
    * Listens as asked. Rejects with `ParleyError` "listen_failed" when an address or port cannot be had (nothing stays
-   * open then), "bad_options" when `tlsPort` is given without `tls`.
+   * open then), "bad_options" when `tlsPort` is given without `tls`, "bad_certificate" when `tls` cannot be used.
    */
   static async open(options: SocketTransportOptions): Promise<SocketTransport> {
     if (typeof options.tlsPort === 'number' && options.tls === undefined)
@@ -114,7 +114,10 @@ export class SocketTransport implements SipTransport {
     return this.#listeners.get(transport)?.address
   }
 
-  /** New handshakes, accepted and dialled, use the new identity; connections that stand are not touched. */
+  /**
+   * New handshakes, accepted and dialled, use the new identity; connections that stand are not touched. Throws
+   * `ParleyError` "bad_certificate", and nothing has changed then.
+   */
   replaceCertificate(tls: TlsIdentity): void {
     this.#pool.replaceSecureContext(clientContext(tls))
     this.#listeners.get('tls')?.replaceCertificate(tls)

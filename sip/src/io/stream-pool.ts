@@ -39,7 +39,11 @@ export class StreamPool {
       random,
       limits,
       messageLimits,
-      onMessage: (connection, result) => inbox.put({ type: 'message', flow: connection.flow, result }),
+      onMessage: (connection, result) => {
+        // About to be closed: the answer may still use it, a new request must not.
+        if (!result.ok && result.fatal) this.#table.remove(connection.flow)
+        inbox.put({ type: 'message', flow: connection.flow, result })
+      },
       onClosed: (connection, code) => {
         this.#connections.delete(connection.flow.id)
         this.#table.remove(connection.flow)

@@ -1,5 +1,7 @@
 import { constants } from 'node:crypto'
 import { createSecureContext, rootCertificates, type SecureContext, type SecureContextOptions } from 'node:tls'
+import { ParleyError } from '@parley/kernel'
+import { errorText } from './socket-error.ts'
 import type { TlsIdentity } from './socket-transport-options.ts'
 
 /** A peer that asks to renegotiate makes us pay for handshakes at will; nobody needs it. */
@@ -10,8 +12,17 @@ export function serverContextOptions(identity: TlsIdentity): SecureContextOption
   return { cert: identity.cert, key: identity.key, minVersion: 'TLSv1.2', secureOptions: SECURE_OPTIONS }
 }
 
-/** What we dial with: our certificate where the server asks for one, and the roots its own must lead to. */
+/**
+ * What we dial with: our certificate where the server asks for one, and the roots its own must lead to. Throws
+ * `ParleyError` "bad_certificate" when the identity is no PEM, or the key belongs to another certificate.
+ */
 export function clientContext(identity: TlsIdentity): SecureContext {
   const ca = identity.systemRoots === true ? [identity.ca, ...rootCertificates] : [identity.ca]
-  return createSecureContext({ ...serverContextOptions(identity), ca })
+  try {
+    return createSecureContext({ ...serverContextOptions(identity), ca })
+  } catch (error) {
+    throw new ParleyError('bad_certificate', `certificate, key or CA cannot be used: ${errorText(error)}`, {
+      cause: error,
+    })
+  }
 }

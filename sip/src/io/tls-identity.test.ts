@@ -69,6 +69,26 @@ describe('who is at the other end of TLS', () => {
     expect(seen.map(String).sort()).toEqual(['LOCALHOST', 'false'])
   })
 
+  it('is refused for names that are none, whatever they look like', async () => {
+    const server = await bench.endpoint()
+    const client = await bench.endpoint()
+    const names = [
+      '',
+      '.',
+      '*',
+      'a\u0000localhost',
+      'localhost\u0000',
+      'ünïcode.example',
+      'xn--',
+      'x'.repeat(70_000),
+      '1.2.3',
+    ]
+    for (const name of names) client.send(server.target('tls', name), options('secret'))
+    const failures = await client.until('send-failed', names.length)
+    expect(new Set(failures.map(failure => failure.code))).toEqual(new Set(['tls_identity']))
+    expect(server.all('message')).toEqual([])
+  })
+
   it('must be vouched for by an authority that we trust, and by nothing older than TLS 1.2', async () => {
     const stranger = await otherHome.endpoint()
     expect(await failureOf(stranger.target('tls'))).toBe('tls_failed')
@@ -132,6 +152,20 @@ describe('the certificate of the listener', () => {
     expect(carrier.getCipher().standardName).toBe('TLS_RSA_WITH_AES_128_CBC_SHA')
     const old = dial({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' })
     await expect(once(old, 'secureConnect')).rejects.toThrow()
+  })
+})
+
+describe('a certificate that cannot be used', () => {
+  it('is refused when opening and when replacing, and the old one stays', async () => {
+    const ours = await bench.certificate()
+    const torn = { ...ours, key: (await otherHome.certificate()).key }
+    await expect(bench.endpoint({ tls: torn })).rejects.toMatchObject({ code: 'bad_certificate' })
+    const server = await bench.endpoint()
+    const bad = expect.objectContaining({ code: 'bad_certificate' })
+    expect(() => server.transport.replaceCertificate({ ...ours, cert: 'no PEM' })).toThrow(bad)
+    const client = await bench.endpoint()
+    client.send(server.target('tls'), options('one'))
+    await server.until('message')
   })
 })
 

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo } from './packet-io.ts'
+import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo } from '../../packet-io/packet-io.ts'
 
 const LOOPBACK = '127.0.0.1'
 const LOOPBACK_IPV4 = 0x7f000001

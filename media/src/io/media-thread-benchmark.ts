@@ -1,12 +1,14 @@
 /**
- * `node media/bench/media-threads.ts [calls] [seconds]`: that many SRTP sessions on one media thread talk in pairs over
+ * `node media/src/io/media-thread-benchmark.ts [calls] [seconds]`: that many SRTP sessions on one media thread talk in pairs over
  * loopback. Prints one JSON object: CPU per call-tick (one packet sent and one received, SRTP both ways, all DSP),
  * lateness of sends against their own slots as the sender's clock saw it, the same of a bare thread that only sleeps to
  * 2.5 ms deadlines beside it (what the machine itself is late), memory per call.
  */
 import { Worker } from 'node:worker_threads'
 import { systemRandom } from '@parley/kernel'
-import { type MediaParameters, type MediaSession, ThreadedMediaPlane, type ThreadStatistics } from '@parley/media'
+import type { MediaParameters, MediaSession } from '../session/media-session.ts'
+import type { ThreadStatistics } from './thread-protocol.ts'
+import { ThreadedMediaPlane } from './threaded-media-plane.ts'
 
 const calls = Number(process.argv[2] ?? 50)
 const seconds = Number(process.argv[3] ?? 10)

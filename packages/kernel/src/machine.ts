@@ -53,8 +53,9 @@ export class MachineDriver<Input, Output> {
       for (let output = this.#machine.poll(); output !== undefined; output = this.#machine.poll()) this.#deliver(output)
     } finally {
       this.#draining = false
+      // Also after a `deliver` that threw: the machine's own deadlines must not be lost with it.
+      this.#arm()
     }
-    this.#arm()
   }
 
   #arm(): void {

@@ -5,14 +5,19 @@ interface Entry extends Timer {
   readonly deadline: Ms
   readonly order: number
   readonly callback: () => void
-  cancelled: boolean
+  armed: boolean
 }
+
+/** So many timers at one instant are a machine that arms itself for "now" again and again. */
+const MAX_FIRED_AT_ONE_INSTANT = 1_000_000
 
 /** Time that moves only when told to. Timers fire in order of deadline, then of creation. */
 export class VirtualTime implements Time {
   #now: Ms
   #order = 0
-  #entries: Entry[] = []
+  /** A binary heap, the earliest first. Cancelled entries stay until they surface or outnumber the armed ones. */
+  #heap: Entry[] = []
+  #cancelled = 0
 
   constructor(start: Ms = 0) {
     this.#now = start
@@ -23,19 +28,20 @@ export class VirtualTime implements Time {
   }
 
   at(deadline: Ms, callback: () => void): Timer {
+    if (Number.isNaN(deadline)) throw new RangeError('a deadline is a number of milliseconds, not NaN')
     const entry: Entry = {
       deadline: Math.max(deadline, this.#now),
       order: this.#order++,
       callback,
-      cancelled: false,
-      cancel() {
-        entry.cancelled = true
+      armed: true,
+      cancel: () => {
+        if (!entry.armed) return
+        entry.armed = false
+        this.#cancelled++
+        if (this.#cancelled > 64 && this.#cancelled > this.#heap.length / 2) this.#dropCancelled()
       },
     }
-    // Insertion from the back: timers are mostly created in order of their deadline.
-    let i = this.#entries.length
-    while (i > 0 && this.#entries[i - 1]!.deadline > entry.deadline) i--
-    this.#entries.splice(i, 0, entry)
+    this.#push(entry)
     return entry
   }
 
@@ -44,14 +50,21 @@ export class VirtualTime implements Time {
     this.advanceTo(this.#now + ms)
   }
 
-  /** Advances to `instant`; an instant in the past fires what is due now and moves nothing. */
+  /**
+   * Advances to `instant`; an instant in the past fires what is due now and moves nothing. Throws when timers that fire
+   * at one instant never come to an end.
+   */
   advanceTo(instant: Ms): void {
+    let firedNow = 0
     for (;;) {
-      const next = this.#entries[0]
-      if (next === undefined || next.deadline > instant) break
-      this.#entries.shift()
-      if (next.cancelled) continue
-      this.#now = Math.max(this.#now, next.deadline)
+      const next = this.#earliest()
+      if (next === undefined || next.deadline > Math.max(instant, this.#now)) break
+      this.#pop()
+      next.armed = false
+      firedNow = next.deadline > this.#now ? 1 : firedNow + 1
+      if (firedNow > MAX_FIRED_AT_ONE_INSTANT)
+        throw new Error(`time stands still at ${this.#now} ms: timers keep firing`)
+      this.#now = next.deadline
       next.callback()
     }
     this.#now = Math.max(this.#now, instant)
@@ -59,6 +72,54 @@ export class VirtualTime implements Time {
 
   /** When the next timer fires; undefined when none is armed. */
   nextDeadline(): Ms | undefined {
-    return this.#entries.find(entry => !entry.cancelled)?.deadline
+    return this.#earliest()?.deadline
   }
+
+  #earliest(): Entry | undefined {
+    while (this.#heap.length > 0 && !this.#heap[0]!.armed) {
+      this.#pop()
+      this.#cancelled--
+    }
+    return this.#heap[0]
+  }
+
+  #dropCancelled(): void {
+    const armed = this.#heap.filter(entry => entry.armed)
+    // A sorted array is a heap.
+    this.#heap = armed.sort((a, b) => (isBefore(a, b) ? -1 : 1))
+    this.#cancelled = 0
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap
+    let at = heap.length
+    heap.push(entry)
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (!isBefore(entry, heap[parent]!)) break
+      heap[at] = heap[parent]!
+      at = parent
+    }
+    heap[at] = entry
+  }
+
+  #pop(): void {
+    const heap = this.#heap
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++
+      if (!isBefore(heap[child]!, last)) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = last
+  }
+}
+
+function isBefore(a: Entry, b: Entry): boolean {
+  return a.deadline < b.deadline || (a.deadline === b.deadline && a.order < b.order)
 }

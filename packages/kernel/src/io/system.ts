@@ -3,12 +3,24 @@ import type { Random } from '../random.ts'
 import type { Time, Timer } from '../time.ts'
 import type { Ms } from '../units.ts'
 
+/** Longer delays overflow setTimeout, which then fires at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1
+
 /** The process's monotonic clock and timers. Timers keep the process alive only while armed. */
 export const systemTime: Time = {
   now: () => performance.now(),
   at(deadline: Ms, callback: () => void): Timer {
-    // setTimeout may fire up to 1 ms early against performance.now(): round up so that `now() >= deadline` holds.
-    const handle = setTimeout(callback, Math.max(0, Math.ceil(deadline - performance.now())))
+    let handle: NodeJS.Timeout
+    const wait = () => {
+      const delay = Math.ceil(deadline - performance.now())
+      handle = setTimeout(wake, Math.min(Math.max(0, delay), MAX_DELAY_MS))
+    }
+    const wake = () => {
+      // setTimeout counts whole milliseconds and may be up to one early.
+      if (performance.now() < deadline) wait()
+      else callback()
+    }
+    wait()
     return { cancel: () => clearTimeout(handle) }
   },
 }

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { systemTime } from './system.ts'
+
+describe('system time', () => {
+  it('never fires before its deadline', async () => {
+    const early = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => {
+        const deadline = systemTime.now() + i / 10
+        return new Promise<number>(resolve => systemTime.at(deadline, () => resolve(systemTime.now() - deadline)))
+      }),
+    )
+    expect(Math.min(...early)).toBeGreaterThanOrEqual(0)
+  })
+
+  it('waits for a deadline that setTimeout cannot count to, and runs an overdue one later, not now', async () => {
+    const fired: string[] = []
+    const far = systemTime.at(systemTime.now() + 2 ** 32, () => fired.push('far'))
+    await new Promise<void>(resolve => {
+      systemTime.at(systemTime.now() - 5, () => {
+        fired.push('overdue')
+        systemTime.at(systemTime.now() + 20, resolve)
+      })
+      expect(fired).toEqual([])
+    })
+    far.cancel()
+    expect(fired).toEqual(['overdue'])
+  })
+})

@@ -220,6 +220,44 @@ describe('receive stream', () => {
     expect(stream.early).toBeGreaterThan(1000)
   })
 
+  it('stands any packets in any order: never ahead by more than 280 ms, never behind by more than 40', () => {
+    const packet = fc.record({
+      ssrc: fc.integer({ min: 1, max: 2 }),
+      sequence: fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 0xffff })),
+      timestamp: fc.oneof(fc.integer({ min: 0, max: 6400 }), fc.integer({ min: 0, max: 0xffff_ffff })),
+      count: fc.integer({ min: 0, max: 520 }),
+      waitMs: fc.constantFrom(0, 0, 5, 20, 100, 1000),
+    })
+    fc.assert(
+      fc.property(fc.array(packet, { maxLength: 80 }), packets => {
+        const stream = new ReceiveStream({ openedAtMs: OPENED })
+        const audio = new Int16Array(520).fill(1234)
+        const into = new Int16Array(480)
+        let now = OPENED
+        for (const { ssrc, sequence, timestamp, count, waitMs } of packets) {
+          stream.push(ssrc, sequence, timestamp, audio, 0, count, now)
+          for (const until = now + waitMs; ; now = Math.min(now + 20, until)) {
+            const before = stream.position
+            let pulled = 0
+            for (let n = stream.pull(now, into); n > 0; n = stream.pull(now, into)) pulled += n
+            expect(stream.position).toBe(before + pulled)
+            expect(stream.position).toBeLessThanOrEqual((now - OPENED + 280) * 8)
+            expect(stream.position).toBeGreaterThanOrEqual((now - OPENED - 40) * 8)
+            if (now >= until) break
+          }
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('does not place timestamps of another clock', () => {
+    const { stream } = run(steady(0, 20, 100), 1000, { seq: 0, ts: 1000 })
+    expect(stream.positionOf(1000 + 160)).toBe(100 * 8 + 160)
+    expect(stream.positionOf(0x7000_0000)).toBe(-1)
+    expect(stream.positionOf(0x9000_0000)).toBe(-1)
+  })
+
   it('stays within 20 ms of the sender over 40 minutes although its clock runs 120 ppm fast or slow', () => {
     for (const ppm of [120, -120]) {
       const stream = new ReceiveStream({ openedAtMs: 0 })

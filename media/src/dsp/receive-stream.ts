@@ -14,6 +14,8 @@ export interface ReceiveStreamOptions {
 const LONGEST_PACKET: Samples = 480
 /** A gap between contiguous packets that is no longer than this is bridged like a loss; a longer one was silence. */
 const BRIDGED = msToSamples(20)
+const OLDEST_ASKED = msToSamples(60_000)
+const MOST_AHEAD_ASKED = msToSamples(200)
 /** A caller that has not pulled for this long was stalled: packets of that time are still to come. */
 const STALL_MS = 60
 const STALL_GRACE_MS = 10
@@ -128,9 +130,14 @@ export class ReceiveStream {
     return done
   }
 
-  /** Where audio of `timestamp` stands (or would stand) on the sample clock; -1 before the first packet. */
+  /**
+   * Where audio of `timestamp` stands (or would stand) on the sample clock; -1 before the first packet, and for a timestamp
+   * of more than a minute ago or 200 ms ahead: it is of another clock.
+   */
   positionOf(timestamp: RtpTicks): Samples {
-    return this.#clock.anchored ? Math.max(0, this.#clock.place(timestamp)) : -1
+    if (!this.#clock.anchored) return -1
+    const place = this.#clock.place(timestamp)
+    return place < this.#position - OLDEST_ASKED || place > this.#position + MOST_AHEAD_ASKED ? -1 : Math.max(0, place)
   }
 
   /** Up to this moment the stream is filled even where packets are missing. */

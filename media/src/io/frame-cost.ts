@@ -1,11 +1,11 @@
-import { codecByName } from '../../codec/payload-codec.ts'
-import { allocateRecordingRing, RecordingRing, RecordingRingReader } from '../../recorder/recording-ring.ts'
-import { Concealment } from '../concealment.ts'
-import { ReceiveStream } from '../receive-stream.ts'
-import { VoiceActivity } from '../voice-activity.ts'
-import { SyntheticSound } from './synthetic-sound.ts'
+import { codecByName } from '../codec/payload-codec.ts'
+import { Concealment } from '../dsp/concealment.ts'
+import { ReceiveStream } from '../dsp/receive-stream.ts'
+import { SyntheticSound } from '../dsp/testing/synthetic-sound.ts'
+import { VoiceActivity } from '../dsp/voice-activity.ts'
+import { allocateRecordingRing, RecordingRing, RecordingRingReader } from '../recorder/recording-ring.ts'
 
-/** Prints what each step costs per 20 ms of one call, ns: `node media/src/dsp/testing/frame-cost.ts`. */
+/** Prints what each step costs per 20 ms of one call, ns: `node media/src/io/frame-cost.ts`. */
 
 const FRAME = 160
 const FRAMES = 1000

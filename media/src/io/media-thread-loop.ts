@@ -261,16 +261,18 @@ export class MediaThreadLoop {
   #statistics(): ThreadStatistics {
     const late = this.#lateness
     const cpu = process.threadCpuUsage()
+    const sendLateness = {
+      count: late.count,
+      p50Ms: late.quantile(0.5),
+      p99Ms: late.quantile(0.99),
+      p999Ms: late.quantile(0.999),
+      maxMs: late.maxMs,
+    }
+    late.reset()
     return {
       sessions: this.#sessions.size,
       wakes: this.#wakes,
-      sendLateness: {
-        count: late.count,
-        p50Ms: late.quantile(0.5),
-        p99Ms: late.quantile(0.99),
-        p999Ms: late.quantile(0.999),
-        maxMs: late.maxMs,
-      },
+      sendLateness,
       cpuMs: (cpu.user + cpu.system) / 1000,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
       packetIo: { ...this.#io.counters },

@@ -31,7 +31,7 @@ export type ThreadReply =
 export interface ThreadStatistics {
   readonly sessions: number
   readonly wakes: number
-  /** How long after its slot each packet was handed to the system, as this thread's clock saw it. */
+  /** How long after its slot each packet was handed to the system, as this thread's clock saw it; since statistics were last asked for. */
   readonly sendLateness: LatenessSummary
   /** CPU time of the thread since its start. */
   readonly cpuMs: Ms

@@ -16,6 +16,12 @@ export class LatenessHistogram {
     if (lateMs > this.maxMs) this.maxMs = lateMs
   }
 
+  reset(): void {
+    this.#buckets.fill(0)
+    this.count = 0
+    this.maxMs = 0
+  }
+
   /** Upper edge of the bucket that holds quantile `q` (0 to 1); 0 when nothing was added. */
   quantile(q: number): Ms {
     let left = Math.ceil(this.count * q)

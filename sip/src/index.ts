@@ -90,10 +90,5 @@ export type {
   UserAgentLimits,
   UserAgentOptions,
 } from './ua/user-agent-options.ts'
-export {
-  type PassedMessage,
-  type VirtualElementOptions,
-  VirtualNetwork,
-  type VirtualNetworkOptions,
-  VirtualTransport,
-} from './ua/virtual-network.ts'
+export { type PassedMessage, VirtualNetwork, type VirtualNetworkOptions } from './ua/virtual-network.ts'
+export { type VirtualElementOptions, VirtualTransport } from './ua/virtual-transport.ts'

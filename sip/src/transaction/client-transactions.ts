@@ -1,40 +1,10 @@
-import { MachineDriver, type Random, randomToken, type Time } from '@parley/kernel'
+import { type Random, randomToken, type Time } from '@parley/kernel'
 import type { SipRequest, SipResponse, Via } from '../message/message.ts'
 import type { Flow, SipTransport, TransportName } from '../transport/transport.ts'
-import { ackToFailure } from './failure-ack.ts'
-import { InviteClientTransaction } from './invite-client.ts'
-import type { Destination, MessageSender } from './message-sender.ts'
-import { NonInviteClientTransaction } from './non-invite-client.ts'
-import { type TimerSettings, timersFor } from './timers.ts'
+import { type ClientHandlers, type ClientTransaction, ClientTransactionEntry } from './client-transaction.ts'
+import { type Destination, type MessageSender, transportOf } from './message-sender.ts'
+import type { TimerSettings } from './timers.ts'
 import { clientKey, MAGIC_COOKIE } from './transaction-key.ts'
-
-/** Why a request has no final response. */
-export interface RequestFailure {
-  readonly cause: 'timeout' | 'transport'
-  /** "timeout", or the transport's code: "refused", "tls_identity", … */
-  readonly code: string
-  readonly detail: string
-}
-
-export interface ClientHandlers {
-  /** Provisional and final responses; for INVITE every 2xx, retransmitted or of another fork, until Timer M. */
-  onResponse(response: SipResponse, flow: Flow): void
-  /** At most once, and never after a final response. */
-  onFailure(failure: RequestFailure): void
-  onSent?(flow: Flow): void
-}
-
-export interface ClientTransaction {
-  /** With its Via. */
-  readonly request: SipRequest
-  /** The flow that the request went out on last; undefined until it has. */
-  readonly flow: Flow | undefined
-  readonly destination: Destination
-  /** Forgets the transaction: nothing more is sent or told. */
-  abandon(): void
-}
-
-type Signal = { readonly type: 'response'; readonly response: SipResponse } | { readonly type: 'transport-error' }
 
 /** The client transactions of one element (RFC 3261 section 17.1). */
 export class ClientTransactions {
@@ -44,8 +14,9 @@ export class ClientTransactions {
   readonly #random: Random
   readonly #timers: TimerSettings
   readonly #limit: number
-  readonly #byKey = new Map<string, Entry>()
-  readonly #byFlow = new Map<string, Set<Entry>>()
+  readonly #byKey = new Map<string, ClientTransactionEntry>()
+  readonly #byFlow = new Map<string, Set<ClientTransactionEntry>>()
+  #stopped = false
 
   constructor(options: {
     sender: MessageSender
@@ -69,10 +40,16 @@ export class ClientTransactions {
 
   /**
    * Starts a transaction for `request`, which has no Via yet. Undefined when the cap on transactions is reached or this
-   * element has no address to put into Via.
+   * element has no address to put into Via. `branch`: that of a transaction which its connection failed; the peer may
+   * have got the request all the same, and has to recognise it.
    */
-  start(request: SipRequest, destination: Destination, handlers: ClientHandlers): ClientTransaction | undefined {
-    const via = this.via(transportOf(destination))
+  start(
+    request: SipRequest,
+    destination: Destination,
+    handlers: ClientHandlers,
+    branch?: string,
+  ): ClientTransaction | undefined {
+    const via = this.via(transportOf(destination), branch)
     return via === undefined ? undefined : this.#start({ ...request, via: [via] }, destination, handlers)
   }
 
@@ -84,19 +61,19 @@ export class ClientTransactions {
   }
 
   /** A Via of our own with a new branch (RFC 3261 sections 8.1.1.7, 18.1.1); `;rport` on UDP (RFC 3581 section 3). */
-  via(transport: TransportName): Via | undefined {
+  via(transport: TransportName, branch?: string): Via | undefined {
     const sentBy = advertisedFor(this.#transport, transport)
     if (sentBy === undefined) return undefined
     const params = new Map<string, string | null>()
     if (transport === 'udp') params.set('rport', null)
-    params.set('branch', `${MAGIC_COOKIE}${randomToken(this.#random, 24)}`)
+    params.set('branch', branch ?? `${MAGIC_COOKIE}${randomToken(this.#random, 24)}`)
     return { transport: transport.toUpperCase(), host: sentBy.host, port: sentBy.port, params }
   }
 
   #start(request: SipRequest, destination: Destination, handlers: ClientHandlers): ClientTransaction | undefined {
-    if (this.#byKey.size >= this.#limit) return undefined
+    if (this.#stopped || this.#byKey.size >= this.#limit) return undefined
     const key = `${request.via[0]?.params.get('branch')} ${request.method}`
-    const entry = new Entry(key, request, destination, handlers, {
+    const entry = new ClientTransactionEntry(key, request, destination, handlers, {
       transmit: message => this.#transmit(entry, message),
       forget: () => this.#forget(entry),
     })
@@ -105,7 +82,7 @@ export class ClientTransactions {
     return entry
   }
 
-  #transmit(entry: Entry, message: SipRequest): void {
+  #transmit(entry: ClientTransactionEntry, message: SipRequest): void {
     this.#sender.send(entry.currentDestination(this.#sender), message, {
       sent: flow => this.#bind(entry, flow),
       failed: (code, detail) => {
@@ -116,13 +93,13 @@ export class ClientTransactions {
     })
   }
 
-  #resend(entry: Entry): void {
+  #resend(entry: ClientTransactionEntry): void {
     entry.resent = true
     this.#unbind(entry)
     this.#transmit(entry, entry.request)
   }
 
-  #bind(entry: Entry, flow: Flow): void {
+  #bind(entry: ClientTransactionEntry, flow: Flow): void {
     if (this.#byKey.get(entry.key) !== entry) return
     if (entry.flow?.id !== flow.id) {
       this.#unbind(entry)
@@ -134,7 +111,7 @@ export class ClientTransactions {
     entry.handlers.onSent?.(flow)
   }
 
-  #unbind(entry: Entry): void {
+  #unbind(entry: ClientTransactionEntry): void {
     const { flow } = entry
     if (flow === undefined) return
     entry.flow = undefined
@@ -143,7 +120,7 @@ export class ClientTransactions {
     if (entries?.size === 0) this.#byFlow.delete(flow.id)
   }
 
-  #forget(entry: Entry): void {
+  #forget(entry: ClientTransactionEntry): void {
     if (this.#byKey.get(entry.key) === entry) this.#byKey.delete(entry.key)
     this.#unbind(entry)
   }
@@ -176,114 +153,14 @@ export class ClientTransactions {
     }
   }
 
+  /** Every transaction that waits fails with "shutdown"; nothing is started any more. */
   stop(): void {
-    for (const entry of [...this.#byKey.values()]) entry.abandon()
-  }
-}
-
-class Entry implements ClientTransaction {
-  readonly key: string
-  readonly request: SipRequest
-  readonly destination: Destination
-  readonly handlers: ClientHandlers
-  readonly #layer: { transmit(message: SipRequest): void; forget(): void }
-  flow: Flow | undefined
-  /** Some response has come. */
-  answered = false
-  /** The one resend on a new connection has been used up. */
-  resent = false
-  #driver: { handle(input: Signal): void; stop(): void } | undefined
-  #lastFlow: Flow | undefined
-  #failure: RequestFailure | undefined
-  #over = false
-
-  constructor(
-    key: string,
-    request: SipRequest,
-    destination: Destination,
-    handlers: ClientHandlers,
-    layer: { transmit(message: SipRequest): void; forget(): void },
-  ) {
-    this.key = key
-    this.request = request
-    this.destination = destination
-    this.handlers = handlers
-    this.#layer = layer
-  }
-
-  start(time: Time, settings: TimerSettings): void {
-    const timers = timersFor(settings, transportOf(this.destination) !== 'udp')
-    if (this.request.method === 'INVITE') {
-      const machine = new InviteClientTransaction(time.now(), timers)
-      this.#driver = new MachineDriver(machine, time, output => {
-        if (output.type === 'send-ack') this.#layer.transmit(ackToFailure(this.request, output.response))
-        else this.#deliver(output)
-      })
-    } else {
-      this.#driver = new MachineDriver(new NonInviteClientTransaction(time.now(), timers), time, output =>
-        this.#deliver(output),
-      )
+    this.#stopped = true
+    for (const entry of [...this.#byKey.values()]) {
+      entry.transportFailed('shutdown', 'the user agent was closed')
+      entry.abandon()
     }
   }
-
-  #deliver(
-    output:
-      | { readonly type: 'send-request' | 'timeout' | 'transport-error' | 'terminated' }
-      | { readonly type: 'response'; readonly response: SipResponse },
-  ): void {
-    if (this.#over) return
-    switch (output.type) {
-      case 'send-request':
-        this.#layer.transmit(this.request)
-        return
-      case 'response':
-        if (this.#lastFlow !== undefined) this.handlers.onResponse(output.response, this.#lastFlow)
-        return
-      case 'timeout':
-        this.#failure = { cause: 'timeout', code: 'timeout', detail: `no response to ${this.request.method}` }
-        return
-      case 'transport-error':
-        return
-      case 'terminated':
-        // Told once the transaction is out of the maps, so that the next attempt starts from a clean book.
-        this.abandon()
-        if (this.#failure !== undefined) this.handlers.onFailure(this.#failure)
-        return
-    }
-  }
-
-  receive(response: SipResponse, flow: Flow): void {
-    this.answered = true
-    this.#lastFlow = flow
-    this.#driver?.handle({ type: 'response', response })
-  }
-
-  transportFailed(code: string, detail: string): void {
-    this.#failure ??= { cause: 'transport', code, detail }
-    this.#driver?.handle({ type: 'transport-error' })
-  }
-
-  mayResend(): boolean {
-    return !this.#over && !this.resent && !this.answered && 'target' in this.destination
-  }
-
-  /** Retransmissions and ACK follow the request's flow as long as there is one. */
-  currentDestination(sender: MessageSender): Destination {
-    const { flow } = this
-    if (flow === undefined) return this.destination
-    return flow.transport === 'udp' || sender.isLiveStream(flow) ? { flow } : this.destination
-  }
-
-  abandon(): void {
-    if (this.#over) return
-    this.#over = true
-    this.#driver?.stop()
-    this.#layer.forget()
-  }
-}
-
-export function transportOf(destination: Destination): TransportName {
-  return 'flow' in destination ? destination.flow.transport : destination.target.transport
 }
 
 /** Our host and port for Via and Contact; an element that only dials on a stream transport names another listener. */

@@ -1,10 +1,14 @@
 import type { Time } from '@parley/kernel'
 import type { SipMessage } from '../message/message.ts'
 import { serialise } from '../message/serialise.ts'
-import type { Flow, NextHop, SipTransport, Target, TransportInput } from '../transport/transport.ts'
+import type { Flow, NextHop, SipTransport, Target, TransportInput, TransportName } from '../transport/transport.ts'
 
 /** Where one message goes: a path that stands, or an address to which one is found or dialled. */
 export type Destination = { readonly flow: Flow } | { readonly target: Target }
+
+export function transportOf(destination: Destination): TransportName {
+  return 'flow' in destination ? destination.flow.transport : destination.target.transport
+}
 
 export interface SendOutcome {
   sent(flow: Flow): void
@@ -86,6 +90,16 @@ export class MessageSender {
   /** A stream flow that was not reported closed; false for UDP, where nothing tells whether anybody listens. */
   isLiveStream(flow: Flow): boolean {
     return this.#live.has(flow.id)
+  }
+
+  /** Whoever still waits is told that nothing was sent and nothing found. */
+  stop(): void {
+    const sends = [...this.#sends.values()]
+    const resolves = [...this.#resolves.values()]
+    this.#sends.clear()
+    this.#resolves.clear()
+    for (const outcome of sends) outcome.failed('shutdown', 'the user agent was closed')
+    for (const done of resolves) done([])
   }
 
   get pending(): number {

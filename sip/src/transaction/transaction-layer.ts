@@ -79,5 +79,6 @@ export class TransactionLayer {
   stop(): void {
     this.clients.stop()
     this.servers.stop()
+    this.sender.stop()
   }
 }

@@ -4,8 +4,13 @@ export const METHODS: readonly string[] = ['INVITE', 'ACK', 'CANCEL', 'BYE', 'OP
 /** Option tags that may stand in Require, for Supported (sections 8.2.2.3, 20.37). */
 export const EXTENSIONS: readonly string[] = []
 
-/** Media types of INVITE bodies, for Accept (section 8.2.3). */
-export const SESSION_BODIES: readonly string[] = ['application/sdp']
+/** Media types of INVITE bodies, for Accept (section 8.2.3); in a multipart body the session is one part (RFC 5621). */
+export const SESSION_BODIES: readonly string[] = [
+  'application/sdp',
+  'multipart/mixed',
+  'multipart/alternative',
+  'multipart/related',
+]
 
 /** RFC 6086 has no registered package for digits; these two are what peers send. */
 export const DIGIT_BODIES: readonly string[] = ['application/dtmf-relay', 'application/dtmf']

@@ -2,9 +2,8 @@ import type { Timer } from '@parley/kernel'
 import { HeaderList } from '../message/header-list.ts'
 import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
 import { serialiseUri } from '../message/uri.ts'
-import type { ClientTransaction, RequestFailure } from '../transaction/client-transactions.ts'
-import { transportOf } from '../transaction/client-transactions.ts'
-import type { Destination } from '../transaction/message-sender.ts'
+import type { ClientHandlers, ClientTransaction, RequestFailure } from '../transaction/client-transaction.ts'
+import { type Destination, transportOf } from '../transaction/message-sender.ts'
 import type { Flow, NextHop, Target } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { createCancel } from './cancel.ts'
@@ -52,6 +51,8 @@ export class ClientRequest {
   #credentials: readonly (readonly [name: string, value: string])[] = []
   readonly #answeredNonces = new Set<string>()
   #challenges = 0
+  /** For the next attempt: that of the last, whose connection died with the request perhaps delivered. */
+  #branch: string | undefined
   #over = false
   #provisional = false
   #cancel: { readonly reason: HeaderReason | undefined; sent: boolean } | undefined
@@ -114,10 +115,12 @@ export class ClientRequest {
       ...built,
       headers: this.#credentials.reduce((list, [name, value]) => list.with(name, value), built.headers),
     }
-    this.#transaction = this.#ctx.layer.clients.start(request, destination, {
+    const handlers: ClientHandlers = {
       onResponse: (response, flow) => this.#onResponse(response, flow, destination),
       onFailure: failure => this.#onFailure(failure, destination),
-    })
+    }
+    this.#transaction = this.#ctx.layer.clients.start(request, destination, handlers, this.#branch)
+    this.#branch = undefined
     this.#sent = this.#transaction?.request ?? request
     if (this.#transaction === undefined) {
       this.#failLater({ cause: 'transport', code: 'too_many_transactions', detail: 'no room for another transaction' })
@@ -136,8 +139,10 @@ export class ClientRequest {
     if (this.#over) return
     this.#transaction = undefined
     // The dialog's connection was dead without our knowing: dial at once. Silence on a live one is an answer of its kind.
-    if ('flow' in destination && failure.cause === 'transport' && this.#cancel === undefined) this.#resolve()
-    else {
+    if ('flow' in destination && failure.cause === 'transport' && this.#cancel === undefined) {
+      this.#branch = this.#sent?.via[0]?.params.get('branch') ?? undefined
+      this.#resolve()
+    } else {
       if (this.#cancel !== undefined) this.#nextTarget = this.#targets.length
       this.#next(failure)
     }

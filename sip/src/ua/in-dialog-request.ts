@@ -1,7 +1,7 @@
 import type { Dialog } from '../dialog/dialog.ts'
 import { HeaderList } from '../message/header-list.ts'
 import type { SipResponse } from '../message/message.ts'
-import type { RequestFailure } from '../transaction/client-transactions.ts'
+import type { RequestFailure } from '../transaction/client-transaction.ts'
 import type { Flow } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { ClientRequest } from './client-request.ts'

@@ -1,7 +1,6 @@
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { screenRequest } from '../message/screen-request.ts'
 import { EXTENSIONS, METHODS } from './abilities.ts'
-import { sendInDialog } from './in-dialog-request.ts'
 import type { Body } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import { SipStateError } from './sip-state-error.ts'
@@ -30,15 +29,11 @@ export class InfoExchange {
   }
 
   #next(): void {
-    const { dialog, flow, identity, ctx, state } = this.#core
-    if (this.#busy || dialog === undefined || state !== 'confirmed') return
+    if (this.#busy || this.#core.state !== 'confirmed') return
     const body = this.#waiting.shift()
     if (body === undefined) return
     this.#busy = true
-    sendInDialog(ctx, {
-      dialog,
-      identity,
-      flow,
+    this.#core.request({
       method: 'INFO',
       body,
       onResponse: response => {

@@ -4,7 +4,6 @@ import { METHODS } from './abilities.ts'
 import type { ClientRequest } from './client-request.ts'
 import { headersWith } from './client-request.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
-import { sendInDialog } from './in-dialog-request.ts'
 import type { Body } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import { SipStateError } from './sip-state-error.ts'
@@ -77,18 +76,16 @@ export class OutgoingReinvite {
   }
 
   #send(body: Body | undefined, attempt: number): void {
-    const { ctx, dialog, identity, flow } = this.#core
-    if (dialog === undefined) return
+    const { ctx } = this.#core
     this.#phase = { name: 'sent', body, attempt }
-    const request: ClientRequest = sendInDialog(ctx, {
-      dialog,
-      identity,
-      flow,
+    const request: ClientRequest | undefined = this.#core.request({
       method: 'INVITE',
       withContact: true,
       headers: headersWith([['Allow', METHODS.join(', ')]]),
       body,
-      onResponse: response => this.#onResponse(request, response),
+      onResponse: response => {
+        if (request !== undefined) this.#onResponse(request, response)
+      },
       onFailure: failure => {
         if (!this.#isCurrent(body, attempt)) return
         this.#finish({ type: 'reoffer-rejected', status: failure.cause === 'timeout' ? 408 : 503 })
@@ -97,7 +94,7 @@ export class OutgoingReinvite {
       },
     })
     // A re-INVITE is not for people to decide: a peer that leaves it at 1xx is not waited for longer than Timer B.
-    this.#limit = ctx.time.at(ctx.time.now() + 64 * ctx.timers.t1, () => request.cancel(undefined))
+    this.#limit = ctx.time.at(ctx.time.now() + 64 * ctx.timers.t1, () => request?.cancel(undefined))
   }
 
   #isCurrent(body: Body | undefined, attempt: number): boolean {

@@ -4,6 +4,7 @@ import type { SipMessage, SipRequest } from '../message/message.ts'
 import type { Flow } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 import type { EventSource } from './event-pump.ts'
+import { type InDialogRequest, sendInDialog } from './in-dialog-request.ts'
 import type { Body, Direction, InviteSession, SessionEnd, SessionEvent } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
@@ -76,6 +77,22 @@ export class SessionCore implements EventSource {
     if (this.ended) return
     this.#dialogIds.add(dialog.id)
     this.#table.add(dialog.id)
+  }
+
+  /** Sends a request in the session's dialog; undefined when there is none. */
+  request(spec: Pick<InDialogRequest, 'method' | 'headers' | 'body' | 'withContact' | 'onResponse' | 'onFailure'>) {
+    const { ctx, dialog, identity, flow } = this
+    if (dialog === undefined) return undefined
+    return sendInDialog(ctx, {
+      ...spec,
+      dialog,
+      identity,
+      flow,
+      onResponse: (response, on) => {
+        this.flow = on
+        spec.onResponse(response, on)
+      },
+    })
   }
 
   /** Once; everything of the session in the user agent's tables is gone when it returns. */

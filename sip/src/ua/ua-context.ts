@@ -11,13 +11,6 @@ import type { EventPump } from './event-pump.ts'
 import type { HeaderPairs } from './session.ts'
 import type { LogEntry } from './user-agent-options.ts'
 
-/** What finds a session by the dialog that a request is in. */
-export interface DialogTable<Owner> {
-  add(id: string, owner: Owner): void
-  /** Does nothing when another owner has taken the id. */
-  remove(id: string, owner: Owner): void
-}
-
 /** What every part of the user agent works with. */
 export interface UaContext {
   /** Timers run like transport inputs: events are told behind them. */

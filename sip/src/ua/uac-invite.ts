@@ -1,13 +1,13 @@
 import type { Timer } from '@parley/kernel'
 import { Dialog } from '../dialog/dialog.ts'
-import { hopOf } from '../dialog/route-set.ts'
 import { type SipResponse, tagOf } from '../message/message.ts'
 import { parseRetryAfter } from '../message/retry-after.ts'
-import type { RequestFailure } from '../transaction/client-transactions.ts'
+import type { RequestFailure } from '../transaction/client-transaction.ts'
 import type { Flow } from '../transport/transport.ts'
 import { sendBye } from './bye.ts'
 import { ClientRequest } from './client-request.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
+import { firstHop } from './outbound-request.ts'
 import type { Body, HeaderReason, OutboundCall, SessionEnd } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import { SipStateError } from './sip-state-error.ts'
@@ -55,7 +55,7 @@ export class UacInvite {
       sequence,
       reserveSequence: () => ++sequence,
       flow: undefined,
-      hop: call.nextHop ?? hopOf(call.route?.[0]?.uri ?? call.uri),
+      hop: firstHop(call),
       identity: core.identity,
       adoptTargets: true,
       onResponse: (response, flow) => this.#onResponse(response, flow),

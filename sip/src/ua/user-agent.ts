@@ -1,29 +1,24 @@
-import { ParleyError, randomBelow, randomToken } from '@parley/kernel'
-import { DigestClient } from '../auth/digest-client.ts'
+import { ParleyError } from '@parley/kernel'
 import { DigestServer } from '../auth/digest-server.ts'
 import { KeyedHash } from '../auth/keyed-hash.ts'
-import { Dialog, dialogIdOf, withTag } from '../dialog/dialog.ts'
+import { Dialog, dialogIdOf } from '../dialog/dialog.ts'
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
-import { hopOf } from '../dialog/route-set.ts'
-import type { HeaderList } from '../message/header-list.ts'
 import type { SipRequest } from '../message/message.ts'
-import { createRequest } from '../message/message-factory.ts'
-import { serialise } from '../message/serialise.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { DEFAULT_TIMERS } from '../transaction/timers.ts'
 import { TransactionLayer } from '../transaction/transaction-layer.ts'
 import type { Flow, TransportInput } from '../transport/transport.ts'
-import { DIGIT_BODIES, METHODS } from './abilities.ts'
+import { DIGIT_BODIES, METHODS, SESSION_BODIES } from './abilities.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
 import { CallIdentity } from './call-identity.ts'
-import { ClientRequest, headersWith } from './client-request.ts'
 import { EventPump } from './event-pump.ts'
 import { receiveInDialog } from './in-dialog.ts'
 import { DialogSession } from './invite-session.ts'
+import { createOutboundRequest, identityOf, sendOutboundRequest } from './outbound-request.ts'
 import { RequestAdmission } from './request-admission.ts'
 import type { HeaderReason, InviteSession, OutboundCall } from './session.ts'
 import { SessionCore } from './session-core.ts'
-import { contactFor, type UaContext, userOf } from './ua-context.ts'
+import type { UaContext } from './ua-context.ts'
 import type { OutboundRequest, RequestOutcome, UserAgentLimits, UserAgentOptions } from './user-agent-options.ts'
 
 const DEFAULT_LIMITS: UserAgentLimits = {
@@ -96,8 +91,8 @@ export class UserAgent {
   #onInput(input: TransportInput): void {
     if (this.#closed) return
     if (input.type === 'message' && !input.result.ok) {
-      if (!input.result.fatal) this.#admission.receiveRefused(input.result, input.flow)
-      else this.#ctx.transport.submit({ type: 'close-flow', flow: input.flow })
+      this.#admission.receiveRefused(input.result, input.flow)
+      if (input.result.fatal) this.#ctx.transport.submit({ type: 'close-flow', flow: input.flow })
       return
     }
     this.#ctx.layer.handle(input)
@@ -166,36 +161,18 @@ export class UserAgent {
     if (this.#sessions.size >= this.#limits.sessions) {
       throw new ParleyError('too_many_sessions', `${this.#limits.sessions} calls stand already`, { retryable: true })
     }
-    const invite = this.#request('INVITE', call, [['Allow', METHODS.join(', ')]], call.body)
-    const session = this.#session('outbound', invite, undefined, this.#identity(call))
+    const invite = createOutboundRequest(this.#ctx, 'INVITE', call, [['Allow', METHODS.join(', ')]], call.body)
+    const session = this.#session('outbound', invite, undefined, identityOf(this.#ctx, call))
     session.startOutbound(call)
     return session
   }
 
-  /** Asks a peer what it can do, or whether it is there (RFC 3261 section 11.1). The promise never rejects. */
+  /**
+   * Asks a peer what it can do, or whether it is there (RFC 3261 section 11.1). The promise never rejects; a target that
+   * cannot be written throws SipMessageError.
+   */
   options(target: OutboundRequest): Promise<RequestOutcome> {
-    const template = this.#request('OPTIONS', target, [['Accept', 'application/sdp']])
-    let { sequence } = template.cseq
-    return new Promise(resolve => {
-      new ClientRequest(this.#ctx, {
-        build: (number, contact) => ({
-          ...template,
-          cseq: { sequence: number, method: 'OPTIONS' },
-          contact: [contact],
-        }),
-        contactUser: userOf(target.from.uri),
-        sequence,
-        reserveSequence: () => ++sequence,
-        flow: undefined,
-        hop: firstHop(target),
-        identity: this.#identity(target),
-        adoptTargets: true,
-        onResponse: response => {
-          if (response.status >= 200) resolve({ type: 'response', response })
-        },
-        onFailure: failure => resolve({ type: 'failed', ...failure }),
-      }).start()
-    })
+    return sendOutboundRequest(this.#ctx, 'OPTIONS', target, [['Accept', SESSION_BODIES.join(', ')]])
   }
 
   /**
@@ -215,40 +192,6 @@ export class UserAgent {
     return new Promise(resolve => {
       sendBye(this.#ctx, { dialog, identity, flow: undefined, reason: options.reason }, resolve)
     })
-  }
-
-  #identity(call: OutboundRequest): CallIdentity {
-    const hop = firstHop(call)
-    const digest = call.credentials === undefined ? undefined : new DigestClient(call.credentials, this.#ctx.random)
-    return new CallIdentity(hop?.serverName ?? hop?.host, digest)
-  }
-
-  /** A request outside a dialog (8.1.1), without Via and Contact; throws when it could not be written. */
-  #request(
-    method: string,
-    call: OutboundRequest,
-    own: readonly (readonly [string, string])[],
-    body?: OutboundCall['body'],
-  ): SipRequest {
-    const { random, userAgentName } = this.#ctx
-    let headers: HeaderList = headersWith(own)
-    if (userAgentName !== undefined) headers = headers.with('User-Agent', userAgentName)
-    const request = createRequest({
-      method,
-      uri: call.uri,
-      via: [],
-      from: withTag(call.from, randomToken(random, 16)),
-      to: call.to ?? { displayName: undefined, uri: { ...call.uri, headers: [] }, params: new Map() },
-      callId: randomToken(random, 24),
-      // 8.1.1.5: anything below 2^31; small enough to leave room for a whole call.
-      cseq: { sequence: 1 + randomBelow(random, 2 ** 16), method },
-      route: call.route ?? [],
-      headers: headersWith(call.headers, headers),
-      ...(body === undefined ? {} : { body: body.bytes, contentType: body.contentType }),
-    })
-    const via = { transport: 'UDP', host: 'localhost', port: undefined, params: new Map() }
-    serialise({ ...request, via: [via], contact: [contactFor(this.#ctx, 'udp', userOf(call.from.uri))] })
-    return request
   }
 
   get sessionCount(): number {
@@ -299,10 +242,6 @@ export class UserAgent {
     if (this.#sessions.size === 0) this.#closing.done()
     return promise
   }
-}
-
-function firstHop(call: OutboundRequest) {
-  return call.nextHop ?? hopOf(call.route?.[0]?.uri ?? call.uri)
 }
 
 function describe(error: unknown): string {

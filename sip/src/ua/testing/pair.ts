@@ -4,7 +4,8 @@ import type { TransportName } from '../../transport/transport.ts'
 import type { Body, Gatekeeper, InviteSession, OutboundCall, SessionEvent } from '../session.ts'
 import { UserAgent } from '../user-agent.ts'
 import type { LogEntry, UserAgentOptions } from '../user-agent-options.ts'
-import { type PassedMessage, VirtualNetwork, type VirtualTransport } from '../virtual-network.ts'
+import { type PassedMessage, VirtualNetwork } from '../virtual-network.ts'
+import type { VirtualTransport } from '../virtual-transport.ts'
 
 export const sdp = (text: string): Body => ({ contentType: 'application/sdp', bytes: new TextEncoder().encode(text) })
 

@@ -3,7 +3,8 @@ import type { NameAddr, SipMessage, SipRequest, SipResponse } from '../../messag
 import { createResponse } from '../../message/message-factory.ts'
 import { serialise } from '../../message/serialise.ts'
 import type { Flow, TransportInput, TransportName } from '../../transport/transport.ts'
-import type { VirtualNetwork, VirtualTransport } from '../virtual-network.ts'
+import type { VirtualNetwork } from '../virtual-network.ts'
+import type { VirtualTransport } from '../virtual-transport.ts'
 import { sipUri } from './pair.ts'
 
 export interface Reply {

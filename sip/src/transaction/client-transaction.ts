@@ -1,0 +1,138 @@
+import { MachineDriver, type Time } from '@parley/kernel'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import type { Flow } from '../transport/transport.ts'
+import { ackToFailure } from './failure-ack.ts'
+import { InviteClientTransaction } from './invite-client.ts'
+import { type Destination, type MessageSender, transportOf } from './message-sender.ts'
+import { NonInviteClientTransaction } from './non-invite-client.ts'
+import { type TimerSettings, timersFor } from './timers.ts'
+
+/** Why a request has no final response. */
+export interface RequestFailure {
+  readonly cause: 'timeout' | 'transport'
+  /** "timeout", or the transport's code: "refused", "tls_identity", … */
+  readonly code: string
+  readonly detail: string
+}
+
+export interface ClientHandlers {
+  /** Provisional and final responses; for INVITE every 2xx, retransmitted or of another fork, until Timer M. */
+  onResponse(response: SipResponse, flow: Flow): void
+  /** At most once, and never after a final response. */
+  onFailure(failure: RequestFailure): void
+  onSent?(flow: Flow): void
+}
+
+export interface ClientTransaction {
+  /** With its Via. */
+  readonly request: SipRequest
+  /** The flow that the request went out on last; undefined until it has. */
+  readonly flow: Flow | undefined
+  readonly destination: Destination
+  /** Forgets the transaction: nothing more is sent or told. */
+  abandon(): void
+}
+
+type Signal = { readonly type: 'response'; readonly response: SipResponse } | { readonly type: 'transport-error' }
+
+/** One client transaction: its machine, where it goes and whom it tells. */
+export class ClientTransactionEntry implements ClientTransaction {
+  readonly key: string
+  readonly request: SipRequest
+  readonly destination: Destination
+  readonly handlers: ClientHandlers
+  readonly #layer: { transmit(message: SipRequest): void; forget(): void }
+  flow: Flow | undefined
+  /** Some response has come. */
+  answered = false
+  /** The one resend on a new connection has been used up. */
+  resent = false
+  #driver: { handle(input: Signal): void; stop(): void } | undefined
+  #lastFlow: Flow | undefined
+  #failure: RequestFailure | undefined
+  #over = false
+
+  constructor(
+    key: string,
+    request: SipRequest,
+    destination: Destination,
+    handlers: ClientHandlers,
+    layer: { transmit(message: SipRequest): void; forget(): void },
+  ) {
+    this.key = key
+    this.request = request
+    this.destination = destination
+    this.handlers = handlers
+    this.#layer = layer
+  }
+
+  start(time: Time, settings: TimerSettings): void {
+    const timers = timersFor(settings, transportOf(this.destination) !== 'udp')
+    if (this.request.method === 'INVITE') {
+      const machine = new InviteClientTransaction(time.now(), timers)
+      this.#driver = new MachineDriver(machine, time, output => {
+        if (output.type === 'send-ack') this.#layer.transmit(ackToFailure(this.request, output.response))
+        else this.#deliver(output)
+      })
+    } else {
+      this.#driver = new MachineDriver(new NonInviteClientTransaction(time.now(), timers), time, output =>
+        this.#deliver(output),
+      )
+    }
+  }
+
+  #deliver(
+    output:
+      | { readonly type: 'send-request' | 'timeout' | 'transport-error' | 'terminated' }
+      | { readonly type: 'response'; readonly response: SipResponse },
+  ): void {
+    if (this.#over) return
+    switch (output.type) {
+      case 'send-request':
+        this.#layer.transmit(this.request)
+        return
+      case 'response':
+        if (this.#lastFlow !== undefined) this.handlers.onResponse(output.response, this.#lastFlow)
+        return
+      case 'timeout':
+        this.#failure = { cause: 'timeout', code: 'timeout', detail: `no response to ${this.request.method}` }
+        return
+      case 'transport-error':
+        return
+      case 'terminated':
+        // Told once the transaction is out of the maps, so that the next attempt starts from a clean book.
+        this.abandon()
+        if (this.#failure !== undefined) this.handlers.onFailure(this.#failure)
+        return
+    }
+  }
+
+  receive(response: SipResponse, flow: Flow): void {
+    this.answered = true
+    this.#lastFlow = flow
+    this.#driver?.handle({ type: 'response', response })
+  }
+
+  transportFailed(code: string, detail: string): void {
+    this.#failure ??= { cause: 'transport', code, detail }
+    this.#driver?.handle({ type: 'transport-error' })
+  }
+
+  mayResend(): boolean {
+    return !this.#over && !this.resent && !this.answered && 'target' in this.destination
+  }
+
+  /** Retransmissions and ACK follow the request's flow as long as there is one. */
+  currentDestination(sender: MessageSender): Destination {
+    const { flow } = this
+    if (flow === undefined) return this.destination
+    return flow.transport === 'udp' || sender.isLiveStream(flow) ? { flow } : this.destination
+  }
+
+  abandon(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#driver?.stop()
+    this.#layer.forget()
+  }
+}

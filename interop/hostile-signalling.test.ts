@@ -111,7 +111,8 @@ const rows: readonly Row[] = [
     [100, 400],
   ],
   ['an extension that nobody has', request('INVITE', KNOWN, { body: SRTP_OFFER, extra: 'Require: warp-drive' }), [420]],
-  ['a method that nobody has', request('FROBNICATE', KNOWN), [405]],
+  ['a method that nobody has', request('FROBNICATE', KNOWN), [501]],
+  ['a method that is not for here', request('SUBSCRIBE', KNOWN), [405]],
   ['a transfer by a stranger', request('REFER', KNOWN, { extra: 'Refer-To: <sip:premium@example.net>' }), [403]],
   [
     'a Request-URI that is none',

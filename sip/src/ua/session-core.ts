@@ -110,5 +110,10 @@ export class SessionCore implements EventSource {
 /** The body of a message; undefined when it has none. */
 export function bodyOf(message: SipMessage): Body | undefined {
   if (message.body.length === 0) return undefined
-  return { contentType: mediaTypeOf(message) ?? 'application/octet-stream', bytes: message.body }
+  const header = message.headers.get('Content-Type')
+  return {
+    contentType: mediaTypeOf(message) ?? 'application/octet-stream',
+    bytes: message.body,
+    ...(header === undefined ? {} : { header }),
+  }
 }

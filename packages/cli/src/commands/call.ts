@@ -4,7 +4,7 @@ import { readWav } from '@parley/media'
 import { VirtualPhone } from '@parley/phone'
 import { readSettings } from '../environment.ts'
 import { describeLegEvent } from '../event-lines.ts'
-import { tlsIdentity } from '../identity.ts'
+import { processIdentity } from '../identity.ts'
 import { parseCommand, UsageError } from '../usage.ts'
 
 const USAGE = 'parley call URI [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
@@ -34,7 +34,7 @@ export async function call(args: string[]): Promise<number> {
   const phone = await VirtualPhone.open({
     station: {
       bind: settings.sipBind,
-      tls: await tlsIdentity(settings),
+      tls: (await processIdentity(settings)).tls,
       rtp: { bind: settings.rtpBind, ports: settings.rtpPorts, threads: 1 },
       userAgentName: 'Parley phone',
     },

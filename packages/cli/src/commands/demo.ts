@@ -6,7 +6,7 @@ import { type PhoneCall, VirtualPhone } from '@parley/phone'
 import { LocalFlite, type TextToSpeech } from '@parley/providers'
 import { readSettings } from '../environment.ts'
 import { describeEvent } from '../event-lines.ts'
-import { tlsIdentity } from '../identity.ts'
+import { processIdentity } from '../identity.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley demo [--json]'
@@ -26,7 +26,7 @@ export async function demo(args: string[]): Promise<number> {
   await mkdir(recordings, { recursive: true })
   const voice = new LocalFlite()
   const token = randomToken(systemRandom, 26)
-  const tls = await tlsIdentity(settings)
+  const { tls } = await processIdentity(settings)
   const rtp = { bind: '127.0.0.1', ports: settings.rtpPorts, threads: 1 }
   const began = performance.now()
   let resolveReport: (report: CallReport) => void = () => {}

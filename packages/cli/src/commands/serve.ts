@@ -5,7 +5,7 @@ import { randomToken, systemRandom } from '@parley/kernel'
 import { LocalFlite } from '@parley/providers'
 import { readSettings, type Settings } from '../environment.ts'
 import { describeEvent } from '../event-lines.ts'
-import { tlsIdentity } from '../identity.ts'
+import { processIdentity } from '../identity.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley serve [--role engine]'
@@ -17,6 +17,7 @@ export async function serve(args: string[]): Promise<number> {
   await mkdir(settings.home, { recursive: true, mode: 0o700 })
   const token = await inboundToken(settings)
   const voice = new LocalFlite()
+  const { tls, authorityFile } = await processIdentity(settings)
   const recordings = join(settings.home, 'recordings')
   await mkdir(recordings, { recursive: true })
   const engine = await Engine.start({
@@ -25,7 +26,7 @@ export async function serve(args: string[]): Promise<number> {
       udpPort: settings.sipPort,
       tcpPort: settings.sipPort,
       tlsPort: settings.sipTlsPort,
-      tls: await tlsIdentity(settings),
+      tls,
       rtp: { bind: settings.rtpBind, ports: settings.rtpPorts },
       userAgentName: 'Parley',
     },
@@ -39,7 +40,7 @@ export async function serve(args: string[]): Promise<number> {
     },
   })
   const address = `sip:${token}@${settings.sipDomain}:${engine.station.port('tls')};transport=tls`
-  await announce(settings, address)
+  await announce(settings, address, authorityFile)
   const signal = await nextSignal()
   process.stdout.write(`${signal}: ending ${engine.calls.size} calls\n`)
   await engine.close()
@@ -47,7 +48,7 @@ export async function serve(args: string[]): Promise<number> {
   return 0
 }
 
-async function announce(settings: Settings, sip: string): Promise<void> {
+async function announce(settings: Settings, sip: string, authorityFile: string | null): Promise<void> {
   const file = join(settings.home, 'demo.json')
   const demo = { api: null, key: null, console: null, sip, agent_id: null, number: null, phone: null }
   await writeFile(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
@@ -58,7 +59,7 @@ async function announce(settings: Settings, sip: string): Promise<void> {
       '',
       `  ${sip}`,
       '',
-      `  certificate authority  ${settings.tlsFiles?.ca ?? join(settings.home, 'tls', 'ca.pem')}`,
+      `  certificate authority  ${authorityFile ?? 'a public one'}`,
       `  recordings             ${join(settings.home, 'recordings')}`,
       '',
       `No phone at hand?  npx parley call '${sip}' --digits 123#`,

@@ -38,7 +38,7 @@ describe.skipIf(peer.missing)(`baresip calls the engine over TLS with mandatory 
     const [left, right] = [recording.channels[0]!, recording.channels[1]!]
     const microphone = readMonoWav(caller.microphoneWav)
     expect(recording.channels).toHaveLength(2)
-    expect(resemblance(microphone, left).score).toBeGreaterThan(0.9)
+    expect(resemblance(microphone, left).score).toBeGreaterThan(0.95)
     expect(resemblance(greeting, right).score).toBeGreaterThan(0.9)
     expect(resemblance(greeting, left).score).toBeLessThan(0.6)
     expect(loudness(right)).toBeGreaterThan(0.01)

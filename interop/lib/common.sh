@@ -6,8 +6,16 @@ export CERT_DIR=${CERT_DIR:-${TMPDIR:-/tmp}/parley-interop-certs-$(id -u)}
 PIDS=()                                   # every process we start, killed on exit by pid
 spawn() { "$@" <&0 & PIDS+=($!); }      # spawn CMD... (redirect at the call site; <&0 keeps its stdin)
 cleanup() {
-  local p
+  local p i alive
   for p in "${PIDS[@]}"; do kill "$p" 2>/dev/null; done
+  # A peer may wait 32 s for the end of a transaction that nobody answers: it is not given that long.
+  for ((i = 0; i < 30; i++)); do
+    alive=0
+    for p in "${PIDS[@]}"; do kill -0 "$p" 2>/dev/null && alive=1; done
+    [ $alive = 0 ] && break
+    sleep 0.1
+  done
+  for p in "${PIDS[@]}"; do kill -9 "$p" 2>/dev/null; done
   for p in "${PIDS[@]}"; do wait "$p" 2>/dev/null; done
 }
 trap cleanup EXIT

@@ -1,8 +1,8 @@
 import { type Ms, msToSamples, type Samples } from '@parley/kernel'
 
 const WINDOW_MS = 2000
-/** Below this it may be jitter. */
-const SMALLEST = msToSamples(3)
+/** Below this it may be jitter or a first packet that came a little late: not worth a slip in somebody's speech. */
+const SMALLEST = msToSamples(8)
 
 /**
  * Watches how far a sender's clock has run away from ours. Network delay only ever adds: the least lateness of a window is

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { VirtualLine } from './virtual-line.fixture.ts'
+
+async function established(line: VirtualLine): Promise<void> {
+  await line.dial()
+  await line.pass(1000)
+  expect(line.a.facts()).toContain('answered')
+  expect(line.b.facts()).toContain('answered')
+}
+
+describe('a leg, in either direction', () => {
+  it('rings, is answered, carries digits, and ends once with a report on both sides', async () => {
+    const line = new VirtualLine()
+    await established(line)
+    expect(line.a.leg!.transport).toEqual({ signalling: 'tls', media: 'srtp' })
+    line.a.leg!.sendDigits('42#')
+    await line.pass(2000)
+    expect(line.b.events.flatMap(event => (event.type === 'digit' ? [event.digit] : [])).join('')).toBe('42#')
+    line.b.leg!.hangUp()
+    await line.pass(1000)
+    expect(line.a.end).toMatchObject({ answered: true, by: 'remote', cause: 'bye', sipStatus: 200, confirmed: true })
+    expect(line.b.end).toMatchObject({ answered: true, by: 'local', cause: 'bye', sipStatus: 200, confirmed: true })
+    expect(line.a.end!.media!.statistics.packetsReceived).toBeGreaterThan(100)
+    expect(line.a.facts().filter(fact => fact === 'ended')).toHaveLength(1)
+  })
+
+  it('holds, resumes and changes its keys; the other side is told of the hold', async () => {
+    const line = new VirtualLine()
+    await established(line)
+    line.a.leg!.hold()
+    line.a.leg!.rekey()
+    line.a.leg!.resume()
+    await line.pass(2000)
+    expect(line.a.events.flatMap(event => (event.type === 'reoffered' ? [event.purpose] : []))).toEqual([
+      'hold',
+      'rekey',
+      'resume',
+    ])
+    expect(line.b.facts().filter(fact => fact === 'held' || fact === 'resumed')).toEqual(['held', 'resumed'])
+    expect(line.b.leg!.held).toBe(false)
+  })
+
+  it('survives a hold from both ends at once (glare)', async () => {
+    const line = new VirtualLine()
+    await established(line)
+    line.a.leg!.hold()
+    line.b.leg!.hold()
+    await line.pass(10_000)
+    expect(line.a.facts()).toContain('reoffered')
+    expect(line.b.facts()).toContain('reoffered')
+    line.a.leg!.resume()
+    await line.pass(5000)
+    line.b.leg!.resume()
+    await line.pass(5000)
+    expect([line.a.leg!.held, line.b.leg!.held]).toEqual([false, false])
+    expect([line.a.leg!.state, line.b.leg!.state]).toEqual(['active', 'active'])
+  })
+
+  it('works with a delayed offer', async () => {
+    const line = new VirtualLine()
+    await line.dial({ delayedOffer: true })
+    await line.pass(1000)
+    expect(line.a.facts()).toContain('answered')
+    expect(line.b.facts()).toContain('answered')
+    line.b.leg!.sendDigits('7')
+    await line.pass(1000)
+    expect(line.a.events.find(event => event.type === 'digit')).toMatchObject({ digit: '7' })
+  })
+
+  it('never becomes insecure: plain RTP is answered 488 and leases nothing', async () => {
+    const line = new VirtualLine()
+    await line.dial({ security: 'rtp-only' })
+    await line.pass(1000)
+    expect(line.a.end).toMatchObject({ answered: false, by: 'remote', cause: 'rejected', sipStatus: 488 })
+    expect(line.b.leg).toBeNull()
+    expect(line.b.plant.media.describe()).toContain('0 leased')
+  })
+
+  it('is not answered: CANCEL after the ring time', async () => {
+    const line = new VirtualLine()
+    line.onOffer = leg => leg.ring()
+    await line.dial({ ringTimeoutMs: 5000 })
+    await line.pass(6000)
+    expect(line.a.facts()).toContain('ringing')
+    expect(line.a.end).toMatchObject({
+      answered: false,
+      by: 'local',
+      cause: 'timeout',
+      sipStatus: 487,
+      confirmed: true,
+    })
+    expect(line.b.end).toMatchObject({ answered: false, by: 'remote', cause: 'cancelled' })
+  })
+
+  it('gives everything back: ports, sessions and transactions', async () => {
+    const line = new VirtualLine()
+    await established(line)
+    line.a.leg!.hangUp()
+    await line.pass(60_000)
+    expect(line.a.plant.media.describe()).toContain('0 leased')
+    expect(line.b.plant.media.describe()).toContain('0 leased')
+    expect(line.a.plant.userAgent.sessionCount).toBe(0)
+    expect(line.b.plant.userAgent.sessionCount).toBe(0)
+    expect(line.time.nextDeadline()).toBeUndefined()
+  })
+})

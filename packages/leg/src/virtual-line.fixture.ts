@@ -1,0 +1,110 @@
+import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
+import {
+  type Gatekeeper,
+  type InviteSession,
+  type NameAddr,
+  parseUri,
+  type SipUri,
+  UserAgent,
+  VirtualNetwork,
+} from '@parley/sip'
+import type { CallLeg } from './call-leg.ts'
+import { type DialOptions, dialLeg, type LegOptions, type LegPlant, receiveLeg } from './connect.ts'
+import type { LegEnd, LegEvent } from './leg.ts'
+
+/** One end of a virtual line: a whole plant, and the leg that stands on it once there is a call. */
+export class LineEnd {
+  readonly plant: LegPlant & { readonly media: InlineMediaPlane }
+  readonly events: LegEvent[] = []
+  leg: CallLeg | null = null
+  /** What `readHeard` gave, from the first sample on. */
+  heard: Int16Array = new Int16Array(0)
+
+  constructor(plant: LegPlant & { readonly media: InlineMediaPlane }) {
+    this.plant = plant
+  }
+
+  adopt(leg: CallLeg): void {
+    this.leg = leg
+    leg.onEvent(event => this.events.push(event))
+  }
+
+  facts(): string[] {
+    return this.events.map(event => event.type)
+  }
+
+  get end(): LegEnd | undefined {
+    const last = this.events.at(-1)
+    return last?.type === 'ended' ? last.end : undefined
+  }
+}
+
+/** Two user agents and two media planes in virtual time: `a` calls, `b` answers unless told otherwise. */
+export class VirtualLine {
+  readonly time = new VirtualTime()
+  readonly packets: VirtualPacketNetwork
+  readonly signalling: VirtualNetwork
+  readonly a: LineEnd
+  readonly b: LineEnd
+  /** What `b` does with a call. */
+  onOffer: (leg: CallLeg) => void = leg => {
+    leg.ring()
+    leg.answer()
+  }
+  readonly #answering: LegOptions
+
+  constructor(options: { readonly seed?: number; readonly answering?: LegOptions } = {}) {
+    const random = new SeededRandom(options.seed ?? 1)
+    this.#answering = options.answering ?? {}
+    this.packets = new VirtualPacketNetwork({ time: this.time, random })
+    this.signalling = new VirtualNetwork({ time: this.time, random })
+    this.a = this.#end('192.0.2.1', random, () => {})
+    this.b = this.#end('192.0.2.2', random, session => void this.#receive(session))
+  }
+
+  /** Dials from `a` to `b`; the call proceeds as time is let pass. */
+  async dial(options: Partial<DialOptions> = {}): Promise<CallLeg> {
+    const leg = await dialLeg(this.a.plant, {
+      uri: parseUri('sip:bob@192.0.2.2;transport=tls') as SipUri,
+      from: address('sip:alice@192.0.2.1'),
+      ...options,
+    })
+    this.a.adopt(leg)
+    return leg
+  }
+
+  /** Lets time pass; promises settle every 20 ms on the way. */
+  async pass(ms: Ms): Promise<void> {
+    for (let left = ms; left > 0; left -= 20) {
+      this.time.advance(Math.min(20, left))
+      await settle()
+    }
+  }
+
+  #end(host: string, random: SeededRandom, onInvite: (session: InviteSession) => void): LineEnd {
+    const gatekeeper: Gatekeeper = () => ({ verdict: 'accept' })
+    const transport = this.signalling.element({ address: host })
+    const { time } = this
+    return new LineEnd({
+      random,
+      userAgent: new UserAgent({ time, random, transport, gatekeeper, onInvite }),
+      media: new InlineMediaPlane({ time, random, network: this.packets, address: host }),
+    })
+  }
+
+  async #receive(session: InviteSession): Promise<void> {
+    const leg = await receiveLeg(this.b.plant, session, this.#answering)
+    if (leg === null) return
+    this.b.adopt(leg)
+    this.onOffer(leg)
+  }
+}
+
+function address(uri: string): NameAddr {
+  return { displayName: undefined, uri: parseUri(uri)!, params: new Map() }
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 8; i++) await Promise.resolve()
+}

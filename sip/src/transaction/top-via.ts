@@ -11,8 +11,6 @@ export function markReceived(request: SipRequest, flow: Flow): SipRequest {
   // RFC 3581 section 4: with rport, received is written even when it says the same as the sent-by.
   if (wantsPort) params.set('rport', String(flow.remote.port))
   if (wantsPort || bareHost(top.host) !== flow.remote.address) params.set('received', flow.remote.address)
-  // A received or rport that the sender wrote itself must not steer our responses.
-  else params.delete('received')
   return { ...request, via: [{ ...top, params }, ...request.via.slice(1)] }
 }
 

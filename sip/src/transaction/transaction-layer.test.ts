@@ -204,4 +204,22 @@ describe('matching to client transactions (17.1.3, 18.1.2)', () => {
     receive(change(response))
     expect(heard).toEqual([])
   })
+
+  it('a reused connection that proves dead is replaced at once, one time', () => {
+    const { layer, sends } = bench()
+    const failures: string[] = []
+    const target = { address: '192.0.2.1', port: 5061, transport: 'tls', serverName: 'x' } as const
+    const request = { ...aRequest('OPTIONS'), via: [] }
+    layer.clients.start(request, { target }, { onResponse: () => {}, onFailure: ({ code }) => failures.push(code) })
+    const fail = () => {
+      const { sendId } = sends().at(-1)!
+      layer.handle({ type: 'send-failed', sendId, code: 'closed', detail: 'the flow is gone' })
+    }
+    fail()
+    expect(sends().map(({ to }) => to)).toEqual([{ target }, { target }])
+    expect(sends()[1]!.bytes).toEqual(sends()[0]!.bytes)
+    fail()
+    expect(sends()).toHaveLength(2)
+    expect(failures).toEqual(['closed'])
+  })
 })

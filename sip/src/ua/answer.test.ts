@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { InviteSession } from './session.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
 import { RawPeer, requestText } from './testing/raw-peer.ts'
 
@@ -237,5 +238,70 @@ describe('the answer and its ACK', () => {
     pair.time.advance(1000)
     expect(await outcome).toMatchObject({ confirmed: true, status: 200 })
     expect(callee.end).toMatchObject({ cause: 'bye', by: 'remote' })
+  })
+
+  it('a fork that was not chosen cannot end the call', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
+    pair.time.advance(50)
+    const invite = peer.last('INVITE')
+    peer.reply(invite, 180, { toTag: 'fork-1' })
+    pair.time.advance(50)
+    const bye = (branch: string) =>
+      requestText({
+        method: 'BYE',
+        branch,
+        callId: caller.session.callId,
+        fromTag: 'fork-1',
+        toTag: invite.request.from.params.get('tag')!,
+      })
+    peer.sendText(bye('z9hG4bKearly'), { address: '10.0.0.1', transport: 'udp' })
+    pair.time.advance(50)
+    expect(caller.session.state).toBe('early')
+    peer.reply(invite, 200, { toTag: 'fork-2', body: 'answer' })
+    pair.time.advance(50)
+    peer.sendText(bye('z9hG4bKlate'), { address: '10.0.0.1', transport: 'udp' })
+    pair.time.advance(50)
+    expect(peer.responses.map(({ status, cseq }) => `${status} ${cseq.method}`)).toEqual(['481 BYE', '481 BYE'])
+    expect(caller.session.state).toBe('confirmed')
+  })
+
+  it('repeats its 180 every minute, so that no proxy gives up', () => {
+    const pair = new Pair({ transport: 'tls' })
+    pair.call()
+    pair.time.advance(100)
+    pair.b.calls[0]!.session.progress(180)
+    pair.time.advance(150_000)
+    expect(pair.trace.filter(line => line === 'b> 180 INVITE')).toHaveLength(3)
+  })
+
+  it('tells events one at a time, never inside a command, never inside another event', () => {
+    const pair = new Pair()
+    let inside = 0
+    let deepest = 0
+    let told = 0
+    const react = (_event: unknown, session: InviteSession) => {
+      deepest = Math.max(deepest, ++inside)
+      told++
+      if (session.state === 'confirmed' && told < 20) session.hangUp()
+      inside--
+    }
+    const caller = pair.call({}, react)
+    pair.time.advance(100)
+    const before = told
+    caller.session.hangUp()
+    expect(told).toBe(before)
+    pair.call({}, react)
+    pair.time.advance(100)
+    pair.b.calls[1]!.session.answer(sdp('answer'))
+    pair.time.advance(100)
+    const gone = pair.call({}, react)
+    inside = 1
+    gone.session.hangUp()
+    inside = 0
+    pair.time.advance(100)
+    expect(gone.types).toEqual(['ended'])
+    expect(deepest).toBe(1)
   })
 })

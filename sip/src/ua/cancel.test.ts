@@ -132,4 +132,21 @@ describe('giving up a call that rings', () => {
       expect(peer.responses.map(response => response.status)).toEqual(verdict === 'accept' ? [481] : [])
     }
   })
+
+  it('does not ring the next target when the first was given up', () => {
+    const pair = new Pair()
+    const silent = new RawPeer(pair.network, '10.0.0.21', 'silent.test')
+    const next = new RawPeer(pair.network, '10.0.0.22', 'next.test')
+    pair.network.name('trunk.test', [
+      { address: '10.0.0.21', port: 0 },
+      { address: '10.0.0.22', port: 0 },
+    ])
+    const caller = pair.call({ uri: sipUri('x', 'trunk.test', 'udp') })
+    pair.time.advance(1000)
+    caller.session.hangUp()
+    pair.time.advance(100_000)
+    expect(silent.methods()).toContain('INVITE')
+    expect(next.heard).toEqual([])
+    expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 408, confirmed: false })
+  })
 })

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { HeaderList } from '../message/header-list.ts'
+import { createResponse } from '../message/message-factory.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
 import { RawPeer } from './testing/raw-peer.ts'
 
@@ -121,5 +123,61 @@ describe('digest in a call', () => {
     rogue.sendText(response, { address: '10.0.0.1', transport: 'udp' })
     pair.time.advance(40_000)
     expect(pair.network.passed.some(({ text }) => text.includes('Authorization:'))).toBe(false)
+  })
+
+  it('gives nothing to a target of the call that was not asked', () => {
+    const pair = new Pair()
+    const asked = new RawPeer(pair.network, '10.0.0.21', 'asked.test')
+    const other = new RawPeer(pair.network, '10.0.0.22', 'other.test')
+    pair.network.name('trunk.test', [
+      { address: '10.0.0.21', port: 0 },
+      { address: '10.0.0.22', port: 0 },
+    ])
+    pair.call({ uri: sipUri('x', 'trunk.test', 'udp'), credentials })
+    pair.time.advance(50)
+    const { request } = asked.last('INVITE')
+    const challenge = createResponse(request, 401, {
+      headers: HeaderList.empty.with('WWW-Authenticate', 'Digest realm="x", nonce="n"'),
+    })
+    other.sendMessage(challenge, { address: '10.0.0.1', transport: 'udp' })
+    pair.time.advance(200)
+    expect(pair.network.passed.some(({ text }) => text.includes('\r\nAuthorization:'))).toBe(false)
+  })
+
+  it('keeps what a proxy asked for when the callee asks as well', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    pair.time.advance(50)
+    peer.reply(peer.last('INVITE'), 407, { headers: [['Proxy-Authenticate', 'Digest realm="proxy", nonce="p"']] })
+    pair.time.advance(50)
+    peer.reply(peer.last('INVITE'), 401, { headers: [['WWW-Authenticate', 'Digest realm="callee", nonce="c"']] })
+    pair.time.advance(50)
+    const { headers } = peer.last('INVITE').request
+    expect(headers.get('Proxy-Authorization')).toContain('realm="proxy"')
+    expect(headers.get('Authorization')).toContain('realm="callee"')
+  })
+
+  it('counts on from the INVITE that got in, also when the dialog began before the challenge', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    pair.time.advance(50)
+    const first = peer.last('INVITE')
+    peer.reply(first, 183, { toTag: 'same' })
+    peer.reply(first, 407, { toTag: 'same', headers: [['Proxy-Authenticate', 'Digest realm="p", nonce="n"']] })
+    pair.time.advance(50)
+    peer.reply(peer.last('INVITE'), 200, { toTag: 'same', body: 'answer' })
+    pair.time.advance(50)
+    caller.session.hangUp()
+    pair.time.advance(50)
+    const begin = first.request.cseq.sequence
+    expect(peer.requests.map(({ method, cseq }) => `${method} ${cseq.sequence - begin}`)).toEqual([
+      'INVITE 0',
+      'ACK 0',
+      'INVITE 1',
+      'ACK 1',
+      'BYE 2',
+    ])
   })
 })

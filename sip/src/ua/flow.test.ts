@@ -148,4 +148,26 @@ describe('connections of a dialog', () => {
     const answer = pair.network.passed.findLast(({ text }) => text.startsWith('SIP/2.0 200'))
     expect(answer?.text).toMatch(/Via: SIP\/2\.0\/UDP b\.test:5060;rport=5060;branch=\w+;received=10\.0\.0\.2/)
   })
+
+  it('a request whose connection died under it comes again with the same branch: the peer may have it already', () => {
+    const pair = new Pair({ transport: 'tls' })
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'tls') })
+    pair.time.advance(100)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
+    pair.time.advance(100)
+    let cut = false
+    peer.onMessage = (_message, flow) => {
+      if (!cut) peer.transport.cut(flow)
+      cut = true
+    }
+    caller.session.reoffer(sdp('hold'))
+    pair.time.advance(200)
+    const [, first, second] = peer.requests.filter(({ method }) => method === 'INVITE')
+    expect(second?.cseq).toEqual(first?.cseq)
+    expect(second?.via[0]?.params.get('branch')).toBe(first?.via[0]?.params.get('branch'))
+    peer.reply(peer.last('INVITE'), 200, { body: 'held' })
+    pair.time.advance(100)
+    expect(caller.body('reoffer-answered')).toBe('held')
+  })
 })

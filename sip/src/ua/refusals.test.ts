@@ -198,4 +198,31 @@ describe('what a user agent refuses', () => {
     expect(caller.end).toMatchObject({ cause: 'rejected', status: 500 })
     expect(pair.b.logs.map(({ event }) => event)).toEqual(['on_invite_failed'])
   })
+
+  it('tells every session that it ended when it closes, also one that still waited for its ACK', async () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    peer.sendText(requestText({ method: 'INVITE' }), { address: '10.0.0.1', transport: 'udp' })
+    pair.time.advance(50)
+    const callee = pair.a.calls[0]!
+    callee.session.answer(sdp('answer'))
+    pair.time.advance(1000)
+    const closing = pair.a.ua.close()
+    const asked = pair.a.ua.close()
+    pair.time.advance(32_100)
+    await Promise.all([closing, asked])
+    expect(callee.end).toMatchObject({ cause: expect.any(String), status: 200, confirmed: false })
+    expect(pair.a.ua.footprint).toEqual(clean)
+  })
+
+  it('settles what it was asked when it closes', async () => {
+    const pair = new Pair()
+    const from = { displayName: undefined, uri: sipUri('a', 'a.test', 'udp'), params: new Map() }
+    pair.network.refuse('10.0.0.2')
+    const outcome = pair.a.ua.options({ uri: sipUri('b', 'b.test', 'udp'), from })
+    pair.time.advance(1000)
+    void pair.a.ua.close()
+    pair.time.advance(1)
+    expect(await outcome).toMatchObject({ type: 'failed', cause: 'transport', code: 'shutdown' })
+  })
 })

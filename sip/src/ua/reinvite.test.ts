@@ -1,7 +1,8 @@
 import { SeededRandom } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { glareBackOff } from './reinvite.ts'
-import { Pair, sdp } from './testing/pair.ts'
+import { Pair, sdp, sipUri } from './testing/pair.ts'
+import { RawPeer, requestText } from './testing/raw-peer.ts'
 
 describe('re-INVITE', () => {
   it('holds and resumes, from either side', () => {
@@ -163,4 +164,39 @@ describe('re-INVITE', () => {
       expect(pair.trace).toHaveLength(before)
     },
   )
+
+  it.each(['ours', 'theirs'])('moves the remote target with a re-INVITE of %s', whose => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const moved = new RawPeer(pair.network, '10.0.0.10', 'moved.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
+    pair.time.advance(50)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
+    pair.time.advance(50)
+    if (whose === 'ours') {
+      caller.session.reoffer(sdp('hold'))
+      pair.time.advance(50)
+      peer.reply(peer.last('INVITE'), 200, { body: 'held', contactHost: '10.0.0.10' })
+    } else {
+      const { callId, dialog } = caller.session
+      const tags = { callId, toTag: dialog!.localTag, fromTag: dialog!.remoteTag }
+      const offer = requestText({
+        method: 'INVITE',
+        host: '10.0.0.10',
+        body: 'v=0',
+        headers: ['Content-Type: application/sdp'],
+        ...tags,
+      })
+      moved.sendText(offer, { address: '10.0.0.1', transport: 'udp' })
+      pair.time.advance(50)
+      caller.session.acceptOffer(sdp('fine'))
+      const ack = requestText({ method: 'ACK', host: '10.0.0.10', branch: 'z9hG4bKack', ...tags })
+      moved.sendText(ack, { address: '10.0.0.1', transport: 'udp' })
+    }
+    pair.time.advance(50)
+    caller.session.hangUp()
+    pair.time.advance(50)
+    expect(moved.methods().at(-1)).toBe('BYE')
+    expect(peer.methods()).not.toContain('BYE')
+  })
 })

@@ -5,14 +5,11 @@ export CERT_DIR=${CERT_DIR:-${TMPDIR:-/tmp}/parley-interop-certs-$(id -u)}
 
 PIDS=()                                   # every process we start, killed on exit by pid
 spawn() { "$@" <&0 & PIDS+=($!); }      # spawn CMD... (redirect at the call site; <&0 keeps its stdin)
-cleanup() {
-  local p i alive
+cleanup() {                               # asks first; a peer that waits for an answer which never comes is ended
+  local p i
   for p in "${PIDS[@]}"; do kill "$p" 2>/dev/null; done
-  # A peer may wait 32 s for the end of a transaction that nobody answers: it is not given that long.
-  for ((i = 0; i < 30; i++)); do
-    alive=0
-    for p in "${PIDS[@]}"; do kill -0 "$p" 2>/dev/null && alive=1; done
-    [ $alive = 0 ] && break
+  for i in {1..30}; do
+    kill -0 "${PIDS[@]}" 2>/dev/null || break
     sleep 0.1
   done
   for p in "${PIDS[@]}"; do kill -9 "$p" 2>/dev/null; done

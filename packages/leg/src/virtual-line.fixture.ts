@@ -1,5 +1,5 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
-import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
+import { InlineMediaPlane, type MediaSession, VirtualPacketNetwork } from '@parley/media'
 import {
   type Gatekeeper,
   type InviteSession,
@@ -15,14 +15,24 @@ import type { LegEnd, LegEvent } from './leg.ts'
 
 /** One end of a virtual line: a whole plant, and the leg that stands on it once there is a call. */
 export class LineEnd {
-  readonly plant: LegPlant & { readonly media: InlineMediaPlane }
+  readonly plant: LegPlant
   readonly events: LegEvent[] = []
   leg: CallLeg | null = null
-  /** What `readHeard` gave, from the first sample on. */
-  heard: Int16Array = new Int16Array(0)
+  readonly #media: InlineMediaPlane
+  #session: MediaSession | null = null
 
-  constructor(plant: LegPlant & { readonly media: InlineMediaPlane }) {
-    this.plant = plant
+  constructor(plant: Omit<LegPlant, 'media'>, media: InlineMediaPlane) {
+    this.#media = media
+    const open: InlineMediaPlane['open'] = async options => {
+      this.#session = await media.open(options)
+      return this.#session
+    }
+    this.plant = { ...plant, media: { open, describe: () => media.describe(), close: () => media.close() } }
+  }
+
+  /** Left: what this end heard; right: what it sent; from the first sample of its session on. */
+  captured(): { readonly left: Int16Array; readonly right: Int16Array } {
+    return this.#media.captured(this.#session!)
   }
 
   adopt(leg: CallLeg): void {
@@ -74,10 +84,10 @@ export class VirtualLine {
     return leg
   }
 
-  /** Lets time pass; promises settle every 20 ms on the way. */
-  async pass(ms: Ms): Promise<void> {
-    for (let left = ms; left > 0; left -= 20) {
-      this.time.advance(Math.min(20, left))
+  /** Lets time pass; promises settle every `stepMs` on the way. */
+  async pass(ms: Ms, stepMs: Ms = 20): Promise<void> {
+    for (let left = ms; left > 0; left -= stepMs) {
+      this.time.advance(Math.min(stepMs, left))
       await settle()
     }
   }
@@ -86,11 +96,11 @@ export class VirtualLine {
     const gatekeeper: Gatekeeper = () => ({ verdict: 'accept' })
     const transport = this.signalling.element({ address: host })
     const { time } = this
-    return new LineEnd({
-      random,
-      userAgent: new UserAgent({ time, random, transport, gatekeeper, onInvite }),
-      media: new InlineMediaPlane({ time, random, network: this.packets, address: host }),
-    })
+    const userAgent = new UserAgent({ time, random, transport, gatekeeper, onInvite })
+    return new LineEnd(
+      { random, userAgent },
+      new InlineMediaPlane({ time, random, network: this.packets, address: host }),
+    )
   }
 
   async #receive(session: InviteSession): Promise<void> {

@@ -19,10 +19,10 @@ function sound(minute: number): Int16Array {
   return audio
 }
 
-/** Samples that differ between what one end sent and what the other heard `shift` later. */
+/** Samples that differ between what one end sent and what the other heard `shift` later, up to what may be under way. */
 function differences(sent: Int16Array, heard: Int16Array, shift: number): number[] {
   const found: number[] = []
-  for (let i = Math.max(0, -shift); i + shift < heard.length && i < sent.length; i++)
+  for (let i = Math.max(0, -shift); i + shift < heard.length - 800 && i < sent.length; i++)
     if (sent[i] !== heard[i + shift]) found.push(i)
   return found
 }

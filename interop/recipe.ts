@@ -44,6 +44,10 @@ export function startRecipe(script: string, env: Readonly<Record<string, string>
     child.on('close', code => resolve(code ?? -1))
   })
   const stop = () => endProcess(child, exited)
+  // The test run itself may be ended: then nobody comes to the end of the test.
+  const endWithUs = () => child.kill('SIGTERM')
+  process.once('exit', endWithUs)
+  void exited.then(() => process.removeListener('exit', endWithUs))
   onTestFinished(async ({ task }) => {
     await stop()
     if (task.result?.state === 'fail') console.log(`${script} left its logs in ${directory}\n${output}`)

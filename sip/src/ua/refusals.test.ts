@@ -206,7 +206,6 @@ describe('what a user agent refuses', () => {
     pair.time.advance(50)
     const callee = pair.a.calls[0]!
     callee.session.answer(sdp('answer'))
-    pair.time.advance(1000)
     const closing = pair.a.ua.close()
     const asked = pair.a.ua.close()
     pair.time.advance(32_100)

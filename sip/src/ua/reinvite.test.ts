@@ -199,4 +199,43 @@ describe('re-INVITE', () => {
     expect(moved.methods().at(-1)).toBe('BYE')
     expect(peer.methods()).not.toContain('BYE')
   })
+
+  it('waits with an offer of ours, and refuses one of theirs, while the 200 to theirs has no ACK', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', '10.0.0.9')
+    const to = { address: '10.0.0.1', transport: 'udp' } as const
+    peer.sendText(requestText({ method: 'INVITE' }), to)
+    pair.time.advance(50)
+    const callee = pair.a.calls[0]!
+    callee.session.answer(sdp('answer'))
+    callee.session.reoffer(sdp('hold'))
+    pair.time.advance(50)
+    expect(peer.methods()).toEqual([])
+    const toTag = peer.responses.at(-1)!.to.params.get('tag')!
+    peer.sendText(requestText({ method: 'ACK', branch: 'z9hG4bKa1', toTag }), to)
+    pair.time.advance(50)
+    expect(peer.methods()).toEqual(['INVITE'])
+    peer.reply(peer.last('INVITE'), 200, { body: 'held' })
+    const offer = (cseq: number) => requestText({ method: 'INVITE', branch: `z9hG4bKi${cseq}`, cseq, toTag })
+    pair.time.advance(50)
+    peer.sendText(offer(2), to)
+    pair.time.advance(50)
+    callee.session.acceptOffer(sdp('our offer'))
+    pair.time.advance(50)
+    peer.sendText(offer(3), to)
+    pair.time.advance(50)
+    expect(peer.responses.at(-1)).toMatchObject({ status: 491, cseq: { sequence: 3 } })
+  })
+
+  it('acknowledges an offer that it never answered before it hangs up', () => {
+    const pair = new Pair()
+    const { caller, callee } = pair.established()
+    caller.session.reoffer(undefined)
+    pair.time.advance(50)
+    callee.session.acceptOffer(sdp('their offer'))
+    pair.time.advance(50)
+    caller.session.hangUp()
+    pair.time.advance(50)
+    expect(pair.trace.slice(-3)).toEqual(['a> ACK', 'a> BYE', 'b> 200 BYE'])
+  })
 })

@@ -1,5 +1,5 @@
 import type { DigestClient } from '../auth/digest-client.ts'
-import type { Flow, Target } from '../transport/transport.ts'
+import type { Flow, Target, TransportName } from '../transport/transport.ts'
 
 /** Who a call's next hop is: the name that connections to it prove, and where its credentials may go. */
 export class CallIdentity {
@@ -20,6 +20,10 @@ export class CallIdentity {
 
   /** False: whoever challenges on this flow is not the call's next hop, and gets no credentials. */
   owns(flow: Flow): boolean {
-    return this.#own.has(`${flow.transport} ${flow.remote.address}`)
+    return this.ownsAddress(flow.transport, flow.remote.address)
+  }
+
+  ownsAddress(transport: TransportName, address: string): boolean {
+    return this.#own.has(`${transport} ${address}`)
   }
 }

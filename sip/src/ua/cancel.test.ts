@@ -149,4 +149,15 @@ describe('giving up a call that rings', () => {
     expect(next.heard).toEqual([])
     expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 408, confirmed: false })
   })
+
+  it('an invitation that expires is answered 487', () => {
+    const pair = new Pair()
+    const caller = pair.call({ headers: [['Expires', '20']] })
+    pair.time.advance(100)
+    const callee = pair.b.calls[0]!
+    callee.session.progress(180)
+    pair.time.advance(20_000)
+    expect(callee.end).toMatchObject({ cause: 'cancelled', by: 'remote', status: 487 })
+    expect(caller.end).toMatchObject({ cause: 'rejected', by: 'remote', status: 487 })
+  })
 })

@@ -7,7 +7,7 @@ import { type Destination, transportOf } from '../transaction/message-sender.ts'
 import type { Flow, NextHop, Target } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { createCancel } from './cancel.ts'
-import type { HeaderReason } from './session.ts'
+import type { HeaderPairs, HeaderReason } from './session.ts'
 import { contactFor, type UaContext } from './ua-context.ts'
 
 export interface ClientRequestOptions {
@@ -26,6 +26,8 @@ export interface ClientRequestOptions {
   readonly identity: CallIdentity
   /** True for the call's first request: wherever its hop resolves to is the call's own next hop. */
   readonly adoptTargets?: boolean
+  /** The request with its Via, each time that it goes out in a new transaction. */
+  onAttempt?(request: SipRequest): void
   /** Provisional responses, the final one that counts, and for INVITE every further 2xx. */
   onResponse(response: SipResponse, flow: Flow): void
   /** Instead of a final response. */
@@ -48,7 +50,7 @@ export class ClientRequest {
   #transaction: ClientTransaction | undefined
   #targets: readonly Target[] = []
   #nextTarget = 0
-  #credentials: readonly (readonly [name: string, value: string])[] = []
+  #credentials: HeaderPairs = []
   readonly #answeredNonces = new Set<string>()
   #challenges = 0
   /** For the next attempt: that of the last, whose connection died with the request perhaps delivered. */
@@ -64,13 +66,13 @@ export class ClientRequest {
     this.#sequence = options.sequence
   }
 
-  /** The request as last sent; undefined before the first attempt. */
-  get sent(): SipRequest | undefined {
-    return this.#sent
-  }
-
   get sequence(): number {
     return this.#sequence
+  }
+
+  /** What the last attempt carried to prove who we are. */
+  get credentials(): HeaderPairs {
+    return this.#credentials
   }
 
   start(): void {
@@ -122,6 +124,7 @@ export class ClientRequest {
     this.#transaction = this.#ctx.layer.clients.start(request, destination, handlers, this.#branch)
     this.#branch = undefined
     this.#sent = this.#transaction?.request ?? request
+    this.#options.onAttempt?.(this.#sent)
     if (this.#transaction === undefined) {
       this.#failLater({ cause: 'transport', code: 'too_many_transactions', detail: 'no room for another transaction' })
     }
@@ -194,7 +197,7 @@ export class ClientRequest {
     const kept = this.#credentials.filter(([name]) => !answers.some(answer => answer[0] === name))
     this.#credentials = [...kept, ...answers]
     this.#sequence = this.#options.reserveSequence()
-    this.#attempt(flow.transport !== 'udp' && this.#ctx.layer.sender.isLiveStream(flow) ? { flow } : destination)
+    this.#attempt(destination)
     return true
   }
 

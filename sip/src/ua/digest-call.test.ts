@@ -180,4 +180,23 @@ describe('digest in a call', () => {
       'BYE 2',
     ])
   })
+
+  it.each([
+    ['10.0.0.9', true],
+    ['10.0.0.66', false],
+  ])('the ACK to a 200 whose Contact is at %s carries the credentials: %s', (contactHost, carries) => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    new RawPeer(pair.network, '10.0.0.66', 'rogue.test')
+    pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    pair.time.advance(50)
+    peer.reply(peer.last('INVITE'), 407, { headers: [['Proxy-Authenticate', 'Digest realm="p", nonce="n"']] })
+    pair.time.advance(50)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer', contactHost })
+    pair.time.advance(50)
+    const ack = pair.network.passed.at(-1)
+    expect(ack?.to.address).toBe(contactHost)
+    expect(ack?.text.startsWith('ACK ')).toBe(true)
+    expect(ack?.text.includes('Proxy-Authorization: Digest')).toBe(carries)
+  })
 })

@@ -1,8 +1,20 @@
 import type { Dialog } from '../dialog/dialog.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { Flow, NextHop, Target } from '../transport/transport.ts'
-import type { Body } from './session.ts'
+import type { CallIdentity } from './call-identity.ts'
+import { type ClientRequest, headersWith } from './client-request.ts'
+import type { Body, HeaderPairs } from './session.ts'
 import type { UaContext } from './ua-context.ts'
+
+export interface AckSpec {
+  readonly dialog: Dialog
+  readonly identity: CallIdentity
+  /** The INVITE that got the 2xx. */
+  readonly invite: Pick<ClientRequest, 'sequence' | 'credentials'>
+  /** The flow its 2xx came on. */
+  readonly flow: Flow | undefined
+  readonly body?: Body | undefined
+}
 
 /**
  * The ACK to a 2xx (RFC 3261 section 13.2.2.4): a request of the dialog outside any transaction, sent once for every
@@ -11,17 +23,21 @@ import type { UaContext } from './ua-context.ts'
 export class EndToEndAck {
   readonly #ctx: UaContext
   readonly #request: SipRequest
+  readonly #identity: CallIdentity
+  readonly #credentials: HeaderPairs
   readonly #hop: NextHop | undefined
   #flow: Flow | undefined
   #targets: readonly Target[] | undefined
 
-  /** `sequence`: the CSeq number of the INVITE; `flow`: the one its 2xx came on. */
-  constructor(ctx: UaContext, dialog: Dialog, sequence: number, flow: Flow | undefined, body?: Body) {
+  constructor(ctx: UaContext, spec: AckSpec) {
+    const { dialog, body } = spec
     this.#ctx = ctx
     this.#hop = dialog.hop
-    this.#flow = flow
+    this.#flow = spec.flow
+    this.#identity = spec.identity
+    this.#credentials = spec.invite.credentials
     const withBody = body === undefined ? {} : { body: body.bytes, contentType: body.contentType }
-    this.#request = dialog.request('ACK', sequence, withBody)
+    this.#request = dialog.request('ACK', spec.invite.sequence, withBody)
   }
 
   transmit(): void {
@@ -49,9 +65,13 @@ export class EndToEndAck {
     // 13.2.2.4: a transaction of its own, so a branch of its own.
     const via = this.#ctx.layer.clients.via(transport)
     if (via === undefined) return
+    const address = 'flow' in to ? to.flow.remote.address : to.target.address
+    // 13.2.2.4: the INVITE's credentials again, but to nobody else than they were for.
+    const ours = this.#identity.ownsAddress(transport, address)
+    const headers = headersWith(ours ? this.#credentials : [], this.#request.headers)
     this.#ctx.layer.sender.send(
       to,
-      { ...this.#request, via: [via] },
+      { ...this.#request, headers, via: [via] },
       {
         sent: flow => {
           if (flow.transport !== 'udp') this.#flow = flow

@@ -4,7 +4,7 @@ import { RawPeer, requestText } from './testing/raw-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
-describe('floods', () => {
+describe('floods', { timeout: 90_000 }, () => {
   it.each(['udp', 'tcp'] as const)(
     '10^4 INVITEs over %s: state up to the cap, 503 with Retry-After beyond, live calls go on',
     transport => {

@@ -222,8 +222,8 @@ export class DialogSession implements InviteSession {
   }
 
   /** The INVITE's CANCEL, answered 200 already (RFC 3261 section 9.2). */
-  receiveCancel(): void {
-    this.#uas?.withdrawn('CANCEL')
+  receiveCancel(cancel: SipRequest): void {
+    this.#uas?.withdrawn(`CANCEL${reasonText(cancel)}`)
   }
 
   /** A BYE of the peer, answered 200 already (RFC 3261 section 15.1.2). */
@@ -234,16 +234,22 @@ export class DialogSession implements InviteSession {
     }
     // BYEs that cross, or a BYE while ours still waits for the ACK: the call is over, and the peer confirmed it.
     const by = this.core.state === 'terminating' ? 'local' : 'remote'
-    const given = request.headers.all('Reason').flatMap(line => parseReason(line))[0]
     this.#stop()
     this.core.end({
       cause: 'bye',
       by,
       status: 200,
-      reason: given?.text ?? 'OK',
+      reason: 'OK',
       confirmed: true,
-      detail: given === undefined ? 'BYE received' : `BYE received: ${given.protocol} ${given.cause ?? ''}`,
+      detail: `BYE received${reasonText(request)}`,
       retryAfterS: undefined,
     })
   }
+}
+
+/** The Reason header of a CANCEL or BYE (RFC 3326) for a log line; empty without one. */
+function reasonText(request: SipRequest): string {
+  const given = request.headers.all('Reason').flatMap(line => parseReason(line))[0]
+  if (given === undefined) return ''
+  return ` (${[given.protocol, given.cause, given.text].filter(part => part !== undefined).join(' ')})`
 }

@@ -23,7 +23,7 @@ type Phase =
   | { readonly name: 'backing-off'; readonly body: Body | undefined; readonly attempt: number; readonly timer: Timer }
   | { readonly name: 'sent'; readonly body: Body | undefined; readonly attempt: number }
   /** The 2xx carried the offer: our answer goes into the ACK. */
-  | { readonly name: 'ack-owed'; readonly sequence: number }
+  | { readonly name: 'ack-owed'; readonly invite: ClientRequest }
 
 /**
  * re-INVITEs that we send (RFC 3261 section 14.1).
@@ -118,21 +118,21 @@ export class OutgoingReinvite {
     this.#limit?.cancel()
     // 12.2.1.2: the 2xx to a re-INVITE moves the remote target.
     this.#core.dialog?.refreshTarget(response)
-    if (this.#phase.body === undefined) this.#phase = { name: 'ack-owed', sequence: request.sequence }
+    if (this.#phase.body === undefined) this.#phase = { name: 'ack-owed', invite: request }
     else {
-      this.#acknowledge(request.sequence, undefined)
+      this.#acknowledge(request, undefined)
       this.#phase = { name: 'idle' }
     }
     this.#core.emit({ type: 'reoffer-answered', body: bodyOf(response) })
   }
 
-  #acknowledge(sequence: number, body: Body | undefined): void {
-    const { ctx, dialog, flow } = this.#core
+  #acknowledge(invite: ClientRequest, body: Body | undefined): void {
+    const { ctx, dialog, identity, flow } = this.#core
     if (dialog === undefined) return
-    const ack = new EndToEndAck(ctx, dialog, sequence, flow, body)
+    const ack = new EndToEndAck(ctx, { dialog, identity, invite, flow, body })
     // Two are enough: a 2xx is repeated for 64*T1 at most, and an older one was acknowledged by what followed it.
     if (this.#acks.size >= 2) this.#acks.delete(this.#acks.keys().next().value ?? 0)
-    this.#acks.set(sequence, ack)
+    this.#acks.set(invite.sequence, ack)
     ack.transmit()
   }
 
@@ -173,9 +173,9 @@ export class OutgoingReinvite {
 
   acknowledge(body: Body | undefined): void {
     if (this.#phase.name !== 'ack-owed') throw new SipStateError('acknowledge', this.#core.state)
-    const { sequence } = this.#phase
+    const { invite } = this.#phase
     this.#phase = { name: 'idle' }
-    this.#acknowledge(sequence, body)
+    this.#acknowledge(invite, body)
   }
 
   /** The session ends: no retry comes; a 2xx that is owed an ACK gets it. */

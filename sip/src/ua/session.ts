@@ -105,7 +105,10 @@ export interface SessionEnd {
    */
   readonly cause: 'rejected' | 'cancelled' | 'bye' | 'timeout' | 'transport' | 'protocol'
   readonly by: 'local' | 'remote'
-  /** Final status of the INVITE: 200 for a session that stood; 408 for Timer B, 503 for transport, when none was received. */
+  /**
+   * Final status of the INVITE: 200 for a session that stood; 408 for Timer B, 503 for transport, when none was received.
+   * With cause timeout: 487 when the ring timeout ran out and the far end confirmed it, 408 when it said nothing.
+   */
   readonly status: number
   readonly reason: string
   /** The far end confirmed the end: our BYE or CANCEL was answered, or theirs was received. */

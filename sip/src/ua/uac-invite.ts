@@ -44,10 +44,11 @@ export class UacInvite {
   constructor(core: SessionCore, call: OutboundCall) {
     this.#core = core
     this.#call = call
-    let sequence = core.invite.cseq.sequence
+    const template = core.invite
+    let { sequence } = template.cseq
     this.#request = new ClientRequest(core.ctx, {
       build: (number, contact) => ({
-        ...core.invite,
+        ...template,
         cseq: { sequence: number, method: 'INVITE' },
         contact: [contact],
       }),
@@ -58,6 +59,9 @@ export class UacInvite {
       hop: firstHop(call),
       identity: core.identity,
       adoptTargets: true,
+      onAttempt: request => {
+        core.invite = request
+      },
       onResponse: (response, flow) => this.#onResponse(response, flow),
       onFailure: failure => this.#onFailure(failure),
     })
@@ -72,7 +76,6 @@ export class UacInvite {
   }
 
   #onResponse(response: SipResponse, flow: Flow): void {
-    this.#core.invite = this.#request.sent ?? this.#core.invite
     if (!this.#core.ended) this.#core.flow = flow
     const { status } = response
     if (status < 200) this.#onProvisional(response)
@@ -138,7 +141,8 @@ export class UacInvite {
   }
 
   #acknowledge(toTag: string, dialog: Dialog, flow: Flow | undefined, body?: Body): void {
-    const ack = new EndToEndAck(this.#core.ctx, dialog, this.#request.sequence, flow, body)
+    const { ctx, identity } = this.#core
+    const ack = new EndToEndAck(ctx, { dialog, identity, invite: this.#request, flow, body })
     if (this.#acks.size < MOST_FORKS) this.#acks.set(toTag, ack)
     ack.transmit()
   }

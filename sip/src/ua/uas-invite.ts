@@ -25,6 +25,7 @@ export class UasInvite {
   readonly #localTag: string
   readonly #onUnacknowledged: () => void
   #progressTimer: Timer | undefined
+  readonly #expireTimer: Timer | undefined
   #delivery: AnswerDelivery | undefined
   /** The final response is out. */
   #answered = false
@@ -37,6 +38,15 @@ export class UasInvite {
     this.#localTag = randomToken(core.ctx.random, 16)
     core.dialog = Dialog.ofServer(transaction.request, this.#localTag, core.identity.serverName)
     core.own(core.dialog)
+    this.#expireTimer = this.#armExpires()
+  }
+
+  /** 13.3.1 item 1: an invitation that says how long it is good for. */
+  #armExpires(): Timer | undefined {
+    const seconds = /^\d{1,7}$/.exec(this.#transaction.request.headers.get('Expires') ?? '')?.[0]
+    const { time } = this.#core.ctx
+    if (seconds === undefined || Number(seconds) === 0) return undefined
+    return time.at(time.now() + 1000 * Number(seconds), () => this.withdrawn('its Expires header'))
   }
 
   progress(status: number, body: Body | undefined): void {
@@ -62,8 +72,7 @@ export class UasInvite {
   answer(body: Body): void {
     this.#requireUnanswered('answer')
     const response = this.#dialogResponse(200, body)
-    this.#answered = true
-    this.#progressTimer?.cancel()
+    this.#finalResponse()
     this.#core.state = 'confirmed'
     this.#delivery = new AnswerDelivery(this.#core.ctx, this.#transaction, response, {
       onAck: ack => {
@@ -106,7 +115,7 @@ export class UasInvite {
   }
 
   /** A CANCEL (9.2) or BYE (15.1.2) before the final response ends the INVITE with 487; a later CANCEL does nothing. */
-  withdrawn(by: 'CANCEL' | 'BYE'): void {
+  withdrawn(by: string): void {
     if (this.#answered) return
     const response = respond(this.#core.ctx, this.#transaction.request, 487, { toTag: this.#localTag })
     this.#refuse(response)
@@ -122,9 +131,14 @@ export class UasInvite {
   }
 
   #refuse(response: SipResponse): void {
+    this.#finalResponse()
+    this.#transaction.respond(response)
+  }
+
+  #finalResponse(): void {
     this.#answered = true
     this.#progressTimer?.cancel()
-    this.#transaction.respond(response)
+    this.#expireTimer?.cancel()
   }
 
   /** True when `ack` was the one to our 2xx, or a repetition of it. */
@@ -155,6 +169,7 @@ export class UasInvite {
   /** The session is over: nothing is repeated any more. */
   stop(): void {
     this.#progressTimer?.cancel()
+    this.#expireTimer?.cancel()
     this.#delivery?.stop()
   }
 

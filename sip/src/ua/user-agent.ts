@@ -45,7 +45,13 @@ export class UserAgent {
     const { transport, random } = options
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
     this.#onInvite = options.onInvite
-    const log: UaContext['log'] = (level, event, detail) => options.log?.({ level, event, detail })
+    const log: UaContext['log'] = (level, event, detail) => {
+      try {
+        options.log?.({ level, event, detail })
+      } catch {
+        // A log that fails has nowhere to say so, and must not take the calls with it.
+      }
+    }
     const pump = new EventPump(options.time, error => log('error', 'unexpected_exception', describe(error)))
     const timers = { ...DEFAULT_TIMERS, ...options.timers }
     const layer = new TransactionLayer({
@@ -107,7 +113,9 @@ export class UserAgent {
 
   #takeInvite(request: SipRequest, flow: Flow, serverName: string | undefined): ServerTransaction | undefined {
     let session: DialogSession | undefined
-    const transaction = this.#ctx.layer.servers.start(request, flow, { onCancel: () => session?.receiveCancel() })
+    const transaction = this.#ctx.layer.servers.start(request, flow, {
+      onCancel: cancel => session?.receiveCancel(cancel),
+    })
     if (transaction === undefined) return undefined
     session = this.#session('inbound', transaction.request, flow, new CallIdentity(serverName, undefined))
     session.startInbound(transaction)

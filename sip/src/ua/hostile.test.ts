@@ -1,0 +1,114 @@
+import { type Random, randomBelow, SeededRandom } from '@parley/kernel'
+import { expect, it } from 'vitest'
+import { serialise } from '../message/serialise.ts'
+import { Pair, sdp, sipUri } from './testing/pair.ts'
+import { RawPeer, requestText } from './testing/raw-peer.ts'
+
+const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
+const toA = { address: '10.0.0.1', transport: 'udp' } as const
+
+function pick<Item>(random: Random, items: readonly Item[]): Item {
+  return items[randomBelow(random, items.length)]!
+}
+
+/** Anything at all in answer to anything at all. */
+function nonsense(random: Random, peer: RawPeer, callIds: readonly string[], tags: readonly string[]): void {
+  const method = pick(random, ['INVITE', 'ACK', 'BYE', 'CANCEL', 'INFO', 'OPTIONS', 'UPDATE', 'PRACK', 'NOTIFY', 'X'])
+  switch (randomBelow(random, 4)) {
+    case 0: {
+      const contact = pick(random, ['*', '<tel:+1>', '<sip:x@10.0.0.9>', '<sip:>', '<sip:x@[::1]:99999>', '"', ''])
+      const text = requestText({
+        method,
+        uri: pick(random, ['sip:alice@a.test', 'tel:+1', 'sips:a', 'sip:a@b;transport=ws', 'urn:x']),
+        branch: `z9hG4bK${randomBelow(random, 5)}`,
+        callId: pick(random, callIds),
+        cseq: randomBelow(random, 4),
+        fromTag: pick(random, tags),
+        ...(randomBelow(random, 2) === 0 ? {} : { toTag: pick(random, tags) }),
+        headers: [
+          pick(random, [
+            'X: y',
+            'Record-Route: <sip:p;lr>, <tel:1>',
+            'Require: x',
+            'Route: <sip:a.test;lr>',
+            'Expires: 1',
+          ]),
+        ],
+        body: pick(random, ['', 'v=0']),
+      }).replace(/Contact: .*/, `Contact: ${contact}`)
+      peer.sendText(text, toA)
+      return
+    }
+    case 1: {
+      const heard = peer.heard.filter(({ message }) => message.kind === 'request')
+      const entry = heard[randomBelow(random, Math.max(1, heard.length))]
+      if (entry?.message.kind !== 'request') return
+      const status = pick(random, [100, 180, 183, 200, 200, 202, 302, 401, 407, 481, 487, 491, 500, 503, 603])
+      const challenge = pick(random, [
+        'Digest realm="a", nonce="b"',
+        'Digest',
+        'Digest realm=,',
+        'Digest stale=true, nonce="x"',
+      ])
+      peer.reply({ request: entry.message, flow: entry.flow }, status, {
+        toTag: pick(random, ['t1', 't2', 't3']),
+        headers: [
+          [status === 407 ? 'Proxy-Authenticate' : 'WWW-Authenticate', challenge],
+          ['Retry-After', 'soon'],
+        ],
+        body: pick(random, ['', 'v=0']),
+        contactHost: pick(random, ['10.0.0.9', 'peer.test', 'nowhere.invalid']),
+      })
+      return
+    }
+    default: {
+      // Something that was said before, with a few bytes changed.
+      const entry = pick(random, peer.heard.length === 0 ? [undefined] : peer.heard)
+      if (entry === undefined) return
+      const bytes = serialise(entry.message)
+      for (let i = randomBelow(random, 4); i > 0; i--) {
+        bytes[randomBelow(random, bytes.length)] = pick(random, [0, 10, 13, 32, 34, 44, 58, 59, 60, 61, 62, 64, 255])
+      }
+      peer.sendBytes(bytes, toA)
+    }
+  }
+}
+
+it('whatever a peer says in whatever order: nothing is thrown, every session ends, nothing stays', () => {
+  let ended = 0
+  for (let seed = 1; seed <= 300; seed++) {
+    const random = new SeededRandom(seed)
+    const pair = new Pair({ seed })
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const credentials = { username: 'u', password: 'p' }
+    pair.a.onCall = session => {
+      const does = randomBelow(random, 3)
+      if (does === 0) session.progress(183, sdp('early'))
+      if (does === 1) session.answer(sdp('answer'))
+      return (event, told) => {
+        if (event.type === 'offer' && told.state === 'confirmed') told.acceptOffer(sdp('ok'))
+      }
+    }
+    const calls = [0, 1].map(() => pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials }))
+    for (let step = 0; step < 60; step++) {
+      const tags = ['raw-tag', 't1', 't2', 't3', ...peer.requests.map(({ from }) => from.params.get('tag') ?? '')]
+      nonsense(random, peer, ['raw-call', ...calls.map(({ session }) => session.callId)], tags)
+      pair.time.advance(randomBelow(random, 300))
+    }
+    const all = [...calls, ...pair.a.calls]
+    for (const { session } of all) session.hangUp()
+    pair.time.advance(300_000)
+    for (const heard of all)
+      expect(
+        heard.types.filter(type => type === 'ended'),
+        `seed ${seed}`,
+      ).toHaveLength(1)
+    ended += all.length
+    expect(
+      pair.a.logs.filter(({ event }) => event !== 'rogue_challenge'),
+      `seed ${seed}`,
+    ).toEqual([])
+    expect(pair.a.ua.footprint, `seed ${seed}`).toEqual(clean)
+  }
+  expect(ended).toBeGreaterThan(1000)
+}, 90_000)

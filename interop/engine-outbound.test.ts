@@ -32,7 +32,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
     const facts = under.events.flatMap(event => (event.type === 'leg' ? [event.event.type] : []))
     expect(facts.indexOf('ringing')).toBeLessThan(facts.indexOf('answered'))
     const greeting = await spoken(report.utterances[0]!.text)
-    expect(resemblance(greeting, readMonoWav(answered.heardWav!)).score).toBeGreaterThan(0.9)
+    expect(resemblance(greeting, readMonoWav(answered.heardWav!)).score).toBeGreaterThan(0.7)
   })
 
   it('is rejected', { timeout: 30_000 }, async () => {

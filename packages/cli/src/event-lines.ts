@@ -1,6 +1,6 @@
 import type { CallEvent } from '@parley/engine'
 import { samplesToMs } from '@parley/kernel'
-import type { LegEvent } from '@parley/leg'
+import type { LegEvent, MediaStatistics } from '@parley/leg'
 
 /** A call's event as one line for people; null: nothing worth a line. */
 export function describeEvent(event: CallEvent): string | null {
@@ -15,7 +15,8 @@ export function describeEvent(event: CallEvent): string | null {
       const { run, end } = event.report
       const outcome = run.outcome === null ? '' : `, ${run.outcome.kind} by ${run.outcome.ended_by}`
       const recording = end.media?.recording
-      return `run ${run.state}${outcome}${recording ? `, recording ${recording.path}` : ''}`
+      const heard = end.media === null ? '' : `, ${describeReception(end.media.statistics)}`
+      return `run ${run.state}${outcome}${heard}${recording ? `, recording ${recording.path}` : ''}`
     }
   }
 }
@@ -43,6 +44,13 @@ export function describeLegEvent(event: LegEvent): string | null {
     default:
       return null
   }
+}
+
+/** What the line was like, for people: RFC 3550 figures. */
+export function describeReception(statistics: MediaStatistics): string {
+  const { packetsReceived, packetsLost, packetsLate, concealedSamples, jitterMs } = statistics
+  const concealedMs = Math.round(samplesToMs(concealedSamples))
+  return `${packetsReceived} packets heard (${packetsLost} lost, ${packetsLate} late, ${concealedMs} ms concealed, jitter ${jitterMs.toFixed(1)} ms)`
 }
 
 function seconds(ms: number): string {

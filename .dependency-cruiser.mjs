@@ -5,7 +5,7 @@ const rooms = {
   'packages/kernel': [],
   sip: ['packages/kernel'],
   media: ['packages/kernel'],
-  'packages/providers': ['packages/kernel'],
+  'packages/providers': ['packages/kernel', 'media'],
   'packages/leg': ['packages/kernel', 'sip', 'media'],
   'packages/engine': ['packages/kernel', 'sip', 'media', 'packages/providers', 'packages/leg'],
   'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/leg'],

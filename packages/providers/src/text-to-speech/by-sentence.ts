@@ -1,8 +1,8 @@
 import { ParleyError } from '@parley/kernel'
+import { readWav } from '@parley/media'
 import { resampleTo8k } from './resample.ts'
 import { sentences } from './sentences.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
-import { readWav } from './wav.ts'
 
 /** Short enough that a sentence is made within a fraction of a second; long enough not to break its melody. */
 const MAX_SENTENCE_CHARACTERS = 240
@@ -21,10 +21,17 @@ export async function* speakBySentence(
     if (!/[\p{L}\p{N}]/u.test(sentence)) continue
     const wav = await untilAborted(signal, render(sentence))
     if (wav === null) return
-    const reading = readWav(wav)
-    if (!reading.ok) throw new ParleyError('voice_failed', `The voice made no readable WAV: ${reading.detail}.`)
-    yield { samples: resampleTo8k(reading.samples, reading.sampleRateHz), words: [] }
+    yield { samples: resampleTo8k(...monoOf(wav)), words: [] }
     if (signal.aborted) return
+  }
+}
+
+function monoOf(wav: Uint8Array): [samples: Int16Array, sampleRateHz: number] {
+  try {
+    const { channels, sampleRate } = readWav(wav)
+    return [channels[0]!, sampleRate]
+  } catch (cause) {
+    throw new ParleyError('voice_failed', 'The voice made no readable WAV.', { cause })
   }
 }
 

@@ -1,6 +1,7 @@
-import { Emitter, type Ms, type Samples } from '@parley/kernel'
+import type { Ms, Samples } from '@parley/kernel'
 import type { MediaEvent, MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
 import type { InviteSession, SessionEnd, SessionEvent } from '@parley/sip'
+import { EventBacklog } from './event-backlog.ts'
 import {
   type LegDirection,
   type LegEnd,
@@ -11,6 +12,7 @@ import {
   type ReofferPurpose,
 } from './leg.ts'
 import { inviteOffer, type Negotiation } from './negotiation.ts'
+import { Reoffers } from './reoffers.ts'
 
 /** Why a leg ends before the far end or the signalling says so. */
 type OwnFailure = { readonly cause: LegEnd['cause']; readonly detail: string }
@@ -24,16 +26,13 @@ export class CallLeg {
   readonly #session: InviteSession
   readonly #media: MediaSession
   readonly #negotiation: Negotiation
-  readonly #events = new Emitter<LegEvent>()
-  /** What happened before anybody listened; null once somebody does. */
-  #unheard: LegEvent[] | null = []
+  readonly #events = new EventBacklog<LegEvent>()
+  readonly #reoffers: Reoffers
   #state: LegState
   #parameters: MediaParameters | null = null
   #answered = false
   #held = false
   #ownFailure: OwnFailure | null = null
-  #reoffers: ReofferPurpose[] = []
-  #reofferInFlight = false
 
   constructor(session: InviteSession, media: MediaSession, negotiation: Negotiation) {
     this.direction = session.direction
@@ -41,6 +40,9 @@ export class CallLeg {
     this.#media = media
     this.#negotiation = negotiation
     this.#state = session.direction === 'inbound' ? 'offered' : 'dialing'
+    this.#reoffers = new Reoffers(negotiation, offer => {
+      if (this.#state === 'active') session.reoffer(offer)
+    })
     media.onEvent(event => this.#onMedia(event))
   }
 
@@ -69,11 +71,7 @@ export class CallLeg {
    * gets what happened before it came.
    */
   onEvent(listener: (event: LegEvent) => void): () => void {
-    const stop = this.#events.listen(listener)
-    const unheard = this.#unheard ?? []
-    this.#unheard = null
-    for (const event of unheard) this.#events.emit(event)
-    return stop
+    return this.#events.listen(listener)
   }
 
   /** Inbound: 180. Later calls and other states do nothing. */
@@ -164,27 +162,7 @@ export class CallLeg {
   }
 
   #reoffer(purpose: ReofferPurpose): void {
-    if (this.#state !== 'active') return
-    this.#reoffers.push(purpose)
-    this.#nextReoffer()
-  }
-
-  #nextReoffer(): void {
-    const purpose = this.#reoffers[0]
-    if (purpose === undefined || this.#reofferInFlight || this.#state !== 'active') return
-    this.#reofferInFlight = true
-    const body =
-      purpose === 'rekey'
-        ? this.#negotiation.offer({ rekey: true })
-        : this.#negotiation.offer({ direction: purpose === 'hold' ? 'sendonly' : 'sendrecv' })
-    this.#session.reoffer(body)
-  }
-
-  #reofferDone(event: (purpose: ReofferPurpose) => LegEvent): void {
-    const purpose = this.#reoffers.shift()
-    this.#reofferInFlight = false
-    if (purpose !== undefined) this.#emit(event(purpose))
-    this.#nextReoffer()
+    if (this.#state === 'active') this.#reoffers.add(purpose)
   }
 
   /** The session's events, handed over by whoever opened the leg: some happened before its media was open. */
@@ -205,8 +183,7 @@ export class CallLeg {
       case 'reoffer-answered':
         return this.#onReofferAnswered(event)
       case 'reoffer-rejected':
-        this.#negotiation.withdraw()
-        return this.#reofferDone(purpose => ({ type: 'reoffer-refused', purpose, status: event.status }))
+        return this.#onReofferRejected(event.status)
       case 'ended':
         return void this.#onEnded(event.end)
       case 'trying':
@@ -232,6 +209,7 @@ export class CallLeg {
 
   /** 2xx: its body is the answer to our offer, or with a delayed offer the far end's offer, answered in the ACK. */
   #onAnswered(event: SessionEvent & { type: 'answered' }): void {
+    if (this.#state === 'ending') return
     if (!this.#negotiation.offered) {
       const planned = event.body === undefined ? undefined : this.#negotiation.answer(event.body)
       if (planned === undefined || !planned.ok) {
@@ -275,6 +253,7 @@ export class CallLeg {
   }
 
   #onOffer(event: SessionEvent & { type: 'offer' }): void {
+    if (this.#state === 'ending') return
     if (event.body === undefined) {
       this.#session.acceptOffer(this.#negotiation.offer({}))
       return
@@ -300,7 +279,14 @@ export class CallLeg {
       return this.#failAndHangUp('media-refused', accepted?.detail ?? 'the 200 to the re-INVITE carries no SDP answer')
     this.#negotiation.settle()
     this.#apply(accepted.parameters)
-    this.#reofferDone(purpose => ({ type: 'reoffered', purpose }))
+    const purpose = this.#reoffers.done()
+    if (purpose !== undefined) this.#emit({ type: 'reoffered', purpose })
+  }
+
+  #onReofferRejected(status: number): void {
+    this.#negotiation.withdraw()
+    const purpose = this.#reoffers.done()
+    if (purpose !== undefined) this.#emit({ type: 'reoffer-refused', purpose, status })
   }
 
   #apply(parameters: MediaParameters): void {
@@ -318,8 +304,7 @@ export class CallLeg {
   }
 
   #emit(event: LegEvent): void {
-    if (this.#unheard === null) this.#events.emit(event)
-    else this.#unheard.push(event)
+    this.#events.emit(event)
   }
 
   #fail(cause: LegEnd['cause'], detail: string): void {

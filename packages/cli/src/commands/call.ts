@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { readWav } from '@parley/media'
-import { VirtualPhone } from '@parley/phone'
+import { type PhoneCall, VirtualPhone } from '@parley/phone'
 import { readSettings } from '../environment.ts'
 import { describeLegEvent } from '../event-lines.ts'
 import { processIdentity } from '../identity.ts'
@@ -58,7 +58,7 @@ export async function call(args: string[]): Promise<number> {
     if (answered) {
       process.stdout.write(`${made.leg.describe()}\n`)
       if (audio !== null) made.leg.play(audio)
-      if (values.digits !== undefined) setTimeout(() => made.leg.sendDigits(values.digits!), DIGITS_AFTER_MS).unref()
+      if (values.digits !== undefined) pressLater(made, values.digits)
       setTimeout(hangUp, seconds * 1000).unref()
     }
     const end = await made.ended
@@ -68,6 +68,17 @@ export async function call(args: string[]): Promise<number> {
   } finally {
     await phone.close()
   }
+}
+
+function pressLater(made: PhoneCall, digits: string): void {
+  const press = async () => {
+    try {
+      await made.press(digits)
+    } catch (error) {
+      process.stdout.write(`digits not sent: ${error instanceof Error ? error.message : String(error)}\n`)
+    }
+  }
+  setTimeout(() => void press(), DIGITS_AFTER_MS).unref()
 }
 
 async function readMono(path: string): Promise<Int16Array> {

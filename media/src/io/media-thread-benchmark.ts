@@ -40,6 +40,7 @@ const supply = setInterval(() => {
   }
 }, 500)
 await sleep(WARM_UP_MS)
+const missedBefore = await missedSlots()
 const sleeper = startSleeper()
 const before = await statistics()
 const mainBefore = process.threadCpuUsage()
@@ -49,11 +50,8 @@ const main = process.threadCpuUsage(mainBefore)
 const bare = await sleeper.stop()
 clearInterval(supply)
 const memoryAfter = process.memoryUsage().rss
+const missed = await missedSlots()
 const ticks = after.sendLateness.count
-const missed = (await Promise.all(sessions.map(session => session.statistics()))).reduce(
-  (sum, s) => sum + s.missedSlots,
-  0,
-)
 console.log(
   JSON.stringify({
     packet_io: after.packetIoKind,
@@ -71,7 +69,7 @@ console.log(
     bare_sleeper_lateness_ms: bare,
     sends_expected: (calls * seconds * 1000) / 20,
     sends: ticks,
-    missed_slots: missed,
+    missed_slots: missed - missedBefore,
     bytes_per_call: Math.round((memoryAfter - memoryBefore) / calls),
     dropped: after.packetIo,
   }),
@@ -104,6 +102,11 @@ function startSleeper(): { stop(): Promise<unknown> } {
 
 async function statistics(): Promise<ThreadStatistics> {
   return (await plane.threadStatistics())[0]!
+}
+
+async function missedSlots(): Promise<number> {
+  const all = await Promise.all(sessions.map(session => session.statistics()))
+  return all.reduce((sum, statistics) => sum + statistics.missedSlots, 0)
 }
 
 function sleep(ms: number): Promise<void> {

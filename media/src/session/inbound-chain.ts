@@ -190,7 +190,13 @@ export class InboundChain {
     while (this.#digits.take()) {
       const digit = digitOfEvent(this.#digits.event)
       if (digit === '') continue
-      emit({ type: 'digit', digit, atSample: this.#digitPosition(), durationMs: this.#digits.durationMs })
+      emit({
+        type: 'digit',
+        digit,
+        atSample: this.#digitPosition(),
+        durationMs: this.#digits.durationMs,
+        source: 'rfc4733',
+      })
     }
     for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) {
       emit({ type: edge, atSample: this.#voice.position })

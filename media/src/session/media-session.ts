@@ -36,11 +36,12 @@ export interface SrtpParameters {
   readonly peerHasSendKey?: boolean
 }
 
-export type SrtpSuite = 'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32'
+/** RFC 4568 section 6.2, RFC 7714 section 14.1. */
+export type SrtpSuite = 'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32' | 'AEAD_AES_128_GCM' | 'AEAD_AES_256_GCM'
 
 export interface SrtpKey {
   readonly suite: SrtpSuite
-  /** Master key and master salt as SDES carries them: 16 + 14 bytes. */
+  /** Master key and master salt as SDES carries them: 16 + 14 bytes, AEAD_AES_128_GCM 16 + 12, AEAD_AES_256_GCM 32 + 12. */
   readonly keyAndSalt: Uint8Array
 }
 
@@ -48,8 +49,27 @@ export interface MediaSessionOptions {
   /** For `describe()` and logs. */
   readonly label: string
   /** Record to this stereo mu-law WAV; left is what was heard, right what was sent, unless `swap`. */
-  readonly recording?: { readonly path: string; readonly swapChannels?: boolean }
+  readonly recording?: {
+    readonly path: string
+    readonly swapChannels?: boolean
+    /**
+     * Also, or only, in files of 10 s of their own, `<path>.000001.wav` and on, each renamed to that name when it is
+     * complete. Default: one file at `path`.
+     */
+    readonly segments?: RecordingSegments
+  }
+  /**
+   * Whether tones in the audio count as digits. "auto" (default): where the peer agreed to no telephone-event. "on":
+   * always; a digit that comes both ways is reported once.
+   */
+  readonly inBandDigits?: InBandDigits
+  /** Silence on the wire, ms, after which 'silent-remote' is reported; default 20,000. Not counted while the peer has no reason to send. */
+  readonly silentRemoteAfterMs?: Ms
 }
+
+export type InBandDigits = 'auto' | 'off' | 'on'
+
+export type RecordingSegments = 'also' | 'only'
 
 /**
  * One call's audio, seen from the thread that owns the call. Positions (`atSample`) are on the session's sample
@@ -96,14 +116,26 @@ export interface MediaSession {
 export type MediaEvent =
   /** First authenticated packet of the peer. */
   | { readonly type: 'first-packet'; readonly atSample: Samples }
-  | { readonly type: 'digit'; readonly digit: string; readonly atSample: Samples; readonly durationMs: Ms }
+  | {
+      readonly type: 'digit'
+      readonly digit: string
+      readonly atSample: Samples
+      readonly durationMs: Ms
+      readonly source: DigitSource
+    }
   | { readonly type: 'digits-sent'; readonly digits: string }
   | { readonly type: 'speech-start'; readonly atSample: Samples }
   | { readonly type: 'speech-end'; readonly atSample: Samples }
   /** Playout reached `position`; sent at least every 200 ms while something plays, and when the queue has run empty. */
   | { readonly type: 'play-progress'; readonly position: Samples; readonly atSample: Samples; readonly idle: boolean }
+  /** No authentic RTP or RTCP came for `forMs` although the peer should be sending; once until it is back. */
+  | { readonly type: 'silent-remote'; readonly forMs: Ms }
+  | { readonly type: 'remote-back'; readonly afterMs: Ms }
   /** The media thread is gone: the session is lost. */
   | { readonly type: 'failed'; readonly detail: string }
+
+/** How a digit came: as a telephone-event, or as tones in the audio. */
+export type DigitSource = 'rfc4733' | 'in-band'
 
 export interface MediaStatistics {
   readonly packetsSent: number
@@ -128,7 +160,13 @@ export interface MediaStatistics {
 
 export interface MediaReport {
   readonly statistics: MediaStatistics
-  readonly recording: { readonly path: string; readonly channels: 2; readonly durationMs: Ms } | null
+  /** `segments`: how many segment files were written; 0 without them. */
+  readonly recording: {
+    readonly path: string
+    readonly channels: 2
+    readonly durationMs: Ms
+    readonly segments?: number
+  } | null
 }
 
 /** Opens sessions: on media threads in production, in-process and in virtual time for tests. */

@@ -98,6 +98,9 @@ describe('a re-key in mid-call', () => {
         call.rekey(delay)
       }
       call.run(3000)
+      // At the end nothing is held back any more.
+      call.network.setConditions({ latencyMs: 20 })
+      call.run(200)
       for (const end of [call.a, call.b]) {
         expect(end.listener.brokenAt).toBe(-1)
         expect(await end.session.statistics()).toMatchObject({

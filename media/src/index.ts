@@ -80,6 +80,8 @@ export { serialiseSdp } from './sdp/serialise.ts'
 export type { CryptoAttribute, MediaDescription, SdpCodec, SessionDescription } from './sdp/session-description.ts'
 export { InlineMediaPlane, type InlineMediaPlaneOptions } from './session/inline-media-plane.ts'
 export type {
+  DigitSource,
+  InBandDigits,
   MediaDirection,
   MediaEvent,
   MediaParameters,
@@ -88,6 +90,7 @@ export type {
   MediaSession,
   MediaSessionOptions,
   MediaStatistics,
+  RecordingSegments,
   SrtpKey,
   SrtpParameters,
   SrtpSuite,

@@ -1,5 +1,5 @@
 import type { Ms, Samples } from '@parley/kernel'
-import type { MediaParameters, MediaReport } from '@parley/media'
+import type { DigitSource, MediaParameters, MediaReport } from '@parley/media'
 
 export type LegDirection = 'inbound' | 'outbound'
 
@@ -14,12 +14,21 @@ export type LegEvent =
   | { readonly type: 'ringing'; readonly status: number; readonly earlyMedia: boolean }
   /** Audio is agreed both ways and the dialog is confirmed: speak now. */
   | { readonly type: 'answered' }
-  | { readonly type: 'digit'; readonly digit: string; readonly atSample: Samples; readonly durationMs: Ms }
+  | {
+      readonly type: 'digit'
+      readonly digit: string
+      readonly atSample: Samples
+      readonly durationMs: Ms
+      readonly source: DigitSource
+    }
   | { readonly type: 'digits-sent'; readonly digits: string }
   | { readonly type: 'first-packet'; readonly atSample: Samples }
   | { readonly type: 'speech-start'; readonly atSample: Samples }
   | { readonly type: 'speech-end'; readonly atSample: Samples }
   | { readonly type: 'play-progress'; readonly position: Samples; readonly atSample: Samples; readonly idle: boolean }
+  /** Nothing authentic came from the far end for `forMs` although it should be sending; then, perhaps, it is back. */
+  | { readonly type: 'silent-remote'; readonly forMs: Ms }
+  | { readonly type: 'remote-back'; readonly afterMs: Ms }
   /** The far end put us on hold, or took us off it. */
   | { readonly type: 'held' }
   | { readonly type: 'resumed' }

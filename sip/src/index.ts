@@ -3,7 +3,8 @@ export type { DialogSnapshot } from './dialog/dialog-snapshot.ts'
 export { ensureLocalCertificate, type LocalCertificate, type LocalCertificateOptions } from './io/local-authority.ts'
 export { SocketTransport, type SocketTransportStats } from './io/socket-transport.ts'
 export type { SocketTransportOptions, TlsIdentity } from './io/socket-transport-options.ts'
-export { type ResolveOverride, SystemResolver, type SystemResolverOptions } from './io/system-resolver.ts'
+export { SystemDns, type SystemDnsOptions } from './io/system-dns.ts'
+export { SystemResolver, type SystemResolverOptions } from './io/system-resolver.ts'
 export { type AuthValue, parseChallenges, parseCredentials, serialiseAuthValue } from './message/auth-value.ts'
 export { canonicalName } from './message/canonical-name.ts'
 export { type ContentType, mediaTypeOf, parseContentType } from './message/content-type.ts'
@@ -55,7 +56,15 @@ export { parseUri, serialiseUri, uriEquals } from './message/uri.ts'
 export { parseVia, serialiseVia } from './message/via.ts'
 export { serialiseWarning } from './message/warning.ts'
 export { DEFAULT_TIMERS, type TimerSettings } from './transaction/timers.ts'
-export { bareHost, defaultPort, hopTransport, type Resolver } from './transport/resolver.ts'
+export type { DnsPort, NaptrRecord, SrvRecord } from './transport/dns.ts'
+export { DnsCache, type DnsCacheOptions } from './transport/dns-cache.ts'
+export { bareHost, defaultPort, type Resolver } from './transport/resolver.ts'
+export {
+  type ResolveOverride,
+  type ResolveOverrides,
+  ServerLocator,
+  type ServerLocatorOptions,
+} from './transport/server-location.ts'
 export { DEFAULT_STREAM_LIMITS, type StreamLimits } from './transport/stream-limits.ts'
 export type {
   Flow,

@@ -10,11 +10,6 @@ export function defaultPort(transport: TransportName): number {
   return transport === 'tls' ? 5061 : 5060
 }
 
-/** RFC 3263 section 4.1 without NAPTR and SRV: the transport that was asked for, else UDP. */
-export function hopTransport(hop: NextHop): TransportName {
-  return hop.transport ?? 'udp'
-}
-
 /** `host` without the brackets of an IPv6 reference. */
 export function bareHost(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host

@@ -1,0 +1,56 @@
+import { lookup, Resolver } from 'node:dns/promises'
+import type { DnsPort, NaptrRecord, SrvRecord } from '../transport/dns.ts'
+import { errorCode } from './socket-error.ts'
+
+export interface SystemDnsOptions {
+  /** Name servers for NAPTR and SRV, as `address:port`; default: the system's. */
+  readonly servers?: readonly string[]
+}
+
+/** An answer may hold thousands of records; so many of the best are kept. */
+const MAX_RECORDS = 64
+
+/**
+ * The DNS of this machine. NAPTR and SRV are asked of its name servers (two tries of a second each); addresses come
+ * from the system's own lookup, so that its hosts file counts, IPv4 first: carriers and phones that publish both rarely
+ * serve SIP on both. CNAMEs are followed by the name servers.
+ */
+export class SystemDns implements DnsPort {
+  readonly #resolver = new Resolver({ timeout: 1_000, tries: 2, maxTimeout: 1_500 })
+
+  constructor(options: SystemDnsOptions = {}) {
+    if (options.servers !== undefined) this.#resolver.setServers(options.servers)
+  }
+
+  async naptr(name: string): Promise<readonly NaptrRecord[]> {
+    const records = await orNone(this.#resolver.resolveNaptr(name))
+    return records.sort((a, b) => a.order - b.order || a.preference - b.preference).slice(0, MAX_RECORDS)
+  }
+
+  async srv(name: string): Promise<readonly SrvRecord[]> {
+    const records = await orNone(this.#resolver.resolveSrv(name))
+    const best = records.sort((a, b) => a.priority - b.priority).slice(0, MAX_RECORDS)
+    return best.map(({ priority, weight, port, name: target }) => ({ priority, weight, port, target }))
+  }
+
+  async addresses(name: string): Promise<readonly string[]> {
+    const found = await orNone(lookup(name, { all: true, order: 'ipv4first' }))
+    return found.slice(0, MAX_RECORDS).map(({ address }) => address)
+  }
+
+  /** Questions that wait are rejected; for the end of the process's work. */
+  cancel(): void {
+    this.#resolver.cancel()
+  }
+}
+
+/** That there is no such name or record is an answer; everything else is none. */
+async function orNone<Item>(question: Promise<Item[]>): Promise<Item[]> {
+  try {
+    return await question
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return []
+    throw error
+  }
+}

@@ -1,0 +1,123 @@
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { DnsPort, NaptrRecord, SrvRecord } from './dns.ts'
+
+export interface DnsCacheOptions {
+  readonly time: Time
+  /** How long an answer is used, also one that there is nothing: Node tells no TTL of NAPTR and SRV; default 30 s. */
+  readonly answerMs?: Ms
+  /** How long a question without any answer is not asked again; default 5 s. */
+  readonly failureMs?: Ms
+  /** How long the last answer stands in for none (RFC 8767); default 1 h. */
+  readonly staleMs?: Ms
+  /** For NAPTR and SRV; default 2 s. */
+  readonly recordTimeoutMs?: Ms
+  /** For addresses; default 5 s. */
+  readonly addressTimeoutMs?: Ms
+  /** Names remembered, of each kind; default 1000. */
+  readonly capacity?: number
+  /** Questions under way, of each kind; more fail at once; default 64. */
+  readonly concurrency?: number
+}
+
+type Limits = Required<Omit<DnsCacheOptions, 'recordTimeoutMs' | 'addressTimeoutMs'>> & { readonly timeoutMs: Ms }
+
+/**
+ * Answers for a short fixed time and asks nothing twice at once. Rejects with `ParleyError` "dns_timeout", "dns_busy",
+ * or what the DNS rejected with.
+ */
+export class DnsCache implements DnsPort {
+  readonly #naptr: AnswerCache<NaptrRecord>
+  readonly #srv: AnswerCache<SrvRecord>
+  readonly #addresses: AnswerCache<string>
+
+  constructor(dns: DnsPort, options: DnsCacheOptions) {
+    const { recordTimeoutMs = 2_000, addressTimeoutMs = 5_000, ...rest } = options
+    const common = {
+      answerMs: 30_000,
+      failureMs: 5_000,
+      staleMs: 3_600_000,
+      capacity: 1_000,
+      concurrency: 64,
+      ...rest,
+    }
+    this.#naptr = new AnswerCache(name => dns.naptr(name), { ...common, timeoutMs: recordTimeoutMs })
+    this.#srv = new AnswerCache(name => dns.srv(name), { ...common, timeoutMs: recordTimeoutMs })
+    this.#addresses = new AnswerCache(name => dns.addresses(name), { ...common, timeoutMs: addressTimeoutMs })
+  }
+
+  naptr(name: string): Promise<readonly NaptrRecord[]> {
+    return this.#naptr.get(name)
+  }
+
+  srv(name: string): Promise<readonly SrvRecord[]> {
+    return this.#srv.get(name)
+  }
+
+  addresses(name: string): Promise<readonly string[]> {
+    return this.#addresses.get(name)
+  }
+}
+
+interface Entry<Item> {
+  readonly answer: Promise<readonly Item[]>
+  /** Infinite while the question is under way. */
+  until: Ms
+  good: { readonly records: readonly Item[]; readonly at: Ms } | undefined
+}
+
+class AnswerCache<Item> {
+  readonly #ask: (name: string) => Promise<readonly Item[]>
+  readonly #limits: Limits
+  readonly #entries = new Map<string, Entry<Item>>()
+  #underWay = 0
+
+  constructor(ask: (name: string) => Promise<readonly Item[]>, limits: Limits) {
+    this.#ask = ask
+    this.#limits = limits
+  }
+
+  get(name: string): Promise<readonly Item[]> {
+    const { time, capacity } = this.#limits
+    const key = name.toLowerCase()
+    const known = this.#entries.get(key)
+    if (known !== undefined && time.now() < known.until) return known.answer
+    const entry: Entry<Item> = {
+      answer: this.#question(name).then(
+        records => {
+          entry.good = { records, at: time.now() }
+          entry.until = time.now() + this.#limits.answerMs
+          return records
+        },
+        error => {
+          entry.until = time.now() + this.#limits.failureMs
+          if (entry.good === undefined || time.now() - entry.good.at > this.#limits.staleMs) throw error
+          return entry.good.records
+        },
+      ),
+      until: Number.POSITIVE_INFINITY,
+      good: known?.good,
+    }
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    if (this.#entries.size > capacity) this.#entries.delete(this.#entries.keys().next().value!)
+    return entry.answer
+  }
+
+  async #question(name: string): Promise<readonly Item[]> {
+    const { time, timeoutMs, concurrency } = this.#limits
+    if (this.#underWay >= concurrency)
+      throw new ParleyError('dns_busy', `${this.#underWay} questions wait for the DNS`, { retryable: true })
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = time.at(time.now() + timeoutMs, () =>
+      reject(new ParleyError('dns_timeout', `no answer for ${name} in ${timeoutMs} ms`, { retryable: true })),
+    )
+    this.#underWay++
+    // Counted until the question itself is over: one that timed out here still costs the system something.
+    const asked = this.#ask(name).finally(() => this.#underWay--)
+    try {
+      return await Promise.race([asked, late])
+    } finally {
+      timer.cancel()
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import type { Random } from '@parley/kernel'
+import type { DnsPort, NaptrRecord, SrvRecord } from './dns.ts'
+import { isHostName, isLocalhost } from './host-name.ts'
+import { parseIpAddress } from './ip-address.ts'
+import { bareHost, defaultPort, type Resolver } from './resolver.ts'
+import { orderSrv } from './srv-order.ts'
+import type { NextHop, Target, TransportName } from './transport.ts'
+
+/**
+ * Stands before the DNS for one name: where it really leads. The certificate is still checked for the name itself, and
+ * a hop that asks for TLS is never led to anything else.
+ */
+export interface ResolveOverride {
+  /** An address, or another name, whose addresses are looked up (no NAPTR, no SRV). */
+  readonly host: string
+  /** Absent: the hop's own port, or the transport's default. */
+  readonly port?: number | undefined
+  /** Absent: the hop's own, or UDP. */
+  readonly transport?: TransportName | undefined
+}
+
+/** By lower-case name; several for one name are tried in their order. */
+export type ResolveOverrides = ReadonlyMap<string, readonly ResolveOverride[]>
+
+export interface ServerLocatorOptions {
+  readonly dns: DnsPort
+  /** Draws among SRV records of one priority. */
+  readonly random: Random
+  readonly overrides?: ResolveOverrides
+}
+
+/** A host and port that serve a transport, its addresses not looked up yet. */
+interface Place {
+  readonly host: string
+  readonly port: number
+  readonly transport: TransportName
+}
+
+/** More targets than this are not tried for one request. */
+const MAX_TARGETS = 16
+
+/** RFC 3263 section 4.1: what a NAPTR service field means. */
+const SERVICES: ReadonlyMap<string, TransportName> = new Map([
+  ['SIPS+D2T', 'tls'],
+  ['SIP+D2T', 'tcp'],
+  ['SIP+D2U', 'udp'],
+])
+
+const SRV_PREFIX: Readonly<Record<TransportName, string>> = { tls: '_sips._tcp', tcp: '_sip._tcp', udp: '_sip._udp' }
+
+/** Where nothing says which transport a domain prefers: the safest first. */
+const OUR_ORDER: readonly TransportName[] = ['tls', 'tcp', 'udp']
+
+/**
+ * RFC 3263 section 4: NAPTR, SRV, then A and AAAA. A literal or a port in the hop skips both, a transport in the hop
+ * skips NAPTR (so does `sips:`, which is TLS here). What the DNS cannot say counts as not there. The name that TLS has
+ * to prove is the hop's, never one that the DNS gave (RFC 5922 section 4).
+ */
+export class ServerLocator implements Resolver {
+  readonly #dns: DnsPort
+  readonly #random: Random
+  readonly #overrides: ResolveOverrides
+
+  constructor(options: ServerLocatorOptions) {
+    this.#dns = options.dns
+    this.#random = options.random
+    this.#overrides = options.overrides ?? new Map()
+  }
+
+  /** Never rejects. */
+  async resolve(hop: NextHop): Promise<readonly Target[]> {
+    const name = bareHost(hop.host)
+    const overrides = this.#overrides.get(name.toLowerCase().replace(/\.$/, ''))
+    const places = overrides === undefined ? await this.#places(hop, name) : overridden(hop, overrides)
+    const serverName = hop.serverName ?? name
+    const found = await Promise.all(places.slice(0, MAX_TARGETS).map(place => this.#addresses(place.host)))
+    const targets = found.flatMap((addresses, i) => {
+      const { port, transport } = places[i]!
+      return addresses.map(address => ({ address, port, transport, serverName }))
+    })
+    return targets.slice(0, MAX_TARGETS)
+  }
+
+  async #places(hop: NextHop, name: string): Promise<readonly Place[]> {
+    const { transport = 'udp', port = defaultPort(transport) } = hop
+    const itself = [{ host: name, port, transport }]
+    if (parseIpAddress(name) !== undefined) return itself
+    if (!isHostName(name)) return []
+    if (hop.port !== undefined || isLocalhost(name)) return itself
+    const domain = name.replace(/\.$/, '')
+    if (hop.transport !== undefined) return (await this.#service(hop.transport, domain)) ?? itself
+    return (await this.#byPointers(domain)) ?? (await this.#byServices(domain)) ?? itself
+  }
+
+  /** Section 4.1: the NAPTR records of services that we have, those of the best order only (RFC 3403 section 4.1). */
+  async #byPointers(domain: string): Promise<readonly Place[] | undefined> {
+    const usable = (await orNothing(this.#dns.naptr(domain))).flatMap(record => usablePointer(record) ?? [])
+    const best = Math.min(...usable.map(pointer => pointer.order))
+    const chosen = usable.filter(({ order }) => order === best).sort((a, b) => a.preference - b.preference)
+    const found = await Promise.all(
+      chosen.slice(0, MAX_TARGETS).map(({ transport, replacement }) => this.#srv(replacement, transport)),
+    )
+    return merged(found)
+  }
+
+  async #byServices(domain: string): Promise<readonly Place[] | undefined> {
+    return merged(await Promise.all(OUR_ORDER.map(transport => this.#service(transport, domain))))
+  }
+
+  #service(transport: TransportName, domain: string): Promise<readonly Place[] | undefined> {
+    return this.#srv(`${SRV_PREFIX[transport]}.${domain}`, transport)
+  }
+
+  /** Undefined: there is no such record. Empty: the service is decidedly not there (RFC 2782, target "."). */
+  async #srv(name: string, transport: TransportName): Promise<readonly Place[] | undefined> {
+    const records = await orNothing(this.#dns.srv(name))
+    if (records.length === 0) return undefined
+    return orderSrv(records.filter(isService), this.#random).map(({ target, port }) => ({
+      host: target,
+      port,
+      transport,
+    }))
+  }
+
+  async #addresses(host: string): Promise<readonly string[]> {
+    if (parseIpAddress(host) !== undefined) return [host]
+    if (!isHostName(host)) return []
+    const addresses = await orNothing(this.#dns.addresses(host))
+    return addresses.filter(address => parseIpAddress(address) !== undefined)
+  }
+}
+
+function overridden(hop: NextHop, overrides: readonly ResolveOverride[]): readonly Place[] {
+  const places = overrides.map(override => {
+    const transport = override.transport ?? hop.transport ?? 'udp'
+    return { host: bareHost(override.host), port: override.port ?? hop.port ?? defaultPort(transport), transport }
+  })
+  return hop.transport === 'tls' ? places.filter(place => place.transport === 'tls') : places
+}
+
+/** Section 4.1 uses flag "s" with a replacement only. */
+function usablePointer(record: NaptrRecord): (NaptrRecord & { readonly transport: TransportName }) | undefined {
+  const transport = SERVICES.get(record.service.toUpperCase())
+  const usable =
+    transport !== undefined &&
+    record.flags.toLowerCase() === 's' &&
+    record.regexp === '' &&
+    isHostName(record.replacement)
+  return usable ? { ...record, transport } : undefined
+}
+
+function isService(record: SrvRecord): boolean {
+  return record.port >= 1 && record.port <= 65_535 && isHostName(record.target)
+}
+
+function merged(found: readonly (readonly Place[] | undefined)[]): readonly Place[] | undefined {
+  const known = found.filter(places => places !== undefined)
+  return known.length === 0 ? undefined : known.flat()
+}
+
+async function orNothing<Item>(question: Promise<readonly Item[]>): Promise<readonly Item[]> {
+  try {
+    return await question
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,152 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Call, Engine } from '@parley/engine'
+import { randomToken, SeededRandom } from '@parley/kernel'
+import { ensureLocalCertificate, parseUri, type SipUri } from '@parley/leg'
+import { VirtualPhone } from '@parley/phone'
+import type { TextToSpeech } from '@parley/providers'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+const AT_ONCE = 10
+const PROGRESS_EVERY = 100
+/** A full proof waits for what rests 64*T1 as well; a short one for ports and sockets. */
+const FULL_SETTLE_MS = 35_000
+const SHORT_SETTLE_MS = 4000
+const FULL_COUNT = 500
+const MAX_GROWTH_BYTES = 24 * 1024 * 1024
+
+/** What a process holds. */
+interface Holdings {
+  readonly sockets: number
+  readonly heapBytes: number
+  readonly sessions: number
+  readonly media: string
+}
+
+/**
+ * Calls over TLS and SRTP on real sockets, half of them inbound and half outbound, half of each hung up by either side:
+ * afterwards the process holds what it held when it was idle. With `--count N` N calls go each way.
+ */
+export async function proveNoLeaks(
+  options: ProofOptions,
+  planted: 'nothing' | 'a call' = 'nothing',
+): Promise<ProofOutcome> {
+  const { seed, count, line, progress } = options
+  const settleMs = count >= FULL_COUNT ? FULL_SETTLE_MS : SHORT_SETTLE_MS
+  const home = await mkdtemp(join(tmpdir(), 'parley-leaks.'))
+  const tls = await ensureLocalCertificate(home, { names: ['localhost'], addresses: ['127.0.0.1'] })
+  const token = randomToken(new SeededRandom(seed), 26)
+  const station = { tls, rtp: { ports: { from: 33_000, to: 33_999 }, threads: 1 }, userAgentName: 'Parley' }
+  const engine = await Engine.start({
+    station,
+    routes: [{ name: 'leaks', token, security: 'srtp-required' }],
+    voice: silence,
+    language: 'en',
+    recordingPath: () => null,
+  })
+  const phone = await VirtualPhone.open({
+    station: { ...station, rtp: { ...station.rtp, ports: { from: 34_000, to: 34_999 } } },
+  })
+  const lines = { engine, phone, inboundUri: `sip:${token}@127.0.0.1:${engine.station.port('tls')};transport=tls` }
+  try {
+    // The first calls make what stays: connections, compiled code, pools.
+    await calls(lines, 40, () => {})
+    await settled(engine, settleMs, progress)
+    const before = await holdings(engine)
+    line({ proof: 'leaks', before })
+    const failed = await calls(lines, count * 2, done => {
+      if (done % PROGRESS_EVERY === 0) progress(`${done} of ${count * 2} calls`)
+    })
+    if (planted === 'a call') await phone.call(lines.inboundUri)
+    await settled(engine, settleMs, progress)
+    const after = await holdings(engine)
+    const growth = after.heapBytes - before.heapBytes
+    const ok =
+      failed === 0 &&
+      after.sessions === 0 &&
+      after.sockets <= before.sockets &&
+      after.media === before.media &&
+      growth < MAX_GROWTH_BYTES
+    return { ok, summary: { calls: count * 2, failed, before, after, heap_growth_bytes: growth } }
+  } finally {
+    await phone.close()
+    await engine.close()
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+interface Line {
+  readonly engine: Engine
+  readonly phone: VirtualPhone
+  readonly inboundUri: string
+}
+
+/** Returns how many calls did not end as they should. */
+async function calls(line: Line, count: number, told: (done: number) => void): Promise<number> {
+  let failed = 0
+  let started = 0
+  let done = 0
+  const worker = async () => {
+    while (started < count) {
+      const number = started++
+      const ok = number % 2 === 0 ? await inbound(line, number % 4 === 0) : await outbound(line, number % 4 === 1)
+      if (!ok) failed++
+      told(++done)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return failed
+}
+
+async function inbound({ engine, phone, inboundUri }: Line, phoneHangsUp: boolean): Promise<boolean> {
+  const call = await phone.call(inboundUri)
+  await call.waitFor('answered', 20_000)
+  if (phoneHangsUp) call.leg.hangUp()
+  else for (const live of engine.calls) if (live.leg.callId === call.leg.callId) live.cancel()
+  const end = await call.ended
+  return end.cause === 'bye' && end.confirmed
+}
+
+async function outbound({ engine, phone }: Line, phoneHangsUp: boolean): Promise<boolean> {
+  const call: Call = await engine.dial({
+    uri: parseUri(phone.uri()) as SipUri,
+    from: { displayName: undefined, uri: parseUri('sip:engine@localhost') as SipUri, params: new Map() },
+    security: 'srtp-required',
+  })
+  const answered = await phone.nextCall()
+  await answered.waitFor('answered', 20_000)
+  if (phoneHangsUp) answered.leg.hangUp()
+  else call.cancel()
+  const { end } = await call.report
+  return end.cause === 'bye' && end.confirmed
+}
+
+async function settled(engine: Engine, ms: number, progress: (text: string) => void): Promise<void> {
+  progress(`letting ports and transactions rest for ${ms / 1000} s`)
+  await new Promise(resolve => setTimeout(resolve, ms))
+  if (engine.calls.size > 0) progress(`${engine.calls.size} calls are still there`)
+}
+
+async function holdings(engine: Engine): Promise<Holdings> {
+  globalThis.gc?.()
+  const descriptors = await readdir('/proc/self/fd').catch(() => [])
+  return {
+    sockets: descriptors.length,
+    heapBytes: process.memoryUsage().heapUsed,
+    sessions: engine.station.userAgent.sessionCount,
+    media: engine.station.media.describe(),
+  }
+}
+
+const silence: TextToSpeech = {
+  id: 'test/silence',
+  languages: ['en'],
+  readiness: async () => null,
+  async *synthesize() {
+    yield { samples: new Int16Array(8000), words: [] }
+  },
+  close: async () => {},
+}
+
+export const proof: Proof = { name: 'leaks', seconds: 900, count: 1000, run: options => proveNoLeaks(options) }

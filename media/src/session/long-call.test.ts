@@ -5,7 +5,8 @@ import { VirtualCall } from './testing/virtual-call.ts'
 const MINUTE = 60_000
 const SUITES: readonly (SrtpSuite | null)[] = ['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32', null]
 
-describe('a call of 40 minutes', () => {
+// Seconds of computing where nothing else runs.
+describe('a call of 40 minutes', { timeout: 120_000 }, () => {
   it.each(SUITES)(
     '%s: sequence wrap, hold, resume and re-key, and every sample arrives as it was said',
     async suite => {

@@ -1,22 +1,11 @@
-import type { DialRequest } from '@parley/engine'
-import { parseUri, type SipUri } from '@parley/leg'
 import { resemblance } from '@parley/phone'
 import { afterAll, describe, expect, it } from 'vitest'
 import { startBaresipCallee } from './baresip.ts'
-import { closeTestVoice, spoken, startEngine } from './engine.ts'
+import { closeTestVoice, dialling, spoken, startEngine } from './engine.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 import { readMonoWav } from './speech-match.ts'
 
 const peer = requires(BARESIP_PROGRAMS)
-
-function dialling(uri: string, ringTimeoutMs = 20_000): DialRequest {
-  return {
-    uri: parseUri(uri) as SipUri,
-    from: { displayName: undefined, uri: parseUri('sip:+15550002222@localhost') as SipUri, params: new Map() },
-    security: 'srtp-required',
-    ringTimeoutMs,
-  }
-}
 
 describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory SDES${peer.note}`, () => {
   afterAll(closeTestVoice)
@@ -49,7 +38,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
   it('is not answered: CANCEL, and the phone stops ringing', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ ringSeconds: 20 })
-    await under.engine.dial(dialling(callee.uri, 2000))
+    await under.engine.dial(dialling(callee.uri, { ringTimeoutMs: 2000 }))
     const [report, rang] = [await under.nextReport(), await callee.finished]
     expect(report.run).toMatchObject({
       state: 'completed',

@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CallEvent, type CallReport, Engine, type EngineOptions } from '@parley/engine'
+import { type CallEvent, type CallReport, type DialRequest, Engine, type EngineOptions } from '@parley/engine'
+import { parseUri, type SipUri } from '@parley/leg'
 import { LocalFlite, type TextToSpeech } from '@parley/providers'
 import { onTestFinished } from 'vitest'
-import { interopCertificates } from './recipe.ts'
+import { type AtTestEnd, interopCertificates } from './recipe.ts'
 
 /** The token of the one route that the engine under test has. */
 export const TOKEN = 'interop234567token'
@@ -34,7 +35,10 @@ export async function closeTestVoice(): Promise<void> {
 }
 
 /** Only inside a test: it is closed at its end. */
-export async function startEngine(options: Partial<EngineOptions> = {}): Promise<EngineUnderTest> {
+export async function startEngine(
+  options: Partial<EngineOptions> = {},
+  atTestEnd: AtTestEnd = onTestFinished,
+): Promise<EngineUnderTest> {
   const files = await interopCertificates()
   const recordings = mkdtempSync(join(tmpdir(), 'parley-recordings.'))
   const events: CallEvent[] = []
@@ -63,7 +67,7 @@ export async function startEngine(options: Partial<EngineOptions> = {}): Promise
     },
     ...options,
   })
-  onTestFinished(async () => {
+  atTestEnd(async () => {
     await engine.close()
     rmSync(recordings, { recursive: true, force: true })
   })
@@ -76,6 +80,17 @@ export async function startEngine(options: Partial<EngineOptions> = {}): Promise
       const report = reports.shift()
       return report === undefined ? new Promise(resolve => waiting.push(resolve)) : Promise.resolve(report)
     },
+  }
+}
+
+/** A call to `uri`, with SRTP and 20 s to answer unless said otherwise. */
+export function dialling(uri: string, change: Partial<DialRequest> = {}): DialRequest {
+  return {
+    uri: parseUri(uri) as SipUri,
+    from: { displayName: undefined, uri: parseUri('sip:+15550002222@localhost') as SipUri, params: new Map() },
+    security: 'srtp-required',
+    ringTimeoutMs: 20_000,
+    ...change,
   }
 }
 

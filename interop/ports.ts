@@ -27,7 +27,7 @@ export async function freePeerPorts(): Promise<PeerPorts> {
     taken.add(slot)
     const ports = { tls: SIP_BASE + 4 * slot + 1, control: SIP_BASE + 4 * slot + 2, rtp: RTP_BASE + RTP_RANGE * slot }
     const tcp = [ports.tls, ports.tls - 1, ports.control]
-    const udp = [ports.tls - 1, ports.rtp, ports.rtp + 1, ports.rtp + 2, ports.rtp + 3]
+    const udp = [ports.tls - 1, ports.control, ports.rtp, ports.rtp + 1, ports.rtp + 2, ports.rtp + 3]
     const free = await Promise.all([...tcp.map(isTcpFree), ...udp.map(isUdpFree)])
     if (free.every(Boolean)) return ports
   }

@@ -21,8 +21,15 @@ export interface Recipe {
 
 const KILL_AFTER_MS = 8000
 
+/** Who is told when a test ends: in tests that run side by side only the test's own context knows. */
+export type AtTestEnd = typeof onTestFinished
+
 /** Call it inside a test: the test's end is what cleans up. `script` is relative to this folder. */
-export function startRecipe(script: string, env: Readonly<Record<string, string>>): Recipe {
+export function startRecipe(
+  script: string,
+  env: Readonly<Record<string, string>>,
+  atTestEnd: AtTestEnd = onTestFinished,
+): Recipe {
   const directory = mkdtempSync(join(tmpdir(), 'parley-interop.'))
   const child = spawn(join(import.meta.dirname, script), [], {
     env: { ...process.env, CERT_DIR: certificateDirectory(), ...env, RUN_DIR: directory },
@@ -48,7 +55,7 @@ export function startRecipe(script: string, env: Readonly<Record<string, string>
   const endWithUs = () => child.kill('SIGTERM')
   process.once('exit', endWithUs)
   void exited.then(() => process.removeListener('exit', endWithUs))
-  onTestFinished(async ({ task }) => {
+  atTestEnd(async ({ task }) => {
     await stop()
     if (task.result?.state === 'fail') console.log(`${script} left its logs in ${directory}\n${output}`)
     else rmSync(directory, { recursive: true, force: true })
@@ -108,7 +115,7 @@ export async function interopCertificates(): Promise<Certificates> {
 }
 
 function certificateDirectory(): string {
-  return join(tmpdir(), `parley-interop-certs-${userInfo().uid}`)
+  return join(tmpdir(), `parley-interop-certificates-${userInfo().uid}`)
 }
 
 /** Writes 8 kHz mono 16-bit speech: half a second of silence, the text, silence up to `seconds`. */

@@ -11,8 +11,6 @@ describe.skipIf(peers.missing)(`SIPp against baresip: the peers themselves work$
     const result = await runSipp({
       scenario: 'uac-hold',
       target: `127.0.0.1:${callee.ports.tls - 1}`,
-      port: callee.ports.tls + 2,
-      mediaPort: callee.ports.rtp + 50,
       maxSeconds: 30,
     })
     expect(result.exitCode, result.output).toBe(0)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes a private RSA CA and the peers' certificates, once per CERT_DIR (default: common.sh's).
 #   ca.pem, NAME.pem (key and certificate, for baresip), NAME.key and NAME.crt (for the others)
-# Names: baresip, engine: valid for 127.0.0.1 and localhost; stranger: same CA, another host's name.
+# Names: baresip, edge, engine: valid for 127.0.0.1 and localhost; stranger: same CA, another host's name.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd); . "$here/common.sh"
 [ -s "$CERT_DIR/ca.pem" ] && exit 0
@@ -17,6 +17,7 @@ certificate() {                           # certificate NAME SUBJECT_ALT_NAMES
   cat "$1.key" "$1.crt" > "$1.pem"; rm "$1.csr"
 }
 certificate baresip IP:127.0.0.1,DNS:localhost
+certificate edge IP:127.0.0.1,DNS:localhost
 certificate engine IP:127.0.0.1,DNS:localhost
 certificate stranger DNS:stranger.example
 # In one step, so that nobody sees half of it; when another run was quicker, its files stay.

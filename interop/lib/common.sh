@@ -1,7 +1,7 @@
 # Shared functions, sourced by every run.sh.  Bash only.
 export LC_ALL=C
 LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-export CERT_DIR=${CERT_DIR:-${TMPDIR:-/tmp}/parley-interop-certs-$(id -u)}
+export CERT_DIR=${CERT_DIR:-${TMPDIR:-/tmp}/parley-interop-certificates-$(id -u)}
 
 PIDS=()                                   # every process we start, killed on exit by pid
 spawn() { "$@" <&0 & PIDS+=($!); }      # spawn CMD... (redirect at the call site; <&0 keeps its stdin)

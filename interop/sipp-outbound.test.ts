@@ -1,0 +1,110 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import type { LegEvent } from '@parley/leg'
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeTestVoice, dialling, type EngineUnderTest, startEngine } from './engine.ts'
+import type { AtTestEnd } from './recipe.ts'
+import { type SippOptions, type SippResult, type SippRun, startSipp } from './sipp.ts'
+import { requires, SIPP_PROGRAMS } from './skip.ts'
+
+const peer = requires(SIPP_PROGRAMS)
+
+/** SIPp waiting for a call, and an engine that calls it without SRTP: each test has its own of both. */
+async function callsSipp(
+  sipp: SippOptions,
+  atTestEnd: AtTestEnd,
+): Promise<{ readonly under: EngineUnderTest; readonly run: SippRun }> {
+  const run = await startSipp({ ...sipp, atTestEnd })
+  const under = await startEngine({}, atTestEnd)
+  const transport = sipp.transport === 'tcp' ? ';transport=tcp' : ''
+  const call = await under.engine.dial(
+    dialling(`sip:+15557654321@${run.address}${transport}`, { security: 'rtp-only' }),
+  )
+  // Long enough for a peer that has something to say about the 200.
+  call.leg.onEvent(event => {
+    if (event.type === 'answered') setTimeout(() => call.leg.hangUp(), 1000)
+  })
+  return { under, run }
+}
+
+async function passed(run: SippRun): Promise<SippResult> {
+  const result = await run.finished
+  expect(result.exitCode, result.output).toBe(0)
+  return result
+}
+
+function facts(under: EngineUnderTest): LegEvent[] {
+  return under.events.flatMap(event => (event.type === 'leg' ? [event.event] : []))
+}
+
+describe.skipIf(peer.missing)(
+  `the engine calls SIPp over UDP and TCP, plain RTP${peer.note}`,
+  { concurrent: true },
+  () => {
+    afterAll(closeTestVoice)
+
+    it.for(['udp', 'tcp'] as const)(
+      'over %s: answered, ended by BYE',
+      { timeout: 30_000 },
+      async (transport, context) => {
+        const { under, run } = await callsSipp({ scenario: 'uas', transport }, context.onTestFinished)
+        const report = await under.nextReport()
+        await passed(run)
+        expect(report.transport).toEqual({ signalling: transport, media: 'rtp' })
+        expect(report.end).toMatchObject({ answered: true, cause: 'bye', by: 'local', confirmed: true })
+      },
+    )
+
+    it('an INVITE that forks: the branch that answers is the call', { timeout: 30_000 }, async ({ onTestFinished }) => {
+      const { under, run } = await callsSipp({ scenario: 'uas-forked' }, onTestFinished)
+      const report = await under.nextReport()
+      await passed(run)
+      expect(report.end).toMatchObject({ answered: true, sipStatus: 200, confirmed: true })
+      expect(facts(under).flatMap(fact => (fact.type === 'ringing' ? [[fact.status, fact.earlyMedia]] : []))).toEqual([
+        [183, true],
+        [180, false],
+      ])
+    })
+
+    it('early media, then 404', { timeout: 30_000 }, async ({ onTestFinished }) => {
+      const { under, run } = await callsSipp({ scenario: 'uas-early-media-404', pauseMs: 3000 }, onTestFinished)
+      const report = await under.nextReport()
+      await passed(run)
+      expect(report.run).toMatchObject({
+        state: 'failed',
+        outcome: { kind: 'error', detail: 'number_not_found', sip_status: 404 },
+      })
+      const heard = facts(under).map(fact => fact.type)
+      expect(heard.indexOf('first-packet')).toBeGreaterThan(heard.indexOf('ringing'))
+      expect(heard).toContain('speech-start')
+    })
+
+    it('a 302 is not followed', { timeout: 30_000 }, async ({ onTestFinished }) => {
+      const elsewhere = createSocket('udp4')
+      let arrived = 0
+      elsewhere.on('message', () => {
+        arrived++
+      })
+      elsewhere.bind(0, '127.0.0.1')
+      await once(elsewhere, 'listening')
+      onTestFinished(() => void elsewhere.close())
+      const { under, run } = await callsSipp(
+        { scenario: 'uas-302', keys: { sink_port: elsewhere.address().port } },
+        onTestFinished,
+      )
+      const report = await under.nextReport()
+      await passed(run)
+      expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'sip_error', sip_status: 302 } })
+      await new Promise(resolve => setTimeout(resolve, 500))
+      expect(arrived).toBe(0)
+    })
+
+    it('a 503 ends the call; its Retry-After is in the report', { timeout: 30_000 }, async ({ onTestFinished }) => {
+      const { under, run } = await callsSipp({ scenario: 'uas-503' }, onTestFinished)
+      const report = await under.nextReport()
+      await passed(run)
+      expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'sip_error', sip_status: 503 } })
+      expect(report.end.retryAfterS).toBe(7)
+    })
+  },
+)

@@ -15,6 +15,8 @@ export {
 } from './dtmf/telephone-event.ts'
 export { TelephoneEventReceiver } from './dtmf/telephone-event-receiver.ts'
 export { TelephoneEventSender } from './dtmf/telephone-event-sender.ts'
+export { choosePacketIo, type PacketIoKind } from './io/choose-packet-io.ts'
+export { loadNativeAddon, NativePacketIo } from './io/native-packet-io.ts'
 export { PortablePacketIo } from './io/portable-packet-io.ts'
 export {
   type FinishedRecording,

@@ -47,6 +47,8 @@ export class MediaThreadLoop {
   readonly #replies: ThreadReply[] = []
   #filled = 0
   #wakes = 0
+  #waitedMs: Ms = 0
+  #idleMs: Ms = 0
   #stopping = false
   #wakeIdle: (() => void) | null = null
 
@@ -70,9 +72,11 @@ export class MediaThreadLoop {
     while (!this.#stopping) {
       if (this.#sessions.size === 0) await this.#untilWanted()
       lastWake = Math.max(lastWake, this.#wakeAt(this.#io.now()))
+      const waitFrom = this.#io.now()
       await this.#io.wait(this.#gridStart + (lastWake + 1) * WAKE_MS)
-      this.#drainCommands()
       this.#nowMs = this.#io.now()
+      this.#waitedMs += this.#nowMs - waitFrom
+      this.#drainCommands()
       const wake = this.#wakeAt(this.#nowMs)
       if (wake > lastWake) {
         lastWake = wake
@@ -93,11 +97,13 @@ export class MediaThreadLoop {
     return Math.floor((nowMs - this.#gridStart) / WAKE_MS)
   }
 
-  #untilWanted(): Promise<void> {
-    if (this.#stopping) return Promise.resolve()
-    return new Promise(resolve => {
+  async #untilWanted(): Promise<void> {
+    if (this.#stopping) return
+    const from = this.#io.now()
+    await new Promise<void>(resolve => {
       this.#wakeIdle = resolve
     })
+    this.#idleMs += this.#io.now() - from
   }
 
   #drainCommands(): void {
@@ -274,10 +280,15 @@ export class MediaThreadLoop {
       wakes: this.#wakes,
       sendLateness,
       cpuMs: (cpu.user + cpu.system) / 1000,
-      eventLoopUtilization: performance.eventLoopUtilization().utilization,
+      eventLoopUtilization: this.#utilization(),
       packetIo: { ...this.#io.counters },
       packetIoKind: this.#io.kind,
     }
+  }
+
+  #utilization(): number {
+    if (this.#io.kind === 'portable') return performance.eventLoopUtilization().utilization
+    return 1 - (this.#waitedMs + this.#idleMs) / (this.#io.now() - this.#gridStart)
   }
 
   #reply(session: number, reply: SessionReply): void {

@@ -1,9 +1,17 @@
 import type { Ms } from '@parley/kernel'
-import type { PacketIoCounters } from '../packet-io/packet-io.ts'
+import type { PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
 import type { SessionCommand, SessionReply } from '../session/session-protocol.ts'
 
 export interface MediaThreadData {
   readonly bindAddress: string
+  readonly packetIo: PacketIo['kind']
+  readonly stalls: ThreadStalls | null
+}
+
+/** Fault injection: the thread stands still for `ms` each time this many batches were sent. */
+export interface ThreadStalls {
+  readonly ms: Ms
+  readonly everySends: number
 }
 
 /** From the main thread to a media thread. */
@@ -35,10 +43,13 @@ export interface ThreadStatistics {
   readonly sendLateness: LatenessSummary
   /** CPU time of the thread since its start. */
   readonly cpuMs: Ms
-  /** Busy share of the thread's event loop since its start. */
+  /**
+   * Busy share of the thread since its start: of the event loop with portable packet I/O, of the time outside `wait` with
+   * native (its event loop never idles, the thread sleeps elsewhere).
+   */
   readonly eventLoopUtilization: number
   readonly packetIo: PacketIoCounters
-  readonly packetIoKind: 'portable' | 'native'
+  readonly packetIoKind: PacketIo['kind']
 }
 
 export interface LatenessSummary {

@@ -6,9 +6,10 @@ import type { MediaPlane, MediaReport, MediaSession, MediaSessionOptions } from 
 import { MediaSessionHandle } from '../session/media-session-handle.ts'
 import type { SessionReply } from '../session/session-protocol.ts'
 import { SessionRings } from '../session/session-rings.ts'
+import { choosePacketIo, type PacketIoKind } from './choose-packet-io.ts'
 import { MediaThreadHandle } from './media-thread-handle.ts'
 import { RecordingWriter } from './recording-writer.ts'
-import type { ThreadStatistics } from './thread-protocol.ts'
+import type { ThreadStalls, ThreadStatistics } from './thread-protocol.ts'
 
 export interface ThreadedMediaPlaneOptions {
   /** Media threads; default one per core less one, at least one. */
@@ -17,8 +18,12 @@ export interface ThreadedMediaPlaneOptions {
   readonly bindAddress: string
   /** RTP and RTCP ports, inclusive; each session takes an even one and the odd one above. */
   readonly ports: { readonly from: number; readonly to: number; readonly drainMs?: number }
+  /** Default: native where it is built, else portable. */
+  readonly packetIo?: PacketIoKind | undefined
   /** What `session.local` says when the world sees another address than the bound one. */
   readonly advertisedAddress?: string
+  /** Fault injection. */
+  readonly stalls?: ThreadStalls
 }
 
 /** Somebody else may sit on many ports of the range: how many are tried for one session. */
@@ -36,6 +41,7 @@ export class ThreadedMediaPlane implements MediaPlane {
   readonly #writer = new RecordingWriter()
   readonly #sessions = new Map<number, LiveSession>()
   readonly #threadCount: number
+  readonly #packetIo: PacketIoKind
   #threads: MediaThreadHandle[] = []
   #writerStarted: Promise<void> | null = null
   #nextSession = 1
@@ -43,11 +49,12 @@ export class ThreadedMediaPlane implements MediaPlane {
 
   private constructor(options: ThreadedMediaPlaneOptions) {
     this.#options = options
+    this.#packetIo = choosePacketIo(options.packetIo)
     this.#ports = new PortPool(options.ports)
     this.#threadCount = options.threads ?? Math.max(1, availableParallelism() - 1)
   }
 
-  /** Resolves when all threads run. Rejects with `ParleyError` "invalid_port_range" or "media_thread_lost". */
+  /** Resolves when all threads run. Rejects with `ParleyError` "invalid_port_range", "media_thread_lost", "native_packet_io_unavailable". */
   static async start(options: ThreadedMediaPlaneOptions): Promise<ThreadedMediaPlane> {
     const plane = new ThreadedMediaPlane(options)
     plane.#threads = Array.from({ length: plane.#threadCount }, () => plane.#startThread())
@@ -92,7 +99,7 @@ export class ThreadedMediaPlane implements MediaPlane {
     const seen = advertisedAddress === undefined ? '' : ` (announced as ${advertisedAddress})`
     return (
       `media: ${this.#threads.length} thread(s), ${this.#sessions.size} session(s), ` +
-      `udp ${bindAddress}${seen} ports ${ports.from}-${ports.to}, ${this.#ports.leased} leased`
+      `udp ${bindAddress}${seen} ports ${ports.from}-${ports.to}, ${this.#ports.leased} leased, ${this.#packetIo} packet I/O`
     )
   }
 
@@ -120,7 +127,11 @@ export class ThreadedMediaPlane implements MediaPlane {
 
   #startThread(): MediaThreadHandle {
     return new MediaThreadHandle(
-      { bindAddress: this.#options.bindAddress },
+      {
+        bindAddress: this.#options.bindAddress,
+        packetIo: this.#packetIo,
+        stalls: this.#options.stalls ?? null,
+      },
       {
         sessionReply: (session, reply) => this.#reply(session, reply),
         died: (thread, detail) => this.#threadDied(thread, detail),

@@ -20,6 +20,7 @@ const variables = z.object({
   PARLEY_SIP_DOMAIN: z.string().min(1).default('localhost'),
   PARLEY_RTP_BIND: z.ipv4().optional(),
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
+  PARLEY_PACKET_IO: z.enum(['native', 'portable']).optional(),
   PARLEY_TLS_CERT: z.string().optional(),
   PARLEY_TLS_KEY: z.string().optional(),
   PARLEY_TLS_CA: z.string().optional(),
@@ -36,6 +37,8 @@ export interface Settings {
   readonly sipDomain: string
   readonly rtpBind: string
   readonly rtpPorts: { readonly from: number; readonly to: number }
+  /** Undefined: native where it is built, else portable. */
+  readonly packetIo: 'native' | 'portable' | undefined
   /** Paths of PEM files; null: a local authority under `home` signs. */
   readonly tlsFiles: { readonly cert: string; readonly key: string; readonly ca: string | null } | null
 }
@@ -61,6 +64,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     sipDomain: values.PARLEY_SIP_DOMAIN,
     rtpBind: values.PARLEY_RTP_BIND ?? values.PARLEY_SIP_BIND,
     rtpPorts: values.PARLEY_RTP_PORTS,
+    packetIo: values.PARLEY_PACKET_IO,
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
   }
 }

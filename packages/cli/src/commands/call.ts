@@ -35,7 +35,7 @@ export async function call(args: string[]): Promise<number> {
     station: {
       bind: settings.sipBind,
       tls: (await processIdentity(settings)).tls,
-      rtp: { bind: settings.rtpBind, ports: settings.rtpPorts, threads: 1 },
+      rtp: { bind: settings.rtpBind, ports: settings.rtpPorts, threads: 1, packetIo: settings.packetIo },
       userAgentName: 'Parley phone',
     },
   })

@@ -27,7 +27,7 @@ export async function demo(args: string[]): Promise<number> {
   const voice = new LocalFlite()
   const token = randomToken(systemRandom, 26)
   const { tls } = await processIdentity(settings)
-  const rtp = { bind: '127.0.0.1', ports: settings.rtpPorts, threads: 1 }
+  const rtp = { bind: '127.0.0.1', ports: settings.rtpPorts, threads: 1, packetIo: settings.packetIo }
   const began = performance.now()
   let resolveReport: (report: CallReport) => void = () => {}
   const reported = new Promise<CallReport>(resolve => {

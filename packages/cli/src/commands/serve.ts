@@ -27,7 +27,7 @@ export async function serve(args: string[]): Promise<number> {
       tcpPort: settings.sipPort,
       tlsPort: settings.sipTlsPort,
       tls,
-      rtp: { bind: settings.rtpBind, ports: settings.rtpPorts },
+      rtp: { bind: settings.rtpBind, ports: settings.rtpPorts, packetIo: settings.packetIo },
       userAgentName: 'Parley',
     },
     routes: [{ name: 'local', token, security: 'srtp-required' }],

@@ -1,5 +1,5 @@
 import { ParleyError, type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
-import { type MediaPlane, ThreadedMediaPlane } from '@parley/media'
+import { type MediaPlane, type PacketIoKind, ThreadedMediaPlane } from '@parley/media'
 import {
   type Gatekeeper,
   type InviteSession,
@@ -26,6 +26,8 @@ export interface StationOptions {
     readonly ports: { readonly from: number; readonly to: number }
     /** Media threads; default: cores less one, at least one. */
     readonly threads?: number
+    /** Default: native where it is built, else portable. */
+    readonly packetIo?: PacketIoKind | undefined
   }
   readonly userAgentName: string
   readonly gatekeeper: Gatekeeper
@@ -54,6 +56,7 @@ export class Station implements LegPlant {
       bindAddress: options.rtp.bind ?? bind,
       ports: options.rtp.ports,
       ...(options.rtp.threads && { threads: options.rtp.threads }),
+      packetIo: options.rtp.packetIo,
     })
     try {
       const transport = await SocketTransport.open({

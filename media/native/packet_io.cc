@@ -1,0 +1,478 @@
+// UDP for one media thread, over Node-API: sockets in an epoll set, kernel timestamps, sleeps to the microsecond.
+// Everything that JavaScript hands over is checked here, on every call: no pointer into its memory outlives a call.
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <node_api.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <vector>
+
+namespace {
+
+/** PACKET_SLOT_BYTES of packet-io.ts. */
+constexpr size_t kSlotBytes = 1536;
+/** Packets taken from one socket before the next one has its turn. */
+constexpr unsigned kBurst = 16;
+constexpr int kEvents = 256;
+/** A socket is 16 bits of slot and 15 bits that change when the slot is used anew. */
+constexpr size_t kMostSockets = 65536;
+constexpr uint32_t kGenerations = 0x7fff;
+constexpr int64_t kNsPerMs = 1000000;
+/** A packet read now cannot have arrived much before all sockets were last found empty: bounds a step of the wall clock. */
+constexpr int64_t kArrivalSlackNs = kNsPerMs;
+/** The longest sleep in one call: a thread that is being ended is not kept longer. */
+constexpr int64_t kLongestSleepNs = 100 * kNsPerMs;
+constexpr napi_type_tag kTypeTag = {0x7b1f5f0e64c84a6bULL, 0x9d0c6a0d1f2c4e97ULL};
+
+enum Counter { kReceived, kSent, kReceiveDropped, kSendDropped, kCounters };
+
+struct Socket {
+  int fd = -1;
+  uint16_t port = 0;
+  uint32_t generation = 0;
+  /** Packets that the kernel had dropped on this socket when it last said so. */
+  uint32_t overflow = 0;
+};
+
+struct PacketIo {
+  int epoll = -1;
+  /** CLOCK_MONOTONIC when the thread's performance.now() was 0. */
+  int64_t origin = 0;
+  int64_t drained_at = 0;
+  uint64_t counters[kCounters] = {};
+  std::vector<Socket> sockets;
+  std::vector<uint16_t> vacant;
+  epoll_event events[kEvents];
+  mmsghdr messages[kBurst];
+  iovec parts[kBurst];
+  sockaddr_in sources[kBurst];
+  alignas(cmsghdr) uint8_t control[kBurst][CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(uint32_t))];
+
+  ~PacketIo() {
+    for (const Socket& socket : sockets) {
+      if (socket.fd >= 0) ::close(socket.fd);
+    }
+    if (epoll >= 0) ::close(epoll);
+  }
+
+  Socket* find(int32_t id) {
+    if (id < 0) return nullptr;
+    const size_t slot = static_cast<uint32_t>(id) & 0xffff;
+    if (slot >= sockets.size()) return nullptr;
+    Socket& socket = sockets[slot];
+    return socket.fd >= 0 && socket.generation == static_cast<uint32_t>(id) >> 16 ? &socket : nullptr;
+  }
+};
+
+/** Where JavaScript's arrays are during one call, and how many packets all of them have room for. */
+struct Batch {
+  uint8_t* bytes;
+  uint16_t* length;
+  int32_t* socket;
+  uint32_t* ipv4;
+  uint16_t* port;
+  double* arrived_at;
+  size_t capacity;
+};
+
+int64_t nanoseconds(const timespec& time) { return time.tv_sec * INT64_C(1000000000) + time.tv_nsec; }
+
+int64_t clock_now(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return nanoseconds(time);
+}
+
+napi_value fail(napi_env env, const char* message) {
+  napi_throw_type_error(env, "ERR_INVALID_ARG_TYPE", message);
+  return nullptr;
+}
+
+napi_value number(napi_env env, int32_t value) {
+  napi_value result = nullptr;
+  napi_create_int32(env, value, &result);
+  return result;
+}
+
+/** The instance that a method was called on and its arguments; null when there is none, an exception being thrown. */
+template <size_t N>
+PacketIo* receiver(napi_env env, napi_callback_info info, napi_value (&arguments)[N]) {
+  size_t count = N;
+  napi_value self = nullptr;
+  bool ours = false;
+  void* io = nullptr;
+  if (napi_get_cb_info(env, info, &count, arguments, &self, nullptr) != napi_ok || count < N ||
+      napi_check_object_type_tag(env, self, &kTypeTag, &ours) != napi_ok || !ours ||
+      napi_unwrap(env, self, &io) != napi_ok) {
+    fail(env, "not a PacketIo, or too few arguments");
+    return nullptr;
+  }
+  return static_cast<PacketIo*>(io);
+}
+
+/** Detached arrays have length 0, so that they hold no packet. */
+bool array_of(napi_env env, napi_value value, napi_typedarray_type wanted, void** data, size_t* length) {
+  bool is_array = false;
+  napi_typedarray_type type;
+  return napi_is_typedarray(env, value, &is_array) == napi_ok && is_array &&
+         napi_get_typedarray_info(env, value, &type, length, data, nullptr, nullptr) == napi_ok && type == wanted;
+}
+
+bool batch_of(napi_env env, const napi_value* values, bool with_arrivals, Batch* batch) {
+  void* data[6] = {};
+  size_t length[6] = {};
+  static constexpr napi_typedarray_type kTypes[6] = {napi_uint8_array,  napi_uint16_array, napi_int32_array,
+                                                     napi_uint32_array, napi_uint16_array, napi_float64_array};
+  const size_t arrays = with_arrivals ? 6 : 5;
+  for (size_t i = 0; i < arrays; i++) {
+    if (!array_of(env, values[i], kTypes[i], &data[i], &length[i])) return false;
+  }
+  batch->bytes = static_cast<uint8_t*>(data[0]);
+  batch->length = static_cast<uint16_t*>(data[1]);
+  batch->socket = static_cast<int32_t*>(data[2]);
+  batch->ipv4 = static_cast<uint32_t*>(data[3]);
+  batch->port = static_cast<uint16_t*>(data[4]);
+  batch->arrived_at = static_cast<double*>(data[5]);
+  batch->capacity = length[0] / kSlotBytes;
+  for (size_t i = 1; i < arrays; i++) {
+    if (length[i] < batch->capacity) batch->capacity = length[i];
+  }
+  return true;
+}
+
+int configure(int fd, uint32_t ipv4, uint16_t port, uint16_t* bound) {
+  const int on = 1;
+  if (setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0) return errno;
+  if (setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on) != 0) return errno;
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(ipv4);
+  address.sin_port = htons(port);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return errno;
+  socklen_t size = sizeof address;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return errno;
+  *bound = ntohs(address.sin_port);
+  return 0;
+}
+
+/** open(ipv4, port): a socket, or the system's error number below 0. */
+napi_value open_socket(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  PacketIo* io = receiver(env, info, arguments);
+  if (io == nullptr) return nullptr;
+  uint32_t ipv4 = 0;
+  uint32_t port = 0;
+  if (napi_get_value_uint32(env, arguments[0], &ipv4) != napi_ok ||
+      napi_get_value_uint32(env, arguments[1], &port) != napi_ok || port > 65535) {
+    return fail(env, "open takes an IPv4 address and a port as numbers");
+  }
+  if (io->vacant.empty() && io->sockets.size() == kMostSockets) return number(env, -EMFILE);
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return number(env, -errno);
+  uint16_t bound = 0;
+  const int error = configure(fd, ipv4, static_cast<uint16_t>(port), &bound);
+  if (error != 0) {
+    ::close(fd);
+    return number(env, -error);
+  }
+  const bool fresh = io->vacant.empty();
+  const uint16_t slot = fresh ? static_cast<uint16_t>(io->sockets.size()) : io->vacant.back();
+  const uint32_t generation = fresh ? 0 : (io->sockets[slot].generation + 1) & kGenerations;
+  const uint32_t id = generation << 16 | slot;
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u32 = id;
+  if (epoll_ctl(io->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
+    const int refused = errno;
+    ::close(fd);
+    return number(env, -refused);
+  }
+  if (fresh) {
+    io->sockets.emplace_back();
+  } else {
+    io->vacant.pop_back();
+  }
+  Socket& socket = io->sockets[slot];
+  socket.fd = fd;
+  socket.port = bound;
+  socket.generation = generation;
+  socket.overflow = 0;
+  return number(env, static_cast<int32_t>(id));
+}
+
+/** port(socket): what it is bound to; 0 when there is no such socket. */
+napi_value port_of(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  PacketIo* io = receiver(env, info, arguments);
+  if (io == nullptr) return nullptr;
+  int32_t id = -1;
+  if (napi_get_value_int32(env, arguments[0], &id) != napi_ok) return fail(env, "a socket is a number");
+  const Socket* socket = io->find(id);
+  return number(env, socket == nullptr ? 0 : socket->port);
+}
+
+napi_value close_socket(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  PacketIo* io = receiver(env, info, arguments);
+  if (io == nullptr) return nullptr;
+  int32_t id = -1;
+  if (napi_get_value_int32(env, arguments[0], &id) != napi_ok) return fail(env, "a socket is a number");
+  Socket* socket = io->find(id);
+  if (socket == nullptr) return nullptr;
+  // Closing takes it out of the epoll set: nobody else holds a copy of the descriptor.
+  ::close(socket->fd);
+  socket->fd = -1;
+  io->vacant.push_back(static_cast<uint16_t>(id & 0xffff));
+  return nullptr;
+}
+
+/** wait(deadline): sleeps until then, for 100 ms at most. Packets do not end it: they are taken at the deadline. */
+napi_value wait_until(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  PacketIo* io = receiver(env, info, arguments);
+  if (io == nullptr) return nullptr;
+  double deadline = 0;
+  if (napi_get_value_double(env, arguments[0], &deadline) != napi_ok) return fail(env, "a deadline is a number of ms");
+  const int64_t now = clock_now(CLOCK_MONOTONIC);
+  const double left = deadline * kNsPerMs - static_cast<double>(now - io->origin);
+  // Also NaN.
+  if (!(left > 0)) return nullptr;
+  const int64_t until = now + (left < kLongestSleepNs ? static_cast<int64_t>(left) : kLongestSleepNs);
+  timespec time;
+  time.tv_sec = until / INT64_C(1000000000);
+  time.tv_nsec = until % INT64_C(1000000000);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
+  }
+  return nullptr;
+}
+
+void prepare(PacketIo* io, const Batch& batch, size_t at, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    io->parts[i].iov_base = batch.bytes + (at + i) * kSlotBytes;
+    io->parts[i].iov_len = kSlotBytes;
+    msghdr& header = io->messages[i].msg_hdr;
+    header.msg_name = &io->sources[i];
+    header.msg_namelen = sizeof io->sources[i];
+    header.msg_iov = &io->parts[i];
+    header.msg_iovlen = 1;
+    header.msg_control = io->control[i];
+    header.msg_controllen = sizeof io->control[i];
+    header.msg_flags = 0;
+  }
+}
+
+/** The packet's arrival on the wall clock, 0 when the kernel did not say; what the socket dropped before is counted. */
+int64_t read_control(PacketIo* io, Socket* socket, msghdr* header) {
+  int64_t arrived = 0;
+  for (cmsghdr* part = CMSG_FIRSTHDR(header); part != nullptr; part = CMSG_NXTHDR(header, part)) {
+    if (part->cmsg_level != SOL_SOCKET) continue;
+    if (part->cmsg_type == SCM_TIMESTAMPNS) {
+      timespec time;
+      memcpy(&time, CMSG_DATA(part), sizeof time);
+      arrived = nanoseconds(time);
+    } else if (part->cmsg_type == SO_RXQ_OVFL) {
+      uint32_t overflow;
+      memcpy(&overflow, CMSG_DATA(part), sizeof overflow);
+      io->counters[kReceiveDropped] += overflow - socket->overflow;
+      socket->overflow = overflow;
+    }
+  }
+  return arrived;
+}
+
+struct PollTimes {
+  int64_t now;
+  /** Wall clock less CLOCK_MONOTONIC, read at this poll: the wall clock is slewed and stepped. */
+  int64_t wall_ahead;
+};
+
+/** Takes up to `room` packets of one socket into slots from `at`; returns how many, `*emptied` whether that was all. */
+unsigned take(PacketIo* io, int32_t id, const Batch& batch, size_t at, unsigned room, const PollTimes& times, bool* emptied) {
+  *emptied = true;
+  Socket* socket = io->find(id);
+  if (socket == nullptr) return 0;
+  prepare(io, batch, at, room);
+  int got;
+  do {
+    got = recvmmsg(socket->fd, io->messages, room, MSG_DONTWAIT, nullptr);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0) return 0;
+  *emptied = static_cast<unsigned>(got) < room;
+  unsigned kept = 0;
+  for (int i = 0; i < got; i++) {
+    msghdr& header = io->messages[i].msg_hdr;
+    const int64_t wall = read_control(io, socket, &header);
+    io->counters[kReceived]++;
+    if ((header.msg_flags & MSG_TRUNC) != 0) {
+      io->counters[kReceiveDropped]++;
+      continue;
+    }
+    const size_t slot = at + kept++;
+    const unsigned length = io->messages[i].msg_len;
+    // One that was dropped left a hole.
+    if (slot != at + i) memmove(batch.bytes + slot * kSlotBytes, io->parts[i].iov_base, length);
+    int64_t arrived = wall == 0 ? times.now : wall - times.wall_ahead;
+    if (arrived > times.now) arrived = times.now;
+    if (arrived < io->drained_at - kArrivalSlackNs) arrived = io->drained_at;
+    batch.length[slot] = static_cast<uint16_t>(length);
+    batch.socket[slot] = id;
+    batch.ipv4[slot] = ntohl(io->sources[i].sin_addr.s_addr);
+    batch.port[slot] = ntohs(io->sources[i].sin_port);
+    batch.arrived_at[slot] = static_cast<double>(arrived - io->origin) / kNsPerMs;
+  }
+  return kept;
+}
+
+/** poll(bytes, length, socket, ipv4, port, arrivedAt): how many packets were taken. */
+napi_value poll_packets(napi_env env, napi_callback_info info) {
+  napi_value arguments[6];
+  PacketIo* io = receiver(env, info, arguments);
+  if (io == nullptr) return nullptr;
+  Batch batch;
+  if (!batch_of(env, arguments, true, &batch)) return fail(env, "poll takes the arrays of a PacketBatch");
+  size_t filled = 0;
+  bool more = true;
+  while (more && filled < batch.capacity) {
+    // Before the sockets are looked at: what they are found without had not arrived by then.
+    const int64_t now = clock_now(CLOCK_MONOTONIC);
+    size_t left = batch.capacity - filled;
+    const int wanted = left < kEvents ? static_cast<int>(left) : kEvents;
+    const int ready = epoll_wait(io->epoll, io->events, wanted, 0);
+    if (ready <= 0) {
+      if (ready == 0) io->drained_at = now;
+      break;
+    }
+    const int64_t read_at = clock_now(CLOCK_MONOTONIC);
+    const PollTimes times = {read_at, clock_now(CLOCK_REALTIME) - read_at};
+    more = ready == wanted;
+    for (int i = 0; i < ready; i++) {
+      // Every socket named has its share of the room: a flood at some does not keep the others waiting.
+      const size_t share = left / static_cast<size_t>(ready - i);
+      const unsigned room = share < kBurst ? static_cast<unsigned>(share) : kBurst;
+      bool emptied;
+      const unsigned taken = take(io, static_cast<int32_t>(io->events[i].data.u32), batch, filled, room, times, &emptied);
+      filled += taken;
+      left -= taken;
+      more = more || !emptied;
+    }
+    if (!more) io->drained_at = now;
+  }
+  return number(env, static_cast<int32_t>(filled));
+}
+
+bool send_one(PacketIo* io, const Batch& batch, size_t i) {
+  // Each value is read once: the memory may be shared with other threads.
+  const size_t length = batch.length[i];
+  const uint16_t port = batch.port[i];
+  const Socket* socket = io->find(batch.socket[i]);
+  if (socket == nullptr || length > kSlotBytes || port == 0) return false;
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(batch.ipv4[i]);
+  to.sin_port = htons(port);
+  ssize_t sent;
+  do {
+    sent = sendto(socket->fd, batch.bytes + i * kSlotBytes, length, MSG_DONTWAIT | MSG_NOSIGNAL,
+                  reinterpret_cast<sockaddr*>(&to), sizeof to);
+  } while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(length);
+}
+
+/** send(bytes, length, socket, ipv4, port, count). Each packet has a socket of its own, so there is nothing to group. */
+napi_value send_packets(napi_env env, napi_callback_info info) {
+  napi_value arguments[6];
+  PacketIo* io = receiver(env, info, arguments);
+  if (io == nullptr) return nullptr;
+  Batch batch;
+  uint32_t count = 0;
+  if (!batch_of(env, arguments, false, &batch) || napi_get_value_uint32(env, arguments[5], &count) != napi_ok) {
+    return fail(env, "send takes the arrays of a PacketBatch and a count");
+  }
+  if (count > batch.capacity) {
+    napi_throw_range_error(env, "ERR_OUT_OF_RANGE", "more packets than the batch has room for");
+    return nullptr;
+  }
+  for (size_t i = 0; i < count; i++) io->counters[send_one(io, batch, i) ? kSent : kSendDropped]++;
+  return nullptr;
+}
+
+/** counters(into): received, sent, receive dropped, send dropped. */
+napi_value read_counters(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  PacketIo* io = receiver(env, info, arguments);
+  if (io == nullptr) return nullptr;
+  void* data = nullptr;
+  size_t length = 0;
+  if (!array_of(env, arguments[0], napi_float64_array, &data, &length) || length < kCounters) {
+    return fail(env, "counters takes a Float64Array of 4");
+  }
+  for (size_t i = 0; i < kCounters; i++) static_cast<double*>(data)[i] = static_cast<double>(io->counters[i]);
+  return nullptr;
+}
+
+/** Also called for what is left when the thread's environment ends: no descriptor outlives its thread. */
+void finalize(napi_env, void* io, void*) { delete static_cast<PacketIo*>(io); }
+
+/** new PacketIo(now): `now` is performance.now() of the thread, read just before. */
+napi_value construct(napi_env env, napi_callback_info info) {
+  const int64_t monotonic = clock_now(CLOCK_MONOTONIC);
+  size_t count = 1;
+  napi_value argument = nullptr;
+  napi_value self = nullptr;
+  napi_value target = nullptr;
+  double now = 0;
+  if (napi_get_cb_info(env, info, &count, &argument, &self, nullptr) != napi_ok ||
+      napi_get_new_target(env, info, &target) != napi_ok || target == nullptr || count < 1 ||
+      napi_get_value_double(env, argument, &now) != napi_ok || !std::isfinite(now) || std::fabs(now) > 1e12) {
+    return fail(env, "new PacketIo takes the thread's time in ms");
+  }
+  PacketIo* io = new (std::nothrow) PacketIo();
+  if (io == nullptr) return fail(env, "out of memory");
+  io->epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (io->epoll < 0) {
+    const int error = errno;
+    delete io;
+    napi_throw_error(env, "ERR_SYSTEM_ERROR", strerror(error));
+    return nullptr;
+  }
+  io->origin = monotonic - static_cast<int64_t>(now * kNsPerMs);
+  io->drained_at = monotonic;
+  if (napi_wrap(env, self, io, finalize, nullptr, nullptr) != napi_ok) {
+    delete io;
+    return fail(env, "cannot be wrapped");
+  }
+  napi_type_tag_object(env, self, &kTypeTag);
+  // Otherwise the kernel adds up to 50 us to each sleep of this thread.
+  prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
+  return self;
+}
+
+}  // namespace
+
+NAPI_MODULE_INIT() {
+  const napi_property_descriptor methods[] = {
+      {"open", nullptr, open_socket, nullptr, nullptr, nullptr, napi_default_method, nullptr},
+      {"port", nullptr, port_of, nullptr, nullptr, nullptr, napi_default_method, nullptr},
+      {"close", nullptr, close_socket, nullptr, nullptr, nullptr, napi_default_method, nullptr},
+      {"wait", nullptr, wait_until, nullptr, nullptr, nullptr, napi_default_method, nullptr},
+      {"poll", nullptr, poll_packets, nullptr, nullptr, nullptr, napi_default_method, nullptr},
+      {"send", nullptr, send_packets, nullptr, nullptr, nullptr, napi_default_method, nullptr},
+      {"counters", nullptr, read_counters, nullptr, nullptr, nullptr, napi_default_method, nullptr},
+  };
+  napi_value constructor = nullptr;
+  if (napi_define_class(env, "PacketIo", NAPI_AUTO_LENGTH, construct, nullptr, sizeof methods / sizeof *methods, methods,
+                        &constructor) != napi_ok ||
+      napi_set_named_property(env, exports, "PacketIo", constructor) != napi_ok) {
+    return nullptr;
+  }
+  return exports;
+}

@@ -1,0 +1,22 @@
+import { ParleyError } from '@parley/kernel'
+import type { PacketIo } from '../packet-io/packet-io.ts'
+import { loadNativeAddon, NativePacketIo } from './native-packet-io.ts'
+import { PortablePacketIo } from './portable-packet-io.ts'
+
+export type PacketIoKind = PacketIo['kind']
+
+/**
+ * The packet layer to use: native where it is built, else portable, or the one asked for. Throws `ParleyError`
+ * "native_packet_io_unavailable" when native is asked for and cannot be loaded.
+ */
+export function choosePacketIo(wanted: PacketIoKind | undefined): PacketIoKind {
+  if (wanted === 'portable') return wanted
+  const addon = loadNativeAddon()
+  if (typeof addon !== 'string') return 'native'
+  if (wanted === 'native') throw new ParleyError('native_packet_io_unavailable', addon)
+  return 'portable'
+}
+
+export function makePacketIo(kind: PacketIoKind): PacketIo {
+  return kind === 'native' ? new NativePacketIo() : new PortablePacketIo()
+}

@@ -1,0 +1,120 @@
+import { createRequire } from 'node:module'
+import { type Ms, ParleyError } from '@parley/kernel'
+import { parseIpv4 } from '../packet-io/ipv4.ts'
+import type { PacketBatch, PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
+
+/** What media/native/packet_io.cc exports; it checks all it is given and throws a TypeError or RangeError. */
+export interface NativeAddon {
+  readonly PacketIo: new (now: Ms) => NativeSockets
+}
+
+export interface NativeSockets {
+  /** A socket, or the system's error number below 0. */
+  open(ipv4: number, port: number): number
+  port(socket: number): number
+  close(socket: number): void
+  /** Sleeps until `deadline`, for 100 ms at most. */
+  wait(deadline: Ms): void
+  poll(
+    bytes: Uint8Array,
+    length: Uint16Array,
+    socket: Int32Array,
+    ipv4: Uint32Array,
+    port: Uint16Array,
+    arrivedAt: Float64Array,
+  ): number
+  send(
+    bytes: Uint8Array,
+    length: Uint16Array,
+    socket: Int32Array,
+    ipv4: Uint32Array,
+    port: Uint16Array,
+    count: number,
+  ): void
+  /** Received, sent, receive dropped, send dropped. */
+  counters(into: Float64Array): void
+}
+
+const ADDON = '../../native/build/packet_io.node'
+const ADDRESS_IN_USE = -98
+/** How often the event loop has its turn: nothing of ours waits for it, but what V8 and Node clean up does. */
+const TURN_EVERY_MS = 20
+
+/** The addon; or why there is none, in one line. */
+export function loadNativeAddon(): NativeAddon | string {
+  if (process.platform !== 'linux') return `native packet I/O is made for Linux, this is ${process.platform}`
+  try {
+    return createRequire(import.meta.url)(ADDON) as NativeAddon
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'MODULE_NOT_FOUND')
+      return 'native packet I/O is not built (scripts/ensure.mjs builds it where it finds a C++ compiler)'
+    return `native packet I/O does not load: ${message.split('\n')[0]}`
+  }
+}
+
+/**
+ * Packet I/O in C++: kernel receive timestamps, one system call per packet sent, and a `wait` that sleeps in the kernel,
+ * the thread doing nothing else meanwhile. The event loop has a turn every 20 ms; commands are to be taken from their port
+ * directly.
+ */
+export class NativePacketIo implements PacketIo {
+  readonly kind = 'native'
+  readonly #sockets: NativeSockets
+  readonly #counters = new Float64Array(4)
+  #turnAt: Ms
+
+  /** Throws `ParleyError` "native_packet_io_unavailable". */
+  constructor() {
+    const addon = loadNativeAddon()
+    if (typeof addon === 'string') throw new ParleyError('native_packet_io_unavailable', addon)
+    this.#sockets = new addon.PacketIo(performance.now())
+    this.#turnAt = performance.now() + TURN_EVERY_MS
+  }
+
+  get counters(): PacketIoCounters {
+    this.#sockets.counters(this.#counters)
+    const [received, sent, receiveDropped, sendDropped] = this.#counters
+    return { received: received!, sent: sent!, receiveDropped: receiveDropped!, sendDropped: sendDropped! }
+  }
+
+  async open(address: string, port: number): Promise<number> {
+    const ipv4 = parseIpv4(address)
+    if (ipv4 === null) throw new ParleyError('bind_failed', `${address} is not an IPv4 address`)
+    const socket = this.#sockets.open(ipv4, port)
+    if (socket >= 0) return socket
+    if (socket === ADDRESS_IN_USE) {
+      throw new ParleyError('address_in_use', `UDP ${address}:${port} is already bound`, { retryable: true })
+    }
+    throw new ParleyError('bind_failed', `UDP ${address}:${port} cannot be bound: system error ${-socket}`)
+  }
+
+  port(socket: number): number {
+    return this.#sockets.port(socket)
+  }
+
+  now(): Ms {
+    return performance.now()
+  }
+
+  async wait(deadline: Ms): Promise<void> {
+    if (performance.now() >= this.#turnAt) {
+      await new Promise(resolve => setImmediate(resolve))
+      this.#turnAt = performance.now() + TURN_EVERY_MS
+    }
+    do this.#sockets.wait(deadline)
+    while (performance.now() < deadline)
+  }
+
+  poll(batch: PacketBatch): number {
+    return this.#sockets.poll(batch.bytes, batch.length, batch.socket, batch.ipv4, batch.port, batch.arrivedAt)
+  }
+
+  send(batch: PacketBatch, count: number): void {
+    this.#sockets.send(batch.bytes, batch.length, batch.socket, batch.ipv4, batch.port, count)
+  }
+
+  close(socket: number): void {
+    this.#sockets.close(socket)
+  }
+}

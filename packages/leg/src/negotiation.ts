@@ -89,9 +89,10 @@ export class Negotiation {
     if (!extracted.ok) return { ok: false, detail: extracted.detail }
     const accepted = acceptAnswer(this.#pending, extracted.sdp)
     if (!accepted.ok) return { ok: false, detail: accepted.detail }
+    const parameters = withKnownKey(accepted.parameters)
     this.#answered = accepted.state
-    this.#agreed = accepted.parameters
-    return { ok: true, parameters: accepted.parameters }
+    this.#agreed = parameters
+    return { ok: true, parameters }
   }
 
   /** The exchange of our offer is over: what was last accepted stands. */
@@ -162,6 +163,11 @@ function plan(
     return { ok: false, status, warning: warningValue(planned.warningCode, planned.warning), detail }
   }
   return { ok: true, body: sdpBody(planned.answer), parameters: planned.parameters, state: planned.state }
+}
+
+/** Whoever answered our offer has our key already: media may use it at once. */
+function withKnownKey(parameters: MediaParameters): MediaParameters {
+  return parameters.srtp === null ? parameters : { ...parameters, srtp: { ...parameters.srtp, peerHasSendKey: true } }
 }
 
 function warningValue(code: number, text: string): string {

@@ -1,6 +1,7 @@
-import type { Time } from '@parley/kernel'
+import type { Ms, Time } from '@parley/kernel'
 import type { SipMessage } from '../message/message.ts'
 import { serialise } from '../message/serialise.ts'
+import { TargetHealth } from '../transport/target-health.ts'
 import type { Flow, NextHop, SipTransport, Target, TransportInput, TransportName } from '../transport/transport.ts'
 
 /** Where one message goes: a path that stands, or an address to which one is found or dialled. */
@@ -15,8 +16,9 @@ export interface SendOutcome {
   failed(code: string, detail: string): void
 }
 
-/** Pairs what is asked of the transport with its answers, and knows which stream flows are alive. */
+/** Pairs what is asked of the transport with its answers, and knows which stream flows and which targets are alive. */
 export class MessageSender {
+  readonly #health = new TargetHealth()
   readonly #transport: SipTransport
   readonly #time: Time
   readonly #sends = new Map<number, SendOutcome>()
@@ -45,11 +47,20 @@ export class MessageSender {
     this.#transport.submit({ type: 'send', sendId, to: destination, bytes })
   }
 
-  /** RFC 3263; an empty list when nothing was found. Never synchronously. */
+  /** RFC 3263; an empty list when nothing was found. Targets that failed lately stand last. Never synchronously. */
   resolve(hop: NextHop, done: (targets: readonly Target[]) => void): void {
     const resolveId = this.#nextId++
-    this.#resolves.set(resolveId, done)
+    this.#resolves.set(resolveId, targets => done(this.#health.order(targets, this.#time.now())))
     this.#transport.submit({ type: 'resolve', resolveId, hop })
+  }
+
+  /** Other targets come first for a while: 30 s, or what the target's 503 asked for. */
+  targetFailed(target: Target, retryAfterMs?: Ms): void {
+    this.#health.failed(target, this.#time.now(), retryAfterMs)
+  }
+
+  targetWorked(target: Target): void {
+    this.#health.worked(target)
   }
 
   /** Takes the inputs that answer a send or a resolve, and keeps the book of live flows. */

@@ -1,9 +1,11 @@
 import type { Timer } from '@parley/kernel'
 import { HeaderList } from '../message/header-list.ts'
 import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
+import { parseRetryAfter } from '../message/retry-after.ts'
 import { serialiseUri } from '../message/uri.ts'
 import type { ClientHandlers, ClientTransaction, RequestFailure } from '../transaction/client-transaction.ts'
 import { type Destination, transportOf } from '../transaction/message-sender.ts'
+import { isTargetFault } from '../transport/target-health.ts'
 import type { Flow, NextHop, Target } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { createCancel } from './cancel.ts'
@@ -139,6 +141,7 @@ export class ClientRequest {
   }
 
   #onFailure(failure: RequestFailure, destination: Destination): void {
+    if ('target' in destination && isTargetFault(failure.code)) this.#ctx.layer.sender.targetFailed(destination.target)
     if (this.#over) return
     this.#transaction = undefined
     // The dialog's connection was dead without our knowing: dial at once. Silence on a live one is an answer of its kind.
@@ -159,6 +162,7 @@ export class ClientRequest {
       if (!this.#over) this.#options.onResponse(response, flow)
       return
     }
+    if ('target' in destination) this.#rate(destination.target, response)
     if (this.#over) {
       // Only an INVITE gets here: 2xx of other forks and retransmissions, for as long as Timer M runs.
       this.#options.onResponse(response, flow)
@@ -175,6 +179,14 @@ export class ClientRequest {
     this.#over = true
     this.#cancelTimer?.cancel()
     this.#options.onResponse(response, flow)
+  }
+
+  /** RFC 3261 section 21.5.4: a 503 without Retry-After says nothing about the next request. */
+  #rate(target: Target, response: SipResponse): void {
+    const { sender } = this.#ctx.layer
+    const retryAfter = parseRetryAfter(response.headers.get('Retry-After') ?? '')
+    if (response.status !== 503) sender.targetWorked(target)
+    else if (retryAfter !== undefined) sender.targetFailed(target, retryAfter.seconds * 1000)
   }
 
   #authenticate(response: SipResponse, flow: Flow, destination: Destination): boolean {

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { TargetHealth } from './target-health.ts'
+import type { Target } from './transport.ts'
+
+const target = (address: string, serverName = 'trunk.example'): Target => ({
+  transport: 'tls',
+  address,
+  port: 5061,
+  serverName,
+})
+const [a, b, c] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address => target(address)) as [Target, Target, Target]
+
+describe('targets that failed', () => {
+  it('are tried last for 30 s, or as long as they asked for, then in their place again', () => {
+    const health = new TargetHealth()
+    health.failed(a, 0, 60_000)
+    health.failed(b, 0)
+    expect(health.order([a, b, c], 1)).toEqual([c, b, a])
+    expect(health.order([a, b, c], 30_000)).toEqual([b, c, a])
+    expect(health.order([a, b, c], 60_000)).toEqual([a, b, c])
+  })
+
+  it('are forgiven when they work, at the latest after 10 minutes', () => {
+    const health = new TargetHealth()
+    health.failed(a, 0, 1e12)
+    health.failed(b, 0)
+    health.worked(b)
+    expect(health.order([a, b], 599_999)).toEqual([b, a])
+    expect(health.order([a, b], 600_000)).toEqual([a, b])
+  })
+
+  it('count under one name only, and in bounded number', () => {
+    const health = new TargetHealth(2)
+    health.failed(target('192.0.2.1', 'other.example'), 0)
+    expect(health.order([a, b], 1)).toEqual([a, b])
+    for (const each of [a, b, c]) health.failed(each, 0)
+    expect(health.order([c, b, a], 1)).toEqual([a, c, b])
+  })
+})

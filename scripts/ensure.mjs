@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildNativeAddon, nativeAddonIsSettled } from './native-addon.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
@@ -19,17 +20,29 @@ export const nodeBinary = join(modules, 'node', 'bin', process.platform === 'win
 
 /** Installs what is missing; returns when the checkout can run. Throws with what to do when it cannot be made to. */
 export async function ensure({ quiet = false } = {}) {
+  if (!isReady()) await underLock(() => install(quiet))
+  // What is merely quicker must not keep anything from running.
+  if (!nativeAddonIsSettled()) await underLock(buildAddon).catch(error => say(`native packet I/O: ${error.message}`))
+}
+
+async function install(quiet) {
+  // Whoever held the lock before us may have done the work.
   if (isReady()) return
+  const started = Date.now()
+  if (!dependenciesMatchLock()) await installDependencies(quiet)
+  const version = await ensureNode()
+  writeFileSync(stampFile, wantedStamp())
+  if (!quiet) say(`ready with Node ${version} after ${Math.round((Date.now() - started) / 1000)} s`)
+}
+
+function buildAddon() {
+  if (!nativeAddonIsSettled()) say(buildNativeAddon(nodeBinary))
+}
+
+async function underLock(work) {
   const release = await acquireLock()
   try {
-    // Whoever held the lock before us may have done the work.
-    if (isReady()) return
-    const started = Date.now()
-    if (!dependenciesMatchLock()) await installDependencies(quiet)
-    const version = await ensureNode()
-    // A native addon is built here: after Node is known, before the stamp says that all is done.
-    writeFileSync(stampFile, wantedStamp())
-    if (!quiet) say(`ready with Node ${version} after ${Math.round((Date.now() - started) / 1000)} s`)
+    await work()
   } finally {
     release()
   }

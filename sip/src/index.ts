@@ -1,5 +1,6 @@
 export { Dialog } from './dialog/dialog.ts'
 export type { DialogSnapshot } from './dialog/dialog-snapshot.ts'
+export { CertificateWatch, type CertificateWatchOptions } from './io/certificate-watch.ts'
 export { ensureLocalCertificate, type LocalCertificate, type LocalCertificateOptions } from './io/local-authority.ts'
 export { SocketTransport, type SocketTransportStats } from './io/socket-transport.ts'
 export type { SocketTransportOptions, TlsIdentity } from './io/socket-transport-options.ts'
@@ -58,6 +59,7 @@ export { serialiseWarning } from './message/warning.ts'
 export { DEFAULT_TIMERS, type TimerSettings } from './transaction/timers.ts'
 export type { DnsPort, NaptrRecord, SrvRecord } from './transport/dns.ts'
 export { DnsCache, type DnsCacheOptions } from './transport/dns-cache.ts'
+export { type IpNetwork, isInNetworks, parseIpNetwork } from './transport/ip-network.ts'
 export { bareHost, defaultPort, type Resolver } from './transport/resolver.ts'
 export {
   type ResolveOverride,
@@ -78,6 +80,7 @@ export type {
 } from './transport/transport.ts'
 export type { ByeOutcome } from './ua/bye.ts'
 export type {
+  AnswerOptions,
   Body,
   Credentials,
   Direction,
@@ -87,9 +90,12 @@ export type {
   HeaderReason,
   InviteSession,
   OutboundCall,
+  ReferOptions,
+  ReferResult,
   SessionEnd,
   SessionEvent,
 } from './ua/session.ts'
+export type { SessionTimerOptions } from './ua/session-timer-options.ts'
 export { SipStateError } from './ua/sip-state-error.ts'
 export { UserAgent } from './ua/user-agent.ts'
 export type {

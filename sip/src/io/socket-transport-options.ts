@@ -12,6 +12,8 @@ export interface TlsIdentity {
   readonly ca: string
   /** Trust the public roots that come with Node as well; default false. */
   readonly systemRoots?: boolean
+  /** By lower-case name: the only roots for a server that has to prove this name; `ca` does not count there. */
+  readonly caByName?: ReadonlyMap<string, string>
 }
 
 export interface SocketTransportOptions {

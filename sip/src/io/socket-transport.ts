@@ -1,5 +1,6 @@
+import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { ParleyError, randomToken } from '@parley/kernel'
+import { ParleyError, randomToken, type UnixMs } from '@parley/kernel'
 import { DEFAULT_LIMITS } from '../message/parse-result.ts'
 import { Admission } from '../transport/admission.ts'
 import { Inbox } from '../transport/inbox.ts'
@@ -18,7 +19,7 @@ import { errorText } from './socket-error.ts'
 import type { SocketTransportOptions, TlsIdentity } from './socket-transport-options.ts'
 import { StreamListener } from './stream-listener.ts'
 import { StreamPool } from './stream-pool.ts'
-import { clientContext } from './tls-contexts.ts'
+import { ClientContexts } from './tls-contexts.ts'
 
 /** What a transport holds at the moment, for metrics and tests. */
 export interface SocketTransportStats {
@@ -32,6 +33,8 @@ export interface SocketTransportStats {
   readonly dialled: number
   /** Connections turned away by the limits since the start. */
   readonly refused: number
+  /** When our certificate ends; null: none is used. */
+  readonly certificateEndsAt: UnixMs | null
 }
 
 /** The SIP transport layer over real sockets: UDP, TCP and TLS (RFC 3261 section 18), keep-alives of RFC 5626. */
@@ -45,6 +48,7 @@ export class SocketTransport implements SipTransport {
   readonly #pool: StreamPool
   readonly #listeners = new Map<'tcp' | 'tls', StreamListener>()
   #datagrams: DatagramChannel | undefined
+  #certificateEndsAt: UnixMs | null
   #closing: Promise<void> | undefined
 
   private constructor(options: SocketTransportOptions) {
@@ -64,8 +68,9 @@ export class SocketTransport implements SipTransport {
         idPrefix: this.#idPrefix,
         inbox: this.#inbox,
       },
-      options.tls === undefined ? undefined : clientContext(options.tls),
+      options.tls === undefined ? undefined : new ClientContexts(options.tls),
     )
+    this.#certificateEndsAt = options.tls === undefined ? null : endOf(options.tls)
   }
 
   /**
@@ -119,8 +124,10 @@ export class SocketTransport implements SipTransport {
    * `ParleyError` "bad_certificate", and nothing has changed then.
    */
   replaceCertificate(tls: TlsIdentity): void {
-    this.#pool.replaceSecureContext(clientContext(tls))
+    const contexts = new ClientContexts(tls)
     this.#listeners.get('tls')?.replaceCertificate(tls)
+    this.#pool.replaceSecureContexts(contexts)
+    this.#certificateEndsAt = endOf(tls)
   }
 
   stats(): SocketTransportStats {
@@ -130,6 +137,7 @@ export class SocketTransport implements SipTransport {
       handshakes: this.#admission.handshakes,
       dialled: this.#pool.dialled,
       refused: this.#admission.refused,
+      certificateEndsAt: this.#certificateEndsAt,
     }
   }
 
@@ -200,6 +208,10 @@ export class SocketTransport implements SipTransport {
     const resolved = (targets: readonly Target[]) => this.#inbox.put({ type: 'resolved', resolveId, targets })
     this.#options.resolver.resolve(hop).then(resolved, () => resolved([]))
   }
+}
+
+function endOf(tls: TlsIdentity): UnixMs {
+  return new X509Certificate(tls.cert).validToDate.getTime()
 }
 
 function isStream(target: Target): target is Target & { readonly transport: 'tcp' | 'tls' } {

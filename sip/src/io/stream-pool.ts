@@ -1,5 +1,4 @@
 import { isIP, type Socket } from 'node:net'
-import type { SecureContext } from 'node:tls'
 import { ConnectionTable, type QueuedSend } from '../transport/connection-table.ts'
 import type { Inbox } from '../transport/inbox.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
@@ -7,6 +6,7 @@ import type { Flow, Target } from '../transport/transport.ts'
 import { dial } from './dial.ts'
 import { OpenSockets } from './open-sockets.ts'
 import { StreamConnection, type StreamConnectionContext } from './stream-connection.ts'
+import type { ClientContexts } from './tls-contexts.ts'
 
 export interface StreamPoolOptions
   extends Pick<StreamConnectionContext, 'time' | 'random' | 'limits' | 'messageLimits'> {
@@ -25,13 +25,13 @@ export class StreamPool {
   readonly #connections = new Map<string, StreamConnection>()
   readonly #dials = new Set<() => void>()
   readonly #sockets = new OpenSockets()
-  #secureContext: SecureContext | undefined
+  #secureContexts: ClientContexts | undefined
   #flowCount = 0
   #closed = false
 
-  constructor(options: StreamPoolOptions, secureContext: SecureContext | undefined) {
+  constructor(options: StreamPoolOptions, secureContexts: ClientContexts | undefined) {
     this.#options = options
-    this.#secureContext = secureContext
+    this.#secureContexts = secureContexts
     this.#table = new ConnectionTable(options.limits)
     const { inbox, time, random, limits, messageLimits } = options
     this.#context = {
@@ -63,8 +63,8 @@ export class StreamPool {
   }
 
   /** For dials from now on. */
-  replaceSecureContext(context: SecureContext): void {
-    this.#secureContext = context
+  replaceSecureContexts(contexts: ClientContexts): void {
+    this.#secureContexts = contexts
   }
 
   /** Takes over a connection that a peer opened. */
@@ -89,7 +89,7 @@ export class StreamPool {
 
   /** `target` has a literal address and a valid port. */
   sendTo(target: Target & { readonly transport: 'tcp' | 'tls' }, send: QueuedSend): void {
-    if (target.transport === 'tls' && this.#secureContext === undefined) {
+    if (target.transport === 'tls' && this.#secureContexts === undefined) {
       this.#failed(send, 'tls_failed', 'no certificate authority is configured')
       return
     }
@@ -122,7 +122,7 @@ export class StreamPool {
 
   #dial(target: Target & { readonly transport: 'tcp' | 'tls' }, key: string): void {
     const { time, limits } = this.#options
-    const secureContext = this.#secureContext
+    const secureContext = this.#secureContexts?.for(target.serverName)
     const cancel = dial({ target, localAddress: this.#sourceFor(target), secureContext, time, limits }, outcome => {
       this.#dials.delete(cancel)
       if (!outcome.ok) {

@@ -4,9 +4,11 @@ import { writeRtpHeader } from '../src/rtp/rtp-packet.ts'
 import type { SrtpSuite } from '../src/session/media-session.ts'
 import { SrtpReceiver } from '../src/srtp/srtp-receiver.ts'
 import { SrtpSender } from '../src/srtp/srtp-sender.ts'
+import { keyAndSaltBytes } from '../src/srtp/srtp-suite.ts'
 
 const RTP_BYTES = 172
 const RTCP_BYTES = 8
+const LONGEST_OVERHEAD = 20
 const FORGERIES_PER_PACKET = 20
 const SSRC = 0x5eed5eed
 
@@ -30,7 +32,7 @@ export interface ForgeryReport {
  */
 export function tryForgeries(count: number, seed: number, suite: SrtpSuite, attacked?: Unprotects): ForgeryReport {
   const random = new SeededRandom(seed)
-  const key = { suite, keyAndSalt: random.bytes(30) }
+  const key = { suite, keyAndSalt: random.bytes(keyAndSaltBytes(suite)) }
   const attack = new Attack(random, attacked ?? new SrtpReceiver(key))
   const sender = new SrtpSender(key)
   const twin = new SrtpReceiver(key)
@@ -117,14 +119,14 @@ class Attack {
 }
 
 function nextRtp(sender: SrtpSender, sequence: number, random: Random): Uint8Array {
-  const packet = new Uint8Array(RTP_BYTES + 10)
+  const packet = new Uint8Array(RTP_BYTES + LONGEST_OVERHEAD)
   writeRtpHeader(packet, 0, false, sequence & 0xffff, sequence * 160, SSRC)
   packet.set(random.bytes(RTP_BYTES - 12), 12)
   return packet.subarray(0, sender.protect(packet, RTP_BYTES))
 }
 
 function nextRtcp(sender: SrtpSender): Uint8Array {
-  const packet = new Uint8Array(RTCP_BYTES + 14)
+  const packet = new Uint8Array(RTCP_BYTES + LONGEST_OVERHEAD)
   writeReceiverReport(packet, 0, SSRC, null)
   return packet.subarray(0, sender.protectRtcp(packet, RTCP_BYTES))
 }

@@ -1,13 +1,19 @@
-import type { SrtpKey, SrtpParameters } from '../session/media-session.ts'
+import type { SrtpKey, SrtpParameters, SrtpSuite } from '../session/media-session.ts'
+import { keyAndSaltBytes } from '../srtp/srtp-suite.ts'
 import type { LocalMedia } from './local-media.ts'
 import { type RefusedAnswer, refusedAnswer, type UsableCrypto, usableCrypto } from './peer-media.ts'
-import { KEY_AND_SALT_BYTES, SRTP_SUITES, sameKey } from './sdes.ts'
+import { AEAD_SUITES, OFFERED_SUITES, sameKey } from './sdes.ts'
 import type { CryptoAttribute, MediaDescription } from './session-description.ts'
 
 /** The lines of our offer (RFC 4568 section 7.1.1): fresh keys at first and when asked for, else those that stand. */
 export function offeredCrypto(local: LocalMedia, before: MediaDescription | undefined): readonly CryptoAttribute[] {
   if (before !== undefined && before.crypto.length > 0 && local.renewKeys !== true) return before.crypto
-  return SRTP_SUITES.map((suite, i) => cryptoLine(i + 1, { suite, keyAndSalt: local.random.bytes(KEY_AND_SALT_BYTES) }))
+  const suites = local.offerAead === true ? [...AEAD_SUITES, ...OFFERED_SUITES] : OFFERED_SUITES
+  return suites.map((suite, i) => cryptoLine(i + 1, newKey(local, suite)))
+}
+
+function newKey(local: LocalMedia, suite: SrtpSuite): SrtpKey {
+  return { suite, keyAndSalt: local.random.bytes(keyAndSaltBytes(suite)) }
 }
 
 export function cryptoLine(tag: number, key: SrtpKey): CryptoAttribute {
@@ -18,8 +24,7 @@ export function cryptoLine(tag: number, key: SrtpKey): CryptoAttribute {
 export function answerKeys(local: LocalMedia, chosen: UsableCrypto): SrtpParameters {
   const before = local.previous?.agreed?.srtp ?? null
   if (before !== null && local.renewKeys !== true && sameKey(before.receive, chosen.key)) return before
-  const send = { suite: chosen.key.suite, keyAndSalt: local.random.bytes(KEY_AND_SALT_BYTES) }
-  return { send, receive: chosen.key }
+  return { send: newKey(local, chosen.key.suite), receive: chosen.key }
 }
 
 /** What the one line of the answer makes of the lines that we offered (RFC 4568 section 7.1.3). */

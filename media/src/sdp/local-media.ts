@@ -18,6 +18,8 @@ export interface LocalMedia {
   readonly dtmfPayloadType?: number
   /** srtp-required: RTP/SAVP with SDES or nothing. rtp-only: RTP/AVP or nothing. Neither ever becomes the other. */
   readonly security: 'srtp-required' | 'rtp-only'
+  /** Offer the AES-GCM suites too, before the others; default false. An answer takes the first suite of the offer that we have. */
+  readonly offerAead?: boolean
   /** What we want; an answer is narrowed to what the offer leaves open. Default sendrecv; "sendonly" holds the peer. */
   readonly direction?: MediaDirection
   /** Master keys and salts. */

@@ -25,7 +25,7 @@ import {
   type UsableCrypto,
   usableCrypto,
 } from './peer-media.ts'
-import { SRTP_SUITES, sameKey } from './sdes.ts'
+import { OFFERED_SUITES, sameKey } from './sdes.ts'
 import type { MediaDescription, SessionDescription } from './session-description.ts'
 
 /** An offer that waits for its answer. Plain data; holds keys. */
@@ -195,7 +195,7 @@ function tryAudio(
     // Our own key sent back would protect both directions with one key (RFC 4568 section 5.1.1).
     crypto = usableCrypto(media).find(line => ours === undefined || !sameKey(line.key, ours)) ?? null
     if (crypto === null) {
-      return refusal('no_usable_crypto', 305, `no usable a=crypto: offer ${SRTP_SUITES.join(' or ')} without MKI`)
+      return refusal('no_usable_crypto', 305, `no usable a=crypto: offer ${OFFERED_SUITES.join(' or ')} without MKI`)
     }
   }
   const path = peerPath(description, media, local.direction ?? 'sendrecv')

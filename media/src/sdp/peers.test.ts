@@ -19,7 +19,7 @@ const TAKEN = [
   ['linphone-srtp-mandatory', 'PCMU', 0, 100, 'AES_CM_128_HMAC_SHA1_80', 1, '192.0.2.20', 23_000],
   ['twilio-secure-trunk', 'PCMU', 0, 101, 'AES_CM_128_HMAC_SHA1_80', 1, '54.172.60.10', 18_246],
   ['telnyx-srtp', 'PCMA', 8, 101, 'AES_CM_128_HMAC_SHA1_80', 3, '64.16.250.10', 31_870],
-  ['rtpengine-twelve-suites', 'PCMU', 0, 96, 'AES_CM_128_HMAC_SHA1_80', 7, '203.0.113.5', 30_012],
+  ['rtpengine-twelve-suites', 'PCMU', 0, 96, 'AEAD_AES_256_GCM', 1, '203.0.113.5', 30_012],
   ['freeswitch-srtp-and-plain', 'PCMU', 0, 101, 'AES_CM_128_HMAC_SHA1_80', 5, '198.51.100.7', 17_344],
   ['asterisk-sdes', 'PCMA', 8, 101, 'AES_CM_128_HMAC_SHA1_80', 1, '198.51.100.20', 14_086],
 ] as const

@@ -29,11 +29,26 @@ describe('a=crypto lines of RFC 4568', () => {
     expect(parseCrypto(several.replaceAll(/\|\d:4/g, ''))).toBeNull()
   })
 
-  it('unknown suites stay readable, with and without padding', () => {
+  it('keys stay readable, with and without padding', () => {
     const bare = '1 AEAD_AES_256_GCM inline:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
     expect(parseCrypto(bare)).toEqual(parseCrypto(`${bare}=`))
     expect(parseCrypto(bare)!.keyAndSalt.length).toBe(44)
-    expect(usableKey(parseCrypto(bare)!)).toBeNull()
+  })
+
+  it('RFC 7714 section 12: AES-GCM keys are 28 and 44 bytes with their salt, and no other length is usable', () => {
+    const line = (suite: string, bytes: number) =>
+      parseCrypto(`1 ${suite} inline:${Buffer.alloc(bytes, 7).toString('base64')}`)!
+    for (const [suite, length] of [
+      ['AEAD_AES_128_GCM', 28],
+      ['AEAD_AES_256_GCM', 44],
+      ['AES_CM_128_HMAC_SHA1_80', 30],
+    ] as const) {
+      for (const bytes of [28, 30, 44]) {
+        const expected = bytes === length ? { suite, keyAndSalt: new Uint8Array(length).fill(7) } : null
+        expect(usableKey(line(suite, bytes))).toEqual(expected)
+      }
+    }
+    expect(usableKey(line('AEAD_AES_128_GCM_8', 28))).toBeNull()
   })
 
   it.each([

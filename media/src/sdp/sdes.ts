@@ -1,11 +1,12 @@
 import type { SrtpKey, SrtpSuite } from '../session/media-session.ts'
+import { isSrtpSuite, keyAndSaltBytes } from '../srtp/srtp-suite.ts'
 import type { CryptoAttribute } from './session-description.ts'
 
-/** The suites that Parley speaks, strongest tag first (RFC 4568 section 6.2). */
-export const SRTP_SUITES: readonly SrtpSuite[] = ['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32']
+/** What we offer, strongest tag first (RFC 4568 section 6.2): every peer has one of these. */
+export const OFFERED_SUITES: readonly SrtpSuite[] = ['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32']
 
-/** 128-bit master key and 112-bit master salt (RFC 4568 section 6.2.1). */
-export const KEY_AND_SALT_BYTES = 30
+/** What we offer before them when asked to (RFC 7714 section 14.1). */
+export const AEAD_SUITES: readonly SrtpSuite[] = ['AEAD_AES_256_GCM', 'AEAD_AES_128_GCM']
 
 /** The longest key material of any registered suite is 46 bytes; twice that is still read, for suites to come. */
 const MAX_KEY_BYTES = 96
@@ -90,17 +91,14 @@ function formatLifetime(packets: bigint): string {
   return packets === 2n ** BigInt(exponent) ? `2^${exponent}` : packets.toString()
 }
 
-export function isSrtpSuite(suite: string): suite is SrtpSuite {
-  return (SRTP_SUITES as readonly string[]).includes(suite)
-}
-
 /**
  * The key of a line that we can honour, or null: a suite that we have, whole key material, no MKI, a lifetime that
  * outlasts a call, and no session parameter that must be understood and is not (RFC 4568 section 6.3.7). The parameters
  * that switch encryption or authentication off are never honoured.
  */
 export function usableKey(crypto: CryptoAttribute): SrtpKey | null {
-  if (!isSrtpSuite(crypto.suite) || crypto.keyAndSalt.length !== KEY_AND_SALT_BYTES || crypto.mki !== null) return null
+  if (!isSrtpSuite(crypto.suite) || crypto.mki !== null) return null
+  if (crypto.keyAndSalt.length !== keyAndSaltBytes(crypto.suite)) return null
   if (crypto.lifetimePackets !== null && crypto.lifetimePackets < MIN_LIFETIME) return null
   for (const parameter of crypto.sessionParameters) {
     // WSH only advises a replay window; KDR=0 is the default; a leading "-" marks what may be ignored.

@@ -1,14 +1,14 @@
 import { ParleyError } from '@parley/kernel'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
+import { keyAndSaltBytes } from '../srtp/srtp-suite.ts'
 import type { MediaParameters, SrtpParameters } from './media-session.ts'
 
 const MIN_PTIME_MS = 10
 const MAX_PTIME_MS = 60
-const SRTP_KEY_AND_SALT_BYTES = 30
 
 /**
  * What a session runs on, after checking: the peer's address is IPv4 (else `ParleyError` "unsupported_address"), keys
- * are 16 + 14 bytes ("srtp_key_invalid"), the packet time is rounded down to the 10 ms grid and kept within 10 to 60.
+ * are as long as their suite wants them ("srtp_key_invalid"), the packet time is rounded down to the 10 ms grid and kept within 10 to 60.
  */
 export function checkedParameters(parameters: MediaParameters): MediaParameters {
   const { remote, srtp, ptimeMs } = parameters
@@ -19,8 +19,9 @@ export function checkedParameters(parameters: MediaParameters): MediaParameters 
     throw new ParleyError('unsupported_address', `${remote.port} is not an RTP port`)
   }
   for (const key of srtp === null ? [] : [srtp.send, srtp.receive]) {
-    if (key.keyAndSalt.length !== SRTP_KEY_AND_SALT_BYTES) {
-      throw new ParleyError('srtp_key_invalid', `SRTP key and salt are ${key.keyAndSalt.length} bytes, not 30`)
+    const wanted = keyAndSaltBytes(key.suite)
+    if (key.keyAndSalt.length !== wanted) {
+      throw new ParleyError('srtp_key_invalid', `SRTP key and salt are ${key.keyAndSalt.length} bytes, not ${wanted}`)
     }
   }
   const ptime = Math.min(MAX_PTIME_MS, Math.max(MIN_PTIME_MS, Math.floor(ptimeMs / 10) * 10 || 20))

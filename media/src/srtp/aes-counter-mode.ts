@@ -24,9 +24,9 @@ export class AesCounterMode {
   readonly #iv = new Uint8Array(BLOCK_BYTES)
   readonly #ivWords = new Uint32Array(this.#iv.buffer)
 
-  /** `key` is 16 bytes, `salt` 14. */
+  /** `key` is 16 or 32 bytes, `salt` 14. */
   constructor(key: Uint8Array, salt: Uint8Array) {
-    this.#cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false)
+    this.#cipher = createCipheriv(key.length === 32 ? 'aes-256-ecb' : 'aes-128-ecb', key, null).setAutoPadding(false)
     this.#salt = salt.slice()
   }
 

@@ -1,15 +1,16 @@
 import { ParleyError } from '@parley/kernel'
 import type { SrtpKey } from '../session/media-session.ts'
 import { AesCounterMode } from './aes-counter-mode.ts'
+import { keyAndSaltBytes, srtpSuiteSizes } from './srtp-suite.ts'
 
-export const MASTER_KEY_BYTES = 16
-export const MASTER_SALT_BYTES = 14
 const AUTHENTICATION_KEY_BYTES = 20
+/** What the derivation works on: the salt of 12 bytes of the AEAD suites is filled up with zeros (RFC 7714 section 11). */
+const DERIVATION_SALT_BYTES = 14
 
 const RTP_LABELS = 0
 const RTCP_LABELS = 3
 
-/** What protects either RTP or RTCP (RFC 3711 section 3.2.1). */
+/** What protects either RTP or RTCP (RFC 3711 section 3.2.1). `authentication` is of no use to the AEAD suites. */
 export interface SessionKeys {
   readonly encryption: Uint8Array
   readonly authentication: Uint8Array
@@ -27,22 +28,32 @@ export function deriveRtcpKeys(key: SrtpKey): SessionKeys {
 }
 
 function derive(key: SrtpKey, firstLabel: number): SessionKeys {
-  const { keyAndSalt } = key
-  if (keyAndSalt.length !== MASTER_KEY_BYTES + MASTER_SALT_BYTES) {
-    throw new ParleyError('srtp_key_invalid', `SRTP master key and salt are ${keyAndSalt.length} bytes, not 30`)
+  const { suite, keyAndSalt } = key
+  if (keyAndSalt.length !== keyAndSaltBytes(suite)) {
+    throw new ParleyError(
+      'srtp_key_invalid',
+      `SRTP master key and salt are ${keyAndSalt.length} bytes, not ${keyAndSaltBytes(suite)}`,
+    )
   }
+  const { masterKey, masterSalt } = srtpSuiteSizes(suite)
+  const master = keyAndSalt.subarray(0, masterKey)
+  const salt = new Uint8Array(DERIVATION_SALT_BYTES)
+  salt.set(keyAndSalt.subarray(masterKey))
   return {
-    encryption: deriveOne(keyAndSalt, firstLabel, MASTER_KEY_BYTES),
-    authentication: deriveOne(keyAndSalt, firstLabel + 1, AUTHENTICATION_KEY_BYTES),
-    salt: deriveOne(keyAndSalt, firstLabel + 2, MASTER_SALT_BYTES),
+    encryption: deriveOne(master, salt, firstLabel, masterKey),
+    authentication: deriveOne(master, salt, firstLabel + 1, AUTHENTICATION_KEY_BYTES),
+    salt: deriveOne(master, salt, firstLabel + 2, masterSalt),
   }
 }
 
-/** Keystream under the master key, the label XORed into the master salt just above the 48-bit index, which is 0 here. */
-function deriveOne(keyAndSalt: Uint8Array, label: number, length: number): Uint8Array {
-  const salt = keyAndSalt.slice(MASTER_KEY_BYTES)
+/**
+ * Keystream under the master key (with 32 bytes of it RFC 6188's), the label XORed into the master salt just above the
+ * 48-bit index, which is 0 here.
+ */
+export function deriveOne(masterKey: Uint8Array, masterSalt: Uint8Array, label: number, length: number): Uint8Array {
+  const salt = masterSalt.slice()
   salt[7] = salt[7]! ^ label
   const derived = new Uint8Array(length)
-  new AesCounterMode(keyAndSalt.subarray(0, MASTER_KEY_BYTES), salt).apply(derived, 0, length, 0, 0)
+  new AesCounterMode(masterKey, salt).apply(derived, 0, length, 0, 0)
   return derived
 }

@@ -1,8 +1,8 @@
 import { isRtcpCompound } from '../rtp/rtcp.ts'
-import { isRtcp, readUint32, rtpHeaderLength, writeUint32 } from '../rtp/rtp-packet.ts'
+import { isRtcp, readUint32, rtpHeaderLength } from '../rtp/rtp-packet.ts'
 import type { SrtpKey } from '../session/media-session.ts'
-import { deriveRtcpKeys, deriveRtpKeys } from './key-derivation.ts'
 import { guessIndex, rolloverOf } from './rollover.ts'
+import { SRTCP_CLEAR_BYTES, SRTCP_ENCRYPTED } from './srtcp-layout.ts'
 import {
   SRTP_CLEAR_RTCP,
   SRTP_MALFORMED,
@@ -10,7 +10,7 @@ import {
   SRTP_TOO_MANY_STREAMS,
   SRTP_UNAUTHENTICATED,
 } from './srtp-result.ts'
-import { SRTCP_CLEAR_BYTES, SRTCP_INDEX_BYTES, SRTCP_TAG_BYTES, SrtpTransform, srtpTagBytes } from './srtp-transform.ts'
+import { type RtcpTransform, type RtpTransform, rtcpTransform, rtpTransform } from './srtp-transform.ts'
 import { StreamTable } from './stream-table.ts'
 
 const SECOND_CYCLE = 0x10000
@@ -21,16 +21,15 @@ const SECOND_CYCLE = 0x10000
  * leaves no trace, not even room for its SSRC. It lives as long as the key, through hold and re-INVITE.
  */
 export class SrtpReceiver {
-  readonly #rtp: SrtpTransform
-  readonly #rtcp: SrtpTransform
+  readonly #rtp: RtpTransform
+  readonly #rtcp: RtcpTransform
   readonly #streams = new StreamTable()
-  readonly #tag = new Uint8Array(SRTCP_TAG_BYTES)
   #rollover = 0
 
-  /** Throws `ParleyError` "srtp_key_invalid" when key and salt are not 30 bytes. */
+  /** Throws `ParleyError` "srtp_key_invalid" when key and salt are not as long as the suite wants them. */
   constructor(key: SrtpKey) {
-    this.#rtp = new SrtpTransform(deriveRtpKeys(key), srtpTagBytes(key.suite))
-    this.#rtcp = new SrtpTransform(deriveRtcpKeys(key), SRTCP_TAG_BYTES)
+    this.#rtp = rtpTransform(key)
+    this.#rtcp = rtcpTransform(key)
   }
 
   /** Sources that have sent at least one authentic packet. */
@@ -48,8 +47,7 @@ export class SrtpReceiver {
    * below 0, the packet then being as it was: SRTP_MALFORMED, SRTP_REPLAYED, SRTP_UNAUTHENTICATED, SRTP_TOO_MANY_STREAMS.
    */
   unprotect(packet: Uint8Array, length: number): number {
-    const tagAt = length - this.#rtp.tagBytes
-    const header = rtpHeaderLength(packet, tagAt)
+    const header = rtpHeaderLength(packet, length - this.#rtp.overhead)
     if (header < 0 || length > packet.length) return SRTP_MALFORMED
     const sequence = (packet[2]! << 8) | packet[3]!
     const ssrc = readUint32(packet, 8)
@@ -57,18 +55,17 @@ export class SrtpReceiver {
     const highest = known === null ? -1 : known.rtp.highest
     let index = guessIndex(highest, sequence)
     if (known !== null && !known.rtp.accepts(index)) return SRTP_REPLAYED
-    if (!this.#authentic(packet, tagAt, index)) {
+    if (!this.#rtp.authentic(packet, header, length, ssrc, index)) {
       // A source that began near 65535 may have wrapped before its first packet reached us.
       if (highest >= 0 || sequence >= SECOND_CYCLE / 2) return SRTP_UNAUTHENTICATED
       index += SECOND_CYCLE
-      if (!this.#authentic(packet, tagAt, index)) return SRTP_UNAUTHENTICATED
+      if (!this.#rtp.authentic(packet, header, length, ssrc, index)) return SRTP_UNAUTHENTICATED
     }
     const stream = known ?? this.#streams.add(ssrc)
     if (stream === null) return SRTP_TOO_MANY_STREAMS
     stream.rtp.commit(index)
     this.#rollover = rolloverOf(index)
-    this.#rtp.cipher.apply(packet, header, tagAt, ssrc, index)
-    return tagAt
+    return this.#rtp.open(packet, header, length, ssrc, index)
   }
 
   /**
@@ -81,34 +78,17 @@ export class SrtpReceiver {
   }
 
   #unprotectRtcp(packet: Uint8Array, length: number): number {
-    const tagAt = length - SRTCP_TAG_BYTES
-    const end = tagAt - SRTCP_INDEX_BYTES
-    if (end < SRTCP_CLEAR_BYTES || !isRtcp(packet, length)) return SRTP_MALFORMED
+    if (length - this.#rtcp.overhead < SRTCP_CLEAR_BYTES || !isRtcp(packet, length)) return SRTP_MALFORMED
     const ssrc = readUint32(packet, 4)
-    const flagAndIndex = readUint32(packet, end)
-    const index = flagAndIndex & 0x7fffffff
+    const flagAndIndex = readUint32(packet, this.#rtcp.indexAt(length))
+    const encrypted = flagAndIndex >= SRTCP_ENCRYPTED
+    const index = encrypted ? flagAndIndex - SRTCP_ENCRYPTED : flagAndIndex
     const known = this.#streams.find(ssrc)
     if (known !== null && !known.rtcp.accepts(index)) return SRTP_REPLAYED
-    this.#takeTag(packet, tagAt, SRTCP_TAG_BYTES)
-    if (!this.#rtcp.verifies(packet, tagAt, this.#tag)) return SRTP_UNAUTHENTICATED
+    if (!this.#rtcp.authentic(packet, length, ssrc, encrypted, index)) return SRTP_UNAUTHENTICATED
     const stream = known ?? this.#streams.add(ssrc)
     if (stream === null) return SRTP_TOO_MANY_STREAMS
     stream.rtcp.commit(index)
-    if (flagAndIndex > 0x7fffffff) this.#rtcp.cipher.apply(packet, SRTCP_CLEAR_BYTES, end, ssrc, index)
-    return end
-  }
-
-  /** The tag covers the rollover counter, which is not sent: it stands in for the tag while the hash is computed. */
-  #authentic(packet: Uint8Array, tagAt: number, index: number): boolean {
-    const { tagBytes } = this.#rtp
-    this.#takeTag(packet, tagAt, tagBytes)
-    writeUint32(packet, tagAt, rolloverOf(index))
-    const authentic = this.#rtp.verifies(packet, tagAt + 4, this.#tag)
-    for (let i = 0; i < tagBytes; i++) packet[tagAt + i] = this.#tag[i]!
-    return authentic
-  }
-
-  #takeTag(packet: Uint8Array, tagAt: number, tagBytes: number): void {
-    for (let i = 0; i < tagBytes; i++) this.#tag[i] = packet[tagAt + i]!
+    return this.#rtcp.open(packet, length, ssrc, encrypted, index)
   }
 }

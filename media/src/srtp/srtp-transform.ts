@@ -1,46 +1,43 @@
-import type { SrtpSuite } from '../session/media-session.ts'
-import { AesCounterMode } from './aes-counter-mode.ts'
-import { HmacSha1 } from './hmac-sha1.ts'
-import type { SessionKeys } from './key-derivation.ts'
+import type { SrtpKey } from '../session/media-session.ts'
+import { CounterModeRtcp, CounterModeRtp } from './counter-mode-transform.ts'
+import { GcmRtcp, GcmRtp } from './gcm-transform.ts'
+import { deriveRtcpKeys, deriveRtpKeys } from './key-derivation.ts'
+import { srtpSuiteSizes } from './srtp-suite.ts'
 
-/** SRTCP carries the long tag under both suites (RFC 4568 section 6.2). */
-export const SRTCP_TAG_BYTES = 10
-
-/** RTCP's own header of 8 bytes stays in clear. */
-export const SRTCP_CLEAR_BYTES = 8
-
-/** E flag and SRTCP index (RFC 3711 section 3.4). */
-export const SRTCP_INDEX_BYTES = 4
-
-export function srtpTagBytes(suite: SrtpSuite): number {
-  return suite === 'AES_CM_128_HMAC_SHA1_32' ? 4 : 10
+/**
+ * Encryption and authentication of RTP under one set of session keys. Opening takes two steps, so that nothing is
+ * remembered or written of a packet before it is known to be authentic.
+ */
+export interface RtpTransform {
+  /** Bytes that `seal` adds. */
+  readonly overhead: number
+  /** Protects the packet in the first `length` bytes, its payload beginning at `header`; room is there. The new length. */
+  seal(packet: Uint8Array, header: number, length: number, ssrc: number, index: number): number
+  /** Whether the protected packet in the first `length` bytes is authentic as packet `index`; it is left as it was. */
+  authentic(packet: Uint8Array, header: number, length: number, ssrc: number, index: number): boolean
+  /** Decrypts in place the packet that was just found `authentic`; the new length. */
+  open(packet: Uint8Array, header: number, length: number, ssrc: number, index: number): number
 }
 
-/** Encryption and authentication under one set of session keys (RFC 3711 section 4). */
-export class SrtpTransform {
-  readonly tagBytes: number
-  readonly cipher: AesCounterMode
-  readonly #hmac: HmacSha1
+/** The same for RTCP, whose index travels in the packet with the flag E: it is encrypted (RFC 3711 section 3.4). */
+export interface RtcpTransform {
+  readonly overhead: number
+  /** Where flag and index stand in a protected packet of `length` bytes. */
+  indexAt(length: number): number
+  seal(packet: Uint8Array, length: number, ssrc: number, index: number): number
+  authentic(packet: Uint8Array, length: number, ssrc: number, encrypted: boolean, index: number): boolean
+  open(packet: Uint8Array, length: number, ssrc: number, encrypted: boolean, index: number): number
+}
 
-  constructor(keys: SessionKeys, tagBytes: number) {
-    this.tagBytes = tagBytes
-    this.cipher = new AesCounterMode(keys.encryption, keys.salt)
-    this.#hmac = new HmacSha1(keys.authentication)
-  }
+/** Throws `ParleyError` "srtp_key_invalid" when key and salt are not as long as the suite wants them. */
+export function rtpTransform(key: SrtpKey): RtpTransform {
+  const keys = deriveRtpKeys(key)
+  const { aead, tag } = srtpSuiteSizes(key.suite)
+  return aead ? new GcmRtp(keys) : new CounterModeRtp(keys, tag)
+}
 
-  /** Writes the tag of the first `authenticated` bytes of `packet` to `tagAt`. */
-  writeTag(packet: Uint8Array, authenticated: number, tagAt: number): void {
-    this.#hmac.compute(packet, authenticated)
-    const digest = this.#hmac.digest
-    for (let i = 0; i < this.tagBytes; i++) packet[tagAt + i] = digest[i]!
-  }
-
-  /** Compares in a time that does not tell how many bytes were right. */
-  verifies(packet: Uint8Array, authenticated: number, tag: Uint8Array): boolean {
-    this.#hmac.compute(packet, authenticated)
-    const digest = this.#hmac.digest
-    let difference = 0
-    for (let i = 0; i < this.tagBytes; i++) difference |= digest[i]! ^ tag[i]!
-    return difference === 0
-  }
+/** Throws `ParleyError` "srtp_key_invalid". */
+export function rtcpTransform(key: SrtpKey): RtcpTransform {
+  const keys = deriveRtcpKeys(key)
+  return srtpSuiteSizes(key.suite).aead ? new GcmRtcp(keys) : new CounterModeRtcp(keys)
 }

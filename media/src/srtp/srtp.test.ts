@@ -15,13 +15,19 @@ import {
   SRTP_UNAUTHENTICATED,
 } from './srtp-result.ts'
 import { SrtpSender } from './srtp-sender.ts'
+import { keyAndSaltBytes, srtpSuiteSizes } from './srtp-suite.ts'
 import { MAX_STREAMS } from './stream-table.ts'
 
 const SSRC = 0xcafebabe
-const SUITES: readonly SrtpSuite[] = ['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32']
+const SUITES: readonly SrtpSuite[] = [
+  'AES_CM_128_HMAC_SHA1_80',
+  'AES_CM_128_HMAC_SHA1_32',
+  'AEAD_AES_128_GCM',
+  'AEAD_AES_256_GCM',
+]
 
 function keyOf(seed: number, suite: SrtpSuite = SUITES[0]!): SrtpKey {
-  return { suite, keyAndSalt: new SeededRandom(seed).bytes(30) }
+  return { suite, keyAndSalt: new SeededRandom(seed).bytes(keyAndSaltBytes(suite)) }
 }
 
 /** RTP packet of `index` with a payload that tells which one it is. */
@@ -47,25 +53,51 @@ function unprotect(receiver: SrtpReceiver, packet: Uint8Array): Uint8Array | num
   return length < 0 ? length : copy.subarray(0, length)
 }
 
-/** RFC 3711 word by word with node:crypto's own counter mode and HMAC, for packets of a 12-byte header. */
+/** RFC 3711 section 4.3 with node:crypto's own counter mode. */
+function derived(key: SrtpKey, label: number, length: number): Buffer {
+  const { masterKey } = srtpSuiteSizes(key.suite)
+  const iv = Buffer.alloc(16)
+  iv.set(key.keyAndSalt.subarray(masterKey))
+  iv[7]! ^= label
+  const algorithm = masterKey === 32 ? 'aes-256-ctr' : 'aes-128-ctr'
+  return createCipheriv(algorithm, key.keyAndSalt.subarray(0, masterKey), iv).update(Buffer.alloc(length))
+}
+
+/** RFC 3711 and RFC 7714 word by word with node:crypto's own modes and HMAC, for packets of a 12-byte header. */
 function reference(key: SrtpKey, packet: Uint8Array, index: number): Uint8Array {
-  const masterSalt = key.keyAndSalt.subarray(16)
-  const derive = (label: number, length: number): Buffer => {
-    const iv = Buffer.concat([masterSalt, Buffer.alloc(2)])
-    iv[7]! ^= label
-    return createCipheriv('aes-128-ctr', key.keyAndSalt.subarray(0, 16), iv).update(Buffer.alloc(length))
-  }
+  if (srtpSuiteSizes(key.suite).aead) return gcmReference(key, packet, index)
   const blinding = Buffer.alloc(16)
   Buffer.from(packet.subarray(8, 12)).copy(blinding, 4)
   blinding.writeUIntBE(index, 8, 6)
-  const salt = derive(2, 14)
+  const salt = derived(key, 2, 14)
   const iv = blinding.map((byte, i) => byte ^ (salt[i] ?? 0))
-  const payload = createCipheriv('aes-128-ctr', derive(0, 16), iv).update(packet.subarray(12))
+  const payload = createCipheriv('aes-128-ctr', derived(key, 0, 16), iv).update(packet.subarray(12))
   const rollover = Buffer.alloc(4)
   rollover.writeUInt32BE(Math.floor(index / 65536))
   const body = Buffer.concat([packet.subarray(0, 12), payload])
-  const tag = createHmac('sha1', derive(1, 20)).update(body).update(rollover).digest()
+  const tag = createHmac('sha1', derived(key, 1, 20))
+    .update(body)
+    .update(rollover)
+    .digest()
   return Uint8Array.from([...body, ...tag.subarray(0, key.suite.endsWith('32') ? 4 : 10)])
+}
+
+function gcmReference(key: SrtpKey, packet: Uint8Array, index: number): Uint8Array {
+  const { masterKey } = srtpSuiteSizes(key.suite)
+  const iv = Buffer.alloc(12)
+  Buffer.from(packet.subarray(8, 12)).copy(iv, 2)
+  iv.writeUIntBE(index, 6, 6)
+  const salt = derived(key, 2, 12)
+  const algorithm = masterKey === 32 ? 'aes-256-gcm' : 'aes-128-gcm'
+  const cipher = createCipheriv(
+    algorithm,
+    derived(key, 0, masterKey),
+    iv.map((byte, i) => byte ^ salt[i]!),
+  )
+  const header = packet.subarray(0, 12)
+  const payload = cipher.setAAD(header).update(packet.subarray(12))
+  cipher.final()
+  return Uint8Array.from([...header, ...payload, ...cipher.getAuthTag()])
 }
 
 interface Network {
@@ -267,26 +299,27 @@ describe('sources', () => {
 
 describe('SRTCP', () => {
   function report(ssrc = SSRC): Uint8Array {
-    const packet = new Uint8Array(30)
+    const packet = new Uint8Array(40)
     writeBye(packet, writeReceiverReport(packet, 0, ssrc, null), ssrc)
     return packet
   }
 
-  it.each(SUITES)('%s: encrypted with a tag of 80 bits, taken once, in any order, apart from RTP', suite => {
+  it.each(SUITES)('%s: encrypted with the long tag, taken once, in any order, apart from RTP', suite => {
+    const protectedBytes = 16 + 4 + Math.max(10, srtpSuiteSizes(suite).tag)
     const key = keyOf(12, suite)
     const sender = new SrtpSender(key)
     const receiver = new SrtpReceiver(key)
     const wire = [0, 1, 2].map(() => {
       const packet = report()
-      expect(sender.protectRtcp(packet, 16)).toBe(30)
-      return packet
+      expect(sender.protectRtcp(packet, 16)).toBe(protectedBytes)
+      return packet.subarray(0, protectedBytes)
     })
     expect(wire[0]!.subarray(8, 16)).not.toEqual(report().subarray(8, 16))
     for (const i of [1, 0, 2]) {
       const packet = wire[i]!.slice()
-      expect(receiver.unprotectRtcp(packet, 30)).toBe(16)
+      expect(receiver.unprotectRtcp(packet, protectedBytes)).toBe(16)
       expect(packet.subarray(0, 16)).toEqual(report().subarray(0, 16))
-      expect(receiver.unprotectRtcp(wire[i]!.slice(), 30)).toBe(SRTP_REPLAYED)
+      expect(receiver.unprotectRtcp(wire[i]!.slice(), protectedBytes)).toBe(SRTP_REPLAYED)
     }
     expect(unprotect(receiver, protect(sender, plain(0)))).toEqual(plain(0))
   })

@@ -1,4 +1,5 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import { keyAndSaltBytes } from '../../srtp/srtp-suite.ts'
 import { InlineMediaPlane } from '../inline-media-plane.ts'
 import type { MediaEvent, MediaParameters, MediaSession, SrtpKey, SrtpSuite } from '../media-session.ts'
 import { type NetworkConditions, VirtualPacketNetwork } from '../virtual-packet-network.ts'
@@ -132,8 +133,8 @@ export class VirtualCall {
     const { suite = 'AES_CM_128_HMAC_SHA1_80' } = this.#options
     if (suite === null) return null
     return {
-      ab: { suite, keyAndSalt: this.random.bytes(30) },
-      ba: { suite, keyAndSalt: this.random.bytes(30) },
+      ab: { suite, keyAndSalt: this.random.bytes(keyAndSaltBytes(suite)) },
+      ba: { suite, keyAndSalt: this.random.bytes(keyAndSaltBytes(suite)) },
     }
   }
 }

@@ -59,6 +59,7 @@ export { serialiseWarning } from './message/warning.ts'
 export { DEFAULT_TIMERS, type TimerSettings } from './transaction/timers.ts'
 export type { DnsPort, NaptrRecord, SrvRecord } from './transport/dns.ts'
 export { DnsCache, type DnsCacheOptions } from './transport/dns-cache.ts'
+export { isHostName } from './transport/host-name.ts'
 export { type IpNetwork, isInNetworks, parseIpNetwork } from './transport/ip-network.ts'
 export { bareHost, defaultPort, type Resolver } from './transport/resolver.ts'
 export {
@@ -79,6 +80,7 @@ export type {
   TransportOutput,
 } from './transport/transport.ts'
 export type { ByeOutcome } from './ua/bye.ts'
+export { forwardableHeaders } from './ua/custom-headers.ts'
 export type {
   AnswerOptions,
   Body,

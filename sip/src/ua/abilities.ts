@@ -1,5 +1,5 @@
 /** Methods that this user agent takes, for Allow (RFC 3261 section 20.5). */
-export const METHODS: readonly string[] = ['INVITE', 'ACK', 'CANCEL', 'BYE', 'OPTIONS', 'INFO']
+export const METHODS: readonly string[] = ['INVITE', 'ACK', 'CANCEL', 'BYE', 'OPTIONS', 'INFO', 'NOTIFY']
 
 /** Option tags that may stand in Require, for Supported (sections 8.2.2.3, 20.37). */
 export const EXTENSIONS: readonly string[] = []

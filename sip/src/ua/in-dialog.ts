@@ -3,10 +3,11 @@ import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import type { Flow } from '../transport/transport.ts'
 import { METHODS } from './abilities.ts'
 import type { DialogSession } from './invite-session.ts'
+import { receiveNotify } from './notify.ts'
 import { answerOptions } from './options.ts'
 import { respond, type UaContext } from './ua-context.ts'
 
-/** What is done with a request in a dialog, by method. PRACK, UPDATE, REFER and NOTIFY get their rows here. */
+/** What is done with a request in a dialog, by method. */
 type Handler = (ctx: UaContext, session: DialogSession, transaction: ServerTransaction) => void
 
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
@@ -27,6 +28,10 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
     },
   ],
   ['INFO', (_ctx, session, transaction) => transaction.respond(session.infos.receive(transaction.request))],
+  [
+    'NOTIFY',
+    (ctx, session, transaction) => transaction.respond(receiveNotify(ctx, session.refers, transaction.request)),
+  ],
   ['OPTIONS', (ctx, _session, transaction) => transaction.respond(answerOptions(ctx, transaction.request))],
   // Whoever may move a call is decided by our own policy, never by the far end.
   ['REFER', (ctx, _session, transaction) => transaction.respond(respond(ctx, transaction.request, 403))],

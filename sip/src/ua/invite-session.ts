@@ -1,10 +1,11 @@
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
-import type { SipRequest } from '../message/message.ts'
+import type { NameAddr, SipRequest, Uri } from '../message/message.ts'
 import { parseReason } from '../message/reason.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import type { Flow } from '../transport/transport.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
 import { InfoExchange } from './info.ts'
+import { OutgoingRefer } from './refer.ts'
 import { OutgoingReinvite } from './reinvite.ts'
 import { IncomingReinvite } from './reinvite-server.ts'
 import type {
@@ -14,6 +15,7 @@ import type {
   HeaderReason,
   InviteSession,
   OutboundCall,
+  ReferOptions,
   SessionEnd,
   SessionEvent,
 } from './session.ts'
@@ -32,6 +34,7 @@ export class DialogSession implements InviteSession {
   readonly reinvites: IncomingReinvite
   readonly #reoffers: OutgoingReinvite
   readonly infos: InfoExchange
+  readonly refers: OutgoingRefer
 
   constructor(core: SessionCore) {
     this.core = core
@@ -43,6 +46,7 @@ export class DialogSession implements InviteSession {
       onUnacknowledged: () => gone('timeout', 'no ACK to the answer of a re-INVITE'),
     })
     this.infos = new InfoExchange(core, status => gone('protocol', `INFO answered ${status}`))
+    this.refers = new OutgoingRefer(core, detail => gone('protocol', detail))
   }
 
   startOutbound(call: OutboundCall): void {
@@ -152,6 +156,11 @@ export class DialogSession implements InviteSession {
     this.infos.send(body)
   }
 
+  refer(target: NameAddr | Uri, options: ReferOptions = {}): void {
+    this.#confirmed('refer')
+    this.refers.send(target, options)
+  }
+
   #inbound(command: string): UasInvite {
     if (this.#uas === undefined) throw new SipStateError(command, `${this.core.direction} and ${this.core.state}`)
     return this.#uas
@@ -167,8 +176,7 @@ export class DialogSession implements InviteSession {
     if (this.core.state !== 'confirmed' || dialog === undefined) return
     this.core.state = 'terminating'
     this.#uac?.settleAck()
-    this.#reoffers.stop()
-    this.reinvites.stop()
+    this.#stopExchanges()
     const bye = () => {
       if (this.core.ended) return
       const { ctx, identity, flow } = this.core
@@ -193,8 +201,13 @@ export class DialogSession implements InviteSession {
   #stop(): void {
     this.#uac?.settleAck()
     this.#uas?.stop()
+    this.#stopExchanges()
+  }
+
+  #stopExchanges(): void {
     this.#reoffers.stop()
     this.reinvites.stop()
+    this.refers.stop()
   }
 
   /** The user agent closes and waits no longer: nothing more is sent. */

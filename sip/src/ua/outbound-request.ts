@@ -8,6 +8,7 @@ import { serialise } from '../message/serialise.ts'
 import type { NextHop } from '../transport/transport.ts'
 import { CallIdentity } from './call-identity.ts'
 import { ClientRequest, headersWith } from './client-request.ts'
+import { checkHeaders } from './custom-headers.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { contactFor, type UaContext, userOf } from './ua-context.ts'
 import type { OutboundRequest, RequestOutcome } from './user-agent-options.ts'
@@ -32,6 +33,7 @@ export function createOutboundRequest(
   body?: Body,
 ): SipRequest {
   const { random, userAgentName } = ctx
+  checkHeaders(call.headers ?? [])
   const ours = headersWith(userAgentName === undefined ? own : [...own, ['User-Agent', userAgentName]])
   const request = createRequest({
     method,

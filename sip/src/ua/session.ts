@@ -1,6 +1,7 @@
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
-import type { NameAddr, SipRequest, SipUri } from '../message/message.ts'
+import type { NameAddr, SipRequest, SipUri, Uri } from '../message/message.ts'
 import type { Flow, NextHop } from '../transport/transport.ts'
+import type { SessionTimerOptions } from './session-timer-options.ts'
 
 export type Direction = 'inbound' | 'outbound'
 
@@ -36,8 +37,11 @@ export interface InviteSession {
 
   /** Inbound before the answer: 180 or 183, or any 101..199. */
   progress(status: number, body?: Body): void
-  /** Inbound: 200 with our SDP: the answer, or the offer when the INVITE had none. Retransmitted until ACK. */
-  answer(body: Body): void
+  /**
+   * Inbound: 200 with our SDP: the answer, or the offer when the INVITE had none. Retransmitted until ACK. It waits for
+   * the PRACK of a reliable 18x that carried SDP (RFC 3262 section 3): until then the session stays "early".
+   */
+  answer(body: Body, options?: AnswerOptions): void
   /** Inbound before the answer: 300..699. */
   reject(
     status: number,
@@ -59,6 +63,26 @@ export interface InviteSession {
   rejectOffer(status: number, warning?: string): void
   /** INFO in the dialog; the outcome is the event `info-result`. */
   info(body: Body): void
+  /**
+   * Asks the far end to call `target` instead of us (blind transfer: RFC 3515, RFC 5589 section 6). `refer-progress`
+   * follows for every status that it reports, then `refer-result` once; the session stands until the owner hangs up.
+   * One at a time: another one meanwhile throws "wrong_state".
+   */
+  refer(target: NameAddr | Uri, options?: ReferOptions): void
+}
+
+export interface AnswerOptions {
+  /** Default: the user agent's. */
+  readonly sessionTimer?: SessionTimerOptions
+}
+
+export interface ReferOptions {
+  /** Referred-By (RFC 3892); default: none is sent. */
+  readonly referredBy?: NameAddr
+  /** Checked like those of `OutboundCall`. */
+  readonly headers?: HeaderPairs
+  /** The result is told after this long at the latest; default 180 s. */
+  readonly timeoutMs?: number
 }
 
 export type HeaderPairs = readonly (readonly [name: string, value: string])[]
@@ -79,6 +103,8 @@ export type SessionEvent =
       readonly status: number
       readonly toTag: string | undefined
       readonly body: Body | undefined
+      /** It came reliably (RFC 3262): its body is the answer to our offer, and no later one counts. */
+      readonly reliable?: true
     }
   /** Outbound: 2xx. With a body: the answer, ACK already sent; or, with delayed offer, the offer to `acknowledge`. */
   | { readonly type: 'answered'; readonly body: Body | undefined }
@@ -93,9 +119,31 @@ export type SessionEvent =
   | { readonly type: 'reoffer-rejected'; readonly status: number }
   /** INFO of the peer, already answered 200 (a type nobody handles was answered 415 and is not told). */
   | { readonly type: 'info'; readonly body: Body }
+  /** 408: no answer; 503: no way to the peer, or the connection died behind the INFO, which is not sent twice. */
   | { readonly type: 'info-result'; readonly status: number }
+  /**
+   * The session timer wants a refresh and the peer takes no UPDATE: call `reoffer` with the session description that
+   * stands, its version unchanged (RFC 4028 section 7.4). A re-offer that is under way already does it as well.
+   */
+  | { readonly type: 'refresh' }
+  /** A session refresh went through (RFC 4028), sent by us or by the peer. */
+  | { readonly type: 'refreshed'; readonly by: 'local' | 'remote' }
+  /** How the call that `refer` asked for goes on, as the far end reports it (message/sipfrag, RFC 3420). */
+  | { readonly type: 'refer-progress'; readonly status: number; readonly reason: string }
+  /** What came of `refer`, once; before `ended`. The owner hangs up now. */
+  | ({ readonly type: 'refer-result' } & ReferResult)
   /** Last event, exactly once. */
   | { readonly type: 'ended'; readonly end: SessionEnd }
+
+/** What is known of a transfer at its end. */
+export interface ReferResult {
+  /** Final status of the REFER: 2xx accepted, 408 no answer, 503 no way to the peer; null when the session ended first. */
+  readonly referStatus: number | null
+  /** The last final status that was reported of the call to the target; null when none was. */
+  readonly finalSipStatus: number | null
+  /** Reason of the Subscription-State that ended the subscription ("noresource", …); null without one. */
+  readonly subscriptionReason: string | null
+}
 
 /** How a session ended, decided once. */
 export interface SessionEnd {
@@ -137,6 +185,8 @@ export interface OutboundCall {
   readonly body?: Body
   /** CANCEL after this long without a final answer; default 180 s. */
   readonly ringTimeoutMs?: number
+  /** Default: the user agent's. */
+  readonly sessionTimer?: SessionTimerOptions
 }
 
 export interface Credentials {

@@ -3,6 +3,7 @@ import type { NameAddr, SipResponse, SipUri } from '../message/message.ts'
 import type { TimerSettings } from '../transaction/timers.ts'
 import type { NextHop, SipTransport } from '../transport/transport.ts'
 import type { Credentials, Gatekeeper, HeaderPairs, InviteSession } from './session.ts'
+import type { SessionTimerOptions } from './session-timer-options.ts'
 
 export interface UserAgentOptions {
   readonly time: Time
@@ -17,6 +18,8 @@ export interface UserAgentOptions {
   readonly timers?: Partial<TimerSettings>
   /** Media types of INFO bodies that sessions are told about; default `application/dtmf-relay`, `application/dtmf`. */
   readonly acceptedInfoTypes?: readonly string[]
+  /** For calls that do not say otherwise; default: 1800 s. */
+  readonly sessionTimer?: SessionTimerOptions
   readonly log?: (entry: LogEntry) => void
 }
 

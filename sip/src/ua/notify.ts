@@ -1,0 +1,44 @@
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import { screenRequest } from '../message/screen-request.ts'
+import { EXTENSIONS, METHODS } from './abilities.ts'
+import type { OutgoingRefer } from './refer.ts'
+import { sipfragStatus } from './sipfrag.ts'
+import { parseTokenParams } from './token-params.ts'
+import { respond, type UaContext } from './ua-context.ts'
+
+/** What a NOTIFY of the refer package says (RFC 3515 section 2.4.4). */
+export interface TransferNotice {
+  /** Undefined: the body has no status line. */
+  readonly status: number | undefined
+  readonly reason: string
+  readonly terminated: boolean
+  readonly subscriptionReason: string | undefined
+}
+
+/**
+ * The answer to a NOTIFY in the dialog (RFC 6665 section 4.1.3): 200 when it belongs to a REFER of ours that waits, 481
+ * when there is no such subscription, 489 for other event packages.
+ */
+export function receiveNotify(ctx: UaContext, refers: OutgoingRefer, request: SipRequest): SipResponse {
+  const objection = screenRequest(request, {
+    methods: METHODS,
+    extensions: EXTENSIONS,
+    mediaTypes: ['message/sipfrag'],
+  })
+  if (objection !== undefined) return respond(ctx, request, objection.status, { extra: objection.headers })
+  const event = parseTokenParams(request.headers.get('Event') ?? '')
+  if (event?.token.toLowerCase() !== 'refer') {
+    return respond(ctx, request, 489, { extra: [['Allow-Events', 'refer']] })
+  }
+  if (!refers.expects(event.params.get('id') ?? undefined)) return respond(ctx, request, 481)
+  // Without the header, which old notifiers leave out, the subscription counts as active.
+  const state = parseTokenParams(request.headers.get('Subscription-State') ?? '')
+  const fragment = sipfragStatus(request.body)
+  refers.notified({
+    status: fragment?.status,
+    reason: fragment?.reason ?? '',
+    terminated: state?.token.toLowerCase() === 'terminated',
+    subscriptionReason: state?.params.get('reason') ?? undefined,
+  })
+  return respond(ctx, request, 200)
+}

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { Pair, sipUri } from './testing/pair.ts'
+import { RawCallee } from './testing/raw-callee.ts'
+import type { Reply } from './testing/raw-peer.ts'
+
+const target = sipUri('desk', 'other.test', 'udp')
+const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
+
+/** A call that stands, with a REFER in it that was answered. */
+function referred(status: number | undefined, reply: Reply = {}) {
+  const callee = new RawCallee(new Pair()).answer()
+  callee.caller.session.refer(target)
+  callee.pair.time.advance(100)
+  if (status !== undefined) callee.peer.reply(callee.peer.last('REFER'), status, reply)
+  callee.pair.time.advance(100)
+  return callee
+}
+
+function notify(callee: RawCallee, state: string, body: string, event = 'refer') {
+  const headers = [`Event: ${event}`, 'Content-Type: message/sipfrag;version=2.0']
+  return callee.send('NOTIFY', {
+    headers: state === '' ? headers : [...headers, `Subscription-State: ${state}`],
+    body: `${body}\r\n`,
+  })
+}
+
+describe('REFER (RFC 3515): a blind transfer to its end', () => {
+  it('202, NOTIFYs with sipfrag 100, 180, 200, terminated: progress, one result, and the call stands until hung up', () => {
+    const callee = referred(202)
+    const { request } = callee.peer.last('REFER')
+    expect(request.headers.get('Refer-To')).toBe('<sip:desk@other.test;transport=udp>')
+    expect(request.contact).toHaveLength(1)
+    expect(notify(callee, 'active;expires=60', 'SIP/2.0 100 Trying')).toBe(200)
+    expect(notify(callee, 'active;expires=60', 'SIP/2.0 180 Ringing')).toBe(200)
+    expect(callee.events('refer-result')).toEqual([])
+    expect(notify(callee, 'terminated;reason=noresource', 'SIP/2.0 200 OK')).toBe(200)
+    expect(callee.events('refer-progress').map(({ status }) => status)).toEqual([100, 180, 200])
+    const result = { referStatus: 202, finalSipStatus: 200, subscriptionReason: 'noresource' }
+    expect(callee.events('refer-result')).toEqual([{ type: 'refer-result', ...result }])
+    expect(callee.caller.session.state).toBe('confirmed')
+    // RFC 6665 section 4.1.3: the subscription is gone.
+    expect(notify(callee, 'terminated', 'SIP/2.0 200 OK')).toBe(481)
+    callee.caller.session.hangUp()
+    callee.pair.time.advance(100)
+    callee.peer.reply(callee.peer.last('BYE'), 200)
+    callee.pair.time.advance(100_000)
+    expect(callee.caller.end).toMatchObject({ cause: 'bye', confirmed: true })
+    expect(callee.pair.a.ua.footprint).toEqual(clean)
+  })
+
+  it('the target does not answer: its status is the result', () => {
+    const callee = referred(200)
+    notify(callee, 'terminated;reason=noresource', 'SIP/2.0 486 Busy Here')
+    expect(callee.events('refer-result')).toMatchObject([{ referStatus: 200, finalSipStatus: 486 }])
+  })
+
+  it.each([302, 403, 405, 503, 603])('refused with %i: the result comes at once, the call stands', status => {
+    const callee = referred(status)
+    expect(callee.events('refer-result')).toMatchObject([{ referStatus: status, finalSipStatus: null }])
+    expect(callee.caller.session.state).toBe('confirmed')
+    expect(callee.peer.methods().filter(method => method === 'INVITE')).toHaveLength(1)
+  })
+
+  it('481 to the REFER: the call is gone, and ends after the result', () => {
+    const callee = referred(481)
+    callee.peer.reply(callee.peer.last('BYE'), 481)
+    callee.pair.time.advance(100)
+    expect(callee.caller.types.slice(-2)).toEqual(['refer-result', 'ended'])
+  })
+
+  it('no answer to the REFER counts as 408', () => {
+    const callee = referred(undefined)
+    callee.pair.time.advance(32_000)
+    expect(callee.events('refer-result')).toMatchObject([{ referStatus: 408, finalSipStatus: null }])
+  })
+
+  it('a NOTIFY that overtakes the 202 is taken, and the result waits for the 202 (RFC 6665 section 4.1.2.4)', () => {
+    const callee = referred(undefined)
+    expect(notify(callee, 'terminated;reason=noresource', 'SIP/2.0 200 OK')).toBe(200)
+    expect(callee.events('refer-result')).toEqual([])
+    callee.peer.reply(callee.peer.last('REFER'), 202)
+    callee.pair.time.advance(100)
+    expect(callee.events('refer-result')).toMatchObject([{ referStatus: 202, finalSipStatus: 200 }])
+  })
+
+  it('the far end hangs up before it told the end: the result is what is known, before "ended"', () => {
+    const callee = referred(202)
+    notify(callee, 'active', 'SIP/2.0 180 Ringing')
+    expect(callee.send('BYE')).toBe(200)
+    expect(callee.caller.types.slice(-2)).toEqual(['refer-result', 'ended'])
+    expect(callee.events('refer-result')).toMatchObject([{ referStatus: 202, finalSipStatus: null }])
+  })
+
+  it('a far end that tells nothing is waited for 3 minutes; one that ends no subscription 5 s behind a final status', () => {
+    const silent = referred(202)
+    silent.pair.time.advance(179_000)
+    expect(silent.events('refer-result')).toEqual([])
+    silent.pair.time.advance(1000)
+    expect(silent.events('refer-result')).toMatchObject([{ referStatus: 202, finalSipStatus: null }])
+
+    const forgetful = referred(202)
+    notify(forgetful, 'active', 'SIP/2.0 200 OK')
+    forgetful.pair.time.advance(5000)
+    expect(forgetful.events('refer-result')).toMatchObject([{ finalSipStatus: 200, subscriptionReason: null }])
+  })
+
+  it('Refer-Sub: false (RFC 4488): nothing more is to come, the 2xx is the result', () => {
+    const callee = referred(202, { headers: [['Refer-Sub', 'false']] })
+    expect(callee.events('refer-result')).toMatchObject([{ referStatus: 202, finalSipStatus: null }])
+  })
+
+  it('only NOTIFYs of this REFER count: by event id (RFC 3515 section 2.4.6), event package and body', () => {
+    const callee = referred(202)
+    const { sequence } = callee.peer.last('REFER').request.cseq
+    expect(notify(callee, 'active', 'SIP/2.0 180 Ringing', `refer;id=${sequence}`)).toBe(200)
+    expect(notify(callee, 'terminated', 'SIP/2.0 200 OK', `refer;id=${sequence + 1}`)).toBe(481)
+    expect(notify(callee, 'terminated', 'SIP/2.0 200 OK', 'message-summary')).toBe(489)
+    expect(callee.lastResponse?.headers.get('Allow-Events')).toBe('refer')
+    expect(callee.send('NOTIFY', { headers: ['Event: refer', 'Content-Type: text/html'], body: '<p>' })).toBe(415)
+    for (const body of ['', 'INVITE sip:x SIP/2.0', 'SIP/2.0 9', 'SIP/3.0 200 OK', `SIP/2.0 200${'9'.repeat(9000)}`]) {
+      expect(notify(callee, 'active', body)).toBe(200)
+    }
+    expect(callee.events('refer-progress').map(({ status }) => status)).toEqual([180])
+    expect(callee.events('refer-result')).toEqual([])
+  })
+
+  it('NOTIFY without any REFER: 481 in the dialog and outside', () => {
+    const callee = new RawCallee(new Pair()).answer()
+    expect(notify(callee, 'active', 'SIP/2.0 200 OK')).toBe(481)
+    expect(callee.caller.types).not.toContain('refer-progress')
+  })
+
+  it('one at a time, in a call that stands, with headers that can be sent', () => {
+    const callee = referred(202)
+    expect(() => callee.caller.session.refer(target)).toThrow(expect.objectContaining({ code: 'wrong_state' }))
+    const other = new RawCallee(new Pair())
+    expect(() => other.caller.session.refer(target)).toThrow(expect.objectContaining({ code: 'wrong_state' }))
+    other.answer()
+    expect(() => other.caller.session.refer(target, { headers: [['X-A', 'b\r\nBad: 1']] })).toThrow(
+      expect.objectContaining({ code: 'header_injection' }),
+    )
+    const referredBy = { displayName: undefined, uri: sipUri('alice', 'a.test', 'udp'), params: new Map() }
+    other.caller.session.refer({ displayName: 'Desk', uri: target, params: new Map() }, { referredBy })
+    other.pair.time.advance(100)
+    const { headers } = other.peer.last('REFER').request
+    expect(headers.get('Refer-To')).toBe('"Desk" <sip:desk@other.test;transport=udp>')
+    expect(headers.get('Referred-By')).toBe('<sip:alice@a.test;transport=udp>')
+  })
+
+  it("the far end's own REFER is refused 403, whoever it names", () => {
+    const callee = new RawCallee(new Pair()).answer()
+    expect(callee.send('REFER', { headers: ['Refer-To: <sip:+88213000@premium.test>'] })).toBe(403)
+    callee.pair.time.advance(60_000)
+    expect(callee.pair.trace.filter(line => line === 'a> INVITE')).toHaveLength(1)
+    expect(callee.caller.session.state).toBe('confirmed')
+  })
+})

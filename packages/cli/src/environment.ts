@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
+import { type IpNetwork, isHostName, parseIpNetwork } from '@parley/sip'
 import { z } from 'zod'
+import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 
@@ -12,12 +14,35 @@ const portRange = z
   })
   .refine(range => range.from >= 1 && range.to <= 65_535 && range.to > range.from, 'must rise, within 1-65535')
 
+const resolveEntries = z.string().transform((text, context) => {
+  const entries = parseResolveEntries(text)
+  if (typeof entries !== 'string') return entries
+  context.addIssue({ code: 'custom', message: entries })
+  return z.NEVER
+})
+
+const networks = z.string().transform((text, context) => {
+  const parts = text.split(',').map(part => part.trim())
+  return parts
+    .filter(part => part !== '')
+    .map(part => {
+      const network = parseIpNetwork(part)
+      if (network === undefined)
+        context.addIssue({ code: 'custom', message: `"${part}" is no network, such as 10.0.0.0/8` })
+      return network ?? z.NEVER
+    })
+})
+
 const variables = z.object({
   PARLEY_HOME: z.string().min(1).default('.parley'),
   PARLEY_SIP_BIND: z.ipv4().default('127.0.0.1'),
   PARLEY_SIP_PORT: port.default(5060),
   PARLEY_SIP_TLS_PORT: port.default(5061),
   PARLEY_SIP_DOMAIN: z.string().min(1).default('localhost'),
+  PARLEY_SIP_HOST: z.string().refine(isHostName, 'must be a host name or an IPv4 address').optional(),
+  PARLEY_MEDIA_ADDRESS: z.ipv4().optional(),
+  PARLEY_LOCAL_NETS: networks.prefault(''),
+  PARLEY_RESOLVE: resolveEntries.prefault(''),
   PARLEY_RTP_BIND: z.ipv4().optional(),
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
   PARLEY_PACKET_IO: z.enum(['native', 'portable']).optional(),
@@ -35,7 +60,14 @@ export interface Settings {
   readonly sipPort: number
   readonly sipTlsPort: number
   readonly sipDomain: string
+  /** This engine's own name or address: in its local certificate, Contact and Via; null: the bound address. */
+  readonly sipHost: string | null
   readonly rtpBind: string
+  /** What SDP says instead of `rtpBind`, but for peers in `localNetworks`. */
+  readonly mediaAddress: string | undefined
+  readonly localNetworks: readonly IpNetwork[]
+  /** What stands before the DNS. */
+  readonly resolve: readonly ResolveEntry[]
   readonly rtpPorts: { readonly from: number; readonly to: number }
   /** Undefined: native where it is built, else portable. */
   readonly packetIo: 'native' | 'portable' | undefined
@@ -56,13 +88,25 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   const { PARLEY_TLS_CERT: cert, PARLEY_TLS_KEY: key, PARLEY_TLS_CA: ca } = values
   if ((cert === undefined) !== (key === undefined))
     throw new SettingsError('PARLEY_TLS_CERT and PARLEY_TLS_KEY: give both or none')
+  const rtpBind = values.PARLEY_RTP_BIND ?? values.PARLEY_SIP_BIND
+  const { PARLEY_MEDIA_ADDRESS: mediaAddress, PARLEY_LOCAL_NETS: localNetworks } = values
+  if (rtpBind === '0.0.0.0' && (mediaAddress === undefined || localNetworks.length > 0))
+    throw new SettingsError(
+      mediaAddress === undefined
+        ? 'PARLEY_RTP_BIND: 0.0.0.0 is no address that a peer can send to: set PARLEY_MEDIA_ADDRESS, or bind one address'
+        : 'PARLEY_RTP_BIND: with PARLEY_LOCAL_NETS it must be the address that local peers reach, not 0.0.0.0',
+    )
   return {
     home: resolve(values.PARLEY_HOME),
     sipBind: values.PARLEY_SIP_BIND,
     sipPort: values.PARLEY_SIP_PORT,
     sipTlsPort: values.PARLEY_SIP_TLS_PORT,
     sipDomain: values.PARLEY_SIP_DOMAIN,
-    rtpBind: values.PARLEY_RTP_BIND ?? values.PARLEY_SIP_BIND,
+    sipHost: values.PARLEY_SIP_HOST ?? (values.PARLEY_SIP_BIND === '0.0.0.0' ? values.PARLEY_SIP_DOMAIN : null),
+    rtpBind,
+    mediaAddress,
+    localNetworks,
+    resolve: values.PARLEY_RESOLVE,
     rtpPorts: values.PARLEY_RTP_PORTS,
     packetIo: values.PARLEY_PACKET_IO,
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },

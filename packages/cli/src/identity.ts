@@ -1,23 +1,65 @@
 import { readFile } from 'node:fs/promises'
-import { ensureLocalCertificate, type TlsIdentity } from '@parley/leg'
+import { systemTime } from '@parley/kernel'
+import { ensureLocalCertificate, type Station, type TlsIdentity } from '@parley/leg'
+import { CertificateWatch } from '@parley/sip'
+import { z } from 'zod'
 import type { Settings } from './environment.ts'
 
 export interface ProcessIdentity {
   readonly tls: TlsIdentity
   /** The file with the authority that others need in order to trust this process; null: a public one. */
   readonly authorityFile: string | null
+  /** Reads every configured file anew; null: none is configured. */
+  readonly load: (() => Promise<TlsIdentity>) | null
 }
 
 /** This process's certificate and whom it trusts: the configured files, or a local authority that is made on first use. */
 export async function processIdentity(settings: Settings): Promise<ProcessIdentity> {
   const files = settings.tlsFiles
   if (files !== null) {
-    const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')])
-    const ca = files.ca === null ? '' : await readFile(files.ca, 'utf8')
-    return { tls: { cert, key, ca, systemRoots: true }, authorityFile: files.ca }
+    const load = () => readIdentity(settings, files)
+    return { tls: await load(), authorityFile: files.ca, load }
   }
-  const names = settings.sipDomain === 'localhost' ? ['localhost'] : ['localhost', settings.sipDomain]
-  const addresses = settings.sipBind === '0.0.0.0' ? ['127.0.0.1'] : [...new Set(['127.0.0.1', settings.sipBind])]
-  const { cert, key, ca, caPath } = await ensureLocalCertificate(settings.home, { names, addresses })
-  return { tls: { cert, key, ca }, authorityFile: caPath }
+  const { cert, key, ca, caPath } = await ensureLocalCertificate(settings.home, ownNames(settings))
+  const load = async () => ({ cert, key, ca, caByName: await readNamedAuthorities(settings) })
+  const watched = settings.resolve.some(entry => entry.caFile !== null)
+  return { tls: await load(), authorityFile: caPath, load: watched ? load : null }
+}
+
+/** Applies changed files to `station` until the result is called; tells each change and each problem in one line. */
+export function watchIdentity(identity: ProcessIdentity, station: Station, tell: (line: string) => void): () => void {
+  if (identity.load === null) return () => {}
+  const watch = new CertificateWatch({
+    time: systemTime,
+    current: identity.tls,
+    load: identity.load,
+    apply: tls => station.replaceCertificate(tls),
+    onApplied: endsAt => tell(`certificates replaced, ours ends on ${new Date(endsAt).toISOString()}`),
+    onProblem: detail => tell(`changed certificates are not used: ${detail}`),
+  })
+  return () => watch.stop()
+}
+
+async function readIdentity(settings: Settings, files: NonNullable<Settings['tlsFiles']>): Promise<TlsIdentity> {
+  const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')])
+  const ca = files.ca === null ? '' : await readFile(files.ca, 'utf8')
+  return { cert, key, ca, systemRoots: true, caByName: await readNamedAuthorities(settings) }
+}
+
+async function readNamedAuthorities(settings: Settings): Promise<ReadonlyMap<string, string>> {
+  const byName = new Map<string, string>()
+  for (const { name, caFile } of settings.resolve)
+    if (caFile !== null) byName.set(name, `${byName.get(name) ?? ''}${await readFile(caFile, 'utf8')}\n`)
+  return byName
+}
+
+/** What the local certificate has to carry. */
+function ownNames(settings: Settings): { readonly names: readonly string[]; readonly addresses: readonly string[] } {
+  const names = new Set(['localhost'])
+  const addresses = new Set(['127.0.0.1'])
+  const bound = settings.sipBind === '0.0.0.0' ? [] : [settings.sipBind]
+  for (const own of [settings.sipDomain, settings.sipHost ?? 'localhost', ...bound])
+    if (z.ipv4().safeParse(own).success) addresses.add(own)
+    else names.add(own)
+  return { names: [...names], addresses: [...addresses] }
 }

@@ -19,6 +19,11 @@ export interface LegPlant {
   readonly userAgent: UserAgent
   readonly media: MediaPlane
   readonly random: Random
+  /**
+   * What a peer is told to send its media to: by its signalling address, or undefined where that is not known yet,
+   * because the target is a name. Absent, or without an answer: where the media session is bound.
+   */
+  mediaAddressFor?(peerAddress: string | undefined): string | undefined
 }
 
 export interface LegOptions {
@@ -44,7 +49,7 @@ export interface DialOptions extends LegOptions {
 /** Opens media, sends the INVITE. Throws what the media plane throws ("no_rtp_port", …): then nothing was sent. */
 export async function dialLeg(plant: LegPlant, options: DialOptions): Promise<CallLeg> {
   const media = await openMedia(plant, options, options.uri.user ?? options.uri.host)
-  const negotiation = negotiationFor(plant, media, options)
+  const negotiation = negotiationFor(plant, media, options, options.nextHop?.host ?? options.uri.host)
   const { uri, from, nextHop, credentials, headers, ringTimeoutMs } = options
   try {
     const session = plant.userAgent.invite({
@@ -93,7 +98,7 @@ export async function receiveLeg(
     if (error instanceof ParleyError) return null
     throw error
   }
-  leg = new CallLeg(session, media, negotiationFor(plant, media, options))
+  leg = new CallLeg(session, media, negotiationFor(plant, media, options, session.flow?.remote.address))
   for (const event of early) leg.handleSession(event)
   return leg
 }
@@ -105,9 +110,14 @@ function openMedia(plant: LegPlant, options: LegOptions, label: string): Promise
   })
 }
 
-function negotiationFor(plant: LegPlant, media: MediaSession, options: LegOptions): Negotiation {
+function negotiationFor(
+  plant: LegPlant,
+  media: MediaSession,
+  options: LegOptions,
+  peerAddress: string | undefined,
+): Negotiation {
   return new Negotiation({
-    address: media.local.address,
+    address: plant.mediaAddressFor?.(peerAddress) ?? media.local.address,
     port: media.local.port,
     security: options.security ?? 'srtp-required',
     random: plant.random,

@@ -5,6 +5,7 @@ import { type PhoneCall, VirtualPhone } from '@parley/phone'
 import { readSettings } from '../environment.ts'
 import { describeLegEvent } from '../event-lines.ts'
 import { processIdentity } from '../identity.ts'
+import { overridesOf } from '../resolve-entries.ts'
 import { parseCommand, UsageError } from '../usage.ts'
 
 const USAGE = 'parley call URI [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
@@ -35,6 +36,7 @@ export async function call(args: string[]): Promise<number> {
     station: {
       bind: settings.sipBind,
       tls: (await processIdentity(settings)).tls,
+      overrides: overridesOf(settings.resolve),
       rtp: { bind: settings.rtpBind, ports: settings.rtpPorts, threads: 1, packetIo: settings.packetIo },
       userAgentName: 'Parley phone',
     },

@@ -5,7 +5,8 @@ import { randomToken, systemRandom } from '@parley/kernel'
 import { LocalFlite } from '@parley/providers'
 import { readSettings, type Settings } from '../environment.ts'
 import { describeEvent } from '../event-lines.ts'
-import { processIdentity } from '../identity.ts'
+import { processIdentity, watchIdentity } from '../identity.ts'
+import { overridesOf } from '../resolve-entries.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley serve [--role engine]'
@@ -17,7 +18,7 @@ export async function serve(args: string[]): Promise<number> {
   await mkdir(settings.home, { recursive: true, mode: 0o700 })
   const token = await inboundToken(settings)
   const voice = new LocalFlite()
-  const { tls, authorityFile } = await processIdentity(settings)
+  const identity = await processIdentity(settings)
   const recordings = join(settings.home, 'recordings')
   await mkdir(recordings, { recursive: true })
   const engine = await Engine.start({
@@ -26,8 +27,16 @@ export async function serve(args: string[]): Promise<number> {
       udpPort: settings.sipPort,
       tcpPort: settings.sipPort,
       tlsPort: settings.sipTlsPort,
-      tls,
-      rtp: { bind: settings.rtpBind, ports: settings.rtpPorts, packetIo: settings.packetIo },
+      ...(settings.sipHost !== null && { advertisedHost: settings.sipHost }),
+      tls: identity.tls,
+      overrides: overridesOf(settings.resolve),
+      rtp: {
+        bind: settings.rtpBind,
+        announcedAddress: settings.mediaAddress,
+        localNetworks: settings.localNetworks,
+        ports: settings.rtpPorts,
+        packetIo: settings.packetIo,
+      },
       userAgentName: 'Parley',
     },
     routes: [{ name: 'local', token, security: 'srtp-required' }],
@@ -40,9 +49,11 @@ export async function serve(args: string[]): Promise<number> {
     },
   })
   const address = `sip:${token}@${settings.sipDomain}:${engine.station.port('tls')};transport=tls`
-  await announce(settings, address, authorityFile)
+  await announce(settings, address, identity.authorityFile)
+  const unwatch = watchIdentity(identity, engine.station, line => process.stdout.write(`${line}\n`))
   const signal = await nextSignal()
   process.stdout.write(`${signal}: ending ${engine.calls.size} calls\n`)
+  unwatch()
   await engine.close()
   await voice.close()
   return 0

@@ -3,7 +3,11 @@ import { type MediaPlane, type PacketIoKind, ThreadedMediaPlane } from '@parley/
 import {
   type Gatekeeper,
   type InviteSession,
+  type IpNetwork,
+  isInNetworks,
+  type ResolveOverrides,
   SocketTransport,
+  type SocketTransportStats,
   SystemResolver,
   type TlsIdentity,
   UserAgent,
@@ -20,9 +24,15 @@ export interface StationOptions {
   /** Host of Via and Contact; default `bind`. */
   readonly advertisedHost?: string
   readonly tls: TlsIdentity
+  /** Stand before the DNS, for what is dialled. */
+  readonly overrides?: ResolveOverrides
   readonly rtp: {
     /** Default: `bind`. */
     readonly bind?: string
+    /** What peers are told instead of `bind`, such as the outer address of a 1:1 NAT. */
+    readonly announcedAddress?: string | undefined
+    /** Peers whose signalling comes from here are told `bind` all the same; default none. */
+    readonly localNetworks?: readonly IpNetwork[]
     readonly ports: { readonly from: number; readonly to: number }
     /** Media threads; default: cores less one, at least one. */
     readonly threads?: number
@@ -42,11 +52,21 @@ export class Station implements LegPlant {
   readonly random: Random = systemRandom
   readonly time: Time = systemTime
   readonly #transport: SocketTransport
+  readonly #resolver: SystemResolver
+  readonly #rtp: StationOptions['rtp']
 
-  private constructor(userAgent: UserAgent, media: MediaPlane, transport: SocketTransport) {
-    this.userAgent = userAgent
-    this.media = media
-    this.#transport = transport
+  private constructor(parts: {
+    readonly userAgent: UserAgent
+    readonly media: MediaPlane
+    readonly transport: SocketTransport
+    readonly resolver: SystemResolver
+    readonly rtp: StationOptions['rtp']
+  }) {
+    this.userAgent = parts.userAgent
+    this.media = parts.media
+    this.#transport = parts.transport
+    this.#resolver = parts.resolver
+    this.#rtp = parts.rtp
   }
 
   /** Throws "address_in_use" and the like, with nothing left open. */
@@ -58,6 +78,8 @@ export class Station implements LegPlant {
       ...(options.rtp.threads && { threads: options.rtp.threads }),
       packetIo: options.rtp.packetIo,
     })
+    const { overrides, rtp } = options
+    const resolver = new SystemResolver({ time: systemTime, ...(overrides && { overrides }) })
     try {
       const transport = await SocketTransport.open({
         bind,
@@ -66,7 +88,7 @@ export class Station implements LegPlant {
         tlsPort: options.tlsPort === undefined ? 0 : options.tlsPort,
         ...(options.advertisedHost && { advertisedHost: options.advertisedHost }),
         tls: options.tls,
-        resolver: new SystemResolver({ time: systemTime }),
+        resolver,
         time: systemTime,
         random: systemRandom,
       })
@@ -79,7 +101,7 @@ export class Station implements LegPlant {
         onInvite: options.onInvite,
         log: entry => options.log?.(entry.level, entry.event, entry.detail),
       })
-      return new Station(userAgent, media, transport)
+      return new Station({ userAgent, media, transport, resolver, rtp })
     } catch (error) {
       await media.close()
       throw error
@@ -93,10 +115,27 @@ export class Station implements LegPlant {
     return advertised.port
   }
 
+  /** The announced address, but for peers in the local networks. A name that is dialled counts as far away. */
+  mediaAddressFor(peerAddress: string | undefined): string | undefined {
+    const { announcedAddress, localNetworks = [] } = this.#rtp
+    return isInNetworks(peerAddress ?? '', localNetworks) ? undefined : announcedAddress
+  }
+
+  /** New handshakes use it, connections and calls go on. Throws "bad_certificate", and nothing has changed then. */
+  replaceCertificate(tls: TlsIdentity): void {
+    this.#transport.replaceCertificate(tls)
+  }
+
+  /** What the SIP sockets hold, and when the certificate ends. */
+  transportStats(): SocketTransportStats {
+    return this.#transport.stats()
+  }
+
   /** Hangs up all calls, then leaves nothing open. Idempotent. */
   async close(): Promise<void> {
     await this.userAgent.close()
     await this.#transport.close()
+    this.#resolver.close()
     await this.media.close()
   }
 }

@@ -1,0 +1,71 @@
+import { isInNetworks } from '@parley/sip'
+import { describe, expect, it } from 'vitest'
+import { readSettings, SettingsError } from './environment.ts'
+import { overridesOf } from './resolve-entries.ts'
+
+const read = (variables: Record<string, string>) => readSettings(variables)
+
+describe('PARLEY_RESOLVE', () => {
+  it('takes names, ports, transports and authorities, several targets for one name in order', () => {
+    const { resolve } = read({
+      PARLEY_RESOLVE:
+        'Trunk.example.=127.0.0.1:5071;tls;/etc/a b.pem, trunk.example=sbc.example, six.example=[::1]:5060;UDP ,ca.example=192.0.2.1;;/ca.pem,',
+    })
+    expect(resolve.map(({ name, caFile }) => [name, caFile])).toEqual([
+      ['trunk.example', '/etc/a b.pem'],
+      ['trunk.example', null],
+      ['six.example', null],
+      ['ca.example', '/ca.pem'],
+    ])
+    expect(Object.fromEntries(overridesOf(resolve))).toEqual({
+      'trunk.example': [{ host: '127.0.0.1', port: 5071, transport: 'tls' }, { host: 'sbc.example' }],
+      'six.example': [{ host: '::1', port: 5060, transport: 'udp' }],
+      'ca.example': [{ host: '192.0.2.1' }],
+    })
+    expect(read({}).resolve).toEqual([])
+  })
+
+  it.each([
+    'trunk.example',
+    '=127.0.0.1',
+    'a b=127.0.0.1',
+    'a=127.0.0.1:0',
+    'a=127.0.0.1:70000',
+    'a=h:5060;sctp',
+    'a=h;tcp x',
+  ])('names the entry that it cannot take: %s', entry => {
+    expect(() => read({ PARLEY_RESOLVE: `ok.example=127.0.0.1,${entry}` })).toThrow(SettingsError)
+    expect(() => read({ PARLEY_RESOLVE: entry })).toThrow(`PARLEY_RESOLVE: "${entry}"`)
+  })
+})
+
+describe('the addresses that peers are told', () => {
+  it('are those of this machine unless others are set', () => {
+    expect(read({})).toMatchObject({ sipHost: null, rtpBind: '127.0.0.1', localNetworks: [] })
+    const settings = read({
+      PARLEY_SIP_BIND: '10.0.0.5',
+      PARLEY_SIP_HOST: 'engine-1.example',
+      PARLEY_MEDIA_ADDRESS: '203.0.113.9',
+      PARLEY_LOCAL_NETS: '10.0.0.0/8, fd00::/8',
+    })
+    expect(settings).toMatchObject({ sipHost: 'engine-1.example', rtpBind: '10.0.0.5', mediaAddress: '203.0.113.9' })
+    expect(isInNetworks('fd12::1', settings.localNetworks)).toBe(true)
+  })
+
+  it('are never 0.0.0.0', () => {
+    const everywhere = { PARLEY_SIP_BIND: '0.0.0.0' }
+    expect(() => read(everywhere)).toThrow('PARLEY_MEDIA_ADDRESS')
+    expect(read({ ...everywhere, PARLEY_MEDIA_ADDRESS: '203.0.113.9' }).sipHost).toBe('localhost')
+    const both = { ...everywhere, PARLEY_MEDIA_ADDRESS: '203.0.113.9', PARLEY_LOCAL_NETS: '10.0.0.0/8' }
+    expect(() => read(both)).toThrow('PARLEY_LOCAL_NETS')
+  })
+
+  it.each([
+    ['PARLEY_SIP_HOST', 'a b'],
+    ['PARLEY_SIP_HOST', 'evil\r\nContact: x'],
+    ['PARLEY_MEDIA_ADDRESS', 'nat.example'],
+    ['PARLEY_LOCAL_NETS', '10.0.0.1/8'],
+  ])('%s refuses "%s" by name', (name, value) => {
+    expect(() => read({ [name]: value })).toThrow(name)
+  })
+})

@@ -91,6 +91,9 @@ export class Call {
       case 'speech-start':
         this.#driver.handle({ type: 'speech-started' })
         return
+      case 'transfer-result':
+        if (event.taken) this.#ending ??= 'transferred'
+        return
       case 'play-progress':
         this.#speaker.onProgress(event)
         return

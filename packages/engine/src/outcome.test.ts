@@ -38,6 +38,12 @@ const table: Row[] = [
     'completed caller_hung_up/caller -',
   ],
   [
+    'the caller was transferred, and its BYE came first',
+    { answered: true, by: 'remote', cause: 'bye', sipStatus: 200 },
+    'transferred',
+    'completed transferred/agent -',
+  ],
+  [
     'too long a call',
     { answered: true, by: 'local', cause: 'bye', sipStatus: 200 },
     'max_duration',

@@ -10,6 +10,7 @@ export interface RunOutcome {
   readonly kind:
     | 'completed'
     | 'no_answer'
+    | 'transferred'
     | 'busy'
     | 'caller_hung_up'
     | 'agent_hung_up'
@@ -34,7 +35,7 @@ export type FailureDetail =
   | 'internal'
 
 /** Why our side ended the call, when it was our side. */
-export type LocalEnding = 'finished' | 'max_duration' | 'cancelled' | 'provider_failed' | 'internal'
+export type LocalEnding = 'finished' | 'transferred' | 'max_duration' | 'cancelled' | 'provider_failed' | 'internal'
 
 /**
  * The one place where the end of a leg becomes the end of a run. `local` is what our side had decided before the leg
@@ -46,6 +47,7 @@ export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
   if (local === 'provider_failed' || local === 'internal') return failed(local, end)
   if (end.cause === 'media-lost') return failed('media_lost', end)
   if (end.cause === 'internal') return failed('internal', end)
+  if (local === 'transferred') return finished('completed', 'transferred', end, 'agent')
   if (end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
   if (local === 'max_duration') return finished('completed', 'max_duration', end, 'system')
   if (local === 'finished') return finished('completed', 'completed', end, 'agent')

@@ -1,3 +1,4 @@
+import { parseUri } from '@parley/sip'
 import { describe, expect, it } from 'vitest'
 import { VirtualLine } from './virtual-line.fixture.ts'
 
@@ -90,6 +91,19 @@ describe('a leg, in either direction', () => {
       confirmed: true,
     })
     expect(line.b.end).toMatchObject({ answered: false, by: 'remote', cause: 'cancelled' })
+  })
+
+  it('goes on when a transfer is refused, and keeps the receipt', async () => {
+    const line = new VirtualLine()
+    await established(line)
+    line.a.leg!.transfer(parseUri('sip:carol@192.0.2.9')!)
+    await line.pass(2000)
+    expect(line.a.events.find(event => event.type === 'transfer-result')).toEqual({
+      type: 'transfer-result',
+      taken: false,
+      receipt: { referStatus: 403, finalSipStatus: null, disconnectReason: null },
+    })
+    expect([line.a.leg!.state, line.b.leg!.state]).toEqual(['active', 'active'])
   })
 
   it('gives everything back: ports, sessions and transactions', async () => {

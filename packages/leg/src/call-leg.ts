@@ -1,7 +1,9 @@
 import type { Ms, Samples } from '@parley/kernel'
 import type { MediaEvent, MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
-import type { InviteSession, SessionEnd, SessionEvent } from '@parley/sip'
+import type { Body, InviteSession, SessionEnd, SessionEvent, Uri } from '@parley/sip'
 import { EventBacklog } from './event-backlog.ts'
+import { OfferAnswerExchange } from './exchange.ts'
+import { readInfoDigit, writeInfoDigit } from './info-digits.ts'
 import {
   type LegDirection,
   type LegEnd,
@@ -11,11 +13,12 @@ import {
   mediaSecurity,
   type ReofferPurpose,
 } from './leg.ts'
-import { inviteOffer, type Negotiation } from './negotiation.ts'
-import { Reoffers } from './reoffers.ts'
+import type { Negotiation } from './negotiation.ts'
 
 /** Why a leg ends before the far end or the signalling says so. */
 type OwnFailure = { readonly cause: LegEnd['cause']; readonly detail: string }
+
+const INFO_DIGIT_MS = 100
 
 /**
  * One call leg: an INVITE session and a media session that live and die together, the same for both directions.
@@ -25,23 +28,27 @@ export class CallLeg {
   readonly direction: LegDirection
   readonly #session: InviteSession
   readonly #media: MediaSession
-  readonly #negotiation: Negotiation
+  readonly #exchange: OfferAnswerExchange
   readonly #events = new EventBacklog<LegEvent>()
-  readonly #reoffers: Reoffers
   #state: LegState
   #parameters: MediaParameters | null = null
   #answered = false
   #held = false
   #ownFailure: OwnFailure | null = null
+  /** Digits on their way by INFO, for a far end without telephone-event. */
+  #infoDigits = ''
 
   constructor(session: InviteSession, media: MediaSession, negotiation: Negotiation) {
     this.direction = session.direction
     this.#session = session
     this.#media = media
-    this.#negotiation = negotiation
     this.#state = session.direction === 'inbound' ? 'offered' : 'dialing'
-    this.#reoffers = new Reoffers(negotiation, offer => {
-      if (this.#state === 'active') session.reoffer(offer)
+    this.#exchange = new OfferAnswerExchange(session, negotiation, {
+      apply: parameters => this.#apply(parameters),
+      confirmed: () => this.#confirmed(),
+      unusable: detail => this.#unusable(detail),
+      reoffered: purpose => this.#events.emit({ type: 'reoffered', purpose }),
+      reofferRefused: (purpose, status) => this.#events.emit({ type: 'reoffer-refused', purpose, status }),
     })
     media.onEvent(event => this.#onMedia(event))
   }
@@ -83,20 +90,8 @@ export class CallLeg {
 
   /** Inbound: 200 with our SDP; "answered" follows with the ACK. A refused offer is answered 488 and ends the leg. */
   answer(): void {
-    if (this.direction !== 'inbound' || (this.#state !== 'offered' && this.#state !== 'ringing')) return
-    const offer = inviteOffer(this.#session.invite)
-    if (offer === undefined) {
-      this.#session.answer(this.#negotiation.offer({}))
-      return
-    }
-    const planned = this.#negotiation.answer(offer)
-    if (!planned.ok) {
-      this.#fail('media-refused', planned.detail)
-      this.#session.reject(planned.status, { headers: [['Warning', planned.warning]] })
-      return
-    }
-    this.#session.answer(planned.body)
-    this.#apply(planned.parameters)
+    if (this.direction === 'inbound' && (this.#state === 'offered' || this.#state === 'ringing'))
+      this.#exchange.answerInvite()
   }
 
   /** Inbound, before the answer. */
@@ -127,8 +122,13 @@ export class CallLeg {
     return this.#media.played()
   }
 
+  /** By RFC 4733 where the far end takes it, else one INFO after the other. "digits-sent" follows. */
   sendDigits(digits: string, options?: { readonly durationMs?: Ms; readonly gapMs?: Ms }): void {
-    this.#media.sendDigits(digits, options)
+    if (this.#parameters === null || this.#parameters.dtmfPayloadType !== null || this.#state !== 'active')
+      return this.#media.sendDigits(digits, options)
+    const idle = this.#infoDigits === ''
+    this.#infoDigits += digits
+    if (idle) this.#nextInfoDigit()
   }
 
   readHeard(into: Int16Array): Samples {
@@ -161,158 +161,128 @@ export class CallLeg {
     this.#reoffer('rekey')
   }
 
-  #reoffer(purpose: ReofferPurpose): void {
-    if (this.#state === 'active') this.#reoffers.add(purpose)
+  /**
+   * Blind transfer: asks the far end to call `target` in our place. Once it was taken the leg hangs up; outcome by
+   * "transfer-result". Throws "wrong_state" while another one is under way.
+   */
+  transfer(target: Uri): void {
+    if (this.#state === 'active') this.#session.refer(target)
   }
 
   /** The session's events, handed over by whoever opened the leg: some happened before its media was open. */
   handleSession(event: SessionEvent): void {
+    if (event.type === 'ended') return void this.#onEnded(event.end)
+    // What still comes after we hung up changes nothing.
+    if (this.#state === 'ending' && event.type !== 'refer-result') return
     switch (event.type) {
       case 'progress':
-        return this.#onProgress(event)
+        this.#state = 'ringing'
+        return this.#events.emit({
+          type: 'ringing',
+          status: event.status,
+          earlyMedia: this.#exchange.onProgress(event),
+        })
       case 'answered':
-        return this.#onAnswered(event)
+        return this.#exchange.onAnswered(event)
       case 'acknowledged':
-        return this.#onAcknowledged(event)
+        return this.#exchange.onAcknowledged(event)
       case 'offer':
-        return this.#onOffer(event)
+        return this.#exchange.onOffer(event)
       case 'offer-answered':
-        return this.#onOfferAnswered(event)
+        return this.#exchange.onOfferAnswered(event)
       case 'offer-withdrawn':
-        return this.#negotiation.withdraw()
+        return this.#exchange.onOfferWithdrawn()
       case 'reoffer-answered':
-        return this.#onReofferAnswered(event)
+        return this.#exchange.onReofferAnswered(event)
       case 'reoffer-rejected':
-        return this.#onReofferRejected(event.status)
-      case 'ended':
-        return void this.#onEnded(event.end)
-      case 'trying':
+        return this.#exchange.onReofferRejected(event)
+      case 'refresh':
+        return this.#reoffer('refresh')
+      case 'refer-progress':
+        return this.#events.emit({ type: 'transfer-progress', status: event.status })
+      case 'refer-result':
+        return this.#onReferResult(event)
       case 'info':
+        return this.#onInfo(event.body)
       case 'info-result':
+        return this.#onInfoResult()
+      case 'refreshed':
+      case 'trying':
         return
     }
   }
 
-  #onProgress(event: SessionEvent & { type: 'progress' }): void {
-    if (this.#state === 'ending') return
-    this.#state = 'ringing'
-    let earlyMedia = false
-    if (event.body !== undefined) {
-      const accepted = this.#negotiation.acceptAnswer(event.body)
-      if (accepted.ok) {
-        this.#apply(accepted.parameters)
-        earlyMedia = true
-      }
-    }
-    this.#emit({ type: 'ringing', status: event.status, earlyMedia })
-  }
-
-  /** 2xx: its body is the answer to our offer, or with a delayed offer the far end's offer, answered in the ACK. */
-  #onAnswered(event: SessionEvent & { type: 'answered' }): void {
-    if (this.#state === 'ending') return
-    if (!this.#negotiation.offered) {
-      const planned = event.body === undefined ? undefined : this.#negotiation.answer(event.body)
-      if (planned === undefined || !planned.ok) {
-        // The ACK must carry an answer (RFC 3261 section 13.2.2.4): refuse every stream, then hang up.
-        const refusal = event.body && this.#negotiation.refusal(event.body)
-        if (refusal) this.#session.acknowledge(refusal)
-        return this.#failAndHangUp('media-refused', planned?.detail ?? 'the 200 carries no offer')
-      }
-      this.#session.acknowledge(planned.body)
-      this.#apply(planned.parameters)
-      return this.#confirmed()
-    }
-    // A 2xx without SDP stands by the answer of a reliable or earlier provisional response, where there was one.
-    if (event.body !== undefined) {
-      const accepted = this.#negotiation.acceptAnswer(event.body)
-      if (!accepted.ok) return this.#failAndHangUp('media-refused', accepted.detail)
-      this.#apply(accepted.parameters)
-    } else if (this.#parameters === null) {
-      return this.#failAndHangUp('media-refused', 'the 200 carries no SDP answer')
-    }
-    this.#negotiation.settle()
-    this.#confirmed()
-  }
-
-  #onAcknowledged(event: SessionEvent & { type: 'acknowledged' }): void {
-    if (this.#negotiation.offered) {
-      const accepted = event.body === undefined ? undefined : this.#negotiation.acceptAnswer(event.body)
-      if (accepted === undefined || !accepted.ok)
-        return this.#failAndHangUp('media-refused', accepted?.detail ?? 'the ACK carries no SDP answer')
-      this.#negotiation.settle()
-      this.#apply(accepted.parameters)
-    }
-    this.#confirmed()
+  #reoffer(purpose: ReofferPurpose): void {
+    if (this.#state === 'active') this.#exchange.reoffer(purpose)
   }
 
   #confirmed(): void {
-    if (this.#state === 'ending' || this.#state === 'ended') return
     this.#state = 'active'
     this.#answered = true
-    this.#emit({ type: 'answered' })
-  }
-
-  #onOffer(event: SessionEvent & { type: 'offer' }): void {
-    if (this.#state === 'ending') return
-    if (event.body === undefined) {
-      this.#session.acceptOffer(this.#negotiation.offer({}))
-      return
-    }
-    const planned = this.#negotiation.answer(event.body)
-    if (!planned.ok) {
-      this.#session.rejectOffer(planned.status, planned.warning)
-      return
-    }
-    this.#session.acceptOffer(planned.body)
-    this.#apply(planned.parameters)
-  }
-
-  #onOfferAnswered(event: SessionEvent & { type: 'offer-answered' }): void {
-    const accepted = event.body === undefined ? undefined : this.#negotiation.acceptAnswer(event.body)
-    this.#negotiation.settle()
-    if (accepted?.ok) this.#apply(accepted.parameters)
-  }
-
-  #onReofferAnswered(event: SessionEvent & { type: 'reoffer-answered' }): void {
-    const accepted = event.body === undefined ? undefined : this.#negotiation.acceptAnswer(event.body)
-    if (accepted === undefined || !accepted.ok)
-      return this.#failAndHangUp('media-refused', accepted?.detail ?? 'the 200 to the re-INVITE carries no SDP answer')
-    this.#negotiation.settle()
-    this.#apply(accepted.parameters)
-    const purpose = this.#reoffers.done()
-    if (purpose !== undefined) this.#emit({ type: 'reoffered', purpose })
-  }
-
-  #onReofferRejected(status: number): void {
-    this.#negotiation.withdraw()
-    const purpose = this.#reoffers.done()
-    if (purpose !== undefined) this.#emit({ type: 'reoffer-refused', purpose, status })
+    this.#events.emit({ type: 'answered' })
   }
 
   #apply(parameters: MediaParameters): void {
     const wasHeld = this.#held
     this.#parameters = parameters
-    this.#held = this.#negotiation.heldByPeer
+    this.#held = this.#exchange.heldByPeer
     this.#media.apply(parameters)
-    if (this.#answered && wasHeld !== this.#held) this.#emit({ type: this.#held ? 'held' : 'resumed' })
+    if (this.#answered && wasHeld !== this.#held) this.#events.emit({ type: this.#held ? 'held' : 'resumed' })
+  }
+
+  #onReferResult(event: SessionEvent & { type: 'refer-result' }): void {
+    const { referStatus, finalSipStatus, subscriptionReason } = event
+    const accepted = referStatus !== null && referStatus < 300
+    // A far end that reports nothing (RFC 4488) has the transfer in its hands all the same.
+    const taken = accepted && (finalSipStatus === null || finalSipStatus < 300)
+    const receipt = { referStatus, finalSipStatus, disconnectReason: subscriptionReason }
+    this.#events.emit({ type: 'transfer-result', taken, receipt })
+    if (taken) this.hangUp()
+  }
+
+  #onInfo(body: Body): void {
+    const read = readInfoDigit(body)
+    if (read === null) return
+    this.#events.emit({ type: 'digit', ...read, atSample: this.heardPosition(), source: 'info' })
+  }
+
+  #nextInfoDigit(): void {
+    const digit = this.#infoDigits[0]
+    if (digit !== undefined && this.#state === 'active') this.#session.info(writeInfoDigit(digit, INFO_DIGIT_MS))
+  }
+
+  #onInfoResult(): void {
+    const sent = this.#infoDigits[0]
+    if (sent === undefined) return
+    this.#infoDigits = this.#infoDigits.slice(1)
+    this.#events.emit({ type: 'digits-sent', digits: sent })
+    this.#nextInfoDigit()
   }
 
   #onMedia(event: MediaEvent): void {
     if (this.#state === 'ended') return
-    if (event.type === 'failed') this.#failAndHangUp('media-lost', event.detail)
-    else this.#emit(event)
+    switch (event.type) {
+      case 'failed':
+        return this.#failAndHangUp('media-lost', event.detail)
+      case 'silent-remote':
+        if (this.#state === 'active')
+          this.#failAndHangUp('media-lost', `no RTP came for ${Math.round(event.forMs / 1000)} s`)
+        return
+      case 'remote-back':
+        return
+      default:
+        return this.#events.emit(event)
+    }
   }
 
-  #emit(event: LegEvent): void {
-    this.#events.emit(event)
-  }
-
-  #fail(cause: LegEnd['cause'], detail: string): void {
-    this.#ownFailure ??= { cause, detail }
+  #unusable(detail: string): void {
+    this.#ownFailure ??= { cause: 'media-refused', detail }
+    // An inbound INVITE gets its own refusal; everything else is hung up.
+    if (this.direction === 'outbound' || this.#session.state === 'confirmed') this.hangUp()
   }
 
   #failAndHangUp(cause: LegEnd['cause'], detail: string): void {
-    this.#fail(cause, detail)
+    this.#ownFailure ??= { cause, detail }
     this.hangUp()
   }
 
@@ -320,7 +290,7 @@ export class CallLeg {
     this.#state = 'ended'
     const closed = await closeMedia(this.#media)
     const failure = this.#ownFailure ?? closed.failure
-    this.#emit({
+    this.#events.emit({
       type: 'ended',
       end: {
         direction: this.direction,

@@ -19,7 +19,7 @@ export type LegEvent =
       readonly digit: string
       readonly atSample: Samples
       readonly durationMs: Ms
-      readonly source: DigitSource
+      readonly source: DigitSource | 'info'
     }
   | { readonly type: 'digits-sent'; readonly digits: string }
   | { readonly type: 'first-packet'; readonly atSample: Samples }
@@ -35,10 +35,24 @@ export type LegEvent =
   /** Our own hold, resume or re-key took effect, or the far end refused it and everything stays as it was. */
   | { readonly type: 'reoffered'; readonly purpose: ReofferPurpose }
   | { readonly type: 'reoffer-refused'; readonly purpose: ReofferPurpose; readonly status: number }
+  /** What the far end reports of the call that it makes in our place. */
+  | { readonly type: 'transfer-progress'; readonly status: number }
+  /** What came of `transfer`: taken, and the leg hangs up by itself; or not, and the call goes on. */
+  | { readonly type: 'transfer-result'; readonly taken: boolean; readonly receipt: TransferReceipt }
   /** Last event, exactly once; media is closed and the recording complete. */
   | { readonly type: 'ended'; readonly end: LegEnd }
 
-export type ReofferPurpose = 'hold' | 'resume' | 'rekey'
+export type ReofferPurpose = 'hold' | 'resume' | 'rekey' | 'refresh'
+
+/** The evidence of a blind transfer (RFC 3515), kept with the run's effect. */
+export interface TransferReceipt {
+  /** Final status of our REFER; null when the call ended first. */
+  readonly referStatus: number | null
+  /** The last final status that the far end reported of its call to the target; null: it reported none. */
+  readonly finalSipStatus: number | null
+  /** Why the reports ended ("noresource", …); null: nothing said. */
+  readonly disconnectReason: string | null
+}
 
 /** How a leg ended. */
 export interface LegEnd {

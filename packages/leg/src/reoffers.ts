@@ -44,5 +44,7 @@ function changeFor(purpose: ReofferPurpose): Parameters<Negotiation['offer']>[0]
       return { direction: 'sendrecv' }
     case 'rekey':
       return { rekey: true }
+    case 'refresh':
+      return {}
   }
 }

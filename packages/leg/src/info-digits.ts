@@ -1,0 +1,39 @@
+import type { Ms } from '@parley/kernel'
+import type { Body } from '@parley/sip'
+
+export interface InfoDigit {
+  readonly digit: string
+  readonly durationMs: Ms
+}
+
+const DEFAULT_DURATION_MS = 160
+const MAX_DURATION_MS = 10_000
+/** Both forms are a line or two; anything longer is something else. */
+const MAX_BYTES = 256
+
+/**
+ * A digit in an INFO body: `application/dtmf-relay` ("Signal=5" and "Duration=160" on lines of their own) or
+ * `application/dtmf` (the digit alone). Null when there is none in it. Neither form has a standard; both are what
+ * phones and gateways send.
+ */
+export function readInfoDigit(body: Body): InfoDigit | null {
+  if (body.bytes.length > MAX_BYTES) return null
+  const text = new TextDecoder('latin1').decode(body.bytes)
+  if (body.contentType === 'application/dtmf') return digitOf(text.trim(), DEFAULT_DURATION_MS)
+  if (body.contentType !== 'application/dtmf-relay') return null
+  const signal = /^[ \t]*signal[ \t]*=[ \t]*(\S+)[ \t]*$/im.exec(text)?.[1]
+  const duration = /^[ \t]*duration[ \t]*=[ \t]*(\d{1,5})[ \t]*$/im.exec(text)?.[1]
+  return signal === undefined ? null : digitOf(signal, duration === undefined ? DEFAULT_DURATION_MS : Number(duration))
+}
+
+export function writeInfoDigit(digit: string, durationMs: Ms): Body {
+  const text = `Signal=${digit}\r\nDuration=${Math.round(durationMs)}\r\n`
+  return { contentType: 'application/dtmf-relay', bytes: new TextEncoder().encode(text) }
+}
+
+/** Some senders number the keys: 10 is the star, 11 the pound, 12 to 15 A to D. */
+function digitOf(signal: string, durationMs: Ms): InfoDigit | null {
+  const numbered = /^1[0-5]$/.test(signal) ? '*#ABCD'[Number(signal) - 10] : signal.toUpperCase()
+  if (numbered === undefined || !/^[0-9*#A-D]$/.test(numbered)) return null
+  return { digit: numbered, durationMs: Math.min(durationMs, MAX_DURATION_MS) }
+}

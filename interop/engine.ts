@@ -1,7 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CallEvent, type CallReport, type DialRequest, Engine, type EngineOptions } from '@parley/engine'
+import {
+  type Call,
+  type CallEvent,
+  type CallReport,
+  type DialRequest,
+  Engine,
+  type EngineOptions,
+} from '@parley/engine'
 import { parseUri, type SipUri } from '@parley/leg'
 import { LocalFlite, type TextToSpeech } from '@parley/providers'
 import { onTestFinished } from 'vitest'
@@ -18,6 +25,8 @@ export interface EngineUnderTest {
   readonly recordings: string
   /** The report of the oldest call not yet asked for. */
   nextReport(): Promise<CallReport>
+  /** The report of the call that a peer names. */
+  reportOf(callId: string): Promise<CallReport>
   readonly events: readonly CallEvent[]
 }
 
@@ -42,6 +51,7 @@ export async function startEngine(
   const files = await interopCertificates()
   const recordings = mkdtempSync(join(tmpdir(), 'parley-recordings.'))
   const events: CallEvent[] = []
+  const calls: Call[] = []
   const reports: CallReport[] = []
   const waiting: ((report: CallReport) => void)[] = []
   const engine = await Engine.start({
@@ -66,6 +76,10 @@ export async function startEngine(
       else next(event.report)
     },
     ...options,
+    onCall: call => {
+      calls.push(call)
+      options.onCall?.(call)
+    },
   })
   atTestEnd(async () => {
     await engine.close()
@@ -76,6 +90,10 @@ export async function startEngine(
     uri: `sip:${TOKEN}@127.0.0.1:${engine.station.port('tls')};transport=tls`,
     recordings,
     events,
+    reportOf: callId => {
+      const call = calls.find(one => one.leg.callId === callId)
+      return call === undefined ? Promise.reject(new Error(`no call ${callId} came`)) : call.report
+    },
     nextReport: () => {
       const report = reports.shift()
       return report === undefined ? new Promise(resolve => waiting.push(resolve)) : Promise.resolve(report)

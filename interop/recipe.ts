@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { onTestFinished } from 'vitest'
+import { afterAll, afterEach, onTestFinished } from 'vitest'
 
 /** A started `run.sh`. It is ended, with everything that it started, when the test ends in any way. */
 export interface Recipe {
@@ -22,7 +22,24 @@ export interface Recipe {
 const KILL_AFTER_MS = 8000
 
 /** Who is told when a test ends: in tests that run side by side only the test's own context knows. */
-export type AtTestEnd = typeof onTestFinished
+export type AtTestEnd = (
+  cleanup: (ended: {
+    readonly task: { readonly result?: { readonly state: string } | undefined }
+  }) => void | Promise<void>,
+) => void
+
+/** For what serves all tests of a file or `describe`: it goes when they are over. Called while the tests are collected. */
+export function atLastTestEnd(): AtTestEnd {
+  const cleanups: Parameters<AtTestEnd>[0][] = []
+  let state = 'pass'
+  afterEach(({ task }) => {
+    if (task.result?.state === 'fail') state = 'fail'
+  })
+  afterAll(async () => {
+    for (const cleanup of cleanups.reverse()) await cleanup({ task: { result: { state } } })
+  })
+  return cleanup => void cleanups.push(cleanup)
+}
 
 /** Call it inside a test: the test's end is what cleans up. `script` is relative to this folder. */
 export function startRecipe(

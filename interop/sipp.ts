@@ -116,3 +116,8 @@ export function sippMessages(result: SippResult): SippMessage[] {
   }
   return found
 }
+
+/** Call-ID of the only or first call. */
+export function callIdOf(result: SippResult): string {
+  return /^Call-ID: *(\S+)/im.exec(result.messages)?.[1] ?? ''
+}

@@ -33,6 +33,24 @@ export const BARESIP_PROGRAMS = {
 
 export const SIPP_PROGRAMS = { sipp: 'sip-tester', 'espeak-ng': 'espeak-ng', sox: 'sox', ss: 'iproute2' } as const
 
+export const CARRIER_PROGRAMS = {
+  ...SIPP_PROGRAMS,
+  kamailio: 'kamailio kamailio-tls-modules',
+  rtpengine: 'rtpengine-daemon',
+  openssl: 'openssl',
+  perl: 'perl',
+} as const
+
+export const LINPHONE_PROGRAMS = {
+  linphonec: 'linphone-cli',
+  kamailio: 'kamailio kamailio-tls-modules',
+  'espeak-ng': 'espeak-ng',
+  sox: 'sox',
+  ss: 'iproute2',
+  openssl: 'openssl',
+  perl: 'perl',
+} as const
+
 function isOnPath(program: string): boolean {
   return searchPath().some(directory => {
     try {

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs'
+import type { Call, CallReport } from '@parley/engine'
+import type { LegEvent } from '@parley/leg'
+import { readWav } from '@parley/media'
+import { resemblance } from '@parley/phone'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CARRIER_CREDENTIALS, type Carrier, startCarrier } from './carrier.ts'
+import { closeTestVoice, dialling, type EngineUnderTest, spoken, startEngine } from './engine.ts'
+import { freePeerPorts } from './ports.ts'
+import { atLastTestEnd } from './recipe.ts'
+import { openRtpSink } from './rtp-sink.ts'
+import { callIdOf, runSipp, startSipp } from './sipp.ts'
+import { CARRIER_PROGRAMS, requires } from './skip.ts'
+import { readMonoWav } from './speech-match.ts'
+
+const peer = requires(CARRIER_PROGRAMS)
+
+/** What the engine under test does on each event of a call; a test sets it for its own. */
+type Watcher = (call: Call, event: LegEvent) => void
+
+describe.skipIf(peer.missing)(
+  `a carrier of Kamailio and rtpengine: TLS and SRTP outside, UDP and RTP inside${peer.note}`,
+  () => {
+    const atTestEnd = atLastTestEnd()
+    let under: EngineUnderTest
+    let carrier: Carrier
+    let insidePort: number
+    let watch: Watcher = () => {}
+
+    beforeAll(async () => {
+      under = await startEngine(
+        { ringMs: 1500, onCall: call => void call.leg.onEvent(event => watch(call, event)) },
+        atTestEnd,
+      )
+      insidePort = (await freePeerPorts()).tls - 1
+      carrier = await startCarrier({ engineUri: under.uri, insideTarget: `127.0.0.1:${insidePort}`, atTestEnd })
+    }, 60_000)
+    afterAll(closeTestVoice)
+
+    function channels(report: CallReport): readonly Int16Array[] {
+      return readWav(readFileSync(report.end.media!.recording!.path)).channels
+    }
+
+    function describeMedia(report: CallReport): string {
+      return JSON.stringify(report.end.media!.statistics)
+    }
+
+    it('SIPp inside calls, both hear each other, the engine hangs up: its BYE goes the way of both Record-Routes', {
+      timeout: 60_000,
+    }, async ({ onTestFinished }) => {
+      watch = (call, event) => {
+        if (event.type === 'first-packet') setTimeout(() => call.leg.hangUp(), 6000)
+      }
+      const sink = await openRtpSink(onTestFinished)
+      const sipp = await runSipp({
+        scenario: 'uac-basic',
+        target: carrier.inside,
+        pauseMs: 20_000,
+        keys: { sink_port: sink.port },
+      })
+      const report = await under.reportOf(callIdOf(sipp))
+      expect(sipp.exitCode, sipp.output).toBe(0)
+      expect(sipp.messages).toMatch(/^BYE /m)
+      const answer = /^SIP\/2\.0 200 OK[\s\S]*?\n\r?\n/m.exec(sipp.messages)![0]
+      expect(answer.match(/<sip:127\.0\.0\.1:\d+;[^>]*lr/g)).toHaveLength(2)
+      expect(report.transport).toEqual({ signalling: 'tls', media: 'srtp' })
+      expect(report.end).toMatchObject({ by: 'local', cause: 'bye', confirmed: true })
+      expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
+
+      const microphone = readMonoWav(sipp.microphoneWav)
+      const greeting = await spoken(report.utterances[0]!.text)
+      const [left, right] = channels(report)
+      expect(resemblance(microphone, left!).score).toBeGreaterThan(0.95)
+      expect(resemblance(greeting, right!).score).toBeGreaterThan(0.95)
+      expect(resemblance(greeting, left!).score).toBeLessThan(0.6)
+      expect(resemblance(greeting, sink.heard()).score).toBeGreaterThan(0.85)
+    })
+
+    it('SIPp inside holds by re-INVITE, resumes, hangs up', { timeout: 60_000 }, async () => {
+      const seen: string[] = []
+      watch = (_call, event) => void seen.push(event.type)
+      const sipp = await runSipp({ scenario: 'uac-hold', target: carrier.inside, pauseMs: 1500 })
+      const report = await under.reportOf(callIdOf(sipp))
+      expect(sipp.exitCode, sipp.output).toBe(0)
+      expect(seen.filter(type => type === 'held' || type === 'resumed')).toEqual(['held', 'resumed'])
+      expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
+      expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
+    })
+
+    it('SIPp inside cancels while it rings', { timeout: 60_000 }, async () => {
+      watch = () => {}
+      const sipp = await runSipp({ scenario: 'uac-cancel', target: carrier.inside, pauseMs: 300 })
+      const report = await under.reportOf(callIdOf(sipp))
+      expect(sipp.exitCode, sipp.output).toBe(0)
+      expect(report.end).toMatchObject({ answered: false, cause: 'cancelled', confirmed: true })
+    })
+
+    it('the engine calls SIPp inside: 407, then answered; it hears its own echo until SIPp hangs up', {
+      timeout: 60_000,
+    }, async () => {
+      watch = () => {}
+      const sipp = await startSipp({ scenario: 'uas', port: insidePort, hangUpMs: 6000 })
+      const call = await under.engine.dial(dialling(carrier.uri('+15557654321'), { credentials: CARRIER_CREDENTIALS }))
+      const report = await call.report
+      const answered = await sipp.finished
+      expect(answered.exitCode, answered.output).toBe(0)
+      const invites = carrier
+        .log()
+        .match(new RegExp(`INVITE \\S+ from tls:\\S+ cseq=\\d+ call=${call.leg.callId}`, 'g'))
+      expect(invites).toHaveLength(2)
+      expect(report.transport).toEqual({ signalling: 'tls', media: 'srtp' })
+      expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
+      const greeting = await spoken(report.utterances[0]!.text)
+      expect(resemblance(greeting, channels(report)[0]!).score, describeMedia(report)).toBeGreaterThan(0.85)
+    })
+
+    it('the engine calls SIPp inside and hangs up', { timeout: 60_000 }, async () => {
+      watch = (call, event) => {
+        if (event.type === 'first-packet') call.leg.hangUp()
+      }
+      const sipp = await startSipp({ scenario: 'uas', port: insidePort })
+      const call = await under.engine.dial(dialling(carrier.uri('+15557654321'), { credentials: CARRIER_CREDENTIALS }))
+      const report = await call.report
+      const answered = await sipp.finished
+      expect(answered.exitCode, answered.output).toBe(0)
+      expect(answered.messages).toMatch(/^BYE /m)
+      expect(report.end).toMatchObject({ answered: true, by: 'local', cause: 'bye', confirmed: true })
+    })
+
+    it('a wrong password ends as trunk_auth_failed', { timeout: 60_000 }, async () => {
+      watch = () => {}
+      const credentials = { ...CARRIER_CREDENTIALS, password: 'engine-guess' }
+      const call = await under.engine.dial(dialling(carrier.uri('+15557654321'), { credentials }))
+      expect((await call.report).run).toMatchObject({
+        state: 'failed',
+        outcome: { kind: 'error', detail: 'trunk_auth_failed', sip_status: 407 },
+      })
+    })
+  },
+)

@@ -1,0 +1,50 @@
+import { freePeerPorts, rtpRange } from './ports.ts'
+import { type AtTestEnd, readRunFile, startRecipe } from './recipe.ts'
+
+export interface CarrierOptions {
+  /** Where calls from the inside go, over TLS with SRTP. */
+  readonly engineUri: string
+  /** "host:port" inside, where calls of the engine end, over UDP with plain RTP. */
+  readonly insideTarget: string
+  readonly atTestEnd?: AtTestEnd
+}
+
+/** Kamailio and rtpengine. */
+export interface Carrier {
+  /** "host:port" inside, UDP and TCP: whatever calls here reaches the engine. */
+  readonly inside: string
+  /** What the engine calls to reach `number` inside. */
+  uri(number: string): string
+  /** One line a request or reply, as Kamailio saw it: "INVITE sip:… from tls:127.0.0.1:… cseq=1 call=…". */
+  log(): string
+}
+
+/** What the edge wants to see when it challenges. */
+export const CARRIER_CREDENTIALS = { username: 'engine', password: 'engine-secret' } as const
+
+/** Resolves when it takes calls. Throws when it cannot start. */
+export async function startCarrier(options: CarrierOptions): Promise<Carrier> {
+  const ports = await freePeerPorts()
+  const [from, to] = rtpRange(ports).split('-')
+  const recipe = startRecipe(
+    'carrier/run.sh',
+    {
+      ENGINE_URI: options.engineUri,
+      INSIDE_TARGET: options.insideTarget,
+      EDGE_PORT: String(ports.tls),
+      INSIDE_PORT: String(ports.tls - 1),
+      NG_PORT: String(ports.control),
+      RTP_MIN: String(from),
+      RTP_MAX: String(to),
+      AUTH_USER: CARRIER_CREDENTIALS.username,
+      AUTH_PASS: CARRIER_CREDENTIALS.password,
+    },
+    options.atTestEnd,
+  )
+  if (!(await recipe.printed(/^ready/m))) throw new Error(`the carrier did not start:\n${recipe.output()}`)
+  return {
+    inside: `127.0.0.1:${ports.tls - 1}`,
+    uri: number => `sip:${number}@127.0.0.1:${ports.tls};transport=tls`,
+    log: () => readRunFile(recipe.directory, 'kamailio.log'),
+  }
+}

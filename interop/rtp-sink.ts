@@ -1,0 +1,31 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { decodePcmu, RtpHeader, readRtpHeader } from '@parley/media'
+import type { AtTestEnd } from './recipe.ts'
+
+/** An ear for peers that play but do not record: a UDP port where PCMU may be sent. */
+export interface RtpSink {
+  readonly port: number
+  /** What arrived, packet behind packet. */
+  heard(): Int16Array
+}
+
+export async function openRtpSink(atTestEnd: AtTestEnd): Promise<RtpSink> {
+  const socket = createSocket('udp4')
+  const frames: Int16Array[] = []
+  const header = new RtpHeader()
+  socket.on('message', packet => {
+    if (!readRtpHeader(packet, packet.length, header) || header.payloadType !== 0) return
+    const count = header.payloadLength
+    const frame = new Int16Array(count)
+    decodePcmu(packet, header.payloadOffset, count, frame, 0)
+    frames.push(frame)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  atTestEnd(() => void socket.close())
+  return {
+    port: socket.address().port,
+    heard: () => Int16Array.from(frames.flatMap(frame => [...frame])),
+  }
+}

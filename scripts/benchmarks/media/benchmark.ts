@@ -1,0 +1,65 @@
+import { loadNativeAddon } from '@parley/media'
+import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
+import { measurePoint, type PointFigures } from './point.ts'
+
+const CALLS = [1, 50, 200, 500]
+const KINDS = ['native', 'portable'] as const
+const SECONDS = 4
+const WARM_UP_MS = 2000
+/** The summary speaks of this many calls, over the native layer. */
+const SUMMARY_CALLS = 200
+const PACKET_US = 20_000
+
+/**
+ * Lateness of sent packets by the receiver's kernel timestamps and CPU per call-tick of G.711 calls with SRTP both ways on
+ * one media thread: `npm run bench -- media [--calls 1,50,200,500] [--layers native,portable] [--seconds 4]`.
+ */
+export const benchmark: Benchmark = { name: 'media', options: ['calls', 'layers', 'seconds'], run }
+
+async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
+  const addon = loadNativeAddon()
+  if (typeof addon === 'string') throw new Error(`the receiver of this benchmark is native: ${addon}`)
+  const calls = option('calls')?.split(',').map(Number) ?? CALLS
+  if (!calls.every(count => Number.isInteger(count) && count >= 1 && count <= 2000))
+    throw new Error('--calls takes numbers from 1 to 2000')
+  const layers = option('layers')?.split(',') ?? KINDS
+  const seconds = Number(option('seconds') ?? SECONDS)
+  if (!(seconds >= 0.5 && seconds <= 600)) throw new Error('--seconds takes 0.5 to 600')
+  const points: PointFigures[] = []
+  for (const packetIo of KINDS.filter(kind => layers.includes(kind))) {
+    for (const count of calls) {
+      progress(`${count} calls, ${packetIo}`)
+      const point = await measurePoint({
+        calls: count,
+        packetIo,
+        warmUpMs: WARM_UP_MS,
+        measureMs: seconds * 1000,
+        stalls: null,
+      })
+      points.push(point)
+      line({ bench: 'media', ...point })
+    }
+  }
+  return summary(points)
+}
+
+function summary(points: readonly PointFigures[]): object {
+  const native = points.filter(point => point.packet_io === 'native')
+  const at = native.find(point => point.calls === SUMMARY_CALLS)
+  return {
+    bench: 'media',
+    us_per_tick: at?.us_per_tick ?? null,
+    lateness_p999_ms: at?.lateness_ms.p999 ?? null,
+    calls_per_core: at === undefined ? null : Math.floor(PACKET_US / at.us_per_tick),
+    bytes_per_call: bytesPerCall(native),
+    ratio: null,
+    peer_us_per_packet: null,
+  }
+}
+
+/** What is there once per process cancels out between the two largest points. */
+function bytesPerCall(points: readonly PointFigures[]): number | null {
+  const [large, small] = points.toSorted((a, b) => b.calls - a.calls)
+  if (large === undefined || small === undefined || large.calls === small.calls) return null
+  return Math.round((large.grown_bytes - small.grown_bytes) / (large.calls - small.calls))
+}

@@ -1,0 +1,53 @@
+import type { Quantiles } from './messages.ts'
+
+const SAMPLES_PER_MS = 8
+const PACKET_TICKS = 160
+const PACKET_MS = PACKET_TICKS / SAMPLES_PER_MS
+
+/**
+ * How late one call's packets arrive against the call's own 20 ms grid. The grid is what the RTP timestamps say, laid
+ * through the packet that came earliest. A grid point without a packet is as late as the packet that ended the gap.
+ */
+export class CallLateness {
+  readonly #offset: Float64Array
+  readonly #ticks: Float64Array
+  #count = 0
+  #first = -1
+
+  constructor(mostPackets: number) {
+    this.#offset = new Float64Array(mostPackets)
+    this.#ticks = new Float64Array(mostPackets)
+  }
+
+  add(timestamp: number, arrivedAt: number): void {
+    if (this.#count === this.#offset.length) return
+    if (this.#first < 0) this.#first = timestamp
+    const ticks = (timestamp - this.#first) | 0
+    this.#ticks[this.#count] = ticks
+    this.#offset[this.#count++] = arrivedAt - ticks / SAMPLES_PER_MS
+  }
+
+  /** Appends one lateness per grid point, in ms; returns how many points had no packet. */
+  collect(into: number[]): number {
+    const offsets = this.#offset.subarray(0, this.#count)
+    const earliest = offsets.reduce((least, offset) => Math.min(least, offset), Number.POSITIVE_INFINITY)
+    let missing = 0
+    for (let i = 0; i < this.#count; i++) {
+      const late = offsets[i]! - earliest
+      into.push(late)
+      const gap = i === 0 ? 0 : Math.round((this.#ticks[i]! - this.#ticks[i - 1]!) / PACKET_TICKS) - 1
+      for (let k = 1; k <= gap; k++) into.push(late + k * PACKET_MS)
+      missing += Math.max(0, gap)
+    }
+    return missing
+  }
+}
+
+export function quantiles(values: readonly number[]): Quantiles {
+  const sorted = Float64Array.from(values).sort()
+  const at = (share: number) => {
+    const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+    return Math.round(value * 1000) / 1000
+  }
+  return { p50: at(0.5), p99: at(0.99), p999: at(0.999), max: at(1) }
+}

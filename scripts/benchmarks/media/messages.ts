@@ -1,0 +1,62 @@
+import type { MediaParameters, MediaStatistics, SrtpKey, ThreadStatistics } from '@parley/media'
+
+/** What the benchmark and the two processes that it starts tell each other, one object per message. */
+export interface CallKeys {
+  readonly toSubject: SrtpKey
+  readonly toPeer: SrtpKey
+}
+
+export type SubjectRequest =
+  | {
+      readonly type: 'open'
+      readonly calls: number
+      readonly packetIo: 'native' | 'portable'
+      readonly stalls: { readonly ms: number; readonly everySends: number } | null
+    }
+  | { readonly type: 'connect'; readonly parameters: readonly MediaParameters[] }
+  | { readonly type: 'measure' }
+
+export type SubjectReply =
+  | { readonly type: 'opened'; readonly ports: readonly number[]; readonly rssBefore: number }
+  | { readonly type: 'connected' }
+  | { readonly type: 'measured'; readonly measured: SubjectMeasures }
+
+export interface SubjectMeasures {
+  readonly thread: ThreadStatistics
+  /** CPU time of the main thread since its start. */
+  readonly mainCpuMs: number
+  readonly rss: number
+  readonly missedSlots: number
+  readonly rejected: MediaStatistics['rejected']
+}
+
+export type PeerRequest =
+  | {
+      readonly type: 'bind'
+      readonly subjectPorts: readonly number[]
+      readonly keys: readonly CallKeys[]
+      readonly seconds: number
+    }
+  | { readonly type: 'run'; readonly warmUpMs: number; readonly measureMs: number }
+
+export type PeerReply =
+  | { readonly type: 'bound'; readonly ports: readonly number[] }
+  | { readonly type: 'measuring' }
+  | { readonly type: 'done'; readonly heard: PeerMeasures }
+
+export interface PeerMeasures {
+  readonly packets: number
+  /** Grid points at which no packet was sent. */
+  readonly missing: number
+  /** Of a sample of the packets. */
+  readonly unauthentic: number
+  readonly receiveDropped: number
+  readonly latenessMs: Quantiles
+}
+
+export interface Quantiles {
+  readonly p50: number
+  readonly p99: number
+  readonly p999: number
+  readonly max: number
+}

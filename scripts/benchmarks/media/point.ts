@@ -1,0 +1,173 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { systemRandom } from '@parley/kernel'
+import type { MediaParameters } from '@parley/media'
+import type {
+  CallKeys,
+  PeerMeasures,
+  PeerReply,
+  PeerRequest,
+  Quantiles,
+  SubjectMeasures,
+  SubjectReply,
+  SubjectRequest,
+} from './messages.ts'
+
+export interface PointOptions {
+  readonly calls: number
+  readonly packetIo: 'native' | 'portable'
+  readonly warmUpMs: number
+  readonly measureMs: number
+  /** A planted fault, which the figures must show. */
+  readonly stalls: { readonly ms: number; readonly everySends: number } | null
+}
+
+export interface PointFigures {
+  readonly packet_io: 'native' | 'portable'
+  readonly calls: number
+  readonly seconds: number
+  readonly lateness_ms: Quantiles
+  /** Of a bare thread that only sleeps, in the same seconds. */
+  readonly bare_sleeper_ms: Quantiles
+  readonly packets: number
+  readonly missing: number
+  /** CPU of the media thread per call and 20 ms: one packet each way. */
+  readonly us_per_tick: number
+  readonly main_us_per_tick: number
+  readonly media_thread_utilization: number
+  /** What the process grew by since before the calls were opened. */
+  readonly grown_bytes: number
+}
+
+/** One number of calls over one packet layer, in two processes of their own. Throws when packets were refused at either end. */
+export async function measurePoint(options: PointOptions): Promise<PointFigures> {
+  const { calls, packetIo, stalls, warmUpMs, measureMs } = options
+  const subject = new Partner<SubjectRequest, SubjectReply>('subject.ts')
+  const peer = new Partner<PeerRequest, PeerReply>('peer.ts')
+  try {
+    const keys = Array.from({ length: calls }, (): CallKeys => ({ toSubject: newKey(), toPeer: newKey() }))
+    const opened = await subject.ask({ type: 'open', calls, packetIo, stalls }, 'opened')
+    const seconds = (warmUpMs + measureMs) / 1000
+    const bound = await peer.ask({ type: 'bind', subjectPorts: opened.ports, keys, seconds }, 'bound')
+    await subject.ask(
+      { type: 'connect', parameters: bound.ports.map((port, i) => parameters(port, keys[i]!)) },
+      'connected',
+    )
+    const done = peer.ask({ type: 'run', warmUpMs, measureMs }, 'done')
+    await Promise.race([peer.next('measuring'), done])
+    const sleeper = startSleeper()
+    const before = (await subject.ask({ type: 'measure' }, 'measured')).measured
+    const { heard } = await done
+    const after = (await subject.ask({ type: 'measure' }, 'measured')).measured
+    const bare = await sleeper.stop()
+    check(heard, after)
+    return figures(options, heard, before, after, bare, opened.rssBefore)
+  } finally {
+    await Promise.all([subject.end(), peer.end()])
+  }
+}
+
+function figures(
+  { calls, packetIo, measureMs }: PointOptions,
+  heard: PeerMeasures,
+  before: SubjectMeasures,
+  after: SubjectMeasures,
+  bare: Quantiles,
+  rssBefore: number,
+): PointFigures {
+  const ticks = after.thread.sendLateness.count
+  const perTick = (ms: number) => Math.round((ms * 100_000) / ticks) / 100
+  return {
+    packet_io: packetIo,
+    calls,
+    seconds: measureMs / 1000,
+    lateness_ms: heard.latenessMs,
+    bare_sleeper_ms: bare,
+    packets: heard.packets,
+    missing: heard.missing,
+    us_per_tick: perTick(after.thread.cpuMs - before.thread.cpuMs),
+    main_us_per_tick: perTick(after.mainCpuMs - before.mainCpuMs),
+    media_thread_utilization: Math.round(after.thread.eventLoopUtilization * 1000) / 1000,
+    grown_bytes: after.rss - rssBefore,
+  }
+}
+
+/** Figures of a run in which packets were refused would be of something else. */
+function check(heard: PeerMeasures, after: SubjectMeasures): void {
+  const { unauthenticated, replayed, foreign, malformed } = after.rejected
+  const refused = unauthenticated + replayed + foreign + malformed
+  if (heard.packets === 0) throw new Error('not one packet arrived')
+  if (heard.unauthentic > 0) throw new Error(`${heard.unauthentic} packets of the subject were not authentic`)
+  if (refused > 0) throw new Error(`the subject refused ${refused} packets: ${JSON.stringify(after.rejected)}`)
+}
+
+function newKey(): CallKeys['toPeer'] {
+  return { suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: systemRandom.bytes(30) }
+}
+
+function parameters(port: number, keys: CallKeys): MediaParameters {
+  return {
+    remote: { address: '127.0.0.1', port },
+    direction: 'sendrecv',
+    codec: 'PCMU',
+    payloadType: 0,
+    ptimeMs: 20,
+    dtmfPayloadType: 101,
+    srtp: { send: keys.toPeer, receive: keys.toSubject },
+  }
+}
+
+function startSleeper(): { stop(): Promise<Quantiles> } {
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(join(import.meta.dirname, 'bare-sleeper.ts'), { workerData: cell })
+  return {
+    async stop() {
+      Atomics.store(cell, 0, 1)
+      return ((await once(worker, 'message')) as [Quantiles])[0]
+    },
+  }
+}
+
+/** A process of the benchmark, asked one thing at a time. */
+class Partner<Request extends object, Reply extends { readonly type: string }> {
+  readonly #process: ChildProcess
+  readonly #exited: Promise<never>
+  #ended = false
+
+  constructor(file: string) {
+    this.#process = fork(join(import.meta.dirname, file), { serialization: 'advanced' })
+    this.#exited = new Promise((_, reject) => {
+      this.#process.once('exit', code => {
+        this.#ended = true
+        reject(new Error(`${file} ended with code ${code}`))
+      })
+    })
+    this.#exited.catch(() => {})
+  }
+
+  ask<T extends Reply['type']>(request: Request, type: T): Promise<Extract<Reply, { type: T }>> {
+    const reply = this.next(type)
+    this.#process.send(request)
+    return reply
+  }
+
+  next<T extends Reply['type']>(type: T): Promise<Extract<Reply, { type: T }>> {
+    const reply = new Promise<Extract<Reply, { type: T }>>(resolve => {
+      const listen = (message: unknown) => {
+        if ((message as Reply).type !== type) return
+        this.#process.off('message', listen)
+        resolve(message as Extract<Reply, { type: T }>)
+      }
+      this.#process.on('message', listen)
+    })
+    return Promise.race([reply, this.#exited])
+  }
+
+  async end(): Promise<void> {
+    if (this.#ended) return
+    this.#process.disconnect()
+    await this.#exited.catch(() => {})
+  }
+}

@@ -1,0 +1,67 @@
+// The process that is measured: one media plane with one media thread, as an engine has it.
+import { type MediaSession, ThreadedMediaPlane } from '@parley/media'
+import type { SubjectReply, SubjectRequest } from './messages.ts'
+
+const FIRST_PORT = 21_000
+const SPARE_PORTS = 400
+const SUPPLY_EVERY_MS = 500
+
+let plane: ThreadedMediaPlane | null = null
+const sessions: MediaSession[] = []
+
+const tone = Int16Array.from({ length: 8000 }, (_, i) => 8000 * Math.sin((2 * Math.PI * 440 * i) / 8000))
+const heard = new Int16Array(16_000)
+
+/** What the owner of the calls does: keeps the playout rings filled and takes what was heard. */
+function supply(): void {
+  for (const session of sessions) {
+    if (session.queued() < 8000) session.play(tone)
+    session.readHeard(heard)
+  }
+}
+
+async function answer(request: SubjectRequest): Promise<SubjectReply> {
+  if (request.type === 'open') {
+    const { calls, packetIo, stalls } = request
+    plane = await ThreadedMediaPlane.start({
+      threads: 1,
+      bindAddress: '127.0.0.1',
+      ports: { from: FIRST_PORT, to: FIRST_PORT + calls * 2 + SPARE_PORTS - 1 },
+      packetIo,
+      ...(stalls && { stalls }),
+    })
+    const rssBefore = process.memoryUsage().rss
+    for (let i = 0; i < calls; i++) sessions.push(await plane.open({ label: `call ${i}` }))
+    setInterval(supply, SUPPLY_EVERY_MS)
+    return { type: 'opened', ports: sessions.map(session => session.local.port), rssBefore }
+  }
+  if (request.type === 'connect') {
+    for (const [i, parameters] of request.parameters.entries()) sessions[i]!.apply(parameters)
+    return { type: 'connected' }
+  }
+  const [thread] = await plane!.threadStatistics()
+  const statistics = await Promise.all(sessions.map(session => session.statistics()))
+  const cpu = process.threadCpuUsage()
+  const sum = (of: (one: (typeof statistics)[number]) => number) =>
+    statistics.reduce((total, one) => total + of(one), 0)
+  return {
+    type: 'measured',
+    measured: {
+      thread: thread!,
+      mainCpuMs: (cpu.user + cpu.system) / 1000,
+      rss: process.memoryUsage().rss,
+      missedSlots: sum(one => one.missedSlots),
+      rejected: {
+        unauthenticated: sum(one => one.rejected.unauthenticated),
+        replayed: sum(one => one.rejected.replayed),
+        foreign: sum(one => one.rejected.foreign),
+        malformed: sum(one => one.rejected.malformed),
+      },
+    },
+  }
+}
+
+process.on('message', (request: SubjectRequest) => {
+  void answer(request).then(reply => process.send!(reply))
+})
+process.on('disconnect', () => process.exit())

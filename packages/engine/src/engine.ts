@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, systemTime } from '@parley/kernel'
 import {
   type CallLeg,
   type Credentials,
@@ -17,6 +17,7 @@ import {
 } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import { Call, type CallEvent } from './call.ts'
+import { CallRates, type TrunkRate } from './call-rate.ts'
 import { type InboundRoute, RouteTable } from './routes.ts'
 
 export interface EngineOptions {
@@ -41,6 +42,8 @@ export interface DialRequest {
   readonly security: LegSecurity
   readonly nextHop?: NextHop
   readonly credentials?: Credentials
+  /** The call waits for its turn behind other calls of the same trunk; default: no limit. */
+  readonly trunk?: TrunkRate
   /** Default 60 s. */
   readonly ringTimeoutMs?: number
 }
@@ -50,6 +53,7 @@ export class Engine {
   readonly #options: EngineOptions
   readonly #routes: RouteTable
   readonly #calls = new Set<Call>()
+  readonly #rates = new CallRates({ time: systemTime })
   #station: Station | null = null
 
   private constructor(options: EngineOptions) {
@@ -76,10 +80,16 @@ export class Engine {
     return this.#station
   }
 
-  /** Dials out. Throws when nothing could be sent ("no_rtp_port", "too_many_calls"); all else is in the call's report. */
+  /**
+   * Dials out, as soon as the trunk's rate allows. Throws when nothing could be sent ("no_rtp_port", "too_many_calls",
+   * "call_rate_exceeded"); all else is in the call's report.
+   */
   async dial(request: DialRequest): Promise<Call> {
-    if (this.#calls.size >= this.#maxCalls)
-      throw new ParleyError('too_many_calls', `${this.#calls.size} calls are live`, { retryable: true })
+    this.#checkRoom()
+    if (request.trunk !== undefined) {
+      await this.#rates.take(request.trunk)
+      this.#checkRoom()
+    }
     const path = this.#options.recordingPath(`out-${crypto.randomUUID()}`)
     const leg = await dialLeg(this.station, {
       uri: request.uri,
@@ -100,12 +110,18 @@ export class Engine {
 
   /** Ends every call, then leaves nothing open. */
   async close(): Promise<void> {
+    this.#rates.stop()
     const reports = [...this.#calls].map(call => {
       call.cancel()
       return call.report
     })
     await this.#station?.close()
     await Promise.all(reports)
+  }
+
+  #checkRoom(): void {
+    if (this.#calls.size >= this.#maxCalls)
+      throw new ParleyError('too_many_calls', `${this.#calls.size} calls are live`, { retryable: true })
   }
 
   get #maxCalls(): number {

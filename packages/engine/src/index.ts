@@ -1,4 +1,5 @@
 export { Call, type CallEvent, type CallOptions, type CallReport } from './call.ts'
+export type { TrunkRate } from './call-rate.ts'
 export { type DialRequest, Engine, type EngineOptions } from './engine.ts'
 export { type FailureDetail, type LocalEnding, type RunOutcome, type RunResult, runResult } from './outcome.ts'
 export type { InboundRoute } from './routes.ts'

@@ -106,6 +106,18 @@ describe('a leg, in either direction', () => {
     expect([line.a.leg!.state, line.b.leg!.state]).toEqual(['active', 'active'])
   })
 
+  it('is ended by an error of its own listener, which hurts nobody else', async () => {
+    const line = new VirtualLine()
+    await established(line)
+    line.a.leg!.onEvent(event => {
+      if (event.type === 'digit') throw new Error('a bug')
+    })
+    line.b.leg!.sendDigits('1')
+    await line.pass(2000)
+    expect(line.a.end).toMatchObject({ cause: 'internal', detail: 'a bug', by: 'local', confirmed: true })
+    expect(line.b.end).toMatchObject({ cause: 'bye', by: 'remote' })
+  })
+
   it('gives everything back: ports, sessions and transactions', async () => {
     const line = new VirtualLine()
     await established(line)

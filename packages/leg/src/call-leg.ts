@@ -29,7 +29,8 @@ export class CallLeg {
   readonly #session: InviteSession
   readonly #media: MediaSession
   readonly #exchange: OfferAnswerExchange
-  readonly #events = new EventBacklog<LegEvent>()
+  /** A listener's error ends this call and no other. */
+  readonly #events = new EventBacklog<LegEvent>(error => this.#failAndHangUp('internal', textOf(error)))
   #state: LegState
   #parameters: MediaParameters | null = null
   #answered = false
@@ -312,7 +313,10 @@ async function closeMedia(media: MediaSession): Promise<{ report: MediaReport | 
   try {
     return { report: await media.close(), failure: null }
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
-    return { report: null, failure: { cause: 'recording-unavailable', detail } }
+    return { report: null, failure: { cause: 'recording-unavailable', detail: textOf(error) } }
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

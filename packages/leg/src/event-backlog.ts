@@ -2,9 +2,13 @@ import { Emitter } from '@parley/kernel'
 
 /** An emitter whose first listener also gets what happened before it came. */
 export class EventBacklog<Event> {
-  readonly #emitter = new Emitter<Event>()
+  readonly #emitter: Emitter<Event>
   /** Null once somebody listens. */
   #unheard: Event[] | null = []
+
+  constructor(onListenerError: (error: unknown) => void) {
+    this.#emitter = new Emitter(onListenerError)
+  }
 
   listen(listener: (event: Event) => void): () => void {
     const stop = this.#emitter.listen(listener)

@@ -36,10 +36,9 @@ function bench(maxWaiting?: number) {
     )
   /** In steps, so that promises settle at the virtual time at which they were resolved. */
   const advance = async (ms: number) => {
-    for (let i = 0; i < ms; i++) {
-      time.advance(1)
-      await Promise.resolve().then(() => {})
-      await Promise.resolve()
+    for (let i = 0; i <= ms; i++) {
+      for (let settling = 0; settling < 4; settling++) await Promise.resolve()
+      if (i < ms) time.advance(1)
     }
   }
   return { time, rates, left, failed, take, advance }

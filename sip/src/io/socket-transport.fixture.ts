@@ -39,6 +39,8 @@ type InputOf<Type extends TransportInput['type']> = Extract<TransportInput, { ty
 export class Endpoint {
   readonly transport: SocketTransport
   readonly told: TransportInput[] = []
+  /** Hears everything first. */
+  onTold: (input: TransportInput) => void = () => {}
   #nextSendId = 1
   #wake: (() => void)[] = []
 
@@ -46,6 +48,7 @@ export class Endpoint {
     this.transport = transport
     transport.onInput(input => {
       this.told.push(input)
+      this.onTold(input)
       for (const wake of this.#wake.splice(0)) wake()
     })
   }

@@ -115,17 +115,24 @@ export class MediaThreadLoop {
   }
 
   readonly #sendSlot = (session: ThreadSession, slotWake: number): void => {
-    const { core } = session
     this.#swept.push(session)
+    try {
+      this.#send(session, slotWake)
+    } catch (error) {
+      this.#fail(session, error)
+    }
+  }
+
+  #send({ core, rtpSocket, rtcpSocket }: ThreadSession, slotWake: number): void {
     const slotMs = this.#gridStart + slotWake * WAKE_MS
     if (this.#filled + 2 > this.#outgoing.capacity) this.#flush()
     const length = core.tick(slotMs, this.#outgoing.slots[this.#filled]!)
     if (length > 0) {
-      this.#address(session.rtpSocket, length, core.ipv4, core.port)
+      this.#address(rtpSocket, length, core.ipv4, core.port)
       this.#lateness.add(this.#io.now() - slotMs)
     }
     const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
-    if (report > 0) this.#address(session.rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
+    if (report > 0) this.#address(rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
   }
 
   #address(socket: number, length: number, ipv4: number, port: number): void {
@@ -155,7 +162,13 @@ export class MediaThreadLoop {
   /** Only now: what waited in the sockets while this thread was held up has arrived in time. */
   #advance(): void {
     const nowMs = this.#io.now()
-    for (const session of this.#swept) session.core.advance(nowMs)
+    for (const session of this.#swept) {
+      try {
+        if (this.#sessions.has(session.id)) session.core.advance(nowMs)
+      } catch (error) {
+        this.#fail(session, error)
+      }
+    }
     this.#swept.length = 0
   }
 
@@ -166,8 +179,12 @@ export class MediaThreadLoop {
     if (session === undefined) return
     const arrivedAt = batch.arrivedAt[i]!
     const packet = batch.slots[i]!
-    if (rtp !== undefined) session.core.receive(arrivedAt, packet, batch.length[i]!, batch.ipv4[i]!, batch.port[i]!)
-    else session.core.receiveRtcp(arrivedAt, packet, batch.length[i]!, batch.ipv4[i]!, batch.port[i]!)
+    try {
+      if (rtp !== undefined) session.core.receive(arrivedAt, packet, batch.length[i]!, batch.ipv4[i]!, batch.port[i]!)
+      else session.core.receiveRtcp(arrivedAt, packet, batch.length[i]!, batch.ipv4[i]!, batch.port[i]!)
+    } catch (error) {
+      this.#fail(session, error)
+    }
   }
 
   #handle(command: ThreadCommand): void {
@@ -177,7 +194,11 @@ export class MediaThreadLoop {
         return
       case 'session': {
         const session = this.#sessions.get(command.session)
-        if (session !== undefined) this.#command(session, command.command)
+        try {
+          if (session !== undefined) this.#command(session, command.command)
+        } catch (error) {
+          if (session !== undefined) this.#fail(session, error)
+        }
         return
       }
       case 'thread-statistics':
@@ -255,13 +276,25 @@ export class MediaThreadLoop {
       this.#address(session.rtcpSocket, length, core.rtcpIpv4, core.rtcpPort)
       this.#flush()
     }
+    this.#remove(session)
+    this.#reply(session.id, { type: 'closed', statistics: core.statistics() })
+  }
+
+  /** An error in one call's core ends that call: the others of this thread do not notice. */
+  #fail(session: ThreadSession, error: unknown): void {
+    if (!this.#sessions.has(session.id)) return
+    this.#remove(session)
+    this.#reply(session.id, { type: 'failed', detail: error instanceof Error ? error.message : String(error) })
+  }
+
+  #remove(session: ThreadSession): void {
     if (session.slot !== null) this.#slots.remove(session.slot)
+    session.slot = null
     this.#sessions.delete(session.id)
     this.#rtp.delete(session.rtpSocket)
     this.#rtcp.delete(session.rtcpSocket)
     this.#io.close(session.rtpSocket)
     this.#io.close(session.rtcpSocket)
-    this.#reply(session.id, { type: 'closed', statistics: core.statistics() })
   }
 
   #statistics(): ThreadStatistics {

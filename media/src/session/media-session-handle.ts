@@ -139,6 +139,9 @@ export class MediaSessionHandle implements MediaSession {
       case 'closed':
         this.#settle('closed', reply.statistics)
         return
+      case 'failed':
+        this.fail(reply.detail)
+        return
     }
   }
 

@@ -28,3 +28,5 @@ export type SessionReply =
   | { readonly type: 'event'; readonly event: CoreEvent }
   | { readonly type: 'statistics'; readonly statistics: MediaStatistics }
   | { readonly type: 'closed'; readonly statistics: MediaStatistics }
+  /** The core broke and is gone: no goodbye was said. */
+  | { readonly type: 'failed'; readonly detail: string }

@@ -1,0 +1,152 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemTime } from '@parley/kernel'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CertificateWatch } from './certificate-watch.ts'
+import { ensureLocalCertificate, type LocalCertificate } from './local-authority.ts'
+import { Bench, type Endpoint, options } from './socket-transport.fixture.ts'
+
+let bench: Bench
+let otherHome: Bench
+let dir: string
+let first: LocalCertificate
+let next: LocalCertificate
+
+beforeEach(async () => {
+  bench = new Bench()
+  otherHome = new Bench('another authority')
+  dir = await mkdtemp(join(tmpdir(), 'parley-watch-'))
+  first = await bench.certificate()
+  next = await otherHome.certificate()
+})
+afterEach(async () => {
+  await bench.close()
+  await otherHome.close()
+  await rm(dir, { recursive: true })
+})
+
+const PARTS = ['cert', 'key', 'ca'] as const
+
+/** In one go: what is read in between is seen at most once. */
+function write(folder: string, from: LocalCertificate, parts: readonly (typeof PARTS)[number][] = PARTS): void {
+  mkdirSync(folder, { recursive: true })
+  for (const part of parts) writeFileSync(join(folder, `${part}.pem`), from[part])
+}
+
+async function readAll(folder: string) {
+  const [cert, key, ca] = await Promise.all(PARTS.map(part => readFile(join(folder, `${part}.pem`), 'utf8')))
+  return { cert: cert!, key: key!, ca: ca! }
+}
+
+/** An endpoint whose certificate stands in `folder`. */
+async function watched(folder: string) {
+  const current = await readAll(folder)
+  const endpoint = await bench.endpoint({ tls: current })
+  const problems: string[] = []
+  let wake = () => {}
+  const applied: number[] = []
+  const watch = new CertificateWatch({
+    time: systemTime,
+    current,
+    load: () => readAll(folder),
+    apply: tls => endpoint.transport.replaceCertificate(tls),
+    onApplied: endsAt => {
+      applied.push(endsAt)
+      wake()
+    },
+    onProblem: detail => {
+      problems.push(detail)
+      wake()
+    },
+    everyMs: 5,
+  })
+  bench.defer(() => watch.stop())
+  const until = async (condition: () => boolean) => {
+    while (!condition())
+      await new Promise<void>(resolve => {
+        wake = resolve
+      })
+  }
+  return { endpoint, problems, applied, until }
+}
+
+async function reaches(from: Endpoint, to: Endpoint, id: string): Promise<boolean> {
+  const sendId = from.send(to.target('tls'), options(id))
+  const mine = () => from.told.find(input => 'sendId' in input && input.sendId === sendId)
+  await from.untilTrue(() => mine() !== undefined)
+  return mine()?.type === 'sent'
+}
+
+describe('certificates in files', () => {
+  it('are taken when they change: for new handshakes, for dialling, and no connection is lost', async () => {
+    write(dir, first)
+    const { endpoint, applied, until } = await watched(dir)
+    const [ours, theirs] = [await bench.endpoint(), await otherHome.endpoint()]
+    expect([await reaches(ours, endpoint, 'before'), await reaches(endpoint, theirs, 'refused')]).toEqual([true, false])
+    const [standing] = await endpoint.until('message')
+    write(dir, next)
+    await until(() => applied.length === 1)
+    expect(await reaches(theirs, endpoint, 'new root')).toBe(true)
+    expect(await reaches(endpoint, theirs, 'dialled')).toBe(true)
+    expect(await reaches(await bench.endpoint(), endpoint, 'old root')).toBe(false)
+    endpoint.send(standing!.flow, options('still there'))
+    await ours.until('message')
+    expect([...ours.all('flow-closed'), ...endpoint.all('flow-closed')]).toEqual([])
+    expect(endpoint.transport.stats().certificateEndsAt).toBe(applied[0])
+    expect(applied[0]! / 86_400_000 - Date.now() / 86_400_000).toBeCloseTo(825, 0)
+  })
+
+  it('that do not fit each other are told once and not used, until the other half comes', async () => {
+    write(dir, first)
+    const { endpoint, problems, applied, until } = await watched(dir)
+    write(dir, next, ['cert'])
+    await until(() => problems.length === 1)
+    const before = await bench.endpoint()
+    expect(await reaches(before, endpoint, 'old one')).toBe(true)
+    write(dir, next, ['key', 'ca'])
+    await until(() => applied.length === 1)
+    expect(problems).toEqual([expect.stringContaining('another certificate')])
+    expect(await reaches(await otherHome.endpoint(), endpoint, 'new one')).toBe(true)
+  })
+
+  it('may be links that are swapped, as mounted secrets are', async () => {
+    write(join(dir, 'one'), first)
+    write(join(dir, 'two'), next)
+    await symlink('one', join(dir, 'data'))
+    const { endpoint, problems, applied, until } = await watched(join(dir, 'data'))
+    await symlink('two', join(dir, 'swap'))
+    await rename(join(dir, 'swap'), join(dir, 'data'))
+    await until(() => applied.length === 1)
+    expect(problems).toEqual([])
+    expect(await reaches(await otherHome.endpoint(), endpoint, 'new one')).toBe(true)
+  })
+
+  it('that are gone, empty, no certificates or over are told once each; what stands goes on', async () => {
+    write(dir, first)
+    const { endpoint, problems, applied, until } = await watched(dir)
+    const expired = await ensureLocalCertificate(join(dir, 'old'), { now: Date.now() - 1000 * 86_400_000 })
+    const breaks: (() => void)[] = [
+      () => rmSync(join(dir, 'key.pem')),
+      () => writeFileSync(join(dir, 'key.pem'), ''),
+      () => write(dir, { ...next, ca: 'no certificate' }),
+      () => write(dir, expired),
+    ]
+    for (const [i, damage] of breaks.entries()) {
+      damage()
+      await until(() => problems.length > i)
+    }
+    expect(problems.map(problem => problem.slice(0, 40))).toEqual([
+      expect.stringContaining('ENOENT'),
+      expect.any(String),
+      expect.any(String),
+      expect.stringContaining('ended on'),
+    ])
+    expect(problems).toHaveLength(4)
+    expect(applied).toEqual([])
+    expect(await reaches(await bench.endpoint(), endpoint, 'old one')).toBe(true)
+    write(dir, next)
+    await until(() => applied.length === 1)
+  })
+})

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePeerPorts, type PeerPorts, rtpRange } from './ports.ts'
-import { type Recipe, readRunFile, startRecipe } from './recipe.ts'
+import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.ts'
 
 /** One event of baresip's control port, such as CALL_MENC (SRTP is on), CALL_DTMF_START, CALL_CLOSED. */
 export interface BaresipEvent {
@@ -27,6 +27,7 @@ export interface BaresipOptions {
   readonly codecs?: string
   /** Which certificate it presents; "stranger" bears another host's name. Default: "baresip". */
   readonly certificate?: 'baresip' | 'stranger'
+  readonly atTestEnd?: AtTestEnd
 }
 
 export interface CallerOptions extends BaresipOptions {
@@ -76,14 +77,15 @@ export interface BaresipCallee {
 /** Calls `target`, runs the actions, hangs up; resolves when all is over. Only inside a test. */
 export async function runBaresipCaller(options: CallerOptions): Promise<BaresipResult> {
   const ports = options.ports ?? (await freePeerPorts())
-  const recipe = startRecipe('baresip-caller/run.sh', {
+  const env = {
     ...commonEnvironment(options, ports, options.callSeconds ?? 10),
     TARGET_URI: options.target,
     CALLER: options.user ?? 'caller',
     ANSWER_SECONDS: String(options.answerSeconds ?? 30),
     AUTH_USER: options.credentials?.user ?? 'caller',
     AUTH_PASS: options.credentials?.password ?? '',
-  })
+  }
+  const recipe = startRecipe('baresip-caller/run.sh', env, options.atTestEnd)
   return resultOf(recipe, options)
 }
 
@@ -91,13 +93,14 @@ export async function runBaresipCaller(options: CallerOptions): Promise<BaresipR
 export async function startBaresipCallee(options: CalleeOptions = {}): Promise<BaresipCallee> {
   const ports = options.ports ?? (await freePeerPorts())
   const user = options.user ?? 'callee'
-  const recipe = startRecipe('baresip-callee/run.sh', {
+  const env = {
     ...commonEnvironment(options, ports, options.callSeconds ?? 60),
     CALLEE: user,
     WAIT_SECONDS: String(options.waitSeconds ?? 60),
     RING_SECONDS: String(options.ringSeconds ?? 0),
     REJECT: options.rejects === true ? 'yes' : '',
-  })
+  }
+  const recipe = startRecipe('baresip-callee/run.sh', env, options.atTestEnd)
   if (!(await recipe.printed(/^ready/m))) throw new Error(`baresip did not start:\n${recipe.output()}`)
   const finished = resultOf(recipe, options)
   const secure = (options.mediaEncryption ?? 'srtp-mand') !== ''

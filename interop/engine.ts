@@ -43,9 +43,14 @@ export async function closeTestVoice(): Promise<void> {
   sharedVoice = undefined
 }
 
+/** What an engine under test does otherwise than by default. */
+export type EngineChanges = Partial<Omit<EngineOptions, 'station'>> & {
+  readonly station?: Partial<EngineOptions['station']>
+}
+
 /** Only inside a test: it is closed at its end. */
 export async function startEngine(
-  options: Partial<EngineOptions> = {},
+  { station, ...options }: EngineChanges = {},
   atTestEnd: AtTestEnd = onTestFinished,
 ): Promise<EngineUnderTest> {
   const files = await interopCertificates()
@@ -63,6 +68,7 @@ export async function startEngine(
       },
       rtp: { ports: { from: 31_000, to: 31_999 }, threads: 1 },
       userAgentName: 'Parley',
+      ...station,
     },
     routes: [{ name: 'interop', token: TOKEN, security: 'srtp-required' }],
     voice: testVoice(),
@@ -127,4 +133,9 @@ export async function spoken(text: string): Promise<Int16Array> {
     at += chunk.length
   }
   return audio
+}
+
+/** For the message of an expectation about what was heard. */
+export function describeMedia(report: CallReport): string {
+  return JSON.stringify(report.end.media?.statistics)
 }

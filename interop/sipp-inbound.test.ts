@@ -1,14 +1,20 @@
 import { readFileSync } from 'node:fs'
-import type { EngineOptions } from '@parley/engine'
 import type { LegEvent } from '@parley/leg'
 import { readWav } from '@parley/media'
 import { resemblance } from '@parley/phone'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closeTestVoice, type EngineUnderTest, startEngine, TOKEN } from './engine.ts'
+import {
+  closeTestVoice,
+  describeMedia,
+  type EngineChanges,
+  type EngineUnderTest,
+  startEngine,
+  TOKEN,
+} from './engine.ts'
 import type { AtTestEnd } from './recipe.ts'
 import { runSipp, type SippOptions, type SippResult, sippMessages } from './sipp.ts'
 import { requires, SIPP_PROGRAMS } from './skip.ts'
-import { readMonoWav } from './speech-match.ts'
+import { readMonoWav, SAME_SPEECH } from './speech-match.ts'
 
 const peer = requires(SIPP_PROGRAMS)
 
@@ -16,7 +22,7 @@ const peer = requires(SIPP_PROGRAMS)
 async function sippCalls(
   sipp: Omit<SippOptions, 'target' | 'service'>,
   atTestEnd: AtTestEnd,
-  engine: Partial<EngineOptions> = {},
+  engine: EngineChanges = {},
 ): Promise<{ readonly under: EngineUnderTest; readonly result: SippResult }> {
   const under = await startEngine(
     { routes: [{ name: 'plain', token: TOKEN, security: 'rtp-only' }], ...engine },
@@ -97,7 +103,9 @@ describe.skipIf(peer.missing)(
       const report = await under.nextReport()
       expect(report.transport).toEqual({ signalling: 'tcp', media: 'rtp' })
       const [left] = readWav(readFileSync(report.end.media!.recording!.path)).channels
-      expect(resemblance(readMonoWav(result.microphoneWav), left!).score).toBeGreaterThan(0.95)
+      expect(resemblance(readMonoWav(result.microphoneWav), left!).score, describeMedia(report)).toBeGreaterThan(
+        SAME_SPEECH,
+      )
     })
 
     it('an INVITE without an offer, and a re-INVITE without one: ours is in the 200, its answer in the ACK', {
@@ -108,7 +116,9 @@ describe.skipIf(peer.missing)(
       const report = await under.nextReport()
       expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
       const [left] = readWav(readFileSync(report.end.media!.recording!.path)).channels
-      expect(resemblance(readMonoWav(result.microphoneWav), left!).score).toBeGreaterThan(0.95)
+      expect(resemblance(readMonoWav(result.microphoneWav), left!).score, describeMedia(report)).toBeGreaterThan(
+        SAME_SPEECH,
+      )
     })
 
     it('glare: its re-INVITE is answered 491, ours comes again after a random wait', {

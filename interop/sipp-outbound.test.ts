@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import type { LegEvent } from '@parley/leg'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closeTestVoice, dialling, type EngineUnderTest, startEngine } from './engine.ts'
+import { closeTestVoice, describeMedia, dialling, type EngineUnderTest, startEngine } from './engine.ts'
 import type { AtTestEnd } from './recipe.ts'
 import { type SippOptions, type SippResult, type SippRun, startSipp } from './sipp.ts'
 import { requires, SIPP_PROGRAMS } from './skip.ts'
@@ -76,7 +76,7 @@ describe.skipIf(peer.missing)(
       })
       const heard = facts(under).map(fact => fact.type)
       expect(heard.indexOf('first-packet')).toBeGreaterThan(heard.indexOf('ringing'))
-      expect(heard).toContain('speech-start')
+      expect(heard, describeMedia(report)).toContain('speech-start')
     })
 
     it('a 302 is not followed', { timeout: 30_000 }, async ({ onTestFinished }) => {
@@ -97,6 +97,22 @@ describe.skipIf(peer.missing)(
       expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'sip_error', sip_status: 302 } })
       await new Promise(resolve => setTimeout(resolve, 500))
       expect(arrived).toBe(0)
+    })
+
+    it('a target that answers 503 with Retry-After is passed over for the next one, and by later calls at first', {
+      timeout: 30_000,
+    }, async ({ onTestFinished }) => {
+      const busy = await startSipp({ scenario: 'uas-503', atTestEnd: onTestFinished })
+      const next = await startSipp({ scenario: 'uas', calls: 2, hangUpMs: 1000, atTestEnd: onTestFinished })
+      const targets = [busy, next].map(run => ({ host: '127.0.0.1', port: run.port }))
+      const under = await startEngine({ station: { overrides: new Map([['trunk.example', targets]]) } }, onTestFinished)
+      for (let i = 0; i < 2; i++) {
+        const call = await under.engine.dial(dialling('sip:+15557654321@trunk.example', { security: 'rtp-only' }))
+        expect((await call.report).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
+      }
+      await passed(busy)
+      const answered = await passed(next)
+      expect(answered.messages).toMatch(/^INVITE sip:\+15557654321@trunk\.example SIP/m)
     })
 
     it('a 503 ends the call; its Retry-After is in the report', { timeout: 30_000 }, async ({ onTestFinished }) => {

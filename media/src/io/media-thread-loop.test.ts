@@ -45,7 +45,8 @@ describe('a media thread', () => {
       } as ThreadCommand)
     await seen(reply => reply.type === 'opened' && reply.session === 2)
     for (const session of [1, 2]) tell({ type: 'session', session, command: { type: 'apply', parameters: PARAMETERS } })
-    const broken = { ...PARAMETERS, codec: 'NONE' as 'PCMU' }
+    const key = { suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: new Uint8Array(3) } as const
+    const broken = { ...PARAMETERS, srtp: { send: key, receive: key } }
     tell({ type: 'session', session: 1, command: { type: 'apply', parameters: broken } })
     await seen(reply => reply.type === 'session' && reply.session === 1 && reply.reply.type === 'failed')
     tell({ type: 'session', session: 2, command: { type: 'statistics' } })

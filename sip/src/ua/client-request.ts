@@ -28,6 +28,8 @@ export interface ClientRequestOptions {
   readonly identity: CallIdentity
   /** True for the call's first request: wherever its hop resolves to is the call's own next hop. */
   readonly adoptTargets?: boolean
+  /** A refusal that another attempt can meet: true sends what `build` makes now, to the same place (RFC 4028 section 7.3). */
+  revise?(response: SipResponse): boolean
   /** The request with its Via, each time that it goes out in a new transaction. */
   onAttempt?(request: SipRequest): void
   /** Provisional responses, the final one that counts, and for INVITE every further 2xx. */
@@ -170,6 +172,11 @@ export class ClientRequest {
     }
     if (this.#cancel === undefined) {
       if ((status === 401 || status === 407) && this.#authenticate(response, flow, destination)) return
+      if (status >= 300 && this.#options.revise?.(response)) {
+        this.#sequence = this.#options.reserveSequence()
+        this.#attempt(destination)
+        return
+      }
       // RFC 3263 section 4.3: a 503 of one target is a reason to try the next.
       if (status === 503 && this.#nextTarget < this.#targets.length) {
         this.#next({ cause: 'transport', code: 'unavailable', detail: 'every target answered 503' })

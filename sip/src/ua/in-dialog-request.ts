@@ -14,10 +14,13 @@ export interface InDialogRequest {
   /** The dialog's connection, if any. */
   readonly flow: Flow | undefined
   readonly method: string
-  readonly headers?: HeaderList
+  /** A function is asked again for each attempt. */
+  readonly headers?: HeaderList | (() => HeaderList)
   readonly body?: Body | undefined
-  /** For methods that refresh the target (RFC 3261 section 12.2.1.1): INVITE, later UPDATE. */
+  /** For methods that refresh the target (RFC 3261 section 12.2.1.1): INVITE, UPDATE, REFER. */
   readonly withContact?: boolean
+  /** See `ClientRequestOptions`. */
+  revise?(response: SipResponse): boolean
   onResponse(response: SipResponse, flow: Flow): void
   onFailure(failure: RequestFailure): void
 }
@@ -25,12 +28,14 @@ export interface InDialogRequest {
 /** Sends a request in a dialog (RFC 3261 section 12.2.1.1): its CSeq number is taken before anything leaves. */
 export function sendInDialog(ctx: UaContext, spec: InDialogRequest): ClientRequest {
   const { dialog, body } = spec
-  let headers = spec.headers ?? HeaderList.empty
-  if (ctx.userAgentName !== undefined) headers = headers.with('User-Agent', ctx.userAgentName)
+  const headers = () => {
+    const own = typeof spec.headers === 'function' ? spec.headers() : (spec.headers ?? HeaderList.empty)
+    return ctx.userAgentName === undefined ? own : own.with('User-Agent', ctx.userAgentName)
+  }
   const request = new ClientRequest(ctx, {
     build: (sequence, contact) =>
       dialog.request(spec.method, sequence, {
-        headers,
+        headers: headers(),
         ...(spec.withContact ? { contact } : {}),
         ...(body === undefined ? {} : { body: body.bytes, contentType: body.contentType }),
       }),
@@ -40,6 +45,7 @@ export function sendInDialog(ctx: UaContext, spec: InDialogRequest): ClientReque
     flow: spec.flow,
     hop: dialog.hop,
     identity: spec.identity,
+    ...(spec.revise === undefined ? {} : { revise: spec.revise }),
     onResponse: (response, flow) => spec.onResponse(response, flow),
     onFailure: failure => spec.onFailure(failure),
   })

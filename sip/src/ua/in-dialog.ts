@@ -1,3 +1,4 @@
+import type { Dialog } from '../dialog/dialog.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import type { Flow } from '../transport/transport.ts'
@@ -32,10 +33,36 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
     'NOTIFY',
     (ctx, session, transaction) => transaction.respond(receiveNotify(ctx, session.refers, transaction.request)),
   ],
+  [
+    'UPDATE',
+    (ctx, session, transaction) => {
+      if (session.state === 'confirmed') session.updates.receive(transaction)
+      else if (session.state === 'terminating') transaction.respond(respond(ctx, transaction.request, 481))
+      // The offer of the INVITE that we have not answered yet.
+      else session.updates.receiveEarly(transaction, 'theirs')
+    },
+  ],
   ['OPTIONS', (ctx, _session, transaction) => transaction.respond(answerOptions(ctx, transaction.request))],
   // Whoever may move a call is decided by our own policy, never by the far end.
   ['REFER', (ctx, _session, transaction) => transaction.respond(respond(ctx, transaction.request, 403))],
 ])
+
+/** In a dialog that is not the session's: an early one of an outbound call, or a fork that was not chosen. */
+function receiveEarly(
+  ctx: UaContext,
+  session: DialogSession,
+  dialog: Dialog | undefined,
+  transaction: ServerTransaction,
+): void {
+  const { request } = transaction
+  if (request.method === 'OPTIONS') transaction.respond(answerOptions(ctx, request))
+  else if (request.method !== 'UPDATE' || dialog === undefined) transaction.respond(respond(ctx, request, 481))
+  else if (!dialog.acceptRemoteSequence(request.cseq.sequence)) transaction.respond(respond(ctx, request, 500))
+  else {
+    if (request.body.length === 0) dialog.refreshTarget(request)
+    session.updates.receiveEarly(transaction, 'ours')
+  }
+}
 
 /** A request of the peer in one of the session's dialogs (RFC 3261 section 12.2.2). */
 export function receiveInDialog(
@@ -55,9 +82,7 @@ export function receiveInDialog(
   }
   const { dialog } = session.core
   if (dialog === undefined || dialog.id !== dialogId) {
-    // An early dialog of an outbound call: nothing that the callee may ask there is known to us yet.
-    const status = request.method === 'OPTIONS' ? 200 : 481
-    transaction.respond(status === 200 ? answerOptions(ctx, request) : respond(ctx, request, 481))
+    receiveEarly(ctx, session, session.earlyDialog(dialogId), transaction)
     return
   }
   session.core.flow = flow

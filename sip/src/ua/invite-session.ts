@@ -1,3 +1,4 @@
+import type { Dialog } from '../dialog/dialog.ts'
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
 import type { NameAddr, SipRequest, Uri } from '../message/message.ts'
 import { parseReason } from '../message/reason.ts'
@@ -9,6 +10,7 @@ import { OutgoingRefer } from './refer.ts'
 import { OutgoingReinvite } from './reinvite.ts'
 import { IncomingReinvite } from './reinvite-server.ts'
 import type {
+  AnswerOptions,
   Body,
   Direction,
   HeaderPairs,
@@ -20,9 +22,12 @@ import type {
   SessionEvent,
 } from './session.ts'
 import type { SessionCore } from './session-core.ts'
+import { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
 import { UacInvite } from './uac-invite.ts'
 import { UasInvite } from './uas-invite.ts'
+import { OutgoingRefresh } from './update.ts'
+import { IncomingUpdate, type OfferConflict } from './update-server.ts'
 
 type Ending = Pick<SessionEnd, 'cause' | 'by' | 'detail'>
 
@@ -35,14 +40,27 @@ export class DialogSession implements InviteSession {
   readonly #reoffers: OutgoingReinvite
   readonly infos: InfoExchange
   readonly refers: OutgoingRefer
+  readonly updates: IncomingUpdate
+  readonly #timer: SessionTimer
 
   constructor(core: SessionCore) {
     this.core = core
     const gone = (cause: 'timeout' | 'protocol', detail: string) => this.#terminate({ cause, by: 'remote', detail })
-    this.#reoffers = new OutgoingReinvite(core, () => this.reinvites.isUnderWay || this.#initialUnderWay(), gone)
-    this.reinvites = new IncomingReinvite(core, {
-      isGlare: () => this.#reoffers.isUnderWay || this.#initialUnderWay(),
-      onSettled: () => this.#reoffers.resume(),
+    const onSettled = () => this.#reoffers.resume()
+    const timer: SessionTimer = new SessionTimer(core, {
+      refresh: () => refreshes.start(),
+      expired: () => gone('timeout', 'the session was not refreshed in time'),
+    })
+    const refreshes: OutgoingRefresh = new OutgoingRefresh(core, timer, {
+      isReofferUnderWay: () => !this.#reoffers.isIdle,
+      onGone: gone,
+    })
+    this.#timer = timer
+    this.#reoffers = new OutgoingReinvite(core, timer, () => this.#offerUnderWay(), gone)
+    this.updates = new IncomingUpdate(core, timer, { conflict: () => this.#offerConflict(), onSettled })
+    this.reinvites = new IncomingReinvite(core, timer, {
+      isGlare: () => this.#reoffers.isUnderWay || this.#initialUnderWay() || this.updates.isPending,
+      onSettled,
       onUnacknowledged: () => gone('timeout', 'no ACK to the answer of a re-INVITE'),
     })
     this.infos = new InfoExchange(core, status => gone('protocol', `INFO answered ${status}`))
@@ -50,18 +68,33 @@ export class DialogSession implements InviteSession {
   }
 
   startOutbound(call: OutboundCall): void {
-    this.#uac = new UacInvite(this.core, call)
+    if (call.sessionTimer !== undefined) this.#timer.configure(call.sessionTimer)
+    this.#uac = new UacInvite(this.core, this.#timer, call)
     this.#uac.start()
   }
 
   startInbound(transaction: ServerTransaction): void {
-    this.#uas = new UasInvite(this.core, transaction, () =>
+    this.#uas = new UasInvite(this.core, this.#timer, transaction, () =>
       this.#terminate({ cause: 'timeout', by: 'remote', detail: 'no ACK to the 200' }),
     )
   }
 
   #initialUnderWay(): boolean {
     return (this.#uas?.awaitsAck ?? false) || (this.#uac?.owesAck ?? false)
+  }
+
+  #offerUnderWay(): boolean {
+    return this.reinvites.isUnderWay || this.updates.isPending || this.#initialUnderWay()
+  }
+
+  #offerConflict(): OfferConflict {
+    if (this.reinvites.isPending) return 'theirs'
+    return this.#reoffers.isUnderWay || this.#offerUnderWay() ? 'ours' : undefined
+  }
+
+  /** An early dialog of an outbound call. */
+  earlyDialog(id: string): Dialog | undefined {
+    return this.#uac?.earlyDialog(id)
   }
 
   get direction(): Direction {
@@ -96,8 +129,10 @@ export class DialogSession implements InviteSession {
     this.#inbound('progress').progress(status, body)
   }
 
-  answer(body: Body): void {
-    this.#inbound('answer').answer(body)
+  answer(body: Body, options: AnswerOptions = {}): void {
+    const uas = this.#inbound('answer')
+    if (options.sessionTimer !== undefined) this.#timer.configure(options.sessionTimer)
+    uas.answer(body)
   }
 
   reject(
@@ -137,18 +172,21 @@ export class DialogSession implements InviteSession {
 
   reoffer(body: Body | undefined): void {
     this.#confirmed('reoffer')
-    if (this.reinvites.isPending) throw new SipStateError('reoffer during an offer', this.core.state)
+    if (this.reinvites.isPending || this.updates.isPending)
+      throw new SipStateError('reoffer during an offer', this.core.state)
     this.#reoffers.start(body)
   }
 
   acceptOffer(body: Body): void {
     this.#confirmed('acceptOffer')
-    this.reinvites.accept(body)
+    if (this.updates.isPending) this.updates.accept(body)
+    else this.reinvites.accept(body)
   }
 
   rejectOffer(status: number, warning?: string): void {
     this.#confirmed('rejectOffer')
-    this.reinvites.reject(status, warning)
+    if (this.updates.isPending) this.updates.reject(status, warning)
+    else this.reinvites.reject(status, warning)
   }
 
   info(body: Body): void {
@@ -207,7 +245,9 @@ export class DialogSession implements InviteSession {
   #stopExchanges(): void {
     this.#reoffers.stop()
     this.reinvites.stop()
+    this.updates.stop()
     this.refers.stop()
+    this.#timer.stop()
   }
 
   /** The user agent closes and waits no longer: nothing more is sent. */

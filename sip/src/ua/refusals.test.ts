@@ -25,7 +25,12 @@ const refusals: [
     420,
     ['Unsupported', '100rel, foo'],
   ],
-  ['MESSAGE', requestText({ method: 'MESSAGE' }), 405, ['Allow', 'INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, NOTIFY']],
+  [
+    'MESSAGE',
+    requestText({ method: 'MESSAGE' }),
+    405,
+    ['Allow', 'INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, NOTIFY, UPDATE'],
+  ],
   ['SUBSCRIBE', requestText({ method: 'SUBSCRIBE' }), 405, ['Allow', /INVITE/]],
   ['REFER', requestText({ method: 'REFER', headers: ['Refer-To: <sip:premium@x>'] }), 403, undefined],
   ['a tel: URI', requestText({ method: 'INVITE', uri: 'tel:+4930' }), 416, undefined],
@@ -66,7 +71,7 @@ describe('what a user agent refuses', () => {
   it('answers OPTIONS with what it can do', () => {
     const { response } = answerTo(requestText({ method: 'OPTIONS' }))
     expect(response?.status).toBe(200)
-    expect(response?.headers.get('Allow')).toBe('INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, NOTIFY')
+    expect(response?.headers.get('Allow')).toBe('INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, NOTIFY, UPDATE')
     expect(response?.headers.get('Accept')).toMatch(/^application\/sdp\b/)
     expect(response?.headers.has('Supported')).toBe(true)
   })

@@ -1,14 +1,15 @@
 import { randomBelow } from '@parley/kernel'
 import { type SipRequest, type SipResponse, tagOf } from '../message/message.ts'
 import { screenRequest } from '../message/screen-request.ts'
-import { serialiseWarning } from '../message/warning.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
-import { EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
+import { abilityHeaders, EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
 import { AnswerDelivery } from './answer-delivery.ts'
+import { offerRefusal } from './offer-refusal.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
+import type { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
-import { contactFor, respond, userOf } from './ua-context.ts'
+import { contactFor, respond } from './ua-context.ts'
 
 /**
  * re-INVITEs of the peer (RFC 3261 section 14.2).
@@ -19,13 +20,19 @@ import { contactFor, respond, userOf } from './ua-context.ts'
  */
 export class IncomingReinvite {
   readonly #core: SessionCore
+  readonly #timer: SessionTimer
   readonly #hooks: { isGlare(): boolean; onSettled(): void; onUnacknowledged(): void }
   #pending: ServerTransaction | undefined
   #delivery: AnswerDelivery | undefined
 
   /** `isGlare`: an INVITE of ours, or the 2xx to an earlier one of theirs, is under way; `onSettled`: nothing is any more. */
-  constructor(core: SessionCore, hooks: { isGlare(): boolean; onSettled(): void; onUnacknowledged(): void }) {
+  constructor(
+    core: SessionCore,
+    timer: SessionTimer,
+    hooks: { isGlare(): boolean; onSettled(): void; onUnacknowledged(): void },
+  ) {
     this.#core = core
+    this.#timer = timer
     this.#hooks = hooks
   }
 
@@ -56,6 +63,11 @@ export class IncomingReinvite {
       transaction.respond(this.#refusal(request, objection.status, objection.headers))
       return
     }
+    const tooSmall = this.#timer.objectTo(request)
+    if (tooSmall !== undefined) {
+      transaction.respond(this.#refusal(request, 422, tooSmall))
+      return
+    }
     this.#pending = transaction
     this.#core.emit({ type: 'offer', body: bodyOf(request) })
   }
@@ -66,9 +78,10 @@ export class IncomingReinvite {
     const { request, flow } = transaction
     // 12.2.2, RFC 6141: the target moves with the re-INVITE that succeeds.
     this.#core.dialog?.refreshTarget(request)
+    this.#core.noteAbilities(request)
     const response = respond(ctx, request, 200, {
-      contact: [contactFor(ctx, flow.transport, this.#contactUser())],
-      extra: [['Allow', METHODS.join(', ')]],
+      contact: [contactFor(ctx, flow.transport, this.#core.contactUser)],
+      extra: [...abilityHeaders(), ...this.#timer.answer(request)],
       body: body.bytes,
       contentType: body.contentType,
     })
@@ -83,11 +96,8 @@ export class IncomingReinvite {
   }
 
   reject(status: number, warning: string | undefined): void {
-    if (!Number.isInteger(status) || status < 300 || status > 699) {
-      throw new SipStateError(`rejectOffer with ${status}`, this.#core.state)
-    }
+    const extra = offerRefusal(this.#core, status, warning)
     const transaction = this.#take('rejectOffer')
-    const extra: HeaderPairs = warning === undefined ? [] : [['Warning', serialiseWarning(399, 'parley', warning)]]
     transaction.respond(this.#refusal(transaction.request, status, extra))
     this.#hooks.onSettled()
   }
@@ -118,11 +128,6 @@ export class IncomingReinvite {
     if (pending === undefined) throw new SipStateError(command, this.#core.state)
     this.#pending = undefined
     return pending
-  }
-
-  #contactUser(): string | undefined {
-    const { direction, invite } = this.#core
-    return userOf(direction === 'inbound' ? invite.uri : invite.from.uri)
   }
 
   #refusal(request: SipRequest, status: number, extra: HeaderPairs = []): SipResponse {

@@ -1,11 +1,12 @@
 import { type Ms, type Random, randomBelow, type Timer } from '@parley/kernel'
 import type { SipResponse } from '../message/message.ts'
-import { METHODS } from './abilities.ts'
+import { abilityHeaders } from './abilities.ts'
 import type { ClientRequest } from './client-request.ts'
 import { headersWith } from './client-request.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
 import type { Body } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
+import type { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
 
 /** Glare that does not end: after that many 491 the peer's refusal is passed on. */
@@ -36,6 +37,7 @@ type Phase =
  */
 export class OutgoingReinvite {
   readonly #core: SessionCore
+  readonly #timer: SessionTimer
   readonly #isBlocked: () => boolean
   readonly #onGone: (cause: 'timeout' | 'protocol', detail: string) => void
   #phase: Phase = { name: 'idle' }
@@ -46,10 +48,12 @@ export class OutgoingReinvite {
   /** `isBlocked`: an INVITE of the peer is under way; `onGone`: the peer knows no such dialog, or is silent. */
   constructor(
     core: SessionCore,
+    timer: SessionTimer,
     isBlocked: () => boolean,
     onGone: (cause: 'timeout' | 'protocol', detail: string) => void,
   ) {
     this.#core = core
+    this.#timer = timer
     this.#isBlocked = isBlocked
     this.#onGone = onGone
   }
@@ -81,7 +85,8 @@ export class OutgoingReinvite {
     const request: ClientRequest | undefined = this.#core.request({
       method: 'INVITE',
       withContact: true,
-      headers: headersWith([['Allow', METHODS.join(', ')]]),
+      headers: () => headersWith([...abilityHeaders(), ...this.#timer.requestHeaders()]),
+      revise: response => this.#timer.raise(response),
       body,
       onResponse: response => {
         if (request !== undefined) this.#onResponse(request, response)
@@ -118,6 +123,8 @@ export class OutgoingReinvite {
     this.#limit?.cancel()
     // 12.2.1.2: the 2xx to a re-INVITE moves the remote target.
     this.#core.dialog?.refreshTarget(response)
+    this.#core.noteAbilities(response)
+    if (this.#core.state === 'confirmed') this.#timer.answered(response)
     if (this.#phase.body === undefined) this.#phase = { name: 'ack-owed', invite: request }
     else {
       this.#acknowledge(request, undefined)

@@ -10,6 +10,8 @@ import type { Flow } from '../transport/transport.ts'
 import { EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
 import { answerOptions } from './options.ts'
 import type { Gatekeeper, HeaderPairs } from './session.ts'
+import { leastInterval } from './session-timer.ts'
+import { intervalTooSmall } from './session-timer-headers.ts'
 import { respond, statelessTag, type UaContext } from './ua-context.ts'
 
 export interface AdmissionHooks {
@@ -85,6 +87,12 @@ export class RequestAdmission {
     const objection = screenRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
     if (objection !== undefined) {
       this.#refuse(request, flow, objection.status, objection.headers)
+      return true
+    }
+    // RFC 4028 section 9.
+    const tooSmall = intervalTooSmall(request.headers, leastInterval(this.#ctx.sessionTimer))
+    if (request.method === 'INVITE' && tooSmall !== undefined) {
+      this.#refuse(request, flow, 422, tooSmall)
       return true
     }
     // 8.2.2.2: loop or fork that came back together.

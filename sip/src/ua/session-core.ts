@@ -1,12 +1,13 @@
 import type { Dialog } from '../dialog/dialog.ts'
 import { mediaTypeOf } from '../message/content-type.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
+import { tokenList } from '../message/token-list.ts'
 import type { Flow } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 import type { EventSource } from './event-pump.ts'
 import { type InDialogRequest, sendInDialog } from './in-dialog-request.ts'
 import type { Body, Direction, InviteSession, SessionEnd, SessionEvent } from './session.ts'
-import type { UaContext } from './ua-context.ts'
+import { type UaContext, userOf } from './ua-context.ts'
 
 /** Events wait here until somebody listens; a session that nobody ever listens to must not grow. */
 const MOST_UNHEARD = 256
@@ -23,6 +24,8 @@ export class SessionCore implements EventSource {
   flow: Flow | undefined
   /** The dialog that stands or, inbound, will stand; outbound undefined until a 2xx chose one. */
   dialog: Dialog | undefined
+  /** By the last Allow of the peer's (RFC 3311 section 4). */
+  peerTakesUpdate = false
   readonly #dialogIds = new Set<string>()
   readonly #table: { add(id: string): void; remove(id: string): void }
   readonly #onEnded: () => void
@@ -47,6 +50,16 @@ export class SessionCore implements EventSource {
     this.flow = options.flow
     this.#table = options.table
     this.#onEnded = options.onEnded
+  }
+
+  /** The user part of our Contact: that of the address we are called by, or call from. */
+  get contactUser(): string | undefined {
+    return userOf(this.direction === 'inbound' ? this.invite.uri : this.invite.from.uri)
+  }
+
+  /** An INVITE, UPDATE or 2xx of the peer: without Allow nothing new is known. */
+  noteAbilities(message: SipMessage): void {
+    if (message.headers.has('Allow')) this.peerTakesUpdate = tokenList(message.headers, 'Allow').includes('UPDATE')
   }
 
   get ended(): boolean {
@@ -80,7 +93,7 @@ export class SessionCore implements EventSource {
   }
 
   /** Sends a request in the session's dialog; undefined when there is none. */
-  request(spec: Pick<InDialogRequest, 'method' | 'headers' | 'body' | 'withContact' | 'onResponse' | 'onFailure'>) {
+  request(spec: Omit<InDialogRequest, 'dialog' | 'identity' | 'flow'>) {
     const { ctx, dialog, identity, flow } = this
     if (dialog === undefined) return undefined
     return sendInDialog(ctx, {

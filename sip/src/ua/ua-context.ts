@@ -9,6 +9,7 @@ import type { TransactionLayer } from '../transaction/transaction-layer.ts'
 import type { SipTransport, TransportName } from '../transport/transport.ts'
 import type { EventPump } from './event-pump.ts'
 import type { HeaderPairs } from './session.ts'
+import type { SessionTimerOptions } from './session-timer-options.ts'
 import type { LogEntry } from './user-agent-options.ts'
 
 /** What every part of the user agent works with. */
@@ -22,6 +23,7 @@ export interface UaContext {
   readonly timers: TimerSettings
   readonly userAgentName: string | undefined
   readonly acceptedInfoTypes: readonly string[]
+  readonly sessionTimer: SessionTimerOptions
   readonly statelessTags: KeyedHash
   log(level: LogEntry['level'], event: string, detail: string): void
 }

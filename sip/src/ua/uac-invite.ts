@@ -5,11 +5,12 @@ import { parseRetryAfter } from '../message/retry-after.ts'
 import type { RequestFailure } from '../transaction/client-transaction.ts'
 import type { Flow } from '../transport/transport.ts'
 import { sendBye } from './bye.ts'
-import { ClientRequest } from './client-request.ts'
+import { ClientRequest, headersWith } from './client-request.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
 import { firstHop } from './outbound-request.ts'
 import type { Body, HeaderReason, OutboundCall, SessionEnd } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
+import type { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
 import { userOf } from './ua-context.ts'
 
@@ -29,6 +30,7 @@ type HangUp = { readonly why: 'local' | 'ring-timeout'; readonly reason: HeaderR
 export class UacInvite {
   readonly #core: SessionCore
   readonly #call: OutboundCall
+  readonly #timer: SessionTimer
   readonly #request: ClientRequest
   readonly #early = new Map<string, Dialog>()
   /** ACKs by To tag: of the dialog that stands, and of forks that were answered later and hung up. */
@@ -41,8 +43,9 @@ export class UacInvite {
   #hangUp: HangUp | undefined
   #ringTimer: Timer | undefined
 
-  constructor(core: SessionCore, call: OutboundCall) {
+  constructor(core: SessionCore, timer: SessionTimer, call: OutboundCall) {
     this.#core = core
+    this.#timer = timer
     this.#call = call
     const template = core.invite
     let { sequence } = template.cseq
@@ -51,7 +54,9 @@ export class UacInvite {
         ...template,
         cseq: { sequence: number, method: 'INVITE' },
         contact: [contact],
+        headers: headersWith(timer.requestHeaders(), template.headers),
       }),
+      revise: response => timer.raise(response),
       contactUser: userOf(call.from.uri),
       sequence,
       reserveSequence: () => ++sequence,
@@ -98,6 +103,11 @@ export class UacInvite {
     }
   }
 
+  /** The early dialog with this id, that the callee may send requests in already. */
+  earlyDialog(id: string): Dialog | undefined {
+    return this.#chosen === undefined ? [...this.#early.values()].find(dialog => dialog.id === id) : undefined
+  }
+
   #earlyDialog(toTag: string, response: SipResponse): Dialog {
     const known = this.#early.get(toTag)
     if (known !== undefined) return known
@@ -134,6 +144,8 @@ export class UacInvite {
     if (this.#hangUp !== undefined) this.#endAnswered(dialog, flow)
     else {
       this.#core.state = 'confirmed'
+      this.#core.noteAbilities(response)
+      this.#timer.answered(response)
       this.#ackOwed = this.#call.body === undefined
       if (!this.#ackOwed) this.#acknowledge(toTag, dialog, flow)
       this.#core.emit({ type: 'answered', body: bodyOf(response) })

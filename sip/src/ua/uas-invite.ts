@@ -2,12 +2,13 @@ import { randomToken, type Timer } from '@parley/kernel'
 import { Dialog } from '../dialog/dialog.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
-import { METHODS } from './abilities.ts'
+import { abilityHeaders } from './abilities.ts'
 import { AnswerDelivery } from './answer-delivery.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
+import type { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
-import { contactFor, respond, userOf } from './ua-context.ts'
+import { contactFor, respond } from './ua-context.ts'
 
 /** Section 13.3.1.1: a provisional response is repeated every minute, so that proxies do not cancel. */
 const PROGRESS_REPEAT_MS = 60_000
@@ -21,6 +22,7 @@ const PROGRESS_REPEAT_MS = 60_000
  */
 export class UasInvite {
   readonly #core: SessionCore
+  readonly #timer: SessionTimer
   readonly #transaction: ServerTransaction
   readonly #localTag: string
   readonly #onUnacknowledged: () => void
@@ -31,13 +33,15 @@ export class UasInvite {
   #answered = false
   #whenSettled: (() => void) | undefined
 
-  constructor(core: SessionCore, transaction: ServerTransaction, onUnacknowledged: () => void) {
+  constructor(core: SessionCore, timer: SessionTimer, transaction: ServerTransaction, onUnacknowledged: () => void) {
     this.#core = core
+    this.#timer = timer
     this.#transaction = transaction
     this.#onUnacknowledged = onUnacknowledged
     this.#localTag = randomToken(core.ctx.random, 16)
     core.dialog = Dialog.ofServer(transaction.request, this.#localTag, core.identity.serverName)
     core.own(core.dialog)
+    core.noteAbilities(transaction.request)
     this.#expireTimer = this.#armExpires()
   }
 
@@ -183,9 +187,9 @@ export class UasInvite {
     const { request, flow } = this.#transaction
     return respond(ctx, request, status, {
       toTag: this.#localTag,
-      contact: [contactFor(ctx, flow.transport, userOf(request.uri))],
+      contact: [contactFor(ctx, flow.transport, this.#core.contactUser)],
       copyRecordRoute: true,
-      extra: status >= 200 ? [['Allow', METHODS.join(', ')]] : [],
+      extra: status >= 200 ? [...abilityHeaders(), ...this.#timer.answer(request)] : [],
       ...(body === undefined ? {} : { body: body.bytes, contentType: body.contentType }),
     })
   }

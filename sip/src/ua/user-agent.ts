@@ -8,7 +8,7 @@ import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { DEFAULT_TIMERS } from '../transaction/timers.ts'
 import { TransactionLayer } from '../transaction/transaction-layer.ts'
 import type { Flow, TransportInput } from '../transport/transport.ts'
-import { DIGIT_BODIES, METHODS, SESSION_BODIES } from './abilities.ts'
+import { abilityHeaders, DIGIT_BODIES, SESSION_BODIES } from './abilities.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
 import { CallIdentity } from './call-identity.ts'
 import { EventPump } from './event-pump.ts'
@@ -75,6 +75,7 @@ export class UserAgent {
       timers,
       userAgentName: options.userAgentName,
       acceptedInfoTypes: options.acceptedInfoTypes ?? DIGIT_BODIES,
+      sessionTimer: options.sessionTimer ?? {},
       statelessTags: new KeyedHash(random),
       log,
     }
@@ -169,7 +170,7 @@ export class UserAgent {
     if (this.#sessions.size >= this.#limits.sessions) {
       throw new ParleyError('too_many_sessions', `${this.#limits.sessions} calls stand already`, { retryable: true })
     }
-    const invite = createOutboundRequest(this.#ctx, 'INVITE', call, [['Allow', METHODS.join(', ')]], call.body)
+    const invite = createOutboundRequest(this.#ctx, 'INVITE', call, abilityHeaders(), call.body)
     const session = this.#session('outbound', invite, undefined, identityOf(this.#ctx, call))
     session.startOutbound(call)
     return session

@@ -9,6 +9,8 @@ export class RawCallee {
   readonly pair: Pair
   readonly peer: RawPeer
   readonly caller: Heard
+  /** Where its Contact leads. */
+  contactHost = 'peer.test'
   #sequence = 100
 
   constructor(pair: Pair, options: Partial<Parameters<Pair['call']>[0]> = {}) {
@@ -34,9 +36,12 @@ export class RawCallee {
   }
 
   /** A request of the peer in the dialog; returns the status that it was answered with. */
-  send(method: string, options: { headers?: readonly string[]; body?: string; toTag?: string } = {}): number {
+  send(
+    method: string,
+    options: { headers?: readonly string[]; body?: string; toTag?: string; sequence?: number } = {},
+  ): number {
     const { invite } = this
-    const sequence = this.#sequence++
+    const sequence = options.sequence ?? this.#sequence++
     const body = options.body ?? ''
     const { flow } = this.peer.last('INVITE')
     const text = [
@@ -47,8 +52,11 @@ export class RawCallee {
       `To: ${serialiseNameAddr(invite.from)}`,
       `Call-ID: ${invite.callId}`,
       `CSeq: ${sequence} ${method}`,
-      'Contact: <sip:peer@peer.test>',
+      `Contact: <sip:peer@${this.contactHost}>`,
       ...(options.headers ?? []),
+      ...(body === '' || options.headers?.some(line => line.startsWith('Content-Type'))
+        ? []
+        : ['Content-Type: application/sdp']),
       `Content-Length: ${body.length}`,
       '',
       body,

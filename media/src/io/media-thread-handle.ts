@@ -14,6 +14,7 @@ export class MediaThreadHandle {
   /** Sessions placed here, also those still opening. */
   load = 0
   readonly #worker: Worker
+  readonly #posted = new Int32Array(new SharedArrayBuffer(4))
   readonly #listener: MediaThreadListener
   readonly #ready = Promise.withResolvers<void>()
   readonly #exited = Promise.withResolvers<void>()
@@ -21,9 +22,12 @@ export class MediaThreadHandle {
   readonly #statistics: PromiseWithResolvers<ThreadStatistics>[] = []
   #state: 'running' | 'stopping' | 'gone' = 'running'
 
-  constructor(data: MediaThreadData, listener: MediaThreadListener) {
+  constructor(data: Omit<MediaThreadData, 'posted'>, listener: MediaThreadListener) {
     this.#listener = listener
-    this.#worker = new Worker(new URL('./media-thread.ts', import.meta.url), { workerData: data, name: 'media' })
+    this.#worker = new Worker(new URL('./media-thread.ts', import.meta.url), {
+      workerData: { ...data, posted: this.#posted } satisfies MediaThreadData,
+      name: 'media',
+    })
     this.#worker.on('message', (replies: ThreadReply[]) => {
       for (const reply of replies) this.#take(reply)
     })
@@ -50,7 +54,9 @@ export class MediaThreadHandle {
   }
 
   post(command: ThreadCommand): void {
-    if (this.#state !== 'gone') this.#worker.postMessage(command)
+    if (this.#state === 'gone') return
+    this.#worker.postMessage(command)
+    Atomics.store(this.#posted, 0, 1)
   }
 
   statistics(): Promise<ThreadStatistics> {

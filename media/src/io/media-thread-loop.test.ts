@@ -33,8 +33,12 @@ describe('a media thread', () => {
         waiting.push(look)
         look()
       })
-    const tell = (command: ThreadCommand) => port1.postMessage(command)
-    const running = new MediaThreadLoop(new PortablePacketIo(), port2, '127.0.0.1').run()
+    const posted = new Int32Array(new SharedArrayBuffer(4))
+    const tell = (command: ThreadCommand) => {
+      port1.postMessage(command)
+      Atomics.store(posted, 0, 1)
+    }
+    const running = new MediaThreadLoop(new PortablePacketIo(), port2, '127.0.0.1', new Int32Array(1)).run()
     for (const session of [1, 2])
       tell({
         type: 'open',

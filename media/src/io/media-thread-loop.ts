@@ -33,6 +33,7 @@ export class MediaThreadLoop {
   readonly #io: PacketIo
   readonly #port: MessagePort
   readonly #bindAddress: string
+  readonly #posted: Int32Array
   readonly #sessions = new Map<number, ThreadSession>()
   readonly #rtp = new Map<number, ThreadSession>()
   readonly #rtcp = new Map<number, ThreadSession>()
@@ -52,10 +53,11 @@ export class MediaThreadLoop {
   #stopping = false
   #wakeIdle: (() => void) | null = null
 
-  constructor(io: PacketIo, port: MessagePort, bindAddress: string) {
+  constructor(io: PacketIo, port: MessagePort, bindAddress: string, posted: Int32Array) {
     this.#io = io
     this.#port = port
     this.#bindAddress = bindAddress
+    this.#posted = posted
     this.#gridStart = io.now()
     this.#nowMs = this.#gridStart
     port.on('message', (command: ThreadCommand) => {
@@ -107,6 +109,7 @@ export class MediaThreadLoop {
   }
 
   #drainCommands(): void {
+    if (Atomics.exchange(this.#posted, 0, 0) === 0) return
     for (;;) {
       const received: { message: ThreadCommand } | undefined = receiveMessageOnPort(this.#port)
       if (received === undefined) return

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { performance } from 'node:perf_hooks'
 import { type Ms, ParleyError } from '@parley/kernel'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import type { PacketBatch, PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
@@ -6,6 +7,8 @@ import type { PacketBatch, PacketIo, PacketIoCounters } from '../packet-io/packe
 /** What media/native/packet_io.cc exports; it checks all it is given and throws a TypeError or RangeError. */
 export interface NativeAddon {
   readonly PacketIo: new (now: Ms) => NativeSockets
+  /** The calling thread goes before all that is not real-time; the system's error number, or 0. */
+  realtime(): number
 }
 
 export interface NativeSockets {

@@ -1,4 +1,5 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { performance } from 'node:perf_hooks'
 import { type Ms, ParleyError } from '@parley/kernel'
 import { formatIpv4, parseIpv4 } from '../packet-io/ipv4.ts'
 import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo, type PacketIoCounters } from '../packet-io/packet-io.ts'

@@ -6,6 +6,8 @@ export interface MediaThreadData {
   readonly bindAddress: string
   readonly packetIo: PacketIo['kind']
   readonly stalls: ThreadStalls | null
+  /** Word 0 is 1 when a command was posted that the thread has not looked for yet: looking costs 25 us. */
+  readonly posted: Int32Array
 }
 
 /** Fault injection: the thread stands still for `ms` each time this many batches were sent. */

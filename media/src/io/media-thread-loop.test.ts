@@ -57,6 +57,7 @@ describe('a media thread', () => {
     await seen(reply => reply.type === 'session' && reply.session === 2 && reply.reply.type === 'statistics')
     tell({ type: 'stop' })
     await running
+    await seen(reply => reply.type === 'session' && reply.reply.type === 'closed')
     expect(replies.filter(reply => reply.type === 'session' && reply.reply.type === 'closed')).toMatchObject([
       { session: 2 },
     ])

@@ -5,6 +5,7 @@ const rooms = {
   'packages/kernel': [],
   sip: ['packages/kernel'],
   media: ['packages/kernel'],
+  'packages/flow': ['packages/kernel'],
   'packages/providers': ['packages/kernel', 'media'],
   'packages/leg': ['packages/kernel', 'sip', 'media'],
   'packages/engine': ['packages/kernel', 'sip', 'media', 'packages/providers', 'packages/leg'],
@@ -21,7 +22,7 @@ const rooms = {
 }
 
 /** Rooms whose code outside io/ takes time, randomness and the outside world as arguments. */
-const pureRooms = ['sip', 'media']
+const pureRooms = ['sip', 'media', 'packages/flow']
 
 /** Tests, fuzz targets and test data may do what the code they test may not. */
 const testCode = '(\\.test\\.ts$|/fuzz/|/fixtures/)'

@@ -1,0 +1,1 @@
+export { isSystemVariable, VARIABLE_NAME } from './plan/names.ts'

@@ -1,4 +1,20 @@
 export { LocalEspeak, type LocalEspeakOptions } from './io/local-espeak.ts'
 export { LocalFlite, type LocalFliteOptions } from './io/local-flite.ts'
+export type {
+  ChatMessage,
+  GenerationEvent,
+  GenerationRequest,
+  LanguageModel,
+  ModelIdentity,
+  ToolCall,
+  ToolDeclaration,
+} from './language-model/language-model.ts'
+export type {
+  HeardWord,
+  SpeechEvent,
+  SpeechStream,
+  SpeechStreamOptions,
+  SpeechToText,
+} from './speech-to-text/speech-to-text.ts'
 export { cached } from './text-to-speech/cached.ts'
 export type { SpeechChunk, SpeechRequest, TextToSpeech } from './text-to-speech/text-to-speech.ts'

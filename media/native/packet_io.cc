@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <node_api.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -27,6 +28,8 @@ constexpr int kEvents = 256;
 constexpr size_t kMostSockets = 65536;
 constexpr uint32_t kGenerations = 0x7fff;
 constexpr int64_t kNsPerMs = 1000000;
+/** Two clocks read within this time are read at once. */
+constexpr int64_t kClosePairNs = 10000;
 /** A packet read now cannot have arrived much before all sockets were last found empty: bounds a step of the wall clock. */
 constexpr int64_t kArrivalSlackNs = kNsPerMs;
 /** The longest sleep in one call: a thread that is being ended is not kept longer. */
@@ -48,6 +51,9 @@ struct PacketIo {
   /** CLOCK_MONOTONIC when the thread's performance.now() was 0. */
   int64_t origin = 0;
   int64_t drained_at = 0;
+  int64_t polled_at = 0;
+  /** Wall clock less CLOCK_MONOTONIC; 0 before the first comparison. */
+  int64_t wall_ahead = 0;
   uint64_t counters[kCounters] = {};
   std::vector<Socket> sockets;
   std::vector<uint16_t> vacant;
@@ -289,14 +295,24 @@ int64_t read_control(PacketIo* io, Socket* socket, msghdr* header) {
   return arrived;
 }
 
-struct PollTimes {
-  int64_t now;
-  /** Wall clock less CLOCK_MONOTONIC, read at this poll: the wall clock is slewed and stepped. */
-  int64_t wall_ahead;
-};
+/**
+ * Reads how far the wall clock is ahead of CLOCK_MONOTONIC: it is slewed and stepped. A reading that was held up between
+ * the clocks would be wrong by that long: then the one before stands.
+ */
+void compare_clocks(PacketIo* io) {
+  for (int attempt = 0; attempt < 4; attempt++) {
+    const int64_t before = clock_now(CLOCK_MONOTONIC);
+    const int64_t wall = clock_now(CLOCK_REALTIME);
+    const int64_t after = clock_now(CLOCK_MONOTONIC);
+    io->polled_at = after;
+    if (after - before > kClosePairNs && io->wall_ahead != 0) continue;
+    io->wall_ahead = wall - before - (after - before) / 2;
+    return;
+  }
+}
 
 /** Takes up to `room` packets of one socket into slots from `at`; returns how many, `*emptied` whether that was all. */
-unsigned take(PacketIo* io, int32_t id, const Batch& batch, size_t at, unsigned room, const PollTimes& times, bool* emptied) {
+unsigned take(PacketIo* io, int32_t id, const Batch& batch, size_t at, unsigned room, bool* emptied) {
   *emptied = true;
   Socket* socket = io->find(id);
   if (socket == nullptr) return 0;
@@ -320,8 +336,8 @@ unsigned take(PacketIo* io, int32_t id, const Batch& batch, size_t at, unsigned 
     const unsigned length = io->messages[i].msg_len;
     // One that was dropped left a hole.
     if (slot != at + i) memmove(batch.bytes + slot * kSlotBytes, io->parts[i].iov_base, length);
-    int64_t arrived = wall == 0 ? times.now : wall - times.wall_ahead;
-    if (arrived > times.now) arrived = times.now;
+    int64_t arrived = wall == 0 ? io->polled_at : wall - io->wall_ahead;
+    if (arrived > io->polled_at) arrived = io->polled_at;
     if (arrived < io->drained_at - kArrivalSlackNs) arrived = io->drained_at;
     batch.length[slot] = static_cast<uint16_t>(length);
     batch.socket[slot] = id;
@@ -351,15 +367,14 @@ napi_value poll_packets(napi_env env, napi_callback_info info) {
       if (ready == 0) io->drained_at = now;
       break;
     }
-    const int64_t read_at = clock_now(CLOCK_MONOTONIC);
-    const PollTimes times = {read_at, clock_now(CLOCK_REALTIME) - read_at};
+    compare_clocks(io);
     more = ready == wanted;
     for (int i = 0; i < ready; i++) {
       // Every socket named has its share of the room: a flood at some does not keep the others waiting.
       const size_t share = left / static_cast<size_t>(ready - i);
       const unsigned room = share < kBurst ? static_cast<unsigned>(share) : kBurst;
       bool emptied;
-      const unsigned taken = take(io, static_cast<int32_t>(io->events[i].data.u32), batch, filled, room, times, &emptied);
+      const unsigned taken = take(io, static_cast<int32_t>(io->events[i].data.u32), batch, filled, room, &emptied);
       filled += taken;
       left -= taken;
       more = more || !emptied;
@@ -456,6 +471,17 @@ napi_value construct(napi_env env, napi_callback_info info) {
   return self;
 }
 
+/**
+ * realtime(): puts the calling thread before all that is not real-time, also before other sessions and control groups, which
+ * a nice value is not; 0, or the system's error number. Threads that it starts are not.
+ */
+napi_value make_realtime(napi_env env, napi_callback_info) {
+  sched_param parameter = {};
+  parameter.sched_priority = sched_get_priority_min(SCHED_RR);
+  const int result = sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &parameter);
+  return number(env, result == 0 ? 0 : errno);
+}
+
 }  // namespace
 
 NAPI_MODULE_INIT() {
@@ -469,9 +495,12 @@ NAPI_MODULE_INIT() {
       {"counters", nullptr, read_counters, nullptr, nullptr, nullptr, napi_default_method, nullptr},
   };
   napi_value constructor = nullptr;
+  napi_value realtime = nullptr;
   if (napi_define_class(env, "PacketIo", NAPI_AUTO_LENGTH, construct, nullptr, sizeof methods / sizeof *methods, methods,
                         &constructor) != napi_ok ||
-      napi_set_named_property(env, exports, "PacketIo", constructor) != napi_ok) {
+      napi_set_named_property(env, exports, "PacketIo", constructor) != napi_ok ||
+      napi_create_function(env, "realtime", NAPI_AUTO_LENGTH, make_realtime, nullptr, &realtime) != napi_ok ||
+      napi_set_named_property(env, exports, "realtime", realtime) != napi_ok) {
     return nullptr;
   }
   return exports;

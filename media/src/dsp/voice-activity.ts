@@ -88,8 +88,13 @@ export class VoiceActivity {
       this.#framePosition = position
       this.#filled = 0
     }
-    for (let i = 0; i < count; i++) {
-      this.#frame[this.#filled++] = audio[offset + i]! / 32768
+    const frame = this.#frame
+    for (let done = 0; done < count; ) {
+      const filled = this.#filled
+      const taken = Math.min(FRAME - filled, count - done)
+      for (let i = 0; i < taken; i++) frame[filled + i] = audio[offset + done + i]! / 32768
+      done += taken
+      this.#filled = filled + taken
       if (this.#filled < FRAME) continue
       this.#onFrame()
       this.#framePosition += FRAME

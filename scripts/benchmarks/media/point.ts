@@ -57,7 +57,7 @@ export async function measurePoint(options: PointOptions): Promise<PointFigures>
     )
     const done = peer.ask({ type: 'run', warmUpMs, measureMs }, 'done')
     await Promise.race([peer.next('measuring'), done])
-    const sleeper = startSleeper()
+    const sleeper = startSleeper(packetIo)
     const before = (await subject.ask({ type: 'measure' }, 'measured')).measured
     const { heard } = await done
     const after = (await subject.ask({ type: 'measure' }, 'measured')).measured
@@ -119,9 +119,9 @@ function parameters(port: number, keys: CallKeys): MediaParameters {
   }
 }
 
-function startSleeper(): { stop(): Promise<Quantiles> } {
+function startSleeper(packetIo: PointOptions['packetIo']): { stop(): Promise<Quantiles> } {
   const cell = new Int32Array(new SharedArrayBuffer(4))
-  const worker = new Worker(join(import.meta.dirname, 'bare-sleeper.ts'), { workerData: cell })
+  const worker = new Worker(join(import.meta.dirname, 'bare-sleeper.ts'), { workerData: { stop: cell, packetIo } })
   return {
     async stop() {
       Atomics.store(cell, 0, 1)

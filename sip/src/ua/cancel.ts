@@ -1,6 +1,6 @@
 import { HeaderList } from '../message/header-list.ts'
 import type { SipRequest } from '../message/message.ts'
-import { serialiseReason } from '../message/reason.ts'
+import { parseReason, serialiseReason } from '../message/reason.ts'
 import type { HeaderReason } from './session.ts'
 
 /**
@@ -24,4 +24,11 @@ export function createCancel(invite: SipRequest, reason: HeaderReason | undefine
 /** RFC 3326. */
 export function reasonHeaders(reason: HeaderReason | undefined): HeaderList {
   return reason === undefined ? HeaderList.empty : HeaderList.empty.with('Reason', serialiseReason(reason))
+}
+
+/** The Reason header of a CANCEL or BYE (RFC 3326) for a log line; empty without one. */
+export function reasonText(request: SipRequest): string {
+  const given = request.headers.all('Reason').flatMap(line => parseReason(line))[0]
+  if (given === undefined) return ''
+  return ` (${[given.protocol, given.cause, given.text].filter(part => part !== undefined).join(' ')})`
 }

@@ -22,7 +22,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   [
     'INVITE',
     (ctx, session, transaction) => {
-      if (session.state === 'confirmed') session.reinvites.receive(transaction)
+      if (session.state === 'confirmed') session.offers.reinvites.receive(transaction)
       // 14.2: the first INVITE has no final response yet; or the session is on its way out.
       else if (session.state === 'terminating') transaction.respond(respond(ctx, transaction.request, 481))
       else transaction.respond(respond(ctx, transaction.request, 500, { extra: [['Retry-After', '5']] }))
@@ -36,12 +36,12 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   [
     'UPDATE',
     (ctx, session, transaction) => {
-      if (session.state === 'confirmed') session.updates.receive(transaction)
+      if (session.state === 'confirmed') session.offers.updates.receive(transaction)
       else if (session.state === 'terminating') transaction.respond(respond(ctx, transaction.request, 481))
-      // The offer of the INVITE that we have not answered yet.
-      else session.updates.receiveEarly(transaction, 'theirs')
+      else session.offers.updates.receiveEarly(transaction, session.offerAnswered ? undefined : 'theirs')
     },
   ],
+  ['PRACK', (_ctx, session, transaction) => session.receivePrack(transaction)],
   ['OPTIONS', (ctx, _session, transaction) => transaction.respond(answerOptions(ctx, transaction.request))],
   // Whoever may move a call is decided by our own policy, never by the far end.
   ['REFER', (ctx, _session, transaction) => transaction.respond(respond(ctx, transaction.request, 403))],
@@ -51,16 +51,16 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 function receiveEarly(
   ctx: UaContext,
   session: DialogSession,
-  dialog: Dialog | undefined,
+  early: { readonly dialog: Dialog; readonly offerAnswered: boolean } | undefined,
   transaction: ServerTransaction,
 ): void {
   const { request } = transaction
   if (request.method === 'OPTIONS') transaction.respond(answerOptions(ctx, request))
-  else if (request.method !== 'UPDATE' || dialog === undefined) transaction.respond(respond(ctx, request, 481))
-  else if (!dialog.acceptRemoteSequence(request.cseq.sequence)) transaction.respond(respond(ctx, request, 500))
+  else if (request.method !== 'UPDATE' || early === undefined) transaction.respond(respond(ctx, request, 481))
+  else if (!early.dialog.acceptRemoteSequence(request.cseq.sequence)) transaction.respond(respond(ctx, request, 500))
   else {
-    if (request.body.length === 0) dialog.refreshTarget(request)
-    session.updates.receiveEarly(transaction, 'ours')
+    if (request.body.length === 0) early.dialog.refreshTarget(request)
+    session.offers.updates.receiveEarly(transaction, early.offerAnswered ? undefined : 'ours')
   }
 }
 
@@ -73,7 +73,7 @@ export function receiveInDialog(
   flow: Flow,
 ): void {
   const transaction: ServerTransaction | undefined = ctx.layer.servers.start(request, flow, {
-    onCancel: () => session.reinvites.cancelled(transaction),
+    onCancel: () => session.offers.reinvites.cancelled(transaction),
   })
   if (transaction === undefined) {
     const busy = respond(ctx, request, 503, { extra: [['Retry-After', '5']] })

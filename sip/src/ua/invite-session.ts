@@ -1,14 +1,13 @@
-import type { Dialog } from '../dialog/dialog.ts'
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
 import type { NameAddr, SipRequest, Uri } from '../message/message.ts'
-import { parseReason } from '../message/reason.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import type { Flow } from '../transport/transport.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
+import { reasonText } from './cancel.ts'
+import { IncomingOffers } from './incoming-offers.ts'
 import { InfoExchange } from './info.ts'
 import { OutgoingRefer } from './refer.ts'
 import { OutgoingReinvite } from './reinvite.ts'
-import { IncomingReinvite } from './reinvite-server.ts'
 import type {
   AnswerOptions,
   Body,
@@ -24,10 +23,10 @@ import type {
 import type { SessionCore } from './session-core.ts'
 import { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
+import { respond } from './ua-context.ts'
 import { UacInvite } from './uac-invite.ts'
 import { UasInvite } from './uas-invite.ts'
 import { OutgoingRefresh } from './update.ts'
-import { IncomingUpdate, type OfferConflict } from './update-server.ts'
 
 type Ending = Pick<SessionEnd, 'cause' | 'by' | 'detail'>
 
@@ -36,17 +35,15 @@ export class DialogSession implements InviteSession {
   readonly core: SessionCore
   #uac: UacInvite | undefined
   #uas: UasInvite | undefined
-  readonly reinvites: IncomingReinvite
+  readonly offers: IncomingOffers
   readonly #reoffers: OutgoingReinvite
   readonly infos: InfoExchange
   readonly refers: OutgoingRefer
-  readonly updates: IncomingUpdate
   readonly #timer: SessionTimer
 
   constructor(core: SessionCore) {
     this.core = core
     const gone = (cause: 'timeout' | 'protocol', detail: string) => this.#terminate({ cause, by: 'remote', detail })
-    const onSettled = () => this.#reoffers.resume()
     const timer: SessionTimer = new SessionTimer(core, {
       refresh: () => refreshes.start(),
       expired: () => gone('timeout', 'the session was not refreshed in time'),
@@ -56,11 +53,10 @@ export class DialogSession implements InviteSession {
       onGone: gone,
     })
     this.#timer = timer
-    this.#reoffers = new OutgoingReinvite(core, timer, () => this.#offerUnderWay(), gone)
-    this.updates = new IncomingUpdate(core, timer, { conflict: () => this.#offerConflict(), onSettled })
-    this.reinvites = new IncomingReinvite(core, timer, {
-      isGlare: () => this.#reoffers.isUnderWay || this.#initialUnderWay() || this.updates.isPending,
-      onSettled,
+    this.#reoffers = new OutgoingReinvite(core, timer, () => this.offers.isUnderWay || this.#initialUnderWay(), gone)
+    this.offers = new IncomingOffers(core, timer, {
+      isOurs: () => this.#reoffers.isUnderWay || this.#initialUnderWay(),
+      onSettled: () => this.#reoffers.resume(),
       onUnacknowledged: () => gone('timeout', 'no ACK to the answer of a re-INVITE'),
     })
     this.infos = new InfoExchange(core, status => gone('protocol', `INFO answered ${status}`))
@@ -83,17 +79,18 @@ export class DialogSession implements InviteSession {
     return (this.#uas?.awaitsAck ?? false) || (this.#uac?.owesAck ?? false)
   }
 
-  #offerUnderWay(): boolean {
-    return this.reinvites.isUnderWay || this.updates.isPending || this.#initialUnderWay()
+  /** Inbound, before the 2xx: the peer's offer was answered reliably. */
+  get offerAnswered(): boolean {
+    return this.#uas?.offerAnswered ?? false
   }
 
-  #offerConflict(): OfferConflict {
-    if (this.reinvites.isPending) return 'theirs'
-    return this.#reoffers.isUnderWay || this.#offerUnderWay() ? 'ours' : undefined
+  receivePrack(transaction: ServerTransaction): void {
+    if (this.#uas !== undefined) this.#uas.receivePrack(transaction)
+    else transaction.respond(respond(this.core.ctx, transaction.request, 481))
   }
 
   /** An early dialog of an outbound call. */
-  earlyDialog(id: string): Dialog | undefined {
+  earlyDialog(id: string): ReturnType<UacInvite['earlyDialog']> {
     return this.#uac?.earlyDialog(id)
   }
 
@@ -172,21 +169,18 @@ export class DialogSession implements InviteSession {
 
   reoffer(body: Body | undefined): void {
     this.#confirmed('reoffer')
-    if (this.reinvites.isPending || this.updates.isPending)
-      throw new SipStateError('reoffer during an offer', this.core.state)
+    if (this.offers.isPending) throw new SipStateError('reoffer during an offer', this.core.state)
     this.#reoffers.start(body)
   }
 
   acceptOffer(body: Body): void {
     this.#confirmed('acceptOffer')
-    if (this.updates.isPending) this.updates.accept(body)
-    else this.reinvites.accept(body)
+    this.offers.accept(body)
   }
 
   rejectOffer(status: number, warning?: string): void {
     this.#confirmed('rejectOffer')
-    if (this.updates.isPending) this.updates.reject(status, warning)
-    else this.reinvites.reject(status, warning)
+    this.offers.reject(status, warning)
   }
 
   info(body: Body): void {
@@ -244,8 +238,7 @@ export class DialogSession implements InviteSession {
 
   #stopExchanges(): void {
     this.#reoffers.stop()
-    this.reinvites.stop()
-    this.updates.stop()
+    this.offers.stop()
     this.refers.stop()
     this.#timer.stop()
   }
@@ -271,7 +264,7 @@ export class DialogSession implements InviteSession {
   /** The ACK to a 2xx of ours. */
   receiveAck(ack: SipRequest, flow: Flow): void {
     this.core.flow = flow
-    if (this.#uas?.acknowledge(ack) || this.reinvites.acknowledge(ack)) this.#reoffers.resume()
+    if (this.#uas?.acknowledge(ack) || this.offers.reinvites.acknowledge(ack)) this.#reoffers.resume()
   }
 
   /** The INVITE's CANCEL, answered 200 already (RFC 3261 section 9.2). */
@@ -298,11 +291,4 @@ export class DialogSession implements InviteSession {
       retryAfterS: undefined,
     })
   }
-}
-
-/** The Reason header of a CANCEL or BYE (RFC 3326) for a log line; empty without one. */
-function reasonText(request: SipRequest): string {
-  const given = request.headers.all('Reason').flatMap(line => parseReason(line))[0]
-  if (given === undefined) return ''
-  return ` (${[given.protocol, given.cause, given.text].filter(part => part !== undefined).join(' ')})`
 }

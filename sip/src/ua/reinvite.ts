@@ -1,6 +1,6 @@
 import { type Ms, type Random, randomBelow, type Timer } from '@parley/kernel'
 import type { SipResponse } from '../message/message.ts'
-import { abilityHeaders } from './abilities.ts'
+import { abilityHeaders, WITHOUT_100REL } from './abilities.ts'
 import type { ClientRequest } from './client-request.ts'
 import { headersWith } from './client-request.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
@@ -85,7 +85,7 @@ export class OutgoingReinvite {
     const request: ClientRequest | undefined = this.#core.request({
       method: 'INVITE',
       withContact: true,
-      headers: () => headersWith([...abilityHeaders(), ...this.#timer.requestHeaders()]),
+      headers: () => headersWith([...abilityHeaders(WITHOUT_100REL), ...this.#timer.requestHeaders()]),
       revise: response => this.#timer.raise(response),
       body,
       onResponse: response => {

@@ -8,6 +8,7 @@ import { sendBye } from './bye.ts'
 import { ClientRequest, headersWith } from './client-request.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
 import { firstHop } from './outbound-request.ts'
+import { PrackClient, type ProgressKind } from './prack-client.ts'
 import type { Body, HeaderReason, OutboundCall, SessionEnd } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
@@ -32,6 +33,7 @@ export class UacInvite {
   readonly #call: OutboundCall
   readonly #timer: SessionTimer
   readonly #request: ClientRequest
+  readonly #pracks: PrackClient
   readonly #early = new Map<string, Dialog>()
   /** ACKs by To tag: of the dialog that stands, and of forks that were answered later and hung up. */
   readonly #acks = new Map<string, EndToEndAck>()
@@ -47,6 +49,7 @@ export class UacInvite {
     this.#core = core
     this.#timer = timer
     this.#call = call
+    this.#pracks = new PrackClient(core)
     const template = core.invite
     let { sequence } = template.cseq
     this.#request = new ClientRequest(core.ctx, {
@@ -83,12 +86,12 @@ export class UacInvite {
   #onResponse(response: SipResponse, flow: Flow): void {
     if (!this.#core.ended) this.#core.flow = flow
     const { status } = response
-    if (status < 200) this.#onProvisional(response)
+    if (status < 200) this.#onProvisional(response, flow)
     else if (status < 300) this.#onSuccess(response, flow)
     else this.#onRefused(response)
   }
 
-  #onProvisional(response: SipResponse): void {
+  #onProvisional(response: SipResponse, flow: Flow): void {
     if (response.status === 100) {
       if (!this.#trying) this.#core.emit({ type: 'trying' })
       this.#trying = true
@@ -96,16 +99,27 @@ export class UacInvite {
     }
     const toTag = tagOf(response.to)
     // 12.1: only a response with a tag makes an early dialog.
-    if (toTag !== undefined) this.#earlyDialog(toTag, response)
+    const kind = toTag === undefined ? 'unreliable' : this.#progressIn(toTag, response, flow)
+    if (kind === 'dropped') return
     if (this.#core.state === 'calling') this.#core.state = 'early'
     if (this.#core.state === 'early') {
-      this.#core.emit({ type: 'progress', status: response.status, toTag, body: bodyOf(response) })
+      const reliable = kind === 'reliable' ? { reliable: true as const } : {}
+      this.#core.emit({ type: 'progress', status: response.status, toTag, body: bodyOf(response), ...reliable })
     }
   }
 
+  #progressIn(toTag: string, response: SipResponse, flow: Flow): ProgressKind {
+    const dialog = this.#earlyDialog(toTag, response)
+    return this.#early.has(toTag) ? this.#pracks.receive(response, toTag, dialog, flow) : 'unreliable'
+  }
+
   /** The early dialog with this id, that the callee may send requests in already. */
-  earlyDialog(id: string): Dialog | undefined {
-    return this.#chosen === undefined ? [...this.#early.values()].find(dialog => dialog.id === id) : undefined
+  earlyDialog(id: string): { readonly dialog: Dialog; readonly offerAnswered: boolean } | undefined {
+    if (this.#chosen !== undefined) return undefined
+    for (const [toTag, dialog] of this.#early) {
+      if (dialog.id === id) return { dialog, offerAnswered: this.#pracks.answerIn(toTag) !== undefined }
+    }
+    return undefined
   }
 
   #earlyDialog(toTag: string, response: SipResponse): Dialog {
@@ -148,7 +162,7 @@ export class UacInvite {
       this.#timer.answered(response)
       this.#ackOwed = this.#call.body === undefined
       if (!this.#ackOwed) this.#acknowledge(toTag, dialog, flow)
-      this.#core.emit({ type: 'answered', body: bodyOf(response) })
+      this.#core.emit({ type: 'answered', body: this.#pracks.answerIn(toTag) ?? bodyOf(response) })
     }
   }
 

@@ -4,6 +4,8 @@ import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { abilityHeaders } from './abilities.ts'
 import { AnswerDelivery } from './answer-delivery.ts'
+import { PrackServer } from './prack-server.ts'
+import { requires100rel } from './rack.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
@@ -32,6 +34,12 @@ export class UasInvite {
   /** The final response is out. */
   #answered = false
   #whenSettled: (() => void) | undefined
+  /** The peer wants our provisional responses reliably. */
+  readonly #pracks: PrackServer | undefined
+  /** The answer waits for a PRACK. */
+  #held: Body | undefined
+  /** The answer to the peer's offer went out in a reliable 18x. */
+  #offerAnswered = false
 
   constructor(core: SessionCore, timer: SessionTimer, transaction: ServerTransaction, onUnacknowledged: () => void) {
     this.#core = core
@@ -43,6 +51,12 @@ export class UasInvite {
     core.own(core.dialog)
     core.noteAbilities(transaction.request)
     this.#expireTimer = this.#armExpires()
+    if (requires100rel(transaction.request.headers)) {
+      this.#pracks = new PrackServer(core.ctx, transaction, {
+        onAcknowledged: () => this.#release(),
+        onUnacknowledged: () => this.#unacknowledgedProgress(),
+      })
+    }
   }
 
   /** 13.3.1 item 1: an invitation that says how long it is good for. */
@@ -58,24 +72,71 @@ export class UasInvite {
     if (!Number.isInteger(status) || status < 101 || status > 199) {
       throw new SipStateError(`progress with ${status}`, this.#core.state)
     }
-    const response = this.#dialogResponse(status, body)
     this.#core.state = 'early'
-    this.#transaction.respond(response)
-    this.#repeat(response)
+    // RFC 3262 section 5: the first reliable response to an INVITE without an offer would have to offer, and the answer
+    // come in the PRACK. Nothing but the 2xx offers here.
+    if (this.#pracks !== undefined && !this.#wasOffered) return
+    this.#sendProgress(this.#dialogResponse(status, this.#offerAnswered ? undefined : body))
+    this.#offerAnswered ||= this.#pracks !== undefined && body !== undefined
+    this.#repeat(status, body)
   }
 
-  #repeat(response: SipResponse): void {
+  #sendProgress(response: SipResponse): void {
+    if (this.#pracks === undefined) this.#transaction.respond(response)
+    else this.#pracks.send(response)
+  }
+
+  #repeat(status: number, body: Body | undefined): void {
     const { time } = this.#core.ctx
     this.#progressTimer?.cancel()
     this.#progressTimer = time.at(time.now() + PROGRESS_REPEAT_MS, () => {
-      this.#transaction.respond(response)
-      this.#repeat(response)
+      this.#sendProgress(this.#dialogResponse(status, this.#pracks === undefined ? body : undefined))
+      this.#repeat(status, body)
+    })
+  }
+
+  get #wasOffered(): boolean {
+    return this.#transaction.request.body.length > 0
+  }
+
+  /** Nothing of the peer's waits for an answer of ours. */
+  get offerAnswered(): boolean {
+    return this.#offerAnswered && this.#pracks?.holdsAnswer === false
+  }
+
+  receivePrack(transaction: ServerTransaction): void {
+    if (this.#pracks !== undefined) this.#pracks.receive(transaction)
+    else transaction.respond(respond(this.#core.ctx, transaction.request, 481))
+  }
+
+  /** RFC 3262 section 3: 64*T1 without a PRACK. */
+  #unacknowledgedProgress(): void {
+    const response = respond(this.#core.ctx, this.#transaction.request, 504, { toTag: this.#localTag })
+    this.#refuse(response)
+    this.#core.end({
+      cause: 'timeout',
+      by: 'remote',
+      status: 504,
+      reason: response.reason,
+      confirmed: true,
+      detail: 'no PRACK to a reliable provisional response',
+      retryAfterS: undefined,
     })
   }
 
   answer(body: Body): void {
     this.#requireUnanswered('answer')
-    const response = this.#dialogResponse(200, body)
+    this.#held = body
+    this.#progressTimer?.cancel()
+    this.#release()
+  }
+
+  /** RFC 3262 section 3: the 2xx waits for the PRACK of every session description that went out before. */
+  #release(): void {
+    const held = this.#held
+    if (held === undefined || this.#answered || this.#pracks?.holdsAnswer) return
+    // RFC 3261 section 13.2.1: an answer that was given reliably is not given again.
+    const response = this.#dialogResponse(200, this.#offerAnswered ? undefined : held)
     this.#finalResponse()
     this.#core.state = 'confirmed'
     this.#delivery = new AnswerDelivery(this.#core.ctx, this.#transaction, response, {
@@ -141,6 +202,7 @@ export class UasInvite {
 
   #finalResponse(): void {
     this.#answered = true
+    this.#pracks?.stop()
     this.#progressTimer?.cancel()
     this.#expireTimer?.cancel()
   }
@@ -174,11 +236,13 @@ export class UasInvite {
   stop(): void {
     this.#progressTimer?.cancel()
     this.#expireTimer?.cancel()
+    this.#pracks?.stop()
     this.#delivery?.stop()
   }
 
   #requireUnanswered(command: string): void {
     const { state } = this.#core
+    if (this.#held !== undefined && command !== 'reject') throw new SipStateError(command, `${state} and answered`)
     if (this.#answered || (state !== 'incoming' && state !== 'early')) throw new SipStateError(command, state)
   }
 

@@ -1,7 +1,7 @@
 import type { SipResponse } from '../message/message.ts'
 import { parseRetryAfter } from '../message/retry-after.ts'
 import type { RequestFailure } from '../transaction/client-transaction.ts'
-import { abilityHeaders } from './abilities.ts'
+import { abilityHeaders, WITHOUT_100REL } from './abilities.ts'
 import { headersWith } from './client-request.ts'
 import { glareBackOff } from './reinvite.ts'
 import type { SessionCore } from './session-core.ts'
@@ -38,7 +38,7 @@ export class OutgoingRefresh {
     this.#core.request({
       method: 'UPDATE',
       withContact: true,
-      headers: () => headersWith([...abilityHeaders(), ...this.#timer.requestHeaders()]),
+      headers: () => headersWith([...abilityHeaders(WITHOUT_100REL), ...this.#timer.requestHeaders()]),
       revise: response => this.#timer.raise(response),
       onResponse: response => this.#onResponse(response),
       onFailure: failure => this.#onFailure(failure),

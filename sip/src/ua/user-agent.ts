@@ -8,7 +8,7 @@ import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { DEFAULT_TIMERS } from '../transaction/timers.ts'
 import { TransactionLayer } from '../transaction/transaction-layer.ts'
 import type { Flow, TransportInput } from '../transport/transport.ts'
-import { abilityHeaders, DIGIT_BODIES, SESSION_BODIES } from './abilities.ts'
+import { abilityHeaders, DIGIT_BODIES, EXTENSIONS, SESSION_BODIES, WITHOUT_100REL } from './abilities.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
 import { CallIdentity } from './call-identity.ts'
 import { EventPump } from './event-pump.ts'
@@ -170,7 +170,9 @@ export class UserAgent {
     if (this.#sessions.size >= this.#limits.sessions) {
       throw new ParleyError('too_many_sessions', `${this.#limits.sessions} calls stand already`, { retryable: true })
     }
-    const invite = createOutboundRequest(this.#ctx, 'INVITE', call, abilityHeaders(), call.body)
+    // A reliable 18x to an INVITE without an offer would have to offer, and want its answer in the PRACK (RFC 3262 section 5).
+    const abilities = abilityHeaders(call.body === undefined ? WITHOUT_100REL : EXTENSIONS)
+    const invite = createOutboundRequest(this.#ctx, 'INVITE', call, abilities, call.body)
     const session = this.#session('outbound', invite, undefined, identityOf(this.#ctx, call))
     session.startOutbound(call)
     return session

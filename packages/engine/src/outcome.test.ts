@@ -32,6 +32,24 @@ const table: Row[] = [
     'completed caller_hung_up/caller -',
   ],
   [
+    'the far end does not refresh the session',
+    { answered: true, by: 'remote', cause: 'timeout', sipStatus: 200 },
+    null,
+    'failed error/system signalling_lost',
+  ],
+  [
+    'the far end knows no such dialog any more',
+    { answered: true, by: 'remote', cause: 'protocol', sipStatus: 200 },
+    null,
+    'failed error/system signalling_lost',
+  ],
+  [
+    'the far end never acknowledges our answer',
+    { direction: 'inbound', answered: false, by: 'remote', cause: 'timeout', sipStatus: 200 },
+    null,
+    'failed error/system signalling_lost',
+  ],
+  [
     'both hang up at once, theirs came first',
     { answered: true, by: 'remote', cause: 'bye', sipStatus: 200 },
     'finished',

@@ -48,15 +48,19 @@ export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
   if (end.cause === 'media-lost') return failed('media_lost', end)
   if (end.cause === 'internal') return failed('internal', end)
   if (local === 'transferred') return finished('completed', 'transferred', end, 'agent')
-  if (end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
+  if (end.cause === 'bye' && end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
+  // Silence, or a far end that knows no such call any more, is nobody's decision.
+  if (end.by === 'remote') return failed('signalling_lost', end)
   if (local === 'max_duration') return finished('completed', 'max_duration', end, 'system')
   if (local === 'finished') return finished('completed', 'completed', end, 'agent')
   return failed('signalling_lost', end)
 }
 
 function inboundUnanswered(end: LegEnd): RunResult {
-  if (end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
-  return { state: 'rejected', outcome: null }
+  if (end.by !== 'remote') return { state: 'rejected', outcome: null }
+  return end.cause === 'timeout'
+    ? failed('signalling_lost', end)
+    : finished('completed', 'caller_hung_up', end, 'caller')
 }
 
 function outboundUnanswered(end: LegEnd): RunResult {

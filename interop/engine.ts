@@ -38,6 +38,17 @@ export function testVoice(): TextToSpeech {
   return sharedVoice
 }
 
+/** Says nothing for two minutes, so that a call stays up for as long as a test needs. */
+export const patientVoice: TextToSpeech = {
+  id: 'test/patient',
+  languages: ['en'],
+  readiness: () => Promise.resolve(null),
+  async *synthesize() {
+    for (let second = 0; second < 120; second++) yield { samples: new Int16Array(8000), words: [] }
+  },
+  close: () => Promise.resolve(),
+}
+
 export async function closeTestVoice(): Promise<void> {
   await sharedVoice?.close()
   sharedVoice = undefined

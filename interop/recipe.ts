@@ -49,8 +49,9 @@ export function startRecipe(
 ): Recipe {
   const directory = mkdtempSync(join(tmpdir(), 'parley-interop.'))
   const child = spawn(join(import.meta.dirname, script), [], {
-    env: { ...process.env, CERT_DIR: certificateDirectory(), ...env, RUN_DIR: directory },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, CERT_DIR: certificateDirectory(), ...env, RUN_DIR: directory, END_WITH_STDIN: 'yes' },
+    // Standard input only tells that we are gone, in whatever way.
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   let output = ''
   const watchers = new Set<() => void>()
@@ -68,10 +69,6 @@ export function startRecipe(
     child.on('close', code => resolve(code ?? -1))
   })
   const stop = () => endProcess(child, exited)
-  // The test run itself may be ended: then nobody comes to the end of the test.
-  const endWithUs = () => child.kill('SIGTERM')
-  process.once('exit', endWithUs)
-  void exited.then(() => process.removeListener('exit', endWithUs))
   atTestEnd(async ({ task }) => {
     await stop()
     if (task.result?.state === 'fail') console.log(`${script} left its logs in ${directory}\n${output}`)

@@ -1,41 +1,12 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import type { LegEvent } from '@parley/leg'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closeTestVoice, describeMedia, dialling, type EngineUnderTest, startEngine } from './engine.ts'
-import type { AtTestEnd } from './recipe.ts'
-import { type SippOptions, type SippResult, type SippRun, startSipp } from './sipp.ts'
+import { closeTestVoice, describeMedia, dialling, startEngine } from './engine.ts'
+import { startSipp } from './sipp.ts'
+import { callsSipp, legEvents, passed } from './sipp-calls.ts'
 import { requires, SIPP_PROGRAMS } from './skip.ts'
 
 const peer = requires(SIPP_PROGRAMS)
-
-/** SIPp waiting for a call, and an engine that calls it without SRTP: each test has its own of both. */
-async function callsSipp(
-  sipp: SippOptions,
-  atTestEnd: AtTestEnd,
-): Promise<{ readonly under: EngineUnderTest; readonly run: SippRun }> {
-  const run = await startSipp({ ...sipp, atTestEnd })
-  const under = await startEngine({}, atTestEnd)
-  const transport = sipp.transport === 'tcp' ? ';transport=tcp' : ''
-  const call = await under.engine.dial(
-    dialling(`sip:+15557654321@${run.address}${transport}`, { security: 'rtp-only' }),
-  )
-  // Long enough for a peer that has something to say about the 200.
-  call.leg.onEvent(event => {
-    if (event.type === 'answered') setTimeout(() => call.leg.hangUp(), 1000)
-  })
-  return { under, run }
-}
-
-async function passed(run: SippRun): Promise<SippResult> {
-  const result = await run.finished
-  expect(result.exitCode, result.output).toBe(0)
-  return result
-}
-
-function facts(under: EngineUnderTest): LegEvent[] {
-  return under.events.flatMap(event => (event.type === 'leg' ? [event.event] : []))
-}
 
 describe.skipIf(peer.missing)(
   `the engine calls SIPp over UDP and TCP, plain RTP${peer.note}`,
@@ -60,7 +31,9 @@ describe.skipIf(peer.missing)(
       const report = await under.nextReport()
       await passed(run)
       expect(report.end).toMatchObject({ answered: true, sipStatus: 200, confirmed: true })
-      expect(facts(under).flatMap(fact => (fact.type === 'ringing' ? [[fact.status, fact.earlyMedia]] : []))).toEqual([
+      expect(
+        legEvents(under).flatMap(fact => (fact.type === 'ringing' ? [[fact.status, fact.earlyMedia]] : [])),
+      ).toEqual([
         [183, true],
         [180, false],
       ])
@@ -74,7 +47,7 @@ describe.skipIf(peer.missing)(
         state: 'failed',
         outcome: { kind: 'error', detail: 'number_not_found', sip_status: 404 },
       })
-      const heard = facts(under).map(fact => fact.type)
+      const heard = legEvents(under).map(fact => fact.type)
       expect(heard.indexOf('first-packet')).toBeGreaterThan(heard.indexOf('ringing'))
       expect(heard, describeMedia(report)).toContain('speech-start')
     })

@@ -17,6 +17,11 @@ cleanup() {                               # asks first; a peer that waits for an
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
+# A test run that dies says nothing: what it started ends with its pipe.
+if [ -n "${END_WITH_STDIN:-}" ]; then
+  (read -r -d ''; kill "$$") <&0 > /dev/null 2>&1 & PIDS+=($!)
+  exec < /dev/null; unset END_WITH_STDIN
+fi
 
 die()      { echo "FAIL: $*" >&2; exit "${CODE:-2}"; }
 work_dir() { RUN_DIR=${RUN_DIR:-$(mktemp -d "${TMPDIR:-/tmp}/parley-interop.XXXXXX")}; mkdir -p "$RUN_DIR"; }

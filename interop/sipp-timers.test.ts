@@ -1,0 +1,85 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeTestVoice, patientVoice } from './engine.ts'
+import { sippMessages } from './sipp.ts'
+import { callsSipp, passed, sippCalls } from './sipp-calls.ts'
+import { requires, SIPP_PROGRAMS } from './skip.ts'
+
+const peer = requires(SIPP_PROGRAMS)
+const patient = { voice: patientVoice }
+
+// The RFCs fix these times: 64*T1 = 32 s, and 90 s as the least session interval, refreshed after 45 s.
+describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${peer.note}`, { concurrent: true }, () => {
+  afterAll(closeTestVoice)
+
+  it('the caller is to refresh and does not: the engine says BYE before the interval is over', {
+    timeout: 120_000,
+  }, async ({ onTestFinished }) => {
+    const { under, result } = await sippCalls({ scenario: 'uac-expiry', maxSeconds: 100 }, onTestFinished, patient)
+    expect(result.exitCode, result.output).toBe(0)
+    const report = await under.nextReport()
+    expect(report.end).toMatchObject({ answered: true, cause: 'timeout', confirmed: true })
+    expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
+  })
+
+  it('the called side is to refresh and does not: the engine says BYE before the interval is over', {
+    timeout: 120_000,
+  }, async ({ onTestFinished }) => {
+    const { under, run } = await callsSipp({ scenario: 'uas-expiry', maxSeconds: 100 }, onTestFinished, patient)
+    await passed(run)
+    const report = await under.nextReport()
+    expect(report.end).toMatchObject({ answered: true, cause: 'timeout', confirmed: true })
+    expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
+  })
+
+  it('the engine is called and refreshes by UPDATE after half of the interval', {
+    timeout: 120_000,
+  }, async ({ onTestFinished }) => {
+    const { result } = await sippCalls({ scenario: 'uac-refreshed', maxSeconds: 80 }, onTestFinished, patient)
+    expect(result.exitCode, result.output).toBe(0)
+  })
+
+  it('the engine calls and refreshes by UPDATE after half of the interval', {
+    timeout: 120_000,
+  }, async ({ onTestFinished }) => {
+    const { run } = await callsSipp({ scenario: 'uas-refreshed', maxSeconds: 80 }, onTestFinished, patient)
+    await passed(run)
+  })
+
+  it('a 200 without ACK comes again at 0.5, 1, 2, 4 s and so on, then a BYE ends the call', {
+    timeout: 60_000,
+  }, async ({ onTestFinished }) => {
+    const { under, result } = await sippCalls({ scenario: 'uac-no-ack' }, onTestFinished)
+    expect(result.exitCode, result.output).toBe(0)
+    const messages = sippMessages(result)
+    const answers = messages.filter(message => message.direction === 'received' && /^SIP\/2\.0 200 /.test(message.text))
+    const gaps = answers.slice(1).map((answer, i) => (answer.atMs - answers[i]!.atMs) / 1000)
+    const schedule = [0.5, 1, 2, 4, 4, 4, 4, 4, 4, 4]
+    expect(gaps).toHaveLength(schedule.length)
+    for (const [i, gap] of gaps.entries()) expect(Math.abs(gap - schedule[i]!)).toBeLessThan(0.15)
+    const bye = messages.find(message => message.direction === 'received' && message.text.startsWith('BYE '))
+    expect((bye!.atMs - answers[0]!.atMs) / 1000).toBeCloseTo(32, 0)
+    const report = await under.nextReport()
+    expect(report.end).toMatchObject({ answered: false, cause: 'timeout' })
+    expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
+  })
+
+  it('the caller refreshes by UPDATE', { timeout: 30_000 }, async ({ onTestFinished }) => {
+    const { result } = await sippCalls({ scenario: 'uac-refresh', pauseMs: 1000 }, onTestFinished)
+    expect(result.exitCode, result.output).toBe(0)
+  })
+
+  it('an interval below 90 s is answered 422, the next INVITE is taken', {
+    timeout: 30_000,
+  }, async ({ onTestFinished }) => {
+    const { result } = await sippCalls({ scenario: 'uac-interval-too-small', pauseMs: 500 }, onTestFinished)
+    expect(result.exitCode, result.output).toBe(0)
+  })
+
+  it('the called side wants a longer interval: 422, and the engine calls again with it', {
+    timeout: 30_000,
+  }, async ({ onTestFinished }) => {
+    const { under, run } = await callsSipp({ scenario: 'uas-422' }, onTestFinished)
+    await passed(run)
+    expect((await under.nextReport()).end).toMatchObject({ answered: true, sipStatus: 200, confirmed: true })
+  })
+})

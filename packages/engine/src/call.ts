@@ -16,7 +16,7 @@ export interface CallOptions {
   readonly time: Time
   /** The engine hangs up after this long; default one hour. */
   readonly maxDurationMs?: Ms
-  readonly onEvent?: (event: CallEvent) => void
+  readonly onEvent?: (event: CallEvent, call: Call) => void
 }
 
 export type CallEvent =
@@ -54,7 +54,7 @@ export class Call {
   constructor(options: CallOptions) {
     this.leg = options.leg
     this.#time = options.time
-    this.#onEvent = options.onEvent ?? (() => {})
+    this.#onEvent = event => options.onEvent?.(event, this)
     this.#driver = new MachineDriver(this.#agent, options.time, output => this.#perform(output))
     this.#speaker = new Speaker(options.leg, options.voice, options.language, {
       onQuiet: () => this.#driver.handle({ type: 'quiet' }),
@@ -66,8 +66,15 @@ export class Call {
     )
     this.report = new Promise(resolve => {
       this.leg.onEvent(event => {
-        this.#onLeg(event)
-        if (event.type === 'ended') resolve(this.#conclude(event.end))
+        if (event.type !== 'ended') return this.#onLeg(event)
+        const report = this.#conclude(event.end)
+        resolve(report)
+        // Told last: an error of a listener must not keep a call that is over.
+        try {
+          this.#onLeg(event)
+        } finally {
+          this.#onEvent({ type: 'ended', report })
+        }
       })
     })
   }
@@ -140,7 +147,7 @@ export class Call {
     this.#limit?.cancel()
     this.#driver.stop()
     this.#speaker.stop()
-    const report: CallReport = {
+    return {
       run: runResult(end, this.#ending),
       direction: end.direction,
       transport: this.#transport,
@@ -148,7 +155,5 @@ export class Call {
       digits: this.#agent.digits,
       end,
     }
-    this.#onEvent({ type: 'ended', report })
-    return report
   }
 }

@@ -54,6 +54,8 @@ export class Engine {
   readonly #routes: RouteTable
   readonly #calls = new Set<Call>()
   readonly #rates = new CallRates({ time: systemTime })
+  /** Calls whose media is being opened: they have their place already. */
+  #opening = 0
   #station: Station | null = null
 
   private constructor(options: EngineOptions) {
@@ -91,16 +93,23 @@ export class Engine {
       this.#checkRoom()
     }
     const path = this.#options.recordingPath(`out-${crypto.randomUUID()}`)
-    const leg = await dialLeg(this.station, {
-      uri: request.uri,
-      from: request.from,
-      security: request.security,
-      ringTimeoutMs: request.ringTimeoutMs ?? 60_000,
-      ...(request.nextHop && { nextHop: request.nextHop }),
-      ...(request.credentials && { credentials: request.credentials }),
-      ...(path && { recording: { path } }),
+    return this.#placed(async () => {
+      const leg = await dialLeg(this.station, {
+        uri: request.uri,
+        from: request.from,
+        security: request.security,
+        ringTimeoutMs: request.ringTimeoutMs ?? 60_000,
+        ...(request.nextHop && { nextHop: request.nextHop }),
+        ...(request.credentials && { credentials: request.credentials }),
+        ...(path && { recording: { path } }),
+      })
+      try {
+        return this.#own(leg)
+      } catch (error) {
+        leg.hangUp()
+        throw error
+      }
     })
-    return this.#own(leg)
   }
 
   /** No new calls from now on; live ones go on. */
@@ -120,8 +129,21 @@ export class Engine {
   }
 
   #checkRoom(): void {
-    if (this.#calls.size >= this.#maxCalls)
-      throw new ParleyError('too_many_calls', `${this.#calls.size} calls are live`, { retryable: true })
+    if (this.#isFull) throw new ParleyError('too_many_calls', `${this.#maxCalls} calls are live`, { retryable: true })
+  }
+
+  get #isFull(): boolean {
+    return this.#calls.size + this.#opening >= this.#maxCalls
+  }
+
+  /** Holds a place while `open` makes a call. */
+  async #placed<Made>(open: () => Promise<Made>): Promise<Made> {
+    this.#opening++
+    try {
+      return await open()
+    } finally {
+      this.#opening--
+    }
   }
 
   get #maxCalls(): number {
@@ -131,8 +153,7 @@ export class Engine {
   /** Asked before anything is kept: a request without a valid token gets no answer at all. */
   #admit(request: SipRequest, flow: Flow): GateVerdict {
     if (this.#routes.find(request, flow.remote.address) === null) return { verdict: 'drop' }
-    if (request.method === 'INVITE' && this.#calls.size >= this.#maxCalls)
-      return { verdict: 'reject', status: 503, retryAfterS: 5 }
+    if (request.method === 'INVITE' && this.#isFull) return { verdict: 'reject', status: 503, retryAfterS: 5 }
     return { verdict: 'accept' }
   }
 
@@ -140,12 +161,11 @@ export class Engine {
     const route = this.#routes.find(session.invite, session.flow?.remote.address ?? '')
     if (route === null) return session.reject(404)
     const path = this.#options.recordingPath(`in-${crypto.randomUUID()}`)
-    receiveLeg(this.station, session, { security: route.security, ...(path && { recording: { path } }) }).then(
-      leg => {
-        if (leg !== null) this.#answer(leg)
-      },
-      () => session.hangUp(),
-    )
+    const options = { security: route.security, ...(path && { recording: { path } }) }
+    this.#placed(async () => {
+      const leg = await receiveLeg(this.station, session, options)
+      if (leg !== null) this.#answer(leg)
+    }).catch(() => session.hangUp())
   }
 
   #answer(leg: CallLeg): void {
@@ -157,16 +177,16 @@ export class Engine {
   }
 
   #own(leg: CallLeg): Call {
-    const call: Call = new Call({
+    const call = new Call({
       leg,
       voice: this.#options.voice,
       language: this.#options.language,
       time: this.station.time,
-      onEvent: event => this.#options.onEvent?.(call, event),
+      onEvent: (event, owner) => this.#options.onEvent?.(owner, event),
     })
     this.#calls.add(call)
-    this.#options.onCall?.(call)
     void call.report.then(() => this.#calls.delete(call))
+    this.#options.onCall?.(call)
     return call
   }
 }

@@ -55,7 +55,7 @@ export class VirtualPhone {
     phone.#station = await Station.open({
       ...options.station,
       gatekeeper: () => ({ verdict: 'accept' }),
-      onInvite: session => void phone.#receive(session),
+      onInvite: session => void phone.#receive(session).catch(() => session.hangUp()),
     })
     return phone
   }

@@ -1,23 +1,28 @@
-import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples } from '@parley/kernel'
 import { codecByName, type PayloadCodec } from '../codec/payload-codec.ts'
 import { ReceiveStream } from '../dsp/receive-stream.ts'
 import { VoiceActivity } from '../dsp/voice-activity.ts'
-import { digitOfEvent } from '../dtmf/telephone-event.ts'
-import { TelephoneEventReceiver } from '../dtmf/telephone-event-receiver.ts'
 import { ReceptionStatistics } from '../rtp/reception-statistics.ts'
 import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
 import { SRTP_MALFORMED, SRTP_REPLAYED } from '../srtp/srtp-result.ts'
-import type { MediaParameters } from './media-session.ts'
+import { DigitReception } from './digit-reception.ts'
 import { ReceiveKeys } from './receive-keys.ts'
-import type { CoreEvent } from './session-protocol.ts'
+import type { AppliedParameters, CoreEvent } from './session-protocol.ts'
 import type { SessionRecorder } from './session-recorder.ts'
 import type { SessionRings } from './session-rings.ts'
 import type { SessionCounters } from './session-statistics.ts'
+import { SilenceWatchdog } from './silence-watchdog.ts'
 import { SourceLatch } from './source-latch.ts'
 
 const CLOCK_RATE = 8000
-/** Comfort noise (RFC 3389): takes its place in the sequence, sounds as silence. */
+/** RFC 3389. */
 const COMFORT_NOISE_PAYLOAD_TYPE = 13
+const PAYLOAD_TYPES = 128
+/** What a payload type means; 0 is unknown, and others are audio: index + 1 of `CODECS`. */
+const EVENT = 100
+/** Takes its place in the sequence, sounds as silence. */
+const COMFORT_NOISE = 101
+const CODECS: readonly PayloadCodec[] = [codecByName('PCMU'), codecByName('PCMA')]
 /** Longest packet that is decoded: 60 ms and a margin for odd senders. */
 const MAX_PACKET_SAMPLES = 960
 const PULL_SAMPLES = 480
@@ -45,16 +50,13 @@ export class InboundChain {
   /** SSRC of the source heard now; -1 before the first packet. */
   ssrc = -1
   readonly #options: InboundChainOptions
-  readonly #digits = new TelephoneEventReceiver()
+  readonly #digits: DigitReception
+  readonly #watchdog = new SilenceWatchdog()
   readonly #voice = new VoiceActivity()
   readonly #header = new RtpHeader()
   readonly #decoded = new Int16Array(MAX_PACKET_SAMPLES)
   readonly #pulled = new Int16Array(PULL_SAMPLES)
-  readonly #pcmu = codecByName('PCMU')
-  readonly #pcma = codecByName('PCMA')
-  #codec: PayloadCodec = this.#pcmu
-  #payloadType = -1
-  #dtmfPayloadType = -1
+  readonly #meaning = new Uint8Array(PAYLOAD_TYPES)
   /** Until when audio is taken; Infinity while the direction lets us hear. */
   #hearingUntilMs: Ms = 0
   #heardStarted = false
@@ -63,19 +65,19 @@ export class InboundChain {
   constructor(options: InboundChainOptions) {
     this.#options = options
     this.stream = new ReceiveStream({ openedAtMs: options.openedAtMs })
+    this.#digits = new DigitReception({ ...options, stream: this.stream })
   }
 
   /** Returns whether the peer's key is another than before. */
-  apply(nowMs: Ms, parameters: MediaParameters, remoteIpv4: number): boolean {
+  apply(nowMs: Ms, parameters: AppliedParameters, remoteIpv4: number): boolean {
     const keyChanged = this.keys.apply(nowMs, parameters.srtp?.receive ?? null)
     this.latch.announce(remoteIpv4, parameters.remote?.port ?? 0, parameters.srtp !== null)
-    this.#codec = codecByName(parameters.codec)
-    this.#payloadType = parameters.payloadType
-    this.#dtmfPayloadType = parameters.dtmfPayloadType ?? -1
+    this.#learnPayloadTypes(parameters)
     const hears = parameters.direction === 'sendrecv' || parameters.direction === 'recvonly'
     if (hears !== (this.#hearingUntilMs === Number.POSITIVE_INFINITY)) this.stream.hold(!hears)
     if (hears) this.#hearingUntilMs = Number.POSITIVE_INFINITY
     else this.#hearingUntilMs = Math.min(this.#hearingUntilMs, nowMs + IN_FLIGHT_MS)
+    this.#watchdog.apply(nowMs, hears && remoteIpv4 !== 0, parameters.silentRemoteAfterMs)
     return keyChanged
   }
 
@@ -95,7 +97,7 @@ export class InboundChain {
       }
     }
     const header = this.#header
-    if (!readRtpHeader(packet, clear, header) || !this.#knows(header.payloadType)) {
+    if (!readRtpHeader(packet, clear, header) || this.#meaning[header.payloadType] === 0) {
       counters.malformed++
       return
     }
@@ -103,6 +105,7 @@ export class InboundChain {
       counters.foreign++
       return
     }
+    this.alive(nowMs)
     this.#count(nowMs)
     this.#take(nowMs, packet)
     this.advance(nowMs)
@@ -122,9 +125,15 @@ export class InboundChain {
       rings.writeHeard(this.#pulled, count)
       recorder?.writeLeft(position, this.#pulled, 0, count)
       this.#voice.push(position, this.#pulled, 0, count)
+      this.#digits.audio(position, this.#pulled, count)
     }
-    this.#digits.expire(nowMs)
-    this.#report()
+    this.#report(nowMs)
+  }
+
+  /** Something authentic came from the peer, RTP or RTCP. */
+  alive(nowMs: Ms): void {
+    const afterMs = this.#watchdog.heard(nowMs)
+    if (afterMs > 0) this.#options.emit({ type: 'remote-back', afterMs })
   }
 
   /** Packets lost over all sources so far (RFC 3550 A.3). */
@@ -139,22 +148,27 @@ export class InboundChain {
     else counters.unauthenticated++
   }
 
-  /** Both static G.711 types are always taken: a peer may send any format that was offered (RFC 3264 section 6.1). */
-  #knows(payloadType: number): boolean {
-    return (
-      payloadType === this.#payloadType ||
-      payloadType === this.#dtmfPayloadType ||
-      payloadType === this.#pcmu.payloadType ||
-      payloadType === this.#pcma.payloadType ||
-      payloadType === COMFORT_NOISE_PAYLOAD_TYPE
-    )
+  /**
+   * The numbers of our own description come first. A peer that renumbered in its answer should use ours and may use its
+   * own, and both static G.711 types are always taken: it may send any format that was offered (RFC 3264 section 6.1).
+   */
+  #learnPayloadTypes(parameters: AppliedParameters): void {
+    const { codec, payloadType, receivePayloadType = payloadType, dtmfPayloadType } = parameters
+    const { receiveDtmfPayloadType = dtmfPayloadType } = parameters
+    const audio = 1 + CODECS.indexOf(codecByName(codec))
+    this.#meaning.fill(0)
+    if (receiveDtmfPayloadType !== null) this.#learn(receiveDtmfPayloadType, EVENT)
+    this.#learn(receivePayloadType, audio)
+    this.#learn(payloadType, audio)
+    if (dtmfPayloadType !== null && receiveDtmfPayloadType !== null) this.#learn(dtmfPayloadType, EVENT)
+    for (const [i, { payloadType: fixed }] of CODECS.entries()) this.#learn(fixed, 1 + i)
+    this.#learn(COMFORT_NOISE_PAYLOAD_TYPE, COMFORT_NOISE)
+    this.#digits.apply(parameters.inBandDigits ?? 'auto', receiveDtmfPayloadType !== null && dtmfPayloadType !== null)
   }
 
-  #codecOf(payloadType: number): PayloadCodec | null {
-    if (payloadType === this.#payloadType) return this.#codec
-    if (payloadType === this.#pcmu.payloadType) return this.#pcmu
-    if (payloadType === this.#pcma.payloadType) return this.#pcma
-    return null
+  /** The first meaning stands. */
+  #learn(payloadType: number, meaning: number): void {
+    if (this.#meaning[payloadType] === 0) this.#meaning[payloadType] = meaning
   }
 
   #count(nowMs: Ms): void {
@@ -172,12 +186,13 @@ export class InboundChain {
 
   #take(nowMs: Ms, packet: Uint8Array): void {
     const { ssrc, sequence, timestamp, payloadType, payloadOffset, payloadLength, marker } = this.#header
-    const codec = this.#codecOf(payloadType)
+    const meaning = this.#meaning[payloadType]!
     const hearing = nowMs <= this.#hearingUntilMs
-    if (codec === null || !hearing) {
+    const codec = CODECS[meaning - 1]
+    if (codec === undefined || !hearing) {
       this.stream.skip(ssrc, sequence, nowMs)
-      if (payloadType === this.#dtmfPayloadType && hearing) {
-        this.#digits.receive(ssrc, timestamp, marker, packet, payloadOffset, payloadLength, nowMs)
+      if (meaning === EVENT && hearing) {
+        this.#digits.packet(ssrc, timestamp, marker, packet, payloadOffset, payloadLength, nowMs)
       }
       return
     }
@@ -185,27 +200,13 @@ export class InboundChain {
     this.stream.push(ssrc, sequence, timestamp, this.#decoded, 0, count, nowMs)
   }
 
-  #report(): void {
+  #report(nowMs: Ms): void {
     const { emit } = this.#options
-    while (this.#digits.take()) {
-      const digit = digitOfEvent(this.#digits.event)
-      if (digit === '') continue
-      emit({
-        type: 'digit',
-        digit,
-        atSample: this.#digitPosition(),
-        durationMs: this.#digits.durationMs,
-        source: 'rfc4733',
-      })
-    }
+    this.#digits.report(nowMs)
     for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) {
       emit({ type: edge, atSample: this.#voice.position })
     }
-  }
-
-  #digitPosition(): Samples {
-    const placed = this.stream.positionOf(this.#digits.timestamp)
-    if (placed >= 0) return placed
-    return msToSamples(this.#digits.arrivedAtMs - this.#options.openedAtMs)
+    const forMs = this.#watchdog.check(nowMs)
+    if (forMs > 0) emit({ type: 'silent-remote', forMs })
   }
 }

@@ -2,10 +2,10 @@ import { type Ms, msToSamples, type Random, type UnixMs } from '@parley/kernel'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { isRtcp } from '../rtp/rtp-packet.ts'
 import { InboundChain } from './inbound-chain.ts'
-import type { MediaParameters, MediaStatistics } from './media-session.ts'
+import type { MediaStatistics } from './media-session.ts'
 import { OutboundChain } from './outbound-chain.ts'
 import { RtcpReports } from './rtcp-reports.ts'
-import type { CoreEvent, DigitOptions } from './session-protocol.ts'
+import type { AppliedParameters, CoreEvent, DigitOptions } from './session-protocol.ts'
 import type { SessionRecorder } from './session-recorder.ts'
 import type { SessionRings } from './session-rings.ts'
 import { SessionCounters } from './session-statistics.ts'
@@ -45,7 +45,7 @@ export class MediaSessionCore {
   }
 
   /** Parameters are checked where they enter (`checkedParameters`). */
-  apply(nowMs: Ms, parameters: MediaParameters): void {
+  apply(nowMs: Ms, parameters: AppliedParameters): void {
     if (this.#closed) return
     this.#applied = true
     const { remote } = parameters

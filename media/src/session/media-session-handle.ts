@@ -59,7 +59,13 @@ export class MediaSessionHandle implements MediaSession {
     if (this.#state !== 'open') return
     this.#parameters = checked
     if (checked.dtmfPayloadType === null) this.#waitingDigits = 0
-    this.#options.post({ type: 'apply', parameters: checked })
+    const { inBandDigits, silentRemoteAfterMs } = this.#options.session
+    const applied = {
+      ...checked,
+      ...(inBandDigits === undefined ? {} : { inBandDigits }),
+      ...(silentRemoteAfterMs === undefined ? {} : { silentRemoteAfterMs }),
+    }
+    this.#options.post({ type: 'apply', parameters: applied })
   }
 
   play(audio: Int16Array): Samples {

@@ -81,6 +81,7 @@ export class RtcpReports {
       counters.malformed++
       return
     }
+    inbound.alive(nowMs)
     if (ownPort) {
       this.ipv4 = ipv4
       this.port = port

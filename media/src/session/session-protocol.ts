@@ -1,5 +1,5 @@
 import type { Ms, Samples } from '@parley/kernel'
-import type { MediaEvent, MediaParameters, MediaStatistics } from './media-session.ts'
+import type { MediaEvent, MediaParameters, MediaSessionOptions, MediaStatistics } from './media-session.ts'
 
 /** What a core reports: media events, with playout as ring positions that the call's owner translates. */
 export type CoreEvent =
@@ -11,9 +11,14 @@ export type CoreEvent =
       readonly idle: boolean
     }
 
+/** What offer and answer agreed on, with what the session was opened for. */
+export interface AppliedParameters
+  extends MediaParameters,
+    Pick<MediaSessionOptions, 'inBandDigits' | 'silentRemoteAfterMs'> {}
+
 /** From the call's owner to its core, in order. Playout and flush go through the shared rings instead. */
 export type SessionCommand =
-  | { readonly type: 'apply'; readonly parameters: MediaParameters }
+  | { readonly type: 'apply'; readonly parameters: AppliedParameters }
   | { readonly type: 'digits'; readonly digits: string; readonly options: DigitOptions }
   | { readonly type: 'statistics' }
   | { readonly type: 'close' }

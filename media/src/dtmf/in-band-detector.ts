@@ -1,0 +1,205 @@
+import { type Ms, type Samples, samplesToMs } from '@parley/kernel'
+import { DTMF_BLOCK, DtmfSpectrum, shownOf, toneOmega } from './dtmf-tones.ts'
+
+/** Rows of the keypad. */
+const DIGITS = '123A456B789C*0#D'
+const COLUMN = 4
+
+const decibels = (db: number): number => 10 ** (db / 10)
+
+/** What lies on a limit must pass: noise and quantising move what is measured by this much. */
+const TOLERANCE_DB = 0.5
+/** -42 dBm0: a sine of full scale is 3.14 dBm0 (ITU-T G.711). Mean square of samples of 16 bits. */
+const THRESHOLD = (32768 ** 2 / 2) * decibels(-42 - 3.14 - TOLERANCE_DB)
+/** Low group above high group. */
+const NORMAL_TWIST = decibels(8 + TOLERANCE_DB)
+const REVERSE_TWIST = decibels(4 + TOLERANCE_DB)
+const RELATIVE_PEAK = decibels(8)
+/** The pair must hold all but this of the power. */
+const PAIR_SHARE = decibels(-0.85)
+/**
+ * A single block cannot tell a tone off its frequency from one that fills it only partly: these are looser by what 1.5 %
+ * can hide (1.5 dB), and the strict limits are applied when two blocks agree.
+ */
+const BLOCK_SLACK = decibels(2)
+const BLOCK_PAIR_SHARE = 0.55
+/** What both blocks together must hold: a voice's other harmonics show more than a line's noise does. */
+const MEAN_PAIR_SHARE = decibels(-0.55)
+/** Between the 1.5 % that must be taken and the 3.5 % that must not, with what noise adds to either. */
+const MOST_DEVIATION = 0.021
+/** Both tones off by 1.5 % in opposite directions, and as much again for noise: harmonics of a voice are often further apart. */
+const MOST_APART = 0.036
+/** Between 23 ms and 40 ms. */
+const SHORTEST: Samples = 252
+/** Between a drop-out of 10 ms and a pause of 50 ms. */
+const PAUSE: Samples = 240
+
+const RESULTS = 8
+
+/**
+ * Digits heard as tones, after ITU-T Q.24: Goertzel over blocks of 102 samples, two agreeing blocks, then each digit
+ * reported once, when it has ended. Duration is measured by how much of each block the tones fill, so that the limits
+ * hold wherever blocks fall. After `push`, drain with `while (detector.take()) …` and read the fields. Nothing is allocated.
+ */
+export class InBandDetector {
+  /** Result of the last `take()`. */
+  digit = ''
+  /** Where it began, on the sample clock; within a few ms. */
+  position: Samples = 0
+  durationMs: Ms = 0
+
+  readonly #block = new Float64Array(DTMF_BLOCK)
+  #filled = 0
+  /** Position of the block being filled. */
+  #blockPosition: Samples = 0
+  /** Of the newest block, the one before it and the one before that. */
+  #now = new DtmfSpectrum()
+  #before = new DtmfSpectrum()
+  #earlier = new DtmfSpectrum()
+  /** Digit of the block before, or -1. */
+  #candidate = -1
+  /** The digit that sounds, or -1. */
+  #sounding = -1
+  #begun: Samples = 0
+  #on: Samples = 0
+  #off: Samples = 0
+  /** Magnitude of the pair where it fills a block. */
+  #full = 0
+
+  readonly #resultDigit = new Uint8Array(RESULTS)
+  readonly #resultPosition = new Float64Array(RESULTS)
+  readonly #resultSamples = new Float64Array(RESULTS)
+  #head = 0
+  #tail = 0
+
+  /** `position`: where audio[offset] stands on the sample clock; a jump against the last push ends what sounds. */
+  push(position: Samples, audio: Int16Array, offset: number, count: Samples): void {
+    if (position !== this.#blockPosition + this.#filled) this.#restart(position)
+    for (let i = 0; i < count; i++) {
+      this.#block[this.#filled++] = audio[offset + i]!
+      if (this.#filled < DTMF_BLOCK) continue
+      this.#onBlock()
+      this.#blockPosition += DTMF_BLOCK
+      this.#filled = 0
+    }
+  }
+
+  take(): boolean {
+    if (this.#head === this.#tail) return false
+    const i = this.#head++ & (RESULTS - 1)
+    this.digit = DIGITS[this.#resultDigit[i]!]!
+    this.position = this.#resultPosition[i]!
+    this.durationMs = samplesToMs(this.#resultSamples[i]!)
+    return true
+  }
+
+  /** A tone is being heard that may yet become a digit. */
+  get sounding(): boolean {
+    return this.#sounding >= 0
+  }
+
+  #restart(position: Samples): void {
+    this.#end()
+    this.#candidate = -1
+    this.#blockPosition = position
+    this.#filled = 0
+  }
+
+  #onBlock(): void {
+    const now = this.#earlier
+    this.#earlier = this.#before
+    this.#before = this.#now
+    this.#now = now
+    now.analyse(this.#block, THRESHOLD)
+    const candidate = this.#candidateOf(now)
+    if (this.#sounding >= 0) this.#continue(candidate)
+    if (this.#sounding < 0 && candidate >= 0 && candidate === this.#candidate) this.#begin(candidate)
+    this.#candidate = candidate
+  }
+
+  /** The digit that this block alone may be of, or -1; its spectrum is separated if so. */
+  #candidateOf(block: DtmfSpectrum): number {
+    if (block.power < THRESHOLD) return -1
+    const { row } = block
+    const column = COLUMN + block.column
+    if (block.tonePower(row) + block.tonePower(column) < BLOCK_PAIR_SHARE * block.power) return -1
+    block.separate()
+    const low = block.magnitude(row)
+    const high = block.magnitude(column)
+    if (low > high * NORMAL_TWIST * BLOCK_SLACK || high > low * REVERSE_TWIST * BLOCK_SLACK) return -1
+    for (let i = 0; i < 4; i++) {
+      if (i !== row && block.magnitude(i) * RELATIVE_PEAK > low) return -1
+      if (i !== block.column && block.magnitude(COLUMN + i) * RELATIVE_PEAK > high) return -1
+    }
+    return row * 4 + block.column
+  }
+
+  /** Two blocks agree: the strict limits, on frequencies and powers as both together show them. */
+  #begin(digit: number): void {
+    const row = digit >> 2
+    const column = COLUMN + (digit & 3)
+    const lowOff = this.#now.deviation(row, this.#before)
+    const highOff = this.#now.deviation(column, this.#before)
+    const lowShare = lowOff / toneOmega(row)
+    const highShare = highOff / toneOmega(column)
+    if (Math.max(Math.abs(lowShare), Math.abs(highShare)) > MOST_DEVIATION) return
+    if (Math.abs(lowShare - highShare) > MOST_APART) return
+    const lowShown = shownOf(lowOff)
+    const highShown = shownOf(highOff)
+    const now = pairShare(this.#now, row, column, lowShown, highShown)
+    const before = pairShare(this.#before, row, column, lowShown, highShown)
+    if (now < PAIR_SHARE || before < PAIR_SHARE || (now + before) / 2 < MEAN_PAIR_SHARE) return
+    const low = Math.max(this.#now.tonePower(row), this.#before.tonePower(row)) / lowShown
+    const high = Math.max(this.#now.tonePower(column), this.#before.tonePower(column)) / highShown
+    if (low < THRESHOLD || high < THRESHOLD || low > high * NORMAL_TWIST || high > low * REVERSE_TWIST) return
+    this.#sounding = digit
+    // A block that the tones fill by a share c shows c squared of their power, and c of its own power is theirs.
+    this.#full = Math.max(
+      pairMagnitude(this.#now, digit) / Math.min(1, now),
+      pairMagnitude(this.#before, digit) / Math.min(1, before),
+    )
+    const lead = this.#filledBy(this.#earlier)
+    this.#on = lead + this.#filledBy(this.#before) + this.#filledBy(this.#now)
+    this.#off = 0
+    this.#begun = this.#blockPosition - DTMF_BLOCK - lead
+    if (lead < DTMF_BLOCK / 16) this.#begun += DTMF_BLOCK - this.#filledBy(this.#before)
+  }
+
+  #continue(candidate: number): void {
+    if (candidate === this.#sounding) {
+      this.#on += this.#filledBy(this.#now)
+      this.#off = 0
+      return
+    }
+    const filled = this.#filledBy(this.#now)
+    this.#on += filled
+    this.#off += DTMF_BLOCK - filled
+    const another = candidate >= 0 && candidate === this.#candidate
+    if (another || this.#off >= PAUSE) this.#end()
+  }
+
+  #end(): void {
+    const digit = this.#sounding
+    this.#sounding = -1
+    // Full only when nobody takes: the newest is dropped.
+    if (digit < 0 || this.#on < SHORTEST || this.#tail - this.#head === RESULTS) return
+    const i = this.#tail++ & (RESULTS - 1)
+    this.#resultDigit[i] = digit
+    this.#resultPosition[i] = Math.max(0, Math.round(this.#begun))
+    this.#resultSamples[i] = Math.round(this.#on)
+  }
+
+  /** Samples of a block that the sounding pair fills. */
+  #filledBy(block: DtmfSpectrum): Samples {
+    return DTMF_BLOCK * Math.min(1, Math.sqrt(pairMagnitude(block, this.#sounding) / this.#full))
+  }
+}
+
+function pairMagnitude(block: DtmfSpectrum, digit: number): number {
+  return block.magnitude(digit >> 2) + block.magnitude(COLUMN + (digit & 3))
+}
+
+/** Share of the block's power that is the pair's, its frequencies being off by as much as hides the rest. */
+function pairShare(block: DtmfSpectrum, row: number, column: number, lowShown: number, highShown: number): number {
+  return (block.tonePower(row) / lowShown + block.tonePower(column) / highShown) / block.power
+}

@@ -1,0 +1,83 @@
+import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import type { ReceiveStream } from '../dsp/receive-stream.ts'
+import { DigitArbiter } from '../dtmf/digit-arbiter.ts'
+import { InBandDetector } from '../dtmf/in-band-detector.ts'
+import { digitOfEvent } from '../dtmf/telephone-event.ts'
+import { TelephoneEventReceiver } from '../dtmf/telephone-event-receiver.ts'
+import type { DigitSource, InBandDigits } from './media-session.ts'
+import type { CoreEvent } from './session-protocol.ts'
+
+export interface DigitReceptionOptions {
+  readonly openedAtMs: Ms
+  /** Says where a telephone-event's timestamp stands. */
+  readonly stream: ReceiveStream
+  readonly emit: (event: CoreEvent) => void
+}
+
+/** The digits a session hears, as telephone-events and, where these are not agreed on, as tones; each reported once. */
+export class DigitReception {
+  readonly #options: DigitReceptionOptions
+  readonly #events = new TelephoneEventReceiver()
+  readonly #arbiter = new DigitArbiter()
+  /** Made when tones are first listened for: most calls never need it. */
+  #tones: InBandDetector | null = null
+  #listening = false
+  #expectsEvents = false
+
+  constructor(options: DigitReceptionOptions) {
+    this.#options = options
+  }
+
+  /** `eventsAgreed`: the peer may send telephone-events. */
+  apply(inBand: InBandDigits, eventsAgreed: boolean): void {
+    this.#expectsEvents = eventsAgreed
+    this.#listening = inBand === 'on' || (inBand === 'auto' && !eventsAgreed)
+    if (this.#listening) this.#tones ??= new InBandDetector()
+  }
+
+  /** A telephone-event packet; see `TelephoneEventReceiver`. */
+  packet(
+    ssrc: number,
+    timestamp: number,
+    marker: boolean,
+    bytes: Uint8Array,
+    at: number,
+    length: number,
+    nowMs: Ms,
+  ): void {
+    this.#events.receive(ssrc, timestamp, marker, bytes, at, length, nowMs)
+  }
+
+  /** Audio as it is heard. */
+  audio(position: Samples, audio: Int16Array, count: Samples): void {
+    if (this.#listening) this.#tones!.push(position, audio, 0, count)
+  }
+
+  report(nowMs: Ms): void {
+    const events = this.#events
+    events.expire(nowMs)
+    while (events.take()) {
+      const digit = digitOfEvent(events.event)
+      if (digit === '') continue
+      const position = this.#eventPosition()
+      if (this.#arbiter.event(digit, position, events.durationMs)) {
+        this.#emit(digit, position, events.durationMs, 'rfc4733')
+      }
+    }
+    const tones = this.#tones
+    if (tones === null) return
+    while (tones.take()) this.#arbiter.tones(nowMs, tones.digit, tones.position, tones.durationMs, this.#expectsEvents)
+    const arbiter = this.#arbiter
+    while (arbiter.take(nowMs)) this.#emit(arbiter.digit, arbiter.position, arbiter.durationMs, 'in-band')
+  }
+
+  #emit(digit: string, atSample: Samples, durationMs: Ms, source: DigitSource): void {
+    this.#options.emit({ type: 'digit', digit, atSample, durationMs, source })
+  }
+
+  #eventPosition(): Samples {
+    const placed = this.#options.stream.positionOf(this.#events.timestamp)
+    if (placed >= 0) return placed
+    return msToSamples(this.#events.arrivedAtMs - this.#options.openedAtMs)
+  }
+}

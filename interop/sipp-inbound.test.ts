@@ -89,6 +89,15 @@ describe.skipIf(peer.missing)(
       expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
     })
 
+    it('100rel is required: the 180 is reliable, its PRACK is answered', {
+      timeout: 30_000,
+    }, async ({ onTestFinished }) => {
+      const scenario = { scenario: 'uac-100rel', pauseMs: 500 }
+      const { under, result } = await sippCalls(scenario, onTestFinished, { ringMs: 1000 })
+      expect(result.exitCode, result.output).toBe(0)
+      expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
+    })
+
     it('two BYEs cross: both are answered', { timeout: 30_000 }, async ({ onTestFinished }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-crossed-bye' }, onTestFinished, {
         onCall: call =>

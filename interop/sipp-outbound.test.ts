@@ -39,6 +39,16 @@ describe.skipIf(peer.missing)(
       ])
     })
 
+    it('a reliable 183 gets its PRACK; its SDP is the answer when the 200 has none', {
+      timeout: 30_000,
+    }, async ({ onTestFinished }) => {
+      const { under, run } = await callsSipp({ scenario: 'uas-100rel' }, onTestFinished)
+      const report = await under.nextReport()
+      await passed(run)
+      expect(report.transport).toEqual({ signalling: 'udp', media: 'rtp' })
+      expect(report.end).toMatchObject({ answered: true, sipStatus: 200, confirmed: true })
+    })
+
     it('early media, then 404', { timeout: 30_000 }, async ({ onTestFinished }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-early-media-404', pauseMs: 3000 }, onTestFinished)
       const report = await under.nextReport()

@@ -41,16 +41,21 @@ async function readAll(folder: string) {
 }
 
 /** An endpoint whose certificate stands in `folder`. */
-async function watched(folder: string) {
+async function watched(folder: string, load = () => readAll(folder)) {
   const current = await readAll(folder)
   const endpoint = await bench.endpoint({ tls: current })
   const problems: string[] = []
   let wake = () => {}
+  let looks = 0
   const applied: number[] = []
   const watch = new CertificateWatch({
     time: systemTime,
     current,
-    load: () => readAll(folder),
+    load: async () => {
+      looks++
+      wake()
+      return load()
+    },
     apply: tls => endpoint.transport.replaceCertificate(tls),
     onApplied: endsAt => {
       applied.push(endsAt)
@@ -69,7 +74,11 @@ async function watched(folder: string) {
         wake = resolve
       })
   }
-  return { endpoint, problems, applied, until }
+  const afterLooks = (count: number) => {
+    const enough = looks + count
+    return until(() => looks >= enough)
+  }
+  return { endpoint, problems, applied, until, afterLooks }
 }
 
 async function reaches(from: Endpoint, to: Endpoint, id: string): Promise<boolean> {
@@ -100,15 +109,24 @@ describe('certificates in files', () => {
 
   it('that do not fit each other are told once and not used, until the other half comes', async () => {
     write(dir, first)
-    const { endpoint, problems, applied, until } = await watched(dir)
+    const { endpoint, problems, applied, until, afterLooks } = await watched(dir)
     write(dir, next, ['cert'])
     await until(() => problems.length === 1)
+    await afterLooks(5)
     const before = await bench.endpoint()
     expect(await reaches(before, endpoint, 'old one')).toBe(true)
     write(dir, next, ['key', 'ca'])
     await until(() => applied.length === 1)
     expect(problems).toEqual([expect.stringContaining('another certificate')])
     expect(await reaches(await otherHome.endpoint(), endpoint, 'new one')).toBe(true)
+  })
+
+  it('that were only seen half-written are not even told', async () => {
+    write(dir, first)
+    const seen = [first, { ...first, cert: next.cert }, next]
+    const { problems, applied, until } = await watched(dir, async () => (seen.length > 1 ? seen.shift()! : seen[0]!))
+    await until(() => applied.length === 1)
+    expect(problems).toEqual([])
   })
 
   it('may be links that are swapped, as mounted secrets are', async () => {

@@ -109,6 +109,14 @@ napi_value number(napi_env env, int32_t value) {
   return result;
 }
 
+/** Whether `value` is a whole number from 0 to `most`; `napi_get_value_uint32` would take any, also NaN, for one. */
+bool whole(napi_env env, napi_value value, uint32_t most, uint32_t* result) {
+  double given = 0;
+  if (napi_get_value_double(env, value, &given) != napi_ok || !(given >= 0 && given <= most)) return false;
+  *result = static_cast<uint32_t>(given);
+  return *result == given;
+}
+
 /** The instance that a method was called on and its arguments; null when there is none, an exception being thrown. */
 template <size_t N>
 PacketIo* receiver(napi_env env, napi_callback_info info, napi_value (&arguments)[N]) {
@@ -177,8 +185,7 @@ napi_value open_socket(napi_env env, napi_callback_info info) {
   if (io == nullptr) return nullptr;
   uint32_t ipv4 = 0;
   uint32_t port = 0;
-  if (napi_get_value_uint32(env, arguments[0], &ipv4) != napi_ok ||
-      napi_get_value_uint32(env, arguments[1], &port) != napi_ok || port > 65535) {
+  if (!whole(env, arguments[0], UINT32_MAX, &ipv4) || !whole(env, arguments[1], UINT16_MAX, &port)) {
     return fail(env, "open takes an IPv4 address and a port as numbers");
   }
   if (io->vacant.empty() && io->sockets.size() == kMostSockets) return number(env, -EMFILE);
@@ -220,9 +227,9 @@ napi_value port_of(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
   PacketIo* io = receiver(env, info, arguments);
   if (io == nullptr) return nullptr;
-  int32_t id = -1;
-  if (napi_get_value_int32(env, arguments[0], &id) != napi_ok) return fail(env, "a socket is a number");
-  const Socket* socket = io->find(id);
+  uint32_t id = 0;
+  if (!whole(env, arguments[0], INT32_MAX, &id)) return fail(env, "a socket is a whole number");
+  const Socket* socket = io->find(static_cast<int32_t>(id));
   return number(env, socket == nullptr ? 0 : socket->port);
 }
 
@@ -230,9 +237,9 @@ napi_value close_socket(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
   PacketIo* io = receiver(env, info, arguments);
   if (io == nullptr) return nullptr;
-  int32_t id = -1;
-  if (napi_get_value_int32(env, arguments[0], &id) != napi_ok) return fail(env, "a socket is a number");
-  Socket* socket = io->find(id);
+  uint32_t id = 0;
+  if (!whole(env, arguments[0], INT32_MAX, &id)) return fail(env, "a socket is a whole number");
+  Socket* socket = io->find(static_cast<int32_t>(id));
   if (socket == nullptr) return nullptr;
   // Closing takes it out of the epoll set: nobody else holds a copy of the descriptor.
   ::close(socket->fd);
@@ -409,7 +416,7 @@ napi_value send_packets(napi_env env, napi_callback_info info) {
   if (io == nullptr) return nullptr;
   Batch batch;
   uint32_t count = 0;
-  if (!batch_of(env, arguments, false, &batch) || napi_get_value_uint32(env, arguments[5], &count) != napi_ok) {
+  if (!batch_of(env, arguments, false, &batch) || !whole(env, arguments[5], UINT32_MAX, &count)) {
     return fail(env, "send takes the arrays of a PacketBatch and a count");
   }
   if (count > batch.capacity) {

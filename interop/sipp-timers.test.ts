@@ -38,11 +38,16 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(result.exitCode, result.output).toBe(0)
   })
 
-  it('the engine calls and refreshes by UPDATE after half of the interval', {
+  it('the engine calls a peer without UPDATE and refreshes by re-INVITE, its session description unchanged', {
     timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { run } = await callsSipp({ scenario: 'uas-refreshed', maxSeconds: 80 }, onTestFinished, patient)
-    await passed(run)
+    const result = await passed(run)
+    const invites = sippMessages(result).filter(message => message.text.startsWith('INVITE '))
+    const origins = invites.map(message => /^o=.*$/m.exec(message.text)?.[0])
+    expect(origins).toHaveLength(2)
+    expect(origins[1]).toBe(origins[0])
+    expect((invites[1]!.atMs - invites[0]!.atMs) / 1000).toBeCloseTo(45, 0)
   })
 
   it('a 200 without ACK comes again at 0.5, 1, 2, 4 s and so on, then a BYE ends the call', {

@@ -63,6 +63,22 @@ describe('a third party at the RTP port', () => {
     expect((await call.b.session.statistics()).rejected.foreign).toBe(100)
   })
 
+  it('plain RTP: RTCP from another port of the peer’s own address draws no report to itself', async () => {
+    const call = await VirtualCall.start({ suite: null })
+    call.a.talking = true
+    let received = 0
+    const neighbour = call.network.bind(0xc0000201, 30_001, () => {
+      received++
+    })
+    for (let step = 0; step < 300; step++) {
+      // A receiver report of a source that nobody heard, from before the first RTP on.
+      neighbour.send(Uint8Array.of(0x80, 201, 0, 1, 0, 0, 0, 7), 8, 0xc0000202, call.b.session.local.port + 1)
+      call.run(100)
+    }
+    expect(received).toBe(0)
+    expect((await call.b.session.statistics()).rejected.foreign).toBe(300)
+  })
+
   it('takes nothing and sends nothing before parameters are applied, nor after close', async () => {
     const call = await VirtualCall.start({ suite: null })
     const third = await call.b.plane.open({ label: 'not answered yet' })

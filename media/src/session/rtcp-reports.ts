@@ -81,6 +81,10 @@ export class RtcpReports {
       counters.malformed++
       return
     }
+    if (!this.#secure && !this.#isOfPeer(port, received.senderSsrc)) {
+      counters.foreign++
+      return
+    }
     inbound.alive(nowMs)
     if (ownPort) {
       this.ipv4 = ipv4
@@ -90,6 +94,15 @@ export class RtcpReports {
       this.#lastSenderReport = received.ntpMiddle
       this.#lastSenderReportAtMs = nowMs
     }
+  }
+
+  /**
+   * Plain RTP, where the address alone proves little: the SSRC that is heard, or the announced port while none is.
+   * Another's RTCP must neither draw our reports to itself nor pass for a sign of life.
+   */
+  #isOfPeer(port: number, ssrc: number): boolean {
+    const heard = this.#options.inbound.ssrc
+    return heard >= 0 ? ssrc === heard : port === this.port || port === this.port - 1
   }
 
   /** The report that is due into `dst`; its length, or 0. */

@@ -3,7 +3,7 @@ import { Admission } from './admission.ts'
 
 describe('admission of connections', () => {
   it('caps the total, each peer and the handshakes, and gives places back', () => {
-    const admission = new Admission({ maxAccepted: 3, maxPerPeer: 2, maxHandshakes: 2 })
+    const admission = new Admission({ maxAccepted: 3, maxPerPeer: 2, maxHandshakes: 2, maxHandshakesPerPeer: 2 })
     const first = admission.admit('192.0.2.1', true)!
     const second = admission.admit('192.0.2.1', true)!
     expect(admission.admit('192.0.2.2', true)).toBeUndefined()
@@ -17,8 +17,20 @@ describe('admission of connections', () => {
     expect(admission.admit('192.0.2.1', false)).toBeDefined()
   })
 
+  it('gives no peer all the handshakes: others still get in, and so does it when one of its own is over', () => {
+    const admission = new Admission({ maxAccepted: 100, maxPerPeer: 50, maxHandshakes: 6, maxHandshakesPerPeer: 2 })
+    const first = admission.admit('192.0.2.1', true)!
+    expect(admission.admit('192.0.2.1', true)).toBeDefined()
+    expect(admission.admit('192.0.2.1', true)).toBeUndefined()
+    expect(admission.admit('192.0.2.1', false)).toBeDefined()
+    expect(admission.admit('192.0.2.2', true)).toBeDefined()
+    first.handshakeDone()
+    expect(admission.admit('192.0.2.1', true)).toBeDefined()
+    expect(admission.admit('192.0.2.1', true)).toBeUndefined()
+  })
+
   it('takes all addresses of one IPv6 network for one peer', () => {
-    const admission = new Admission({ maxAccepted: 10, maxPerPeer: 1, maxHandshakes: 10 })
+    const admission = new Admission({ maxAccepted: 10, maxPerPeer: 1, maxHandshakes: 10, maxHandshakesPerPeer: 10 })
     expect(admission.admit('2001:db8:1:2::1', false)).toBeDefined()
     expect(admission.admit('2001:db8:1:2:ffff::9', false)).toBeUndefined()
     expect(admission.admit('2001:db8:1:3::1', false)).toBeDefined()

@@ -9,15 +9,20 @@ export interface AdmissionSlot {
   release(): void
 }
 
+export type AdmissionLimits = Pick<
+  StreamLimits,
+  'maxAccepted' | 'maxPerPeer' | 'maxHandshakes' | 'maxHandshakesPerPeer'
+>
+
 /** Who may connect: counts of accepted connections in total, by peer, and in TLS handshake. */
 export class Admission {
-  readonly #limits: Pick<StreamLimits, 'maxAccepted' | 'maxPerPeer' | 'maxHandshakes'>
-  readonly #byPeer = new Map<string, number>()
+  readonly #limits: AdmissionLimits
+  readonly #byPeer = new Map<string, { connections: number; handshakes: number }>()
   #accepted = 0
   #handshakes = 0
   #refused = 0
 
-  constructor(limits: Pick<StreamLimits, 'maxAccepted' | 'maxPerPeer' | 'maxHandshakes'>) {
+  constructor(limits: AdmissionLimits) {
     this.#limits = limits
   }
 
@@ -37,36 +42,43 @@ export class Admission {
   /** A place for one more connection from `address`, or undefined: then it has to be dropped without a word. */
   admit(address: string, handshake: boolean): AdmissionSlot | undefined {
     const peer = peerKey(address)
-    const fromPeer = this.#byPeer.get(peer) ?? 0
+    const counts = this.#byPeer.get(peer) ?? { connections: 0, handshakes: 0 }
     const full =
       this.#accepted >= this.#limits.maxAccepted ||
-      fromPeer >= this.#limits.maxPerPeer ||
-      (handshake && this.#handshakes >= this.#limits.maxHandshakes)
+      counts.connections >= this.#limits.maxPerPeer ||
+      (handshake && this.#handshakes >= this.#limits.maxHandshakes) ||
+      // Nobody's unfinished handshakes may keep everybody else out.
+      (handshake && counts.handshakes >= this.#limits.maxHandshakesPerPeer)
     if (full) {
       this.#refused++
       return undefined
     }
     this.#accepted++
-    this.#byPeer.set(peer, fromPeer + 1)
-    if (handshake) this.#handshakes++
-    return this.#slot(peer, handshake)
+    counts.connections++
+    this.#byPeer.set(peer, counts)
+    if (handshake) {
+      this.#handshakes++
+      counts.handshakes++
+    }
+    return this.#slot(peer, counts, handshake)
   }
 
-  #slot(peer: string, handshake: boolean): AdmissionSlot {
+  #slot(peer: string, counts: { connections: number; handshakes: number }, handshake: boolean): AdmissionSlot {
     let shaking = handshake
     let held = true
     const handshakeDone = () => {
-      if (shaking) this.#handshakes--
+      if (!shaking) return
       shaking = false
+      this.#handshakes--
+      counts.handshakes--
     }
     const release = () => {
       handshakeDone()
       if (!held) return
       held = false
       this.#accepted--
-      const left = this.#byPeer.get(peer)! - 1
-      if (left === 0) this.#byPeer.delete(peer)
-      else this.#byPeer.set(peer, left)
+      counts.connections--
+      if (counts.connections === 0) this.#byPeer.delete(peer)
     }
     return { handshakeDone, release }
   }

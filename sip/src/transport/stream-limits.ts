@@ -8,6 +8,8 @@ export interface StreamLimits {
   readonly maxPerPeer: number
   /** TLS handshakes in progress on accepted connections; default 256. */
   readonly maxHandshakes: number
+  /** Of these, from one peer address; default 64. */
+  readonly maxHandshakesPerPeer: number
   /** Connections we opened, dials in progress included; default 10000. */
   readonly maxDialled: number
   /** Sends waiting for one dial: count, default 256. */
@@ -41,6 +43,7 @@ export const DEFAULT_STREAM_LIMITS: StreamLimits = {
   maxAccepted: 10_000,
   maxPerPeer: 1_000,
   maxHandshakes: 256,
+  maxHandshakesPerPeer: 64,
   maxDialled: 10_000,
   maxQueuedSends: 256,
   maxQueuedBytes: 1 << 20,

@@ -11,12 +11,12 @@ export interface SystemDnsOptions {
 const MAX_RECORDS = 64
 
 /**
- * The DNS of this machine. NAPTR and SRV are asked of its name servers (two tries of a second each); addresses come
+ * The DNS of this machine. NAPTR and SRV are asked of its name servers (four tries, half a second apart); addresses come
  * from the system's own lookup, so that its hosts file counts, IPv4 first: carriers and phones that publish both rarely
  * serve SIP on both. CNAMEs are followed by the name servers.
  */
 export class SystemDns implements DnsPort {
-  readonly #resolver = new Resolver({ timeout: 1_000, tries: 2, maxTimeout: 1_500 })
+  readonly #resolver = new Resolver({ timeout: 500, tries: 4, maxTimeout: 500 })
 
   constructor(options: SystemDnsOptions = {}) {
     if (options.servers !== undefined) this.#resolver.setServers(options.servers)

@@ -95,6 +95,15 @@ describe('RFC 3263 against a name server', () => {
     expect(targets).toEqual(Array.from({ length: 16 }, (_, i) => `tls 192.0.2.9:${6060 - i}`))
   })
 
+  it('asks again in half a second when a question or its answer was lost', async () => {
+    let lost = 0
+    const server = await DnsServer.open(question => (lost++ < 1 ? 'silence' : (zone[question] ?? 'nxdomain')))
+    const system = new SystemDns({ servers: [server.address] })
+    closers.push(() => server.close())
+    expect(await system.srv('_sips._tcp.trunk.example')).toHaveLength(2)
+    expect(server.asked).toHaveLength(2)
+  })
+
   it('asks no name server about this machine', async () => {
     const { server, located } = await resolverAt(() => 'silence')
     expect(await located(hop('localhost'))).toContain('udp 127.0.0.1:5060')

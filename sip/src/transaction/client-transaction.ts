@@ -13,6 +13,8 @@ export interface RequestFailure {
   /** "timeout", or the transport's code: "refused", "tls_identity", … */
   readonly code: string
   readonly detail: string
+  /** The transport had taken the request: the peer may have got it. */
+  readonly handedOver?: boolean
 }
 
 export interface ClientHandlers {
@@ -47,22 +49,23 @@ export class ClientTransactionEntry implements ClientTransaction {
   answered = false
   /** The one resend on a new connection has been used up. */
   resent = false
+  /** The transport has taken the request. */
+  handedOver = false
+  readonly #once: boolean
   #driver: { handle(input: Signal): void; stop(): void } | undefined
   #lastFlow: Flow | undefined
   #failure: RequestFailure | undefined
   #over = false
 
   constructor(
-    key: string,
-    request: SipRequest,
-    destination: Destination,
-    handlers: ClientHandlers,
+    spec: { key: string; request: SipRequest; destination: Destination; handlers: ClientHandlers; once: boolean },
     layer: { transmit(message: SipRequest): void; forget(): void },
   ) {
-    this.key = key
-    this.request = request
-    this.destination = destination
-    this.handlers = handlers
+    this.key = spec.key
+    this.request = spec.request
+    this.destination = spec.destination
+    this.handlers = spec.handlers
+    this.#once = spec.once
     this.#layer = layer
   }
 
@@ -102,7 +105,7 @@ export class ClientTransactionEntry implements ClientTransaction {
       case 'terminated':
         // Told once the transaction is out of the maps, so that the next attempt starts from a clean book.
         this.abandon()
-        if (this.#failure !== undefined) this.handlers.onFailure(this.#failure)
+        if (this.#failure !== undefined) this.handlers.onFailure({ ...this.#failure, handedOver: this.handedOver })
         return
     }
   }
@@ -119,7 +122,9 @@ export class ClientTransactionEntry implements ClientTransaction {
   }
 
   mayResend(): boolean {
-    return !this.#over && !this.resent && !this.answered && 'target' in this.destination
+    return (
+      !this.#over && !this.resent && !this.answered && 'target' in this.destination && !(this.#once && this.handedOver)
+    )
   }
 
   /** Retransmissions and ACK follow the request's flow as long as there is one. */

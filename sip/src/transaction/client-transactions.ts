@@ -41,16 +41,18 @@ export class ClientTransactions {
   /**
    * Starts a transaction for `request`, which has no Via yet. Undefined when the cap on transactions is reached or this
    * element has no address to put into Via. `branch`: that of a transaction which its connection failed; the peer may
-   * have got the request all the same, and has to recognise it.
+   * have got the request all the same, and has to recognise it. `once`: it is not sent again on another connection when
+   * the first may have carried it.
    */
   start(
     request: SipRequest,
     destination: Destination,
     handlers: ClientHandlers,
-    branch?: string,
+    options: { readonly branch?: string; readonly once?: boolean } = {},
   ): ClientTransaction | undefined {
-    const via = this.via(transportOf(destination), branch)
-    return via === undefined ? undefined : this.#start({ ...request, via: [via] }, destination, handlers)
+    const via = this.via(transportOf(destination), options.branch)
+    if (via === undefined) return undefined
+    return this.#start({ ...request, via: [via] }, destination, handlers, options.once)
   }
 
   /** CANCEL goes out with the Via of its INVITE, to the same place (RFC 3261 section 9.1). */
@@ -70,13 +72,21 @@ export class ClientTransactions {
     return { transport: transport.toUpperCase(), host: sentBy.host, port: sentBy.port, params }
   }
 
-  #start(request: SipRequest, destination: Destination, handlers: ClientHandlers): ClientTransaction | undefined {
+  #start(
+    request: SipRequest,
+    destination: Destination,
+    handlers: ClientHandlers,
+    once = false,
+  ): ClientTransaction | undefined {
     if (this.#stopped || this.#byKey.size >= this.#limit) return undefined
     const key = `${request.via[0]?.params.get('branch')} ${request.method}`
-    const entry = new ClientTransactionEntry(key, request, destination, handlers, {
-      transmit: message => this.#transmit(entry, message),
-      forget: () => this.#forget(entry),
-    })
+    const entry = new ClientTransactionEntry(
+      { key, request, destination, handlers, once },
+      {
+        transmit: message => this.#transmit(entry, message),
+        forget: () => this.#forget(entry),
+      },
+    )
     this.#byKey.set(key, entry)
     entry.start(this.#time, this.#timers)
     return entry
@@ -101,6 +111,7 @@ export class ClientTransactions {
 
   #bind(entry: ClientTransactionEntry, flow: Flow): void {
     if (this.#byKey.get(entry.key) !== entry) return
+    entry.handedOver = true
     if (entry.flow?.id !== flow.id) {
       this.#unbind(entry)
       entry.flow = flow

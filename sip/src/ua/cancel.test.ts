@@ -76,6 +76,35 @@ describe('giving up a call that rings', () => {
     expect(caller.end).toBeUndefined()
     pair.time.advance(200)
     expect(caller.end).toMatchObject({ cause: 'cancelled', status: 408, confirmed: false })
+    expect(pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 1, sends: 0 })
+    pair.time.advance(32_000)
+    expect(pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
+  })
+
+  it('a 200 that comes after all that is still acknowledged and hung up, for one more 64*T1', () => {
+    const pair = new Pair()
+    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
+    pair.time.advance(100)
+    peer.reply(peer.last('INVITE'), 180)
+    pair.time.advance(100)
+    caller.session.hangUp({ reason: { protocol: 'Q.850', cause: 16 } })
+    pair.time.advance(63_000)
+    expect(caller.end).toMatchObject({ status: 408, confirmed: false })
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
+    pair.time.advance(500)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
+    pair.time.advance(100)
+    expect(
+      peer
+        .methods()
+        .slice(-heard)
+        .filter(method => method === 'ACK'),
+    ).toHaveLength(2)
+    expect(peer.last('BYE').request.headers.get('Reason')).toBe('Q.850;cause=16')
+    peer.reply(peer.last('BYE'), 200)
+    pair.time.advance(70_000)
+    expect(caller.types.filter(type => type === 'ended')).toHaveLength(1)
     expect(pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
   })
 

@@ -2,13 +2,14 @@ import type { Timer } from '@parley/kernel'
 import { HeaderList } from '../message/header-list.ts'
 import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
 import { parseRetryAfter } from '../message/retry-after.ts'
-import { serialiseUri } from '../message/uri.ts'
 import type { ClientHandlers, ClientTransaction, RequestFailure } from '../transaction/client-transaction.ts'
 import { type Destination, transportOf } from '../transaction/message-sender.ts'
 import { isTargetFault } from '../transport/target-health.ts'
 import type { Flow, NextHop, Target } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { createCancel } from './cancel.ts'
+import { streamFor } from './large-request.ts'
+import { RequestCredentials } from './request-credentials.ts'
 import type { HeaderPairs, HeaderReason } from './session.ts'
 import { contactFor, type UaContext } from './ua-context.ts'
 
@@ -26,6 +27,8 @@ export interface ClientRequestOptions {
   /** Where else; undefined: nowhere. */
   readonly hop: NextHop | undefined
   readonly identity: CallIdentity
+  /** Not to be repeated once it may have arrived: what it asks for would be done twice. UDP retransmissions are no repetition. */
+  readonly once?: boolean
   /** True for the call's first request: wherever its hop resolves to is the call's own next hop. */
   readonly adoptTargets?: boolean
   /** A refusal that another attempt can meet: true sends what `build` makes now, to the same place (RFC 4028 section 7.3). */
@@ -38,9 +41,8 @@ export interface ClientRequestOptions {
   onFailure(failure: RequestFailure): void
 }
 
-/** More targets than that, or more challenges, are somebody's game. */
+/** More targets than that are somebody's game. */
 const MOST_TARGETS = 8
-const MOST_CHALLENGES = 4
 
 /**
  * One request as the transaction user sees it, over as many transactions as it takes: the dialog's connection or the
@@ -54,9 +56,9 @@ export class ClientRequest {
   #transaction: ClientTransaction | undefined
   #targets: readonly Target[] = []
   #nextTarget = 0
-  #credentials: HeaderPairs = []
-  readonly #answeredNonces = new Set<string>()
-  #challenges = 0
+  readonly #credentials: RequestCredentials
+  /** Where the attempt under way would have gone, were it not too large for a datagram. */
+  #datagramTarget: Target | undefined
   /** For the next attempt: that of the last, whose connection died with the request perhaps delivered. */
   #branch: string | undefined
   #over = false
@@ -67,6 +69,7 @@ export class ClientRequest {
   constructor(ctx: UaContext, options: ClientRequestOptions) {
     this.#ctx = ctx
     this.#options = options
+    this.#credentials = new RequestCredentials(ctx, options.identity)
     this.#sequence = options.sequence
   }
 
@@ -76,7 +79,7 @@ export class ClientRequest {
 
   /** What the last attempt carried to prove who we are. */
   get credentials(): HeaderPairs {
-    return this.#credentials
+    return this.#credentials.headers
   }
 
   start(): void {
@@ -113,25 +116,40 @@ export class ClientRequest {
     this.#attempt({ target })
   }
 
-  #attempt(destination: Destination): void {
+  /** `tried`: TCP, for what is too large for a datagram, in vain. */
+  #attempt(wanted: Destination, tried?: 'stream'): void {
     this.#provisional = false
-    const contact = contactFor(this.#ctx, transportOf(destination), this.#options.contactUser)
-    const built = this.#options.build(this.#sequence, contact)
-    const request = {
-      ...built,
-      headers: this.#credentials.reduce((list, [name, value]) => list.with(name, value), built.headers),
-    }
+    let destination = wanted
+    let request = this.#build(wanted)
+    const stream =
+      'target' in wanted && tried === undefined
+        ? streamFor(this.#ctx, request, wanted.target, this.#options)
+        : undefined
+    if (stream !== undefined && 'target' in wanted) {
+      this.#datagramTarget = wanted.target
+      destination = { target: stream }
+      request = this.#build(destination)
+    } else this.#datagramTarget = undefined
     const handlers: ClientHandlers = {
       onResponse: (response, flow) => this.#onResponse(response, flow, destination),
       onFailure: failure => this.#onFailure(failure, destination),
     }
-    this.#transaction = this.#ctx.layer.clients.start(request, destination, handlers, this.#branch)
+    this.#transaction = this.#ctx.layer.clients.start(request, destination, handlers, {
+      ...(this.#branch === undefined ? {} : { branch: this.#branch }),
+      once: this.#options.once === true,
+    })
     this.#branch = undefined
     this.#sent = this.#transaction?.request ?? request
     this.#options.onAttempt?.(this.#sent)
     if (this.#transaction === undefined) {
       this.#failLater({ cause: 'transport', code: 'too_many_transactions', detail: 'no room for another transaction' })
     }
+  }
+
+  #build(destination: Destination): SipRequest {
+    const contact = contactFor(this.#ctx, transportOf(destination), this.#options.contactUser)
+    const built = this.#options.build(this.#sequence, contact)
+    return { ...built, headers: headersWith(this.#credentials.headers, built.headers) }
   }
 
   #failLater(failure: RequestFailure): void {
@@ -146,14 +164,30 @@ export class ClientRequest {
     if ('target' in destination && isTargetFault(failure.code)) this.#ctx.layer.sender.targetFailed(destination.target)
     if (this.#over) return
     this.#transaction = undefined
-    // The dialog's connection was dead without our knowing: dial at once. Silence on a live one is an answer of its kind.
-    if ('flow' in destination && failure.cause === 'transport' && this.#cancel === undefined) {
+    if (this.#options.once && failure.handedOver) {
+      this.#nextTarget = this.#targets.length
+      this.#next(failure)
+      return
+    }
+    const resending = failure.cause === 'transport' && this.#cancel === undefined
+    if (resending && ('flow' in destination || this.#datagramTarget !== undefined)) {
+      // The peer may have it already, and has to recognise it.
       this.#branch = this.#sent?.via[0]?.params.get('branch') ?? undefined
-      this.#resolve()
+      // The dialog's connection was dead without our knowing: dial at once. Silence on a live one is an answer of its kind.
+      if ('flow' in destination) this.#resolve()
+      else this.#toDatagram()
     } else {
       if (this.#cancel !== undefined) this.#nextTarget = this.#targets.length
       this.#next(failure)
     }
+  }
+
+  /** RFC 3261 section 18.1.1: a target that takes no TCP gets the large request in a datagram. */
+  #toDatagram(): void {
+    const target = this.#datagramTarget
+    if (target === undefined) return
+    this.#ctx.streamRefusals.add(target)
+    this.#attempt({ target }, 'stream')
   }
 
   #onResponse(response: SipResponse, flow: Flow, destination: Destination): void {
@@ -166,6 +200,7 @@ export class ClientRequest {
     }
     if ('target' in destination) this.#rate(destination.target, response)
     if (this.#over) {
+      this.#cancelTimer?.cancel()
       // Only an INVITE gets here: 2xx of other forks and retransmissions, for as long as Timer M runs.
       this.#options.onResponse(response, flow)
       return
@@ -173,8 +208,7 @@ export class ClientRequest {
     if (this.#cancel === undefined) {
       if ((status === 401 || status === 407) && this.#authenticate(response, flow, destination)) return
       if (status >= 300 && this.#options.revise?.(response)) {
-        this.#sequence = this.#options.reserveSequence()
-        this.#attempt(destination)
+        this.#again(destination)
         return
       }
       // RFC 3263 section 4.3: a 503 of one target is a reason to try the next.
@@ -197,27 +231,18 @@ export class ClientRequest {
   }
 
   #authenticate(response: SipResponse, flow: Flow, destination: Destination): boolean {
-    const { digest } = this.#options.identity
     const request = this.#sent
-    if (digest === undefined || request === undefined || this.#challenges >= MOST_CHALLENGES) return false
-    // A challenge that comes from anywhere but the call's own next hop could harvest credentials.
-    if (!this.#options.identity.owns(flow) || !cameFrom(flow, destination, this.#transaction)) {
-      this.#ctx.log('warn', 'rogue_challenge', `${response.status} from ${flow.remote.address} is not answered`)
-      return false
-    }
-    const answers = digest.answer(
-      response,
-      { method: request.method, uri: serialiseUri(request.uri) },
-      this.#answeredNonces,
-    )
-    if (answers === undefined) return false
-    this.#challenges++
-    // Kept from earlier challenges: what another realm asked for on the same way (RFC 3261 section 22.3).
-    const kept = this.#credentials.filter(([name]) => !answers.some(answer => answer[0] === name))
-    this.#credentials = [...kept, ...answers]
+    if (request === undefined) return false
+    const sent = { request, to: destination, in: this.#transaction }
+    if (!this.#credentials.answer(response, sent, flow)) return false
+    this.#again(destination)
+    return true
+  }
+
+  /** To the same place with the next CSeq number. */
+  #again(destination: Destination): void {
     this.#sequence = this.#options.reserveSequence()
     this.#attempt(destination)
-    return true
   }
 
   /**
@@ -247,7 +272,8 @@ export class ClientRequest {
     this.#cancelTimer = this.#ctx.time.at(this.#ctx.time.now() + 64 * this.#ctx.timers.t1, () => {
       if (this.#over) return
       this.#over = true
-      invite.abandon()
+      // A 2xx that comes all the same has to be acknowledged and hung up: its transaction lives on for one more 64*T1.
+      this.#cancelTimer = this.#ctx.time.at(this.#ctx.time.now() + 64 * this.#ctx.timers.t1, () => invite.abandon())
       this.#options.onFailure({ cause: 'timeout', code: 'cancel_unanswered', detail: 'no final response after CANCEL' })
     })
   }
@@ -258,17 +284,6 @@ export class ClientRequest {
     this.#cancelTimer?.cancel()
     this.#transaction?.abandon()
   }
-}
-
-function cameFrom(flow: Flow, destination: Destination, transaction: ClientTransaction | undefined): boolean {
-  if (transaction?.flow?.id === flow.id) return true
-  const sentTo = 'flow' in destination ? destination.flow.remote : destination.target
-  return (
-    flow.transport === transportOf(destination) &&
-    flow.transport === 'udp' &&
-    flow.remote.address === sentTo.address &&
-    flow.remote.port === sentTo.port
-  )
 }
 
 /** Headers with those of the application behind ours. */

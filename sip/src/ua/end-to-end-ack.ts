@@ -1,8 +1,10 @@
 import type { Dialog } from '../dialog/dialog.ts'
 import type { SipRequest } from '../message/message.ts'
+import type { Destination } from '../transaction/message-sender.ts'
 import type { Flow, NextHop, Target } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { type ClientRequest, headersWith } from './client-request.ts'
+import { streamFor } from './large-request.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
@@ -43,7 +45,10 @@ export class EndToEndAck {
   transmit(): void {
     const { sender } = this.#ctx.layer
     if (this.#flow !== undefined && sender.isLiveStream(this.#flow)) {
-      this.#send({ flow: this.#flow }, 0)
+      this.#send({ flow: this.#flow }, () => {
+        this.#flow = undefined
+        this.transmit()
+      })
       return
     }
     if (this.#targets !== undefined) this.#toTarget(0)
@@ -57,10 +62,19 @@ export class EndToEndAck {
 
   #toTarget(index: number): void {
     const target = this.#targets?.[index]
-    if (target !== undefined) this.#send({ target }, index + 1)
+    if (target === undefined) return
+    const way = { hop: this.#hop, identity: this.#identity }
+    const stream = streamFor(this.#ctx, this.#request, target, way)
+    if (stream === undefined) this.#send({ target }, () => this.#toTarget(index + 1))
+    else {
+      this.#send({ target: stream }, () => {
+        this.#ctx.streamRefusals.add(target)
+        this.#toTarget(index)
+      })
+    }
   }
 
-  #send(to: { readonly flow: Flow } | { readonly target: Target }, next: number): void {
+  #send(to: Destination, otherwise: () => void): void {
     const transport = 'flow' in to ? to.flow.transport : to.target.transport
     // 13.2.2.4: a transaction of its own, so a branch of its own.
     const via = this.#ctx.layer.clients.via(transport)
@@ -76,12 +90,7 @@ export class EndToEndAck {
         sent: flow => {
           if (flow.transport !== 'udp') this.#flow = flow
         },
-        failed: () => {
-          if ('flow' in to) {
-            this.#flow = undefined
-            this.transmit()
-          } else this.#toTarget(next)
-        },
+        failed: otherwise,
       },
     )
   }

@@ -20,6 +20,8 @@ export interface InDialogRequest {
   /** For methods that refresh the target (RFC 3261 section 12.2.1.1): INVITE, UPDATE, REFER. */
   readonly withContact?: boolean
   /** See `ClientRequestOptions`. */
+  readonly once?: boolean
+  /** See `ClientRequestOptions`. */
   revise?(response: SipResponse): boolean
   onResponse(response: SipResponse, flow: Flow): void
   onFailure(failure: RequestFailure): void
@@ -45,6 +47,7 @@ export function sendInDialog(ctx: UaContext, spec: InDialogRequest): ClientReque
     flow: spec.flow,
     hop: dialog.hop,
     identity: spec.identity,
+    once: spec.once ?? false,
     ...(spec.revise === undefined ? {} : { revise: spec.revise }),
     onResponse: (response, flow) => spec.onResponse(response, flow),
     onFailure: failure => spec.onFailure(failure),

@@ -28,6 +28,30 @@ describe('INFO', () => {
     expect(answer?.text).toContain('Accept: application/dtmf-relay, application/dtmf')
   })
 
+  it('an INFO whose connection died behind it is not sent again: 503, and the next one dials', () => {
+    const pair = new Pair({ transport: 'tcp' })
+    const { caller, callee } = pair.established()
+    caller.session.info(digit('Signal=1\r\n'))
+    pair.time.advance(5)
+    pair.a.transport.cutAll()
+    pair.time.advance(40_000)
+    expect(caller.events.at(-1)).toEqual({ type: 'info-result', status: 503 })
+    expect(pair.trace.filter(line => line === 'a> INFO')).toHaveLength(1)
+    caller.session.info(digit('Signal=2\r\n'))
+    pair.time.advance(200)
+    expect(caller.events.at(-1)).toEqual({ type: 'info-result', status: 200 })
+    expect(callee.events.filter(({ type }) => type === 'info')).toHaveLength(1)
+  })
+
+  it('an INFO that never left, because the connection was dead already, goes over a new one', () => {
+    const pair = new Pair({ transport: 'tcp' })
+    const { caller } = pair.established()
+    pair.a.transport.cutAll()
+    caller.session.info(digit('Signal=1\r\n'))
+    pair.time.advance(200)
+    expect(caller.events.at(-1)).toEqual({ type: 'info-result', status: 200 })
+  })
+
   it('a 481 to it says that the call is gone: the session ends', () => {
     const pair = new Pair()
     const { caller } = pair.established()

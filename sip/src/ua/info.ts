@@ -35,6 +35,8 @@ export class InfoExchange {
     this.#busy = true
     this.#core.request({
       method: 'INFO',
+      // A digit must not be dialled twice.
+      once: true,
       body,
       onResponse: response => {
         if (response.status >= 200) this.#done(response.status)

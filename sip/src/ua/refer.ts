@@ -64,6 +64,8 @@ export class OutgoingRefer {
     this.#transfer = transfer
     transfer.request = this.#core.request({
       method: 'REFER',
+      // The target must not be called twice.
+      once: true,
       withContact: true,
       headers: headersWith(headers, headersWith(own)),
       onResponse: response => this.#onResponse(transfer, response),

@@ -8,6 +8,7 @@ import type { TimerSettings } from '../transaction/timers.ts'
 import type { TransactionLayer } from '../transaction/transaction-layer.ts'
 import type { SipTransport, TransportName } from '../transport/transport.ts'
 import type { EventPump } from './event-pump.ts'
+import type { StreamRefusals } from './large-request.ts'
 import type { HeaderPairs } from './session.ts'
 import type { SessionTimerOptions } from './session-timer-options.ts'
 import type { LogEntry } from './user-agent-options.ts'
@@ -24,6 +25,7 @@ export interface UaContext {
   readonly userAgentName: string | undefined
   readonly acceptedInfoTypes: readonly string[]
   readonly sessionTimer: SessionTimerOptions
+  readonly streamRefusals: StreamRefusals
   readonly statelessTags: KeyedHash
   log(level: LogEntry['level'], event: string, detail: string): void
 }

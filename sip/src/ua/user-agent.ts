@@ -14,6 +14,7 @@ import { CallIdentity } from './call-identity.ts'
 import { EventPump } from './event-pump.ts'
 import { receiveInDialog } from './in-dialog.ts'
 import { DialogSession } from './invite-session.ts'
+import { StreamRefusals } from './large-request.ts'
 import { createOutboundRequest, identityOf, sendOutboundRequest } from './outbound-request.ts'
 import { RequestAdmission } from './request-admission.ts'
 import type { HeaderReason, InviteSession, OutboundCall } from './session.ts'
@@ -76,6 +77,7 @@ export class UserAgent {
       userAgentName: options.userAgentName,
       acceptedInfoTypes: options.acceptedInfoTypes ?? DIGIT_BODIES,
       sessionTimer: options.sessionTimer ?? {},
+      streamRefusals: new StreamRefusals(pump.time),
       statelessTags: new KeyedHash(random),
       log,
     }

@@ -25,9 +25,9 @@ export class RawPeer {
   readonly #encoder = new TextEncoder()
   #sendId = 1
 
-  constructor(network: VirtualNetwork, address: string, host: string) {
+  constructor(network: VirtualNetwork, address: string, host: string, listens?: readonly TransportName[]) {
     this.host = host
-    this.transport = network.element({ address, host })
+    this.transport = network.element({ address, host, ...(listens && { listens }) })
     this.transport.onInput((input: TransportInput) => {
       if (input.type !== 'message' || !input.result.ok) return
       this.heard.push({ message: input.result.message, flow: input.flow })

@@ -1,1 +1,22 @@
+export type {
+  Choice,
+  FlowInput,
+  FlowOutcome,
+  FlowOutput,
+  NodeCause,
+  NodeTurnSettings,
+  PromptReason,
+  ToolSpec,
+} from './interpreter/protocol.ts'
+export type { FlowState } from './interpreter/state.ts'
+export { type Action, action as actionSchema, type HttpAction } from './plan/action.ts'
+export type { AnalysisItem, VariableItem } from './plan/analysis-item.ts'
+export type { Diagnostic, DiagnosticCode, DiagnosticFix, EdgeSlot, FixEdit } from './plan/diagnostic.ts'
+export type { Edge, Equation, TransitionCondition } from './plan/edge.ts'
+export type { Component, Flow } from './plan/flow.ts'
+export type { Instruction } from './plan/instruction.ts'
 export { isSystemVariable, VARIABLE_NAME } from './plan/names.ts'
+export type { FlowNode, NodeType } from './plan/node.ts'
+export { type Draft, draftSchema, type ParsedDraft, PLAN_SCHEMA_VERSION, type Plan, planSchema } from './plan/plan.ts'
+export type { ModelIdentity, ModelRef, Providers, SecretRef } from './plan/references.ts'
+export type { Settings } from './plan/settings.ts'

@@ -1,0 +1,110 @@
+import type { Choice, FlowOutcome } from './protocol.ts'
+
+/** Where a conversation is: a node's address, and the component nodes that called it, outermost first. */
+export interface Position {
+  readonly node: string
+  readonly calls: readonly string[]
+}
+
+/** A visit to a global node, with the place it interrupted. */
+export interface Detour {
+  readonly global: string
+  readonly from: Position
+}
+
+/** An edge taken when no condition holds. */
+export interface Fallback {
+  readonly edge_id: string
+  readonly cause: 'edge' | 'else'
+}
+
+/** What the flow waits for. */
+export type Phase =
+  | { readonly at: 'idle' }
+  /** The caller speaks first. */
+  | { readonly at: 'opening' }
+  /** A node that converses, or one that waits for the far end. `speech` is what is being said or generated. */
+  | { readonly at: 'conversing'; readonly speech: Speech | null }
+  | {
+      readonly at: 'deciding'
+      readonly request_id: string
+      readonly choices: readonly Choice[]
+      readonly fallback: Fallback | null
+      /** The choice follows a turn of the caller, so that the agent owes an answer where none is taken. */
+      readonly turn: boolean
+    }
+  | { readonly at: 'inferring'; readonly request_id: string; readonly purpose: Purpose }
+  | { readonly at: 'acting'; readonly request_id: string }
+  | { readonly at: 'pressing'; readonly request_id: string }
+  | { readonly at: 'transferring'; readonly request_id: string; readonly byTool: boolean }
+  /** Last words before the node is left, or the conversation. */
+  | { readonly at: 'finishing'; readonly request_id: string; readonly then: 'leave' | 'end' | 'hang_up' }
+  | { readonly at: 'ended'; readonly outcome: FlowOutcome }
+
+export type Purpose = 'arguments' | 'digits' | 'transfer_destination' | 'variables'
+
+export interface Speech {
+  readonly request_id: string
+  readonly choices: readonly Choice[]
+  /** Actions that the model may call. */
+  readonly tools: readonly string[]
+}
+
+/** An action under way: whose it is, and whether its node waits for it. */
+export interface PendingAction {
+  readonly action_id: string
+  readonly invocation: 'flow_node' | 'model_tool'
+  /** The prompt that called it. */
+  readonly prompt_id: string | null
+}
+
+/** Layers of variables, weakest first. */
+export const LAYERS = ['default', 'inbound_context', 'run', 'conversation', 'update'] as const
+export type Layer = (typeof LAYERS)[number]
+
+/** Everything a conversation remembers of its flow: plain data, so that it can be stored and taken up again. */
+export interface FlowState {
+  phase: Phase
+  position: Position | null
+  previous: string | null
+  detours: Detour[]
+  /** Turn of the last entry of each global node. */
+  globalEntries: Record<string, number>
+  /** Turns of the caller so far. */
+  turn: number
+  transitionsInTurn: number
+  toolCallsInTurn: number
+  nextRequest: number
+  pending: Record<string, PendingAction>
+  /** An action's result that the agent has not spoken about yet. */
+  resultOwed: boolean
+  /** Uses of an action in a node. */
+  ordinals: Record<string, number>
+  notUnderstood: number
+  digits: string | null
+  actionOutcome: string | null
+  awaitsOpening: boolean
+  variables: Record<Layer, Record<string, string>>
+}
+
+export function initialState(): FlowState {
+  return {
+    phase: { at: 'idle' },
+    position: null,
+    previous: null,
+    detours: [],
+    globalEntries: {},
+    turn: 0,
+    transitionsInTurn: 0,
+    toolCallsInTurn: 0,
+    nextRequest: 1,
+    pending: {},
+    resultOwed: false,
+    ordinals: {},
+    notUnderstood: 0,
+    digits: null,
+    actionOutcome: null,
+    awaitsOpening: false,
+    variables: { default: {}, inbound_context: {}, run: {}, conversation: {}, update: {} },
+  }
+}

@@ -60,6 +60,8 @@ describe.skipIf(peer.missing)(
       const answer = /^SIP\/2\.0 200 OK[\s\S]*?\n\r?\n/m.exec(sipp.messages)![0]
       expect(answer.match(/<sip:127\.0\.0\.1:\d+;[^>]*lr/g)).toHaveLength(2)
       expect(report.transport).toEqual({ signalling: 'tls', media: 'srtp' })
+      // Of twelve suites offered, NULL among them, the engine takes the first: an authenticated cipher.
+      expect([...carrier.suites(callIdOf(sipp))]).toEqual(['AEAD_AES_256_GCM'])
       expect(report.end).toMatchObject({ by: 'local', cause: 'bye', confirmed: true })
       expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
 
@@ -105,6 +107,7 @@ describe.skipIf(peer.missing)(
         .match(new RegExp(`INVITE \\S+ from tls:\\S+ cseq=\\d+ call=${call.leg.callId}`, 'g'))
       expect(invites).toHaveLength(2)
       expect(report.transport).toEqual({ signalling: 'tls', media: 'srtp' })
+      expect([...carrier.suites(call.leg.callId)]).toEqual(['AES_CM_128_HMAC_SHA1_80'])
       expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
       const greeting = await spoken(report.utterances[0]!.text)
       expect(resemblance(greeting, channels(report)[0]!).score, describeMedia(report)).toBeGreaterThan(SAME_SPEECH)

@@ -17,6 +17,8 @@ export interface Carrier {
   uri(number: string): string
   /** One line a request or reply, as Kamailio saw it: "INVITE sip:… from tls:127.0.0.1:… cseq=1 call=…". */
   log(): string
+  /** The SDES suites that rtpengine came to use outside in the call with this Call-ID. */
+  suites(callId: string): ReadonlySet<string>
 }
 
 /** What the edge wants to see when it challenges. */
@@ -46,5 +48,10 @@ export async function startCarrier(options: CarrierOptions): Promise<Carrier> {
     inside: `127.0.0.1:${ports.tls - 1}`,
     uri: number => `sip:${number}@127.0.0.1:${ports.tls};transport=tls`,
     log: () => readRunFile(recipe.directory, 'kamailio.log'),
+    suites: callId => {
+      const lines = readRunFile(recipe.directory, 'rtpengine.log').split('\n')
+      const ofCall = lines.filter(line => line.includes(`[${callId}`))
+      return new Set(ofCall.flatMap(line => /Initialized outgoing SRTP.* suite (\w+)/.exec(line)?.[1] ?? []))
+    },
   }
 }

@@ -16,7 +16,7 @@ work_dir; export RUN_DIR; "$LIB/certs.sh" || die certificates
 render "$here/kamailio.cfg" > "$RUN_DIR/kamailio.cfg" && render "$here/tls.cfg" > "$RUN_DIR/tls.cfg" || die template
 
 # --table=-1: no kernel module, packets are forwarded in user space
-spawn rtpengine --config-file=none --foreground --log-stderr --log-level=6 --table=-1 --num-threads=2 \
+spawn rtpengine --config-file=none --foreground --log-stderr --log-level=6 --log-level-crypto=7 --table=-1 --num-threads=2 \
   --interface=127.0.0.1 --listen-ng=127.0.0.1:"$NG_PORT" --port-min="$RTP_MIN" --port-max="$RTP_MAX" \
   > "$RUN_DIR/rtpengine.log" 2>&1
 wait_port udp "$NG_PORT" || die "rtpengine: $(tail -3 "$RUN_DIR/rtpengine.log")"

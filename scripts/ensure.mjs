@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildNativeAddon, nativeAddonIsSettled } from './native-addon.mjs'
+import { buildNativeAddon, lacksOnlyHeaders, nativeAddonIsSettled } from './native-addon.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
@@ -35,8 +35,11 @@ async function install(quiet) {
   if (!quiet) say(`ready with Node ${version} after ${Math.round((Date.now() - started) / 1000)} s`)
 }
 
-function buildAddon() {
-  if (!nativeAddonIsSettled()) say(buildNativeAddon(nodeBinary))
+async function buildAddon() {
+  if (nativeAddonIsSettled()) return
+  // Node's install script put its headers where a later `npm install` cleans up.
+  if (lacksOnlyHeaders()) await run(process.execPath, ['installArchSpecificPackage.js'], join(modules, 'node'), true)
+  say(buildNativeAddon(nodeBinary))
 }
 
 async function underLock(work) {

@@ -25,6 +25,10 @@ export function nativeAddonIsSettled() {
   return stamp === plan.failedStamp
 }
 
+export function lacksOnlyHeaders() {
+  return process.platform === 'linux' && findCompiler() !== undefined && findHeaders() === undefined
+}
+
 /** Builds the addon if it can be built. Returns one line that says what was done. Never throws. */
 export function buildNativeAddon(nodeBinary) {
   try {

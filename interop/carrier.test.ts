@@ -85,6 +85,12 @@ describe.skipIf(peer.missing)(
       expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
     })
 
+    it('a BYE from inside for a dialog that is gone is answered 481', { timeout: 60_000 }, async () => {
+      watch = () => {}
+      const sipp = await runSipp({ scenario: 'uac-bye-twice', target: carrier.inside, pauseMs: 500 })
+      expect(sipp.exitCode, sipp.output).toBe(0)
+    })
+
     it('SIPp inside cancels while it rings', { timeout: 60_000 }, async () => {
       watch = () => {}
       const sipp = await runSipp({ scenario: 'uac-cancel', target: carrier.inside, pauseMs: 300 })

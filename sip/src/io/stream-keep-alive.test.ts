@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Bench, options, RawPeer } from './socket-transport.fixture.ts'
 
+/** The transport does not read what it sends. */
+const ANSWER = Buffer.from('answer')
+
 let bench: Bench
 beforeEach(() => {
   bench = new Bench()
@@ -8,18 +11,21 @@ beforeEach(() => {
 afterEach(() => bench.close())
 
 describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
-  it('are answered with one CRLF, between messages as well', async () => {
+  it('are answered with one CRLF, between messages as well; those of a stranger are not', async () => {
     const server = await bench.endpoint()
     const peer = await bench.rawClient(server.target('tcp').port)
-    peer.socket.write('\r\n\r\n')
-    await peer.until(received => received === '\r\n')
-    peer.socket.write(Buffer.concat([options('one'), Buffer.from('\r\n\r\n'), options('two')]))
-    await peer.until(received => received === '\r\n\r\n')
-    await server.until('message', 2)
-    expect(server.callIds()).toEqual(['one', 'two'])
+    peer.socket.write(Buffer.concat([Buffer.from('\r\n\r\n'), options('one')]))
+    const [first] = await server.until('message')
+    expect(peer.received).toBe('')
+    server.send(first!.flow, ANSWER)
+    await peer.until(received => received === 'answer')
+    peer.socket.write(Buffer.concat([options('two'), Buffer.from('\r\n\r\n'), options('three')]))
+    await peer.until(received => received === 'answer\r\n')
+    await server.until('message', 3)
+    expect(server.callIds()).toEqual(['one', 'two', 'three'])
   })
 
-  it('go out on dialled flows, and on accepted ones after their first message only', async () => {
+  it('go out on dialled flows, and on accepted ones once they were answered', async () => {
     const limits = { pingMinMs: 20, pingMaxMs: 25 }
     const server = await bench.endpoint({ limits })
     const peer = await bench.rawClient(server.target('tcp').port)
@@ -34,7 +40,9 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
     expect(dialled!.received.split('OPTIONS sip:')).toHaveLength(2)
     expect(peer.received).toBe('')
     peer.socket.write(options('two'))
-    await peer.until(received => received === '\r\n\r\n\r\n\r\n')
+    const [asked] = await server.until('message')
+    server.send(asked!.flow, ANSWER)
+    await peer.until(received => received === 'answer\r\n\r\n\r\n\r\n')
   })
 
   it('find a peer that used to answer and is gone, and keep one that never answered', async () => {
@@ -59,14 +67,15 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
     ])
   })
 
-  it('keep an accepted connection from idling out once it carried a message, and not before', async () => {
+  it('keep an accepted connection from idling out once it was answered, and not before', async () => {
     const limits = { idleMs: 80, firstMessageMs: 10_000 }
     const server = await bench.endpoint({ limits })
     const known = await bench.rawClient(server.target('tcp').port)
     const stranger = await bench.rawClient(server.target('tcp').port)
     const strangerPort = stranger.socket.localPort
     known.socket.write(options('one'))
-    await server.until('message')
+    const [asked] = await server.until('message')
+    server.send(asked!.flow, ANSWER)
     const beat = setInterval(() => {
       known.socket.write('\r\n\r\n')
       stranger.socket.write('\r\n\r\n')

@@ -27,16 +27,22 @@ function run(origin: 'accepted' | 'dialled', script: readonly [number, StreamLif
 }
 
 const message: StreamLifeInput = { type: 'valid-message' }
+const answer: StreamLifeInput = { type: 'sent' }
 const whole: StreamLifeInput = { type: 'received', completed: true, partial: false }
 const part: StreamLifeInput = { type: 'received', completed: false, partial: true }
 const pings = (said: readonly string[]) => said.filter(line => line.endsWith('send-ping'))
 
 describe('how long a stream may live', () => {
-  it('closes a connection that has not sent one valid message in 10 s, whatever else it dribbles', () => {
+  it('closes a connection that was not answered once in 10 s, whatever it sends', () => {
     const dribble = Array.from({ length: 40 }, (_, i): [number, StreamLifeInput] => [i * 500, part])
     expect(run('accepted', dribble, MINUTE)).toEqual(['10 slow_sender'])
     const keepAlives = Array.from({ length: 9 }, (_, i): [number, StreamLifeInput] => [i * 1000, { type: 'pong' }])
     expect(run('accepted', keepAlives, MINUTE)).toEqual(['10 slow_sender'])
+    const scanner = keepAlives.map(([at]): [number, StreamLifeInput] => [
+      at,
+      at % 2000 === 0 ? message : { type: 'ping' },
+    ])
+    expect(run('accepted', scanner, MINUTE)).toEqual(['10 slow_sender'])
   })
 
   it('gives every message 10 s from its first byte, in both directions', () => {
@@ -45,12 +51,17 @@ describe('how long a stream may live', () => {
       [35_000, part],
       [39_000, part],
     ]
-    expect(run('accepted', [[1_000, message], [1_000, whole], ...rest], MINUTE).at(-1)).toBe('40 slow_sender')
+    expect(run('accepted', [[1_000, message], [1_000, answer], [1_000, whole], ...rest], MINUTE).at(-1)).toBe(
+      '40 slow_sender',
+    )
     expect(run('dialled', rest, MINUTE).at(-1)).toBe('40 slow_sender')
   })
 
   it('counts a new message from its own first byte, not from the one before', () => {
-    const script: [number, StreamLifeInput][] = [[1_000, message]]
+    const script: [number, StreamLifeInput][] = [
+      [1_000, message],
+      [1_000, answer],
+    ]
     for (let at = 2_000; at < 20_000; at += 3_000)
       script.push([at, part], [at + 2_000, { type: 'received', completed: true, partial: true }])
     script.push([20_500, whole])
@@ -58,17 +69,17 @@ describe('how long a stream may live', () => {
   })
 
   it('closes an accepted connection after 15 idle minutes, a dialled one never', () => {
-    expect(run('accepted', [[0, message]], 20 * MINUTE).at(-1)).toBe('900 idle')
+    expect(run('accepted', [[0, answer]], 20 * MINUTE).at(-1)).toBe('900 idle')
     expect(run('dialled', [[0, message]], 20 * MINUTE).at(-1)).toMatch(/send-ping$/)
   })
 
-  it('stays open for a peer that sends keep-alives on a flow that carried a message', () => {
-    const script: [number, StreamLifeInput][] = [[0, message]]
+  it('stays open for a peer that sends keep-alives on a flow on which it was answered', () => {
+    const script: [number, StreamLifeInput][] = [[0, answer]]
     for (let at = MINUTE; at < 60 * MINUTE; at += 10 * MINUTE) script.push([at, { type: 'ping' }])
     expect(run('accepted', script, 60 * MINUTE).filter(line => line.endsWith('idle'))).toEqual([])
   })
 
-  it('pings every 25 to 29 s, a stranger only once it sent a valid message', () => {
+  it('pings every 25 to 29 s, an accepted flow only once it was answered', () => {
     const dialled = pings(run('dialled', [], 10 * MINUTE)).map(line => Number.parseInt(line, 10))
     expect(dialled.length).toBeGreaterThan(19)
     for (const [i, at] of dialled.entries()) {
@@ -76,7 +87,7 @@ describe('how long a stream may live', () => {
       expect(gap).toBeGreaterThanOrEqual(24)
       expect(gap).toBeLessThanOrEqual(30)
     }
-    expect(pings(run('accepted', [[9_000, message]], MINUTE))).toHaveLength(1)
+    expect(pings(run('accepted', [[9_000, answer]], MINUTE))).toHaveLength(1)
   })
 
   it('does not ping while it sends anyway', () => {

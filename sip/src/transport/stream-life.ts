@@ -26,8 +26,8 @@ export type StreamLifeLimits = Pick<
 /**
  * How long a stream may live: slow senders, idleness, and RFC 5626 section 4.4.1 keep-alives.
  *
- * Pings go out on every dialled flow, and on an accepted one once it carried a valid message. Many peers never answer a
- * ping, so a missing pong ends only flows whose peer answered one before; anything it sends proves it alive as well.
+ * An accepted flow on which nothing was ever answered belongs to a stranger: it gets no ping and no pong, and ends after
+ * the time for a first message. Otherwise pings go out, and are answered. Many peers never answer a ping, so a missing pong ends only flows whose peer answered one before; anything it sends proves it alive as well.
  */
 export class StreamLife implements Machine<StreamLifeInput, StreamLifeOutput> {
   readonly #limits: StreamLifeLimits
@@ -36,7 +36,8 @@ export class StreamLife implements Machine<StreamLifeInput, StreamLifeOutput> {
   readonly #openedAt: Ms
   #outputs: StreamLifeOutput[] = []
   #closed = false
-  #trusted = false
+  /** We dialled it, or have said something on it. */
+  #known: boolean
   #answersPings = false
   #activeAt: Ms
   #partialSince: Ms | undefined
@@ -47,6 +48,7 @@ export class StreamLife implements Machine<StreamLifeInput, StreamLifeOutput> {
     this.#limits = limits
     this.#random = random
     this.#accepted = origin === 'accepted'
+    this.#known = !this.#accepted
     this.#openedAt = now
     this.#activeAt = now
     this.#pingAt = now + this.#pingInterval()
@@ -61,22 +63,22 @@ export class StreamLife implements Machine<StreamLifeInput, StreamLifeOutput> {
         else if (input.completed || this.#partialSince === undefined) this.#partialSince = now
         break
       case 'valid-message':
-        if (!this.#trusted) this.#pingAt = now + this.#pingInterval()
-        this.#trusted = true
         this.#activeAt = now
         break
       case 'ping':
-        if (this.#trusted) this.#activeAt = now
+        if (!this.#known) break
+        this.#activeAt = now
         this.#outputs.push({ type: 'send-pong' })
         break
       case 'pong':
-        if (this.#trusted) this.#activeAt = now
+        if (this.#known) this.#activeAt = now
         this.#answersPings = true
         break
       case 'sent':
         // What we send refreshes the bindings on the way just as a ping would.
         this.#pingAt = now + this.#pingInterval()
-        if (this.#trusted) this.#activeAt = now
+        this.#known = true
+        this.#activeAt = now
         break
     }
   }
@@ -105,7 +107,7 @@ export class StreamLife implements Machine<StreamLifeInput, StreamLifeOutput> {
   }
 
   #slowBy(): Ms {
-    const first = this.#accepted && !this.#trusted ? this.#openedAt + this.#limits.firstMessageMs : undefined
+    const first = this.#known ? undefined : this.#openedAt + this.#limits.firstMessageMs
     const whole = this.#partialSince === undefined ? undefined : this.#partialSince + this.#limits.partialMessageMs
     return Math.min(first ?? Number.POSITIVE_INFINITY, whole ?? Number.POSITIVE_INFINITY)
   }
@@ -115,7 +117,7 @@ export class StreamLife implements Machine<StreamLifeInput, StreamLifeOutput> {
   }
 
   #pings(): boolean {
-    return !this.#accepted || this.#trusted
+    return this.#known
   }
 
   #ping(now: Ms): void {

@@ -18,11 +18,11 @@ export interface StreamLimits {
   readonly maxQueuedBytes: number
   /** Bytes written but not yet taken by the peer before the connection is cut; default 1 MiB. */
   readonly maxUnreadBytes: number
-  /** From accepting a connection to its first valid message; default 10 s. */
+  /** From accepting a connection to the first message that we answered; default 10 s. */
   readonly firstMessageMs: Ms
   /** From the first to the last byte of one message; default 10 s. */
   readonly partialMessageMs: Ms
-  /** An accepted connection without activity; keep-alives are activity once a valid message came. Default 15 min. */
+  /** An accepted connection without activity; keep-alives are activity once something was answered. Default 15 min. */
   readonly idleMs: Ms
   /** TCP connect; default 5 s. */
   readonly connectMs: Ms

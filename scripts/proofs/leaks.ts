@@ -6,6 +6,7 @@ import { randomToken, SeededRandom } from '@parley/kernel'
 import { ensureLocalCertificate, parseUri, type SipUri } from '@parley/leg'
 import { VirtualPhone } from '@parley/phone'
 import type { TextToSpeech } from '@parley/providers'
+import { collectGarbage } from './attacks/memory.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const AT_ONCE = 10
@@ -37,7 +38,7 @@ export async function proveNoLeaks(
   const home = await mkdtemp(join(tmpdir(), 'parley-leaks.'))
   const tls = await ensureLocalCertificate(home, { names: ['localhost'], addresses: ['127.0.0.1'] })
   const token = randomToken(new SeededRandom(seed), 26)
-  const station = { tls, rtp: { ports: { from: 33_000, to: 33_999 }, threads: 1 }, userAgentName: 'Parley' }
+  const station = { tls, rtp: { ports: { from: 11_000, to: 14_999 }, threads: 1 }, userAgentName: 'Parley' }
   const engine = await Engine.start({
     station,
     routes: [{ name: 'leaks', token, security: 'srtp-required' }],
@@ -46,7 +47,7 @@ export async function proveNoLeaks(
     recordingPath: () => null,
   })
   const phone = await VirtualPhone.open({
-    station: { ...station, rtp: { ...station.rtp, ports: { from: 34_000, to: 34_999 } } },
+    station: { ...station, rtp: { ...station.rtp, ports: { from: 15_000, to: 18_999 } } },
   })
   const lines = { engine, phone, inboundUri: `sip:${token}@127.0.0.1:${engine.station.port('tls')};transport=tls` }
   try {
@@ -129,7 +130,7 @@ async function settled(engine: Engine, ms: number, progress: (text: string) => v
 }
 
 async function holdings(engine: Engine): Promise<Holdings> {
-  globalThis.gc?.()
+  collectGarbage()
   const descriptors = await readdir('/proc/self/fd').catch(() => [])
   return {
     sockets: descriptors.length,

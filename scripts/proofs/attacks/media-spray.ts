@@ -1,0 +1,75 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { SeededRandom } from '@parley/kernel'
+import { attack, pause } from './attacker.ts'
+
+export interface MediaSpray {
+  /** The RTP port under attack; RTCP is one above. */
+  readonly port: number
+  /** One socket on each. */
+  readonly from: readonly string[]
+  readonly count: number
+  readonly perSecond: number
+  readonly seed: number
+}
+
+export interface MediaSprayResult {
+  readonly sent: number
+  /** Packets that anybody sent to the attacker. */
+  readonly received: number
+  readonly seconds: number
+}
+
+const SRTP_BYTES = 182
+
+/** Packets as an off-path attacker makes them: RTP that looks right, RTCP that says goodbye, bytes without meaning. */
+function packets(seed: number): readonly { readonly bytes: Uint8Array; readonly rtcp: boolean }[] {
+  const random = new SeededRandom(seed)
+  return Array.from({ length: 999 }, (_, i) => {
+    const kind = i % 3
+    if (kind === 0) {
+      const rtp = random.bytes(i % 2 === 0 ? 172 : SRTP_BYTES)
+      rtp.set([0x80, 0])
+      return { bytes: rtp, rtcp: false }
+    }
+    if (kind === 1) {
+      // BYE, or a sender report, of a random source.
+      const rtcp = random.bytes(i % 2 === 0 ? 8 : 28)
+      rtcp.set(i % 2 === 0 ? [0x81, 203, 0, 1] : [0x80, 200, 0, 6])
+      return { bytes: rtcp, rtcp: true }
+    }
+    return { bytes: random.bytes((i * 37) % 400), rtcp: i % 2 === 0 }
+  })
+}
+
+async function spray(job: MediaSpray): Promise<MediaSprayResult> {
+  let received = 0
+  const sockets: Socket[] = []
+  for (const address of job.from) {
+    const socket = createSocket('udp4')
+    await new Promise<void>(resolve => socket.bind(0, address, resolve))
+    socket.on('message', () => {
+      received++
+    })
+    sockets.push(socket)
+  }
+  const all = packets(job.seed)
+  const began = performance.now()
+  let sent = 0
+  while (sent < job.count) {
+    const due = Math.min(job.count, Math.ceil(((performance.now() - began) / 1000) * job.perSecond))
+    const sends: Promise<void>[] = []
+    for (; sent < due && sends.length < 500; sent++) {
+      const { bytes, rtcp } = all[sent % all.length]!
+      const socket = sockets[sent % sockets.length]!
+      const port = rtcp ? job.port + 1 : job.port
+      sends.push(new Promise(resolve => socket.send(bytes, port, '127.0.0.1', () => resolve())))
+    }
+    await Promise.all(sends)
+    await pause(1)
+  }
+  const seconds = Math.round(performance.now() - began) / 1000
+  await pause(500)
+  return { sent, received, seconds }
+}
+
+attack(spray)

@@ -1,0 +1,120 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { attack, pause } from './attacker.ts'
+
+export interface SlowPeers {
+  readonly tcpPort: number
+  readonly tlsPort: number
+  readonly from: string
+  /** Of each kind. */
+  readonly count: number
+  /** Connections with half a handshake. */
+  readonly halfOpen: number
+  /** A URI that is answered: for those who ask and never read. */
+  readonly uri: string
+  readonly ca: string
+  readonly waitMs: number
+}
+
+export interface SlowPeersResult {
+  /** By kind: how many were opened, how many the engine had ended, the longest that one lived (ms), bytes it was sent. */
+  readonly kinds: Readonly<Record<string, { opened: number; closed: number; longestMs: number; bytesReceived: number }>>
+}
+
+type Kind = SlowPeersResult['kinds'][string]
+
+const sockets: Socket[] = []
+const kinds: Record<string, Kind> = {}
+
+function watch(name: string, socket: Socket): void {
+  const began = performance.now()
+  kinds[name] ??= { opened: 0, closed: 0, longestMs: 0, bytesReceived: 0 }
+  const kind: Kind = kinds[name]
+  kind.opened++
+  sockets.push(socket)
+  socket.on('error', () => {})
+  socket.once('close', () => {
+    kind.closed++
+    kind.longestMs = Math.max(kind.longestMs, Math.round(performance.now() - began))
+  })
+}
+
+function counting(name: string, socket: Socket): void {
+  socket.on('data', chunk => {
+    kinds[name]!.bytesReceived += chunk.length
+  })
+}
+
+function options(uri: string, serial: number): Buffer {
+  const lines = [
+    `OPTIONS ${uri} SIP/2.0`,
+    `Via: SIP/2.0/TCP 127.0.0.2:9;branch=z9hG4bKslow${serial}`,
+    'Max-Forwards: 70',
+    'From: <sip:slow@127.0.0.2>;tag=s',
+    `To: <${uri}>`,
+    `Call-ID: slow-${serial}`,
+    'CSeq: 1 OPTIONS',
+    'Content-Length: 0',
+    '',
+    '',
+  ]
+  return Buffer.from(lines.join('\r\n'))
+}
+
+/** A byte of a good request every now and then. */
+function drip(socket: Socket, bytes: Buffer, everyMs: number): void {
+  let at = 0
+  const timer = setInterval(() => {
+    if (socket.destroyed) clearInterval(timer)
+    else socket.write(bytes.subarray(at, ++at))
+  }, everyMs)
+}
+
+async function crawl(job: SlowPeers): Promise<SlowPeersResult> {
+  const open = (port: number) => connectTcp({ host: '127.0.0.1', port, localAddress: job.from })
+  for (let i = 0; i < job.halfOpen; i++) {
+    const socket = open(job.tlsPort)
+    watch('half a TLS handshake', socket)
+    counting('half a TLS handshake', socket)
+    socket.write(Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))
+  }
+  for (let i = 0; i < job.count; i++) {
+    const dripping = open(job.tcpPort)
+    watch('drips over TCP', dripping)
+    counting('drips over TCP', dripping)
+    drip(dripping, options(job.uri, i), 400)
+    const silent = open(job.tcpPort)
+    watch('says nothing', silent)
+    counting('says nothing', silent)
+  }
+  // The half-open ones have their time first: until then they hold the attacker's own handshakes.
+  await pause(6000)
+  for (let i = 0; i < job.count / 2; i++) {
+    const raw = open(job.tlsPort)
+    const secure = connectTls({ socket: raw, ca: job.ca, servername: 'localhost' })
+    watch('drips over TLS', secure)
+    counting('drips over TLS', secure)
+    secure.once('secureConnect', () => drip(secure, options(job.uri, 10_000 + i), 400))
+  }
+  // Asking keeps the engine busy; the slow handshakes come first.
+  await pause(2000)
+  for (let i = 0; i < 5; i++) {
+    const deaf = open(job.tcpPort)
+    watch('asks and never reads', deaf)
+    deaf.pause()
+    void pump(deaf, job.uri, i)
+  }
+  await pause(job.waitMs)
+  for (const socket of sockets) socket.destroy()
+  return { kinds: structuredClone(kinds) }
+}
+
+async function pump(socket: Socket, uri: string, serial: number): Promise<void> {
+  for (let i = 0; !socket.destroyed && i < 100_000; i++) {
+    if (!socket.write(options(uri, serial * 1_000_000 + i)))
+      await new Promise(resolve => socket.once('drain', resolve).once('close', resolve))
+    if (i % 50 === 0) await pause(1)
+  }
+}
+
+attack(crawl)

@@ -1,0 +1,100 @@
+import { SeededRandom } from '@parley/kernel'
+import { resemblance } from '@parley/phone'
+import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+
+const SECOND = 8000
+/** Nothing repeats within it; pieces are only looked for near where they belong. */
+const PERIOD_S = 16
+/** How far ahead of the clock talk is queued, as a streaming voice does. */
+const AHEAD_S = 3
+/** A piece may be this far from where it belongs. */
+const SLACK = SECOND / 2
+/** Below it a half-second piece is not what was said: mute, noise, or another's voice. */
+const PIECE_FLOOR = 0.5
+
+/** Endless talk: noise in syllables, different for every seed; second `at` of it. */
+export class Talk {
+  readonly #samples: Int16Array
+
+  constructor(seed: number) {
+    const random = new SeededRandom(seed)
+    const bytes = random.bytes(PERIOD_S * SECOND)
+    this.#samples = new Int16Array(PERIOD_S * SECOND)
+    // Low as voices are: then it stays itself between two sample clocks.
+    let [low, lower] = [0, 0]
+    for (let i = 0; i < this.#samples.length; i++) {
+      low += 0.2 * (bytes[i]! / 127.5 - 1 - low)
+      lower += 0.2 * (low - lower)
+      const syllable = 0.55 + 0.45 * Math.sin((2 * Math.PI * i) / (SECOND / 4) + seed)
+      this.#samples[i] = Math.round(60_000 * lower * syllable)
+    }
+  }
+
+  second(at: number): Int16Array {
+    const from = (at % PERIOD_S) * SECOND
+    return this.#samples.slice(from, from + SECOND)
+  }
+
+  opening(seconds: number): Int16Array {
+    return this.#samples.slice(0, seconds * SECOND)
+  }
+}
+
+/** Queues talk a few seconds ahead for as long as it goes on; returns the function that ends it. */
+export function talkOn(talk: Talk, play: (audio: Int16Array) => void): () => void {
+  let next = 0
+  const more = () => play(talk.second(next++))
+  while (next < AHEAD_S) more()
+  const timer = setInterval(more, 1000)
+  return () => clearInterval(timer)
+}
+
+/** A voice that talks on until it is stopped, whatever the text. */
+export function talkingVoice(talk: Talk): TextToSpeech {
+  return {
+    id: 'test/talk',
+    languages: ['en'],
+    readiness: async () => null,
+    async *synthesize(_request, signal): AsyncIterable<SpeechChunk> {
+      for (let at = 0; !signal.aborted; at++) {
+        if (at >= AHEAD_S) await new Promise(resolve => setTimeout(resolve, 1000))
+        yield { samples: talk.second(at), words: [] }
+      }
+    },
+    close: async () => {},
+  }
+}
+
+/** How much of endless talk came through. */
+export interface Understood {
+  /** Seconds of talk that were looked for. */
+  readonly seconds: number
+  readonly missing: number
+  readonly worst: number
+  readonly median: number
+}
+
+/** Looks for every whole second of `talk` in `heard`, near where it belongs. */
+export function understood(talk: Talk, heard: Int16Array): Understood {
+  const opening = talk.opening(4)
+  const { score, offsetMs } = resemblance(opening, heard.subarray(0, 16 * SECOND))
+  const offset = Math.max(0, Math.round(offsetMs * 8))
+  if (score < PIECE_FLOOR) return { seconds: 0, missing: 1, worst: score, median: score }
+  const scores: number[] = []
+  for (let at = 0; offset + (at + 1) * SECOND + SLACK <= heard.length; at++) {
+    const from = offset + at * SECOND
+    const near = heard.subarray(Math.max(0, from - SLACK), from + SECOND + SLACK)
+    scores.push(resemblance(talk.second(at), near).score)
+  }
+  scores.sort((a, b) => a - b)
+  return {
+    seconds: scores.length,
+    missing: scores.filter(one => one < PIECE_FLOOR).length,
+    worst: rounded(scores[0] ?? 0),
+    median: rounded(scores[scores.length >> 1] ?? 0),
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000
+}

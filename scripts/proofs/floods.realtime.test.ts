@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { proveFloods } from './floods.ts'
+
+const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
+
+describe('INVITE floods over UDP, TCP and TLS, with and without the token, beside a live call', () => {
+  it('12,000 INVITEs: bounded memory, 503 or nothing, the call unharmed, the next caller answered', {
+    timeout: 120_000,
+  }, async () => {
+    const lines: object[] = []
+    const { ok } = await proveFloods({ ...options, count: 2000, line: record => lines.push(record) })
+    expect(ok, lines.map(record => JSON.stringify(record)).join('\n')).toBe(true)
+  })
+
+  it.each(['a guessed token', 'a mute phone', 'forgotten memory'] as const)(
+    '%s is noticed',
+    {
+      timeout: 60_000,
+    },
+    async planted => {
+      const { ok } = await proveFloods({ ...options, count: 200 }, planted)
+      expect(ok).toBe(false)
+    },
+  )
+})

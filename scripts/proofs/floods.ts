@@ -1,0 +1,107 @@
+import { Attack } from './attacks/attack.ts'
+import { Memory } from './attacks/memory.ts'
+import type { SipFlood, SipFloodResult } from './attacks/sip-flood.ts'
+import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/stand.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+const PER_SECOND = 5000
+/** What the engine may hold more while it is flooded, and when the flood is over, bytes. */
+const MOST_DURING = 192 << 20
+const MOST_AFTER = 96 << 20
+const NEWCOMER_MS = 1000
+const MAX_CALLS = 20
+
+type Planted = 'nothing' | 'a guessed token' | 'a mute phone' | 'forgotten memory'
+
+/**
+ * INVITE floods over UDP, TCP and TLS, by strangers and by somebody who has the token, while a call goes on: strangers
+ * get not a byte, the excess of the other gets 503 with Retry-After, memory stays bounded, the call is unharmed, and who
+ * calls right after a flood is answered at once. `count` INVITEs each.
+ */
+export async function proveFloods(options: ProofOptions, planted: Planted = 'nothing'): Promise<ProofOutcome> {
+  const { count, line, progress } = options
+  const stand = await Stand.open({ maxCalls: MAX_CALLS })
+  try {
+    const rows: { readonly ok: boolean; readonly sent: number }[] = []
+    for (const transport of ['udp', 'tcp', 'tls'] as const) {
+      for (const who of ['stranger', 'token'] as const) {
+        progress(`${count} INVITEs over ${transport}, ${who}`)
+        const row = await flood(stand, { transport, who, count }, planted)
+        line({ proof: 'floods', ...row.figures })
+        rows.push(row)
+        if (planted !== 'nothing') break
+      }
+      if (planted !== 'nothing') break
+    }
+    if (planted === 'a mute phone') await stand.mute(4000)
+    const health = await stand.finish()
+    line({ proof: 'floods', live_call: healthFigures(health) })
+    return {
+      ok: rows.every(row => row.ok) && isUnharmed(health),
+      summary: { invites: rows.reduce((sum, row) => sum + row.sent, 0), live_call: healthFigures(health) },
+    }
+  } finally {
+    await stand.close()
+  }
+}
+
+async function flood(
+  stand: Stand,
+  options: { readonly transport: 'udp' | 'tcp' | 'tls'; readonly who: 'stranger' | 'token'; readonly count: number },
+  planted: Planted,
+): Promise<{ readonly ok: boolean; readonly sent: number; readonly figures: object }> {
+  const { transport, who, count } = options
+  const user = who === 'token' || planted === 'a guessed token' ? TOKEN : 'sales'
+  const taken = stand.callsTaken
+  const memory = new Memory()
+  const attack = new Attack<SipFloodResult>('sip-flood.ts', {
+    transport,
+    port: stand.engine.station.port(transport),
+    from: ATTACKER,
+    sockets: 8,
+    count,
+    perSecond: PER_SECOND,
+    methods: ['INVITE'],
+    uri: `sip:${user}@localhost`,
+    ca: stand.ca,
+    lingerMs: 500,
+  } satisfies SipFlood)
+  const forgotten = planted === 'forgotten memory' ? Buffer.alloc(256 << 20, 1) : undefined
+  try {
+    const result = await attack.result
+    const liveDuring = stand.engine.calls.size
+    await attack.end()
+    const newcomer = await stand.newcomer()
+    const used = memory.stop()
+    const answered = who === 'stranger' ? result.bytesReceived === 0 : isRefusedWell(transport, result)
+    const ok =
+      answered &&
+      (who === 'token' || stand.callsTaken === taken + 1) &&
+      liveDuring <= MAX_CALLS &&
+      newcomer < NEWCOMER_MS &&
+      used.peakGrowth < MOST_DURING &&
+      used.endGrowth < MOST_AFTER
+    const figures = {
+      ok,
+      transport,
+      who,
+      ...result,
+      calls_live_at_most: liveDuring,
+      newcomer_answered_ms: newcomer,
+      ...memory.figures(),
+    }
+    return { ok: ok && (forgotten?.length ?? 1) > 0, sent: result.sent, figures }
+  } finally {
+    await attack.end()
+  }
+}
+
+/** On streams every INVITE has its answer; datagrams may drown, but whatever comes back is an answer we mean. */
+function isRefusedWell(transport: string, { sent, statuses, retryAfter }: SipFloodResult): boolean {
+  const refused = statuses['503'] ?? 0
+  const others = Object.keys(statuses).filter(status => !['100', '180', '200', '503'].includes(status))
+  const all = refused + MAX_CALLS >= sent
+  return refused > 0 && retryAfter === refused && others.length === 0 && (transport === 'udp' || all)
+}
+
+export const proof: Proof = { name: 'floods', seconds: 600, count: 20_000, run: options => proveFloods(options) }

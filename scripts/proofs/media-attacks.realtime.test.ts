@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { proveMediaAttacks } from './media-attacks.ts'
+
+const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
+
+describe('a third party at the RTP port of a live call', () => {
+  it('100,000 packets against SRTP, and against plain RTP: none taken, none sent to him, audio unharmed', {
+    timeout: 120_000,
+  }, async () => {
+    const lines: object[] = []
+    const { ok } = await proveMediaAttacks({ ...options, count: 100_000, line: record => lines.push(record) })
+    expect(ok, lines.map(record => JSON.stringify(record)).join('\n')).toBe(true)
+  })
+
+  it.each(['a mute phone', 'a packet for the attacker'] as const)(
+    '%s is noticed',
+    {
+      timeout: 60_000,
+    },
+    async planted => {
+      const { ok } = await proveMediaAttacks({ ...options, count: 20_000 }, planted)
+      expect(ok).toBe(false)
+    },
+  )
+})

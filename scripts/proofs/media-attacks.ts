@@ -1,0 +1,69 @@
+import type { LegSecurity } from '@parley/leg'
+import { Attack } from './attacks/attack.ts'
+import type { MediaSpray, MediaSprayResult } from './attacks/media-spray.ts'
+import { ATTACKER, healthFigures, isUnharmed, Stand } from './attacks/stand.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+const PER_SECOND = 20_000
+const ONE_CALLS_PACKETS_PER_SECOND = 50
+
+/**
+ * Somebody else at the RTP port of a live call, with SRTP and with plain RTP: RTP that looks right, RTCP that says
+ * goodbye, and bytes without meaning, from another address and from another port of the caller's own. Nothing is taken,
+ * nothing is sent to him, the call goes on. `count` packets against each call.
+ */
+export async function proveMediaAttacks(
+  options: ProofOptions,
+  planted: 'nothing' | 'a mute phone' | 'a packet for the attacker' = 'nothing',
+): Promise<ProofOutcome> {
+  const { line, progress } = options
+  let ok = true
+  let packets = 0
+  for (const security of ['srtp-required', 'rtp-only'] as const) {
+    progress(`${options.count} packets against a call with ${security}`)
+    const row = await attackCall(security, options, planted)
+    line({ proof: 'media-attacks', security, ...row.figures })
+    ok &&= row.ok
+    packets += row.sent
+    if (planted !== 'nothing') break
+  }
+  return { ok, summary: { packets } }
+}
+
+async function attackCall(security: LegSecurity, { count, seed }: ProofOptions, planted: string) {
+  const stand = await Stand.open({ security })
+  const attack = new Attack<MediaSprayResult>('media-spray.ts', {
+    port: stand.rtpPort,
+    from: [ATTACKER, '127.0.0.1'],
+    count,
+    perSecond: PER_SECOND,
+    seed,
+  } satisfies MediaSpray)
+  try {
+    const before = await stand.statistics()
+    const began = performance.now()
+    const result = await attack.result
+    if (planted === 'a mute phone') await stand.mute(4000)
+    const seconds = (performance.now() - began) / 1000
+    const after = await stand.statistics()
+    const health = await stand.finish()
+    const received = after.packetsReceived - before.packetsReceived
+    const rejected = Object.values(after.rejected).reduce((sum, one) => sum + one, 0)
+    // The attacker's would come on top of what the phone sends.
+    const accepted = Math.max(0, received - Math.ceil((seconds + 1) * ONE_CALLS_PACKETS_PER_SECOND))
+    const answered = result.received + (planted === 'a packet for the attacker' ? 1 : 0)
+    const ok = accepted === 0 && answered === 0 && rejected > 0 && isUnharmed(health)
+    const figures = { ok, ...result, accepted, rejected: after.rejected, live_call: healthFigures(health) }
+    return { ok, sent: result.sent, figures }
+  } finally {
+    await attack.end()
+    await stand.close()
+  }
+}
+
+export const proof: Proof = {
+  name: 'media-attacks',
+  seconds: 600,
+  count: 1_000_000,
+  run: options => proveMediaAttacks(options),
+}

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest'
+import { proveScanners } from './scanners.ts'
+
+const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
+
+describe('scanners with 50 sockets over each transport', () => {
+  it('3,000 requests and bursts of nonsense: not a byte, no run, nothing kept', { timeout: 60_000 }, async () => {
+    const { ok, summary } = await proveScanners({ ...options, count: 1000 })
+    expect(ok, JSON.stringify(summary)).toBe(true)
+  })
+
+  it('a scanner that guessed the token is noticed', { timeout: 60_000 }, async () => {
+    const { ok } = await proveScanners({ ...options, count: 100 }, 'a guessed token')
+    expect(ok).toBe(false)
+  })
+})

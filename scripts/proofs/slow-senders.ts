@@ -1,0 +1,65 @@
+import { Attack } from './attacks/attack.ts'
+import type { SlowPeers, SlowPeersResult } from './attacks/slow-peers.ts'
+import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/stand.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+/** Limits are 5 s for a handshake, 10 s for a first message; what is over is over within a busy machine's second or two. */
+const LONGEST_LIFE_MS = 13_000
+const NEWCOMER_MS = 1000
+const HALF_OPEN_PER_PEER = 4
+
+/**
+ * Connections that drip, say nothing, stop in the middle of a TLS handshake, or ask and never read, by the hundred:
+ * all are closed in time, a live call is unharmed, and a phone that calls meanwhile is answered at once. `count`
+ * connections of each kind, four times as many half handshakes.
+ */
+export async function proveSlowSenders(
+  options: ProofOptions,
+  planted: 'nothing' | 'no time to be closed' = 'nothing',
+): Promise<ProofOutcome> {
+  const { count, line, progress } = options
+  const stand = await Stand.open()
+  const attack = new Attack<SlowPeersResult>('slow-peers.ts', {
+    tcpPort: stand.engine.station.port('tcp'),
+    tlsPort: stand.engine.station.port('tls'),
+    from: ATTACKER,
+    count,
+    halfOpen: HALF_OPEN_PER_PEER * count,
+    uri: `sip:${TOKEN}@localhost`,
+    ca: stand.ca,
+    waitMs: planted === 'nothing' ? LONGEST_LIFE_MS : 2000,
+  } satisfies SlowPeers)
+  try {
+    const before = stand.engine.station.transportStats()
+    await new Promise(resolve => setTimeout(resolve, 2000))
+    const during = stand.engine.station.transportStats()
+    progress(`${during.accepted} connections, ${during.handshakes} handshakes`)
+    const newcomer = await stand.newcomer()
+    const result = await attack.result
+    await attack.end()
+    const kinds = Object.values(result.kinds)
+    const health = await stand.finish()
+    const ok =
+      kinds.length === 5 &&
+      kinds.every(({ opened, closed }) => opened === closed) &&
+      kinds.every(({ longestMs }) => longestMs < LONGEST_LIFE_MS) &&
+      newcomer < NEWCOMER_MS &&
+      isUnharmed(health)
+    line({ proof: 'slow-senders', kinds: result.kinds })
+    const stats = { before: before.accepted, during: during.accepted, handshakes: during.handshakes }
+    return {
+      ok,
+      summary: { connections: stats, newcomer_answered_ms: newcomer, live_call: healthFigures(health) },
+    }
+  } finally {
+    await attack.end()
+    await stand.close()
+  }
+}
+
+export const proof: Proof = {
+  name: 'slow-senders',
+  seconds: 120,
+  count: 200,
+  run: options => proveSlowSenders(options),
+}

@@ -95,12 +95,7 @@ describe('giving up a call that rings', () => {
     pair.time.advance(500)
     peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
     pair.time.advance(100)
-    expect(
-      peer
-        .methods()
-        .slice(-heard)
-        .filter(method => method === 'ACK'),
-    ).toHaveLength(2)
+    expect(peer.methods().filter(method => method === 'ACK')).toHaveLength(2)
     expect(peer.last('BYE').request.headers.get('Reason')).toBe('Q.850;cause=16')
     peer.reply(peer.last('BYE'), 200)
     pair.time.advance(70_000)

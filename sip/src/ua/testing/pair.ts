@@ -118,10 +118,12 @@ export class Pair {
     return side
   }
 
-  call(options: Partial<OutboundCall> = {}, react?: React): Heard {
-    const session = this.a.ua.invite({
-      uri: sipUri('bob', 'b.test', this.transport),
-      from: { displayName: 'Alice', uri: sipUri('alice', 'a.test', this.transport), params: new Map() },
+  /** From "a" unless said otherwise; to the other one. */
+  call(options: Partial<OutboundCall> = {}, react?: React, from: 'a' | 'b' = 'a'): Heard {
+    const [ours, theirs] = from === 'a' ? ['a.test', 'b.test'] : ['b.test', 'a.test']
+    const session = this[from].ua.invite({
+      uri: sipUri('bob', theirs, this.transport),
+      from: { displayName: 'Alice', uri: sipUri('alice', ours, this.transport), params: new Map() },
       body: sdp('offer'),
       ...options,
     })
@@ -129,10 +131,10 @@ export class Pair {
   }
 
   /** A call that stands on both sides. */
-  established(): { caller: Heard; callee: Heard } {
-    const caller = this.call()
+  established(from: 'a' | 'b' = 'a'): { caller: Heard; callee: Heard } {
+    const caller = this.call({}, undefined, from)
     this.time.advance(200)
-    const callee = this.b.calls.at(-1)
+    const callee = this[from === 'a' ? 'b' : 'a'].calls.at(-1)
     if (callee === undefined) throw new Error('no call came in')
     callee.session.answer(sdp('answer'))
     this.time.advance(200)

@@ -46,7 +46,7 @@ export class RawCallee {
     const { flow } = this.peer.last('INVITE')
     const text = [
       `${method} sip:alice@a.test SIP/2.0`,
-      `Via: SIP/2.0/${flow.transport.toUpperCase()} peer.test;rport;branch=z9hG4bKcallee${sequence}`,
+      `Via: SIP/2.0/${flow.transport.toUpperCase()} peer.test;rport;branch=z9hG4bK${invite.callId}${sequence}`,
       'Max-Forwards: 70',
       `From: ${serialiseNameAddr({ ...invite.to, params: new Map([['tag', options.toTag ?? 'peer-tag']]) })}`,
       `To: ${serialiseNameAddr(invite.from)}`,

@@ -1,5 +1,6 @@
 export { LocalEspeak, type LocalEspeakOptions } from './io/local-espeak.ts'
 export { LocalFlite, type LocalFliteOptions } from './io/local-flite.ts'
+export { TonesVoice, type TonesVoiceOptions } from './io/tones-voice.ts'
 export type {
   ChatMessage,
   GenerationEvent,
@@ -9,6 +10,8 @@ export type {
   ToolCall,
   ToolDeclaration,
 } from './language-model/language-model.ts'
+export { type ToneBandFilter, toneBandFilter } from './simulated/tone-band-filter.ts'
+export { TonesRecogniser } from './simulated/tones-recogniser.ts'
 export type {
   HeardWord,
   SpeechEvent,

@@ -36,7 +36,7 @@ function monoOf(wav: Uint8Array): [samples: Int16Array, sampleRateHz: number] {
 }
 
 /** `work`'s result, or null as soon as `signal` aborts; what `work` comes to afterwards is dropped. */
-async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
+export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
   const { promise: aborted, resolve } = Promise.withResolvers<null>()
   const onAbort = () => resolve(null)
   if (signal.aborted) onAbort()

@@ -1,13 +1,9 @@
-import { primaryTag } from './request.ts'
+import { ByteCapped } from './byte-capped.ts'
+import { renderingKey } from './request.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from './text-to-speech.ts'
 
 /** What a chunk costs beside its samples. */
 const CHUNK_OVERHEAD_BYTES = 200
-
-interface Rendering {
-  readonly chunks: readonly SpeechChunk[]
-  readonly bytes: number
-}
 
 /**
  * `voice` with a memory: what was spoken once is not made again. Keeps whole renderings only, at most `maxBytes` of
@@ -15,24 +11,10 @@ interface Rendering {
  */
 export function cached(voice: TextToSpeech, options: { readonly maxBytes?: number } = {}): TextToSpeech {
   const maxBytes = options.maxBytes ?? 16 * 1024 * 1024
-  const renderings = new Map<string, Rendering>()
-  let total = 0
+  const renderings = new ByteCapped<readonly SpeechChunk[]>(maxBytes)
 
-  function keep(key: string, rendering: Rendering): void {
-    if (rendering.bytes > maxBytes) return
-    total += rendering.bytes - (renderings.get(key)?.bytes ?? 0)
-    renderings.delete(key)
-    renderings.set(key, rendering)
-    for (const [oldest, { bytes }] of renderings) {
-      if (total <= maxBytes) break
-      renderings.delete(oldest)
-      total -= bytes
-    }
-  }
-
-  async function* remembered(key: string, known: Rendering, signal: AbortSignal): AsyncGenerator<SpeechChunk> {
-    keep(key, known)
-    for (const chunk of known.chunks) {
+  async function* remembered(chunks: readonly SpeechChunk[], signal: AbortSignal): AsyncGenerator<SpeechChunk> {
+    for (const chunk of chunks) {
       if (signal.aborted) return
       // A copy: a consumer may hand the samples' buffer on to another thread.
       yield { samples: chunk.samples.slice(), words: chunk.words }
@@ -47,27 +29,20 @@ export function cached(voice: TextToSpeech, options: { readonly maxBytes?: numbe
       if (bytes <= maxBytes) chunks.push({ samples: chunk.samples.slice(), words: chunk.words })
       yield chunk
     }
-    if (!signal.aborted && bytes <= maxBytes) keep(key, { chunks, bytes })
+    if (!signal.aborted) renderings.set(key, chunks, bytes)
   }
 
   return {
     id: voice.id,
     languages: voice.languages,
-    readiness: () => voice.readiness(),
+    readiness: language => voice.readiness(language),
     synthesize(request, signal) {
-      const { text, language, voice: name, speed } = request
-      const key = JSON.stringify([
-        name ?? null,
-        name === undefined ? language.toLowerCase() : primaryTag(language),
-        speed ?? 1,
-        text,
-      ])
+      const key = renderingKey(request)
       const known = renderings.get(key)
-      return known === undefined ? made(key, request, signal) : remembered(key, known, signal)
+      return known === undefined ? made(key, request, signal) : remembered(known, signal)
     },
     async close() {
       renderings.clear()
-      total = 0
       await voice.close()
     },
   }

@@ -34,3 +34,9 @@ export function checkSpeechRequest(
 export function primaryTag(language: string): string {
   return language.split('-', 1)[0]!.toLowerCase()
 }
+
+/** The same for requests that sound the same. */
+export function renderingKey({ text, language, voice, speed }: SpeechRequest): string {
+  const tongue = voice === undefined ? language.toLowerCase() : primaryTag(language)
+  return JSON.stringify([voice ?? null, tongue, speed ?? 1, text])
+}

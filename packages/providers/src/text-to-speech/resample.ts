@@ -1,4 +1,5 @@
 import { SAMPLE_RATE_HZ } from '@parley/kernel'
+import { bessel0, sinc } from '../signal/windowed-sinc.ts'
 
 /** The telephone band ends at 3400 Hz; what lies at or above 4000 Hz would fold back into it. */
 const PASS_HZ = 3400
@@ -74,21 +75,6 @@ function design(fromHz: number, up: number, half: number): Float64Array {
     for (let k = 0; k < taps; k++) coefficients[phase * taps + k]! /= sum
   }
   return coefficients
-}
-
-function sinc(x: number): number {
-  return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x)
-}
-
-/** Modified Bessel function of the first kind, order zero, by its power series. */
-function bessel0(x: number): number {
-  let sum = 1
-  let term = 1
-  for (let k = 1; term > sum * 1e-12; k++) {
-    term *= (x / (2 * k)) ** 2
-    sum += term
-  }
-  return sum
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

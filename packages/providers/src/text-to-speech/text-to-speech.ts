@@ -9,8 +9,11 @@ export interface TextToSpeech {
   readonly id: string
   /** BCP 47 primary tags that this voice speaks: ["en"]. */
   readonly languages: readonly string[]
-  /** Why it cannot speak here ("espeak-ng is not installed"), or null when it can. */
-  readiness(): Promise<string | null>
+  /**
+   * Why it cannot speak here ("espeak-ng is not installed"), or null when it can. `language` (BCP 47, default the first
+   * of `languages`): one may be ready where another is not.
+   */
+  readiness(language?: string): Promise<string | null>
   /**
    * Speaks `text`. Chunks come as they are made, each at least 10 ms long but the last; iterating ends normally after the last chunk,
    * or at once, without an error, when `signal` aborts. Failures throw `ParleyError`.

@@ -1,0 +1,143 @@
+import { ParleyError } from '@parley/kernel'
+import type { Rendering } from '../simulated/rendering.ts'
+import { untilAborted } from '../text-to-speech/by-sentence.ts'
+import { ByteCapped } from '../text-to-speech/byte-capped.ts'
+import { checkSpeechRequest, primaryTag, renderingKey } from '../text-to-speech/request.ts'
+import { sentences } from '../text-to-speech/sentences.ts'
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
+import { Turnstile } from '../text-to-speech/turnstile.ts'
+import { LocalEspeak } from './local-espeak.ts'
+import { LocalFlite } from './local-flite.ts'
+import type { RenderingTask } from './rendering-worker.ts'
+import { TaskThread } from './task-thread.ts'
+
+/** Words are placed by their share of the sentence: short sentences place them better. */
+const MAX_SENTENCE_CHARACTERS = 160
+const RENDERING_OVERHEAD_BYTES = 500
+const MAX_WAITING = 1024
+
+export interface TonesVoiceOptions {
+  /** For all renderings together; default 64 MiB, 70 minutes of speech. */
+  readonly cacheBytes?: number
+  /** What speaks a language; default flite for English, espeak-ng for Spanish. Closed with this voice. */
+  readonly speakers?: Readonly<Record<string, Speaker>>
+}
+
+export interface Speaker {
+  readonly voice: TextToSpeech
+  /** Names of its voices for this language. */
+  readonly voices: readonly string[]
+}
+
+/**
+ * The built-in voice: a local voice speaks, and its words travel along as quiet tones that `TonesRecogniser` reads.
+ * Each sentence is made once, off this thread, for all who ask for it, and then remembered.
+ */
+export class TonesVoice implements TextToSpeech {
+  readonly id = 'simulated/tones-1'
+  readonly languages: readonly string[]
+  readonly #speakers: Readonly<Record<string, Speaker>>
+  readonly #renderings: ByteCapped<Rendering>
+  readonly #underWay = new Map<string, Promise<Rendering>>()
+  readonly #turnstile = new Turnstile({ places: 1, maxWaiting: MAX_WAITING })
+  readonly #thread = new TaskThread<RenderingTask, Rendering>({
+    name: 'tones',
+    script: new URL('./rendering-worker.ts', import.meta.url),
+    timeoutMs: 10_000,
+    heapMiB: 64,
+  })
+  readonly #closing = new AbortController()
+
+  constructor(options: TonesVoiceOptions = {}) {
+    this.#speakers = options.speakers ?? localSpeakers()
+    this.languages = Object.keys(this.#speakers)
+    this.#renderings = new ByteCapped(options.cacheBytes ?? 64 * 1024 * 1024)
+  }
+
+  async readiness(language = this.languages[0]!): Promise<string | null> {
+    const speaker = this.#speakers[primaryTag(language)]
+    return speaker === undefined ? `no voice for "${language}"` : speaker.voice.readiness()
+  }
+
+  async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
+    const voices = this.#speakers[primaryTag(request.language)]?.voices ?? []
+    checkSpeechRequest(request, { languages: this.languages, voices })
+    let before = 0
+    for (const text of sentences(request.text, MAX_SENTENCE_CHARACTERS)) {
+      const rendering = await untilAborted(signal, this.#rendering({ ...request, text }))
+      if (rendering === null) return
+      if (rendering.samples.length === 0) continue
+      const startMs = before / 8
+      before += rendering.samples.length
+      const words = rendering.words.map(word => ({ text: word.text, startMs: startMs + word.startSample / 8 }))
+      // A copy: a consumer may hand the samples' buffer on to another thread.
+      yield { samples: rendering.samples.slice(), words }
+      if (signal.aborted) return
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#renderings.clear()
+    const speakers = Object.values(this.#speakers)
+    await Promise.all([this.#thread.close(), ...speakers.map(({ voice }) => voice.close())])
+  }
+
+  /** Once for all who ask at the same time. It goes on when one of them leaves: the next will ask for it again. */
+  #rendering(request: SpeechRequest): Promise<Rendering> {
+    if (this.#closing.signal.aborted) return Promise.reject(closed())
+    const key = renderingKey(request)
+    const known = this.#renderings.get(key)
+    if (known !== undefined) return Promise.resolve(known)
+    const underWay = this.#underWay.get(key)
+    if (underWay !== undefined) return underWay
+    const making = this.#make(key, request).finally(() => this.#underWay.delete(key))
+    this.#underWay.set(key, making)
+    return making
+  }
+
+  async #make(key: string, request: SpeechRequest): Promise<Rendering> {
+    const speech = await this.#speak(request)
+    if (speech.length === 0) return { samples: speech, words: [] }
+    if (!(await this.#turnstile.enter(this.#closing.signal))) throw closed()
+    try {
+      const rendering = await this.#thread.run({ speech, text: request.text }, null)
+      if (!this.#closing.signal.aborted) {
+        const bytes = rendering.samples.byteLength + 2 * key.length + RENDERING_OVERHEAD_BYTES
+        this.#renderings.set(key, rendering, bytes)
+      }
+      return rendering
+    } catch (cause) {
+      if (this.#closing.signal.aborted) throw closed()
+      throw new ParleyError('voice_failed', 'The tones could not be made.', { retryable: true, cause })
+    } finally {
+      this.#turnstile.leave()
+    }
+  }
+
+  async #speak(request: SpeechRequest): Promise<Int16Array> {
+    const { voice } = this.#speakers[primaryTag(request.language)]!
+    const chunks: Int16Array[] = []
+    for await (const { samples } of voice.synthesize(request, this.#closing.signal)) chunks.push(samples)
+    if (this.#closing.signal.aborted) throw closed()
+    const speech = new Int16Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
+    let at = 0
+    for (const chunk of chunks) {
+      speech.set(chunk, at)
+      at += chunk.length
+    }
+    return speech
+  }
+}
+
+function closed(): ParleyError {
+  return new ParleyError('voice_closed', 'This voice was closed.')
+}
+
+function localSpeakers(): Record<string, Speaker> {
+  const flite = new LocalFlite()
+  return {
+    en: { voice: flite, voices: flite.voices },
+    es: { voice: new LocalEspeak(), voices: ['es', 'es-419'] },
+  }
+}

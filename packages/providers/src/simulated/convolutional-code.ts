@@ -1,0 +1,87 @@
+/** A convolutional code of rate 1/3 and constraint length 7, begun and ended in state 0; decoded by Viterbi's algorithm. */
+const STATES = 64
+export const TAIL_BITS = 6
+export const CODED_PER_BIT = 3
+const GENERATORS = [0o133, 0o171, 0o165] as const
+
+/** Index: the newest bit, then the six before it, newest highest. Three coded bits, the first generator's highest. */
+const OUTPUT = Uint8Array.from({ length: 2 * STATES }, (_, register) => {
+  let out = 0
+  for (const generator of GENERATORS) out = 2 * out + parity(register & generator)
+  return out
+})
+
+/** `bits` with their tail of zeros already in place; three coded bits for each. */
+export function encodeConvolutional(bits: Uint8Array): Uint8Array {
+  const coded = new Uint8Array(CODED_PER_BIT * bits.length)
+  let state = 0
+  for (let i = 0; i < bits.length; i++) {
+    const register = (bits[i]! << TAIL_BITS) | state
+    const out = OUTPUT[register]!
+    for (let j = 0; j < CODED_PER_BIT; j++) coded[CODED_PER_BIT * i + j] = (out >> (CODED_PER_BIT - 1 - j)) & 1
+    state = register >> 1
+  }
+  return coded
+}
+
+/** Finds the bits whose code agrees best with soft values. Its memory is for `maxBits` and used again and again. */
+export class ViterbiDecoder {
+  /** Of the path found: its agreement with the soft values, over the most that these allow. */
+  agreement = 0
+  readonly #cameFrom: Uint8Array
+  readonly #score = [new Float32Array(STATES), new Float32Array(STATES)] as const
+  readonly #branch = new Float32Array(1 << CODED_PER_BIT)
+
+  constructor(maxBits: number) {
+    this.#cameFrom = new Uint8Array(STATES * maxBits)
+  }
+
+  /** `soft[3i…3i+2]`: positive for 0, negative for 1, larger is surer. Writes `count` bits, the tail included. */
+  decode(soft: Float32Array, count: number, bits: Uint8Array): void {
+    let [from, to] = this.#score
+    from.fill(-1e9)
+    from[0] = 0
+    let most = 1e-9
+    for (let i = 0; i < count; i++) {
+      most += this.#weighBranches(soft, CODED_PER_BIT * i)
+      this.#step(from, to, STATES * i)
+      ;[from, to] = [to, from]
+    }
+    this.agreement = from[0]! / most
+    for (let i = count - 1, state = 0; i >= 0; i--) {
+      bits[i] = state >> (TAIL_BITS - 1)
+      state = ((state << 1) & (STATES - 1)) | this.#cameFrom[STATES * i + state]!
+    }
+  }
+
+  #weighBranches(soft: Float32Array, at: number): number {
+    const a = soft[at]!
+    const b = soft[at + 1]!
+    const c = soft[at + 2]!
+    for (let out = 0; out < this.#branch.length; out++) {
+      this.#branch[out] = (out & 4 ? -a : a) + (out & 2 ? -b : b) + (out & 1 ? -c : c)
+    }
+    return Math.abs(a) + Math.abs(b) + Math.abs(c)
+  }
+
+  /** State: the last six bits, newest highest. Two states lead into each: they differ in the bit that drops out. */
+  #step(from: Float32Array, to: Float32Array, trace: number): void {
+    const branch = this.#branch
+    for (let state = 0; state < STATES; state++) {
+      const bit = state >> (TAIL_BITS - 1)
+      const even = (state << 1) & (STATES - 1)
+      const register = (bit << TAIL_BITS) | even
+      const dropped0 = from[even]! + branch[OUTPUT[register]!]!
+      const dropped1 = from[even + 1]! + branch[OUTPUT[register + 1]!]!
+      const better = dropped1 > dropped0 ? 1 : 0
+      to[state] = better === 1 ? dropped1 : dropped0
+      this.#cameFrom[trace + state] = better
+    }
+  }
+}
+
+function parity(value: number): number {
+  let odd = 0
+  for (let rest = value; rest !== 0; rest &= rest - 1) odd ^= 1
+  return odd
+}

@@ -1,0 +1,182 @@
+import type { Samples } from '@parley/kernel'
+import { CARRIER_COS, CARRIER_PERIOD, CARRIER_SIN, PULSE, PULSE_HALF, SYMBOL } from './tone-line.ts'
+import type { WordPiece } from './word-code.ts'
+import { FRAME_SIZES, FrameReader, LONGEST_FRAME, PILOT_EVERY, pilot, SYNC_PILOTS } from './word-frame.ts'
+
+/** Baseband values per symbol: a frame is met within a tenth of a symbol. */
+const PER_SYMBOL = 5
+const HOP: Samples = SYMBOL / PER_SYMBOL
+const SYNC_HOPS = PER_SYMBOL * PILOT_EVERY * (SYNC_PILOTS - 1)
+/** Twice the longest frame: what a candidate still needs is never overwritten. */
+const RING = 4096
+const RING_MASK = RING - 1
+/** Least likeness (squared correlation) to the pilots that is worth a closer look; noise reaches it twice a second. */
+const LEAST_LIKENESS = 0.28
+/** A candidate must be the best within half a symbol. */
+const PEAK_REACH = 3
+/** Baseband power below which nothing was sent: quieter than the quietest frames by 20 dB. */
+const LEAST_POWER = 100
+const MAX_CANDIDATES = 16
+
+interface Candidate {
+  /** Hop of its first symbol. */
+  readonly start: number
+  /** The next frame size to try. */
+  size: number
+}
+
+export type OnWordPiece = (piece: WordPiece, startSample: Samples, endSample: Samples) => void
+
+/** Finds the frames of words in 8 kHz audio. Nothing is allocated but for what looks like a frame. */
+export class Demodulator {
+  readonly #onPiece: OnWordPiece
+  readonly #reader = new FrameReader()
+  readonly #symbols = new Float32Array(2 * LONGEST_FRAME.symbols)
+  /** The last samples, twice, so that a window of them is always in one piece. */
+  readonly #recent = new Float64Array(2 * PULSE.length)
+  #recentAt = 0
+  readonly #tapsRe = PULSE.map((tap, i) => tap * CARRIER_COS[i % CARRIER_PERIOD]!)
+  readonly #tapsIm = PULSE.map((tap, i) => -tap * CARRIER_SIN[i % CARRIER_PERIOD]!)
+  readonly #re = new Float32Array(RING)
+  readonly #im = new Float32Array(RING)
+  readonly #likeness = new Float32Array(RING)
+  #candidates: Candidate[] = []
+  /** Position of the next sample. */
+  #position: Samples = 0
+  /** Position of hop 0's newest sample. */
+  #origin: Samples = 0
+  #untilHop = HOP
+  #hop = 0
+  /** Frames before this hop are read. */
+  #doneHop = 0
+
+  constructor(onPiece: OnWordPiece) {
+    this.#onPiece = onPiece
+    this.restart(0)
+  }
+
+  /** Whether something that looks like a frame has begun and is not read yet; at the earliest 200 ms after its beginning. */
+  get receiving(): boolean {
+    return this.#candidates.length > 0
+  }
+
+  /** Everything heard is forgotten; the next sample stands at `position`. */
+  restart(position: Samples): void {
+    this.#position = position
+    this.#origin = position + HOP - 1
+    this.#untilHop = HOP
+    this.#hop = 0
+    this.#doneHop = 0
+    this.#candidates = []
+    this.#recent.fill(0)
+    this.#re.fill(0)
+    this.#im.fill(0)
+    this.#likeness.fill(0)
+  }
+
+  /** Audio that follows what was pushed before. */
+  push(audio: Int16Array, offset: number, count: Samples): void {
+    const size = PULSE.length
+    for (let i = 0; i < count; i++) {
+      this.#recent[this.#recentAt] = audio[offset + i]!
+      this.#recent[this.#recentAt + size] = audio[offset + i]!
+      this.#recentAt = this.#recentAt + 1 === size ? 0 : this.#recentAt + 1
+      this.#position++
+      if (--this.#untilHop > 0) continue
+      this.#untilHop = HOP
+      this.#onHop()
+    }
+  }
+
+  #onHop(): void {
+    const slot = this.#hop & RING_MASK
+    this.#filter(slot)
+    this.#likeness[slot] = this.#hop >= SYNC_HOPS ? this.#likenessAt(this.#hop) : 0
+    const peak = this.#hop - PEAK_REACH
+    if (peak >= SYNC_HOPS && this.#isPeak(peak)) this.#addCandidate(peak - SYNC_HOPS)
+    if (this.#candidates.length > 0) this.#readCandidates()
+    this.#hop++
+  }
+
+  /** Mixed down and matched in one: the window starts `size` samples back, so its phase turns with the position. */
+  #filter(slot: number): void {
+    const size = PULSE.length
+    let re = 0
+    let im = 0
+    for (let i = 0, at = this.#recentAt; i < size; i++, at++) {
+      const sample = this.#recent[at]!
+      re += this.#tapsRe[i]! * sample
+      im += this.#tapsIm[i]! * sample
+    }
+    const phase = (this.#position - size + 2 * CARRIER_PERIOD) % CARRIER_PERIOD
+    const cos = CARRIER_COS[phase]!
+    const sin = CARRIER_SIN[phase]!
+    this.#re[slot] = re * cos + im * sin
+    this.#im[slot] = im * cos - re * sin
+  }
+
+  #likenessAt(last: number): number {
+    let re = 0
+    let im = 0
+    let power = 0
+    for (let j = 0, hop = last - SYNC_HOPS; j < SYNC_PILOTS; j++, hop += PER_SYMBOL * PILOT_EVERY) {
+      const a = this.#re[hop & RING_MASK]!
+      const b = this.#im[hop & RING_MASK]!
+      const sign = pilot(j)
+      re += sign * a
+      im += sign * b
+      power += a * a + b * b
+    }
+    return power < LEAST_POWER * SYNC_PILOTS ? 0 : (re * re + im * im) / (SYNC_PILOTS * power)
+  }
+
+  #isPeak(hop: number): boolean {
+    const likeness = this.#likeness[hop & RING_MASK]!
+    if (likeness < LEAST_LIKENESS) return false
+    for (let d = 1; d <= PEAK_REACH; d++) {
+      if (this.#likeness[(hop - d) & RING_MASK]! > likeness) return false
+      if (this.#likeness[(hop + d) & RING_MASK]! >= likeness) return false
+    }
+    return true
+  }
+
+  #addCandidate(start: number): void {
+    if (start < this.#doneHop || this.#candidates.length >= MAX_CANDIDATES) return
+    this.#candidates.push({ start, size: 0 })
+  }
+
+  #readCandidates(): void {
+    for (const candidate of this.#candidates) {
+      while (candidate.size < FRAME_SIZES.length) {
+        const size = FRAME_SIZES[candidate.size]!
+        const lastHop = candidate.start + PER_SYMBOL * (size.symbols - 1)
+        if (lastHop > this.#hop) break
+        candidate.size++
+        const piece = this.#read(candidate.start, candidate.size - 1)
+        if (piece === null) continue
+        this.#doneHop = lastHop + 1
+        this.#candidates = this.#candidates.filter(({ start }) => start >= this.#doneHop)
+        const at = this.#sampleOf(candidate.start)
+        this.#onPiece(piece, at, at + SYMBOL * size.symbols)
+        return
+      }
+    }
+    if (this.#candidates.some(({ size }) => size === FRAME_SIZES.length))
+      this.#candidates = this.#candidates.filter(({ size }) => size < FRAME_SIZES.length)
+  }
+
+  #read(start: number, sizeIndex: number): WordPiece | null {
+    const size = FRAME_SIZES[sizeIndex]!
+    for (let i = 0; i < size.symbols; i++) {
+      const slot = (start + PER_SYMBOL * i) & RING_MASK
+      this.#symbols[2 * i] = this.#re[slot]!
+      this.#symbols[2 * i + 1] = this.#im[slot]!
+    }
+    return this.#reader.read(this.#symbols, size)
+  }
+
+  /** The middle of the symbol that a hop matches. */
+  #sampleOf(hop: number): Samples {
+    return this.#origin + HOP * hop - PULSE_HALF
+  }
+}

@@ -1,0 +1,52 @@
+import type { Samples } from '@parley/kernel'
+import { lowPass } from '../signal/windowed-sinc.ts'
+import { activeLevel, alignWords, type SpokenWord } from './alignment.ts'
+import { addTones } from './modulator.ts'
+import { BETWEEN_FRAMES, PULSE_HALF, SPEECH_PASS_HZ, SYMBOL, TONE_BAND_HZ } from './tone-line.ts'
+import { framesOfWord } from './word-frame.ts'
+
+/** Tones below the speech's active level, dB. */
+const TONES_BELOW_SPEECH_DB = 28
+/** For speech that is hardly there: tones must stay above the steps of mu-law. */
+const LEAST_TONE_RMS = 40
+
+const SPEECH_FILTER = lowPass(SPEECH_PASS_HZ, TONE_BAND_HZ, 60)
+
+export interface Rendering {
+  /** The speech below the tone band, with its words' tones above; longer than the speech where the tones needed it. */
+  readonly samples: Int16Array
+  readonly words: readonly SpokenWord[]
+}
+
+/** Speech of `text` with the words of `text` in tones, each from where it is spoken, or as soon as the one before is through. */
+export function renderWithTones(speech: Int16Array, text: string): Rendering {
+  const words = alignWords(text, speech)
+  const frames: { at: Samples; symbols: Float32Array }[] = []
+  let free = PULSE_HALF
+  for (const { text: word, startSample } of words) {
+    free = Math.max(free, startSample)
+    for (const symbols of framesOfWord(word)) {
+      frames.push({ at: free, symbols })
+      free += (symbols.length / 2) * SYMBOL + BETWEEN_FRAMES
+    }
+  }
+  const audio = new Float32Array(Math.max(speech.length, frames.length === 0 ? 0 : free + PULSE_HALF))
+  filterInto(audio, speech)
+  const level = Math.max(LEAST_TONE_RMS, activeLevel(speech) * 10 ** (-TONES_BELOW_SPEECH_DB / 20))
+  for (const { at, symbols } of frames) addTones(audio, at, symbols, level)
+  const samples = new Int16Array(audio.length)
+  for (let i = 0; i < audio.length; i++) samples[i] = Math.max(-32_768, Math.min(32_767, Math.round(audio[i]!)))
+  return { samples, words }
+}
+
+/** Low-passed without delay. */
+function filterInto(audio: Float32Array, speech: Int16Array): void {
+  const half = SPEECH_FILTER.length >> 1
+  const padded = new Float64Array(speech.length + 2 * half)
+  padded.set(speech, half)
+  for (let n = 0; n < speech.length; n++) {
+    let sum = SPEECH_FILTER[half]! * padded[n + half]!
+    for (let k = 0; k < half; k++) sum += SPEECH_FILTER[k]! * (padded[n + k]! + padded[n + 2 * half - k]!)
+    audio[n] = sum
+  }
+}

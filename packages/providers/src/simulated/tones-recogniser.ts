@@ -1,0 +1,41 @@
+import { type Ms, msToSamples, ParleyError } from '@parley/kernel'
+import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
+import { primaryTag } from '../text-to-speech/request.ts'
+import { TonesStream } from './tones-stream.ts'
+
+const DEFAULT_ENDPOINTING_MS: Ms = 300
+/** A word is known to be under way only 200 ms after it began. */
+const LEAST_ENDPOINTING_MS: Ms = 200
+
+/**
+ * The built-in recogniser: it understands what `TonesVoice` says, by the tones in which the words travel with the
+ * speech, and only what really came down the line. Anybody else's speech it notices, as "unintelligible". Keywords are
+ * ignored. `endpointingMs`: default 300, at least 200.
+ */
+export class TonesRecogniser implements SpeechToText {
+  readonly id = 'simulated/tones-1'
+  readonly languages = ['en', 'es']
+  readonly #streams = new Set<TonesStream>()
+  #closed = false
+
+  async readiness(): Promise<string | null> {
+    return null
+  }
+
+  open(options: SpeechStreamOptions): SpeechStream {
+    if (this.#closed) throw new ParleyError('recogniser_closed', 'This recogniser was closed.')
+    if (!this.languages.includes(primaryTag(options.language))) {
+      const known = this.languages.join(', ')
+      throw new ParleyError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
+    }
+    const endpointingMs = Math.max(options.endpointingMs ?? DEFAULT_ENDPOINTING_MS, LEAST_ENDPOINTING_MS)
+    const stream = new TonesStream(msToSamples(endpointingMs), () => this.#streams.delete(stream))
+    this.#streams.add(stream)
+    return stream
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const stream of this.#streams) stream.close()
+  }
+}

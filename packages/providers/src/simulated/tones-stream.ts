@@ -1,0 +1,146 @@
+import { msToSamples, type Samples } from '@parley/kernel'
+import { VoiceActivity } from '@parley/media'
+import type { HeardWord, SpeechEvent, SpeechStream } from '../speech-to-text/speech-to-text.ts'
+import { Demodulator } from './demodulator.ts'
+import { toneBandFilter } from './tone-band-filter.ts'
+import { WordJoiner } from './word-joiner.ts'
+
+/** 20 ms. */
+const BLOCK: Samples = 160
+const SILENCE = new Int16Array(BLOCK)
+/** A gap is heard as silence up to here; in a longer one nothing is left of what was before. */
+const LONGEST_GAP: Samples = msToSamples(3000)
+/** A cough is no speech that wants to be understood. */
+const LEAST_SPEECH: Samples = msToSamples(250)
+/** More words without a pause are made final as they come. */
+const MOST_WORDS = 1000
+const SPEECH_END_AFTER_MS = 100
+
+/** One call's ear: words by the demodulator, speech by voice activity on what is left without the tones. */
+export class TonesStream implements SpeechStream {
+  readonly #endpointing: Samples
+  readonly #onClose: () => void
+  readonly #demodulator = new Demodulator((piece, startSample, endSample) =>
+    this.#joiner.push(piece, startSample, endSample),
+  )
+  readonly #joiner = new WordJoiner(word => this.#onWord(word))
+  readonly #filter = toneBandFilter()
+  readonly #voice = new VoiceActivity({ hangoverMs: SPEECH_END_AFTER_MS })
+  readonly #speech = new Int16Array(BLOCK)
+  #listener: (event: SpeechEvent) => void = () => {}
+  #closed = false
+  /** Position of the next sample; null before the first. */
+  #position: Samples | null = null
+  #words: HeardWord[] = []
+  /** Of what is not final yet: when speech began, when it ended last, and how much it was. */
+  #speechStart: Samples | null = null
+  #speechSince: Samples = 0
+  #speechEnd: Samples = 0
+  #spoken: Samples = 0
+
+  constructor(endpointing: Samples, onClose: () => void) {
+    this.#endpointing = endpointing
+    this.#onClose = onClose
+  }
+
+  onEvent(listener: (event: SpeechEvent) => void): void {
+    this.#listener = listener
+  }
+
+  write(samples: Int16Array, atSample: Samples): void {
+    if (this.#closed) return
+    const position = this.#position ?? this.#restart(atSample)
+    if (atSample > position) this.#bridge(atSample - position, atSample)
+    for (let from = Math.max(0, position - atSample); from < samples.length; from += BLOCK) {
+      this.#hear(samples, from, Math.min(BLOCK, samples.length - from))
+    }
+  }
+
+  finalize(): void {
+    if (this.#closed) return
+    this.#endSegment(true)
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#listener = () => {}
+    this.#onClose()
+  }
+
+  #restart(position: Samples): Samples {
+    this.#demodulator.restart(position)
+    this.#filter.reset()
+    this.#position = position
+    return position
+  }
+
+  #bridge(gap: Samples, atSample: Samples): void {
+    const heard = Math.min(gap, LONGEST_GAP)
+    for (let left = heard; left > 0; left -= BLOCK) this.#hear(SILENCE, 0, Math.min(BLOCK, left))
+    if (gap > heard) this.#restart(atSample)
+  }
+
+  #hear(samples: Int16Array, offset: number, count: Samples): void {
+    const position = this.#position!
+    this.#position = position + count
+    this.#filter.filter(samples, offset, count, this.#speech, 0)
+    this.#voice.push(position - this.#filter.delay, this.#speech, 0, count)
+    for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) this.#onEdge(edge)
+    this.#demodulator.push(samples, offset, count)
+    if (this.#segmentIsOver()) this.#endSegment(false)
+  }
+
+  #onEdge(edge: 'speech-start' | 'speech-end'): void {
+    const at = this.#voice.position
+    if (edge === 'speech-end') {
+      // Speech that ran on over a final has begun already.
+      this.#speechStart ??= this.#speechSince
+      this.#spoken += Math.max(0, at - this.#speechSince)
+      this.#speechEnd = Math.max(this.#speechEnd, at)
+      return
+    }
+    this.#speechSince = at
+    this.#startSpeech(at)
+  }
+
+  #startSpeech(at: Samples): void {
+    if (this.#speechStart !== null) return
+    this.#speechStart = at
+    this.#listener({ type: 'speech-started', atSample: at })
+  }
+
+  #onWord(word: HeardWord): void {
+    this.#startSpeech(word.startSample)
+    this.#speechEnd = Math.max(this.#speechEnd, word.endSample)
+    this.#words = [...this.#words, word]
+    this.#listener({ type: 'partial', text: textOf(this.#words), words: this.#words })
+    if (this.#words.length >= MOST_WORDS) this.#endSegment(false)
+  }
+
+  #segmentIsOver(): boolean {
+    if (this.#speechStart === null || this.#voice.speaking || this.#demodulator.receiving) return false
+    return this.#position! - this.#speechEnd >= this.#endpointing
+  }
+
+  #endSegment(fromFinalize: boolean): void {
+    const words = this.#words
+    const start = this.#speechStart
+    const position = this.#position ?? 0
+    const running = this.#voice.speaking ? Math.max(0, position - this.#speechSince) : 0
+    const spoken = this.#spoken + running
+    const end = this.#voice.speaking ? position : this.#speechEnd
+    this.#words = []
+    this.#speechStart = null
+    this.#spoken = 0
+    this.#speechSince = position
+    if (words.length === 0 && start !== null && spoken >= LEAST_SPEECH && !this.#demodulator.receiving) {
+      this.#listener({ type: 'unintelligible', startSample: start, endSample: end })
+    }
+    if (words.length > 0 || fromFinalize) this.#listener({ type: 'final', text: textOf(words), words, fromFinalize })
+  }
+}
+
+function textOf(words: readonly HeardWord[]): string {
+  return words.map(({ text }) => text).join(' ')
+}

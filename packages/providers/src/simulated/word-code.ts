@@ -1,0 +1,113 @@
+/**
+ * Written words as bits. Five bits stand for a letter, comma or full stop; a mark before the letter for a capital;
+ * another for one of 64 signs of European writing and digits; the last for a byte of UTF-8. What follows the end mark
+ * is zero. Long words come in pieces: the mark of a capital followed by the end mark stands where one was cut.
+ */
+export interface WordPiece {
+  readonly text: string
+  /** The word began in the piece before. */
+  readonly continues: boolean
+  /** The word goes on in the next piece. */
+  readonly goesOn: boolean
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz,.'
+const END = 0
+const CAPITAL = 29
+const SIGN = 30
+const BYTE = 31
+const CODE_BITS = 5
+const SIGN_BITS = 6
+const BYTE_BITS = 8
+const CUT = [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
+const SIGNS = '0123456789\'-?!:;/@#$%&()+*=_"€£¿¡áéíóúüñàèìòùâêîôûäößçãõœæåø’“”…'
+
+const signOf = new Map([...SIGNS].map((sign, i) => [sign, i] as const))
+const signs = [...SIGNS]
+
+/** The bits (0 or 1) of `word`, in pieces of at most `mostBits` (72 or more: a character is never cut); without an end mark. */
+export function wordBits(word: string, mostBits: number): number[][] {
+  const pieces: number[][] = []
+  let piece: number[] = []
+  for (const character of word) {
+    const bits = characterBits(character)
+    if (piece.length + bits.length > mostBits - CUT.length) {
+      pieces.push([...piece, ...CUT])
+      piece = [...CUT]
+    }
+    piece.push(...bits)
+  }
+  return [...pieces, piece]
+}
+
+function characterBits(character: string): number[] {
+  const bits: number[] = []
+  const letter = LETTERS.indexOf(character)
+  if (letter >= 0) put(bits, letter + 1, CODE_BITS)
+  else if (/^[A-Z]$/.test(character)) {
+    put(bits, CAPITAL, CODE_BITS)
+    put(bits, LETTERS.indexOf(character.toLowerCase()) + 1, CODE_BITS)
+  } else if (signOf.has(character)) {
+    put(bits, SIGN, CODE_BITS)
+    put(bits, signOf.get(character)!, SIGN_BITS)
+  } else {
+    for (const byte of new TextEncoder().encode(character)) {
+      put(bits, BYTE, CODE_BITS)
+      put(bits, byte, BYTE_BITS)
+    }
+  }
+  return bits
+}
+
+/** What `bits[0…count)` spell, or null when they spell nothing: what lies after the end is not zero, or is no UTF-8. */
+export function pieceOfBits(bits: Uint8Array, count: number): WordPiece | null {
+  let continues = false
+  let goesOn = false
+  const bytes: number[] = []
+  let at = 0
+  const take = (width: number): number => {
+    if (at + width > count) return -1
+    let value = 0
+    for (let i = 0; i < width; i++) value = 2 * value + bits[at++]!
+    return value
+  }
+  const append = (text: string) => bytes.push(...new TextEncoder().encode(text))
+  while (count - at >= CODE_BITS) {
+    const code = take(CODE_BITS)
+    if (code === END) break
+    if (code === BYTE || code === SIGN) {
+      const value = take(code === BYTE ? BYTE_BITS : SIGN_BITS)
+      if (value < 0 || (code === SIGN && value >= signs.length)) return null
+      if (code === BYTE) bytes.push(value)
+      else append(signs[value]!)
+    } else if (code === CAPITAL) {
+      const letter = take(CODE_BITS)
+      if (letter === END) {
+        if (bytes.length > 0) {
+          goesOn = true
+          break
+        }
+        continues = true
+        continue
+      }
+      if (letter < 1 || letter > 26) return null
+      append(LETTERS[letter - 1]!.toUpperCase())
+    } else append(LETTERS[code - 1]!)
+  }
+  for (; at < count; at++) if (bits[at] !== 0) return null
+  if (bytes.length === 0) return null
+  const text = decodeUtf8(Uint8Array.from(bytes))
+  return text === null ? null : { text, continues, goesOn }
+}
+
+function put(bits: number[], value: number, width: number): void {
+  for (let shift = width - 1; shift >= 0; shift--) bits.push((value >> shift) & 1)
+}
+
+function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}

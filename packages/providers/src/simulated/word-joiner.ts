@@ -1,0 +1,28 @@
+import type { Samples } from '@parley/kernel'
+import type { HeardWord } from '../speech-to-text/speech-to-text.ts'
+import { LONGEST_GAP_IN_WORD } from './tone-line.ts'
+import type { WordPiece } from './word-code.ts'
+
+const MOST_CHARACTERS = 4096
+
+/** Puts the pieces of long words together. A word of which a piece is missing is lost as a whole. */
+export class WordJoiner {
+  readonly #onWord: (word: HeardWord) => void
+  #begun: HeardWord | null = null
+
+  constructor(onWord: (word: HeardWord) => void) {
+    this.#onWord = onWord
+  }
+
+  push(piece: WordPiece, startSample: Samples, endSample: Samples): void {
+    const begun = this.#begun
+    this.#begun = null
+    let word: HeardWord = { text: piece.text, startSample, endSample }
+    if (piece.continues) {
+      if (begun === null || startSample - begun.endSample > LONGEST_GAP_IN_WORD) return
+      word = { text: begun.text + piece.text, startSample: begun.startSample, endSample }
+    }
+    if (!piece.goesOn) this.#onWord(word)
+    else if (word.text.length <= MOST_CHARACTERS) this.#begun = word
+  }
+}

@@ -1,0 +1,37 @@
+/** Remembers values under keys, at most `maxBytes` of them, forgetting what was not asked for longest. */
+export class ByteCapped<Value> {
+  readonly #maxBytes: number
+  readonly #entries = new Map<string, { readonly value: Value; readonly bytes: number }>()
+  #total = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    // Last in the map's order: the first to be forgotten stands first.
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    return entry.value
+  }
+
+  /** What is larger than all of it is not kept. */
+  set(key: string, value: Value, bytes: number): void {
+    if (bytes > this.#maxBytes) return
+    this.#total += bytes - (this.#entries.get(key)?.bytes ?? 0)
+    this.#entries.delete(key)
+    this.#entries.set(key, { value, bytes })
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#total <= this.#maxBytes) break
+      this.#entries.delete(oldest)
+      this.#total -= entry.bytes
+    }
+  }
+
+  clear(): void {
+    this.#entries.clear()
+    this.#total = 0
+  }
+}

@@ -15,7 +15,7 @@ export type { Diagnostic, DiagnosticCode, DiagnosticFix, EdgeSlot, FixEdit } fro
 export type { Edge, Equation, TransitionCondition } from './plan/edge.ts'
 export type { Component, Flow } from './plan/flow.ts'
 export type { Instruction } from './plan/instruction.ts'
-export { isSystemVariable, VARIABLE_NAME } from './plan/names.ts'
+export { isSystemVariable, isVariableName } from './plan/names.ts'
 export type { FlowNode, NodeType } from './plan/node.ts'
 export { type Draft, draftSchema, type ParsedDraft, PLAN_SCHEMA_VERSION, type Plan, planSchema } from './plan/plan.ts'
 export type { ModelIdentity, ModelRef, Providers, SecretRef } from './plan/references.ts'

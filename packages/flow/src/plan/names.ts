@@ -26,19 +26,24 @@ export function identifier(max: number): z.ZodType<string, string> {
 /** Nodes and components: 1..63 characters without `/` and controls. */
 export const nodeId: z.ZodType<string, string> = text(1, 63).refine(
   // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what it refuses
-  value => !/[/\u0000-\u001f\u007f-\u009f]/.test(value),
-  'a node or component id holds neither "/" nor control characters',
+  value => !/[/\u0000-\u001f\u007f-\u009f]/.test(value) && value !== '__proto__',
+  'a node or component id holds neither "/" nor control characters, and is not __proto__',
 )
 
 /** An edge, 1..64 characters, unique in its node. */
 export const edgeId: z.ZodType<string, string> = text(1, 64)
 
 /** A dynamic variable: letter or `_`, then letters, digits, `_ . -`; 1..128. */
-export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/
 
 export const variableName: z.ZodType<string, string> = z
   .string()
-  .regex(VARIABLE_NAME, 'a variable name: a letter or _, then letters, digits, _ . -; at most 128')
+  .refine(isVariableName, 'a variable name: a letter or _, then letters, digits, _ . -; at most 128')
+
+export function isVariableName(name: string): boolean {
+  // The one name that plain objects cannot hold.
+  return VARIABLE_NAME.test(name) && name !== '__proto__'
+}
 
 /** Names that only the system sets. */
 export function isSystemVariable(name: string): boolean {

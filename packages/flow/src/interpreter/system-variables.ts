@@ -1,0 +1,71 @@
+import type { UnixMs } from '@parley/kernel'
+
+const DAY_MS = 86_400_000
+const CALENDAR_DAYS = 14
+
+/** What the system knows of a conversation. */
+export interface SystemFacts {
+  readonly now: UnixMs
+  /** IANA name of the agent's time zone. */
+  readonly timezone: string
+  /** Names of the node the conversation is in and of the one before. */
+  readonly node: string | undefined
+  readonly previousNode: string | undefined
+  /** Turns of the caller in a row that were speech without words. */
+  readonly notUnderstood: number
+  /** Digits of the caller's last turn; null when it was speech. */
+  readonly digits: string | null
+  /** What became of the last action: succeeded, failed or uncertain. */
+  readonly actionOutcome: string | null
+}
+
+const FIXED: Readonly<Record<string, (facts: SystemFacts) => string | undefined>> = {
+  current_time: facts => timeIn(facts.timezone, facts.now),
+  current_calendar: facts => calendarIn(facts.timezone, facts.now),
+  current_agent_state: facts => facts.node,
+  previous_agent_state: facts => facts.previousNode,
+  current_not_understood: facts => String(facts.notUnderstood),
+  current_digits: facts => facts.digits ?? undefined,
+  current_action_outcome: facts => facts.actionOutcome ?? undefined,
+}
+
+const TIME_PREFIX = 'current_time_'
+
+/** The value of a `current_` or `previous_` variable; undefined where there is none. `current_time_Europe/Madrid` is the time there. */
+export function systemVariable(name: string, facts: SystemFacts): string | undefined {
+  if (Object.hasOwn(FIXED, name)) return FIXED[name]!(facts)
+  return name.startsWith(TIME_PREFIX) ? timeIn(name.slice(TIME_PREFIX.length), facts.now) : undefined
+}
+
+/** Whether a template may refer to the name. */
+export function isKnownSystemVariable(name: string): boolean {
+  return (
+    Object.hasOwn(FIXED, name) ||
+    (name.startsWith(TIME_PREFIX) && timeIn(name.slice(TIME_PREFIX.length), 0) !== undefined)
+  )
+}
+
+function timeIn(timeZone: string, now: UnixMs): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'full', timeStyle: 'long' }).format(now)
+  } catch {
+    // Not a time zone, or not a time.
+    return undefined
+  }
+}
+
+function calendarIn(timeZone: string, now: UnixMs): string | undefined {
+  try {
+    const day = new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      weekday: 'long',
+      year: 'numeric',
+      month: 'long',
+      day: 'numeric',
+    })
+    const days = Array.from({ length: CALENDAR_DAYS }, (_, index) => day.format(now + index * DAY_MS))
+    return days.map((text, index) => (index === 0 ? `${text} (today)` : text)).join('\n')
+  } catch {
+    return undefined
+  }
+}

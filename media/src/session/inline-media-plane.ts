@@ -11,6 +11,9 @@ import { MemoryRecorder } from './session-recorder.ts'
 import { SessionRings } from './session-rings.ts'
 import type { VirtualPacketNetwork, VirtualSocket } from './virtual-packet-network.ts'
 
+/** A clock that runs at a rate of its own comes back from a deadline rounded. */
+const CLOCK_ROUNDING_MS = 1e-6
+
 export interface InlineMediaPlaneOptions {
   readonly time: Time
   readonly random: Random
@@ -173,11 +176,14 @@ class InlineSession {
   readonly #tick = (): void => {
     const core = this.#core
     const now = this.#options.time.now()
+    // A machine that stood still: as on a media thread the newest slot is sent, and what has waited is heard first.
+    const missed = Math.max(0, Math.floor((now - this.#slotMs + CLOCK_ROUNDING_MS) / this.#ptimeMs))
+    this.#slotMs += missed * this.#ptimeMs
     const length = core.tick(this.#slotMs, this.#packet)
     if (length > 0) this.#rtp.send(this.#packet, length, core.ipv4, core.port)
     const report = core.tickRtcp(now, this.#packet)
     if (report > 0) this.#rtcp.send(this.#packet, report, core.rtcpIpv4, core.rtcpPort)
-    core.advance(now)
+    if (missed === 0) core.advance(now)
     this.#slotMs += this.#ptimeMs
     this.#timer = this.#options.time.at(this.#slotMs, this.#tick)
   }

@@ -9,9 +9,8 @@ export type PacketIoKind = PacketIo['kind']
  * The packet layer to use: native where it is built, else portable, or the one asked for. Throws `ParleyError`
  * "native_packet_io_unavailable" when native is asked for and cannot be loaded.
  */
-export function choosePacketIo(wanted: PacketIoKind | undefined): PacketIoKind {
+export function choosePacketIo(wanted: PacketIoKind | undefined, addon = loadNativeAddon()): PacketIoKind {
   if (wanted === 'portable') return wanted
-  const addon = loadNativeAddon()
   if (typeof addon !== 'string') return 'native'
   if (wanted === 'native') throw new ParleyError('native_packet_io_unavailable', addon)
   return 'portable'

@@ -1,4 +1,4 @@
-import { MachineDriver, type Time } from '@parley/kernel'
+import { MachineDriver, type Ms, type Time, type Timer } from '@parley/kernel'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { Flow } from '../transport/transport.ts'
 import { ackToFailure } from './failure-ack.ts'
@@ -33,6 +33,8 @@ export interface ClientTransaction {
   readonly destination: Destination
   /** Forgets the transaction: nothing more is sent or told. */
   abandon(): void
+  /** The same at `deadline`, unless a final response has come by then. */
+  abandonAt(deadline: Ms): void
 }
 
 type Signal = { readonly type: 'response'; readonly response: SipResponse } | { readonly type: 'transport-error' }
@@ -53,6 +55,8 @@ export class ClientTransactionEntry implements ClientTransaction {
   handedOver = false
   readonly #once: boolean
   #driver: { handle(input: Signal): void; stop(): void } | undefined
+  #time: Time | undefined
+  #limit: Timer | undefined
   #lastFlow: Flow | undefined
   #failure: RequestFailure | undefined
   #over = false
@@ -70,6 +74,7 @@ export class ClientTransactionEntry implements ClientTransaction {
   }
 
   start(time: Time, settings: TimerSettings): void {
+    this.#time = time
     const timers = timersFor(settings, transportOf(this.destination) !== 'udp')
     if (this.request.method === 'INVITE') {
       const machine = new InviteClientTransaction(time.now(), timers)
@@ -113,6 +118,7 @@ export class ClientTransactionEntry implements ClientTransaction {
   receive(response: SipResponse, flow: Flow): void {
     this.answered = true
     this.#lastFlow = flow
+    if (response.status >= 200) this.#limit?.cancel()
     this.#driver?.handle({ type: 'response', response })
   }
 
@@ -137,7 +143,12 @@ export class ClientTransactionEntry implements ClientTransaction {
   abandon(): void {
     if (this.#over) return
     this.#over = true
+    this.#limit?.cancel()
     this.#driver?.stop()
     this.#layer.forget()
+  }
+
+  abandonAt(deadline: Ms): void {
+    if (!this.#over) this.#limit = this.#time?.at(deadline, () => this.abandon())
   }
 }

@@ -200,7 +200,6 @@ export class ClientRequest {
     }
     if ('target' in destination) this.#rate(destination.target, response)
     if (this.#over) {
-      this.#cancelTimer?.cancel()
       // Only an INVITE gets here: 2xx of other forks and retransmissions, for as long as Timer M runs.
       this.#options.onResponse(response, flow)
       return
@@ -273,7 +272,7 @@ export class ClientRequest {
       if (this.#over) return
       this.#over = true
       // A 2xx that comes all the same has to be acknowledged and hung up: its transaction lives on for one more 64*T1.
-      this.#cancelTimer = this.#ctx.time.at(this.#ctx.time.now() + 64 * this.#ctx.timers.t1, () => invite.abandon())
+      invite.abandonAt(this.#ctx.time.now() + 64 * this.#ctx.timers.t1)
       this.#options.onFailure({ cause: 'timeout', code: 'cancel_unanswered', detail: 'no final response after CANCEL' })
     })
   }

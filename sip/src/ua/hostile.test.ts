@@ -13,7 +13,19 @@ function pick<Item>(random: Random, items: readonly Item[]): Item {
 
 /** Anything at all in answer to anything at all. */
 function nonsense(random: Random, peer: RawPeer, callIds: readonly string[], tags: readonly string[]): void {
-  const method = pick(random, ['INVITE', 'ACK', 'BYE', 'CANCEL', 'INFO', 'OPTIONS', 'UPDATE', 'PRACK', 'NOTIFY', 'X'])
+  const method = pick(random, [
+    'INVITE',
+    'ACK',
+    'BYE',
+    'CANCEL',
+    'INFO',
+    'OPTIONS',
+    'UPDATE',
+    'PRACK',
+    'NOTIFY',
+    'REFER',
+    'X',
+  ])
   switch (randomBelow(random, 4)) {
     case 0: {
       const contact = pick(random, ['*', '<tel:+1>', '<sip:x@10.0.0.9>', '<sip:>', '<sip:x@[::1]:99999>', '"', ''])
@@ -32,6 +44,12 @@ function nonsense(random: Random, peer: RawPeer, callIds: readonly string[], tag
             'Require: x',
             'Route: <sip:a.test;lr>',
             'Expires: 1',
+            'Require: 100rel',
+            'Session-Expires: 1;refresher=uas\r\nSupported: timer',
+            'Session-Expires: 90;refresher=uac\r\nRequire: timer\r\nMin-SE: 4294967295',
+            'Event: refer\r\nSubscription-State: terminated;reason=x\r\nContent-Type: message/sipfrag',
+            'RAck: 1 1 INVITE',
+            'Content-Type: application/sdp',
           ]),
         ],
         body: pick(random, ['', 'v=0']),
@@ -43,7 +61,7 @@ function nonsense(random: Random, peer: RawPeer, callIds: readonly string[], tag
       const heard = peer.heard.filter(({ message }) => message.kind === 'request')
       const entry = heard[randomBelow(random, Math.max(1, heard.length))]
       if (entry?.message.kind !== 'request') return
-      const status = pick(random, [100, 180, 183, 200, 200, 202, 302, 401, 407, 481, 487, 491, 500, 503, 603])
+      const status = pick(random, [100, 180, 183, 200, 200, 202, 302, 401, 407, 422, 481, 487, 491, 500, 503, 603])
       const challenge = pick(random, [
         'Digest realm="a", nonce="b"',
         'Digest',
@@ -55,6 +73,18 @@ function nonsense(random: Random, peer: RawPeer, callIds: readonly string[], tag
         headers: [
           [status === 407 ? 'Proxy-Authenticate' : 'WWW-Authenticate', challenge],
           ['Retry-After', 'soon'],
+          ...pick<[string, string][]>(random, [
+            [],
+            [
+              ['Require', '100rel'],
+              ['RSeq', String(randomBelow(random, 4))],
+            ],
+            [
+              ['Session-Expires', pick(random, ['90;refresher=uas', '1;refresher=uac', '99999999999', 'x', '600'])],
+              ['Allow', pick(random, ['UPDATE', 'INVITE', ''])],
+            ],
+            [['Min-SE', pick(random, ['90', '2000', '4294967295', '-1'])]],
+          ]),
         ],
         body: pick(random, ['', 'v=0']),
         contactHost: pick(random, ['10.0.0.9', 'peer.test', 'nowhere.invalid']),
@@ -89,11 +119,19 @@ it('whatever a peer says in whatever order: nothing is thrown, every session end
         if (event.type === 'offer' && told.state === 'confirmed') told.acceptOffer(sdp('ok'))
       }
     }
-    const calls = [0, 1].map(() => pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials }))
+    const uri = sipUri('x', 'peer.test', 'udp')
+    const calls = [0, 1].map(() =>
+      pair.call({ uri, credentials, sessionTimer: { expiresS: 90, refresher: 'local' } }, (event, told) => {
+        if (told.state !== 'confirmed') return
+        if (event.type === 'answered' && randomBelow(random, 2) === 0) told.refer(uri)
+        if (event.type === 'offer' && randomBelow(random, 2) === 0) told.acceptOffer(sdp('ok'))
+        if (event.type === 'refresh') told.reoffer(sdp('offer'))
+      }),
+    )
     for (let step = 0; step < 60; step++) {
       const tags = ['raw-tag', 't1', 't2', 't3', ...peer.requests.map(({ from }) => from.params.get('tag') ?? '')]
       nonsense(random, peer, ['raw-call', ...calls.map(({ session }) => session.callId)], tags)
-      pair.time.advance(randomBelow(random, 300))
+      pair.time.advance(randomBelow(random, randomBelow(random, 20) === 0 ? 60_000 : 300))
     }
     const all = [...calls, ...pair.a.calls]
     for (const { session } of all) session.hangUp()

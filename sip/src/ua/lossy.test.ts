@@ -1,6 +1,6 @@
 import { randomBelow, SeededRandom } from '@parley/kernel'
 import { expect, it } from 'vitest'
-import { Pair, sdp } from './testing/pair.ts'
+import { Pair, sdp, sipUri } from './testing/pair.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
@@ -20,6 +20,7 @@ function lossyCall(seed: number) {
     })
   pair.b.onCall = session => {
     if (does(70)) later(() => session.progress(180))
+    if (does(30)) later(() => session.progress(183, sdp('answer')))
     if (does(80)) later(() => session.answer(sdp('answer')))
     else if (does(50)) later(() => session.reject(486))
     if (does(40)) later(() => session.hangUp())
@@ -29,11 +30,14 @@ function lossyCall(seed: number) {
       if (event.type === 'acknowledged' && does(50)) later(() => told.hangUp())
     }
   }
-  const caller = pair.call({ ringTimeoutMs: 30_000 }, (event, told) => {
+  const headers: [string, string][] = does(50) ? [['Require', '100rel']] : []
+  const sessionTimer = { expiresS: 90 }
+  const caller = pair.call({ ringTimeoutMs: 30_000, headers, sessionTimer }, (event, told) => {
     if (event.type === 'offer') told.acceptOffer(sdp('accepted'))
     if (event.type !== 'answered') return
     if (does(50)) later(() => told.reoffer(sdp('hold')))
     if (does(50)) later(() => told.info({ contentType: 'application/dtmf', bytes: new TextEncoder().encode('5') }))
+    if (does(20)) later(() => told.refer(sipUri('x', 'c.test', 'udp')))
     if (does(50)) later(() => told.hangUp())
   })
   if (does(20)) later(() => caller.session.hangUp())

@@ -3,6 +3,7 @@ import { DigestClient } from '../auth/digest-client.ts'
 import { withTag } from '../dialog/dialog.ts'
 import { hopOf } from '../dialog/route-set.ts'
 import type { SipRequest } from '../message/message.ts'
+import { headerText } from '../message/header-text.ts'
 import { createRequest } from '../message/message-factory.ts'
 import { serialise } from '../message/serialise.ts'
 import type { NextHop } from '../transport/transport.ts'
@@ -34,6 +35,8 @@ export function createOutboundRequest(
 ): SipRequest {
   const { random, userAgentName } = ctx
   checkHeaders(call.headers ?? [])
+  // It is written only when somebody asks for it: too late to tell the caller.
+  if (call.credentials !== undefined) headerText(call.credentials.username, 'Username')
   const ours = headersWith(userAgentName === undefined ? own : [...own, ['User-Agent', userAgentName]])
   const request = createRequest({
     method,

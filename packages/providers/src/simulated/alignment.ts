@@ -10,6 +10,7 @@ const PAUSE_FRAMES = 12
 export interface SpokenWord {
   readonly text: string
   readonly startSample: Samples
+  readonly endSample: Samples
 }
 
 /** Root mean square of the speech while it sounds: pauses do not count. */
@@ -20,8 +21,13 @@ export function activeLevel(speech: Int16Array): number {
   return active.length === 0 ? 0 : Math.sqrt(active.reduce((sum, level) => sum + level * level, 0) / active.length)
 }
 
+/** Position of the first sound; 0 where there is none. */
+export function firstSound(speech: Int16Array): Samples {
+  return soundingStretches(speech)[0]?.from ?? 0
+}
+
 /**
- * Where the words of `text` begin in `speech`: a voice that tells no word times speaks its pauses where the text has
+ * Where the words of `text` stand in `speech`: a voice that tells no word times speaks its pauses where the text has
  * its marks, and between pauses takes about as long for a word as it has letters.
  */
 export function alignWords(text: string, speech: Int16Array): SpokenWord[] {
@@ -45,7 +51,7 @@ function spread(words: readonly string[], from: Samples, until: Samples): Spoken
   return words.map((text, i) => {
     const startSample = Math.round(at)
     at += weights[i]! * perWeight
-    return { text, startSample }
+    return { text, startSample, endSample: Math.round(at) }
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Samples } from '@parley/kernel'
 import { lowPass } from '../signal/windowed-sinc.ts'
-import { activeLevel, alignWords, type SpokenWord } from './alignment.ts'
+import { activeLevel, alignWords, firstSound, type SpokenWord } from './alignment.ts'
 import { addTones } from './modulator.ts'
 import { BETWEEN_FRAMES, PULSE_HALF, SPEECH_PASS_HZ, SYMBOL, TONE_BAND_HZ } from './tone-line.ts'
 import { framesOfWord } from './word-frame.ts'
@@ -10,6 +10,11 @@ const TONES_BELOW_SPEECH_DB = 28
 /** For speech that is hardly there: tones must stay above the steps of mu-law. */
 const LEAST_TONE_RMS = 40
 
+/** Of the silence before the first sound, so much is kept: 30 ms. */
+const LEAD_IN: Samples = 240
+/** A long number is spoken for seconds; its tones wait until so much of it is left: 400 ms. No word is heard before it is said. */
+const MOST_AHEAD: Samples = 3200
+
 const SPEECH_FILTER = lowPass(SPEECH_PASS_HZ, TONE_BAND_HZ, 60)
 
 export interface Rendering {
@@ -18,14 +23,17 @@ export interface Rendering {
   readonly words: readonly SpokenWord[]
 }
 
-/** Speech of `text` with the words of `text` in tones, each from where it is spoken, or as soon as the one before is through. */
-export function renderWithTones(speech: Int16Array, text: string): Rendering {
+/** `spoken`, which says `text`, with the words of `text` in tones, each from where it is spoken, or as soon as the one before is through. */
+export function renderWithTones(spoken: Int16Array, text: string): Rendering {
+  const speech = spoken.subarray(Math.max(0, firstSound(spoken) - LEAD_IN))
   const words = alignWords(text, speech)
   const frames: { at: Samples; symbols: Float32Array }[] = []
   let free = PULSE_HALF
-  for (const { text: word, startSample } of words) {
-    free = Math.max(free, startSample)
-    for (const symbols of framesOfWord(word)) {
+  for (const { text: word, startSample, endSample } of words) {
+    const pieces = framesOfWord(word)
+    const length = pieces.reduce((sum, symbols) => sum + (symbols.length / 2) * SYMBOL + BETWEEN_FRAMES, 0)
+    free = Math.max(free, startSample, endSample - MOST_AHEAD - length)
+    for (const symbols of pieces) {
       frames.push({ at: free, symbols })
       free += (symbols.length / 2) * SYMBOL + BETWEEN_FRAMES
     }

@@ -1,0 +1,75 @@
+import { randomUint32, SeededRandom } from '@parley/kernel'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { pieceOfBits, wordBits } from './word-code.ts'
+import { FRAME_SIZES, FrameReader, framesOfWord } from './word-frame.ts'
+
+/** What a reader makes of the symbols when it tries all sizes, smallest first. */
+function read(symbols: Float32Array): string | null {
+  const reader = new FrameReader()
+  for (const size of FRAME_SIZES) {
+    if (2 * size.symbols > symbols.length) break
+    const piece = reader.read(symbols.slice(0, 2 * size.symbols), size)
+    if (piece !== null) return piece.text
+  }
+  return null
+}
+
+/** Turned by `angle`, scaled, and `share` of it in one stretch replaced by something else. */
+function disturb(symbols: Float32Array, angle: number, scale: number, from: number, count: number): Float32Array {
+  const random = new SeededRandom(7)
+  const out = new Float32Array(symbols.length)
+  for (let i = 0; i < symbols.length; i += 2) {
+    const lost = i / 2 >= from && i / 2 < from + count
+    const phase = (randomUint32(random) / 2 ** 32) * 2 * Math.PI
+    const [re, im] = lost ? [Math.cos(phase), Math.sin(phase)] : [symbols[i]!, symbols[i + 1]!]
+    out[i] = scale * (re * Math.cos(angle) - im * Math.sin(angle))
+    out[i + 1] = scale * (re * Math.sin(angle) + im * Math.cos(angle))
+  }
+  return out
+}
+
+describe('a word in bits', () => {
+  it('is the same word again, whatever is written, in one piece or several', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }), word => {
+        fc.pre(word.isWellFormed())
+        const pieces = wordBits(word, 120).map(bits => pieceOfBits(Uint8Array.from(bits), bits.length))
+        expect(pieces.map(piece => piece?.text).join('')).toBe(word)
+        expect(pieces.map(piece => piece?.goesOn)).toEqual(pieces.map((_, i) => i < pieces.length - 1))
+        expect(pieces.map(piece => piece?.continues)).toEqual(pieces.map((_, i) => i > 0))
+      }),
+    )
+  })
+
+  it('is read from no bits that never were a word, and nothing makes the reader fail', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 120, max: 1 }), bits => {
+        const piece = pieceOfBits(bits, bits.length)
+        if (piece !== null) expect(piece.text.length).toBeGreaterThan(0)
+      }),
+    )
+  })
+})
+
+describe('a word in symbols', () => {
+  it('survives a lost packet anywhere in it, whatever the phase and level of the line', () => {
+    for (const word of ['a', 'and', 'Garden,', 'señora', 'neighbourhood.', '1,250']) {
+      const [symbols] = framesOfWord(word)
+      // 20 ms are 8 symbols; the pulses of two more reach into them.
+      for (let from = -5; 2 * from < symbols!.length; from += 3) {
+        expect(read(disturb(symbols!, from, 10 ** (from % 4), from, 10))).toBe(word)
+      }
+    }
+  })
+
+  it('is read as nothing at all, never as another word, when too much of it is gone', () => {
+    for (const word of ['a', 'and', 'Garden,', 'neighbourhood.']) {
+      const [symbols] = framesOfWord(word)
+      const length = symbols!.length / 2
+      for (let from = 0; from < length / 4; from += 4) {
+        expect(read(disturb(symbols!, 1, 1, from, 0.75 * length))).toBe(null)
+      }
+    }
+  })
+})

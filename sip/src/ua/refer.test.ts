@@ -147,6 +147,25 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(headers.get('Referred-By')).toBe('<sip:alice@a.test;transport=udp>')
   })
 
+  it('who was called transfers as well', () => {
+    const pair = new Pair({ transport: 'tls' })
+    const { callee } = pair.established()
+    callee.session.refer(target)
+    pair.time.advance(100)
+    expect(callee.events.at(-1)).toMatchObject({ type: 'refer-result', referStatus: 403 })
+  })
+
+  it('a REFER whose connection died behind it is not sent again: the target must not be called twice', () => {
+    const pair = new Pair({ transport: 'tcp' })
+    const { caller } = pair.established()
+    caller.session.refer(target)
+    pair.time.advance(5)
+    pair.a.transport.cutAll()
+    pair.time.advance(40_000)
+    expect(caller.events.at(-1)).toMatchObject({ type: 'refer-result', referStatus: 503, finalSipStatus: null })
+    expect(pair.trace.filter(line => line === 'a> REFER')).toHaveLength(1)
+  })
+
   it("the far end's own REFER is refused 403, whoever it names", () => {
     const callee = new RawCallee(new Pair()).answer()
     expect(callee.send('REFER', { headers: ['Refer-To: <sip:+88213000@premium.test>'] })).toBe(403)

@@ -18,6 +18,7 @@ export { TelephoneEventSender } from './dtmf/telephone-event-sender.ts'
 export { choosePacketIo, type PacketIoKind } from './io/choose-packet-io.ts'
 export { loadNativeAddon, NativePacketIo } from './io/native-packet-io.ts'
 export { PortablePacketIo } from './io/portable-packet-io.ts'
+export { joinSegments } from './io/recording-segments.ts'
 export {
   type FinishedRecording,
   type RecordingFailure,
@@ -35,6 +36,7 @@ export {
 } from './packet-io/packet-io.ts'
 export { PortPool, type PortPoolOptions } from './ports/port-pool.ts'
 export { allocateRecordingRing, RecordingRing } from './recorder/recording-ring.ts'
+export { type FoundSegment, type JoinPlan, planJoin, SEGMENT_FRAMES, segmentPath } from './recorder/segments.ts'
 export { WAV_HEADER_BYTES, writeWavHeader } from './recorder/wav.ts'
 export { readWav, type WavAudio } from './recorder/wav-reader.ts'
 export { ReceptionStatistics } from './rtp/reception-statistics.ts'

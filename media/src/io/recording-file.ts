@@ -1,43 +1,35 @@
-import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { ParleyError, type Samples } from '@parley/kernel'
+import type { Samples } from '@parley/kernel'
 import { RecordingRingReader } from '../recorder/recording-ring.ts'
-import { WAV_HEADER_BYTES, writeWavHeader } from '../recorder/wav.ts'
+import type { RecordingSegments as SegmentMode } from '../session/media-session.ts'
+import { RecordingSegments } from './recording-segments.ts'
+import { WavFile } from './wav-file.ts'
 
 /** 2 s of both channels at a time. */
 const CHUNK_BYTES = 32_768
-/** Recordings are private to the account that runs the process. */
-const FILE_MODE = 0o600
 
 const chunk = new Uint8Array(CHUNK_BYTES)
-const header = new Uint8Array(WAV_HEADER_BYTES)
 
-/** One recording's WAV on disk, fed from its ring. The file is valid after every `flush`. Errors are `ParleyError`s. */
+/** One recording on disk, fed from its ring: valid after every `flush`. Errors are `ParleyError`s. */
 export class RecordingFile {
   readonly #reader: RecordingRingReader
   readonly #swap: boolean
-  readonly #path: string
-  #descriptor: number
+  readonly #whole: WavFile | null
+  readonly #segments: RecordingSegments | null
 
-  /** `resume`: go on with the file of a writer that died, from the ring's own position; otherwise a new file. */
-  constructor(ring: SharedArrayBuffer, path: string, swap: boolean, resume: boolean) {
+  /**
+   * `resume`: go on with the files of a writer that died, from the ring's own position; otherwise new ones. `segments`:
+   * also or only in files of 10 s.
+   */
+  constructor(ring: SharedArrayBuffer, path: string, swap: boolean, resume: boolean, segments?: SegmentMode) {
     this.#reader = new RecordingRingReader(ring)
     this.#swap = swap
-    this.#path = path
+    const { position } = this.#reader
+    this.#whole = segments === 'only' ? null : new WavFile(path, resume)
     try {
-      mkdirSync(dirname(path), { recursive: true })
-      this.#descriptor = openSync(
-        path,
-        constants.O_WRONLY | constants.O_CREAT | (resume ? 0 : constants.O_TRUNC),
-        FILE_MODE,
-      )
+      this.#whole?.setFrames(position)
+      this.#segments = segments === undefined ? null : new RecordingSegments(path, resume ? position : 0)
     } catch (error) {
-      throw this.#failure(error)
-    }
-    try {
-      this.#writeHeader(this.#reader.position)
-    } catch (error) {
-      this.close()
+      this.#whole?.close()
       throw error
     }
   }
@@ -46,50 +38,31 @@ export class RecordingFile {
     return this.#reader.position
   }
 
-  /** Appends what both channels have (all there is when `finishing`), then the header that says so. */
+  /** Segment files begun. */
+  get segments(): number {
+    return this.#segments?.count ?? 0
+  }
+
+  /** Appends what both channels have (all there is when `finishing`), then the headers that say so. */
   flush(finishing: boolean): void {
     let left = this.#reader.available(finishing)
-    if (left === 0) return
-    while (left > 0) {
-      const frames = this.#reader.copy(chunk, left, this.#swap)
-      this.#write(chunk, 2 * frames, WAV_HEADER_BYTES + 2 * this.#reader.position)
-      this.#reader.release(frames)
-      left -= frames
+    if (left > 0) {
+      while (left > 0) {
+        const frames = this.#reader.copy(chunk, left, this.#swap)
+        this.#whole?.write(chunk, frames, this.#reader.position)
+        this.#segments?.write(chunk, frames, this.#reader.position)
+        this.#reader.release(frames)
+        left -= frames
+      }
+      this.#whole?.setFrames(this.#reader.position)
+      this.#segments?.settle()
     }
-    this.#writeHeader(this.#reader.position)
+    if (finishing) this.#segments?.finish()
   }
 
   /** Idempotent. */
   close(): void {
-    if (this.#descriptor < 0) return
-    const descriptor = this.#descriptor
-    this.#descriptor = -1
-    try {
-      closeSync(descriptor)
-    } catch (error) {
-      throw this.#failure(error)
-    }
-  }
-
-  #writeHeader(frames: Samples): void {
-    this.#write(header, writeWavHeader(header, frames), 0)
-  }
-
-  #write(bytes: Uint8Array, length: number, at: number): void {
-    try {
-      for (let done = 0; done < length; ) done += writeSync(this.#descriptor, bytes, done, length - done, at + done)
-    } catch (error) {
-      throw this.#failure(error)
-    }
-  }
-
-  #failure(cause: unknown): ParleyError {
-    const reason = (cause as { code?: string }).code ?? ''
-    const message = `The recording ${this.#path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`
-    if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(reason))
-      return new ParleyError('recording_disk_full', message, { cause })
-    if (['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENAMETOOLONG'].includes(reason))
-      return new ParleyError('recording_path_not_writable', message, { cause })
-    return new ParleyError('recording_failed', message, { cause })
+    this.#segments?.close()
+    this.#whole?.close()
   }
 }

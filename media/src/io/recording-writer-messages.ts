@@ -1,4 +1,5 @@
 import type { Samples } from '@parley/kernel'
+import type { RecordingSegments } from '../session/media-session.ts'
 
 /** Main thread to writer thread, in order. */
 export type RecordingWriterCommand =
@@ -9,6 +10,7 @@ export type RecordingWriterCommand =
       readonly path: string
       readonly swapChannels: boolean
       readonly resume: boolean
+      readonly segments: RecordingSegments | undefined
     }
   | { readonly type: 'finish'; readonly id: number }
   | { readonly type: 'close' }
@@ -16,6 +18,6 @@ export type RecordingWriterCommand =
 /** Writer thread to main thread. `finished` or `failed` is the last word about a recording; `closed` the last at all. */
 export type RecordingWriterReport =
   | { readonly type: 'ready' }
-  | { readonly type: 'finished'; readonly id: number; readonly frames: Samples }
+  | { readonly type: 'finished'; readonly id: number; readonly frames: Samples; readonly segments: number }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
   | { readonly type: 'closed' }

@@ -14,7 +14,10 @@ port.on('message', (command: RecordingWriterCommand) => {
   switch (command.type) {
     case 'add':
       attempt(command.id, () =>
-        files.set(command.id, new RecordingFile(command.ring, command.path, command.swapChannels, command.resume)),
+        files.set(
+          command.id,
+          new RecordingFile(command.ring, command.path, command.swapChannels, command.resume, command.segments),
+        ),
       )
       break
     case 'finish':
@@ -44,7 +47,7 @@ function finish(id: number): void {
     file.flush(true)
     file.close()
     files.delete(id)
-    report({ type: 'finished', id, frames: file.frames })
+    report({ type: 'finished', id, frames: file.frames, segments: file.segments })
   })
 }
 

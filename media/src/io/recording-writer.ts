@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { Emitter, type Ms, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
+import type { RecordingSegments } from '../session/media-session.ts'
 import type { RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
 
 export interface RecordingFailure {
@@ -10,6 +11,8 @@ export interface RecordingFailure {
 
 export interface FinishedRecording {
   readonly durationMs: Ms
+  /** How many segment files there are; 0 without them. */
+  readonly segments: number
 }
 
 interface Recording {
@@ -17,6 +20,7 @@ interface Recording {
   readonly ring: SharedArrayBuffer
   readonly path: string
   readonly swapChannels: boolean
+  readonly segments: RecordingSegments | undefined
   readonly result: PromiseWithResolvers<FinishedRecording>
   finishing: boolean
   writersLost: number
@@ -57,7 +61,11 @@ export class RecordingWriter {
    * is from `allocateRecordingRing`. Errors come to `onFailure` and `finish`. Before `start` or after `close` it throws
    * `ParleyError` "recording_writer_closed".
    */
-  add(ring: SharedArrayBuffer, path: string, options: { readonly swapChannels?: boolean } = {}): number {
+  add(
+    ring: SharedArrayBuffer,
+    path: string,
+    options: { readonly swapChannels?: boolean; readonly segments?: RecordingSegments } = {},
+  ): number {
     if (this.#worker === undefined || this.#closing !== undefined)
       throw new ParleyError('recording_writer_closed', 'The recording writer is not running: start it first.')
     const recording: Recording = {
@@ -65,6 +73,7 @@ export class RecordingWriter {
       ring,
       path,
       swapChannels: options.swapChannels ?? false,
+      segments: options.segments,
       result: Promise.withResolvers(),
       finishing: false,
       writersLost: 0,
@@ -121,7 +130,7 @@ export class RecordingWriter {
 
   #onReport(report: RecordingWriterReport): void {
     if (report.type === 'ready') this.#ready = true
-    if (report.type === 'finished') this.#settle(report.id, report.frames)
+    if (report.type === 'finished') this.#settle(report.id, report.frames, report.segments)
     if (report.type === 'failed') this.#fail(report.id, new ParleyError(report.code, report.message))
   }
 
@@ -140,8 +149,8 @@ export class RecordingWriter {
     }
   }
 
-  #settle(id: number, frames: Samples): void {
-    this.#recordings.get(id)?.result.resolve({ durationMs: samplesToMs(frames) })
+  #settle(id: number, frames: Samples, segments: number): void {
+    this.#recordings.get(id)?.result.resolve({ durationMs: samplesToMs(frames), segments })
     this.#recordings.delete(id)
   }
 
@@ -155,8 +164,8 @@ export class RecordingWriter {
     this.#failures.emit({ id, error })
   }
 
-  #postAdd({ id, ring, path, swapChannels }: Recording, resume: boolean): void {
-    this.#post({ type: 'add', id, ring, path, swapChannels, resume })
+  #postAdd({ id, ring, path, swapChannels, segments }: Recording, resume: boolean): void {
+    this.#post({ type: 'add', id, ring, path, swapChannels, resume, segments })
   }
 
   #post(command: RecordingWriterCommand): void {

@@ -81,7 +81,7 @@ export class ThreadedMediaPlane implements MediaPlane {
     const recordingId =
       recording === null || options.recording === undefined
         ? null
-        : this.#writer.add(recording, options.recording.path, { swapChannels: options.recording.swapChannels ?? false })
+        : this.#writer.add(recording, options.recording.path, options.recording)
     const handle = new MediaSessionHandle({
       id,
       session: options,
@@ -197,8 +197,8 @@ export class ThreadedMediaPlane implements MediaPlane {
     this.#ports.release(performance.now(), port)
     if (recordingId === null) return null
     try {
-      const { durationMs } = await this.#writer.finish(recordingId)
-      return { path, channels: 2, durationMs }
+      const { durationMs, segments } = await this.#writer.finish(recordingId)
+      return { path, channels: 2, durationMs, segments }
     } catch {
       // The writer has reported why to its failure listeners; a call does not fail with its recording.
       return null

@@ -1,22 +1,157 @@
+import { SeededRandom } from '@parley/kernel'
+import { afterAll, describe, expect, it } from 'vitest'
+import { overTelephoneLine, wordErrors } from '../simulated/testing/telephone-line.ts'
 import { TonesRecogniser } from '../simulated/tones-recogniser.ts'
 import { speechToTextConformance } from '../speech-to-text/conformance.ts'
+import type { SpeechEvent } from '../speech-to-text/speech-to-text.ts'
 import { textToSpeechConformance } from '../text-to-speech/conformance.ts'
+import { LocalFlite } from './local-flite.ts'
 import { TonesVoice } from './tones-voice.ts'
 
+const TEXT: Readonly<Record<string, string>> = {
+  en: `The weather was fine on Monday, so we walked along the river until noon. My sister lives in a small house near the
+station, with two cats and an old dog. Could you tell me whether the library is open on Sundays? We ordered 12 chairs, but
+only 11 arrived. Yes, I think so. I would like to change my password, because I have forgotten it.`,
+  es: `El lunes hizo buen tiempo y paseamos junto al río hasta el mediodía. Mi hermana vive en una casa pequeña cerca de la
+estación, con dos gatos y un perro viejo. ¿Sabe usted si la biblioteca abre los domingos? Pedimos 12 sillas, pero llegaron 11.
+Sí, creo que sí. Quisiera cambiar mi contraseña, porque la he olvidado.`,
+}
+
 // The tones of a word take their time, however fast it is spoken.
-await textToSpeechConformance(() => new TonesVoice(), { mostAtDoubleSpeed: 0.85 })
+await textToSpeechConformance(() => new TonesVoice(), { mostAtDoubleSpeed: 0.9 })
 
 await speechToTextConformance(() => {
   const voice = new TonesVoice()
   return {
     recogniser: new TonesRecogniser(),
-    async speak(text, language) {
-      const chunks: number[] = []
-      for await (const { samples } of voice.synthesize({ text, language }, new AbortController().signal)) {
-        chunks.push(...samples)
-      }
-      return Int16Array.from(chunks)
-    },
+    speak: (text, language) => say(voice, text, language),
     close: () => voice.close(),
   }
+})
+
+async function say(
+  voice: { synthesize: TonesVoice['synthesize'] },
+  text: string,
+  language = 'en',
+  words: string[] = [],
+): Promise<Int16Array> {
+  const audio: number[] = []
+  for await (const chunk of voice.synthesize({ text, language }, new AbortController().signal)) {
+    audio.push(...chunk.samples)
+    words.push(...chunk.words.map(word => word.text))
+  }
+  return Int16Array.from(audio)
+}
+
+/** Everything a recogniser says of `audio` with half a second of quiet before and a second after it, in packets. */
+function recognise(audio: Int16Array, endpointingMs?: number): SpeechEvent[] {
+  const stream = new TonesRecogniser().open({
+    language: 'en',
+    sampleRate: 8000,
+    ...(endpointingMs === undefined ? {} : { endpointingMs }),
+  })
+  const events: SpeechEvent[] = []
+  stream.onEvent(event => events.push(event))
+  const heard = new Int16Array(audio.length + 12_000)
+  heard.set(audio, 4000)
+  for (let at = 0; at < heard.length; at += 160) stream.write(heard.subarray(at, at + 160), at)
+  stream.close()
+  return events
+}
+
+const wordsOf = (events: readonly SpeechEvent[]) =>
+  events.flatMap(event => (event.type === 'final' ? event.words.map(({ text }) => text) : []))
+
+const shared = new TonesVoice()
+const spanish = await shared.readiness('es')
+afterAll(() => shared.close())
+
+describe.each([
+  ['en', '', null],
+  ['es', spanish === null ? '' : ` (skipped: ${spanish})`, spanish],
+] as const)('over the telephone, in "%s"%s', (language, _skipped, obstacle) => {
+  it.skipIf(obstacle !== null).each([
+    ['G.711 alone', {}, 0],
+    ['2 % of packets lost', { loss: 0.02 }, 0.05],
+    ['noise 20 dB below the speech', { noiseBelowDb: 20 }, 0.05],
+    ['2 % lost and noise 20 dB below', { loss: 0.02, noiseBelowDb: 20 }, 0.05],
+  ])('words arrive: %s', async (_name, conditions, most) => {
+    const said: string[] = []
+    const audio = await say(shared, TEXT[language]!, language, said)
+    expect(said).toEqual(TEXT[language]!.split(/\s+/))
+    const heard = wordsOf(recognise(overTelephoneLine(audio, { ...conditions, random: new SeededRandom(1) })))
+    expect(wordErrors(said, heard) / said.length).toBeLessThanOrEqual(most)
+  })
+})
+
+describe('the recogniser', () => {
+  it('loses the words whose audio is damaged, and only those', async () => {
+    const audio = await say(shared, 'The garden is behind the house.')
+    const [final] = recognise(audio).filter(event => event.type === 'final')
+    const behind = final!.words[3]!
+    expect(behind.text).toBe('behind')
+    audio.fill(0, behind.startSample - 4000, behind.endSample - 4000)
+    expect(wordsOf(recognise(audio))).toEqual(['The', 'garden', 'is', 'the', 'house.'])
+  })
+
+  it('hears that somebody speaks, and says so, when there are no words in it', async () => {
+    const person = new LocalFlite()
+    const audio = await say(person, 'Is anybody there?')
+    await person.close()
+    const events = recognise(audio)
+    expect(events.map(({ type }) => type)).toEqual(['speech-started', 'unintelligible'])
+    for (const event of events) {
+      if (event.type !== 'unintelligible') continue
+      expect(events[0]).toEqual({ type: 'speech-started', atSample: event.startSample })
+      expect((event.endSample - event.startSample) / audio.length).toBeGreaterThan(0.5)
+    }
+  })
+
+  it('hears nothing in silence and in noise', () => {
+    const random = new SeededRandom(2)
+    const noise = Int16Array.from(random.bytes(160_000), byte => 8 * (byte - 128))
+    expect(recognise(noise)).toEqual([])
+    expect(recognise(new Int16Array(16_000))).toEqual([])
+  })
+
+  it('makes words final after as much silence as was asked for', async () => {
+    const audio = await say(shared, 'Yes. No.')
+    const finals = (ms: number) => recognise(audio, ms).flatMap(event => (event.type === 'final' ? [event.text] : []))
+    expect(finals(200)).toEqual(['Yes.', 'No.'])
+    expect(finals(800)).toEqual(['Yes. No.'])
+  })
+})
+
+describe('the voice', () => {
+  it('makes a sentence once for all who ask for it, at once or later, and gives each a copy', async () => {
+    const asked: string[] = []
+    const flite = new LocalFlite()
+    const counting = {
+      id: flite.id,
+      languages: flite.languages,
+      readiness: () => flite.readiness(),
+      close: () => flite.close(),
+      synthesize(...request: Parameters<LocalFlite['synthesize']>) {
+        asked.push(request[0].text)
+        return flite.synthesize(...request)
+      },
+    }
+    const voice = new TonesVoice({ speakers: { en: { voice: counting, voices: [] } } })
+    const all = await Promise.all(Array.from({ length: 300 }, () => say(voice, 'Good morning. Good night.')))
+    for (const audio of all) expect(audio).toEqual(all[0])
+    all[0]!.fill(0)
+    expect(await say(voice, 'Good night. Good morning.')).toHaveLength(all[0]!.length)
+    expect(asked.sort()).toEqual(['Good morning.', 'Good night.'])
+    await voice.close()
+  })
+
+  it('tells when each word begins', async () => {
+    const starts: number[] = []
+    const request = { text: 'One two three. Four five.', language: 'en' }
+    for await (const { words } of shared.synthesize(request, new AbortController().signal)) {
+      starts.push(...words.map(({ startMs }) => startMs))
+    }
+    expect(starts).toHaveLength(5)
+    for (let i = 1; i < starts.length; i++) expect(starts[i]! - starts[i - 1]!).toBeGreaterThan(100)
+  })
 })

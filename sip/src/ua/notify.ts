@@ -6,15 +6,6 @@ import { sipfragStatus } from './sipfrag.ts'
 import { parseTokenParams } from './token-params.ts'
 import { respond, type UaContext } from './ua-context.ts'
 
-/** What a NOTIFY of the refer package says (RFC 3515 section 2.4.4). */
-export interface TransferNotice {
-  /** Undefined: the body has no status line. */
-  readonly status: number | undefined
-  readonly reason: string
-  readonly terminated: boolean
-  readonly subscriptionReason: string | undefined
-}
-
 /**
  * The answer to a NOTIFY in the dialog (RFC 6665 section 4.1.3): 200 when it belongs to a REFER of ours that waits, 481
  * when there is no such subscription, 489 for other event packages.

@@ -5,7 +5,6 @@ import type { RequestFailure } from '../transaction/client-transaction.ts'
 import type { ClientRequest } from './client-request.ts'
 import { headersWith } from './client-request.ts'
 import { checkHeaders } from './custom-headers.ts'
-import type { TransferNotice } from './notify.ts'
 import type { ReferOptions } from './session.ts'
 import type { SessionCore } from './session-core.ts'
 import { SipStateError } from './sip-state-error.ts'
@@ -15,6 +14,15 @@ const DEFAULT_TIMEOUT_MS = 180_000
 
 /** After the final status of the call to the target the subscription ends; a notifier that forgets to say so is not waited for. */
 const AFTER_FINAL_MS = 5000
+
+/** What a NOTIFY of the refer package says (RFC 3515 section 2.4.4). */
+export interface TransferNotice {
+  /** Undefined: the body has no status line. */
+  readonly status: number | undefined
+  readonly reason: string
+  readonly terminated: boolean
+  readonly subscriptionReason: string | undefined
+}
 
 interface Transfer {
   request: ClientRequest | undefined

@@ -8,9 +8,9 @@ import type { TimerSettings } from '../transaction/timers.ts'
 import type { TransactionLayer } from '../transaction/transaction-layer.ts'
 import type { SipTransport, TransportName } from '../transport/transport.ts'
 import type { EventPump } from './event-pump.ts'
-import type { StreamRefusals } from './large-request.ts'
 import type { HeaderPairs } from './session.ts'
 import type { SessionTimerOptions } from './session-timer-options.ts'
+import type { StreamRefusals } from './stream-refusals.ts'
 import type { LogEntry } from './user-agent-options.ts'
 
 /** What every part of the user agent works with. */

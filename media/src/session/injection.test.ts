@@ -4,7 +4,7 @@ import { Attacker } from './testing/attacker.ts'
 import { VirtualCall } from './testing/virtual-call.ts'
 
 describe('a third party at the RTP port', () => {
-  it.each(['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32'] as const)(
+  it.each(['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32', 'AEAD_AES_256_GCM'] as const)(
     '%s: forgeries, replays and noise change nothing and get no answer',
     async suite => {
       const result = await attackSecureCall({ suite, seed: 1, count: 10_000 })

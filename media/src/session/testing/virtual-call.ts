@@ -1,7 +1,14 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
 import { keyAndSaltBytes } from '../../srtp/srtp-suite.ts'
 import { InlineMediaPlane } from '../inline-media-plane.ts'
-import type { MediaEvent, MediaParameters, MediaSession, SrtpKey, SrtpSuite } from '../media-session.ts'
+import type {
+  MediaEvent,
+  MediaParameters,
+  MediaSession,
+  MediaSessionOptions,
+  SrtpKey,
+  SrtpSuite,
+} from '../media-session.ts'
 import { type NetworkConditions, VirtualPacketNetwork } from '../virtual-packet-network.ts'
 import { MarkedListener, markedAudio } from './marked-audio.ts'
 
@@ -16,6 +23,8 @@ export interface VirtualCallOptions {
   readonly seed?: number
   readonly ptimeMs?: Ms
   readonly codec?: 'PCMU' | 'PCMA'
+  /** Of both sessions. */
+  readonly session?: Partial<MediaSessionOptions>
 }
 
 /** One end of a virtual call, with what it said and what it heard. */
@@ -122,7 +131,7 @@ export class VirtualCall {
 
   async #end(address: string, seed: number): Promise<VirtualEnd> {
     const plane = new InlineMediaPlane({ time: this.time, random: this.random, network: this.network, address })
-    const session = await plane.open({ label: address })
+    const session = await plane.open({ label: address, ...this.#options.session })
     const events: MediaEvent[] = []
     session.onEvent(event => events.push(event))
     // Each hears the other's audio.

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { DigitArbiter } from './digit-arbiter.ts'
+
+function taken(arbiter: DigitArbiter, nowMs: number): string {
+  let digits = ''
+  while (arbiter.take(nowMs)) digits += arbiter.digit
+  return digits
+}
+
+describe('a press that comes as tones and as a telephone-event', () => {
+  it('is reported as the event alone, whichever ends first', () => {
+    const eventFirst = new DigitArbiter()
+    expect(eventFirst.event('5', 8000, 100)).toBe(true)
+    eventFirst.tones(1120, '5', 8080, 60, true)
+    expect(taken(eventFirst, 2000)).toBe('')
+
+    const tonesFirst = new DigitArbiter()
+    tonesFirst.tones(1100, '5', 8000, 60, true)
+    expect(taken(tonesFirst, 1200)).toBe('')
+    expect(tonesFirst.event('5', 8000, 100)).toBe(true)
+    expect(taken(tonesFirst, 2000)).toBe('')
+  })
+
+  it('is not reported again by an event that comes after its tones had to be reported', () => {
+    const arbiter = new DigitArbiter()
+    arbiter.tones(1100, '5', 8000, 60, true)
+    expect(taken(arbiter, 1250)).toBe('5')
+    expect(arbiter.event('5', 8000, 100)).toBe(false)
+  })
+
+  it('leaves presses apart that are apart: the same digit again, another digit at once', () => {
+    const arbiter = new DigitArbiter()
+    arbiter.event('5', 8000, 100)
+    arbiter.tones(2000, '5', 8000 + 800 + 1201, 60, false)
+    arbiter.tones(2000, '6', 8000, 60, false)
+    expect(taken(arbiter, 2000)).toBe('56')
+    expect(arbiter.event('5', 40_000, 100)).toBe(true)
+    expect(arbiter.event('5', 41_200, 100)).toBe(true)
+  })
+
+  it('without events expected tones are not held back', () => {
+    const arbiter = new DigitArbiter()
+    arbiter.tones(1100, '5', 8000, 60, false)
+    expect(taken(arbiter, 1100)).toBe('5')
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { VirtualCall } from './testing/virtual-call.ts'
+
+type Call = Awaited<ReturnType<typeof VirtualCall.start>>
+
+/** What b noticed of a's silence. */
+function noticed(call: Call): string[] {
+  return call.b.events.flatMap(event => {
+    if (event.type === 'silent-remote') return [`silent for ${Math.round(event.forMs / 1000)} s`]
+    if (event.type === 'remote-back') return [`back after ${Math.round(event.afterMs / 1000)} s`]
+    return []
+  })
+}
+
+/** Nothing gets through any more. */
+const lost = (call: Call) => call.network.setConditions({ loss: 1 })
+
+describe.each([null, 'AES_CM_128_HMAC_SHA1_80', 'AEAD_AES_256_GCM'] as const)('silence on the wire (%s)', suite => {
+  it('is reported once after 20 s, and its end', async () => {
+    const call = await VirtualCall.start({ suite })
+    call.run(60_000)
+    expect(noticed(call)).toEqual([])
+    lost(call)
+    call.run(19_500)
+    expect(noticed(call)).toEqual([])
+    call.run(60_000)
+    expect(noticed(call)).toEqual(['silent for 20 s'])
+    call.network.setConditions({})
+    call.run(1000)
+    expect(noticed(call)).toEqual(['silent for 20 s', 'back after 80 s'])
+    lost(call)
+    call.run(21_000)
+    expect(noticed(call)).toEqual(['silent for 20 s', 'back after 80 s', 'silent for 20 s'])
+  })
+
+  it('a peer that never sends at all is noticed as well', async () => {
+    const call = await VirtualCall.start({ suite, conditions: { loss: 1 } })
+    call.run(21_000)
+    expect(noticed(call)).toEqual(['silent for 20 s'])
+  })
+})
+
+describe('silence on the wire', () => {
+  it('is none while the peer is held, holds us, or has no address; the count starts over then', async () => {
+    for (const direction of ['inactive', 'sendonly'] as const) {
+      const call = await VirtualCall.start()
+      lost(call)
+      call.apply({ a: { direction: 'inactive' }, b: { direction } })
+      call.run(120_000)
+      expect(noticed(call)).toEqual([])
+      call.apply({})
+      call.run(19_000)
+      expect(noticed(call)).toEqual([])
+      call.run(2000)
+      expect(noticed(call)).toEqual(['silent for 20 s'])
+    }
+    const call = await VirtualCall.start()
+    lost(call)
+    call.apply({ b: { remote: null } })
+    call.run(60_000)
+    expect(noticed(call)).toEqual([])
+  })
+
+  it('a peer that sends no audio but reports is alive', async () => {
+    const call = await VirtualCall.start()
+    // a hears b, sends no RTP, and goes on with its RTCP.
+    call.apply({ a: { direction: 'recvonly' } })
+    call.run(120_000)
+    expect(noticed(call)).toEqual([])
+  })
+
+  it('is not broken by somebody else’s packets', async () => {
+    const call = await VirtualCall.start()
+    await call.a.session.close()
+    const socket = call.network.bind(0xcb007142, 9, () => {})
+    for (let second = 0; second < 25; second++) {
+      socket.send(call.random.bytes(182).fill(0x80, 0, 1), 182, 0xc0000202, call.b.session.local.port)
+      call.run(1000)
+    }
+    expect(noticed(call)).toEqual(['silent for 20 s'])
+  })
+
+  it('the limit is the session’s to choose', async () => {
+    const call = await VirtualCall.start({ session: { silentRemoteAfterMs: 5000 } })
+    lost(call)
+    call.run(6000)
+    expect(noticed(call)).toEqual(['silent for 5 s'])
+  })
+})

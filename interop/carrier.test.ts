@@ -37,6 +37,11 @@ describe.skipIf(peer.missing)(
     }, 60_000)
     afterAll(closeTestVoice)
 
+    function invitesAtTheEdge(call: Call): number {
+      const lines = carrier.log().split('\n')
+      return lines.filter(line => /INVITE \S+ from tls:/.test(line) && line.includes(`call=${call.leg.callId}`)).length
+    }
+
     function channels(report: CallReport): readonly Int16Array[] {
       return readWav(readFileSync(report.end.media!.recording!.path)).channels
     }
@@ -140,6 +145,7 @@ describe.skipIf(peer.missing)(
         state: 'failed',
         outcome: { kind: 'error', detail: 'trunk_auth_failed', sip_status: 407 },
       })
+      expect(invitesAtTheEdge(call)).toBe(2)
     })
   },
 )

@@ -1,11 +1,18 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { closeTestVoice, patientVoice } from './engine.ts'
-import { sippMessages } from './sipp.ts'
+import { type SippResult, sippMessages } from './sipp.ts'
 import { callsSipp, passed, sippCalls } from './sipp-calls.ts'
 import { requires, SIPP_PROGRAMS } from './skip.ts'
 
 const peer = requires(SIPP_PROGRAMS)
 const patient = { voice: patientVoice }
+
+/** From the first message that looks like `from` to the first one that looks like `to`. */
+function secondsBetween(result: SippResult, from: RegExp, to: RegExp): number {
+  const messages = sippMessages(result)
+  const at = (look: RegExp) => messages.find(message => look.test(message.text))?.atMs ?? Number.NaN
+  return (at(to) - at(from)) / 1000
+}
 
 // The RFCs fix these times: 64*T1 = 32 s, and 90 s as the least session interval, refreshed after 45 s.
 describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${peer.note}`, { concurrent: true }, () => {
@@ -16,6 +23,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
   }, async ({ onTestFinished }) => {
     const { under, result } = await sippCalls({ scenario: 'uac-expiry', maxSeconds: 100 }, onTestFinished, patient)
     expect(result.exitCode, result.output).toBe(0)
+    expect(secondsBetween(result, /^SIP\/2\.0 200 /, /^BYE /)).toBeCloseTo(60, 0)
     const report = await under.nextReport()
     expect(report.end).toMatchObject({ answered: true, cause: 'timeout', confirmed: true })
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
@@ -25,7 +33,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { under, run } = await callsSipp({ scenario: 'uas-expiry', maxSeconds: 100 }, onTestFinished, patient)
-    await passed(run)
+    expect(secondsBetween(await passed(run), /^SIP\/2\.0 200 /, /^BYE /)).toBeCloseTo(60, 0)
     const report = await under.nextReport()
     expect(report.end).toMatchObject({ answered: true, cause: 'timeout', confirmed: true })
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
@@ -36,6 +44,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
   }, async ({ onTestFinished }) => {
     const { result } = await sippCalls({ scenario: 'uac-refreshed', maxSeconds: 80 }, onTestFinished, patient)
     expect(result.exitCode, result.output).toBe(0)
+    expect(secondsBetween(result, /^SIP\/2\.0 200 /, /^UPDATE /)).toBeCloseTo(45, 0)
   })
 
   it('the engine calls a peer without UPDATE and refreshes by re-INVITE, its session description unchanged', {

@@ -2,11 +2,8 @@ import { readFileSync } from 'node:fs'
 import { readWav } from '@parley/media'
 import { type Resemblance, resemblance } from '@parley/phone'
 
-/**
- * What a whole path must score at least. Likeness is measured at 2 kHz: speech that arrives half a sample beside its
- * original scores 0.75 although every bit is there; other speech stays near 0.3.
- */
-export const SAME_SPEECH = 0.7
+/** What a whole path must score at least: 0.99 and more when every packet comes in time; other speech stays near 0.3. */
+export const SAME_SPEECH = 0.9
 
 /** Is the speech of one recording inside another? Both are paths of 8 kHz mono WAV files. */
 export function matchSpeech(sent: string, heard: string): Resemblance {

@@ -18,7 +18,7 @@ export interface SipFlood {
   readonly uri: string
   /** PEM, for TLS. */
   readonly ca: string
-  /** Waited for answers behind the last request. */
+  /** The end is when nothing more has come for so long. */
   readonly lingerMs: number
 }
 
@@ -166,7 +166,10 @@ async function flood(job: SipFlood): Promise<SipFloodResult> {
     await pause(2)
   }
   const seconds = Math.round(performance.now() - began) / 1000
-  await pause(job.lingerMs)
+  for (let quietSince = -1; quietSince !== bytesReceived; ) {
+    quietSince = bytesReceived
+    await pause(job.lingerMs)
+  }
   hangUp = async () => {
     for (const { line, serial, toTag } of taken) {
       await line.send(request(job, 'ACK', serial, { toTag }))

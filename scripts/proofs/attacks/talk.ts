@@ -11,6 +11,7 @@ const AHEAD_S = 3
 const SLACK = SECOND / 2
 /** Below it a half-second piece is not what was said: mute, noise, or another's voice. */
 const PIECE_FLOOR = 0.5
+const PIECE_SURE = 0.8
 
 /** Endless talk: noise in syllables, different for every seed; second `at` of it. */
 export class Talk {
@@ -78,13 +79,15 @@ export interface Understood {
 export function understood(talk: Talk, heard: Int16Array): Understood {
   const opening = talk.opening(4)
   const { score, offsetMs } = resemblance(opening, heard.subarray(0, 16 * SECOND))
-  const offset = Math.max(0, Math.round(offsetMs * 8))
+  let offset = Math.max(0, Math.round(offsetMs * 8))
   if (score < PIECE_FLOOR) return { seconds: 0, missing: 1, worst: score, median: score }
   const scores: number[] = []
   for (let at = 0; offset + (at + 1) * SECOND + SLACK <= heard.length; at++) {
-    const from = offset + at * SECOND
-    const near = heard.subarray(Math.max(0, from - SLACK), from + SECOND + SLACK)
-    scores.push(resemblance(talk.second(at), near).score)
+    const from = Math.max(0, offset + at * SECOND - SLACK)
+    const found = resemblance(talk.second(at), heard.subarray(from, from + SECOND + 2 * SLACK))
+    scores.push(found.score)
+    // A slot that the speaker missed puts off all that follows.
+    if (found.score > PIECE_SURE) offset = from + Math.round(found.offsetMs * 8) - at * SECOND
   }
   scores.sort((a, b) => a - b)
   return {

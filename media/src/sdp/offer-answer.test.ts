@@ -226,6 +226,31 @@ describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
   })
 })
 
+describe('AES-GCM (RFC 7714)', () => {
+  const them: LocalMedia = { ...us, address: '192.0.2.2', port: 20_000, random: new SeededRandom(2) }
+
+  it('is offered only when asked for, before the suites that every peer has; both ends agree on the same keys', () => {
+    expect(text(createOffer(us).offer)).not.toContain('AEAD')
+    const { offer, pending } = createOffer({ ...us, offerAead: true })
+    const suites = text(offer).match(/(?<=^a=crypto:\d )\w+/gm)
+    expect(suites).toEqual(['AEAD_AES_256_GCM', 'AEAD_AES_128_GCM', S80, S32])
+    const answered = taken(them, offer)
+    expect(answered.parameters.srtp!.send.suite).toBe('AEAD_AES_256_GCM')
+    const agreed = accepted(pending, answered.answer)
+    expect(agreed.parameters.srtp!.receive).toEqual(answered.parameters.srtp!.send)
+    expect(agreed.parameters.srtp!.send).toEqual(answered.parameters.srtp!.receive)
+  })
+
+  it('is not taken where the peer would rather have another suite, nor with a key of the wrong length', () => {
+    const gcm = (tag: number, bytes: number) =>
+      `a=crypto:${tag} AEAD_AES_128_GCM inline:${Buffer.alloc(bytes, 5).toString('base64')}`
+    const suiteOf = (...lines: string[]) => taken(us, secure(...lines)).parameters.srtp!.receive.suite
+    expect(suiteOf(`a=crypto:1 ${S80} inline:${KEY_A}`, gcm(2, 28))).toBe(S80)
+    expect(suiteOf(gcm(1, 28), `a=crypto:2 ${S80} inline:${KEY_A}`)).toBe('AEAD_AES_128_GCM')
+    expect(suiteOf(gcm(1, 30), `a=crypto:2 ${S80} inline:${KEY_A}`)).toBe(S80)
+  })
+})
+
 describe('an answer to our offer', () => {
   const { offer, pending } = createOffer(us)
   const good = taken({ ...us, address: '192.0.2.2', port: 20_000, random: new SeededRandom(2) }, offer)

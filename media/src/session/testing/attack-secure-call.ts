@@ -7,10 +7,14 @@ export interface AttackOptions {
   readonly seed: number
   /** Packets that the third party sends: half forged from real ones, a quarter replayed, a quarter noise. */
   readonly count: number
+  /** Nothing is sent: the same call left in peace, to compare with. */
+  readonly peace?: boolean
 }
 
 export interface AttackResult {
   readonly sent: number
+  /** How long the call lasted, in its own time. */
+  readonly callSeconds: number
   /** Packets that anybody sent to the third party. */
   readonly answered: number
   /** Both ends heard every sample as it was said, without a gap. */
@@ -31,6 +35,7 @@ export async function attackSecureCall(options: AttackOptions): Promise<AttackRe
   call.run(1000)
   for (let sent = 0; sent < count; ) {
     for (let burst = 0; burst < 100 && sent < count; burst++, sent++) {
+      if (options.peace === true) continue
       if (sent % 4 < 2) attacker.forge(call.b.session)
       else if (sent % 4 === 2) attacker.replay(call.b.session)
       else attacker.noise(call.b.session)
@@ -43,7 +48,8 @@ export async function attackSecureCall(options: AttackOptions): Promise<AttackRe
   const [a, b] = [await call.a.session.statistics(), await call.b.session.statistics()]
   const underWay = a.packetsSent - b.packetsReceived
   return {
-    sent: count,
+    sent: options.peace === true ? 0 : count,
+    callSeconds: call.time.now() / 1000 - 5,
     answered: attacker.received,
     audioUnchanged: heardAll(call.b, call.a) && heardAll(call.a, call.b),
     callStatisticsUnharmed: underWay >= 0 && underWay <= 1 && b.packetsLost === 0 && b.concealedSamples === 0,

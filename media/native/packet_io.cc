@@ -51,7 +51,6 @@ struct PacketIo {
   /** CLOCK_MONOTONIC when the thread's performance.now() was 0. */
   int64_t origin = 0;
   int64_t drained_at = 0;
-  int64_t polled_at = 0;
   /** Wall clock less CLOCK_MONOTONIC; 0 before the first comparison. */
   int64_t wall_ahead = 0;
   uint64_t counters[kCounters] = {};
@@ -311,7 +310,6 @@ void compare_clocks(PacketIo* io) {
     const int64_t before = clock_now(CLOCK_MONOTONIC);
     const int64_t wall = clock_now(CLOCK_REALTIME);
     const int64_t after = clock_now(CLOCK_MONOTONIC);
-    io->polled_at = after;
     if (after - before > kClosePairNs && io->wall_ahead != 0) continue;
     io->wall_ahead = wall - before - (after - before) / 2;
     return;
@@ -329,6 +327,7 @@ unsigned take(PacketIo* io, int32_t id, const Batch& batch, size_t at, unsigned 
     got = recvmmsg(socket->fd, io->messages, room, MSG_DONTWAIT, nullptr);
   } while (got < 0 && errno == EINTR);
   if (got <= 0) return 0;
+  const int64_t read_at = clock_now(CLOCK_MONOTONIC);
   *emptied = static_cast<unsigned>(got) < room;
   unsigned kept = 0;
   for (int i = 0; i < got; i++) {
@@ -343,8 +342,8 @@ unsigned take(PacketIo* io, int32_t id, const Batch& batch, size_t at, unsigned 
     const unsigned length = io->messages[i].msg_len;
     // One that was dropped left a hole.
     if (slot != at + i) memmove(batch.bytes + slot * kSlotBytes, io->parts[i].iov_base, length);
-    int64_t arrived = wall == 0 ? io->polled_at : wall - io->wall_ahead;
-    if (arrived > io->polled_at) arrived = io->polled_at;
+    int64_t arrived = wall == 0 ? read_at : wall - io->wall_ahead;
+    if (arrived > read_at) arrived = read_at;
     if (arrived < io->drained_at - kArrivalSlackNs) arrived = io->drained_at;
     batch.length[slot] = static_cast<uint16_t>(length);
     batch.socket[slot] = id;

@@ -10,8 +10,9 @@ import {
   SRTP_TOO_MANY_STREAMS,
   SRTP_UNAUTHENTICATED,
 } from './srtp-result.ts'
-import { type RtcpTransform, type RtpTransform, rtcpTransform, rtpTransform } from './srtp-transform.ts'
+import type { RtcpTransform, RtpTransform } from './srtp-transform.ts'
 import { StreamTable } from './stream-table.ts'
+import { rtcpTransform, rtpTransform } from './transform-for-key.ts'
 
 const SECOND_CYCLE = 0x10000
 

@@ -3,8 +3,9 @@ import type { SrtpKey } from '../session/media-session.ts'
 import { guessIndex, rolloverOf } from './rollover.ts'
 import { SRTCP_CLEAR_BYTES, SRTCP_ENCRYPTED } from './srtcp-layout.ts'
 import { SRTP_KEY_EXHAUSTED, SRTP_MALFORMED, SRTP_REPLAYED, SRTP_TOO_MANY_STREAMS } from './srtp-result.ts'
-import { type RtcpTransform, type RtpTransform, rtcpTransform, rtpTransform } from './srtp-transform.ts'
+import type { RtcpTransform, RtpTransform } from './srtp-transform.ts'
 import { StreamTable } from './stream-table.ts'
+import { rtcpTransform, rtpTransform } from './transform-for-key.ts'
 
 /**
  * Protects what we send under one master key (RFC 3711), in place. It lives as long as the key: a new one for the same

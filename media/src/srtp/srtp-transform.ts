@@ -1,9 +1,3 @@
-import type { SrtpKey } from '../session/media-session.ts'
-import { CounterModeRtcp, CounterModeRtp } from './counter-mode-transform.ts'
-import { GcmRtcp, GcmRtp } from './gcm-transform.ts'
-import { deriveRtcpKeys, deriveRtpKeys } from './key-derivation.ts'
-import { srtpSuiteSizes } from './srtp-suite.ts'
-
 /**
  * Encryption and authentication of RTP under one set of session keys. Opening takes two steps, so that nothing is
  * remembered or written of a packet before it is known to be authentic.
@@ -27,17 +21,4 @@ export interface RtcpTransform {
   seal(packet: Uint8Array, length: number, ssrc: number, index: number): number
   authentic(packet: Uint8Array, length: number, ssrc: number, encrypted: boolean, index: number): boolean
   open(packet: Uint8Array, length: number, ssrc: number, encrypted: boolean, index: number): number
-}
-
-/** Throws `ParleyError` "srtp_key_invalid" when key and salt are not as long as the suite wants them. */
-export function rtpTransform(key: SrtpKey): RtpTransform {
-  const keys = deriveRtpKeys(key)
-  const { aead, tag } = srtpSuiteSizes(key.suite)
-  return aead ? new GcmRtp(keys) : new CounterModeRtp(keys, tag)
-}
-
-/** Throws `ParleyError` "srtp_key_invalid". */
-export function rtcpTransform(key: SrtpKey): RtcpTransform {
-  const keys = deriveRtcpKeys(key)
-  return srtpSuiteSizes(key.suite).aead ? new GcmRtcp(keys) : new CounterModeRtcp(keys)
 }

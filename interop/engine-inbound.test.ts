@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { runBaresipCaller } from './baresip.ts'
 import { closeTestVoice, spoken, startEngine } from './engine.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
-import { readMonoWav } from './speech-match.ts'
+import { readMonoWav, SAME_SPEECH } from './speech-match.ts'
 
 const peer = requires(BARESIP_PROGRAMS)
 
@@ -31,15 +31,15 @@ describe.skipIf(peer.missing)(`baresip calls the engine over TLS with mandatory 
     const greeting = await spoken(report.utterances[0]!.text)
     const goodbye = await spoken(report.utterances[2]!.text)
     const heardByPeer = readMonoWav(caller.heardWav!)
-    expect(resemblance(greeting, heardByPeer).score).toBeGreaterThan(0.7)
-    expect(resemblance(goodbye, heardByPeer).score).toBeGreaterThan(0.7)
+    expect(resemblance(greeting, heardByPeer).score).toBeGreaterThan(SAME_SPEECH)
+    expect(resemblance(goodbye, heardByPeer).score).toBeGreaterThan(SAME_SPEECH)
 
     const recording = readWav(readFileSync(report.end.media!.recording!.path))
     const [left, right] = [recording.channels[0]!, recording.channels[1]!]
     const microphone = readMonoWav(caller.microphoneWav)
     expect(recording.channels).toHaveLength(2)
-    expect(resemblance(microphone, left).score).toBeGreaterThan(0.7)
-    expect(resemblance(greeting, right).score).toBeGreaterThan(0.7)
+    expect(resemblance(microphone, left).score).toBeGreaterThan(SAME_SPEECH)
+    expect(resemblance(greeting, right).score).toBeGreaterThan(SAME_SPEECH)
     expect(resemblance(greeting, left).score).toBeLessThan(0.6)
     expect(loudness(right)).toBeGreaterThan(0.01)
     expect(report.end.media!.statistics.packetsLost).toBe(0)

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { startBaresipCallee } from './baresip.ts'
 import { closeTestVoice, dialling, spoken, startEngine } from './engine.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
-import { readMonoWav } from './speech-match.ts'
+import { readMonoWav, SAME_SPEECH } from './speech-match.ts'
 
 const peer = requires(BARESIP_PROGRAMS)
 
@@ -21,7 +21,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
     const facts = under.events.flatMap(event => (event.type === 'leg' ? [event.event.type] : []))
     expect(facts.indexOf('ringing')).toBeLessThan(facts.indexOf('answered'))
     const greeting = await spoken(report.utterances[0]!.text)
-    expect(resemblance(greeting, readMonoWav(answered.heardWav!)).score).toBeGreaterThan(0.7)
+    expect(resemblance(greeting, readMonoWav(answered.heardWav!)).score).toBeGreaterThan(SAME_SPEECH)
   })
 
   it('is rejected', { timeout: 30_000 }, async () => {

@@ -3,13 +3,20 @@ import { Concealment } from '../dsp/concealment.ts'
 import { ReceiveStream } from '../dsp/receive-stream.ts'
 import { SyntheticSound } from '../dsp/testing/synthetic-sound.ts'
 import { VoiceActivity } from '../dsp/voice-activity.ts'
+import { InBandDetector } from '../dtmf/in-band-detector.ts'
 import { allocateRecordingRing, RecordingRing, RecordingRingReader } from '../recorder/recording-ring.ts'
+import { writeRtpHeader } from '../rtp/rtp-packet.ts'
+import type { SrtpSuite } from '../session/media-session.ts'
+import { SrtpReceiver } from '../srtp/srtp-receiver.ts'
+import { SrtpSender } from '../srtp/srtp-sender.ts'
+import { keyAndSaltBytes } from '../srtp/srtp-suite.ts'
 
 /** Prints what each step costs per 20 ms of one call, ns: `node media/src/io/frame-cost.ts`. */
 
 const FRAME = 160
 const FRAMES = 1000
 const ROUNDS = 60
+const WARM_UP = 10
 
 const speech = new SyntheticSound(FRAMES * 20)
 for (let ms = 0; ms < FRAMES * 20; ms += 2000) speech.vowel(ms, ms + 1200, -20, { syllables: true })
@@ -18,15 +25,13 @@ const encoded = new Uint8Array(samples.length)
 const decoded = new Int16Array(FRAME)
 const pulled = new Int16Array(480)
 
-/** Nanoseconds per call of `step`, which gets a running frame number; the median of the rounds. */
+/** Nanoseconds of CPU per call of `step`, which gets a running frame number; without the rounds that warm it up. */
 function cost(step: (frame: number) => void): number {
-  const rounds: number[] = []
-  for (let round = 0; round < ROUNDS; round++) {
-    const began = process.hrtime.bigint()
-    for (let i = 0; i < FRAMES; i++) step(round * FRAMES + i)
-    rounds.push(Number(process.hrtime.bigint() - began) / FRAMES)
-  }
-  return Math.round(rounds.sort((a, b) => a - b)[ROUNDS >> 1]!)
+  for (let i = 0; i < WARM_UP * FRAMES; i++) step(i)
+  const before = process.threadCpuUsage()
+  for (let i = WARM_UP * FRAMES; i < ROUNDS * FRAMES; i++) step(i)
+  const { user, system } = process.threadCpuUsage(before)
+  return Math.round((1000 * (user + system)) / ((ROUNDS - WARM_UP) * FRAMES))
 }
 
 const at = (frame: number) => (frame % FRAMES) * FRAME
@@ -44,6 +49,19 @@ function receive(stream: ReceiveStream, frame: number): void {
   while (stream.pull(frame * 20, pulled) > 0);
 }
 
+/** A packet protected by one side and taken by the other. */
+function srtpCost(suite: SrtpSuite): number {
+  const key = { suite, keyAndSalt: new Uint8Array(keyAndSaltBytes(suite)).fill(7) }
+  const sender = new SrtpSender(key)
+  const receiver = new SrtpReceiver(key)
+  const packet = new Uint8Array(12 + FRAME + 16)
+  return cost(frame => {
+    writeRtpHeader(packet, 0, false, frame & 0xffff, (frame * FRAME) >>> 0, 1)
+    receiver.unprotect(packet, sender.protect(packet, 12 + FRAME))
+  })
+}
+
+const tones = new InBandDetector()
 const pcmu = codecByName('PCMU')
 const pcma = codecByName('PCMA')
 console.log(
@@ -57,6 +75,13 @@ console.log(
         voice.push(frame * FRAME, samples, at(frame), FRAME)
         while (voice.take() !== null);
       }),
+      in_band_digits: cost(frame => {
+        tones.push(frame * FRAME, samples, at(frame), FRAME)
+        while (tones.take());
+      }),
+      srtp_both_ways_aes_cm_128_80: srtpCost('AES_CM_128_HMAC_SHA1_80'),
+      srtp_both_ways_aead_aes_128_gcm: srtpCost('AEAD_AES_128_GCM'),
+      srtp_both_ways_aead_aes_256_gcm: srtpCost('AEAD_AES_256_GCM'),
       receive_stream: cost(frame => receive(clean, frame)),
       receive_stream_2_percent_loss: cost(frame => {
         if (frame % 50 !== 7) receive(lossy, frame)

@@ -44,11 +44,18 @@ class ScriptedLeg {
     this.reads++
     return 0
   }
-  flush = () => 0
+  playedTo = 0
+  play = (audio: Int16Array) => audio.length
+  played = () => this.playedTo
+  flush = () => this.playedTo
   transport = null
 }
 
-const voice = { synthesize: async function* () {} } as unknown as TextToSpeech
+const voice = {
+  synthesize: async function* () {
+    yield { samples: new Int16Array(800), words: [] }
+  },
+} as unknown as TextToSpeech
 
 function callWith(onEvent: (event: CallEvent) => void): { call: Call; leg: ScriptedLeg; time: VirtualTime } {
   const time = new VirtualTime()
@@ -66,7 +73,33 @@ it('a call whose listener fails at its very end is over all the same, and keeps 
   expect((await call.report).run.outcome?.kind).toBe('caller_hung_up')
   const read = leg.reads
   time.advance(10_000_000)
-  expect([leg.reads, leg.hungUp]).toEqual([read, 1])
+  expect(leg.reads).toBe(read)
+})
+
+it('a listener that fails ends its call, as failed', async () => {
+  const { call, leg } = callWith(event => {
+    if (event.type === 'leg' && event.event.type === 'answered') throw new Error('listener')
+  })
+  leg.emit({ type: 'answered' })
+  expect(leg.hungUp).toBe(1)
+  leg.emit({ type: 'ended', end })
+  expect((await call.report).run.outcome).toMatchObject({ kind: 'error', detail: 'internal' })
+})
+
+it('a listener that fails in a timer of the call harms nobody else', async () => {
+  let told = 0
+  const { leg, time } = callWith(event => {
+    if (event.type !== 'utterance') return
+    told++
+    throw new Error('listener')
+  })
+  leg.emit({ type: 'answered' })
+  await new Promise(resolve => setImmediate(resolve))
+  // The time limit cuts the greeting, and tells what was said of it.
+  leg.playedTo = 400
+  time.advance(3_600_001)
+  expect(told).toBe(1)
+  expect(leg.hungUp).toBeGreaterThan(0)
 })
 
 it('listeners hear the last event of the leg, then the report, once', async () => {

@@ -45,7 +45,7 @@ export class Call {
   readonly #history = new HeardHistory(HISTORY_MS)
   readonly #scratch = new Int16Array(4096)
   readonly #time: Time
-  readonly #onEvent: (event: CallEvent) => void
+  readonly #listener: CallOptions['onEvent']
   #listening: Timer | undefined
   #limit: Timer | undefined
   #ending: LocalEnding | null = null
@@ -54,12 +54,12 @@ export class Call {
   constructor(options: CallOptions) {
     this.leg = options.leg
     this.#time = options.time
-    this.#onEvent = event => options.onEvent?.(event, this)
+    this.#listener = options.onEvent
     this.#driver = new MachineDriver(this.#agent, options.time, output => this.#perform(output))
     this.#speaker = new Speaker(options.leg, options.voice, options.language, {
       onQuiet: () => this.#driver.handle({ type: 'quiet' }),
       onFailure: () => this.#end('provider_failed'),
-      onUtterance: utterance => this.#onEvent({ type: 'utterance', utterance }),
+      onUtterance: utterance => this.#tell({ type: 'utterance', utterance }),
     })
     this.#limit = this.#time.at(this.#time.now() + (options.maxDurationMs ?? 3_600_000), () =>
       this.#end('max_duration'),
@@ -69,12 +69,8 @@ export class Call {
         if (event.type !== 'ended') return this.#onLeg(event)
         const report = this.#conclude(event.end)
         resolve(report)
-        // Told last: an error of a listener must not keep a call that is over.
-        try {
-          this.#onLeg(event)
-        } finally {
-          this.#onEvent({ type: 'ended', report })
-        }
+        this.#onLeg(event)
+        this.#tell({ type: 'ended', report })
       })
     })
   }
@@ -84,8 +80,18 @@ export class Call {
     this.#end('cancelled')
   }
 
+  /** A listener's error ends its own call and no other: it also comes up in timers, where nobody would catch it. */
+  #tell(event: CallEvent): void {
+    try {
+      this.#listener?.(event, this)
+    } catch {
+      this.#ending ??= 'internal'
+      this.leg.hangUp()
+    }
+  }
+
   #onLeg(event: LegEvent): void {
-    this.#onEvent({ type: 'leg', event })
+    this.#tell({ type: 'leg', event })
     switch (event.type) {
       case 'answered':
         this.#transport = this.leg.transport

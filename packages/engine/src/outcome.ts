@@ -43,8 +43,9 @@ export type LocalEnding = 'finished' | 'transferred' | 'max_duration' | 'cancell
  */
 export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
   if (local === 'cancelled') return finished('cancelled', 'cancelled', end, 'operator')
+  if (local === 'internal') return failed(local, end)
   if (!end.answered) return end.direction === 'inbound' ? inboundUnanswered(end) : outboundUnanswered(end)
-  if (local === 'provider_failed' || local === 'internal') return failed(local, end)
+  if (local === 'provider_failed') return failed(local, end)
   if (end.cause === 'media-lost') return failed('media_lost', end)
   if (end.cause === 'internal') return failed('internal', end)
   if (local === 'transferred') return finished('completed', 'transferred', end, 'agent')

@@ -38,6 +38,9 @@ export async function serve(args: string[]): Promise<number> {
         packetIo: settings.packetIo,
       },
       userAgentName: 'Parley',
+      log: (level, event, detail) => {
+        if (level !== 'debug') process.stderr.write(`${level} ${event} ${JSON.stringify(detail)}\n`)
+      },
     },
     routes: [{ name: 'local', token, security: 'srtp-required' }],
     voice,

@@ -103,6 +103,7 @@ export class Station implements LegPlant {
       })
       return new Station({ userAgent, media, transport, resolver, rtp })
     } catch (error) {
+      resolver.close()
       await media.close()
       throw error
     }

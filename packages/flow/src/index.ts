@@ -1,3 +1,6 @@
+export { equationHolds } from './interpreter/equation.ts'
+export type { FlowMode } from './interpreter/flow-context.ts'
+export { FlowInterpreter, type FlowOptions } from './interpreter/flow-interpreter.ts'
 export type {
   Choice,
   FlowInput,
@@ -8,9 +11,12 @@ export type {
   PromptReason,
   ToolSpec,
 } from './interpreter/protocol.ts'
+export { valueAt } from './interpreter/response-path.ts'
 export type { FlowState } from './interpreter/state.ts'
+export { references, render } from './interpreter/template.ts'
 export { type Action, action as actionSchema, type HttpAction } from './plan/action.ts'
 export type { AnalysisItem, VariableItem } from './plan/analysis-item.ts'
+export { type Compilation, compile } from './plan/compile.ts'
 export type { Diagnostic, DiagnosticCode, DiagnosticFix, EdgeSlot, FixEdit } from './plan/diagnostic.ts'
 export type { Edge, Equation, TransitionCondition } from './plan/edge.ts'
 export type { Component, Flow } from './plan/flow.ts'

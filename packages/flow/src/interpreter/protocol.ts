@@ -82,7 +82,7 @@ export type FlowOutput =
       readonly cause: NodeCause
       readonly settings: NodeTurnSettings
     }
-  /** Speak this, word for word. */
+  /** Speak this, word for word. Blank text counts as spoken at once. */
   | { readonly type: 'say'; readonly request_id: string; readonly node_id: string; readonly text: string }
   /** Ask the model to speak by `instruction`, or to take one of `choices` instead, or to call `tools`. Overtakes an earlier prompt. */
   | {

@@ -9,6 +9,8 @@ export interface Position {
 /** A visit to a global node, with the place it interrupted. */
 export interface Detour {
   readonly global: string
+  /** Components around the global node. */
+  readonly depth: number
   readonly from: Position
 }
 
@@ -30,15 +32,14 @@ export type Phase =
       readonly request_id: string
       readonly choices: readonly Choice[]
       readonly fallback: Fallback | null
-      /** The choice follows a turn of the caller, so that the agent owes an answer where none is taken. */
-      readonly turn: boolean
     }
   | { readonly at: 'inferring'; readonly request_id: string; readonly purpose: Purpose }
   | { readonly at: 'acting'; readonly request_id: string }
   | { readonly at: 'pressing'; readonly request_id: string }
+  /** `byTool`: the model's own wish, after whose failure it speaks on. */
   | { readonly at: 'transferring'; readonly request_id: string; readonly byTool: boolean }
   /** Last words before the node is left, or the conversation. */
-  | { readonly at: 'finishing'; readonly request_id: string; readonly then: 'leave' | 'end' | 'hang_up' }
+  | { readonly at: 'finishing'; readonly request_id: string; readonly next: 'leave' | 'end' | 'hang_up' }
   | { readonly at: 'ended'; readonly outcome: FlowOutcome }
 
 export type Purpose = 'arguments' | 'digits' | 'transfer_destination' | 'variables'
@@ -50,11 +51,10 @@ export interface Speech {
   readonly tools: readonly string[]
 }
 
-/** An action under way: whose it is, and whether its node waits for it. */
+/** An action under way and whose it is. */
 export interface PendingAction {
   readonly action_id: string
-  readonly invocation: 'flow_node' | 'model_tool'
-  /** The prompt that called it. */
+  /** The prompt whose tool it is; null for a function node. */
   readonly prompt_id: string | null
 }
 
@@ -76,6 +76,8 @@ export interface FlowState {
   toolCallsInTurn: number
   nextRequest: number
   pending: Record<string, PendingAction>
+  /** What a function node says while its action runs; null once spoken. */
+  speechDuring: string | null
   /** An action's result that the agent has not spoken about yet. */
   resultOwed: boolean
   /** Uses of an action in a node. */
@@ -83,6 +85,7 @@ export interface FlowState {
   notUnderstood: number
   digits: string | null
   actionOutcome: string | null
+  /** The caller speaks first and has not yet. */
   awaitsOpening: boolean
   variables: Record<Layer, Record<string, string>>
 }
@@ -99,6 +102,7 @@ export function initialState(): FlowState {
     toolCallsInTurn: 0,
     nextRequest: 1,
     pending: {},
+    speechDuring: null,
     resultOwed: false,
     ordinals: {},
     notUnderstood: 0,

@@ -1,0 +1,177 @@
+import type { UnixMs } from '@parley/kernel'
+import type { Plan } from '../plan/plan.ts'
+import { actionResult, chosen, digitsPressed, inferred, spoken, toolCall, transferResult } from './answers.ts'
+import { setVariables } from './effects.ts'
+import { enter, firstWords } from './enter.ts'
+import { FlowContext, type FlowMode, type Step, TURN, WAIT } from './flow-context.ts'
+import { FlowGraph, type PlacedNode } from './graph.ts'
+import type { FlowInput, FlowOutput } from './protocol.ts'
+import { converse } from './speech.ts'
+import { type FlowState, initialState } from './state.ts'
+import { leave, turn } from './turn.ts'
+import { assign, asText } from './variables.ts'
+
+/** Nodes entered between two turns of the caller: a flow that runs in a circle ends instead of running for ever. */
+const MAX_TRANSITIONS = 100
+
+const MAX_USER_DIGITS = 100
+
+export interface FlowOptions extends FlowMode {
+  /** What the run was created with, and what the inbound context returned. */
+  readonly variables?: {
+    readonly run?: Readonly<Record<string, string>>
+    readonly inbound_context?: Readonly<Record<string, string>>
+  }
+}
+
+/**
+ * Walks a conversation through a plan. Pure: every input brings its time and gives the outputs it leads to, in order;
+ * the state is plain data, from which another interpreter can go on. No input throws.
+ */
+export class FlowInterpreter {
+  readonly #graph: FlowGraph
+  readonly #mode: FlowMode
+  readonly #state: FlowState
+  readonly #opening: FlowOutput[] = []
+
+  /** `resume` takes up a conversation at a `state()` of the same plan; `variables` are then those of that state. */
+  constructor(plan: Plan, options: FlowOptions, resume?: FlowState) {
+    this.#graph = new FlowGraph(plan)
+    this.#mode = { channel: options.channel, hasCaller: options.hasCaller }
+    this.#state = resume === undefined ? initialState() : structuredClone(resume)
+    if (resume === undefined) this.#begin(options)
+  }
+
+  #begin({ variables = {} }: FlowOptions): void {
+    const { flow } = this.#graph.plan
+    assign(this.#state, 'default', flow.default_dynamic_variables)
+    assign(this.#state, 'run', variables.run ?? {})
+    this.#state.awaitsOpening = flow.start_speaker === 'user' && this.#mode.hasCaller
+    if (variables.inbound_context === undefined) return
+    const { set, ignored } = assign(this.#state, 'inbound_context', variables.inbound_context)
+    this.#opening.push({ type: 'variables', source: 'inbound_context', set, ignored })
+  }
+
+  /** A copy of all that the conversation remembers. */
+  state(): FlowState {
+    return structuredClone(this.#state)
+  }
+
+  /** The value that `{{name}}` has now. */
+  variable(name: string, now: UnixMs): string | undefined {
+    return this.#context(now).lookup(name)
+  }
+
+  handle(now: UnixMs, input: FlowInput): readonly FlowOutput[] {
+    const context = this.#context(now)
+    if (this.#state.phase.at === 'ended') return []
+    if (input.type === 'started') this.#start(context)
+    else this.#run(context, this.#react(context, input))
+    return context.outputs
+  }
+
+  #context(now: UnixMs): FlowContext {
+    return new FlowContext(this.#graph, this.#mode, this.#state, now)
+  }
+
+  #start(context: FlowContext): void {
+    if (this.#state.phase.at !== 'idle') return
+    for (const output of this.#opening.splice(0)) context.emit(output)
+    const to = this.#graph.start(null)
+    if (to === undefined) context.end('completed', 'agent')
+    else this.#run(context, { next: 'enter', to, calls: [], edgeId: null, cause: 'start', detours: [], again: false })
+  }
+
+  #react(context: FlowContext, input: Exclude<FlowInput, { type: 'started' }>): Step {
+    const here = context.here()
+    switch (input.type) {
+      case 'variables_updated':
+        setVariables(context, 'update', input.values)
+        return WAIT
+      case 'max_duration':
+        return context.end('max_duration', 'system')
+      case 'silence':
+        if (input.kind === 'limit') return context.end('silence', 'system')
+        return here === undefined ? WAIT : this.#silence(context, here, input.kind)
+      default:
+        return here === undefined ? WAIT : this.#answer(context, here, input)
+    }
+  }
+
+  #answer(
+    context: FlowContext,
+    here: PlacedNode,
+    input: Exclude<FlowInput, { type: 'started' | 'variables_updated' | 'max_duration' | 'silence' }>,
+  ): Step {
+    switch (input.type) {
+      case 'user_turn':
+        return this.#heard(context, here, input.text)
+      case 'digits':
+        return this.#dialled(context, here, input.digits)
+      case 'spoken':
+        return spoken(context, here, input)
+      case 'chosen':
+        return chosen(context, here, input)
+      case 'inferred':
+        return inferred(context, here, input)
+      case 'tool_call':
+        return toolCall(context, here, input)
+      case 'action_result':
+        return actionResult(context, here, input)
+      case 'digits_pressed':
+        return digitsPressed(context, input)
+      case 'transfer_result':
+        return transferResult(context, here, input)
+    }
+  }
+
+  #silence(context: FlowContext, here: PlacedNode, kind: 'opening' | 'reminder'): Step {
+    const { phase } = this.#state
+    if (kind === 'opening') return phase.at === 'opening' ? this.#open(context, here) : WAIT
+    if (phase.at !== 'conversing' || phase.speech !== null || here.node.type === 'press_digit') return WAIT
+    return converse(context, here, 'reminder', [])
+  }
+
+  #heard(context: FlowContext, here: PlacedNode, text: string): Step {
+    const understood = (asText(text) ?? '').trim() !== ''
+    this.#state.notUnderstood = understood ? 0 : this.#state.notUnderstood + 1
+    this.#state.digits = null
+    return this.#turnOfCaller(context, here)
+  }
+
+  #dialled(context: FlowContext, here: PlacedNode, entered: string): Step {
+    const digits = (asText(entered) ?? '').replace(/[^0-9*#]/g, '').slice(0, MAX_USER_DIGITS)
+    if (digits === '' || !this.#graph.plan.settings.allowUserDtmf) return WAIT
+    this.#state.notUnderstood = 0
+    this.#state.digits = digits
+    return this.#turnOfCaller(context, here)
+  }
+
+  /** What is under way (an action, a transfer, last words) is not broken off by a turn of the caller. */
+  #turnOfCaller(context: FlowContext, here: PlacedNode): Step {
+    const state = this.#state
+    state.turn++
+    state.transitionsInTurn = 0
+    state.toolCallsInTurn = 0
+    if (state.phase.at === 'opening') return this.#open(context, here)
+    return state.phase.at === 'conversing' || state.phase.at === 'deciding' ? TURN : WAIT
+  }
+
+  #open(context: FlowContext, here: PlacedNode): Step {
+    this.#state.awaitsOpening = false
+    const { node } = here
+    return node.type === 'conversation' || node.type === 'subagent' ? firstWords(context, here, node) : WAIT
+  }
+
+  #run(context: FlowContext, first: Step): void {
+    let step = first
+    while (step.next !== 'wait') {
+      const here = context.here()
+      if (step.next === 'enter') {
+        const isTooFar = ++this.#state.transitionsInTurn > MAX_TRANSITIONS
+        step = isTooFar ? context.end('error', 'system', 'transition_limit') : enter(context, step)
+      } else if (here === undefined) step = WAIT
+      else step = step.next === 'leave' ? leave(context, here) : turn(context, here)
+    }
+  }
+}

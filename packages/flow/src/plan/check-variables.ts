@@ -1,0 +1,73 @@
+import { variableOf } from '../interpreter/equation.ts'
+import { isKnownSystemVariable } from '../interpreter/system-variables.ts'
+import { references } from '../interpreter/template.ts'
+import type { Equation } from './edge.ts'
+import { type Findings, scopesOf } from './findings.ts'
+import { isSystemVariable, isVariableName } from './names.ts'
+import type { ParsedDraft } from './plan.ts'
+
+/** Names of variables that the flow reads although nothing in the draft sets them; a run may still bring them. */
+export function checkVariables(draft: ParsedDraft, findings: Findings): void {
+  const known = definedVariables(draft)
+  const reported = new Set<string>()
+  const report = (name: string, path: readonly (string | number)[]) => {
+    if (known.has(name) || reported.has(name) || isKnownSystemVariable(name)) return
+    reported.add(name)
+    const isDefinable = isVariableName(name) && !isSystemVariable(name)
+    findings.warning(
+      'variable_undefined',
+      path,
+      `Nothing here sets "${name}": it is empty unless the run brings it; give it a default, extract it, or mend the name`,
+      isDefinable
+        ? { label: `Give "${name}" an empty default`, edits: [{ type: 'flow.variables', values: { [name]: '' } }] }
+        : undefined,
+    )
+  }
+  for (const { name, path } of readVariables(draft)) report(name, path)
+}
+
+function definedVariables(draft: ParsedDraft): ReadonlySet<string> {
+  const names = new Set([
+    ...Object.keys(draft.flow.default_dynamic_variables),
+    ...(draft.inbound_context?.variables ?? []),
+  ])
+  for (const action of draft.actions) {
+    if (action.kind === 'http') for (const name of Object.keys(action.response_variables)) names.add(name)
+    if (action.kind === 'extract_dynamic_variables') for (const item of action.variables) names.add(item.name)
+  }
+  for (const scope of scopesOf(draft))
+    for (const node of scope.nodes)
+      if (node.type === 'extract_dynamic_variables') for (const item of node.variables) names.add(item.name)
+  return names
+}
+
+interface Read {
+  readonly name: string
+  readonly path: readonly (string | number)[]
+}
+
+function readVariables(draft: ParsedDraft): Read[] {
+  const found: Read[] = []
+  const { global_prompt, default_dynamic_variables: _, ...rest } = draft.flow
+  collect(global_prompt, ['flow', 'global_prompt'], found)
+  collect(rest, ['flow'], found)
+  collect(draft.actions, ['actions'], found)
+  return found
+}
+
+/** Every template in the document, and the bare names that equations take. Depth is bounded by the schema's JSON. */
+function collect(value: unknown, path: readonly (string | number)[], found: Read[]): void {
+  if (typeof value === 'string') for (const name of references(value)) found.push({ name, path })
+  if (Array.isArray(value)) for (const [index, item] of value.entries()) collect(item, [...path, index], found)
+  else if (typeof value === 'object' && value !== null) {
+    if (isEquation(value)) {
+      const name = variableOf(value.left)
+      if (name !== undefined && !value.left.includes('{{')) found.push({ name, path: [...path, 'left'] })
+    }
+    for (const [key, item] of Object.entries(value)) collect(item, [...path, key], found)
+  }
+}
+
+function isEquation(value: object): value is Equation {
+  return 'left' in value && typeof value.left === 'string' && 'operator' in value
+}

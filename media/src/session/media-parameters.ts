@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/kernel'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { keyAndSaltBytes } from '../srtp/srtp-suite.ts'
-import type { MediaParameters, SrtpParameters } from './media-session.ts'
+import type { InBandDigits, MediaParameters, SrtpParameters } from './media-session.ts'
 
 const MIN_PTIME_MS = 10
 const MAX_PTIME_MS = 60
@@ -34,13 +34,15 @@ export function describeChain(
   local: { readonly address: string; readonly port: number },
   parameters: MediaParameters | null,
   recording: string | null,
+  inBandDigits: InBandDigits = 'auto',
 ): string {
   const here = `${label}: udp ${local.address}:${local.port}`
   if (parameters === null) return `${here}, nothing negotiated yet`
   const { remote, codec, payloadType, ptimeMs, dtmfPayloadType, srtp, direction } = parameters
   const events = dtmfPayloadType === null ? '' : ` + telephone-event ${dtmfPayloadType}`
   const record = recording === null ? '' : `; record ${recording}`
-  const taps = recording === null ? 'voice activity, heard' : 'voice activity, heard, recorder left'
+  const tones = inBandDigits === 'on' || (inBandDigits === 'auto' && dtmfPayloadType === null) ? ', in-band digits' : ''
+  const taps = `voice activity${tones}, heard${recording === null ? '' : ', recorder left'}`
   const sent = recording === null ? '' : ' + recorder right'
   const peer = remote === null ? 'nowhere' : `udp ${remote.address}:${remote.port}`
   return (

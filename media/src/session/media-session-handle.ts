@@ -111,7 +111,8 @@ export class MediaSessionHandle implements MediaSession {
 
   describe(): string {
     const { session } = this.#options
-    return describeChain(session.label, this.local, this.#parameters, session.recording?.path ?? null)
+    const path = session.recording?.path ?? null
+    return describeChain(session.label, this.local, this.#parameters, path, session.inBandDigits)
   }
 
   /** After `close` or a failure: the last that is known. */

@@ -12,6 +12,8 @@ const RING = 4096
 const RING_MASK = RING - 1
 /** Least likeness (squared correlation) to the pilots that is worth a closer look; noise reaches it twice a second. */
 const LEAST_LIKENESS = 0.28
+/** Likeness of what is taken for a frame before it is read: noise reaches it once in minutes. */
+const SURE_LIKENESS = 0.42
 /** A candidate must be the best within half a symbol. */
 const PEAK_REACH = 3
 /** Baseband power below which nothing was sent: quieter than the quietest frames by 20 dB. */
@@ -21,6 +23,7 @@ const MAX_CANDIDATES = 16
 interface Candidate {
   /** Hop of its first symbol. */
   readonly start: number
+  readonly sure: boolean
   /** The next frame size to try. */
   size: number
 }
@@ -55,9 +58,9 @@ export class Demodulator {
     this.restart(0)
   }
 
-  /** Whether something that looks like a frame has begun and is not read yet; at the earliest 200 ms after its beginning. */
+  /** Whether a frame has begun, most likely, and is not read yet; known from 200 ms after its beginning. */
   get receiving(): boolean {
-    return this.#candidates.length > 0
+    return this.#candidates.some(({ sure }) => sure)
   }
 
   /** Everything heard is forgotten; the next sample stands at `position`. */
@@ -93,7 +96,8 @@ export class Demodulator {
     this.#filter(slot)
     this.#likeness[slot] = this.#hop >= SYNC_HOPS ? this.#likenessAt(this.#hop) : 0
     const peak = this.#hop - PEAK_REACH
-    if (peak >= SYNC_HOPS && this.#isPeak(peak)) this.#addCandidate(peak - SYNC_HOPS)
+    if (peak >= SYNC_HOPS && this.#isPeak(peak))
+      this.#addCandidate(peak - SYNC_HOPS, this.#likeness[peak & RING_MASK]! >= SURE_LIKENESS)
     if (this.#candidates.length > 0) this.#readCandidates()
     this.#hop++
   }
@@ -140,9 +144,9 @@ export class Demodulator {
     return true
   }
 
-  #addCandidate(start: number): void {
+  #addCandidate(start: number, sure: boolean): void {
     if (start < this.#doneHop || this.#candidates.length >= MAX_CANDIDATES) return
-    this.#candidates.push({ start, size: 0 })
+    this.#candidates.push({ start, sure, size: 0 })
   }
 
   #readCandidates(): void {

@@ -6,7 +6,7 @@ import { BETWEEN_FRAMES, PULSE_HALF, SPEECH_PASS_HZ, SYMBOL, TONE_BAND_HZ } from
 import { framesOfWord } from './word-frame.ts'
 
 /** Tones below the speech's active level, dB. */
-const TONES_BELOW_SPEECH_DB = 28
+const TONES_BELOW_SPEECH_DB = 27
 /** For speech that is hardly there: tones must stay above the steps of mu-law. */
 const LEAST_TONE_RMS = 40
 

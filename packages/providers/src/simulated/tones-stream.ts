@@ -15,6 +15,8 @@ const LEAST_SPEECH: Samples = msToSamples(250)
 /** More words without a pause are made final as they come. */
 const MOST_WORDS = 1000
 const SPEECH_END_AFTER_MS = 100
+/** Words do not wait longer for the end of what may be noise that was taken for speech. */
+const LONGEST_WAIT: Samples = msToSamples(3000)
 
 /** One call's ear: words by the demodulator, speech by voice activity on what is left without the tones. */
 export class TonesStream implements SpeechStream {
@@ -119,8 +121,10 @@ export class TonesStream implements SpeechStream {
   }
 
   #segmentIsOver(): boolean {
-    if (this.#speechStart === null || this.#voice.speaking || this.#demodulator.receiving) return false
-    return this.#position! - this.#speechEnd >= this.#endpointing
+    if (this.#speechStart === null || this.#demodulator.receiving) return false
+    const lastWord = this.#words.at(-1)
+    if (lastWord !== undefined && this.#position! - lastWord.endSample >= LONGEST_WAIT) return true
+    return !this.#voice.speaking && this.#position! - this.#speechEnd >= this.#endpointing
   }
 
   #endSegment(fromFinalize: boolean): void {

@@ -3,8 +3,9 @@ import type { Choice, FlowInput, FlowOutput } from '../interpreter/protocol.ts'
 import { compile } from '../plan/compile.ts'
 import type { Draft, Plan } from '../plan/plan.ts'
 
-type FlowInputNode = NonNullable<NonNullable<Draft['flow']>['nodes']>[number]
-type Condition = NonNullable<Extract<FlowInputNode, { type: 'branch' }>['edges']>[number]['transition_condition']
+export type DraftNode = NonNullable<NonNullable<Draft['flow']>['nodes']>[number]
+export type DraftAction = NonNullable<Draft['actions']>[number]
+type Condition = NonNullable<Extract<DraftNode, { type: 'branch' }>['edges']>[number]['transition_condition']
 type Operator = Extract<Condition, { type: 'equation' }>['equations'][number]['operator']
 
 export const providers = {
@@ -18,7 +19,7 @@ export const providers = {
 
 /** A draft of these nodes; the first is the start. */
 export function draftOf(
-  nodes: FlowInputNode[],
+  nodes: DraftNode[],
   flow: Partial<NonNullable<Draft['flow']>> = {},
   rest: Partial<Draft> = {},
 ): Draft {
@@ -58,7 +59,7 @@ export function if_(id: string, to: string, equation: string) {
 export const staticText = (text: string) => ({ type: 'static_text' as const, text })
 export const promptText = (text: string) => ({ type: 'prompt' as const, text })
 
-type Conversation = Extract<FlowInputNode, { type: 'conversation' }>
+type Conversation = Extract<DraftNode, { type: 'conversation' }>
 
 /** A conversation node that says a fixed text. */
 export function says(id: string, text: string, rest: Partial<Conversation> = {}): Conversation {

@@ -1,0 +1,371 @@
+import { describe, expect, it } from 'vitest'
+import {
+  asks,
+  type DraftAction,
+  type DraftNode,
+  draftOf,
+  ends,
+  if_,
+  promptText,
+  says,
+  staticText,
+  Talk,
+  when,
+} from '../testing/talk.ts'
+
+const lookUp: DraftAction = {
+  action_id: 'look_up',
+  kind: 'http',
+  name: 'look_up',
+  method: 'POST',
+  url: 'https://example.test/slots',
+  parameters: {
+    type: 'object',
+    properties: { day: { type: 'string' }, clinic: { const: '{{clinic}}' } },
+    required: ['day', 'clinic'],
+  },
+  response_variables: { slot: '$.slots[0].time', count: 'count' },
+}
+const ping: DraftAction = { ...lookUp, action_id: 'ping', name: 'ping', parameters: {} }
+const actions = [lookUp, ping]
+
+describe('branch', () => {
+  const branch: DraftNode = {
+    id: 'split',
+    type: 'branch',
+    edges: [if_('adult', 'a', 'age >= 18'), if_('teen', 'b', '{{age}} > 12')],
+    else_edge: when('else', 'c', 'Else'),
+  }
+  const draft = draftOf([branch, says('a', 'A'), says('b', 'B'), says('c', 'C')])
+
+  it.each([
+    ['18', '-> a (edge adult)'],
+    ['13', '-> b (edge teen)'],
+    ['12', '-> c (else else)'],
+    ['many', '-> c (else else)'],
+  ])('at age %s goes at once: %s', (age, line) => {
+    expect(new Talk(draft, { variables: { run: { age } } }).start()[1]).toBe(line)
+  })
+})
+
+describe('function', () => {
+  const book: DraftNode = {
+    id: 'book',
+    type: 'function',
+    tool_id: 'look_up',
+    edges: [if_('ok', 'done', 'slot exists')],
+    else_edge: when('else', 'sorry', 'Else'),
+  }
+  const rest = [says('done', 'At {{slot}}, one of {{count}}.'), says('sorry', 'Sorry.')]
+
+  it('runs on entry with inferred and constant arguments, keeps the answer, moves on the result', () => {
+    const talk = new Talk(draftOf([book, ...rest], { default_dynamic_variables: { clinic: 'North' } }, { actions }))
+    expect(talk.start()).toEqual(['-> book (start)', 'infer arguments: '])
+    expect(talk.infer({ day: 'Monday' })).toEqual(['run look_up #0 {"day":"Monday","clinic":"North"}'])
+    expect(talk.user('Are you there?')).toEqual([])
+    expect(talk.result({ slots: [{ time: '09:30' }], count: 3 }, 'succeeded', 'r2')).toEqual([
+      'action set slot,count',
+      '-> done (edge ok)',
+      'say: At 09:30, one of 3.',
+    ])
+  })
+
+  it.each(['failed', 'uncertain'] as const)(
+    'takes nothing out of an action that %s, and is not sent again',
+    outcome => {
+      const talk = new Talk(draftOf([book, ...rest], { default_dynamic_variables: { clinic: '' } }, { actions }))
+      talk.start()
+      talk.infer({ day: 'Monday' })
+      expect(talk.result({ slots: [{ time: '09:30' }] }, outcome)).toEqual(['-> sorry (else else)', 'say: Sorry.'])
+      expect(talk.value('current_action_outcome')).toBe(outcome)
+      expect(talk.result({ slots: [{ time: '09:30' }] }, 'succeeded', 'r2')).toEqual([])
+    },
+  )
+
+  it('does not send an action whose arguments nobody could infer', () => {
+    const talk = new Talk(draftOf([book, ...rest], { default_dynamic_variables: { clinic: '' } }, { actions }))
+    talk.start()
+    expect(talk.infer(null)).toEqual(['-> sorry (else else)', 'say: Sorry.'])
+  })
+
+  it('speaks meanwhile where it should, and asks the model for its prompt edges afterwards', () => {
+    const node: DraftNode = {
+      id: 'f',
+      type: 'function',
+      tool_id: 'ping',
+      speak_during_execution: true,
+      instruction: staticText('One moment.'),
+      edges: [when('fine', 'end'), when('bad', 'end')],
+    }
+    const talk = new Talk(draftOf([node, ends()], {}, { actions }))
+    expect(talk.start()).toEqual(['-> f (start)', 'say: One moment.', 'run ping #0 {}'])
+    expect(talk.result({})).toEqual(['action set  ignored slot,count', 'decide: [edge:fine] [edge:bad]'])
+    expect(talk.choose('edge:bad')).toEqual(['-> end (edge bad)', 'end: completed by agent'])
+  })
+
+  it('does not wait where it should not; the late result is kept all the same', () => {
+    const node: DraftNode = {
+      id: 'f',
+      type: 'function',
+      tool_id: 'ping',
+      wait_for_result: false,
+      speak_during_execution: true,
+      instruction: staticText('Noted.'),
+      edges: [],
+      else_edge: when('on', 'next', 'Else'),
+    }
+    const talk = new Talk(draftOf([node, says('next', 'Anything else?'), ends()], {}, { actions }))
+    talk.start()
+    expect(talk.send({ type: 'spoken', request_id: 'r1', interrupted: false })).toEqual([
+      '-> next (else on)',
+      'say: Anything else?',
+    ])
+    expect(talk.result({ count: 7 }, 'succeeded', 'r2')).toEqual(['action set count ignored slot'])
+    expect(talk.value('count')).toBe('7')
+  })
+
+  it('counts the uses of an action in a node', () => {
+    const node: DraftNode = {
+      id: 'f',
+      type: 'function',
+      tool_id: 'ping',
+      edges: [],
+      else_edge: when('on', 'ask', 'Else'),
+    }
+    const talk = new Talk(draftOf([asks('ask', 'Ask.', { always_edge: when('again', 'f') }), node], {}, { actions }))
+    talk.start()
+    expect(talk.user('go')).toContain('run ping #0 {}')
+    talk.result({})
+    expect(talk.user('go')).toContain('run ping #1 {}')
+  })
+
+  it('does not leave a caller in silence where no edge leads on', () => {
+    const talk = new Talk(
+      draftOf(
+        [{ id: 'f', type: 'function', tool_id: 'ping', edges: [if_('never', 'end', 'x exists')] }, ends()],
+        {},
+        { actions },
+      ),
+    )
+    talk.start()
+    expect(talk.result({}).at(-1)).toBe('prompt stuck: ')
+    expect(talk.user('Hello?')).toEqual(['prompt stuck: '])
+  })
+})
+
+describe('extract_dynamic_variables', () => {
+  const node: DraftNode = {
+    id: 'x',
+    type: 'extract_dynamic_variables',
+    variables: [
+      { type: 'string', name: 'who', description: 'Name' },
+      { type: 'number', name: 'age', description: 'Age' },
+      { type: 'boolean', name: 'member', description: 'Member?' },
+      { type: 'enum', name: 'size', description: 'Size', choices: ['Small', 'Large'] },
+    ],
+    edges: [if_('big', 'end', 'size == Large')],
+    else_edge: when('else', 'hi', 'Else'),
+  }
+
+  it('sets what fits its type, as text, and moves on', () => {
+    const talk = new Talk(draftOf([node, says('hi', '{{who}} {{age}} {{member}} {{size}}'), ends()]))
+    expect(talk.start()).toEqual(['-> x (start)', 'extract: who, age, member, size'])
+    expect(talk.infer({ who: 'Ada', age: '36', member: true, size: 'small', other: 1 })).toEqual([
+      'extract set who,age,member,size',
+      '-> hi (else else)',
+      'say: Ada 36 true Small',
+    ])
+  })
+
+  it('leaves out what does not fit, or what was not said', () => {
+    const talk = new Talk(draftOf([node, says('hi', '{{who}}{{age}}{{member}}{{size}}!'), ends()]))
+    talk.start()
+    expect(talk.infer({ who: {}, age: 'old', member: 'perhaps', size: 'Huge' })).toEqual([
+      '-> hi (else else)',
+      'say: !',
+    ])
+    expect(talk.value('age')).toBeUndefined()
+  })
+})
+
+describe('press_digit', () => {
+  const menu = { edges: [when('menu', 'end', 'the menu was left')] }
+
+  it('presses static digits, then moves when the far end has finished', () => {
+    const talk = new Talk(
+      draftOf([
+        { id: 'p', type: 'press_digit', instruction: staticText('1w{{code}}#'), delay_ms: 500, ...menu },
+        ends(),
+      ]),
+      { variables: { run: { code: '4 2;' } } },
+    )
+    expect(talk.start()).toEqual(['-> p (start)', 'press 1w42# after 500'])
+    expect(talk.pressed()).toEqual([])
+    expect(talk.user('Your call is being connected')).toEqual(['decide: [edge:menu]'])
+    expect(talk.choose(null)).toEqual([])
+    talk.user('Thank you')
+    expect(talk.choose('edge:menu')).toEqual(['-> end (edge menu)', 'end: completed by agent'])
+  })
+
+  it('lets the model find the digits, again for each menu', () => {
+    const talk = new Talk(
+      draftOf([{ id: 'p', type: 'press_digit', instruction: promptText('Reach billing.'), ...menu }, ends()]),
+    )
+    expect(talk.start()).toEqual(['-> p (start)', 'infer digits: Reach billing.'])
+    expect(talk.infer('')).toEqual([])
+    talk.user('For billing press 3')
+    expect(talk.choose(null)).toEqual(['infer digits: Reach billing.'])
+    expect(talk.infer('3')).toEqual(['press 3 after 1000'])
+  })
+
+  it('presses nothing off the phone', () => {
+    const talk = new Talk(
+      draftOf([
+        { id: 'p', type: 'press_digit', instruction: staticText('1'), else_edge: when('else', 'end', 'Else') },
+        ends(),
+      ]),
+      { channel: 'cloud' },
+    )
+    expect(talk.start()).toEqual(['-> p (start)', '-> end (else else)', 'end: completed by agent'])
+  })
+})
+
+describe('transfer_call', () => {
+  const node = (transfer_destination: object, rest = {}) =>
+    ({
+      id: 't',
+      type: 'transfer_call',
+      transfer_destination,
+      edge: when('failed', 'sorry', 'Transfer failed'),
+      ...rest,
+    }) as DraftNode
+  const sorry = says('sorry', 'Nobody is free.')
+
+  it('ends the conversation when the transfer is taken', () => {
+    const talk = new Talk(
+      draftOf([
+        node({ type: 'predefined', number: '{{desk}}' }, { custom_sip_headers: { 'X-Who': '{{who}}' } }),
+        sorry,
+      ]),
+      {
+        variables: { run: { desk: '+15550100', who: 'Ada\r\nX-Evil: 1' } },
+      },
+    )
+    expect(talk.start()).toEqual(['-> t (start)', 'transfer to +15550100'])
+    expect(talk.outputs.at(-1)).toMatchObject({ custom_sip_headers: { 'X-Who': 'Ada  X-Evil: 1' } })
+    expect(talk.user('Hello?')).toEqual([])
+    expect(talk.transferred('taken')).toEqual(['end: transferred by agent'])
+  })
+
+  it('leaves by its failure edge otherwise', () => {
+    const talk = new Talk(draftOf([node({ type: 'predefined', number: '+15550100' }), sorry]))
+    talk.start()
+    expect(talk.transferred('failed')).toEqual(['-> sorry (failure failed)', 'say: Nobody is free.'])
+  })
+
+  it('asks the model for an inferred destination; none is a failure', () => {
+    const draft = draftOf([node({ type: 'inferred', prompt: 'The shop nearest to them.' }), sorry])
+    const talk = new Talk(draft)
+    expect(talk.start()).toEqual(['-> t (start)', 'infer transfer_destination: The shop nearest to them.'])
+    expect(talk.infer('+15550111')).toEqual(['transfer to +15550111'])
+    const none = new Talk(draft)
+    none.start()
+    expect(none.infer(null)).toEqual(['-> sorry (failure failed)', 'say: Nobody is free.'])
+  })
+
+  it('fails where there is no phone', () => {
+    const talk = new Talk(draftOf([node({ type: 'predefined', number: '+15550100' }), sorry]), { channel: 'web' })
+    expect(talk.start()).toEqual(['-> t (start)', '-> sorry (failure failed)', 'say: Nobody is free.'])
+  })
+})
+
+describe('end', () => {
+  it('says its last words first where it should; the caller no longer changes that', () => {
+    const end: DraftNode = { id: 'end', type: 'end', instruction: staticText('Goodbye.'), speak_during_execution: true }
+    const talk = new Talk(draftOf([end]))
+    expect(talk.start()).toEqual(['-> end (start)', 'say: Goodbye.'])
+    expect(talk.user('Bye')).toEqual([])
+    expect(talk.spoken()).toEqual(['end: completed by agent'])
+  })
+})
+
+describe('subagent', () => {
+  const hang: DraftAction = { action_id: 'bye', kind: 'end_call', name: 'hang_up' }
+  const note: DraftAction = {
+    action_id: 'note',
+    kind: 'extract_dynamic_variables',
+    name: 'note',
+    variables: [{ type: 'string', name: 'who', description: 'Name' }],
+  }
+  const move: DraftAction = {
+    action_id: 'move',
+    kind: 'transfer_call',
+    name: 'to_desk',
+    transfer_destination: { type: 'predefined', number: '+15550100' },
+  }
+  const agent = (edges: ReturnType<typeof if_>[] = []): DraftNode => ({
+    id: 'a',
+    type: 'subagent',
+    instruction: promptText('Help.'),
+    tool_ids: ['ping', 'bye', 'note', 'move'],
+    edges,
+  })
+  const talkTo = (edges?: ReturnType<typeof if_>[]) => {
+    const talk = new Talk(draftOf([agent(edges), ends()], {}, { actions: [ping, hang, note, move] }))
+    talk.start()
+    return talk
+  }
+
+  it('gives the model its tools and lets it speak about the result', () => {
+    const talk = talkTo()
+    expect(talk.user('Any slots?')).toEqual(['prompt user_turn: Help. {ping} {hang_up} {note} {to_desk}'])
+    expect(talk.call('ping')).toEqual(['run ping #0 {}'])
+    expect(talk.result({ count: 2 })).toEqual([
+      'action set count ignored slot',
+      'prompt tool_result: Help. {ping} {hang_up} {note} {to_desk}',
+    ])
+  })
+
+  it('never loses a result or repeats a tool when the caller interrupts', () => {
+    const talk = talkTo()
+    talk.user('Any slots?')
+    talk.call('ping')
+    const call = talk.request
+    expect(talk.user('And on Friday?').length).toBe(1)
+    const answer = talk.request
+    expect(talk.result({ count: 2 }, 'succeeded', call)).toEqual(['action set count ignored slot'])
+    expect(talk.send({ type: 'spoken', request_id: answer, interrupted: false })[0]).toMatch(/^prompt tool_result/)
+    expect(talk.outputs.filter(output => output.type === 'run_action').length).toBe(1)
+  })
+
+  it('moves on an equation as soon as the result is there', () => {
+    const talk = talkTo([if_('any', 'end', 'count > 0')])
+    talk.user('Any slots?')
+    talk.call('ping')
+    expect(talk.result({ count: 2 })).toContain('-> end (edge any)')
+  })
+
+  it('hangs up, extracts and transfers when the model calls for it', () => {
+    const hungUp = talkTo()
+    hungUp.user('Bye')
+    expect(hungUp.call('bye')).toEqual(['end: agent_hung_up by agent'])
+    const noted = talkTo()
+    noted.user('I am Ada')
+    expect(noted.call('note', { who: 'Ada' })[0]).toBe('extract set who')
+    const moved = talkTo()
+    moved.user('The desk please')
+    expect(moved.call('move')).toEqual(['transfer to +15550100'])
+    expect(moved.transferred('failed')[0]).toMatch(/^prompt tool_result/)
+  })
+
+  it('does not let a model call tools for ever, or tools that are not its own', () => {
+    const talk = talkTo()
+    talk.user('Go')
+    expect(talk.call('look_up')).toEqual([])
+    const prompt = talk.request
+    let last: string[] = []
+    for (let n = 0; n < 40 && !last[0]?.startsWith('end'); n++)
+      last = talk.send({ type: 'tool_call', request_id: prompt, action_id: 'ping', arguments: {} })
+    expect(last).toEqual(['end: error by system tool_call_limit'])
+  })
+})

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { draftOf, ends, says, Talk } from '../testing/talk.ts'
+import { valueAt } from './response-path.ts'
+import { render } from './template.ts'
+
+const extract = {
+  id: 'x',
+  type: 'extract_dynamic_variables',
+  variables: [{ type: 'string', name: 'v', description: 'V' }],
+  else_edge: { id: 'e', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'hi' },
+} as const
+const draft = (names: string[]) =>
+  draftOf(
+    [{ ...extract, variables: [...extract.variables], else_edge: { ...extract.else_edge } }, says('hi', 'Hi'), ends()],
+    {
+      default_dynamic_variables: Object.fromEntries(names.map(name => [name, 'default'])),
+    },
+  )
+
+describe('precedence of variables', () => {
+  it('is run update, extracted, creation of the run, inbound context, default', () => {
+    const talk = new Talk(draft(['v']))
+    expect(talk.value('v')).toBe('default')
+    const called = new Talk(draft(['v']), { variables: { inbound_context: { v: 'context' } } })
+    expect(called.start()[0]).toBe('inbound_context set v')
+    expect(called.value('v')).toBe('context')
+    const created = new Talk(draft(['v']), { variables: { inbound_context: { v: 'context' }, run: { v: 'run' } } })
+    created.start()
+    expect(created.value('v')).toBe('run')
+    const extracting = created.request
+    expect(created.send({ type: 'variables_updated', values: { v: 'update', 'not a name': 'x' } })).toEqual([
+      'update set v ignored not a name',
+    ])
+    expect(created.send({ type: 'inferred', request_id: extracting, value: { v: 'extracted' } })[0]).toBe(
+      'extract set v',
+    )
+    expect(created.value('v')).toBe('update')
+  })
+
+  it('lets an extraction win over what the run was created with', () => {
+    const talk = new Talk(draft([]), { variables: { run: { v: 'run' } } })
+    talk.start()
+    talk.infer({ v: 'extracted' })
+    expect(talk.value('v')).toBe('extracted')
+  })
+
+  it('lets nobody set a name of the system', () => {
+    const talk = new Talk(draft([]), { variables: { run: { current_digits: '1' } } })
+    talk.start()
+    expect(
+      talk.send({ type: 'variables_updated', values: { current_time: 'noon', previous_agent_state: 'x', ok: 'y' } }),
+    ).toEqual(['update set ok ignored current_time,previous_agent_state'])
+    expect(talk.value('current_digits')).toBeUndefined()
+  })
+})
+
+describe('system variables', () => {
+  it('tell the time in the agent time zone and in any other', () => {
+    const talk = new Talk({ ...draft([]), settings: { timezone: 'Europe/Madrid' } })
+    expect(talk.value('current_time')).toContain('Monday, January 5, 2026 at 10:30')
+    expect(talk.value('current_time_America/New_York')).toContain('4:30')
+    expect(talk.value('current_time_Nowhere')).toBeUndefined()
+    expect(talk.value('current_calendar')?.split('\n')[0]).toBe('Monday, January 5, 2026 (today)')
+    expect(talk.value('current_calendar')?.split('\n').length).toBe(14)
+  })
+})
+
+describe('a template', () => {
+  it('fills in variables once: what a caller says is never a template; the undefined is empty', () => {
+    const values: Record<string, string> = { a: '{{b}}', b: '$& secret' }
+    expect(render('<{{a}}|{{ b }}|{{c}}|{{}}|{a}>', name => values[name])).toBe('<{{b}}|$& secret||{{}}|{a}>')
+  })
+})
+
+describe('a path into an answer', () => {
+  it.each([
+    ['$.slots[0].time', '9'],
+    ['slots.0.time', '9'],
+    ["$['slots'][0]['time']", '9'],
+    ['$.constructor', undefined],
+    ['$.slots[7].time', undefined],
+    ['$..', undefined],
+    ['', { slots: [{ time: '9' }] }],
+  ])('%s', (path, expected) => {
+    expect(valueAt({ slots: [{ time: '9' }] }, path)).toEqual(expected)
+  })
+})

@@ -9,6 +9,7 @@ const PERIOD_S = 16
 const AHEAD_S = 3
 /** A piece may be this far from where it belongs. */
 const SLACK = SECOND / 2
+const FAR_SLACK = 3 * SECOND
 /** Below it a half-second piece is not what was said: mute, noise, or another's voice. */
 const PIECE_FLOOR = 0.5
 const PIECE_SURE = 0.8
@@ -41,12 +42,20 @@ export class Talk {
   }
 }
 
+/** Seconds of talk that have to be queued by now; by the clock, because timers of a busy process come late. */
+function due(began: number): number {
+  return AHEAD_S + Math.floor((performance.now() - began) / 1000)
+}
+
 /** Queues talk a few seconds ahead for as long as it goes on; returns the function that ends it. */
 export function talkOn(talk: Talk, play: (audio: Int16Array) => void): () => void {
+  const began = performance.now()
   let next = 0
-  const more = () => play(talk.second(next++))
-  while (next < AHEAD_S) more()
-  const timer = setInterval(more, 1000)
+  const catchUp = () => {
+    while (next < due(began)) play(talk.second(next++))
+  }
+  catchUp()
+  const timer = setInterval(catchUp, 250)
   return () => clearInterval(timer)
 }
 
@@ -57,8 +66,9 @@ export function talkingVoice(talk: Talk): TextToSpeech {
     languages: ['en'],
     readiness: async () => null,
     async *synthesize(_request, signal): AsyncIterable<SpeechChunk> {
+      const began = performance.now()
       for (let at = 0; !signal.aborted; at++) {
-        if (at >= AHEAD_S) await new Promise(resolve => setTimeout(resolve, 1000))
+        while (at >= due(began) && !signal.aborted) await new Promise(resolve => setTimeout(resolve, 250))
         yield { samples: talk.second(at), words: [] }
       }
     },
@@ -83,11 +93,11 @@ export function understood(talk: Talk, heard: Int16Array): Understood {
   if (score < PIECE_FLOOR) return { seconds: 0, missing: 1, worst: score, median: score }
   const scores: number[] = []
   for (let at = 0; offset + (at + 1) * SECOND + SLACK <= heard.length; at++) {
-    const from = Math.max(0, offset + at * SECOND - SLACK)
-    const found = resemblance(talk.second(at), heard.subarray(from, from + SECOND + 2 * SLACK))
-    scores.push(found.score)
-    // A slot that the speaker missed puts off all that follows.
-    if (found.score > PIECE_SURE) offset = from + Math.round(found.offsetMs * 8) - at * SECOND
+    const near = find(talk.second(at), heard, offset + at * SECOND, SLACK)
+    scores.push(near.score)
+    // A slot that the speaker missed puts off all that follows; a long stall puts it out of sight.
+    const found = near.score > PIECE_SURE ? near : find(talk.second(at), heard, offset + at * SECOND, FAR_SLACK)
+    if (found.score > PIECE_SURE) offset = found.at - at * SECOND
   }
   scores.sort((a, b) => a - b)
   return {
@@ -96,6 +106,13 @@ export function understood(talk: Talk, heard: Int16Array): Understood {
     worst: rounded(scores[0] ?? 0),
     median: rounded(scores[scores.length >> 1] ?? 0),
   }
+}
+
+/** Looks for `piece` where it should be in `heard`, give or take `slack`. */
+function find(piece: Int16Array, heard: Int16Array, where: number, slack: number): { score: number; at: number } {
+  const from = Math.max(0, where - slack)
+  const { score, offsetMs } = resemblance(piece, heard.subarray(from, where + piece.length + slack))
+  return { score, at: from + Math.round(offsetMs * 8) }
 }
 
 function rounded(value: number): number {

@@ -1,0 +1,221 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { GenerationEvent, GenerationRequest, LanguageModel } from './language-model.ts'
+
+/** What the service behind a model does with its next request, step by step; whoever plays it adds its own unkindness. */
+export type ServiceStep =
+  | { readonly do: 'say'; readonly text: string }
+  | { readonly do: 'begin-tool'; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly do: 'tool-arguments'; readonly index: number; readonly text: string }
+  | { readonly do: 'report-usage'; readonly input: number; readonly output: number }
+  | { readonly do: 'finish'; readonly reason: 'stop' | 'tool-calls' | 'length' }
+  /** Nothing more comes, until the request is given up. */
+  | { readonly do: 'stall' }
+  /** Too many requests (429). */
+  | { readonly do: 'turn-away' }
+  /** The key is not valid (401). */
+  | { readonly do: 'refuse' }
+  /** The connection breaks. */
+  | { readonly do: 'break-off' }
+
+export interface ModelUnderTest {
+  readonly model: LanguageModel
+  /** For the next request only. */
+  script(steps: readonly ServiceStep[]): void
+  /** Requests that were given up before their answer was complete, as the service saw it. */
+  givenUp(): number
+  /** Ends the service; the model is closed by the suite. */
+  close(): Promise<void>
+}
+
+const REQUEST: GenerationRequest = {
+  messages: [
+    { role: 'system', content: 'You are brief.' },
+    { role: 'user', content: 'What is the weather in Oslo and in Lima?' },
+  ],
+  tools: [
+    {
+      name: 'weather',
+      description: 'The weather in a city',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
+  ],
+}
+
+/** What every language-model port must do. `make` gives a fresh model over a fresh service. */
+export function languageModelConformance(name: string, make: () => ModelUnderTest): void {
+  describe(`the model ${name}`, () => {
+    answers(make)
+    callsTools(make)
+    stops(make)
+    fails(make)
+  })
+}
+
+async function generate(make: () => ModelUnderTest, steps: readonly ServiceStep[], request = REQUEST) {
+  const { model, script } = open(make)
+  script(steps)
+  return collect(model.generate(request, new AbortController().signal))
+}
+
+function open(make: () => ModelUnderTest): ModelUnderTest {
+  const examined = make()
+  onTestFinished(async () => {
+    await examined.model.close()
+    await examined.close()
+  })
+  return {
+    model: examined.model,
+    script: steps => examined.script(steps),
+    givenUp: () => examined.givenUp(),
+    close: () => examined.close(),
+  }
+}
+
+async function collect(answer: AsyncIterable<GenerationEvent>): Promise<GenerationEvent[]> {
+  const events: GenerationEvent[] = []
+  for await (const event of answer) events.push(event)
+  return events
+}
+
+function textOf(events: readonly GenerationEvent[]): string {
+  return events.map(event => (event.type === 'text' ? event.delta : '')).join('')
+}
+
+function answers(make: () => ModelUnderTest): void {
+  it('gives the text as it comes, the usage, and the end last', async () => {
+    const events = await generate(make, [
+      { do: 'say', text: 'It is ' },
+      { do: 'say', text: 'sunny: 20 °C, señor 🌞.' },
+      { do: 'finish', reason: 'stop' },
+      { do: 'report-usage', input: 31, output: 12 },
+    ])
+    expect(textOf(events)).toBe('It is sunny: 20 °C, señor 🌞.')
+    expect(events.filter(event => event.type === 'text' && event.delta === '')).toEqual([])
+    expect(events).toContainEqual({ type: 'usage', inputTokens: 31, outputTokens: 12, cachedInputTokens: 0 })
+    expect(events.at(-1)).toEqual({ type: 'finished', reason: 'stop' })
+    expect(events.filter(({ type }) => type === 'finished')).toHaveLength(1)
+  })
+
+  it('says when the answer was cut off for its length', async () => {
+    const events = await generate(make, [
+      { do: 'say', text: 'It is' },
+      { do: 'finish', reason: 'length' },
+    ])
+    expect(events.at(-1)).toEqual({ type: 'finished', reason: 'length' })
+  })
+
+  it('keeps answers that are made at once apart', async () => {
+    const { model, script } = open(make)
+    const asked = ['one', 'two', 'three'].map(text => {
+      script([
+        { do: 'say', text },
+        { do: 'finish', reason: 'stop' },
+      ])
+      return collect(model.generate(REQUEST, new AbortController().signal)).then(textOf)
+    })
+    expect((await Promise.all(asked)).sort()).toEqual(['one', 'three', 'two'])
+  })
+}
+
+function callsTools(make: () => ModelUnderTest): void {
+  it('joins the arguments of tools whose fragments alternate', async () => {
+    const events = await generate(make, [
+      { do: 'say', text: 'One moment.' },
+      { do: 'begin-tool', index: 0, id: 'call_a', name: 'weather' },
+      { do: 'tool-arguments', index: 0, text: '{"ci' },
+      { do: 'begin-tool', index: 1, id: 'call_b', name: 'weather' },
+      { do: 'tool-arguments', index: 1, text: '{"city":"Li' },
+      { do: 'tool-arguments', index: 0, text: 'ty":"Oslo"}' },
+      { do: 'tool-arguments', index: 1, text: 'ma"}' },
+      { do: 'finish', reason: 'tool-calls' },
+    ])
+    const complete = events.flatMap(event => (event.type === 'tool-call' ? [event] : []))
+    expect(complete.map(({ call, arguments: parsed }) => [call.id, call.name, parsed])).toEqual([
+      ['call_a', 'weather', { city: 'Oslo' }],
+      ['call_b', 'weather', { city: 'Lima' }],
+    ])
+    for (const { call } of complete) {
+      const fragments = events.map(event =>
+        event.type === 'tool-call-arguments' && event.id === call.id ? event.delta : '',
+      )
+      expect(fragments.join('')).toBe(call.argumentsText)
+    }
+    expect(textOf(events)).toBe('One moment.')
+    expect(events.at(-1)).toEqual({ type: 'finished', reason: 'tool-calls' })
+  })
+
+  it.each([
+    ['nothing', '', {}],
+    ['half an object', '{"city":', null],
+    ['a list', '["Oslo"]', null],
+  ])('says what arguments are when the model wrote %s', async (_name, text, parsed) => {
+    const events = await generate(make, [
+      { do: 'begin-tool', index: 0, id: 'call_a', name: 'weather' },
+      { do: 'tool-arguments', index: 0, text },
+      { do: 'finish', reason: 'tool-calls' },
+    ])
+    const call = { id: 'call_a', name: 'weather', argumentsText: text }
+    expect(events).toContainEqual({ type: 'tool-call', call, arguments: parsed })
+  })
+
+  it('completes no tool call of an answer that was cut off', async () => {
+    const events = await generate(make, [
+      { do: 'begin-tool', index: 0, id: 'call_a', name: 'weather' },
+      { do: 'tool-arguments', index: 0, text: '{"city":"Os' },
+      { do: 'finish', reason: 'length' },
+    ])
+    expect(events.filter(({ type }) => type === 'tool-call')).toEqual([])
+  })
+}
+
+function stops(make: () => ModelUnderTest): void {
+  it('stops at once, without an error, and lets the service know', async () => {
+    const { model, script, givenUp } = open(make)
+    script([{ do: 'say', text: 'Once upon a time' }, { do: 'stall' }])
+    const controller = new AbortController()
+    const answer = model.generate(REQUEST, controller.signal)[Symbol.asyncIterator]()
+    expect(await answer.next()).toEqual({ done: false, value: { type: 'text', delta: 'Once upon a time' } })
+    const next = answer.next()
+    controller.abort()
+    expect((await next).done).toBe(true)
+    expect((await answer.next()).done).toBe(true)
+    await expect.poll(givenUp).toBe(1)
+  })
+
+  it('says nothing when it was stopped before it began', async () => {
+    const { model } = open(make)
+    expect(await collect(model.generate(REQUEST, AbortSignal.abort()))).toEqual([])
+  })
+
+  it('gives the answer up when nobody listens any more', async () => {
+    const { model, script, givenUp } = open(make)
+    script([{ do: 'say', text: 'Once upon a time' }, { do: 'stall' }])
+    for await (const _event of model.generate(REQUEST, new AbortController().signal)) break
+    await expect.poll(givenUp).toBe(1)
+  })
+}
+
+function fails(make: () => ModelUnderTest): void {
+  it.each<[string, readonly ServiceStep[], string, boolean]>([
+    ['there are too many requests', [{ do: 'turn-away' }], 'model_busy', true],
+    ['the key is refused', [{ do: 'refuse' }], 'model_refused', false],
+    ['the connection breaks', [{ do: 'say', text: 'It' }, { do: 'break-off' }], 'model_unreachable', true],
+  ])('says whether to try again when %s', async (_name, steps, code, retryable) => {
+    await expect(generate(make, steps)).rejects.toMatchObject({ name: 'ParleyError', code, retryable })
+  })
+
+  it('completes no tool call of an answer that broke off', async () => {
+    const { model, script } = open(make)
+    script([
+      { do: 'begin-tool', index: 0, id: 'call_a', name: 'weather' },
+      { do: 'tool-arguments', index: 0, text: '{"city":"Oslo"}' },
+      { do: 'break-off' },
+    ])
+    const events: GenerationEvent[] = []
+    const answer = model.generate(REQUEST, new AbortController().signal)
+    await expect(async () => {
+      for await (const event of answer) events.push(event)
+    }).rejects.toMatchObject({ code: 'model_unreachable' })
+    expect(events.filter(({ type }) => type === 'tool-call')).toEqual([])
+  })
+}

@@ -1,0 +1,65 @@
+import { ParleyError } from '@parley/kernel'
+import type { GenerationEvent } from './language-model.ts'
+
+const MOST_CALLS = 64
+const MOST_ARGUMENT_CHARACTERS = 262_144
+
+interface Assembly {
+  readonly id: string
+  readonly name: string
+  argumentsText: string
+}
+
+/**
+ * Puts the tool calls of one answer together from the fragments in which a service streams them. Each call has an
+ * index of the service's; fragments of several may alternate. Throws `ParleyError` "model_failed" beyond 64 calls or
+ * 256 Ki characters of arguments, and for a fragment of a call that never began.
+ */
+export class ToolCallAssembly {
+  readonly #calls = new Map<number, Assembly>()
+  #characters = 0
+
+  /** A call begins. `id` empty or already taken: one is made up. */
+  begin(index: number, id: string, name: string): GenerationEvent {
+    if (this.#calls.size >= MOST_CALLS || this.#calls.has(index)) throw failed('too many tool calls, or one twice')
+    const taken = [...this.#calls.values()].some(call => call.id === id)
+    const call = { id: id === '' || taken ? `call_${index}_${id}` : id, name, argumentsText: '' }
+    this.#calls.set(index, call)
+    return { type: 'tool-call-started', id: call.id, name }
+  }
+
+  /** A fragment of its arguments; null when it is empty, as first fragments often are. */
+  append(index: number, delta: string): GenerationEvent | null {
+    const call = this.#calls.get(index)
+    if (call === undefined) throw failed('arguments of a tool call that never began')
+    this.#characters += delta.length
+    if (this.#characters > MOST_ARGUMENT_CHARACTERS) throw failed('endless arguments')
+    call.argumentsText += delta
+    return delta === '' ? null : { type: 'tool-call-arguments', id: call.id, delta }
+  }
+
+  /** All calls, complete, in the order in which they began. Once, when the service says that the answer is. */
+  complete(): GenerationEvent[] {
+    return [...this.#calls.values()].map(call => ({
+      type: 'tool-call',
+      call: { id: call.id, name: call.name, argumentsText: call.argumentsText },
+      arguments: objectIn(call.argumentsText),
+    }))
+  }
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | null {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
+
+function failed(what: string): ParleyError {
+  return new ParleyError('model_failed', `The model's answer makes no sense: ${what}.`, { retryable: true })
+}

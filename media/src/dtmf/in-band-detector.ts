@@ -11,6 +11,8 @@ const decibels = (db: number): number => 10 ** (db / 10)
 const TOLERANCE_DB = 0.5
 /** -42 dBm0: a sine of full scale is 3.14 dBm0 (ITU-T G.711). Mean square of samples of 16 bits. */
 const THRESHOLD = (32768 ** 2 / 2) * decibels(-42 - 3.14 - TOLERANCE_DB)
+/** Not worth analysing, not even as the edge of a digit at the threshold. */
+const QUIET = THRESHOLD * decibels(-17)
 /** Low group above high group. */
 const NORMAL_TWIST = decibels(8 + TOLERANCE_DB)
 const REVERSE_TWIST = decibels(4 + TOLERANCE_DB)
@@ -110,7 +112,7 @@ export class InBandDetector {
     this.#earlier = this.#before
     this.#before = this.#now
     this.#now = now
-    now.analyse(this.#block, THRESHOLD)
+    now.analyse(this.#block, QUIET)
     const candidate = this.#candidateOf(now)
     if (this.#sounding >= 0) this.#continue(candidate)
     if (this.#sounding < 0 && candidate >= 0 && candidate === this.#candidate) this.#begin(candidate)

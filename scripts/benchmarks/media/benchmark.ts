@@ -5,7 +5,8 @@ import { measurePoint, type PointFigures } from './point.ts'
 const CALLS = [1, 50, 200, 500]
 const KINDS = ['native', 'portable'] as const
 const SECONDS = 4
-const WARM_UP_MS = 2000
+/** As long as it takes V8 to have compiled what is hot: its compiler threads hold locks that a media thread waits for. */
+const WARM_UP_MS = 4000
 /** The summary speaks of this many calls, over the native layer. */
 const SUMMARY_CALLS = 200
 const PACKET_US = 20_000

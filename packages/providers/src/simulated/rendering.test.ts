@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { activeLevel, alignWords } from './alignment.ts'
+import { Demodulator } from './demodulator.ts'
+import { renderWithTones } from './rendering.ts'
+
+/** A hum wherever somebody would speak: [from, until] in ms. */
+function hum(lengthMs: number, ...spans: readonly (readonly [number, number])[]): Int16Array {
+  const speech = new Int16Array(8 * lengthMs)
+  for (const [from, until] of spans) {
+    for (let n = 8 * from; n < 8 * until; n++) speech[n] = 6000 * Math.sin((2 * Math.PI * 200 * n) / 8000)
+  }
+  return speech
+}
+
+/** Pieces of a long word are put together by the recogniser only. */
+function heardIn(samples: Int16Array): { text: string; startMs: number; endMs: number }[] {
+  const heard: { text: string; startMs: number; endMs: number }[] = []
+  const ear = new Demodulator(({ text }, start, end) => heard.push({ text, startMs: start / 8, endMs: end / 8 }))
+  ear.push(samples, 0, samples.length)
+  ear.push(new Int16Array(400), 0, 400)
+  return heard
+}
+
+describe('words in speech', () => {
+  it('begin and end where they are spoken: at pauses exactly, between them by their length', () => {
+    const speech = hum(3000, [100, 1100], [1500, 2500])
+    const words = alignWords('Good morning, who is there?', speech)
+    expect(words.map(({ text }) => text)).toEqual(['Good', 'morning,', 'who', 'is', 'there?'])
+    expect([words[0]!.startSample, words[1]!.endSample]).toEqual([800, 8800])
+    expect([words[2]!.startSample, words[4]!.endSample]).toEqual([12_000, 20_000])
+    expect(words[1]!.endSample - words[1]!.startSample).toBeGreaterThan(words[0]!.endSample - words[0]!.startSample)
+  })
+
+  it('are heard in order, each while it is spoken', () => {
+    const { samples, words } = renderWithTones(
+      hum(4000, [30, 3900]),
+      'This is how a sentence with eleven common words sounds here.',
+    )
+    const heard = heardIn(samples)
+    expect(heard.map(({ text }) => text)).toEqual(words.map(({ text }) => text))
+    for (const [i, { startMs, endMs }] of heard.entries()) {
+      expect(startMs - words[i]!.startSample / 8).toBeGreaterThan(-1)
+      expect(endMs - words[i]!.endSample / 8).toBeLessThan(100)
+    }
+  })
+
+  it('are not heard long before they were said', () => {
+    const { samples } = renderWithTones(hum(6000, [30, 5900]), '415-555-0172')
+    const pieces = heardIn(samples)
+    expect(pieces.map(({ text }) => text).join('')).toBe('415-555-0172')
+    expect(pieces.at(-1)!.endMs).toBeGreaterThan(5400)
+  })
+
+  it('get the time that they need when they were said too fast', () => {
+    const text = 'a b c d e f g antidisestablishmentarianism'
+    const { samples } = renderWithTones(hum(500, [30, 480]), text)
+    expect(samples.length).toBeGreaterThan(8 * 500)
+    const pieces = heardIn(samples).map(word => word.text)
+    expect(pieces.slice(0, 7).join(' ')).toBe('a b c d e f g')
+    expect(pieces.slice(7).join('')).toBe('antidisestablishmentarianism')
+  })
+
+  it('are quiet beside the speech, and at its place from the first sound on', () => {
+    const speech = hum(2000, [500, 1900])
+    const { samples } = renderWithTones(speech, 'hello there')
+    expect(samples.length).toBe(8 * 1530)
+    const rest = samples.map((sample, n) => sample - speech[n + 8 * 470]!).subarray(400, -2000)
+    expect(20 * Math.log10(activeLevel(rest) / activeLevel(speech))).toBeLessThan(-25)
+  })
+})

@@ -1,4 +1,4 @@
-import { constants, setPriority } from 'node:os'
+import { availableParallelism, constants, setPriority } from 'node:os'
 import type { PacketIoKind } from './choose-packet-io.ts'
 import { loadNativeAddon } from './native-packet-io.ts'
 
@@ -10,7 +10,8 @@ import { loadNativeAddon } from './native-packet-io.ts'
 export function raiseThreadPriority(packetIo: PacketIoKind): void {
   // Elsewhere the nice value would be the whole process's.
   if (process.platform !== 'linux') return
-  if (packetIo === 'native') {
+  // A thread under a flood would leave nothing of an only core to signalling.
+  if (packetIo === 'native' && availableParallelism() > 1) {
     const addon = loadNativeAddon()
     if (typeof addon !== 'string' && addon.realtime() === 0) return
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect, type TLSSocket } from 'node:tls'
 import { VirtualPhone } from '@parley/phone'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { closeTestVoice, type EngineUnderTest, startEngine, TOKEN } from './engine.ts'
+import { closeTestVoice, dialling, type EngineUnderTest, startEngine, TOKEN } from './engine.ts'
 import { interopCertificates } from './recipe.ts'
 import { requires } from './skip.ts'
 
@@ -140,16 +140,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     for (const stranger of strangers) void stranger.ask(noise, 0)
     for (const stranger of strangers) void stranger.ask(request('INVITE', UNKNOWN, { body: SRTP_OFFER }).repeat(50), 0)
 
-    const files = await interopCertificates()
-    const read = (path: string) => readFileSync(path, 'utf8')
-    const phone = await VirtualPhone.open({
-      station: {
-        tls: { cert: read(files.engine.cert), key: read(files.engine.key), ca: read(files.ca) },
-        rtp: { ports: { from: 32_000, to: 32_099 }, threads: 1 },
-        userAgentName: 'phone',
-      },
-    })
-    onTestFinished(() => phone.close())
+    const phone = await openPhone()
     const call = await phone.call(under.uri)
     await call.waitFor('answered', 5000)
     await call.waitFor('speech-start', 5000)
@@ -158,4 +149,29 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up' })
     expect(under.events.filter(event => event.type === 'ended')).toHaveLength(1)
   })
+
+  it('tells somebody we called that a call is gone, but takes no new call from there', async () => {
+    const under = await startEngine()
+    const phone = await openPhone()
+    phone.behaviour = { type: 'reject', status: 486 }
+    const call = await under.engine.dial(dialling(phone.uri()))
+    await call.report
+    const known = await Stranger.connect(under)
+    expect(await known.ask(request('BYE', UNKNOWN).replace(/^To: .*$/m, `To: <${UNKNOWN}>;tag=gone`))).toEqual([481])
+    expect(await known.ask(request('INVITE', UNKNOWN, { body: SRTP_OFFER }))).toEqual([])
+  })
 })
+
+async function openPhone(): Promise<VirtualPhone> {
+  const files = await interopCertificates()
+  const read = (path: string) => readFileSync(path, 'utf8')
+  const phone = await VirtualPhone.open({
+    station: {
+      tls: { cert: read(files.engine.cert), key: read(files.engine.key), ca: read(files.ca) },
+      rtp: { ports: { from: 32_000, to: 32_099 }, threads: 1 },
+      userAgentName: 'phone',
+    },
+  })
+  onTestFinished(() => phone.close())
+  return phone
+}

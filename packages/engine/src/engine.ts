@@ -18,6 +18,7 @@ import {
 import type { TextToSpeech } from '@parley/providers'
 import { Call, type CallEvent } from './call.ts'
 import { CallRates, type TrunkRate } from './call-rate.ts'
+import { KnownPeers } from './known-peers.ts'
 import { type InboundRoute, RouteTable } from './routes.ts'
 
 export interface EngineOptions {
@@ -53,6 +54,7 @@ export class Engine {
   readonly #options: EngineOptions
   readonly #routes: RouteTable
   readonly #calls = new Set<Call>()
+  readonly #called = new KnownPeers()
   readonly #rates = new CallRates({ time: systemTime })
   /** Calls whose media is being opened: they have their place already. */
   #opening = 0
@@ -104,7 +106,11 @@ export class Engine {
         ...(path && { recording: { path } }),
       })
       try {
-        return this.#own(leg)
+        const call = this.#own(leg)
+        leg.onEvent(event => {
+          if (event.type === 'ringing' || event.type === 'answered' || event.type === 'ended') this.#noteCalled(leg)
+        })
+        return call
       } catch (error) {
         leg.hangUp()
         throw error
@@ -126,6 +132,10 @@ export class Engine {
     })
     await this.#station?.close()
     await Promise.all(reports)
+  }
+
+  #noteCalled(leg: CallLeg): void {
+    if (leg.peerAddress !== null) this.#called.note(leg.peerAddress, this.station.time.now())
   }
 
   #checkRoom(): void {
@@ -150,9 +160,15 @@ export class Engine {
     return this.#options.maxCalls ?? 500
   }
 
-  /** Asked before anything is kept: a request without a valid token gets no answer at all. */
+  /**
+   * Asked before anything is kept: a request without a valid token gets no answer at all, unless it comes from where we
+   * called and is no new call.
+   */
   #admit(request: SipRequest, flow: Flow): GateVerdict {
-    if (this.#routes.find(request, flow.remote.address) === null) return { verdict: 'drop' }
+    if (this.#routes.find(request, flow.remote.address) === null) {
+      const calledBefore = this.#called.has(flow.remote.address, this.station.time.now())
+      return { verdict: calledBefore && request.method !== 'INVITE' ? 'accept' : 'drop' }
+    }
     if (request.method === 'INVITE' && this.#isFull) return { verdict: 'reject', status: 503, retryAfterS: 5 }
     return { verdict: 'accept' }
   }

@@ -74,6 +74,11 @@ export class CallLeg {
     return { signalling: flow.transport, media: mediaSecurity(this.#parameters) }
   }
 
+  /** Address that the last SIP message came from or went to; null before the first. */
+  get peerAddress(): string | null {
+    return this.#session.flow?.remote.address ?? null
+  }
+
   /**
    * Returns the function that stops listening. Events come one at a time, none after "ended"; the first listener also
    * gets what happened before it came.

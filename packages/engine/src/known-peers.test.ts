@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { KnownPeers } from './known-peers.ts'
+
+describe('addresses that we called', () => {
+  it('are known for ten minutes after the last call', () => {
+    const known = new KnownPeers()
+    known.note('192.0.2.1', 0)
+    known.note('192.0.2.1', 60_000)
+    expect(known.has('192.0.2.1', 659_999)).toBe(true)
+    expect(known.has('192.0.2.1', 660_000)).toBe(false)
+    expect(known.has('192.0.2.2', 1)).toBe(false)
+  })
+
+  it('are at most ten thousand: the oldest is forgotten first', () => {
+    const known = new KnownPeers()
+    for (let i = 0; i < 10_001; i++) known.note(`peer-${i}`, i)
+    expect(known.has('peer-0', 10_001)).toBe(false)
+    expect(known.has('peer-1', 10_001)).toBe(true)
+    expect(known.has('peer-10000', 10_001)).toBe(true)
+  })
+})

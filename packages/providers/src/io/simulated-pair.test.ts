@@ -94,6 +94,20 @@ describe('the recogniser', () => {
     expect(wordsOf(recognise(audio))).toEqual(['The', 'garden', 'is', 'the', 'house.'])
   })
 
+  it('hears a word that takes several frames, whole or not at all', async () => {
+    const long = 'antidisestablishmentarianism'
+    const audio = await say(shared, `The word ${long} is long.`)
+    const [final] = recognise(audio).filter(event => event.type === 'final')
+    expect(final!.text).toBe(`The word ${long} is long.`)
+    const { startSample, endSample } = final!.words[2]!
+    for (const half of [0, 0.5]) {
+      const damaged = audio.slice()
+      const from = startSample - 4000 + half * (endSample - startSample)
+      damaged.fill(0, from, from + 0.4 * (endSample - startSample))
+      expect(wordsOf(recognise(damaged))).toEqual(['The', 'word', 'is', 'long.'])
+    }
+  })
+
   it('hears that somebody speaks, and says so, when there are no words in it', async () => {
     const person = new LocalFlite()
     const audio = await say(person, 'Is anybody there?')

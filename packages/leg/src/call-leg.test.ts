@@ -118,6 +118,20 @@ describe('a leg, in either direction', () => {
     expect(line.b.end).toMatchObject({ cause: 'bye', by: 'remote' })
   })
 
+  it('is ended when nothing is heard for 20 s, but not while it is held', async () => {
+    const line = new VirtualLine()
+    await established(line)
+    line.a.leg!.hold()
+    await line.pass(40_000)
+    expect([line.a.leg!.state, line.b.leg!.state]).toEqual(['active', 'active'])
+    line.a.leg!.resume()
+    await line.pass(1000)
+    line.packets.setConditions({ loss: 1 })
+    await line.pass(25_000)
+    expect([line.a.end?.cause, line.b.end?.cause]).toContain('media-lost')
+    expect(line.a.end?.sipStatus).toBe(200)
+  })
+
   it('gives everything back: ports, sessions and transactions', async () => {
     const line = new VirtualLine()
     await established(line)

@@ -103,6 +103,15 @@ describe('speech without words', () => {
     expect(talk.digits('1')).toEqual(['-> end (edge one)', 'end: completed by agent'])
   })
 
+  it('leaves current_digits to the turn they were entered in', () => {
+    const talk = new Talk(draftOf([asks('ask', 'Ask.'), ends()]))
+    talk.start()
+    talk.digits('12#x')
+    expect(talk.value('current_digits')).toBe('12#')
+    talk.user('hello')
+    expect(talk.value('current_digits')).toBeUndefined()
+  })
+
   it('counts turns in a row only', () => {
     const talk = new Talk(draftOf([asks('ask', 'Ask.'), ends()]))
     talk.start()

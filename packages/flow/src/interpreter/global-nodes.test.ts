@@ -72,6 +72,19 @@ describe('a global node', () => {
     expect(talk.choose('go_back:back')).toEqual(['-> order (return back)', 'prompt return: Take the order.'])
   })
 
+  it('entered again from below, still goes back to what it first interrupted', () => {
+    const rude = asks('rude', 'Calm them.', { global_node_setting: { condition: 'they shout' } })
+    const talk = new Talk(draftOf([order, faq(), rude, ends()]))
+    talk.start()
+    for (const choice of ['global:faq', 'global:rude', 'global:faq', 'global:rude', 'global:faq']) {
+      talk.user('Hm')
+      talk.choose(choice)
+    }
+    expect(talk.flow.state().detours.length).toBe(1)
+    talk.user('Thanks')
+    expect(talk.choose('go_back:back')).toEqual(['-> order (return back)', 'prompt return: Take the order.'])
+  })
+
   it('offers no way back once the conversation moved on by an edge, or came by one', () => {
     const global = { ...faq(), edges: [when('other', 'order')] }
     const talk = new Talk(
@@ -129,7 +142,7 @@ describe('a component', () => {
       draftOf(
         [
           call({ edges: [if_('ok', 'hi', 'current_digits == 1234')], else_edge: when('else', 'end', 'Else') }),
-          says('hi', 'Welcome.'),
+          says('hi', 'Welcome.', { always_edge: when('bye', 'end', 'Always') }),
           ends(),
         ],
         { components: [identify] },
@@ -140,6 +153,35 @@ describe('a component', () => {
       '-> identify/end (edge pin)',
       '-> id (return)',
       '-> hi (edge ok)',
+      'say: Welcome.',
+    ])
+    expect(talk.user('Bye')).toEqual(['-> end (edge bye)', 'end: completed by agent'])
+  })
+
+  it('may run another one, and returns step by step', () => {
+    const outer = {
+      component_id: 'outer',
+      start_node_id: 'inner',
+      nodes: [call({ id: 'inner', else_edge: when('else', 'end', 'Else') }), ends()],
+    }
+    const talk = new Talk(
+      draftOf(
+        [call({ component_id: 'outer', else_edge: when('else', 'hi', 'Else') }), says('hi', 'Welcome.'), ends()],
+        { components: [identify, outer] },
+      ),
+    )
+    expect(talk.start()).toEqual([
+      '-> id (start)',
+      '-> outer/inner (start)',
+      '-> identify/ask (start)',
+      'prompt enter: Ask for the PIN.',
+    ])
+    expect(talk.digits('1')).toEqual([
+      '-> identify/end (edge pin)',
+      '-> outer/inner (return)',
+      '-> outer/end (else else)',
+      '-> id (return)',
+      '-> hi (else else)',
       'say: Welcome.',
     ])
   })

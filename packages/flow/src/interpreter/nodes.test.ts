@@ -335,6 +335,7 @@ describe('subagent', () => {
     const answer = talk.request
     expect(talk.result({ count: 2 }, 'succeeded', call)).toEqual(['action set count ignored slot'])
     expect(talk.send({ type: 'spoken', request_id: answer, interrupted: false })[0]).toMatch(/^prompt tool_result/)
+    expect(talk.spoken()).toEqual([])
     expect(talk.outputs.filter(output => output.type === 'run_action').length).toBe(1)
   })
 

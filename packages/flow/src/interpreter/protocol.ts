@@ -16,7 +16,7 @@ export type FlowInput =
   /** The caller was silent: before an opening of theirs, up to a reminder, up to the end of the call. */
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
   | { readonly type: 'max_duration' }
-  /** A `say` or `prompt` was spoken to its end, or cut by the caller. */
+  /** A `say` or `prompt` was spoken to its end, or cut by the caller. Every one gets this once, also when nothing could be spoken. */
   | { readonly type: 'spoken'; readonly request_id: string; readonly interrupted: boolean }
   /** The model's choice for a `prompt` or `decide`; null: none of them. */
   | { readonly type: 'chosen'; readonly request_id: string; readonly choice_id: string | null }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Call, Engine } from '@parley/engine'
 import { ensureLocalCertificate, type LegSecurity, type MediaStatistics, type TlsIdentity } from '@parley/leg'
 import { readWav } from '@parley/media'
@@ -36,7 +36,7 @@ export class Stand {
   readonly #directory: string
   readonly #tls: TlsIdentity
   readonly #stopTalking: () => void
-  readonly #loopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: 20 })
+  readonly #loopDelay = monitorEventLoopDelay({ resolution: 20 })
   /** Every call that the engine took, the live one included. */
   readonly #taken: { count: number }
 

@@ -5,6 +5,7 @@ import { StreamFramer } from '../message/stream-framer.ts'
 import { StreamLife, type StreamLifeInput, type StreamLifeOutput } from '../transport/stream-life.ts'
 import type { StreamLimits } from '../transport/stream-limits.ts'
 import type { Flow } from '../transport/transport.ts'
+import type { ReadTurns } from './read-turns.ts'
 import { errorText, streamErrorCode } from './socket-error.ts'
 
 const PING = Buffer.from('\r\n\r\n')
@@ -15,6 +16,7 @@ export interface StreamConnectionContext {
   readonly random: Random
   readonly limits: StreamLimits
   readonly messageLimits: MessageLimits
+  readonly turns: ReadTurns
   onMessage(connection: StreamConnection, result: ParseResult): void
   /** Once per connection; nothing comes after it. */
   onClosed(connection: StreamConnection, code: string, detail: string): void
@@ -51,7 +53,7 @@ export class StreamConnection {
   }
 
   start(): void {
-    this.#socket.on('data', chunk => this.#read(chunk))
+    this.#socket.on('data', chunk => this.#context.turns.run(this.#socket, () => this.#read(chunk)))
     // A socket that died before anybody listened does not say so again.
     if (this.#socket.destroyed) this.close('closed', 'the connection was cut')
   }

@@ -1,0 +1,51 @@
+import { Socket } from 'node:net'
+import { VirtualTime } from '@parley/kernel'
+import { expect, it } from 'vitest'
+import { ReadTurns } from './read-turns.ts'
+
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+/** Three connections of which each brings `costMs` of work whenever it is read. */
+function connections(costMs: number) {
+  const time = new VirtualTime()
+  const turns = new ReadTurns(time)
+  const sockets = [new Socket(), new Socket(), new Socket()]
+  const bring = () => {
+    for (const socket of sockets)
+      if (!socket.isPaused() && !socket.destroyed) turns.run(socket, () => time.advance(costMs))
+  }
+  return { sockets, bring, paused: () => sockets.map(socket => socket.isPaused()) }
+}
+
+it('whoever brings more work than a turn has room for waits in line, one comes back at a time', async () => {
+  const { bring, paused } = connections(50)
+  bring()
+  expect(paused()).toEqual([true, true, true])
+  await turn()
+  expect(paused()).toEqual([false, true, true])
+  bring()
+  await turn()
+  expect(paused()).toEqual([true, false, true])
+  bring()
+  await turn()
+  await turn()
+  await turn()
+  expect(paused()).toEqual([false, false, false])
+})
+
+it('little work pauses nobody, and a new turn starts from nothing', async () => {
+  const { bring, paused } = connections(2)
+  for (let i = 0; i < 10; i++) {
+    bring()
+    await turn()
+  }
+  expect(paused()).toEqual([false, false, false])
+})
+
+it('a connection that died in line holds up nobody', async () => {
+  const { sockets, bring, paused } = connections(50)
+  bring()
+  sockets[0]!.destroy()
+  await turn()
+  expect(paused()[1]).toBe(false)
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { Draft } from '../plan/plan.ts'
-import { type DraftAction, type DraftNode, providers } from './talk.ts'
+import type { Draft } from '../src/plan/plan.ts'
+import { type DraftAction, type DraftNode, providers } from '../src/testing/talk.ts'
 
 const SIZE = 5
 const COMPONENTS = ['one', 'two']

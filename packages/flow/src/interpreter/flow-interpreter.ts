@@ -45,7 +45,9 @@ export class FlowInterpreter {
   #begin({ variables = {} }: FlowOptions): void {
     const { flow } = this.#graph.plan
     assign(this.#state, 'default', flow.default_dynamic_variables)
-    assign(this.#state, 'run', variables.run ?? {})
+    const { ignored: refused } = assign(this.#state, 'run', variables.run ?? {})
+    // What was set is in the run's own record; what was not has no other place.
+    if (refused.length > 0) this.#opening.push({ type: 'variables', source: 'update', set: [], ignored: refused })
     this.#state.awaitsOpening = flow.start_speaker === 'user' && this.#mode.hasCaller
     if (variables.inbound_context === undefined) return
     const { set, ignored } = assign(this.#state, 'inbound_context', variables.inbound_context)

@@ -5,7 +5,12 @@ const MAX_RENDERED = 131_072
 
 /** `{{name}}` replaced by its value, an undefined one by nothing. Values are not looked into: what a caller says is never a template. */
 export function render(template: string, lookup: (name: string) => string | undefined): string {
-  const rendered = template.replace(REFERENCE, (_, name: string) => lookup(name) ?? '')
+  let length = template.length
+  const rendered = template.replace(REFERENCE, (_, name: string) => {
+    const value = lookup(name) ?? ''
+    length += value.length
+    return length > MAX_RENDERED ? '' : value
+  })
   return rendered.length > MAX_RENDERED ? rendered.slice(0, MAX_RENDERED) : rendered
 }
 

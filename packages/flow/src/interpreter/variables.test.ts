@@ -46,7 +46,7 @@ describe('precedence of variables', () => {
 
   it('lets nobody set a name of the system', () => {
     const talk = new Talk(draft([]), { variables: { run: { current_digits: '1' } } })
-    talk.start()
+    expect(talk.start()[0]).toBe('update set  ignored current_digits')
     expect(
       talk.send({ type: 'variables_updated', values: { current_time: 'noon', previous_agent_state: 'x', ok: 'y' } }),
     ).toEqual(['update set ok ignored current_time,previous_agent_state'])
@@ -70,6 +70,11 @@ describe('a template', () => {
     const values: Record<string, string> = { a: '{{b}}', b: '$& secret' }
     expect(render('<{{a}}|{{ b }}|{{c}}|{{}}|{a}>', name => values[name])).toBe('<{{b}}|$& secret||{{}}|{a}>')
   })
+})
+
+it('a template full of long variables does not fill the memory', () => {
+  const long = 'x'.repeat(8192)
+  expect(render('{{a}}'.repeat(13_000), () => long).length).toBeLessThanOrEqual(131_072)
 })
 
 describe('a path into an answer', () => {

@@ -192,6 +192,13 @@ describe('what keeps a draft from being a plan', () => {
     expect(found(draftOf([ends()], {}, { actions: [action] }))).toEqual(['error action_invalid /actions/0/url'])
   })
 
+  it('is not hidden by any number of warnings', () => {
+    const lost = Array.from({ length: 499 }, (_, index) => says(`lost-${index}`, 'Lost'))
+    const component = { component_id: 'c', start_node_id: 'end', nodes: [...lost, ends()] }
+    const draft = draftOf([{ id: 'f', type: 'function', tool_id: 'gone' }, ...lost], { components: [component] })
+    expect(found(draft)[0]).toBe('error action_unknown /flow/nodes/0/tool_id')
+  })
+
   it('holds bounds and refuses what it does not know', () => {
     const draft = draftOf(
       [says('hi', 'Hi', { reminder_max_count: 101 }), ends()],

@@ -4,7 +4,8 @@ import type { FlowNode } from './node.ts'
 import type { ParsedDraft } from './plan.ts'
 
 const MAX_PATH = 1024
-const MAX_FINDINGS = 1000
+/** Of each severity, so that no number of warnings hides an error. */
+const MAX_FINDINGS = 500
 
 type Path = readonly (string | number)[]
 
@@ -36,6 +37,7 @@ export function scopesOf({ flow }: ParsedDraft): readonly Scope[] {
 /** Collects diagnostics: errors first, then by path. */
 export class Findings {
   readonly #list: Diagnostic[] = []
+  readonly #count = { error: 0, warning: 0 }
 
   error(code: DiagnosticCode, path: Path, message: string, ...fixes: (Fix | undefined)[]): void {
     this.#add(code, 'error', path, message, fixes)
@@ -52,7 +54,7 @@ export class Findings {
     message: string,
     offered: readonly (Fix | undefined)[],
   ): void {
-    if (this.#list.length >= MAX_FINDINGS) return
+    if (++this.#count[severity] > MAX_FINDINGS) return
     const fixes = offered
       .filter(fix => fix !== undefined)
       .map((fix, index) => ({ ...fix, id: `${code}-${index + 1}`, label: fix.label.slice(0, 256) }))

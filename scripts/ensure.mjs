@@ -149,6 +149,9 @@ function pathWithoutModules() {
   return entries.filter(entry => !entry.endsWith(join('node_modules', '.bin'))).join(delimiter)
 }
 
+/** What renaming a directory onto one that is there says, by platform. */
+const LOCKED_BY_ANOTHER = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM'])
+
 /**
  * One installer at a time per checkout. The lock is a directory that holds its owner's pid and appears with it in one
  * rename, so there is no moment at which it has no owner; a dead owner's lock is moved aside.
@@ -162,10 +165,10 @@ async function acquireLock() {
     writeFileSync(join(mine, 'pid'), String(process.pid))
     try {
       renameSync(mine, lockDirectory)
-      return () => rmSync(lockDirectory, { recursive: true, force: true })
+      return () => releaseLock(mine)
     } catch (error) {
       rmSync(mine, { recursive: true, force: true })
-      if (!existsSync(lockDirectory)) throw error
+      if (!LOCKED_BY_ANOTHER.has(error.code)) throw error
     }
     const owner = readIfThere(join(lockDirectory, 'pid'))
     if (owner === undefined) continue // released between the two lines above
@@ -177,6 +180,12 @@ async function acquireLock() {
       removeStaleLock(`${mine}.stale`, owner)
     }
   }
+}
+
+/** In one step as well: a lock without its pid would look like nobody's. */
+function releaseLock(aside) {
+  renameSync(lockDirectory, aside)
+  rmSync(aside, { recursive: true, force: true })
 }
 
 function removeStaleLock(aside, deadOwner) {

@@ -161,13 +161,14 @@ export class Engine {
   }
 
   /**
-   * Asked before anything is kept: a request without a valid token gets no answer at all, unless it comes from where we
-   * called and is no new call.
+   * Asked before anything is kept: a request without a valid token gets no answer at all, unless it comes from an address
+   * that a trunk lists or that we called, and is no new call.
    */
   #admit(request: SipRequest, flow: Flow): GateVerdict {
     if (this.#routes.find(request, flow.remote.address) === null) {
-      const calledBefore = this.#called.has(flow.remote.address, this.station.time.now())
-      return { verdict: calledBefore && request.method !== 'INVITE' ? 'accept' : 'drop' }
+      const { address } = flow.remote
+      const known = this.#routes.lists(address) || this.#called.has(address, this.station.time.now())
+      return { verdict: known && request.method !== 'INVITE' ? 'accept' : 'drop' }
     }
     if (request.method === 'INVITE' && this.#isFull) return { verdict: 'reject', status: 503, retryAfterS: 5 }
     return { verdict: 'accept' }

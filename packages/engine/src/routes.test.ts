@@ -29,6 +29,10 @@ describe('an inbound call finds its route by the token alone', () => {
     expect(table.find(invite(uri), '203.0.113.9')).toBeNull()
   })
 
+  it('knows the addresses that a trunk lists', () => {
+    expect([table.lists('192.0.2.7'), table.lists('203.0.113.9')]).toEqual([true, false])
+  })
+
   it('asks for the source as well where one is set', () => {
     expect(table.find(invite('sip:mnopqrstuvwx@localhost'), '203.0.113.9')).toBeNull()
     expect(table.find(invite('sip:mnopqrstuvwx@localhost'), '192.0.2.7')?.name).toBe('pinned')

@@ -32,6 +32,11 @@ export class RouteTable {
     }
     return null
   }
+
+  /** Whether some trunk lists the address: it is no stranger, though without a token it reaches nobody. */
+  lists(sourceAddress: string): boolean {
+    return this.#routes.some(entry => entry.route.sourceAddresses?.includes(sourceAddress))
+  }
 }
 
 function tokensOf(uri: SipUri): string[] {

@@ -1,9 +1,9 @@
-import type { Ms, Samples } from '@parley/kernel'
+import { type Ms, ParleyError, type Samples } from '@parley/kernel'
 import type { MediaEvent, MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
 import type { Body, InviteSession, SessionEnd, SessionEvent, Uri } from '@parley/sip'
 import { EventBacklog } from './event-backlog.ts'
 import { OfferAnswerExchange } from './exchange.ts'
-import { readInfoDigit, writeInfoDigit } from './info-digits.ts'
+import { isDigits, readInfoDigit, writeInfoDigit } from './info-digits.ts'
 import {
   type LegDirection,
   type LegEnd,
@@ -132,6 +132,7 @@ export class CallLeg {
   sendDigits(digits: string, options?: { readonly durationMs?: Ms; readonly gapMs?: Ms }): void {
     if (this.#parameters === null || this.#parameters.dtmfPayloadType !== null || this.#state !== 'active')
       return this.#media.sendDigits(digits, options)
+    if (!isDigits(digits)) throw new ParleyError('invalid_digits', `"${digits}" are not DTMF digits: 0-9 * # A-D`)
     const idle = this.#infoDigits === ''
     this.#infoDigits += digits
     if (idle) this.#nextInfoDigit()

@@ -26,6 +26,11 @@ export function readInfoDigit(body: Body): InfoDigit | null {
   return signal === undefined ? null : digitOf(signal, duration === undefined ? DEFAULT_DURATION_MS : Number(duration))
 }
 
+/** Whether all of `text` can be pressed. */
+export function isDigits(text: string): boolean {
+  return /^[0-9*#A-D]*$/.test(text)
+}
+
 export function writeInfoDigit(digit: string, durationMs: Ms): Body {
   const text = `Signal=${digit}\r\nDuration=${Math.round(durationMs)}\r\n`
   return { contentType: 'application/dtmf-relay', bytes: new TextEncoder().encode(text) }
@@ -34,6 +39,6 @@ export function writeInfoDigit(digit: string, durationMs: Ms): Body {
 /** Some senders number the keys: 10 is the star, 11 the pound, 12 to 15 A to D. */
 function digitOf(signal: string, durationMs: Ms): InfoDigit | null {
   const numbered = /^1[0-5]$/.test(signal) ? '*#ABCD'[Number(signal) - 10] : signal.toUpperCase()
-  if (numbered === undefined || !/^[0-9*#A-D]$/.test(numbered)) return null
+  if (numbered?.length !== 1 || !isDigits(numbered)) return null
   return { digit: numbered, durationMs: Math.min(durationMs, MAX_DURATION_MS) }
 }

@@ -150,6 +150,19 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     expect(under.events.filter(event => event.type === 'ended')).toHaveLength(1)
   })
 
+  it('answers 404 for a number that is not on the trunk, and keeps nothing', async () => {
+    const under = await startEngine({
+      routes: [{ name: 'interop', token: TOKEN, security: 'srtp-required', numbers: ['+15550001111'] }],
+    })
+    const stranger = await Stranger.connect(under)
+    const invite = request('INVITE', KNOWN, { body: SRTP_OFFER }).replace(
+      /^To: .*$/m,
+      'To: <sip:+15550009999@localhost>',
+    )
+    expect(await stranger.ask(invite)).toEqual([100, 404])
+    expect(under.engine.calls.size).toBe(0)
+  })
+
   it('tells somebody we called that a call is gone, but takes no new call from there', async () => {
     const under = await startEngine()
     const phone = await openPhone()

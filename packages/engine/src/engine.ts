@@ -19,7 +19,7 @@ import type { TextToSpeech } from '@parley/providers'
 import { Call, type CallEvent } from './call.ts'
 import { CallRates, type TrunkRate } from './call-rate.ts'
 import { KnownPeers } from './known-peers.ts'
-import { type InboundRoute, RouteTable } from './routes.ts'
+import { type InboundRoute, RouteTable, reaches } from './routes.ts'
 
 export interface EngineOptions {
   readonly station: Omit<StationOptions, 'gatekeeper' | 'onInvite'>
@@ -176,7 +176,7 @@ export class Engine {
 
   #receive(session: InviteSession): void {
     const route = this.#routes.find(session.invite, session.flow?.remote.address ?? '')
-    if (route === null) return session.reject(404)
+    if (route === null || !reaches(route, session.invite)) return session.reject(404)
     const path = this.#options.recordingPath(`in-${crypto.randomUUID()}`)
     const options = { security: route.security, ...(path && { recording: { path } }) }
     this.#placed(async () => {

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { LegSecurity, SipRequest, SipUri } from '@parley/leg'
+import { calledNumber, e164Digits } from './called-number.ts'
 
 /** A trunk's way in: whoever knows the token reaches the agent. */
 export interface InboundRoute {
@@ -10,6 +11,15 @@ export interface InboundRoute {
   /** When set, the source must be one of these as well. */
   readonly sourceAddresses?: readonly string[]
   readonly security: LegSecurity
+  /** When set, only these E.164 numbers are reached by it; any other called number is answered 404. */
+  readonly numbers?: readonly string[]
+}
+
+/** Whether the number that was called is one of the route's. */
+export function reaches(route: InboundRoute, invite: SipRequest): boolean {
+  if (route.numbers === undefined) return true
+  const called = calledNumber(invite)
+  return called !== null && route.numbers.some(number => e164Digits(number) === called)
 }
 
 /** The inbound routes of an engine, found by token. An unknown caller finds nothing, and learns nothing. */

@@ -14,6 +14,8 @@ export interface TlsIdentity {
   readonly systemRoots?: boolean
   /** By lower-case name: the only roots for a server that has to prove this name; `ca` does not count there. */
   readonly caByName?: ReadonlyMap<string, string>
+  /** By lower-case name: the cipher suites offered to a server that has to prove this name, as OpenSSL lists them; default Node's. */
+  readonly ciphersByName?: ReadonlyMap<string, string>
 }
 
 export interface SocketTransportOptions {

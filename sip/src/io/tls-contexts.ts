@@ -26,12 +26,19 @@ export class ClientContexts {
       if (!new X509Certificate(identity.cert).checkPrivateKey(createPrivateKey(identity.key)))
         throw new Error('the key belongs to another certificate')
       const roots = identity.systemRoots === true ? rootCertificates : []
-      this.#common = createSecureContext({
-        ...serverContextOptions(identity),
-        ca: [...certificatesOf(identity.ca), ...roots],
-      })
-      for (const [name, ca] of identity.caByName ?? [])
-        this.#byName.set(name, createSecureContext({ ...serverContextOptions(identity), ca: certificatesOf(ca) }))
+      const common = { ...serverContextOptions(identity), ca: [...certificatesOf(identity.ca), ...roots] }
+      this.#common = createSecureContext(common)
+      const { caByName, ciphersByName } = identity
+      for (const name of new Set([...(caByName?.keys() ?? []), ...(ciphersByName?.keys() ?? [])])) {
+        const ca = caByName?.get(name)
+        const ciphers = ciphersByName?.get(name)
+        const own = {
+          ...common,
+          ...(ca !== undefined && { ca: certificatesOf(ca) }),
+          ...(ciphers !== undefined && { ciphers }),
+        }
+        this.#byName.set(name, createSecureContext(own))
+      }
     } catch (error) {
       throw new ParleyError('bad_certificate', `certificate, key or CA cannot be used: ${errorText(error)}`, {
         cause: error,

@@ -38,6 +38,8 @@ export class Negotiation {
   readonly #options: NegotiationOptions
   readonly #sessionId: string
   #wanted: MediaDirection = 'sendrecv'
+  /** What was wanted before the offer that waits: stands again when it is withdrawn. */
+  #wantedBefore: MediaDirection = 'sendrecv'
   #state: LocalDescriptionState | null = null
   #pending: PendingOffer | null = null
   /** The state that the answer to `#pending` would leave. */
@@ -64,8 +66,9 @@ export class Negotiation {
     )
   }
 
-  /** Our offer; unchanged but for what `change` says. The direction stays wanted from then on. */
+  /** Our offer; unchanged but for what `change` says. The direction stays wanted, unless the offer is withdrawn. */
   offer(change: { readonly direction?: MediaDirection; readonly rekey?: boolean }): Body {
+    if (this.#pending === null) this.#wantedBefore = this.#wanted
     this.#wanted = change.direction ?? this.#wanted
     const created = createOffer(this.#local(change.rekey === true))
     this.#pending = created.pending
@@ -104,7 +107,9 @@ export class Negotiation {
 
   /** Our offer was refused, or its exchange never happened: what stood before still stands. */
   withdraw(): void {
-    if (this.#pending !== null) this.#state = withdrawOffer(this.#pending)
+    if (this.#pending === null) return
+    this.#state = withdrawOffer(this.#pending)
+    this.#wanted = this.#wantedBefore
     this.#pending = null
     this.#answered = null
   }

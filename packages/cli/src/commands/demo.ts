@@ -54,8 +54,10 @@ export async function demo(args: string[]): Promise<number> {
     say(`calling ${target}`)
     const call = await phone.call(target)
     await converse(call, voice, say)
-    const [report, end] = await Promise.all([reported, call.ended])
+    const end = await call.ended
+    // A call that was not answered may never have reached the engine: there is no report to wait for.
     if (!end.answered) throw new ParleyError('demo_failed', `the engine did not answer: ${end.detail}`)
+    const report = await reported
     print(report, values.json === true, say)
     return report.run.outcome?.kind === 'completed' ? 0 : 1
   } finally {

@@ -3,12 +3,14 @@ export { LocalFlite, type LocalFliteOptions } from './io/local-flite.ts'
 export { TonesVoice, type TonesVoiceOptions } from './io/tones-voice.ts'
 export type {
   ChatMessage,
+  GenerationBrief,
   GenerationEvent,
   GenerationRequest,
   LanguageModel,
   ModelIdentity,
   ToolCall,
   ToolDeclaration,
+  TransitionTool,
 } from './language-model/language-model.ts'
 export { type ToneBandFilter, toneBandFilter } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'

@@ -29,7 +29,37 @@ export interface GenerationRequest {
   readonly temperature?: number
   /** Default the model's. */
   readonly maxOutputTokens?: number
+  /**
+   * What is asked for, in parts, for models that work by rules instead of reading prose. It says nothing that `messages`
+   * and `tools` do not say; models that read ignore it.
+   */
+  readonly brief?: GenerationBrief
 }
+
+/** A tool that is a way on in the flow: calling it says that `condition` holds. */
+export interface TransitionTool {
+  readonly tool: string
+  readonly condition: string
+}
+
+export type GenerationBrief =
+  /** Say something by `instruction`, or take a transition, or call another tool. `reason`: what the reply is to (a caller's turn, a silence, a tool's result…). */
+  | {
+      readonly purpose: 'reply'
+      readonly language: string
+      readonly instruction: string
+      readonly reason: string
+      readonly transitions: readonly TransitionTool[]
+    }
+  /** Take one of the transitions, or say nothing. */
+  | { readonly purpose: 'decide'; readonly language: string; readonly transitions: readonly TransitionTool[] }
+  /** Call `tool` with arguments read off the conversation. */
+  | {
+      readonly purpose: 'arguments' | 'digits' | 'transfer_destination' | 'variables'
+      readonly language: string
+      readonly prompt: string
+      readonly tool: string
+    }
 
 export type ChatMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }

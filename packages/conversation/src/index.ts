@@ -1,0 +1,13 @@
+export type {
+  EffectIntent,
+  EffectKind,
+  EffectLedger,
+  EffectRecord,
+  EffectState,
+  PolicyDecision,
+  PolicyReason,
+  Receipt,
+} from './ledger.ts'
+export type { ConversationEvent, Span, SpokenReport, UserTurn } from './protocol.ts'
+export type { TimelineFact, TimelineItem } from './timeline.ts'
+export type { TurnLatency, Utterance } from './transcript.ts'

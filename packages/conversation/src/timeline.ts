@@ -1,0 +1,38 @@
+import type { Ms } from '@parley/kernel'
+import type { TurnLatency, Utterance } from './transcript.ts'
+
+/** What happened, by kind, as in the timeline resource. */
+export type TimelineFact =
+  | { readonly kind: 'state'; readonly state: string; readonly phone_state: string | null }
+  | ({ readonly kind: 'utterance' } & Omit<Utterance, 'segment_id' | 'observed_offset_ms'>)
+  /** `index` of the agent's utterance. */
+  | { readonly kind: 'turn'; readonly index: number; readonly latency: TurnLatency }
+  | {
+      readonly kind: 'node'
+      readonly node_id: string
+      readonly from_node_id: string | null
+      readonly edge_id: string | null
+      readonly cause: 'start' | 'edge' | 'global' | 'else' | 'failure' | 'return'
+    }
+  | {
+      readonly kind: 'action'
+      readonly action_id: string
+      readonly effect_id: string
+      readonly phase: 'started' | 'succeeded' | 'failed' | 'uncertain'
+      readonly node_id: string | null
+      readonly duration_ms: Ms | null
+    }
+  | { readonly kind: 'digits'; readonly direction: 'in' | 'out'; readonly digits: string }
+  | { readonly kind: 'hold'; readonly held: boolean }
+  /** `index` of the utterance that was cut or, `resumed`, went on; null while it is not in the transcript yet. */
+  | { readonly kind: 'interruption'; readonly index: number | null; readonly resumed: boolean }
+  | {
+      readonly kind: 'variables'
+      readonly source: 'inbound_context' | 'extract' | 'action' | 'update'
+      readonly set: readonly string[]
+      readonly ignored: readonly string[]
+    }
+  | { readonly kind: 'error'; readonly code: string; readonly message: string }
+
+/** One line of the timeline; `seq` counts from 1 without gaps. */
+export type TimelineItem = { readonly seq: number; readonly at: string; readonly offset_ms: Ms | null } & TimelineFact

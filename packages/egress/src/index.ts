@@ -1,0 +1,1 @@
+export type { Egress, EgressRequest, EgressResult } from './protocol.ts'

@@ -30,7 +30,12 @@ export interface SpokenReport {
  * spoken in order, the next one after the last sample of the one before.
  */
 export type ConversationEvent =
-  | { readonly type: 'speech'; readonly speech_id: string; readonly node_id: string; readonly source: 'static' | 'model' }
+  | {
+      readonly type: 'speech'
+      readonly speech_id: string
+      readonly node_id: string
+      readonly source: 'static' | 'model'
+    }
   | { readonly type: 'speech-text'; readonly speech_id: string; readonly delta: string }
   /** No more text of it comes. Without any text it was nothing, and is reported back as heard "". */
   | { readonly type: 'speech-end'; readonly speech_id: string }

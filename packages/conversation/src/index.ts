@@ -8,6 +8,7 @@ export type {
   PolicyReason,
   Receipt,
 } from './ledger.ts'
+export type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, CallFacts } from './ports.ts'
 export type { ConversationEvent, Span, SpokenReport, UserTurn } from './protocol.ts'
 export type { TimelineFact, TimelineItem } from './timeline.ts'
 export type { TurnLatency, Utterance } from './transcript.ts'

@@ -1,3 +1,6 @@
+export type { HttpActionsOptions } from './actions/action-use.ts'
+export { HttpActions } from './actions/http-actions.ts'
+export type { Secrets } from './actions/secrets.ts'
 export type {
   EffectIntent,
   EffectKind,
@@ -8,6 +11,7 @@ export type {
   PolicyReason,
   Receipt,
 } from './ledger.ts'
+export { MemoryLedger, type MemoryLedgerOptions } from './memory-ledger.ts'
 export type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, CallFacts } from './ports.ts'
 export type { ConversationEvent, Span, SpokenReport, UserTurn } from './protocol.ts'
 export type { TimelineFact, TimelineItem } from './timeline.ts'

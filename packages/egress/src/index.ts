@@ -1,1 +1,8 @@
-export type { Egress, EgressRequest, EgressResult } from './protocol.ts'
+export type {
+  Egress,
+  EgressNotConnected,
+  EgressRefused,
+  EgressRequest,
+  EgressResult,
+  PreparedRequest,
+} from './protocol.ts'

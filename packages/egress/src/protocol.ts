@@ -7,30 +7,56 @@ export interface EgressRequest {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** For connecting, sending and the whole answer, redirects included. */
+  /** For resolving, connecting, sending and the whole answer, redirects included. */
   readonly timeoutMs: Ms
 }
 
+/** Nothing was sent: the address or the URL is not allowed. */
+export interface EgressRefused {
+  readonly type: 'refused'
+  readonly reason: 'address_not_allowed' | 'bad_url'
+  readonly durationMs: Ms
+}
+
+/** Nothing was sent: no such name, nobody listens, an untrusted certificate, aborted or out of time before that. */
+export interface EgressNotConnected {
+  readonly type: 'not_connected'
+  /** For people; `timeout` and `aborted` are fixed words. */
+  readonly reason: string
+  readonly durationMs: Ms
+}
+
 /**
- * What came of it; never an exception. `not_connected`: nothing was sent. `no_answer`: it may have been acted upon.
- * `refused`: the address or the URL is not allowed, nothing was sent.
+ * What came of it; never an exception. `no_answer`: it was sent, at least in part, and may have been acted upon; its
+ * reason is for people, but `timeout` and `aborted` are fixed words.
  */
 export type EgressResult =
   | {
       readonly type: 'answered'
       readonly status: number
+      /** Names in lower case; several of one name are joined by ", ". */
       readonly headers: Readonly<Record<string, string>>
       readonly body: Uint8Array
       /** The answer was longer than allowed, and was cut. */
       readonly truncated: boolean
       readonly durationMs: Ms
     }
-  | { readonly type: 'not_connected'; readonly reason: string; readonly durationMs: Ms }
+  | EgressNotConnected
   | { readonly type: 'no_answer'; readonly reason: string; readonly durationMs: Ms }
-  | { readonly type: 'refused'; readonly reason: 'address_not_allowed' | 'bad_url'; readonly durationMs: Ms }
+  | EgressRefused
+
+/** A request whose address was found allowed; `timeoutMs` runs since it was prepared. */
+export interface PreparedRequest {
+  readonly type: 'prepared'
+  /** Once. Sends it to an address that was judged then, whatever the name resolves to by now. */
+  send(signal: AbortSignal): Promise<EgressResult>
+}
 
 /** The one way in which agents reach HTTP servers. */
 export interface Egress {
+  /** Resolves the name and judges the address, so that a verdict can be written down before anything is sent. */
+  prepare(request: EgressRequest, signal: AbortSignal): Promise<PreparedRequest | EgressRefused | EgressNotConnected>
+  /** Prepares and sends. */
   send(request: EgressRequest, signal: AbortSignal): Promise<EgressResult>
   close(): Promise<void>
 }

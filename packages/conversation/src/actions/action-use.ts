@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Egress, EgressRequest, EgressResult, PreparedRequest } from '@parley/egress'
 import type { Ms, Time, UnixMs } from '@parley/kernel'
 import type { EffectLedger, EffectRecord, PolicyReason, Receipt } from '../ledger.ts'
+import { POLICY_VERSION } from '../policy/policy-version.ts'
 import type { ActionOutcome, ActionRequest } from '../ports.ts'
 import { answerBody } from './answer-body.ts'
 import { answeredInTime } from './answered-in-time.ts'
@@ -20,7 +21,6 @@ export interface HttpActionsOptions {
   readonly portTimeoutMs?: Ms
 }
 
-const POLICY_VERSION = '1'
 const MAX_SENDS = 3
 /** Before the second and the third send. */
 const PAUSES_MS: readonly Ms[] = [200, 1000]

@@ -1,0 +1,69 @@
+import { type NumberType, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import type { PolicyDecision, PolicyReason } from '../ledger.ts'
+import { POLICY_VERSION } from './policy-version.ts'
+
+export interface DestinationRules {
+  /** ISO 3166-1 alpha-2, such as `US`. Each country of a shared calling code (+1, +7, +44) counts for itself. */
+  readonly allowedCountries: readonly string[]
+  /** E.164 prefixes, such as `+8816`, that are allowed whatever their country and tariff. What is no prefix is ignored. */
+  readonly allowPrefixes?: readonly string[]
+  /** Whether the run has the right to dial. */
+  readonly mayDial: boolean
+}
+
+/** `+` and 4 to 15 digits 0-9, nothing else: a SIP URI, an extension or a space may hide where a call goes. */
+const E164 = /^\+[1-9][0-9]{3,14}$/
+const PREFIX = /^\+[1-9][0-9]{0,14}$/
+
+/** Tariffs of an ordinary call. Premium rate, shared cost, personal numbers, pagers and voicemail are not. */
+const ORDINARY: ReadonlySet<NumberType> = new Set([
+  'FIXED_LINE',
+  'MOBILE',
+  'FIXED_LINE_OR_MOBILE',
+  'VOIP',
+  'TOLL_FREE',
+  'UAN',
+] as const)
+
+/** The longest emergency and short codes that national plans hold at the front of no number. */
+const SHORT_CODE_DIGITS = 3
+
+/**
+ * Whether a dial or transfer may go there: the one policy of every destination, also of one that a model inferred. Only
+ * numbers that exist in their country's plan (which emergency and short codes do not), in countries that are allowed, at
+ * ordinary tariffs; satellite and global services (+800, +870, +88x, +979) have no country and need a prefix.
+ */
+export function judgeDestination(destination: string, rules: DestinationRules): PolicyDecision {
+  if (!rules.mayDial) return denied('key_cannot_dial')
+  const number = E164.test(destination) ? parsePhoneNumberFromString(destination, { extract: false }) : undefined
+  if (number === undefined || !isSubscriber(number) || number.number !== destination)
+    return denied('destination_not_allowed')
+  const byPrefix = rules.allowPrefixes?.some(prefix => PREFIX.test(prefix) && destination.startsWith(prefix))
+  const allowed = byPrefix === true || (isOrdinary(number) && isInCountries(number, rules.allowedCountries))
+  return allowed
+    ? { decision: 'allow', reason: null, policy_version: POLICY_VERSION }
+    : denied('destination_not_allowed')
+}
+
+function isSubscriber(number: PhoneNumber): boolean {
+  return number.isPossible() && number.isValid() && number.nationalNumber.length > SHORT_CODE_DIGITS
+}
+
+function isOrdinary(number: PhoneNumber): boolean {
+  const type = number.getType()
+  return type !== undefined && ORDINARY.has(type)
+}
+
+function isInCountries(number: PhoneNumber, allowed: readonly string[]): boolean {
+  return countriesOf(number).some(country => allowed.some(name => name.toUpperCase() === country))
+}
+
+function countriesOf(number: PhoneNumber): readonly string[] {
+  // The United States and Canada share their toll-free numbers, which the plan files under the first.
+  if (number.countryCallingCode === '1' && number.getType() === 'TOLL_FREE') return ['US', 'CA']
+  return number.country === undefined ? [] : [number.country]
+}
+
+function denied(reason: PolicyReason): PolicyDecision {
+  return { decision: 'deny', reason, policy_version: POLICY_VERSION }
+}

@@ -1,3 +1,4 @@
+import type { TimelineItem } from '@parley/conversation'
 import type { CallEvent } from '@parley/engine'
 import { samplesToMs } from '@parley/kernel'
 import type { LegEvent, MediaStatistics } from '@parley/leg'
@@ -7,10 +8,8 @@ export function describeEvent(event: CallEvent): string | null {
   switch (event.type) {
     case 'leg':
       return describeLegEvent(event.event)
-    case 'utterance': {
-      const { start_ms, end_ms, text, interrupted } = event.utterance
-      return `agent ${seconds(start_ms)}-${seconds(end_ms)}: ${text}${interrupted ? ' [interrupted]' : ''}`
-    }
+    case 'timeline':
+      return describeItem(event.item)
     case 'ended': {
       const { run, end } = event.report
       const outcome = run.outcome === null ? '' : `, ${run.outcome.kind} by ${run.outcome.ended_by}`
@@ -18,6 +17,31 @@ export function describeEvent(event: CallEvent): string | null {
       const heard = end.media === null ? '' : `, ${describeReception(end.media.statistics)}`
       return `run ${run.state}${outcome}${heard}${recording ? `, recording ${recording.path}` : ''}`
     }
+  }
+}
+
+/** A line of the timeline; the transcript and what the agent does are worth one, turns are told at the end. */
+function describeItem(item: TimelineItem): string | null {
+  switch (item.kind) {
+    case 'utterance': {
+      const { role, start_ms, end_ms, text, interrupted } = item
+      const span = start_ms === null || end_ms === null ? '' : ` ${seconds(start_ms)}-${seconds(end_ms)}`
+      return `${role === 'agent' ? 'agent ' : 'caller'}${span}: ${text}${interrupted ? ' [interrupted]' : ''}`
+    }
+    case 'node':
+      return `-> ${item.node_id}${item.cause === 'start' ? '' : ` (${item.cause}${item.edge_id === null ? '' : ` ${item.edge_id}`})`}`
+    case 'action':
+      return `action ${item.action_id} ${item.phase}${item.duration_ms === null ? '' : ` after ${Math.round(item.duration_ms)} ms`}`
+    case 'digits':
+      return item.direction === 'in' ? `caller entered ${item.digits}` : `pressed ${item.digits}`
+    case 'interruption':
+      return item.resumed ? 'no interruption: the agent goes on' : 'the caller interrupted'
+    case 'variables':
+      return item.set.length === 0 ? null : `set ${item.set.join(', ')}`
+    case 'error':
+      return `error ${item.code}: ${item.message}`
+    default:
+      return null
   }
 }
 

@@ -1,27 +1,27 @@
-import { MachineDriver, type Ms, type Time, type Timer } from '@parley/kernel'
+import type { TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
+import type { Ms, Time, Timer } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent, LegTransport } from '@parley/leg'
-import type { TextToSpeech } from '@parley/providers'
-import { HeardHistory } from './heard-history.ts'
+import type { AttendedCall, Attendant } from './attendant.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
-import { Speaker, type Utterance } from './speaker.ts'
-import { type AgentInput, type AgentOutput, TestAgent } from './test-agent.ts'
+import type { Pump } from './pump.ts'
 
-const LISTEN_EVERY_MS = 100
-const HISTORY_MS = 4000
+/** What an agent's server still does after the call is waited for no longer than this. */
+const SETTLE_MS: Ms = 5000
 
 export interface CallOptions {
   readonly leg: CallLeg
-  readonly voice: TextToSpeech
-  readonly language: string
   readonly time: Time
-  /** The engine hangs up after this long; default one hour. */
+  readonly pump: Pump
+  /** Who talks. May throw: then the call ends as failed. */
+  readonly attend: (line: AttendedCall) => Attendant
+  /** The engine hangs up after this long, whatever the attendant does; default 25 hours. */
   readonly maxDurationMs?: Ms
   readonly onEvent?: (event: CallEvent, call: Call) => void
 }
 
 export type CallEvent =
   | { readonly type: 'leg'; readonly event: LegEvent }
-  | { readonly type: 'utterance'; readonly utterance: Utterance }
+  | { readonly type: 'timeline'; readonly item: TimelineItem }
   | { readonly type: 'ended'; readonly report: CallReport }
 
 /** Everything that is known of a call once it is over. */
@@ -30,23 +30,23 @@ export interface CallReport {
   readonly direction: 'inbound' | 'outbound'
   readonly transport: LegTransport | null
   readonly utterances: readonly Utterance[]
+  readonly timeline: readonly TimelineItem[]
   readonly digits: string
+  /** Of each answer of the agent that was measured, in order. */
+  readonly latencies: readonly TurnLatency[]
   readonly end: LegEnd
 }
 
-/** The one owner of a call: a leg, the agent that talks on it, and the verdict at its end. The same for both directions. */
+/** The one owner of a call: a leg, whoever talks on it, and the verdict at its end. The same for both directions. */
 export class Call {
   readonly leg: CallLeg
-  /** Resolves when the call is over and its recording complete; never rejects. */
+  /** Resolves when the call is over, its recording complete and its attendant settled; never rejects. */
   readonly report: Promise<CallReport>
-  readonly #agent = new TestAgent()
-  readonly #driver: MachineDriver<AgentInput, AgentOutput>
-  readonly #speaker: Speaker
-  readonly #history = new HeardHistory(HISTORY_MS)
-  readonly #scratch = new Int16Array(4096)
+  readonly #attendant: Attendant | null
   readonly #time: Time
+  readonly #pump: Pump
   readonly #listener: CallOptions['onEvent']
-  #listening: Timer | undefined
+  #stopDraining: (() => void) | null = null
   #limit: Timer | undefined
   #ending: LocalEnding | null = null
   #transport: LegTransport | null = null
@@ -54,30 +54,41 @@ export class Call {
   constructor(options: CallOptions) {
     this.leg = options.leg
     this.#time = options.time
+    this.#pump = options.pump
     this.#listener = options.onEvent
-    this.#driver = new MachineDriver(this.#agent, options.time, output => this.#perform(output))
-    this.#speaker = new Speaker(options.leg, options.voice, options.language, {
-      onQuiet: () => this.#driver.handle({ type: 'quiet' }),
-      onFailure: () => this.#end('provider_failed'),
-      onUtterance: utterance => this.#tell({ type: 'utterance', utterance }),
-    })
-    this.#limit = this.#time.at(this.#time.now() + (options.maxDurationMs ?? 3_600_000), () =>
+    this.#attendant = this.#attended(options.attend)
+    this.#limit = this.#time.at(this.#time.now() + (options.maxDurationMs ?? 25 * 3_600_000), () =>
       this.#end('max_duration'),
     )
     this.report = new Promise(resolve => {
       this.leg.onEvent(event => {
         if (event.type !== 'ended') return this.#onLeg(event)
-        const report = this.#conclude(event.end)
-        resolve(report)
-        this.#onLeg(event)
-        this.#tell({ type: 'ended', report })
+        void this.#conclude(event.end).then(report => {
+          resolve(report)
+          this.#tell({ type: 'leg', event })
+          this.#tell({ type: 'ended', report })
+        })
       })
     })
+    if (this.#attendant === null) this.leg.hangUp()
   }
 
   /** An operator ends the call: speech stops, then CANCEL or BYE. */
   cancel(): void {
     this.#end('cancelled')
+  }
+
+  #attended(attend: CallOptions['attend']): Attendant | null {
+    try {
+      return attend({
+        leg: this.leg,
+        end: why => this.#end(why),
+        tell: item => this.#tell({ type: 'timeline', item }),
+      })
+    } catch {
+      this.#ending = 'internal'
+      return null
+    }
   }
 
   /** A listener's error ends its own call and no other: it also comes up in timers, where nobody would catch it. */
@@ -92,74 +103,59 @@ export class Call {
 
   #onLeg(event: LegEvent): void {
     this.#tell({ type: 'leg', event })
-    switch (event.type) {
-      case 'answered':
-        this.#transport = this.leg.transport
-        this.#listen()
-        this.#driver.handle({ type: 'connected' })
-        return
-      case 'digit':
-        this.#driver.handle({ type: 'digit', digit: event.digit })
-        return
-      case 'speech-start':
-        this.#driver.handle({ type: 'speech-started' })
-        return
-      case 'transfer-result':
-        if (event.taken) this.#ending ??= 'transferred'
-        return
-      case 'play-progress':
-        this.#speaker.onProgress(event)
-        return
-      default:
-        return
+    if (event.type === 'answered') {
+      this.#transport = this.leg.transport
+      this.#stopDraining = this.#pump.add(() => this.#guarded(attendant => attendant.drain()))
     }
+    if (event.type === 'transfer-result' && event.taken) this.#ending ??= 'transferred'
+    this.#guarded(attendant => attendant.onLeg(event))
   }
 
-  #perform(output: AgentOutput): void {
-    switch (output.type) {
-      case 'say':
-        return this.#speaker.say(output.text, output.node)
-      case 'stop-speaking':
-        return this.#speaker.stop()
-      case 'echo':
-        this.#drainHeard()
-        return this.#speaker.playBack(this.#history.newest(output.durationMs))
-      case 'hang-up':
-        return this.#end('finished')
+  /** An attendant's own fault ends its call and harms nobody else. */
+  #guarded(act: (attendant: Attendant) => void): void {
+    if (this.#attendant === null) return
+    try {
+      act(this.#attendant)
+    } catch {
+      this.#end('internal')
     }
   }
 
   #end(why: LocalEnding): void {
     this.#ending ??= why
-    this.#speaker.stop()
+    this.#guarded(attendant => attendant.stop())
     this.leg.hangUp()
   }
 
-  /** Heard audio has to be taken out of its ring in time, whoever wants it. */
-  #listen(): void {
-    this.#drainHeard()
-    this.#listening = this.#time.at(this.#time.now() + LISTEN_EVERY_MS, () => this.#listen())
-  }
-
-  #drainHeard(): void {
-    for (let count = this.#scratch.length; count === this.#scratch.length; ) {
-      count = this.leg.readHeard(this.#scratch)
-      this.#history.write(this.#scratch.subarray(0, count))
-    }
-  }
-
-  #conclude(end: LegEnd): CallReport {
-    this.#listening?.cancel()
+  async #conclude(end: LegEnd): Promise<CallReport> {
+    this.#stopDraining?.()
     this.#limit?.cancel()
-    this.#driver.stop()
-    this.#speaker.stop()
+    this.#guarded(attendant => attendant.stop())
+    await this.#settled()
+    const result = this.#attendant?.result
     return {
       run: runResult(end, this.#ending),
       direction: end.direction,
       transport: this.#transport,
-      utterances: this.#speaker.utterances,
-      digits: this.#agent.digits,
+      utterances: result?.utterances ?? [],
+      timeline: result?.timeline ?? [],
+      digits: result?.digits ?? '',
+      latencies: result?.latencies ?? [],
       end,
     }
+  }
+
+  /** What the agent sent out is still answered; a server that never answers holds no call for ever. */
+  #settled(): Promise<void> {
+    const attendant = this.#attendant
+    if (attendant === null) return Promise.resolve()
+    return new Promise(resolve => {
+      const timer = this.#time.at(this.#time.now() + SETTLE_MS, resolve)
+      const done = () => {
+        timer.cancel()
+        resolve()
+      }
+      attendant.settled().then(done, done)
+    })
   }
 }

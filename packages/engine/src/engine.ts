@@ -1,4 +1,5 @@
-import { ParleyError, systemTime } from '@parley/kernel'
+import type { CallFacts } from '@parley/conversation'
+import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
 import {
   type CallLeg,
   type Credentials,
@@ -16,15 +17,20 @@ import {
   type StationOptions,
 } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
+import type { AttendedCall, Attendant } from './attendant.ts'
 import { Call, type CallEvent } from './call.ts'
 import { CallRates, type TrunkRate } from './call-rate.ts'
 import { KnownPeers } from './known-peers.ts'
+import { LineTest } from './line-test.ts'
+import { Pump } from './pump.ts'
 import { type InboundRoute, RouteTable, reaches } from './routes.ts'
+import type { VoiceAgent } from './voice/voice-agent.ts'
+import { VoiceConversation } from './voice/voice-conversation.ts'
 
 export interface EngineOptions {
   readonly station: Omit<StationOptions, 'gatekeeper' | 'onInvite'>
   readonly routes: readonly InboundRoute[]
-  /** Not closed by the engine. */
+  /** What the line test speaks with, where a route or a dial request names no agent. Not closed by the engine. */
   readonly voice: TextToSpeech
   readonly language: string
   /** Path of the recording of a call, or null: not recorded. */
@@ -47,6 +53,10 @@ export interface DialRequest {
   readonly trunk?: TrunkRate
   /** Default 60 s. */
   readonly ringTimeoutMs?: number
+  /** Who talks; default the line test. */
+  readonly agent?: VoiceAgent
+  /** What the flow's variables are at first, before its own defaults. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 /** Owns live calls: inbound ones found by address and token, outbound ones by a dial request. */
@@ -56,6 +66,7 @@ export class Engine {
   readonly #calls = new Set<Call>()
   readonly #called = new KnownPeers()
   readonly #rates = new CallRates({ time: systemTime })
+  readonly #pump = new Pump(systemTime)
   /** Calls whose media is being opened: they have their place already. */
   #opening = 0
   #station: Station | null = null
@@ -106,7 +117,7 @@ export class Engine {
         ...(path && { recording: { path } }),
       })
       try {
-        const call = this.#own(leg)
+        const call = this.#own(leg, request.agent ?? null, request.variables)
         leg.onEvent(event => {
           if (event.type === 'ringing' || event.type === 'answered' || event.type === 'ended') this.#noteCalled(leg)
         })
@@ -181,29 +192,55 @@ export class Engine {
     const options = { security: route.security, ...(path && { recording: { path } }) }
     this.#placed(async () => {
       const leg = await receiveLeg(this.station, session, options)
-      if (leg !== null) this.#answer(leg)
+      if (leg !== null) this.#answer(leg, route.agent ?? null)
     }).catch(() => session.hangUp())
   }
 
-  #answer(leg: CallLeg): void {
-    this.#own(leg)
+  #answer(leg: CallLeg, agent: VoiceAgent | null): void {
+    this.#own(leg, agent)
     const ringMs = this.#options.ringMs ?? 0
     leg.ring()
     if (ringMs === 0) leg.answer()
     else this.station.time.at(this.station.time.now() + ringMs, () => leg.answer())
   }
 
-  #own(leg: CallLeg): Call {
+  #own(leg: CallLeg, agent: VoiceAgent | null, variables?: DialRequest['variables']): Call {
     const call = new Call({
       leg,
-      voice: this.#options.voice,
-      language: this.#options.language,
       time: this.station.time,
+      pump: this.#pump,
+      attend: line => this.#attendant(line, agent, variables),
       onEvent: (event, owner) => this.#options.onEvent?.(owner, event),
     })
     this.#calls.add(call)
     void call.report.then(() => this.#calls.delete(call))
     this.#options.onCall?.(call)
     return call
+  }
+
+  #attendant(line: AttendedCall, agent: VoiceAgent | null, variables: DialRequest['variables']): Attendant {
+    const { time } = this.station
+    const { voice, language } = this.#options
+    if (agent === null) return new LineTest({ line, voice, language, time, wallClock: Date.now })
+    return new VoiceConversation({
+      agent,
+      facts: { call: callFacts(agent, line.leg), ...(variables && { variables }) },
+      line,
+      time,
+      wallClock: Date.now,
+      random: systemRandom,
+    })
+  }
+}
+
+function callFacts(agent: VoiceAgent, leg: CallLeg): CallFacts {
+  const { from, to } = leg.parties
+  return {
+    run_id: null,
+    agent_id: agent.agentId,
+    agent_version: agent.agentVersion,
+    channel: 'phone',
+    from_number: from,
+    to_number: to,
   }
 }

@@ -22,7 +22,7 @@ const table: Row[] = [
   [
     'goodbye played, BYE answered',
     { answered: true, by: 'local', cause: 'bye', sipStatus: 200 },
-    'finished',
+    'completed',
     'completed completed/agent -',
   ],
   [
@@ -52,7 +52,7 @@ const table: Row[] = [
   [
     'both hang up at once, theirs came first',
     { answered: true, by: 'remote', cause: 'bye', sipStatus: 200 },
-    'finished',
+    'completed',
     'completed caller_hung_up/caller -',
   ],
   [

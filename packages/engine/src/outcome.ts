@@ -15,6 +15,7 @@ export interface RunOutcome {
     | 'caller_hung_up'
     | 'agent_hung_up'
     | 'max_duration'
+    | 'silence'
     | 'error'
     | 'cancelled'
   readonly detail: FailureDetail | null
@@ -35,7 +36,16 @@ export type FailureDetail =
   | 'internal'
 
 /** Why our side ended the call, when it was our side. */
-export type LocalEnding = 'finished' | 'transferred' | 'max_duration' | 'cancelled' | 'provider_failed' | 'internal'
+export type LocalEnding =
+  /** The flow reached its end; the agent hung up by a tool; the caller kept silent. */
+  | 'completed'
+  | 'agent_hung_up'
+  | 'silence'
+  | 'transferred'
+  | 'max_duration'
+  | 'cancelled'
+  | 'provider_failed'
+  | 'internal'
 
 /**
  * The one place where the end of a leg becomes the end of a run. `local` is what our side had decided before the leg
@@ -53,7 +63,8 @@ export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
   // Silence, or a far end that knows no such call any more, is nobody's decision.
   if (end.by === 'remote') return failed('signalling_lost', end)
   if (local === 'max_duration') return finished('completed', 'max_duration', end, 'system')
-  if (local === 'finished') return finished('completed', 'completed', end, 'agent')
+  if (local === 'silence') return finished('completed', 'silence', end, 'system')
+  if (local === 'completed' || local === 'agent_hung_up') return finished('completed', local, end, 'agent')
   return failed('signalling_lost', end)
 }
 

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { LegSecurity, SipRequest, SipUri } from '@parley/leg'
 import { calledNumber, e164Digits } from './called-number.ts'
+import type { VoiceAgent } from './voice/voice-agent.ts'
 
 /** A trunk's way in: whoever knows the token reaches the agent. */
 export interface InboundRoute {
@@ -13,6 +14,8 @@ export interface InboundRoute {
   readonly security: LegSecurity
   /** When set, only these E.164 numbers are reached by it; any other called number is answered 404. */
   readonly numbers?: readonly string[]
+  /** Who talks to those who come in this way; default the line test. */
+  readonly agent?: VoiceAgent
 }
 
 /** Whether the number that was called is one of the route's. */

@@ -2,7 +2,7 @@ import { SeededRandom } from '@parley/kernel'
 import { acceptAnswer, createOffer, type LocalMedia } from '@parley/media'
 import { parseUri, type SipUri } from '@parley/sip'
 import { describe, expect, it } from 'vitest'
-import { VirtualLine } from './virtual-line.fixture.ts'
+import { VirtualLine } from './virtual-line.ts'
 
 const SDP = 'application/sdp'
 

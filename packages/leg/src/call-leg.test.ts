@@ -1,6 +1,6 @@
 import { parseUri } from '@parley/sip'
 import { describe, expect, it } from 'vitest'
-import { VirtualLine } from './virtual-line.fixture.ts'
+import { VirtualLine } from './virtual-line.ts'
 
 async function established(line: VirtualLine): Promise<void> {
   await line.dial()

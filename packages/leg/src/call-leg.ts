@@ -1,6 +1,6 @@
 import { type Ms, ParleyError, type Samples } from '@parley/kernel'
 import type { MediaEvent, MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
-import type { Body, InviteSession, SessionEnd, SessionEvent, Uri } from '@parley/sip'
+import type { Body, InviteSession, ReferOptions, SessionEnd, SessionEvent, Uri } from '@parley/sip'
 import { EventBacklog } from './event-backlog.ts'
 import { OfferAnswerExchange } from './exchange.ts'
 import { isDigits, readInfoDigit, writeInfoDigit } from './info-digits.ts'
@@ -77,6 +77,18 @@ export class CallLeg {
   /** Address that the last SIP message came from or went to; null before the first. */
   get peerAddress(): string | null {
     return this.#session.flow?.remote.address ?? null
+  }
+
+  /** Host of the far end's own URI, where other numbers of its network are reached; null where it hides it. */
+  get peerHost(): string | null {
+    const uri = this.direction === 'outbound' ? this.#session.invite.uri : this.#session.invite.from.uri
+    return 'host' in uri && !uri.host.endsWith('.invalid') ? uri.host : null
+  }
+
+  /** Users of From and To, as the caller wrote them; null where that side has none. */
+  get parties(): { readonly from: string | null; readonly to: string | null } {
+    const { from, to } = this.#session.invite
+    return { from: userOf(from.uri), to: userOf(this.direction === 'outbound' ? this.#session.invite.uri : to.uri) }
   }
 
   /**
@@ -172,8 +184,8 @@ export class CallLeg {
    * Blind transfer: asks the far end to call `target` in our place. Once it was taken the leg hangs up; outcome by
    * "transfer-result". Throws "wrong_state" while another one is under way.
    */
-  transfer(target: Uri): void {
-    if (this.#state === 'active') this.#session.refer(target)
+  transfer(target: Uri, options: Pick<ReferOptions, 'headers'> = {}): void {
+    if (this.#state === 'active') this.#session.refer(target, options)
   }
 
   /** The session's events, handed over by whoever opened the leg: some happened before its media was open. */
@@ -321,6 +333,10 @@ async function closeMedia(media: MediaSession): Promise<{ report: MediaReport | 
   } catch (error) {
     return { report: null, failure: { cause: 'recording-unavailable', detail: textOf(error) } }
   }
+}
+
+function userOf(uri: Uri): string | null {
+  return 'user' in uri ? (uri.user ?? null) : null
 }
 
 function textOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { decodePcmu, encodePcmu } from '@parley/media'
 import { describe, expect, it } from 'vitest'
-import { VirtualLine } from './virtual-line.fixture.ts'
+import { VirtualLine } from './virtual-line.ts'
 
 const MINUTE = 60_000
 const MINUTE_SAMPLES = MINUTE * 8

@@ -1,25 +1,15 @@
-import type { Samples } from '@parley/kernel'
 import { lowPass } from '../signal/windowed-sinc.ts'
+import type { SpeechFilter } from '../speech-to-text/speech-to-text.ts'
 import { SPEECH_PASS_HZ, TONE_BAND_HZ } from './tone-line.ts'
 
 const TAPS = lowPass(SPEECH_PASS_HZ, TONE_BAND_HZ, 55)
 const HALF = TAPS.length >> 1
 
-export interface ToneBandFilter {
-  /** What goes in comes out so many samples later. */
-  readonly delay: Samples
-  /** Filters `count` samples from `audio[offset]` to `into[intoOffset]`; the two may be the same place. */
-  filter(audio: Int16Array, offset: number, count: Samples, into: Int16Array, intoOffset: number): void
-  /** Forgets what went in: after a gap. */
-  reset(): void
-}
-
 /**
  * Takes the words' tones out of 8 kHz audio (linear phase; passes 2550 Hz, 55 dB down from 2880 Hz), so that voice
- * activity, endpointing, barge-in and answer detection judge the speech alone. One for each stream of audio;
- * `filter` allocates nothing.
+ * activity, endpointing, barge-in and answer detection judge the speech alone.
  */
-export function toneBandFilter(): ToneBandFilter {
+export function toneBandFilter(): SpeechFilter {
   // Everything twice, so that the window is always in one piece.
   const recent = new Float64Array(2 * TAPS.length)
   let next = 0

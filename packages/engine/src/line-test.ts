@@ -1,0 +1,130 @@
+import { TimelineRecorder, type Utterance } from '@parley/conversation'
+import { MachineDriver, type Ms, type Time, type UnixMs } from '@parley/kernel'
+import type { LegEvent } from '@parley/leg'
+import type { TextToSpeech } from '@parley/providers'
+import type { AttendedCall, Attendant, AttendantResult } from './attendant.ts'
+import { HeardHistory } from './heard-history.ts'
+import { type AgentInput, type AgentOutput, TestAgent } from './test-agent.ts'
+import { Mouth } from './voice/mouth.ts'
+import { Playout } from './voice/playout.ts'
+
+const HISTORY_MS = 4000
+
+export interface LineTestOptions {
+  readonly line: AttendedCall
+  readonly voice: TextToSpeech
+  readonly language: string
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+}
+
+/** The test agent on a call: proves a line in both directions, without a model or a recogniser. */
+export class LineTest implements Attendant {
+  readonly #line: AttendedCall
+  readonly #agent = new TestAgent()
+  readonly #driver: MachineDriver<AgentInput, AgentOutput>
+  readonly #mouth: Mouth
+  readonly #playout: Playout
+  readonly #history = new HeardHistory(HISTORY_MS)
+  readonly #scratch = new Int16Array(4096)
+  readonly #timeline: TimelineRecorder
+  readonly #utterances: Utterance[] = []
+  readonly #lines = new Map<string, { text: string; node: string }>()
+  #count = 0
+  #echoEnd: number | null = null
+  /** Where the transcript stands, on the call's clock. */
+  #offset: Ms | null = null
+
+  constructor({ line, voice, language, time, wallClock }: LineTestOptions) {
+    this.#line = line
+    this.#timeline = new TimelineRecorder({ wallClock, clock: () => this.#offset, onItem: item => line.tell(item) })
+    this.#playout = new Playout(line.leg)
+    this.#driver = new MachineDriver(this.#agent, time, output => this.#perform(output))
+    this.#mouth = new Mouth(this.#playout, { voice, language, voiceId: null }, time, {
+      onSpeaking: () => {},
+      onAudible: () => {},
+      onVoice: () => {},
+      onFailure: () => line.end('provider_failed'),
+      onSpoken: (id, report) => this.#onSpoken(id, report.interrupted, report.span),
+    })
+  }
+
+  get result(): AttendantResult {
+    return { utterances: this.#utterances, timeline: this.#timeline.items, digits: this.#agent.digits, latencies: [] }
+  }
+
+  onLeg(event: LegEvent): void {
+    switch (event.type) {
+      case 'answered':
+        return this.#driver.handle({ type: 'connected' })
+      case 'digit':
+        return this.#driver.handle({ type: 'digit', digit: event.digit })
+      case 'speech-start':
+        return this.#driver.handle({ type: 'speech-started' })
+      case 'play-progress':
+        this.#mouth.onProgress(event)
+        if (this.#echoEnd === null || this.#playout.played() < this.#echoEnd) return
+        this.#echoEnd = null
+        return this.#driver.handle({ type: 'quiet' })
+      default:
+        return
+    }
+  }
+
+  drain(): void {
+    for (let count = this.#scratch.length; count === this.#scratch.length; ) {
+      count = this.#line.leg.readHeard(this.#scratch)
+      this.#history.write(this.#scratch.subarray(0, count))
+    }
+  }
+
+  stop(): void {
+    this.#driver.stop()
+    this.#mouth.cut()
+  }
+
+  async settled(): Promise<void> {}
+
+  #perform(output: AgentOutput): void {
+    switch (output.type) {
+      case 'say':
+        this.#mouth.cut()
+        return this.#say(output.text, output.node)
+      case 'stop-speaking':
+        return this.#mouth.cut()
+      case 'echo':
+        this.drain()
+        return this.#echo(this.#history.newest(output.durationMs))
+      case 'hang-up':
+        return this.#line.end('completed')
+    }
+  }
+
+  #say(text: string, node: string): void {
+    const id = `line-${++this.#count}`
+    this.#lines.set(id, { text, node })
+    this.#mouth.begin(id)
+    this.#mouth.say(id, text)
+    this.#mouth.end(id)
+  }
+
+  #echo(audio: Int16Array): void {
+    this.#mouth.cut()
+    this.#playout.lay(audio)
+    this.#echoEnd = this.#playout.end
+    if (audio.length === 0) this.#driver.handle({ type: 'quiet' })
+  }
+
+  /** The line's own words stand in the transcript whole: what is tested is the line, not the memory. */
+  #onSpoken(id: string, interrupted: boolean, span: { start_ms: number; end_ms: number } | null): void {
+    const line = this.#lines.get(id)
+    this.#lines.delete(id)
+    if (line !== undefined && span !== null) {
+      this.#offset = span.end_ms
+      const spoken = { index: this.#utterances.length, role: 'agent', text: line.text, interrupted, ...span } as const
+      this.#utterances.push({ ...spoken, segment_id: null, observed_offset_ms: span.end_ms, node_id: line.node })
+      this.#timeline.add({ kind: 'utterance', ...spoken, node_id: line.node })
+    }
+    if (!interrupted) this.#driver.handle({ type: 'quiet' })
+  }
+}

@@ -1,0 +1,128 @@
+import { type Ms, msToSamples, type Samples, SeededRandom, type Time } from '@parley/kernel'
+import type {
+  HeardWord,
+  SpeechChunk,
+  SpeechEvent,
+  SpeechStream,
+  SpeechToText,
+  TextToSpeech,
+} from '@parley/providers'
+import { fingerprint } from './sounds.ts'
+
+/** How long a word lasts, whoever says it. */
+export const WORD_MS: Ms = 300
+
+/** A voice whose every text is a noise of its own, with word times; the same text sounds the same each time. */
+export class FingerprintVoice implements TextToSpeech {
+  readonly id = 'test/fingerprint'
+  readonly languages = ['en', 'es']
+  readonly said: string[] = []
+
+  async readiness(): Promise<null> {
+    return null
+  }
+
+  async *synthesize({ text }: { text: string }, signal: AbortSignal): AsyncIterable<SpeechChunk> {
+    this.said.push(text)
+    for (const [i, word] of text.split(/\s+/).entries()) {
+      if (signal.aborted) return
+      yield { samples: soundOf(word, i), words: [{ text: word, startMs: i * WORD_MS }] }
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  /** What `text` sounds like. */
+  sound(text: string): Int16Array {
+    const words = text.split(/\s+/).map(soundOf)
+    const all = new Int16Array(words.reduce((sum, word) => sum + word.length, 0))
+    let at = 0
+    for (const word of words) {
+      all.set(word, at)
+      at += word.length
+    }
+    return all
+  }
+}
+
+function soundOf(word: string, place: number): Int16Array {
+  let seed = place + 1
+  for (const character of word) seed = (seed * 31 + character.charCodeAt(0)) >>> 0
+  return fingerprint(WORD_MS, new SeededRandom(seed))
+}
+
+/** A recogniser that understands what the test tells it, as late as a service would. */
+export class ScriptedRecogniser implements SpeechToText {
+  readonly id = 'test/scripted'
+  readonly languages = ['en', 'es']
+  readonly #time: Time
+  readonly #lagMs: Ms
+  #listener: (event: SpeechEvent) => void = () => {}
+  #words: HeardWord[] = []
+  #written: Samples = 0
+  finalizes = 0
+
+  /** Words are understood `lagMs` after they were said. */
+  constructor(time: Time, lagMs: Ms = 150) {
+    this.#time = time
+    this.#lagMs = lagMs
+  }
+
+  async readiness(): Promise<null> {
+    return null
+  }
+
+  open(): SpeechStream {
+    return {
+      write: (samples, atSample) => {
+        this.#written = atSample + samples.length
+      },
+      finalize: () => {
+        this.finalizes++
+        const wait = this.#lagMs
+        this.#time.at(this.#time.now() + wait, () => this.#final(true))
+      },
+      onEvent: listener => {
+        this.#listener = listener
+      },
+      close: () => {
+        this.#listener = () => {}
+      },
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  /** The caller begins to say this now. */
+  willHear(text: string): void {
+    const from = this.#written
+    for (const [i, word] of text.split(/\s+/).entries()) {
+      const startSample = from + msToSamples(i * WORD_MS)
+      const heard = { text: word, startSample, endSample: startSample + msToSamples(WORD_MS - 20) }
+      this.#time.at(this.#time.now() + (i + 1) * WORD_MS + this.#lagMs, () => {
+        this.#words.push(heard)
+        this.#listener({ type: 'partial', text: textOf(this.#words), words: [...this.#words] })
+      })
+    }
+  }
+
+  /** The caller makes a noise of this length now, which is no word. */
+  willNotUnderstand(ms: Ms): void {
+    const startSample = this.#written
+    const endSample = startSample + msToSamples(ms)
+    if (ms < 250) return
+    this.#time.at(this.#time.now() + ms + 300, () =>
+      this.#listener({ type: 'unintelligible', startSample, endSample }),
+    )
+  }
+
+  #final(fromFinalize: boolean): void {
+    const words = this.#words
+    this.#words = []
+    this.#listener({ type: 'final', text: textOf(words), words, fromFinalize })
+  }
+}
+
+function textOf(words: readonly HeardWord[]): string {
+  return words.map(word => word.text).join(' ')
+}

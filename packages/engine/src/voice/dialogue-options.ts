@@ -1,0 +1,38 @@
+import type { DialogueOptions, TurnSettings } from '@parley/dialogue'
+import type { NodeTurnSettings } from '@parley/flow'
+import { languagesOf, type VoiceAgent } from './voice-agent.ts'
+
+/** How turns are taken on a call of this agent. */
+export function dialogueOptions({ plan, endpointing }: VoiceAgent): DialogueOptions {
+  const { settings } = plan
+  return {
+    languages: languagesOf(plan),
+    settings: {
+      interruptionSensitivity: settings.interruptionSensitivity,
+      responsiveness: settings.responsiveness,
+      reminderTriggerMs: settings.reminderTriggerMs,
+      reminderMaxCount: settings.reminderMaxCount,
+      allowDtmfInterruption: settings.allowDtmfInterruption,
+    },
+    beginMessageDelayMs: settings.beginMessageDelayMs,
+    openerWaitsForCallee: settings.openerWaitsForCallee,
+    endCallAfterSilenceMs: settings.endCallAfterSilenceMs,
+    maxCallDurationMs: settings.maxCallDurationMs,
+    backchannel: {
+      enabled: settings.enableBackchannel,
+      frequency: settings.backchannelFrequency,
+      words: settings.backchannelWords,
+    },
+    ...(endpointing && { endpointing }),
+  }
+}
+
+export function turnSettings(settings: NodeTurnSettings): TurnSettings {
+  return {
+    interruptionSensitivity: settings.interruption_sensitivity,
+    responsiveness: settings.responsiveness,
+    reminderTriggerMs: settings.reminder_trigger_ms,
+    reminderMaxCount: settings.reminder_max_count,
+    allowDtmfInterruption: settings.allow_dtmf_interruption,
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { heardOf } from './heard-text.ts'
+
+const timed = {
+  text: 'We open at nine.',
+  samples: 8000,
+  complete: true,
+  words: [
+    { text: 'We', startMs: 0 },
+    { text: 'open', startMs: 250 },
+    { text: 'at', startMs: 500 },
+    { text: 'nine.', startMs: 700 },
+  ],
+}
+
+describe('what was heard of a sentence', () => {
+  it.each([
+    [0, ''],
+    [1999, ''],
+    [2000, 'We'],
+    [5599, 'We open'],
+    [5600, 'We open at'],
+    [7999, 'We open at'],
+    [8000, 'We open at nine.'],
+  ])('after %i samples: "%s"', (played, text) => {
+    expect(heardOf(timed, played)).toBe(text)
+  })
+
+  it('never has the last word while the voice is still rendering it', () => {
+    expect(heardOf({ ...timed, complete: false }, 8000)).toBe('We open at')
+  })
+
+  it('without word times is a share that is never the whole before the end', () => {
+    const untimed = { ...timed, words: [] }
+    expect(heardOf(untimed, 4100)).toBe('We open')
+    expect(heardOf(untimed, 7999)).toBe('We open at')
+    expect(heardOf({ ...untimed, complete: false }, 4000)).toBe('')
+  })
+
+  it("is in the voice's own words where it counts them otherwise", () => {
+    expect(heardOf({ ...timed, text: 'Open 9' }, 2000)).toBe('We')
+  })
+})

@@ -1,0 +1,51 @@
+import type { ActionRunner, CallFacts, EffectLedger, PolicyDecision } from '@parley/conversation'
+import type { Endpointing } from '@parley/dialogue'
+import type { ModelRef, Plan } from '@parley/flow'
+import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
+
+/** A plan with everything it needs to talk on calls. Made once, used by many calls. */
+export interface VoiceAgent {
+  readonly plan: Plan
+  /** As actions tell it to servers; null: not from a published agent. */
+  readonly agentId: string | null
+  readonly agentVersion: number | null
+  readonly recogniser: SpeechToText
+  readonly voice: TextToSpeech
+  /** A voice of the service; null: its first. */
+  readonly voiceId: string | null
+  /** The model of a node, or the agent's own for null. */
+  readonly model: (ref: ModelRef | null) => LanguageModel
+  readonly actions: (ledger: EffectLedger) => ActionRunner
+  /** A ledger for one call. */
+  readonly ledger: () => EffectLedger
+  readonly transferPolicy: (destination: string) => PolicyDecision
+  /** Default adaptive. */
+  readonly endpointing?: Endpointing
+}
+
+/** What is particular to one call. */
+export interface VoiceCallFacts {
+  readonly call: CallFacts
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+/** The language an agent speaks: the first of its own that the voice knows. */
+export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {
+  const { language } = agent.plan.settings
+  const wanted = typeof language === 'string' ? [language] : language
+  const known = wanted.find(tag => agent.voice.languages.includes(primaryTag(tag)))
+  return known ?? agent.voice.languages[0] ?? 'en'
+}
+
+/** All languages that the caller may speak, as primary tags. */
+export function languagesOf(plan: Plan): string[] {
+  const { language } = plan.settings
+  const tags = (typeof language === 'string' ? [language] : language).flatMap(tag =>
+    tag === 'multi' ? ['en', 'es'] : [primaryTag(tag)],
+  )
+  return [...new Set(tags)]
+}
+
+function primaryTag(tag: string): string {
+  return tag.split('-')[0]!.toLowerCase()
+}

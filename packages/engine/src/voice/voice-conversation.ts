@@ -1,0 +1,312 @@
+import { Conversation, type ConversationEvent, TimelineRecorder, type UserTurn } from '@parley/conversation'
+import { type CallerTurn, type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
+import {
+  type Machine,
+  MachineDriver,
+  type Ms,
+  ParleyError,
+  type Random,
+  type Time,
+  type Timer,
+  type UnixMs,
+} from '@parley/kernel'
+import { type LegEvent, parseUri } from '@parley/leg'
+import type { AttendedCall, Attendant, AttendantResult } from '../attendant.ts'
+import { CallClock } from './call-clock.ts'
+import { dialogueOptions, turnSettings } from './dialogue-options.ts'
+import { DigitPresser } from './digit-presser.ts'
+import { Ears } from './ears.ts'
+import { Mouth, type SpeechReport } from './mouth.ts'
+import { Playout } from './playout.ts'
+import { TurnLatencies } from './turn-latencies.ts'
+import { languageOf, type VoiceAgent, type VoiceCallFacts } from './voice-agent.ts'
+
+/** A far end that sends nothing at first may still be listening; one whose media is not there yet would miss the greeting. */
+const FIRST_PACKET_PATIENCE_MS: Ms = 400
+
+export interface VoiceConversationOptions {
+  readonly agent: VoiceAgent
+  readonly facts: VoiceCallFacts
+  readonly line: AttendedCall
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+}
+
+/**
+ * An agent on a call: ears and mouth on the line, the turn machine between them, the conversation behind. Nothing is
+ * decided here; what one of the four says is carried to the others.
+ */
+export class VoiceConversation implements Attendant {
+  readonly #options: VoiceConversationOptions
+  readonly #clock = new CallClock()
+  readonly #latencies = new TurnLatencies()
+  readonly #timeline: TimelineRecorder
+  readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
+  readonly #conversation: Conversation
+  readonly #ears: Ears
+  readonly #mouth: Mouth
+  readonly #presser: DigitPresser
+  #digits = ''
+  #connecting: Timer | null = null
+  #connected = false
+  #stopped = false
+  #transferId: string | null = null
+
+  constructor(options: VoiceConversationOptions) {
+    this.#options = options
+    const { agent, facts, line, time, wallClock, random } = options
+    const { settings } = agent.plan
+    this.#timeline = new TimelineRecorder({ wallClock, clock: () => this.#now(), onItem: item => line.tell(item) })
+    this.#driver = new MachineDriver(this.#listening(new TurnMachine(dialogueOptions(agent), random)), time, output =>
+      this.#onDialogue(output),
+    )
+    const ledger = agent.ledger()
+    this.#conversation = new Conversation({
+      plan: agent.plan,
+      mode: { channel: 'phone', hasCaller: true },
+      ...(facts.variables && { variables: { run: facts.variables } }),
+      call: facts.call,
+      models: agent.model,
+      actions: agent.actions(ledger),
+      ledger,
+      transferPolicy: agent.transferPolicy,
+      time,
+      wallClock,
+      clock: () => this.#now(),
+      onEvent: event => this.#onConversation(event),
+    })
+    this.#mouth = new Mouth(
+      new Playout(line.leg, settings.volume),
+      { voice: agent.voice, language: languageOf(agent), voiceId: agent.voiceId },
+      time,
+      {
+        onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
+        onSpoken: (id, report) => this.#onSpoken(id, report),
+        onAudible: (id, atSample) => this.#latencies.audible(id, this.#clock.timeOf(atSample)),
+        onVoice: (id, step) => this.#onVoice(id, step),
+        onFailure: error => this.#fail(error),
+      },
+    )
+    this.#ears = new Ears({
+      leg: line.leg,
+      recogniser: agent.recogniser,
+      language: languageOf(agent),
+      keywords: settings.boostedKeywords,
+      clock: this.#clock,
+      time,
+      onHeard: input => this.#driver.handle(input),
+      onFailure: error => this.#fail(error),
+    })
+    this.#presser = new DigitPresser(line.leg, time, id => this.#conversation.digitsPressed(id))
+  }
+
+  get result(): AttendantResult {
+    return {
+      utterances: this.#conversation.utterances,
+      timeline: this.#timeline.items,
+      digits: this.#digits,
+      latencies: this.#latencies.all,
+    }
+  }
+
+  onLeg(event: LegEvent): void {
+    if (this.#stopped) return
+    switch (event.type) {
+      case 'answered':
+        return this.#onAnswered()
+      case 'first-packet':
+        return this.#connect()
+      case 'digit':
+        this.#digits += event.digit
+        return this.#driver.handle({ type: 'digit', digit: event.digit })
+      case 'digits-sent':
+        return this.#presser.onSent(event.digits)
+      case 'play-progress':
+        if (!this.#clock.isSet) this.#clock.observe(this.#options.time.now(), event.atSample)
+        return this.#mouth.onProgress(event)
+      case 'held':
+      case 'resumed':
+        return this.#timeline.add({ kind: 'hold', held: event.type === 'held' })
+      case 'transfer-result':
+        return this.#onTransferResult(event)
+      default:
+        return
+    }
+  }
+
+  drain(): void {
+    if (!this.#stopped) this.#ears.drain()
+  }
+
+  stop(): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#connecting?.cancel()
+    this.#driver.stop()
+    this.#presser.stop()
+    this.#ears.close()
+    // What was heard up to here is reported before the conversation learns that nobody listens any more.
+    this.#mouth.cut()
+    this.#conversation.stop()
+  }
+
+  settled(): Promise<void> {
+    return this.#conversation.settled()
+  }
+
+  /** Before the turn machine acts on time, it hears what was said by then. */
+  #listening(machine: TurnMachine): Machine<DialogueInput, DialogueOutput> {
+    return {
+      handle: (now, input) => machine.handle(now, input),
+      advance: now => {
+        this.drain()
+        machine.advance(now)
+      },
+      poll: () => machine.poll(),
+      deadline: () => machine.deadline(),
+    }
+  }
+
+  /** Offset on the call's clock. */
+  #now(): Ms | null {
+    return this.#clock.offsetOf(this.#options.time.now())
+  }
+
+  #onAnswered(): void {
+    const { time } = this.#options
+    this.#connecting = time.at(time.now() + FIRST_PACKET_PATIENCE_MS, () => this.#connect())
+  }
+
+  /** The far end can hear: it was heard itself, or has had the time for it. Early media counts for nothing. */
+  #connect(): void {
+    if (this.#connected || this.#connecting === null) return
+    this.#connected = true
+    this.#connecting.cancel()
+    this.#timeline.add({ kind: 'state', state: 'running', phone_state: 'active' })
+    this.#driver.handle({ type: 'connected' })
+  }
+
+  #onDialogue(output: DialogueOutput): void {
+    switch (output.type) {
+      case 'begin':
+        return this.#conversation.start(output.opening === null ? null : this.#userTurn(output.opening))
+      case 'turn':
+        this.#latencies.turn(output.turn)
+        return this.#conversation.userTurn(this.#userTurn(output.turn))
+      case 'digits':
+        return this.#conversation.digits(output.digits, this.#clock.offsetOf(output.atMs))
+      case 'silence':
+        return this.#conversation.silence(output.kind)
+      case 'max-duration':
+        return this.#conversation.maxDuration()
+      case 'finalize':
+        return this.#ears.finalize()
+      case 'duck':
+        return this.#mouth.duck(output.on)
+      case 'pause':
+        return this.#mouth.pause()
+      case 'resume':
+        this.#mouth.resume()
+        return this.#conversation.noteResumed()
+      case 'cut':
+        return this.#mouth.cut()
+      case 'backchannel':
+        return this.#mouth.interject(output.word)
+    }
+  }
+
+  #onConversation(event: ConversationEvent): void {
+    if (this.#stopped && event.type !== 'fact') return
+    switch (event.type) {
+      case 'speech':
+        return this.#mouth.begin(event.speech_id)
+      case 'speech-text':
+        return this.#mouth.say(event.speech_id, event.delta)
+      case 'speech-end':
+        return this.#mouth.end(event.speech_id)
+      case 'speech-withdrawn':
+        return this.#mouth.withdraw(event.speech_id)
+      case 'settings':
+        this.#mouth.setSpeed(event.settings.voice_speed)
+        return this.#driver.handle({ type: 'settings', settings: turnSettings(event.settings) })
+      case 'collect-digits': {
+        const { digit_limit: digitLimit, termination_key: terminationKey, timeout_ms: timeoutMs } = event
+        return this.#driver.handle({ type: 'collect-digits', digitLimit, terminationKey, timeoutMs })
+      }
+      case 'await-opening':
+        return this.#driver.handle({ type: 'await-opening', afterMs: event.after_ms })
+      case 'press-digits':
+        return this.#presser.press(event.request_id, event.digits, event.delay_ms)
+      case 'transfer':
+        return this.#transfer(event)
+      case 'busy':
+        return this.#driver.handle({ type: 'agent-busy', busy: event.busy })
+      case 'fact':
+        return this.#timeline.add(event.fact)
+      case 'ended':
+        return this.#options.line.end(event.outcome === 'error' ? errorEnding(event.code) : event.outcome)
+    }
+  }
+
+  #onVoice(speechId: string, step: 'asked' | 'answered'): void {
+    const now = this.#options.time.now()
+    if (step === 'asked') this.#latencies.voiceAsked(speechId, now, this.#conversation.spentSinceTurn())
+    else this.#latencies.voiceAnswered(speechId, now)
+  }
+
+  #onSpoken(speechId: string, report: SpeechReport): void {
+    const before = this.#conversation.utterances.length
+    this.#conversation.spoken(speechId, report)
+    const latency = this.#latencies.take(speechId)
+    const utterance = this.#conversation.utterances[before]
+    if (latency !== null && utterance?.role === 'agent')
+      this.#timeline.add({ kind: 'turn', index: utterance.index, latency })
+  }
+
+  #transfer(event: ConversationEvent & { type: 'transfer' }): void {
+    const { leg } = this.#options.line
+    this.#transferId = event.request_id
+    const target = leg.peerHost === null ? undefined : parseUri(`sip:${event.destination}@${leg.peerHost};user=phone`)
+    if (target === undefined) return this.#transferSettled(false, null)
+    try {
+      leg.transfer(target, { headers: Object.entries(event.custom_sip_headers) })
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error
+      this.#transferSettled(false, null)
+    }
+  }
+
+  #onTransferResult(event: LegEvent & { type: 'transfer-result' }): void {
+    this.#transferSettled(event.taken, event.receipt)
+  }
+
+  #transferSettled(taken: boolean, receipt: (LegEvent & { type: 'transfer-result' })['receipt'] | null): void {
+    const id = this.#transferId
+    if (id === null) return
+    this.#transferId = null
+    this.#conversation.transferSettled(id, taken ? 'taken' : 'failed', {
+      kind: 'sip_transfer',
+      refer_status: receipt?.referStatus ?? null,
+      final_sip_status: receipt?.finalSipStatus ?? null,
+      disconnect_reason: receipt?.disconnectReason ?? null,
+    })
+  }
+
+  #userTurn(turn: CallerTurn): UserTurn {
+    const start_ms = this.#clock.offsetOf(turn.startMs)
+    const end_ms = this.#clock.offsetOf(turn.endMs)
+    const span = start_ms === null || end_ms === null ? null : { start_ms, end_ms }
+    return { text: turn.text, span, observed_ms: this.#clock.offsetOf(turn.observedMs) }
+  }
+
+  #fail(error: ParleyError): void {
+    if (this.#stopped) return
+    this.#timeline.add({ kind: 'error', code: error.code, message: error.message })
+    this.#options.line.end('provider_failed')
+  }
+}
+
+function errorEnding(code: string | null): 'provider_failed' | 'internal' {
+  return code === 'provider_failed' ? 'provider_failed' : 'internal'
+}

@@ -1,0 +1,26 @@
+import type { Language } from './language.ts'
+
+const LEAST_STEM = 3
+
+/** Longest first: the first that fits is taken off. */
+const ENDINGS: Readonly<Record<Language, readonly string[]>> = {
+  en: ['ations', 'ation', 'ments', 'ment', 'ings', 'ing', 'ies', 'ied', 'ed', 'es', 'e', 'y', 's'],
+  es: [
+    ...['aciones', 'uciones', 'iciones', 'acion', 'ucion', 'icion', 'iendo', 'ando', 'arlas', 'arlos', 'arla', 'arlo'],
+    ...['arme', 'erme', 'irme', 'arse', 'erse', 'irse', 'adas', 'ados', 'idas', 'idos', 'ada', 'ado', 'ida', 'ido'],
+    ...['amos', 'emos', 'imos', 'aron', 'ieron', 'aria', 'eria', 'iria', 'ar', 'er', 'ir', 'as', 'os', 'es', 'an', 'en'],
+    ...['a', 'o', 'e', 's'],
+  ],
+}
+
+/**
+ * What is left of a folded word when its ending is off: enough to see that "booking" and "book", "cancelar" and
+ * "cancelo" are about the same. No linguistics: only equality of two stems means anything.
+ */
+export function stemOf(folded: string, language: Language): string {
+  const ending = ENDINGS[language].find(end => folded.length - end.length >= LEAST_STEM && folded.endsWith(end))
+  const stem = ending === undefined ? folded : folded.slice(0, -ending.length)
+  const last = stem.at(-1)
+  const doubled = stem.length > LEAST_STEM && last === stem.at(-2) && !'aeiou'.includes(last ?? '')
+  return doubled ? stem.slice(0, -1) : stem
+}

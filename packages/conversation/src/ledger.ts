@@ -75,15 +75,17 @@ export interface EffectRecord {
   readonly settled_at: string | null
 }
 
+/** A step out of order throws `effect_step_not_allowed` and changes nothing, an unknown id `effect_not_found`. */
 export interface EffectLedger {
   /** Writes the row. Throws `ParleyError` "ledger_unavailable": then nothing may be sent. */
   intend(intent: EffectIntent): Promise<EffectRecord>
   /**
-   * Puts the verdict into the row. A denied one is settled with it: `failed`, `policy_denied`. The ledger may turn an
-   * "allow" down for reasons of its own (a revoked key); what counts is the record that is answered.
+   * Puts the verdict into the row. A denied one is settled with it: `failed`, `policy_denied`; one without a verdict
+   * (`unavailable`) too: `failed`, `policy_unavailable`. The ledger may turn an "allow" down for reasons of its own (a
+   * revoked key); what counts is the record that is answered.
    */
   decide(effectId: string, decision: PolicyDecision): Promise<EffectRecord>
-  /** Before each send; `sending` from the first on. */
+  /** Before each send; `sending` from the first on. `http`, `sip_dial`, `sip_transfer`, `run_admission` need a verdict. */
   sending(effectId: string): Promise<EffectRecord>
   settle(
     effectId: string,

@@ -25,9 +25,6 @@ const ORDINARY: ReadonlySet<NumberType> = new Set([
   'UAN',
 ] as const)
 
-/** The longest emergency and short codes that national plans hold at the front of no number. */
-const SHORT_CODE_DIGITS = 3
-
 /**
  * Whether a dial or transfer may go there: the one policy of every destination, also of one that a model inferred. Only
  * numbers that exist in their country's plan (which emergency and short codes do not), in countries that are allowed, at
@@ -36,17 +33,13 @@ const SHORT_CODE_DIGITS = 3
 export function judgeDestination(destination: string, rules: DestinationRules): PolicyDecision {
   if (!rules.mayDial) return denied('key_cannot_dial')
   const number = E164.test(destination) ? parsePhoneNumberFromString(destination, { extract: false }) : undefined
-  if (number === undefined || !isSubscriber(number) || number.number !== destination)
-    return denied('destination_not_allowed')
+  const real = number?.isPossible() && number.isValid() && number.number === destination
+  if (number === undefined || !real) return denied('destination_not_allowed')
   const byPrefix = rules.allowPrefixes?.some(prefix => PREFIX.test(prefix) && destination.startsWith(prefix))
   const allowed = byPrefix === true || (isOrdinary(number) && isInCountries(number, rules.allowedCountries))
   return allowed
     ? { decision: 'allow', reason: null, policy_version: POLICY_VERSION }
     : denied('destination_not_allowed')
-}
-
-function isSubscriber(number: PhoneNumber): boolean {
-  return number.isPossible() && number.isValid() && number.nationalNumber.length > SHORT_CODE_DIGITS
 }
 
 function isOrdinary(number: PhoneNumber): boolean {

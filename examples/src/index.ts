@@ -1,1 +1,6 @@
-export {}
+export type { Booking, Callback } from './clinic/clinic.ts'
+export { type ExampleDraft, type ExampleName, exampleDraft, exampleDrafts } from './io/example-drafts.ts'
+export { ExampleServer, type ExampleServerOptions } from './io/example-server.ts'
+export type { Dish, Pizza, Size } from './pizza/menu.ts'
+export type { Order } from './pizza/pizzeria.ts'
+export { PLACEHOLDER_ORIGIN, withOrigin } from './placeholder-origin.ts'

@@ -1,0 +1,79 @@
+import type { UnixMs } from '@parley/kernel'
+
+const DAY_MS = 86_400_000
+
+/** A year ahead, in days. */
+const HORIZON_DAYS = 366
+const WEEK_DAYS = 7
+const SATURDAY = 6
+const SUNDAY = 0
+
+/** Times at which the clinic sees patients, and how they are said. */
+const MORNING = [
+  { time: '09:30', spoken: 'nine thirty' },
+  { time: '10:15', spoken: 'ten fifteen' },
+  { time: '11:00', spoken: 'eleven' },
+] as const
+const AFTERNOON = [
+  { time: '14:15', spoken: 'two fifteen' },
+  { time: '15:00', spoken: 'three' },
+  { time: '16:30', spoken: 'four thirty' },
+] as const
+
+/** One appointment that can be had. */
+export interface Slot {
+  /** `2026-11-24T09:30`. */
+  readonly id: string
+  readonly time: string
+  /** "nine thirty" */
+  readonly spoken: string
+}
+
+/** A date, `2026-11-24`; undefined for what is none. Dates are in UTC. */
+export function dateOf(text: string): string | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) || dateAt(at) !== text ? undefined : text
+}
+
+export function dateAt(at: UnixMs): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+/** "Tuesday" */
+export function weekday(date: string): string {
+  return format(date, { weekday: 'long' })
+}
+
+/** As it is said on the day `today`: "Tuesday", from a week on "Tuesday December 1". */
+export function dayName(date: string, today: string): string {
+  const isNear = (Date.parse(date) - Date.parse(today)) / DAY_MS < WEEK_DAYS
+  return isNear ? weekday(date) : `${weekday(date)} ${format(date, { month: 'long', day: 'numeric' })}`
+}
+
+function format(date: string, options: Intl.DateTimeFormatOptions): string {
+  return new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(Date.parse(date))
+}
+
+/** The appointments of a day: one in the morning, one in the afternoon, none on weekends. The date alone decides. */
+export function slotsOn(date: string): Slot[] {
+  const day = Date.parse(date) / DAY_MS
+  const dayOfWeek = new Date(date).getUTCDay()
+  if (dayOfWeek === SATURDAY || dayOfWeek === SUNDAY) return []
+  return [MORNING[day % 3]!, AFTERNOON[(day + 1) % 3]!].map(({ time, spoken }) => ({
+    id: `${date}T${time}`,
+    time,
+    spoken,
+  }))
+}
+
+/** Dates after `today`, nearest first, for as long as a year. */
+export function* datesAfter(today: string): Generator<string, void, undefined> {
+  for (let day = 1; day <= HORIZON_DAYS; day++) yield dateAt(Date.parse(today) + day * DAY_MS)
+}
+
+/** The slot with this id; undefined where there is none. */
+export function slotById(id: string): Slot | undefined {
+  const date = dateOf(id.slice(0, 10))
+  return date === undefined ? undefined : slotsOn(date).find(slot => slot.id === id)
+}

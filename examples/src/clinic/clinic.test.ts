@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { MONDAY } from '../testing/walk.ts'
+import { slotsOn } from './calendar.ts'
+import { Clinic } from './clinic.ts'
+
+function desk(now = MONDAY) {
+  const clinic = new Clinic(() => now)
+  const get = (path: keyof Clinic['operations'] & `GET ${string}`, query: Record<string, string> = {}) =>
+    clinic.operations[path]({ ...ASKED, method: 'GET', query: new URLSearchParams(query) })
+  const book = (body: Record<string, unknown>, idempotencyKey: string | null = null) =>
+    clinic.operations['POST /bookings']({ ...ASKED, content: JSON.stringify(body), body, idempotencyKey })
+  return { clinic, get, book }
+}
+
+const ASKED = { method: 'POST', path: '/', query: new URLSearchParams(), content: '', body: {}, idempotencyKey: null }
+const TUESDAY_MORNING = { slot: '2026-11-24T09:30', patient: '2074' }
+
+describe('the free days of the clinic', () => {
+  it('are the next three weekdays, by the date alone', () => {
+    const { get } = desk()
+    const { body } = get('GET /days')
+    expect(body).toMatchObject({ offered: '2026-11-24,2026-11-25,2026-11-26', keys: '1, 2 or 3' })
+    expect(desk().get('GET /days').body).toEqual(body)
+    expect(slotsOn('2026-11-28')).toEqual([])
+  })
+
+  it('skip weekends, and name days that are a week away by their date', () => {
+    expect(desk(MONDAY + 3 * 86_400_000).get('GET /days').body.message).toBe('I have Friday, Monday or Tuesday.')
+    expect(desk().get('GET /days', { from: '2026-11-30' }).body.message).toBe(
+      'I have Monday November 30, Tuesday December 1 or Wednesday December 2.',
+    )
+  })
+
+  it('leave out what is booked', () => {
+    const { get, book } = desk()
+    for (const { id } of slotsOn('2026-11-24')) book({ slot: id, patient: '2074' })
+    expect(get('GET /days').body.message).toBe('I have Wednesday, Thursday or Friday.')
+    const times = get('GET /times', { said: 'on Tuesday', offered: '2026-11-24' })
+    expect(times.body).toEqual({ found: false, message: 'There is nothing free on Tuesday.' })
+  })
+
+  it.each(['tomorrow', '2026-02-30', '2026-11-24T10:00'])('do not begin with %s', from => {
+    expect(desk().get('GET /days', { from }).status).toBe(422)
+  })
+})
+
+describe('a time of a day', () => {
+  const offered = '09:30,15:00'
+
+  it.each([
+    [{ key: '2' }, '2026-11-24T15:00'],
+    [{ said: 'nine thirty, please' }, '2026-11-24T09:30'],
+    [{ said: 'At 9:30' }, '2026-11-24T09:30'],
+    [{ said: 'the second one' }, '2026-11-24T15:00'],
+  ])('is found by %o', (selection, slot) => {
+    expect(desk().get('GET /slot', { day: '2026-11-24', offered, ...selection }).body.slot).toBe(slot)
+  })
+
+  it.each([{ key: '3' }, { key: '12' }, { said: 'ninety' }, { said: '' }, { day: 'Tuesday', key: '1' }])(
+    'is not found by %o',
+    selection => {
+      const { body } = desk().get('GET /slot', { day: '2026-11-24', offered, ...selection })
+      expect(body.found).toBe(false)
+    },
+  )
+
+  it('is gone once it is booked', () => {
+    const { get, book } = desk()
+    book(TUESDAY_MORNING)
+    const { body } = get('GET /slot', { day: '2026-11-24', offered, key: '1' })
+    expect(body).toEqual({ found: false, message: 'That time has just gone.' })
+  })
+})
+
+describe('a booking', () => {
+  it('is made once: a second one for the same time is refused', () => {
+    const { clinic, book } = desk()
+    expect(book(TUESDAY_MORNING)).toMatchObject({
+      status: 201,
+      body: { message: 'You are booked for Tuesday at nine thirty.' },
+    })
+    expect(book({ ...TUESDAY_MORNING, patient: '1234' })).toEqual({
+      status: 409,
+      body: { message: 'That time has just gone.' },
+    })
+    expect(clinic.bookings).toEqual([TUESDAY_MORNING])
+  })
+
+  it('sent again with its key is answered again; the key does not serve for another', () => {
+    const { clinic, book } = desk()
+    const first = book(TUESDAY_MORNING, 'k1')
+    expect(book(TUESDAY_MORNING, 'k1')).toEqual(first)
+    expect(book({ ...TUESDAY_MORNING, slot: '2026-11-24T15:00' }, 'k1').status).toBe(409)
+    expect(clinic.bookings.length).toBe(1)
+  })
+
+  it('that was refused does not use its key up', () => {
+    const { book } = desk()
+    expect(book({ ...TUESDAY_MORNING, patient: '9' }, 'k1').status).toBe(422)
+    expect(book(TUESDAY_MORNING, 'k1').status).toBe(201)
+  })
+
+  it.each([
+    {},
+    { slot: '2026-11-24T09:31', patient: '2074' },
+    { slot: '2026-11-23T09:30', patient: '2074' },
+    { slot: ['2026-11-24T09:30'], patient: '2074' },
+    { slot: '2026-11-24T09:30', patient: 'toString' },
+  ])('of %o is refused', body => {
+    const { clinic, book } = desk()
+    expect(book(body).status).toBe(422)
+    expect(clinic.bookings).toEqual([])
+  })
+
+  it('can always be made: the oldest are forgotten before a year is full', () => {
+    const { clinic, get, book } = desk()
+    for (let n = 0; n < 1000; n++) {
+      const day = String(get('GET /days').body.offered).split(',')[0]!
+      const offered = String(get('GET /times', { offered: day, key: '1' }).body.offered)
+      const { slot } = get('GET /slot', { day, offered, key: '1' }).body
+      expect(book({ slot, patient: '2074' }).status).toBe(201)
+    }
+    expect(clinic.bookings.length).toBeLessThan(500)
+  })
+})

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Draft, draftSchema } from '@parley/flow'
+import { ParleyError } from '@parley/kernel'
+
+/** An example agent as a draft from `name` on. */
+export interface ExampleDraft {
+  readonly name: ExampleName
+  /** Absolute path of its JSON file. */
+  readonly file: string
+  readonly draft: Draft
+}
+
+export type ExampleName = (typeof NAMES)[number]
+
+const NAMES = ['clinic', 'pizza'] as const
+
+/** Read from the files each time. Throws `ParleyError` "example_invalid" where a file was edited into something else. */
+export function exampleDrafts(): readonly ExampleDraft[] {
+  return NAMES.map(name => {
+    const file = fileURLToPath(new URL(`../../agents/${name}.json`, import.meta.url))
+    return { name, file, draft: draftIn(file) }
+  })
+}
+
+/** The example of that name. */
+export function exampleDraft(name: ExampleName): ExampleDraft {
+  return exampleDrafts().find(example => example.name === name)!
+}
+
+function draftIn(file: string): Draft {
+  try {
+    const draft: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    draftSchema.parse(draft)
+    return draft as Draft
+  } catch (cause) {
+    throw new ParleyError('example_invalid', `${file} is no draft of an agent`, { cause })
+  }
+}

@@ -1,0 +1,33 @@
+import { CappedMap } from './capped-map.ts'
+import type { ServiceAnswer, ServiceRequest } from './service.ts'
+
+const MAX_KEYS = 1000
+const MAX_KEY = 256
+
+interface Answered {
+  readonly request: string
+  readonly answer: ServiceAnswer
+}
+
+/** Answers by `Idempotency-Key`: what was done once is answered again, not done again. Refusals are not kept. */
+export class AnswersByKey {
+  readonly #answered = new CappedMap<string, Answered>(MAX_KEYS)
+  readonly #conflict: string
+
+  /** `conflict`: what is said to a key that came with another request before. */
+  constructor(conflict: string) {
+    this.#conflict = conflict
+  }
+
+  once(request: ServiceRequest, make: () => ServiceAnswer): ServiceAnswer {
+    const key = request.idempotencyKey
+    if (key === null || key === '' || key.length > MAX_KEY) return make()
+    const asked = `${request.method} ${request.path}\n${request.content}`
+    const before = this.#answered.get(key)
+    if (before !== undefined)
+      return before.request === asked ? before.answer : { status: 409, body: { message: this.#conflict } }
+    const answer = make()
+    if (answer.status < 300) this.#answered.set(key, { request: asked, answer })
+    return answer
+  }
+}

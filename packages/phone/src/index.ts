@@ -1,3 +1,6 @@
-export { PhoneCall } from './phone-call.ts'
+export { type CallerAct, CallerScript, type CallerStep, type FollowOptions } from './caller-script.ts'
+export type { HeardLine, HeardMatch } from './heard-transcript.ts'
+export { PhoneCall, type Spoken } from './phone-call.ts'
+export { PhoneVoice } from './phone-voice.ts'
 export { loudness, RESEMBLANCE_FLOOR, type Resemblance, resemblance } from './resemblance.ts'
 export { type PhoneBehaviour, type PhoneDial, type PhoneOptions, VirtualPhone } from './virtual-phone.ts'

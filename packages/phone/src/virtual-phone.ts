@@ -19,7 +19,11 @@ export interface PhoneOptions {
   readonly name?: string
   /** Default "srtp-required". */
   readonly security?: LegSecurity
+  /** Inbound calls that nobody took with `nextCall`; with so many live ones another is answered 486. Default 16. */
+  readonly maxWaitingCalls?: number
 }
+
+const MAX_WAITING_CALLS = 16
 
 /** What a phone does with an inbound call. */
 export type PhoneBehaviour =
@@ -43,7 +47,10 @@ export class VirtualPhone {
   behaviour: PhoneBehaviour = { type: 'answer', afterMs: 0 }
   readonly #options: PhoneOptions
   #station: Station | null = null
-  readonly #arrived: PhoneCall[] = []
+  /** Not taken yet, those that are over as well. */
+  #arrived: PhoneCall[] = []
+  /** Inbound calls whose media is being opened. */
+  #opening = 0
   readonly #waiting: ((call: PhoneCall) => void)[] = []
 
   private constructor(options: PhoneOptions) {
@@ -105,8 +112,12 @@ export class VirtualPhone {
   async #receive(session: InviteSession): Promise<void> {
     const { behaviour } = this
     if (behaviour.type === 'reject') return session.reject(behaviour.status)
+    if (!this.#hasRoom()) return session.reject(486)
     const station = this.#openStation
-    const leg = await receiveLeg(station, session, { security: this.#options.security ?? 'srtp-required' })
+    this.#opening++
+    const leg = await receiveLeg(station, session, { security: this.#options.security ?? 'srtp-required' }).finally(
+      () => this.#opening--,
+    )
     if (leg === null) return
     leg.ring()
     if (behaviour.type === 'answer') {
@@ -117,6 +128,14 @@ export class VirtualPhone {
     const waiting = this.#waiting.shift()
     if (waiting === undefined) this.#arrived.push(call)
     else waiting(call)
+  }
+
+  /** Whether one more inbound call can be kept until somebody takes it; those that are over make room. */
+  #hasRoom(): boolean {
+    const most = this.#options.maxWaitingCalls ?? MAX_WAITING_CALLS
+    const kept = () => this.#arrived.length + this.#opening - this.#waiting.length
+    if (kept() >= most) this.#arrived = this.#arrived.filter(call => call.leg.state !== 'ended')
+    return kept() < most
   }
 }
 

@@ -1,0 +1,116 @@
+import { TonesRecogniser, TonesVoice } from '@parley/providers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CallerScript, type CallerStep } from './caller-script.ts'
+import { PhoneLine } from './phone-line.fixture.ts'
+import { PhoneVoice } from './phone-voice.ts'
+
+const GREETING = 'Good morning. You have reached the ticket office. For how many people, and for which day?'
+const ORDER = 'I want two tickets for Monday.'
+const ANSWER = 'Your tickets are ready.'
+
+const tones = new TonesVoice()
+const voice = new PhoneVoice(tones, 'en')
+const spoken = new Map<string, Int16Array>()
+beforeAll(async () => {
+  for (const text of [GREETING, ORDER, ANSWER]) spoken.set(text, await voice.render(text))
+})
+afterAll(() => tones.close())
+
+/** A far end that greets, and answers when the caller has fallen silent; it stops when it is interrupted. */
+async function office(script: readonly CallerStep[]) {
+  const line = await PhoneLine.answered()
+  line.call.understand(new TonesRecogniser(), 'en')
+  const heard: string[] = []
+  line.far.onEvent(event => {
+    if (event.type === 'speech-start') {
+      heard.push('speech')
+      line.far.flush()
+    }
+    if (event.type === 'speech-end') line.far.play(spoken.get(ANSWER)!)
+    if (event.type === 'digit') heard.push(event.digit)
+  })
+  line.far.play(spoken.get(GREETING)!)
+  const steps: string[] = []
+  const prepared = await CallerScript.prepare(script, voice)
+  const followed = prepared.follow(line.call, { onStep: description => steps.push(description) })
+  return { line, heard, steps, followed }
+}
+
+describe('a scripted caller', () => {
+  it('listens, speaks, presses, waits and hangs up', async () => {
+    const { line, heard, steps, followed } = await office([
+      { type: 'hear', pattern: 'which day' },
+      { type: 'quiet' },
+      { type: 'say', text: ORDER },
+      { type: 'hear', pattern: /tickets are (\w+)/ },
+      { type: 'pause', forMs: 300 },
+      { type: 'press', digits: '12#' },
+      { type: 'wait', ms: 500 },
+      { type: 'hang-up' },
+      { type: 'hung-up' },
+    ])
+    await line.during(followed)
+    expect(heard).toEqual(['speech', '1', '2', '#'])
+    expect(steps[3]).toBe('hear /tickets are (\\w+)/')
+    expect(steps.at(-1)).toBe('be hung up on')
+    expect((await line.call.ended).cause).toBe('bye')
+  })
+
+  it('interrupts by voice after so much talk', async () => {
+    const { line, heard, followed } = await office([
+      { type: 'interrupt', afterMs: 1500, by: { type: 'say', text: ORDER } },
+      { type: 'hear', pattern: 'ready' },
+    ])
+    await line.during(followed)
+    expect(heard).toEqual(['speech'])
+    const texts = line.call.heardLines.map(({ text }) => text).join(' ')
+    expect(texts).toContain('Good morning.')
+    expect(texts).not.toContain('day?')
+    expect(texts).toContain(ANSWER)
+  })
+
+  it('interrupts by keys', async () => {
+    const { line, heard, followed } = await office([
+      { type: 'interrupt', afterMs: 500, by: { type: 'press', digits: '5' } },
+    ])
+    const before = line.time.now()
+    await line.during(followed)
+    expect(heard).toEqual(['5'])
+    expect(line.time.now() - before).toBeLessThan(1500)
+  })
+
+  it('does not take for an answer what was said before it spoke', async () => {
+    const { line, followed } = await office([
+      { type: 'pause' },
+      { type: 'say', text: ORDER },
+      { type: 'hear', pattern: 'office', withinMs: 4000 },
+    ])
+    await expect(line.during(followed)).rejects.toMatchObject({ code: 'script_failed' })
+  })
+
+  it('says which step failed, why, and what was heard instead', async () => {
+    const { line, followed } = await office([
+      { type: 'pause' },
+      { type: 'hear', pattern: 'good evening', withinMs: 2000 },
+      { type: 'hang-up' },
+    ])
+    const error = await line.during(followed).catch((error: unknown) => error as Error)
+    expect(error).toMatchObject({ code: 'script_failed' })
+    expect((error as Error).message).toMatch(
+      /^step 2 of 3 \(hear "good evening"\): did not hear "good evening" within 2000 ms; heard "Good morning\. .* for which day\?" \(\d\.\d-\d\.\d s\)$/,
+    )
+  })
+
+  it('says when the far end hung up instead', async () => {
+    const { line, followed } = await office([{ type: 'hear', pattern: 'good evening' }])
+    await line.pass(2000)
+    line.far.hangUp()
+    await expect(line.during(followed)).rejects.toThrow(/^step 1 of 1 .*the call ended first .*heard "Good morning\./)
+  })
+
+  it('cannot be prepared with what its voice does not say', async () => {
+    await expect(CallerScript.prepare([{ type: 'say', text: ' ' }], voice)).rejects.toMatchObject({
+      code: 'text_empty',
+    })
+  })
+})

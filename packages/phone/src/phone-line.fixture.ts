@@ -1,0 +1,86 @@
+import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import { type CallLeg, dialLeg, type LegPlant, receiveLeg } from '@parley/leg'
+import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
+import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+import { type InviteSession, parseUri, type SipUri, UserAgent, VirtualNetwork } from '@parley/sip'
+import { PhoneCall } from './phone-call.ts'
+
+/** A phone that has called somebody, in virtual time: `call` is the phone's end, `far` the other one. */
+export class PhoneLine {
+  readonly time: VirtualTime
+  readonly call: PhoneCall
+  readonly far: CallLeg
+
+  private constructor(time: VirtualTime, call: PhoneCall, far: CallLeg) {
+    this.time = time
+    this.call = call
+    this.far = far
+  }
+
+  static async answered(memoryMs?: Ms): Promise<PhoneLine> {
+    const time = new VirtualTime()
+    const random = new SeededRandom(1)
+    const packets = new VirtualPacketNetwork({ time, random })
+    const signalling = new VirtualNetwork({ time, random })
+    const plant = (address: string, onInvite: (session: InviteSession) => void): LegPlant => {
+      const transport = signalling.element({ address })
+      const gatekeeper = () => ({ verdict: 'accept' }) as const
+      const userAgent = new UserAgent({ time, random, transport, gatekeeper, onInvite })
+      return { userAgent, random, media: new InlineMediaPlane({ time, random, network: packets, address }) }
+    }
+    const reached = Promise.withResolvers<CallLeg>()
+    const there = plant('192.0.2.2', session => {
+      void receiveLeg(there, session, {}).then(leg => leg !== null && reached.resolve(leg))
+    })
+    const leg = await dialLeg(
+      plant('192.0.2.1', () => {}),
+      {
+        uri: parseUri('sip:agent@192.0.2.2;transport=tls') as SipUri,
+        from: { displayName: undefined, uri: parseUri('sip:phone@192.0.2.1')!, params: new Map() },
+      },
+    )
+    const call = new PhoneCall(leg, time, memoryMs)
+    await pass(time, 500)
+    const far = await reached.promise
+    far.answer()
+    await pass(time, 1000)
+    return new PhoneLine(time, call, far)
+  }
+
+  /** Lets time pass; promises settle every 20 ms on the way. */
+  pass(ms: Ms): Promise<void> {
+    return pass(this.time, ms)
+  }
+
+  /** Lets time pass until `promise` settles, which it must within `mostMs`, and hands on what came of it. */
+  async during<Result>(promise: Promise<Result>, mostMs: Ms = 60_000): Promise<Result> {
+    let settled = false
+    const done = () => {
+      settled = true
+    }
+    promise.then(done, done)
+    for (let left = mostMs; left > 0 && !settled; left -= 20) await this.pass(20)
+    if (!settled) throw new Error(`still waiting after ${mostMs} ms`)
+    return promise
+  }
+}
+
+/** A voice that has everything ready: what it says is `audio` of the text. */
+export function readyVoice(audio: (text: string) => Int16Array): TextToSpeech {
+  return {
+    id: 'test/ready',
+    languages: ['en'],
+    readiness: () => Promise.resolve(null),
+    async *synthesize({ text }): AsyncGenerator<SpeechChunk> {
+      yield { samples: audio(text), words: [] }
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+async function pass(time: VirtualTime, ms: Ms): Promise<void> {
+  for (let left = ms; left > 0; left -= 20) {
+    time.advance(Math.min(20, left))
+    for (let i = 0; i < 20; i++) await Promise.resolve()
+  }
+}

@@ -1,0 +1,44 @@
+import { type Ms, ParleyError, systemTime, type Time } from '@parley/kernel'
+import type { TextToSpeech } from '@parley/providers'
+
+/** A voice that makes nothing of a text for so long has failed. */
+const MOST_MS: Ms = 60_000
+
+/** With whose voice a phone speaks. */
+export class PhoneVoice {
+  readonly #voice: TextToSpeech
+  readonly #language: string
+  readonly #time: Time
+
+  /** `language`: BCP 47. */
+  constructor(voice: TextToSpeech, language: string, time: Time = systemTime) {
+    this.#voice = voice
+    this.#language = language
+    this.#time = time
+  }
+
+  /** `text` as 8 kHz audio, all of it. Throws what the voice throws, and "voice_timeout" after a minute. */
+  async render(text: string): Promise<Int16Array> {
+    const stop = new AbortController()
+    const timer = this.#time.at(this.#time.now() + MOST_MS, () => stop.abort())
+    try {
+      const chunks: Int16Array[] = []
+      for await (const { samples } of this.#voice.synthesize({ text, language: this.#language }, stop.signal))
+        chunks.push(samples)
+      if (stop.signal.aborted) throw new ParleyError('voice_timeout', `the voice ${this.#voice.id} took over a minute`)
+      return joined(chunks)
+    } finally {
+      timer.cancel()
+    }
+  }
+}
+
+function joined(chunks: readonly Int16Array[]): Int16Array {
+  const audio = new Int16Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    audio.set(chunk, at)
+    at += chunk.length
+  }
+  return audio
+}

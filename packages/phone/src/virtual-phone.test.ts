@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureLocalCertificate } from '@parley/sip'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type PhoneOptions, VirtualPhone } from './virtual-phone.ts'
+
+let home: string
+const phones: VirtualPhone[] = []
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-phone-'))
+})
+afterEach(() => Promise.all(phones.splice(0).map(phone => phone.close())))
+afterAll(() => rm(home, { recursive: true }))
+
+async function open(options: Partial<PhoneOptions> = {}): Promise<VirtualPhone> {
+  const phone = await VirtualPhone.open({
+    station: {
+      tls: await ensureLocalCertificate(home),
+      userAgentName: 'test',
+      rtp: { ports: { from: 23_000, to: 23_999 }, threads: 1, packetIo: 'portable' },
+    },
+    ...options,
+  })
+  phones.push(phone)
+  return phone
+}
+
+describe('calls that nobody takes', () => {
+  it('are kept up to a limit; the next one finds the phone busy', async () => {
+    const phone = await open({ maxWaitingCalls: 2 })
+    const caller = await open()
+    const kept = [await caller.call(phone.uri()), await caller.call(phone.uri())]
+    await Promise.all(kept.map(call => call.waitFor('answered', 10_000)))
+    const refused = await caller.call(phone.uri())
+    expect(await refused.ended).toMatchObject({ cause: 'rejected', sipStatus: 486 })
+    // Taken, one makes room.
+    expect((await phone.nextCall()).leg.callId).toBe(kept[0]!.leg.callId)
+    await (await caller.call(phone.uri())).waitFor('answered', 10_000)
+  })
+
+  it('make room when they are over', async () => {
+    const phone = await open({ maxWaitingCalls: 1 })
+    const caller = await open()
+    for (let i = 0; i < 3; i++) {
+      const call = await caller.call(phone.uri())
+      await call.waitFor('answered', 10_000)
+      await call.hangUp()
+    }
+    const last = await phone.nextCall()
+    expect((await last.ended).cause).toBe('bye')
+  })
+
+  it('do not count while somebody waits for them', async () => {
+    const phone = await open({ maxWaitingCalls: 0 })
+    const caller = await open()
+    const taken = phone.nextCall()
+    const call = await caller.call(phone.uri())
+    expect((await taken).leg.callId).toBe(call.leg.callId)
+    expect((await (await caller.call(phone.uri())).ended).sipStatus).toBe(486)
+  })
+})

@@ -20,6 +20,9 @@ const AFTERNOON = [
   { time: '16:30', spoken: 'four thirty' },
 ] as const
 
+const WEEKDAY = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', weekday: 'long' })
+const DAY_OF_MONTH = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', month: 'long', day: 'numeric' })
+
 /** One appointment that can be had. */
 export interface Slot {
   /** `2026-11-24T09:30`. */
@@ -42,17 +45,14 @@ export function dateAt(at: UnixMs): string {
 
 /** "Tuesday" */
 export function weekday(date: string): string {
-  return format(date, { weekday: 'long' })
+  return WEEKDAY.format(Date.parse(date))
 }
 
 /** As it is said on the day `today`: "Tuesday", from a week on "Tuesday December 1". */
 export function dayName(date: string, today: string): string {
-  const isNear = (Date.parse(date) - Date.parse(today)) / DAY_MS < WEEK_DAYS
-  return isNear ? weekday(date) : `${weekday(date)} ${format(date, { month: 'long', day: 'numeric' })}`
-}
-
-function format(date: string, options: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(Date.parse(date))
+  const at = Date.parse(date)
+  const isNear = (at - Date.parse(today)) / DAY_MS < WEEK_DAYS
+  return isNear ? weekday(date) : `${weekday(date)} ${DAY_OF_MONTH.format(at)}`
 }
 
 /** The appointments of a day: one in the morning, one in the afternoon, none on weekends. The date alone decides. */

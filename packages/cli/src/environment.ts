@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { parseEgressAllow } from '@parley/egress'
 import { type IpNetwork, isHostName, parseIpNetwork } from '@parley/sip'
 import { z } from 'zod'
 import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
@@ -20,6 +21,20 @@ const resolveEntries = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: entries })
   return z.NEVER
 })
+
+const egressAllow = z.string().transform((text, context) => {
+  const entries = parseEgressAllow(text)
+  if (typeof entries !== 'string') return entries
+  context.addIssue({ code: 'custom', message: entries })
+  return z.NEVER
+})
+
+const commaList = z.string().transform(text =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== ''),
+)
 
 const networks = z.string().transform((text, context) => {
   const parts = text.split(',').map(part => part.trim())
@@ -46,6 +61,10 @@ const variables = z.object({
   PARLEY_RTP_BIND: z.ipv4().optional(),
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
   PARLEY_PACKET_IO: z.enum(['native', 'portable']).optional(),
+  PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
+  OPENAI_API_KEY: z.string().min(1).optional(),
+  OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).default('https://api.openai.com/v1'),
+  OPENAI_MODELS: commaList.prefault('gpt-4.1-mini'),
   PARLEY_TLS_CERT: z.string().optional(),
   PARLEY_TLS_KEY: z.string().optional(),
   PARLEY_TLS_CA: z.string().optional(),
@@ -71,8 +90,19 @@ export interface Settings {
   readonly rtpPorts: { readonly from: number; readonly to: number }
   /** Undefined: native where it is built, else portable. */
   readonly packetIo: 'native' | 'portable' | undefined
+  /** Private addresses that agents' HTTP actions may reach all the same. */
+  readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
+  /** Null without a key. */
+  readonly openAi: OpenAiSettings | null
   /** Paths of PEM files; null: a local authority under `home` signs. */
   readonly tlsFiles: { readonly cert: string; readonly key: string; readonly ca: string | null } | null
+}
+
+export interface OpenAiSettings {
+  readonly key: string
+  readonly baseUrl: string
+  /** Models that agents may name. */
+  readonly models: readonly string[]
 }
 
 export class SettingsError extends Error {}
@@ -109,6 +139,11 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     resolve: values.PARLEY_RESOLVE,
     rtpPorts: values.PARLEY_RTP_PORTS,
     packetIo: values.PARLEY_PACKET_IO,
+    egressAllow: values.PARLEY_EGRESS_ALLOW,
+    openAi:
+      values.OPENAI_API_KEY === undefined
+        ? null
+        : { key: values.OPENAI_API_KEY, baseUrl: values.OPENAI_BASE_URL, models: values.OPENAI_MODELS },
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
   }
 }

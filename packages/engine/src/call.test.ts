@@ -1,8 +1,10 @@
+import type { TimelineItem } from '@parley/conversation'
 import { VirtualTime } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
-import type { TextToSpeech } from '@parley/providers'
 import { expect, it } from 'vitest'
+import type { Attendant, AttendedCall } from './attendant.ts'
 import { Call, type CallEvent } from './call.ts'
+import { Pump } from './pump.ts'
 
 const end: LegEnd = {
   direction: 'inbound',
@@ -20,7 +22,6 @@ const end: LegEnd = {
 /** A leg that happens as the test says, and lets listeners fail as a real one does. */
 class ScriptedLeg {
   hungUp = 0
-  reads = 0
   #listener: (event: LegEvent) => void = () => {}
 
   onEvent(listener: (event: LegEvent) => void): () => void {
@@ -40,40 +41,64 @@ class ScriptedLeg {
     this.hungUp++
   }
 
-  readHeard = () => {
-    this.reads++
-    return 0
-  }
-  playedTo = 0
-  play = (audio: Int16Array) => audio.length
-  played = () => this.playedTo
-  flush = () => this.playedTo
   transport = null
 }
 
-const voice = {
-  synthesize: async function* () {
-    yield { samples: new Int16Array(800), words: [] }
-  },
-} as unknown as TextToSpeech
+/** An attendant that says one line when it is answered, and whatever else the test wants. */
+class ScriptedAttendant implements Attendant {
+  drains = 0
+  stops = 0
+  fault: Error | null = null
+  readonly line: AttendedCall
+  settles: Promise<void> = Promise.resolve()
+  readonly result = { utterances: [], timeline: [], digits: '', latencies: [] }
 
-function callWith(onEvent: (event: CallEvent) => void): { call: Call; leg: ScriptedLeg; time: VirtualTime } {
-  const time = new VirtualTime()
-  const leg = new ScriptedLeg()
-  const call = new Call({ leg: leg as unknown as CallLeg, voice, language: 'en', time, onEvent })
-  return { call, leg, time }
+  constructor(line: AttendedCall) {
+    this.line = line
+  }
+
+  onLeg(): void {
+    if (this.fault !== null) throw this.fault
+  }
+
+  drain(): void {
+    this.drains++
+  }
+
+  stop(): void {
+    this.stops++
+  }
+
+  settled = () => this.settles
 }
 
+const item: TimelineItem = { seq: 1, at: '', offset_ms: 0, kind: 'state', state: 'running', phone_state: 'active' }
+
+function callWith(onEvent: (event: CallEvent) => void) {
+  const time = new VirtualTime()
+  const leg = new ScriptedLeg()
+  let attendant: ScriptedAttendant | undefined
+  const attend = (line: AttendedCall) => {
+    attendant = new ScriptedAttendant(line)
+    return attendant
+  }
+  const call = new Call({ leg: leg as unknown as CallLeg, time, pump: new Pump(time), attend, onEvent })
+  return { call, leg, time, attendant: attendant! }
+}
+
+const settled = () => new Promise(resolve => setImmediate(resolve))
+
 it('a call whose listener fails at its very end is over all the same, and keeps no timer', async () => {
-  const { call, leg, time } = callWith(event => {
+  const { call, leg, time, attendant } = callWith(event => {
     if (event.type === 'ended' || (event.type === 'leg' && event.event.type === 'ended')) throw new Error('listener')
   })
   leg.emit({ type: 'answered' })
   leg.emit({ type: 'ended', end })
   expect((await call.report).run.outcome?.kind).toBe('caller_hung_up')
-  const read = leg.reads
-  time.advance(10_000_000)
-  expect(leg.reads).toBe(read)
+  const drained = attendant.drains
+  time.advance(100_000_000)
+  expect(attendant.drains).toBe(drained)
+  expect(time.nextDeadline()).toBeUndefined()
 })
 
 it('a listener that fails ends its call, as failed', async () => {
@@ -86,20 +111,53 @@ it('a listener that fails ends its call, as failed', async () => {
   expect((await call.report).run.outcome).toMatchObject({ kind: 'error', detail: 'internal' })
 })
 
-it('a listener that fails in a timer of the call harms nobody else', async () => {
+it('a listener that fails while it is told of the talk harms nobody else', async () => {
   let told = 0
-  const { leg, time } = callWith(event => {
-    if (event.type !== 'utterance') return
+  const { attendant, leg } = callWith(event => {
+    if (event.type !== 'timeline') return
     told++
     throw new Error('listener')
   })
   leg.emit({ type: 'answered' })
-  await new Promise(resolve => setImmediate(resolve))
-  // The time limit cuts the greeting, and tells what was said of it.
-  leg.playedTo = 400
-  time.advance(3_600_001)
+  attendant.line.tell(item)
   expect(told).toBe(1)
   expect(leg.hungUp).toBeGreaterThan(0)
+})
+
+it('an attendant that fails ends its call, as failed', async () => {
+  const { call, attendant, leg } = callWith(() => {})
+  attendant.fault = new Error('bug')
+  leg.emit({ type: 'answered' })
+  expect(leg.hungUp).toBe(1)
+  expect(attendant.stops).toBeGreaterThan(0)
+  leg.emit({ type: 'ended', end })
+  expect((await call.report).run.outcome).toMatchObject({ kind: 'error', detail: 'internal' })
+})
+
+it('hears what came every 20 ms while the call is up, and not before', () => {
+  const { attendant, leg, time } = callWith(() => {})
+  time.advance(1000)
+  expect(attendant.drains).toBe(0)
+  leg.emit({ type: 'answered' })
+  time.advance(1000)
+  expect(attendant.drains).toBe(50)
+})
+
+it('waits for what the agent sent out to be answered, but not for ever', async () => {
+  const { call, attendant, leg, time } = callWith(() => {})
+  attendant.settles = new Promise(() => {})
+  leg.emit({ type: 'answered' })
+  leg.emit({ type: 'ended', end })
+  let over = false
+  void call.report.then(() => {
+    over = true
+  })
+  time.advance(4999)
+  await settled()
+  expect(over).toBe(false)
+  time.advance(1)
+  await settled()
+  expect(over).toBe(true)
 })
 
 it('listeners hear the last event of the leg, then the report, once', async () => {

@@ -1,7 +1,7 @@
 import type { TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent, LegTransport } from '@parley/leg'
-import type { AttendedCall, Attendant } from './attendant.ts'
+import type { Attendant, AttendedCall } from './attendant.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
 import type { Pump } from './pump.ts'
 

@@ -17,7 +17,7 @@ import {
   type StationOptions,
 } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
-import type { AttendedCall, Attendant } from './attendant.ts'
+import type { Attendant, AttendedCall } from './attendant.ts'
 import { Call, type CallEvent } from './call.ts'
 import { CallRates, type TrunkRate } from './call-rate.ts'
 import { KnownPeers } from './known-peers.ts'

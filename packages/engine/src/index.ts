@@ -1,4 +1,4 @@
-export type { AttendedCall, Attendant, AttendantResult } from './attendant.ts'
+export type { Attendant, AttendantResult, AttendedCall } from './attendant.ts'
 export { Call, type CallEvent, type CallOptions, type CallReport } from './call.ts'
 export type { TrunkRate } from './call-rate.ts'
 export { type DialRequest, Engine, type EngineOptions } from './engine.ts'

@@ -1,8 +1,9 @@
-import { TimelineRecorder, type Utterance } from '@parley/conversation'
+import type { Utterance } from '@parley/conversation'
 import { MachineDriver, type Ms, type Time, type UnixMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
-import type { AttendedCall, Attendant, AttendantResult } from './attendant.ts'
+import type { Attendant, AttendantResult, AttendedCall } from './attendant.ts'
+import { CallTimeline } from './call-timeline.ts'
 import { HeardHistory } from './heard-history.ts'
 import { type AgentInput, type AgentOutput, TestAgent } from './test-agent.ts'
 import { Mouth } from './voice/mouth.ts'
@@ -27,7 +28,7 @@ export class LineTest implements Attendant {
   readonly #playout: Playout
   readonly #history = new HeardHistory(HISTORY_MS)
   readonly #scratch = new Int16Array(4096)
-  readonly #timeline: TimelineRecorder
+  readonly #timeline: CallTimeline
   readonly #utterances: Utterance[] = []
   readonly #lines = new Map<string, { text: string; node: string }>()
   #count = 0
@@ -37,7 +38,7 @@ export class LineTest implements Attendant {
 
   constructor({ line, voice, language, time, wallClock }: LineTestOptions) {
     this.#line = line
-    this.#timeline = new TimelineRecorder({ wallClock, clock: () => this.#offset, onItem: item => line.tell(item) })
+    this.#timeline = new CallTimeline({ wallClock, clock: () => this.#offset, onItem: item => line.tell(item) })
     this.#playout = new Playout(line.leg)
     this.#driver = new MachineDriver(this.#agent, time, output => this.#perform(output))
     this.#mouth = new Mouth(this.#playout, { voice, language, voiceId: null }, time, {

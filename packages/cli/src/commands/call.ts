@@ -7,8 +7,10 @@ import { describeLegEvent } from '../event-lines.ts'
 import { processIdentity } from '../identity.ts'
 import { overridesOf } from '../resolve-entries.ts'
 import { parseCommand, UsageError } from '../usage.ts'
+import { SpokenLines } from './spoken-lines.ts'
 
-const USAGE = 'parley call URI [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
+const USAGE =
+  'parley call URI [--say TEXT]… [--language L] [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
 const DIGITS_AFTER_MS = 1000
 
 /** Exit 0: the call was answered and ended in good order; 1: it was not. */
@@ -16,6 +18,8 @@ export async function call(args: string[]): Promise<number> {
   const { positionals, values } = parseCommand(
     args,
     {
+      say: { type: 'string', multiple: true, default: [] },
+      language: { type: 'string', default: 'en' },
       wav: { type: 'string' },
       digits: { type: 'string' },
       record: { type: 'string' },
@@ -31,6 +35,7 @@ export async function call(args: string[]): Promise<number> {
   const seconds = positive('--seconds', values.seconds)
   const ringSeconds = positive('--ring-seconds', values['ring-seconds'])
   const audio = values.wav === undefined ? null : await readMono(values.wav)
+  const lines = values.say.length === 0 ? null : await SpokenLines.prepare(values.say, values.language)
   const settings = readSettings(process.env)
   const phone = await VirtualPhone.open({
     station: {
@@ -62,6 +67,7 @@ export async function call(args: string[]): Promise<number> {
       if (audio !== null) made.leg.play(audio)
       if (values.digits !== undefined) pressLater(made, values.digits)
       setTimeout(hangUp, seconds * 1000).unref()
+      await lines?.sayOn(made, values.language, line => process.stdout.write(`${line}\n`))
     }
     const end = await made.ended
     if (end.media?.recording) process.stdout.write(`recording ${end.media.recording.path}\n`)
@@ -69,6 +75,7 @@ export async function call(args: string[]): Promise<number> {
     return end.answered && end.cause === 'bye' ? 0 : 1
   } finally {
     await phone.close()
+    await lines?.close()
   }
 }
 

@@ -1,12 +1,5 @@
 import { type Ms, msToSamples, type Samples, SeededRandom, type Time } from '@parley/kernel'
-import type {
-  HeardWord,
-  SpeechChunk,
-  SpeechEvent,
-  SpeechStream,
-  SpeechToText,
-  TextToSpeech,
-} from '@parley/providers'
+import type { HeardWord, SpeechChunk, SpeechEvent, SpeechStream, SpeechToText, TextToSpeech } from '@parley/providers'
 import { fingerprint } from './sounds.ts'
 
 /** How long a word lasts, whoever says it. */
@@ -111,9 +104,7 @@ export class ScriptedRecogniser implements SpeechToText {
     const startSample = this.#written
     const endSample = startSample + msToSamples(ms)
     if (ms < 250) return
-    this.#time.at(this.#time.now() + ms + 300, () =>
-      this.#listener({ type: 'unintelligible', startSample, endSample }),
-    )
+    this.#time.at(this.#time.now() + ms + 300, () => this.#listener({ type: 'unintelligible', startSample, endSample }))
   }
 
   #final(fromFinalize: boolean): void {

@@ -10,7 +10,8 @@ export function voiceSound(ms: Ms): Int16Array {
     const syllable = 0.35 + 0.65 * Math.abs(Math.sin(2 * Math.PI * 2 * t))
     const edge = Math.min(1, i / 80, (out.length - i) / 80)
     let value = 0
-    for (let h = 1; h <= 20; h++) value += Math.sin(2 * Math.PI * h * phase + h * h) / (1 + Math.abs(h * 120 - 600) / 300)
+    for (let h = 1; h <= 20; h++)
+      value += Math.sin(2 * Math.PI * h * phase + h * h) / (1 + Math.abs(h * 120 - 600) / 300)
     out[i] = Math.round(2600 * syllable * edge * value)
   }
   return out

@@ -2,7 +2,8 @@
 const LONGEST = 240
 const MAX_ENDINGS = /[.!?…]["')\]»”]*\s/g
 /** "Dr. Smith", "3. street": a full stop that ends no sentence. */
-const ABBREVIATION = /(?:^|[\s(])(?:[A-Za-zÀ-ÿ]|\d+|dr|dra|mr|mrs|ms|sr|sra|srta|st|no|núm|etc|vs|approx|apt|ave|tel|ext)\.$/i
+const ABBREVIATION =
+  /(?:^|[\s(])(?:[A-Za-zÀ-ÿ]|\d+|dr|dra|mr|mrs|ms|sr|sra|srta|st|no|núm|etc|vs|approx|apt|ave|tel|ext)\.$/i
 
 /** Cuts streamed text into pieces that can be spoken by themselves: whole sentences, as soon as each is complete. */
 export class SentenceStream {

@@ -1,4 +1,4 @@
-import { Conversation, type ConversationEvent, TimelineRecorder, type UserTurn } from '@parley/conversation'
+import { Conversation, type ConversationEvent, type UserTurn } from '@parley/conversation'
 import { type CallerTurn, type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
 import {
   type Machine,
@@ -11,7 +11,8 @@ import {
   type UnixMs,
 } from '@parley/kernel'
 import { type LegEvent, parseUri } from '@parley/leg'
-import type { AttendedCall, Attendant, AttendantResult } from '../attendant.ts'
+import type { Attendant, AttendantResult, AttendedCall } from '../attendant.ts'
+import { CallTimeline } from '../call-timeline.ts'
 import { CallClock } from './call-clock.ts'
 import { dialogueOptions, turnSettings } from './dialogue-options.ts'
 import { DigitPresser } from './digit-presser.ts'
@@ -23,6 +24,8 @@ import { languageOf, type VoiceAgent, type VoiceCallFacts } from './voice-agent.
 
 /** A far end that sends nothing at first may still be listening; one whose media is not there yet would miss the greeting. */
 const FIRST_PACKET_PATIENCE_MS: Ms = 400
+/** The last word has left us; a BYE must not overtake it in the far end's jitter buffer. */
+const LAST_WORD_MS: Ms = 200
 
 export interface VoiceConversationOptions {
   readonly agent: VoiceAgent
@@ -41,7 +44,7 @@ export class VoiceConversation implements Attendant {
   readonly #options: VoiceConversationOptions
   readonly #clock = new CallClock()
   readonly #latencies = new TurnLatencies()
-  readonly #timeline: TimelineRecorder
+  readonly #timeline: CallTimeline
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
   readonly #conversation: Conversation
   readonly #ears: Ears
@@ -49,6 +52,7 @@ export class VoiceConversation implements Attendant {
   readonly #presser: DigitPresser
   #digits = ''
   #connecting: Timer | null = null
+  #hangUp: Timer | null = null
   #connected = false
   #stopped = false
   #transferId: string | null = null
@@ -57,7 +61,7 @@ export class VoiceConversation implements Attendant {
     this.#options = options
     const { agent, facts, line, time, wallClock, random } = options
     const { settings } = agent.plan
-    this.#timeline = new TimelineRecorder({ wallClock, clock: () => this.#now(), onItem: item => line.tell(item) })
+    this.#timeline = new CallTimeline({ wallClock, clock: () => this.#now(), onItem: item => line.tell(item) })
     this.#driver = new MachineDriver(this.#listening(new TurnMachine(dialogueOptions(agent), random)), time, output =>
       this.#onDialogue(output),
     )
@@ -143,6 +147,7 @@ export class VoiceConversation implements Attendant {
     if (this.#stopped) return
     this.#stopped = true
     this.#connecting?.cancel()
+    this.#hangUp?.cancel()
     this.#driver.stop()
     this.#presser.stop()
     this.#ears.close()
@@ -245,8 +250,15 @@ export class VoiceConversation implements Attendant {
       case 'fact':
         return this.#timeline.add(event.fact)
       case 'ended':
-        return this.#options.line.end(event.outcome === 'error' ? errorEnding(event.code) : event.outcome)
+        return this.#onEnded(event)
     }
+  }
+
+  #onEnded({ outcome, ended_by, code }: ConversationEvent & { type: 'ended' }): void {
+    const { line, time } = this.#options
+    const why = outcome === 'error' ? errorEnding(code) : outcome
+    if (ended_by === 'system') return line.end(why)
+    this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => line.end(why))
   }
 
   #onVoice(speechId: string, step: 'asked' | 'answered'): void {

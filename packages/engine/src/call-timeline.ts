@@ -1,0 +1,27 @@
+import { type TimelineFact, type TimelineItem, TimelineRecorder } from '@parley/conversation'
+import type { Ms, UnixMs } from '@parley/kernel'
+
+export interface CallTimelineOptions {
+  readonly wallClock: () => UnixMs
+  /** Offset on the call's clock; null before media. */
+  readonly clock: () => Ms | null
+  readonly onItem: (item: TimelineItem) => void
+}
+
+/** What happened on a call, kept and told as it happens. */
+export class CallTimeline {
+  readonly items: TimelineItem[] = []
+  readonly #recorder: TimelineRecorder
+  readonly #onItem: (item: TimelineItem) => void
+
+  constructor({ wallClock, clock, onItem }: CallTimelineOptions) {
+    this.#recorder = new TimelineRecorder(wallClock, clock)
+    this.#onItem = onItem
+  }
+
+  add(fact: TimelineFact): void {
+    const item = this.#recorder.record(fact)
+    this.items.push(item)
+    this.#onItem(item)
+  }
+}

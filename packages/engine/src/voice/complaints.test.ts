@@ -1,0 +1,284 @@
+import type { Draft } from '@parley/flow'
+import { msToSamples, type Samples } from '@parley/kernel'
+import { afterEach, describe, expect, it } from 'vitest'
+import { AudioStage, find, speaks, type StageOptions } from '../testing/audio-stage.ts'
+import { likeness } from '../testing/sounds.ts'
+
+/** What people complain about most in agents on the phone, each as what they would notice. */
+
+const providers = {
+  stt: { provider: 'simulated', model: 'tones-1' },
+  llm: { provider: 'simulated_hosted', model: { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' } },
+  tts: { provider: 'simulated', model: 'tones-1' },
+} as const satisfies Draft['providers']
+
+type Nodes = NonNullable<NonNullable<Draft['flow']>['nodes']>
+
+const GREETING = 'Welcome to the house of many words, where every sentence is long enough to be interrupted by anybody.'
+
+function draftOf(nodes: Nodes, rest: Partial<Draft> = {}): Draft {
+  return { name: 'Test', providers, flow: { start_node_id: nodes[0]!.id, nodes }, ...rest }
+}
+
+const greeter = draftOf([
+  { id: 'hello', type: 'conversation', instruction: { type: 'static_text', text: GREETING } },
+  { id: 'end', type: 'end' },
+])
+
+let stage: AudioStage | null = null
+
+async function open(options: StageOptions): Promise<AudioStage> {
+  stage = await AudioStage.open(options)
+  await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
+  return stage
+}
+
+afterEach(async () => {
+  stage?.caller.hangUp()
+  await stage?.pass(200)
+  stage = null
+})
+
+/** The newest sample at which somebody could hear the agent. */
+function lastAudible(audio: Int16Array, from: Samples = 0): Samples {
+  for (let i = audio.length - 1; i >= from; i--) if (Math.abs(audio[i]!) > 300) return i
+  return -1
+}
+
+describe('the greeting', () => {
+  it('is heard from its first sample: nobody speaks before media is ready', async () => {
+    const call = await open({ draft: greeter })
+    await call.pass(2000)
+    const sound = call.voice.sound(GREETING)
+    const { at, likeness: sure } = find(call.heard(), sound)
+    expect(sure).toBeGreaterThan(0.95)
+    expect(lastAudible(call.heard().subarray(0, at))).toBe(-1)
+    const heard = call.heard().subarray(at, at + msToSamples(1000))
+    expect(likeness(heard, sound.subarray(0, heard.length))).toBeGreaterThan(0.95)
+  })
+})
+
+describe('a caller who interrupts', () => {
+  it('hears nothing stale: the agent is silent 100 ms after it knows, and stays so', async () => {
+    const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
+    await call.pass(1500)
+    call.says('please stop talking now')
+    await call.until(() => call.facts('interruption').length > 0, 2000, 'interrupted')
+    const known = call.heardNow()
+    await call.pass(500)
+    expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100))
+  })
+
+  it('is answered: the agent does not stay silent afterwards', async () => {
+    const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
+    await call.pass(1500)
+    await call.pass(call.says('please stop talking now'))
+    await call.until(() => call.voice.said.includes('Of course.'), 3000, 'the answer')
+    await call.pass(700)
+    expect(find(call.heard(), call.voice.sound('Of course.')).likeness).toBeGreaterThan(0.95)
+  })
+
+  it('is never taken to know what it did not hear', async () => {
+    const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
+    await call.pass(1500)
+    await call.pass(call.says('please stop talking now'))
+    await call.until(() => call.requests.length > 0, 3000, 'the model asked')
+    const context = JSON.stringify(call.requests[0]!.messages)
+    expect(context).toContain('Welcome to the')
+    expect(context).not.toContain('interrupted by anybody')
+    const [greeting] = call.facts('utterance')
+    expect(greeting).toMatchObject({ role: 'agent', interrupted: true })
+    // What stands in the transcript was heard to its last word.
+    const { at } = find(call.heard(), call.voice.sound(GREETING))
+    const words = greeting!.text.split(' ').length
+    expect(words).toBeGreaterThan(2)
+    expect(lastAudible(call.heard(), at)).toBeGreaterThanOrEqual(at + msToSamples(words * 300) - msToSamples(20))
+  })
+
+  it('loses no word of their own, from the first on', async () => {
+    const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
+    await call.pass(1500)
+    await call.pass(call.says('yes but I only want to know the price'))
+    await call.until(() => call.requests.length > 0, 3000, 'the model asked')
+    expect(call.facts('utterance').map(item => `${item.role}: ${item.text}`)[1]).toBe(
+      'user: yes but I only want to know the price',
+    )
+  })
+
+  it('who starts in the moment of the answer is heard from the first word', async () => {
+    stage = await AudioStage.open({ draft: greeter, answers: [speaks('Of course.')] })
+    const call = stage
+    await call.until(() => call.caller.state === 'active', 3000, 'answered')
+    await call.pass(call.says('hello is this the pharmacy'))
+    await call.until(() => call.requests.length > 0, 5000, 'the model asked')
+    const users = call.facts('utterance').filter(item => item.role === 'user')
+    expect(users.map(item => item.text)).toEqual(['hello is this the pharmacy'])
+  })
+})
+
+describe('a false interruption', () => {
+  it.each([400, 700])('a cough of %i ms: the agent goes on at the sample where it stopped', async ms => {
+    const call = await open({ draft: greeter })
+    await call.pass(1500)
+    call.coughs(ms)
+    await call.until(() => call.facts('interruption').length > 0, 4000, 'resumed')
+    expect(call.facts('interruption')).toMatchObject([{ resumed: true }])
+    await call.pass(GREETING.split(' ').length * 300 + 2000)
+    const sound = call.voice.sound(GREETING)
+    const audio = call.heard()
+    const { at } = find(audio, sound)
+    // Silence between the two parts, nothing lost and nothing twice.
+    const gap = longestSilence(audio.subarray(at, at + sound.length))
+    expect(gap.length).toBeGreaterThan(msToSamples(200))
+    const before = at + gap.from
+    const after = before + gap.length
+    const played = before - at
+    expect(likeness(audio.subarray(at, at + 8000), sound.subarray(0, 8000))).toBeGreaterThan(0.95)
+    for (let from = played; from + 800 < sound.length; from += 4000) {
+      const place = after + (from - played)
+      expect(likeness(audio.subarray(place, place + 800), sound.subarray(from, from + 800))).toBeGreaterThan(0.9)
+    }
+    const [greeting] = call.facts('utterance')
+    expect(greeting).toMatchObject({ text: GREETING, interrupted: false })
+  })
+
+  it('a short "uh-huh" stops nobody and asks nothing of the model', async () => {
+    const call = await open({ draft: greeter })
+    await call.pass(1500)
+    await call.pass(call.says('yeah'))
+    await call.pass(GREETING.split(' ').length * 300 + 2500)
+    expect(call.requests).toEqual([])
+    expect(call.facts('utterance').map(item => [item.text, item.interrupted])).toEqual([[GREETING, false]])
+  })
+
+  it('of an agent that may not be interrupted: it is not even quieter', async () => {
+    const call = await open({
+      draft: { ...greeter, settings: { interruptionSensitivity: 0 } },
+      answers: [speaks('Now I listen.')],
+    })
+    await call.pass(1500)
+    await call.pass(call.says('let me say something'))
+    await call.pass(GREETING.split(' ').length * 300)
+    await call.until(() => call.facts('utterance').length >= 2, 4000, 'the turn')
+    expect(call.facts('utterance').map(item => [item.role, item.text, item.interrupted])).toEqual([
+      ['agent', GREETING, false],
+      ['user', 'let me say something', false],
+    ])
+    const sound = call.voice.sound(GREETING)
+    const { at } = find(call.heard(), sound)
+    expect(likeness(call.heard().subarray(at, at + sound.length), sound)).toBeGreaterThan(0.95)
+  })
+})
+
+describe('an order', () => {
+  const shop = draftOf(
+    [
+      { id: 'hi', type: 'conversation', instruction: { type: 'static_text', text: 'Hi.' }, always_edge: edge('a', 'order') },
+      {
+        id: 'order',
+        type: 'function',
+        tool_id: 'place',
+        speak_during_execution: true,
+        instruction: { type: 'static_text', text: 'One moment please while I am placing your order with the kitchen.' },
+        edges: [],
+        else_edge: edge('b', 'done'),
+      },
+      { id: 'done', type: 'conversation', instruction: { type: 'prompt', text: 'Say what became of it.' } },
+      { id: 'end', type: 'end' },
+    ],
+    {
+      actions: [
+        {
+          action_id: 'place',
+          kind: 'http',
+          name: 'place_order',
+          method: 'POST',
+          url: 'http://127.0.0.1:1/orders',
+          response_variables: { number: '$.number' },
+        },
+      ],
+    },
+  )
+
+  it('is sent once and its result is known, however often the caller talks meanwhile', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const call = await open({
+      draft: shop,
+      act: async () => {
+        await promise
+        return { body: { number: 'A17' } }
+      },
+      answers: [speaks('It is ordered.'), speaks('Yes.')],
+    })
+    await call.pass(1500)
+    await call.pass(call.says('one pizza please'))
+    await call.until(() => call.actions.length === 1, 3000, 'ordered')
+    await call.pass(600)
+    await call.pass(call.says('are you still there my friend'))
+    await call.pass(1500)
+    resolve()
+    await call.until(() => call.requests.length > 0, 5000, 'the model asked')
+    await call.pass(3000)
+    expect(call.actions).toHaveLength(1)
+    expect(call.facts('variables').flatMap(item => item.set)).toContain('number')
+    expect(call.facts('action').map(item => item.phase)).toEqual(['started', 'succeeded'])
+    const users = call.facts('utterance').filter(item => item.role === 'user')
+    expect(users.map(item => item.text)).toEqual(['one pizza please', 'are you still there my friend'])
+  })
+})
+
+describe('the end of a call', () => {
+  it('cuts no word: the last one is heard before the line is', async () => {
+    const words = 'Thank you for calling and goodbye.'
+    const call = await open({
+      draft: draftOf([
+        { id: 'bye', type: 'end', speak_during_execution: true, instruction: { type: 'static_text', text: words } },
+      ]),
+    })
+    await call.until(() => call.report !== null, 8000, 'ended')
+    expect(call.report!.run.outcome).toMatchObject({ kind: 'completed', ended_by: 'agent' })
+    const sound = call.voice.sound(words)
+    const { at } = find(call.heard(), sound)
+    const heard = call.heard().subarray(at, at + sound.length)
+    expect(heard.length).toBe(sound.length)
+    expect(likeness(heard.subarray(-2000), sound.subarray(-2000))).toBeGreaterThan(0.95)
+    expect(call.report!.utterances.map(line => line.text)).toEqual([words])
+  })
+})
+
+describe('the latency that is published', () => {
+  it('is what the ear measures', async () => {
+    const call = await open({
+      draft: draftOf([{ id: 'ask', type: 'conversation', instruction: { type: 'static_text', text: 'Yes?' } }]),
+      answers: [speaks('Fine.')],
+      endpointing: { mode: 'fixed', silenceMs: 300 },
+    })
+    await call.pass(2000)
+    const started = call.heardNow()
+    const ms = call.says('how are you')
+    await call.until(() => call.facts('turn').length > 0, 5000, 'answered')
+    const { at } = find(call.heard(), call.voice.sound('Fine.'), started)
+    const measured = (at - started) / 8 - ms
+    const [turn] = call.facts('turn')
+    expect(Math.abs(turn!.latency.e2e! - measured)).toBeLessThan(60)
+    expect(turn!.latency.endpointing).toBe(300)
+    expect(turn!.latency.stt).toBeGreaterThanOrEqual(145)
+    expect(turn!.latency.engine).toBeLessThan(40)
+  })
+})
+
+function edge(id: string, to: string) {
+  return { id, transition_condition: { type: 'prompt' as const, prompt: 'Always' }, destination_node_id: to }
+}
+
+/** The longest stretch in which nothing is to be heard. */
+function longestSilence(audio: Int16Array): { from: Samples; length: Samples } {
+  let best = { from: 0, length: 0 }
+  let from = 0
+  for (let i = 0; i <= audio.length; i++) {
+    if (i < audio.length && Math.abs(audio[i]!) <= 150) continue
+    if (i - from > best.length) best = { from, length: i - from }
+    from = i + 1
+  }
+  return best
+}

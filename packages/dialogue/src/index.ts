@@ -8,3 +8,4 @@ export type {
   SpokenWord,
   TurnSettings,
 } from './protocol.ts'
+export { TurnMachine } from './turn-machine.ts'

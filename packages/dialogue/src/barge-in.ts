@@ -1,0 +1,245 @@
+import type { Ms } from '@parley/kernel'
+import type { CallerTurns } from './caller-turns.ts'
+import type { CallerVoice } from './caller-voice.ts'
+import type { HeardWords } from './heard-words.ts'
+import type { Interjection, InterjectionJudge } from './interjection.ts'
+import type { DialogueOutput } from './protocol.ts'
+
+const DUCK_AFTER_MS: Ms = 150
+/** No word for so long after the voice stopped: it was no interruption. */
+const RESUME_AFTER_MS: Ms = 700
+/** A pause in which no word is understood lasts no longer than this: what is heard is noise. */
+const LONGEST_PAUSE_MS: Ms = 6000
+/** Speech without words that is no mere sound. */
+const REAL_SPEECH_MS: Ms = 1000
+/** An "okay" that ends so shortly before the agent does answers it. */
+const ANSWERS_WITHIN_MS: Ms = 1000
+
+type Phase =
+  /** The agent is not heard, or was cut. */
+  'off' | 'listening' | 'ducked' | 'paused'
+
+/**
+ * Who has the floor while the agent speaks. A voice makes the agent speak lower, then pause; words that are no mere
+ * acknowledgement cut it; where none come it goes on. Every pause ends in exactly one `resume` or `cut`: 700 ms after the
+ * voice stopped (and once the recogniser told what it held back, or 1 s after it was asked), at the latest 6 s after the
+ * pause began. What makes a voice without words for longer than that is noise, and pauses nothing until it has stopped.
+ */
+export class BargeIn {
+  readonly #voice: CallerVoice
+  readonly #words: HeardWords
+  readonly #turns: CallerTurns
+  readonly #judge: InterjectionJudge
+  readonly #emit: (output: DialogueOutput) => void
+  #speaking = false
+  #phase: Phase = 'off'
+  #isDucked = false
+  #pausedAt: Ms = 0
+  /** The agent has been heard on since then after the last acknowledgement. */
+  #wentOnAt: Ms = Number.NEGATIVE_INFINITY
+  /** The agent's first speech: it greets. */
+  #speeches = 0
+  /** Noise: no pause until it has been quiet for a while. */
+  #ignoresVoice = false
+  #deadline: Ms | undefined
+
+  constructor(
+    parts: { voice: CallerVoice; words: HeardWords; turns: CallerTurns; judge: InterjectionJudge },
+    emit: (output: DialogueOutput) => void,
+  ) {
+    this.#voice = parts.voice
+    this.#words = parts.words
+    this.#turns = parts.turns
+    this.#judge = parts.judge
+    this.#emit = emit
+  }
+
+  /** The agent is heard, or paused, and was not cut. */
+  get holdsFloor(): boolean {
+    return this.#phase !== 'off'
+  }
+
+  agentSpeaking(now: Ms, speaking: boolean): void {
+    if (speaking) {
+      if (this.holdsFloor) return
+      this.#speaking = true
+      this.#speeches++
+      this.#phase = 'listening'
+      this.#wentOnAt = Number.NEGATIVE_INFINITY
+      return
+    }
+    if (!this.#speaking) return
+    this.#speaking = false
+    if (this.#phase === 'paused') this.#resume()
+    this.#unduck()
+    this.#phase = 'off'
+    this.#answeredAtTheEnd(now)
+  }
+
+  voiceStopped(): void {
+    if (this.#phase !== 'ducked') return
+    this.#unduck()
+    this.#phase = 'listening'
+  }
+
+  unintelligible(now: Ms, lengthMs: Ms, sensitivity: number): void {
+    if (this.holdsFloor && sensitivity > 0 && lengthMs >= REAL_SPEECH_MS) this.#interrupt(now)
+  }
+
+  /** Words arrived or were revised. */
+  heard(now: Ms, sensitivity: number): void {
+    if (!this.holdsFloor) {
+      // What was set aside turned out to be more than an acknowledgement.
+      if (this.#words.asideUntilMs !== null && !isNoTurn(this.#judgement())) this.#words.readmit()
+      return
+    }
+    if (sensitivity <= 0 || this.#words.all.length === 0) return
+    const judgement = this.#judgement()
+    if (judgement === 'words' || judgement === 'stop') this.#interrupt(now)
+    else if (judgement === 'unclear') this.#pause(now)
+  }
+
+  /** A digit that may interrupt. */
+  digit(): void {
+    if (this.holdsFloor) this.#cut()
+  }
+
+  /** The call is over. */
+  end(): void {
+    if (this.#phase === 'paused') this.#resume()
+    this.#unduck()
+    this.#phase = 'off'
+  }
+
+  settle(now: Ms, sensitivity: number): void {
+    this.#deadline = undefined
+    if (!this.holdsFloor) return
+    if (sensitivity <= 0) return this.#yieldNothing()
+    if (this.#phase === 'paused') return this.#settlePaused(now)
+    const { speaking, startedAt, stoppedAt } = this.#voice
+    if (this.#ignoresVoice && !speaking && now >= stoppedAt + RESUME_AFTER_MS) this.#ignoresVoice = false
+    this.#settleAside(now)
+    if (!this.#voice.isTalking(now) || this.#ignoresVoice) return
+    const duckAt = startedAt + DUCK_AFTER_MS
+    const pauseAt = startedAt + pauseAfter(sensitivity)
+    if (now >= pauseAt) {
+      this.#pause(now)
+      return this.#settlePaused(now)
+    }
+    if (now >= duckAt && this.#phase === 'listening') this.#duck()
+    this.#wake(now >= duckAt ? pauseAt : duckAt)
+  }
+
+  /** When `settle` must run next. */
+  deadline(): Ms | undefined {
+    return this.#deadline
+  }
+
+  /** Whether the pause is over. */
+  #settlePaused(now: Ms): void {
+    const noiseAt = this.#pausedAt + LONGEST_PAUSE_MS
+    if (now >= noiseAt) {
+      this.#ignoresVoice = true
+      this.#voice.declareNoise()
+      return this.#settleDoubt(now)
+    }
+    this.#deadline = noiseAt
+    const quietSince = this.#turns.quietSince(now)
+    if (quietSince === null) return
+    const answerAt = this.#turns.askForHeldBack(now, quietSince)
+    const resumeAt = Math.max(quietSince + RESUME_AFTER_MS, answerAt ?? quietSince)
+    if (now >= resumeAt) this.#settleDoubt(now)
+    else this.#deadline = Math.min(resumeAt, noiseAt)
+  }
+
+  /** Nothing more is to come: words that might have become an acknowledgement have not. */
+  #settleDoubt(now: Ms): void {
+    if (this.#words.count > 0 && this.#judgement() === 'unclear') return this.#interrupt(now)
+    this.#resume()
+    this.#phase = 'listening'
+    this.#wentOnAt = now
+    this.#words.setAside()
+    this.#turns.forgetVoice()
+  }
+
+  /** What was said without pausing the agent, and is over: an acknowledgement, or nothing. */
+  #settleAside(now: Ms): void {
+    const wordEnd = this.#words.count > 0 ? this.#words.lastEndMs : null
+    const overAt = wordEnd ?? (this.#turns.isPending ? this.#turns.quietSince(now) : null)
+    if (overAt === null) return
+    const asideAt = overAt + RESUME_AFTER_MS
+    if (now < asideAt) return this.#wake(asideAt)
+    this.#wentOnAt = overAt
+    this.#words.setAside()
+    this.#turns.forgetVoice()
+  }
+
+  #wake(at: Ms): void {
+    this.#deadline = Math.min(this.#deadline ?? at, at)
+  }
+
+  #judgement(): Interjection {
+    return this.#judge.judge(this.#words.all, this.#speeches <= 1)
+  }
+
+  /** The agent may not be interrupted any more. */
+  #yieldNothing(): void {
+    if (this.#phase === 'paused') this.#resume()
+    this.#unduck()
+    this.#phase = 'listening'
+  }
+
+  #interrupt(now: Ms): void {
+    this.#pause(now)
+    this.#words.readmit()
+    this.#turns.owe(now)
+    this.#cut()
+  }
+
+  /** The owner answers with `agent-speaking` false; until then the agent counts as silent. */
+  #cut(): void {
+    this.#phase = 'off'
+    this.#emit({ type: 'cut' })
+    this.#unduck()
+  }
+
+  #pause(now: Ms): void {
+    if (this.#phase === 'paused') return
+    this.#phase = 'paused'
+    this.#pausedAt = now
+    this.#emit({ type: 'pause' })
+  }
+
+  #resume(): void {
+    this.#unduck()
+    this.#emit({ type: 'resume' })
+  }
+
+  #duck(): void {
+    if (this.#isDucked) return
+    this.#isDucked = true
+    if (this.#phase === 'listening') this.#phase = 'ducked'
+    this.#emit({ type: 'duck', on: true })
+  }
+
+  #unduck(): void {
+    if (!this.#isDucked) return
+    this.#isDucked = false
+    this.#emit({ type: 'duck', on: false })
+  }
+
+  /** An acknowledgement at the very end of what the agent said is the answer to it. */
+  #answeredAtTheEnd(now: Ms): void {
+    if (this.#words.asideUntilMs === null || now - this.#wentOnAt > ANSWERS_WITHIN_MS) return
+    if (this.#judge.isAssent(this.#words.all)) this.#words.readmit()
+  }
+}
+
+/** Voice that pauses the agent: 300 ms at sensitivity 1, 400 at 0.5, towards 1000 at 0. */
+function pauseAfter(sensitivity: number): Ms {
+  return sensitivity >= 0.5 ? 300 + (1 - sensitivity) * 200 : 400 + (0.5 - sensitivity) * 1200
+}
+
+function isNoTurn(judgement: Interjection): boolean {
+  return judgement === 'nothing' || judgement === 'acknowledgement'
+}

@@ -1,0 +1,138 @@
+import { type Lexicon, tokensOf } from './lexicon/lexicon.ts'
+
+/** Only the end of a turn says whether it is one. */
+const TAIL_WORDS = 14
+
+/** Scores: 0, the speaker has hardly finished; 1, has finished. */
+const HESITATES = 0.03
+const FILLER = 0.08
+const DANGLING = 0.1
+const OPEN_RUN = 0.12
+const OPEN_LIST = 0.25
+const WEAKLY_DANGLING = 0.3
+const UNKNOWN = 0.55
+const PLAIN = 0.62
+const FULL_ANSWER = 0.95
+const FULL_STOP = 0.93
+const COMMA = 0.15
+
+/**
+ * How likely what was said is all that will be said, 0 to 1, by its words alone: marks where the recogniser writes them,
+ * words that want others after them, fillers, runs of digits or letters that are too short, whole short answers.
+ * `words` are the turn's, as the recogniser wrote them; no words: 0.55.
+ */
+export function completeness(words: readonly string[], lexicons: readonly Lexicon[]): number {
+  const tail = words.slice(-TAIL_WORDS)
+  const tokens = tail.flatMap(tokensOf)
+  if (tokens.length === 0) return UNKNOWN
+  const lexicon = likeliest(lexicons, tokens)
+  const isWhole = tail.length === words.length
+  const mark = markOf(tail.at(-1)!)
+  if (lexicon.hesitations.lengthAtEnd(tokens) > 0) return HESITATES
+  if (mark === 'ellipsis') return FILLER
+  if (isWhole && lexicon.answers.isWhole(tokens)) return mark === 'comma' ? OPEN_LIST : FULL_ANSWER
+  if (mark !== 'stop' && lexicon.fillers.lengthAtEnd(tokens) > 0 && lexicon.closers.lengthAtEnd(tokens) === 0)
+    return FILLER
+  const run = runScore(tokens, lexicon)
+  if (run !== null) return mark === 'stop' ? (run + FULL_STOP) / 2 : run
+  const byWords = wordScore(tokens, lexicon, isWhole)
+  if (mark === 'stop') return byWords <= DANGLING ? WEAKLY_DANGLING : FULL_STOP
+  if (mark === 'comma') return Math.min(byWords, COMMA)
+  return hasOpenList(tail) ? Math.min(byWords, OPEN_LIST) : byWords
+}
+
+/** Whether the words carry marks: then the lack of one at the end says something. */
+export function hasMarks(words: readonly string[]): boolean {
+  return words.some(word => markOf(word) !== 'none')
+}
+
+type Mark = 'stop' | 'comma' | 'ellipsis' | 'none'
+
+function markOf(word: string): Mark {
+  if (/(\.\.+|…)["')\]]*$/.test(word)) return 'ellipsis'
+  if (/[.?!。？！]["')\]]*$/.test(word)) return 'stop'
+  return /[,;:，、–—-]$/.test(word) ? 'comma' : 'none'
+}
+
+/** The language of which most of the words are; the first where that says nothing. */
+function likeliest(lexicons: readonly Lexicon[], tokens: readonly string[]): Lexicon {
+  let best = lexicons[0]!
+  let most = -1
+  for (const lexicon of lexicons) {
+    const known = tokens.filter(
+      (token, at) =>
+        lexicon.dangling.has(token) ||
+        lexicon.weaklyDangling.has(token) ||
+        lexicon.digits.has(token) ||
+        lexicon.backchannels.lengthAt(tokens, at) > 0,
+    ).length
+    if (known > most) {
+      best = lexicon
+      most = known
+    }
+  }
+  return best
+}
+
+function wordScore(tokens: readonly string[], lexicon: Lexicon, isWhole: boolean): number {
+  const last = tokens.at(-1)!
+  if (lexicon.closers.lengthAtEnd(tokens) > 0) return 0.88
+  const isQuestion = isWhole && tokens.length >= 3 && lexicon.questionWords.has(tokens[0]!)
+  if (lexicon.dangling.has(last)) return DANGLING
+  if (lexicon.connectors.has(last)) return OPEN_RUN
+  if (lexicon.weaklyDangling.has(last)) {
+    // "yes I do", "no, we can't"
+    return isWhole && tokens.length <= 4 && lexicon.answers.lengthAt(tokens, 0) > 0 ? 0.85 : WEAKLY_DANGLING
+  }
+  if (lexicon.months.has(last)) return 0.4
+  if (isQuestion) return 0.8
+  return tokens.length < 3 ? 0.55 : PLAIN
+}
+
+/** Digits or letters one by one at the end: how likely the run is over. null: there is none. */
+function runScore(tokens: readonly string[], lexicon: Lexicon): number | null {
+  const letters = trailing(tokens, token => /^\p{L}$/u.test(token) && !(token === 'o' && lexicon.language === 'en'))
+  const names = tokens.some(token => lexicon.spellingNames.has(token))
+  // One letter is a word ("I", "a", "y") more often than a spelling.
+  if (letters >= 2 || (letters === 1 && names)) return names ? OPEN_RUN : 0.2
+  const digits = trailing(
+    tokens,
+    token => /^\d+$/.test(token) || lexicon.digits.has(token) || lexicon.numbers.has(token),
+  )
+  if (digits === 0) return null
+  const run = tokens.slice(-digits)
+  const length = run.reduce((sum, token) => sum + digitsIn(token, lexicon), 0)
+  const announced = tokens.slice(0, -digits).some(token => lexicon.numberNames.has(token))
+  return numberScore(length, announced, digits)
+}
+
+/** By how many digits there are: telephone numbers have 9 to 11, cards 16, codes 4 to 6. */
+function numberScore(length: number, announced: boolean, tokens: number): number {
+  if (length <= 2 && !announced) return tokens === 1 ? 0.6 : 0.35
+  if (length >= 16) return 0.9
+  if (length > 11) return OPEN_RUN
+  if (length >= 9) return length === 9 ? 0.5 : 0.85
+  if (length >= 7) return 0.3
+  if (announced) return OPEN_RUN
+  // Bare: an answer to a question for a code, or the first group of something longer. A whole number in one word is a quantity.
+  return tokens === 1 ? 0.4 : 0.22
+}
+
+function digitsIn(token: string, lexicon: Lexicon): number {
+  if (/^\d+$/.test(token)) return token.length
+  return lexicon.digits.has(token) ? 1 : 2
+}
+
+function trailing(tokens: readonly string[], is: (token: string) => boolean): number {
+  let count = 0
+  while (count < tokens.length && is(tokens[tokens.length - 1 - count]!)) count++
+  return count
+}
+
+/** "apples, pears" without an "and" before the last. */
+function hasOpenList(tail: readonly string[]): boolean {
+  const commas = tail.filter(word => markOf(word) === 'comma').length
+  if (commas === 0 || tail.length < 2) return false
+  const fromLast = tail.length - 1 - tail.findLastIndex(word => markOf(word) === 'comma')
+  return fromLast <= 2 && !/^(and|or|y|o|e|u)$/i.test(tail.at(-fromLast)!) && commas >= 2
+}

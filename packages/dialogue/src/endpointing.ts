@@ -1,0 +1,99 @@
+import type { Ms } from '@parley/kernel'
+import { completeness, hasMarks } from './completeness.ts'
+import type { Lexicon } from './lexicon/lexicon.ts'
+import type { Endpointing, Prosody, SpokenWord } from './protocol.ts'
+
+/** Nothing is decided before so much silence. */
+export const CANDIDATE_MS: Ms = 200
+/** After so much silence every turn is over. */
+export const LONGEST_MS: Ms = 3000
+
+/** At full responsiveness and with a caller of usual pace: the wait after what is complete, and after what is not. */
+const SHORTEST_MS: Ms = 250
+const OPEN_MS: Ms = 1700
+/** How much longer all of it takes at responsiveness 0. */
+const UNRESPONSIVE = 1.5
+/** Steepness of the way between, over the score. */
+const STEEPNESS = 10
+
+const USUAL_PAUSE_MS: Ms = 500
+const PAUSE_MEMORY = 0.9
+const LEAST_PAUSE_MS: Ms = 200
+const FASTEST_PACE = 0.8
+const SLOWEST_PACE = 1.6
+
+/** Share of the recogniser's own judgement, when it is firm and when it is a guess. */
+const FIRM_SHARE = 0.65
+const EAGER_SHARE = 0.3
+/** How much the fall of the voice says at most. */
+const PROSODY_MOST = 0.06
+/** Text that lacks a closing mark, from a recogniser that writes them. */
+const NO_MARK = 0.15
+const MARKS_NEEDED = 2
+
+/** What is known when the caller falls silent. */
+export interface Silence {
+  readonly words: readonly SpokenWord[]
+  /** There was speech after the last word: the text is not all of it. */
+  readonly isTextBehind: boolean
+  readonly prosody: Prosody | null
+  /** The recogniser's judgement of this silence. */
+  readonly endOfTurn: { readonly confidence: number; readonly eager: boolean } | null
+}
+
+/** How much silence ends a turn of this caller. */
+export class EndOfTurn {
+  readonly #mode: Endpointing
+  readonly #lexicons: readonly Lexicon[]
+  #pause: Ms = USUAL_PAUSE_MS
+  #marks = 0
+
+  constructor(mode: Endpointing, lexicons: readonly Lexicon[]) {
+    this.#mode = mode
+    this.#lexicons = lexicons
+  }
+
+  /** A turn's final text: shows whether this recogniser writes marks. */
+  learnText(words: readonly SpokenWord[]): void {
+    if (words.length > 2) this.#marks += hasMarks(words.map(({ text }) => text)) ? 1 : -1
+    this.#marks = Math.min(Math.max(this.#marks, 0), 2 * MARKS_NEEDED)
+  }
+
+  /** The caller paused for so long and went on with the same turn. */
+  learnPause(pauseMs: Ms): void {
+    if (pauseMs < LEAST_PAUSE_MS) return
+    this.#pause = PAUSE_MEMORY * this.#pause + (1 - PAUSE_MEMORY) * Math.min(pauseMs, LONGEST_MS)
+  }
+
+  /** Score of 0 to 1: how likely the caller has finished. */
+  score({ words, isTextBehind, prosody, endOfTurn }: Silence): number {
+    const texts = words.map(({ text }) => text)
+    let score = completeness(texts, this.#lexicons)
+    if (isTextBehind) score = Math.min(score, 0.5)
+    else if (this.#marks >= MARKS_NEEDED && score < 0.8 && score > 0.4) score -= NO_MARK
+    if (prosody !== null) score += prosodyShare(prosody)
+    if (endOfTurn !== null) {
+      const share = endOfTurn.eager ? EAGER_SHARE : FIRM_SHARE
+      score = (1 - share) * score + share * endOfTurn.confidence
+    }
+    return Math.min(Math.max(score, 0), 1)
+  }
+
+  /** The silence that ends the turn, ms; `responsiveness` 0 to 1. Never more than `LONGEST_MS` unless fixed so. */
+  silenceNeeded(silence: Silence, responsiveness: number): Ms {
+    if (this.#mode.mode === 'fixed') return this.#mode.silenceMs
+    const patience = 1 + (1 - responsiveness) * UNRESPONSIVE
+    const pace = Math.min(Math.max(this.#pause / USUAL_PAUSE_MS, FASTEST_PACE), SLOWEST_PACE)
+    const open = (OPEN_MS - SHORTEST_MS) / (1 + Math.exp(STEEPNESS * (this.score(silence) - 0.5)))
+    return Math.round(Math.min(Math.max((SHORTEST_MS + open * pace) * patience, CANDIDATE_MS), LONGEST_MS))
+  }
+}
+
+/** A voice that falls at the end has finished, a little; one that rises or stays has not. */
+function prosodyShare({ energyFallDb, pitchFallSemitones }: Prosody): number {
+  const energy = (energyFallDb - 3) * 0.01
+  const pitch = ((pitchFallSemitones ?? 1) - 1) * 0.02
+  return (
+    Math.min(Math.max(energy, -PROSODY_MOST), PROSODY_MOST) + Math.min(Math.max(pitch, -PROSODY_MOST), PROSODY_MOST)
+  )
+}

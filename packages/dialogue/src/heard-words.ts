@@ -1,0 +1,136 @@
+import type { Ms } from '@parley/kernel'
+import { foldedTokensOf } from './lexicon/lexicon.ts'
+import type { SpokenWord } from './protocol.ts'
+
+/** Word times of one recogniser differ by so much between its partials and its final. */
+const JITTER_MS: Ms = 60
+/** The same word may move by more than that when its neighbours are revised. */
+const SHIFT_MS: Ms = 200
+/** Words that follow an acknowledgement within this make one turn with it. */
+const ASIDE_JOINS_WITHIN_MS: Ms = 1500
+
+/**
+ * The caller's words that no turn has taken yet: finals, then the standing partial. A word that was given away while it
+ * was only partial is known again when its final comes, by its text and place or, revised, by its time.
+ */
+export class HeardWords {
+  #final: SpokenWord[] = []
+  /** What the standing partial adds. */
+  #partial: readonly SpokenWord[] = []
+  /** Given away from partials whose final is still to come. */
+  #given: readonly SpokenWord[] = []
+  /** Up to here the words are an acknowledgement that nobody answers. */
+  #asideUntil: Ms | null = null
+
+  /** Returns whether there is a word in it that was not given away. */
+  hearPartial(words: readonly SpokenWord[]): boolean {
+    this.#partial = this.#unknown(words)
+    this.#endAside()
+    return this.#partial.length > 0
+  }
+
+  /** Returns whether there is a word in it that was not given away. */
+  hearFinal(words: readonly SpokenWord[]): boolean {
+    const unknown = this.#unknown(words)
+    this.#final = this.#final.concat(unknown)
+    this.#partial = []
+    const last = words.at(-1)
+    if (last !== undefined) this.#given = this.#given.filter(({ startMs }) => startMs >= last.endMs - JITTER_MS)
+    this.#endAside()
+    return unknown.length > 0
+  }
+
+  /** All of them, those set aside included. */
+  get all(): readonly SpokenWord[] {
+    return this.#partial.length === 0 ? this.#final : [...this.#final, ...this.#partial]
+  }
+
+  /** How many want an answer. */
+  get count(): number {
+    return this.#asideUntil === null ? this.#final.length + this.#partial.length : 0
+  }
+
+  get hasPartial(): boolean {
+    return this.#partial.length > 0
+  }
+
+  /** End of the last word; null without words. */
+  get lastEndMs(): Ms | null {
+    return (this.#partial.at(-1) ?? this.#final.at(-1))?.endMs ?? null
+  }
+
+  get lastFinalEndMs(): Ms | null {
+    return this.#final.at(-1)?.endMs ?? null
+  }
+
+  /** Gives all away. */
+  take(): readonly SpokenWord[] {
+    const words = this.all
+    if (this.#partial.length > 0) this.#given = [...this.#given, ...this.#partial]
+    this.#final = []
+    this.#partial = []
+    this.#asideUntil = null
+    return words
+  }
+
+  /** The words up to now were an acknowledgement: no turn, unless the caller goes on. */
+  setAside(): void {
+    this.#asideUntil = this.lastEndMs
+  }
+
+  /** They count after all. */
+  readmit(): void {
+    this.#asideUntil = null
+  }
+
+  /** End of what was set aside; null when nothing is. */
+  get asideUntilMs(): Ms | null {
+    return this.#asideUntil
+  }
+
+  /** The caller went on after what was set aside: one turn with it, or so much later that it is forgotten. */
+  #endAside(): void {
+    const until = this.#asideUntil
+    if (until === null) return
+    const next = this.all.findIndex(({ startMs }) => startMs >= until - JITTER_MS)
+    if (next === -1) return
+    this.#asideUntil = null
+    if (this.all[next]!.startMs - until <= ASIDE_JOINS_WITHIN_MS) return
+    const forgotten = next
+    const fromPartial = Math.max(0, forgotten - this.#final.length)
+    this.#given = [...this.#given, ...this.#partial.slice(0, fromPartial)]
+    this.#partial = this.#partial.slice(fromPartial)
+    this.#final = this.#final.slice(forgotten)
+  }
+
+  /** What of a partial or final was not given away. */
+  #unknown(words: readonly SpokenWord[]): readonly SpokenWord[] {
+    const given = this.#given
+    if (given.length === 0) return words
+    let same = 0
+    while (same < given.length && same < words.length && isSame(given[same]!, words[same]!)) same++
+    if (same === given.length) return words.slice(same)
+    const until = given.at(-1)!.endMs - JITTER_MS
+    const first = words.findIndex(({ startMs }) => startMs >= until)
+    return first === -1 ? [] : words.slice(first)
+  }
+}
+
+function isSame(given: SpokenWord, word: SpokenWord): boolean {
+  if (word.startMs >= given.endMs + SHIFT_MS) return false
+  return given.text === word.text || foldedTokensOf(given.text).join() === foldedTokensOf(word.text).join()
+}
+
+/** Words as they can be worked with: none blank, none that ends in the future or before it begins. Shares what is fine. */
+export function wordsUntil(now: Ms, words: readonly SpokenWord[]): readonly SpokenWord[] {
+  if (words.every(word => isPlausible(now, word))) return words
+  return words.flatMap(word => {
+    if (word.text.trim() === '') return []
+    const endMs = Number.isFinite(word.endMs) ? Math.min(word.endMs, now) : now
+    return { text: word.text, startMs: Number.isFinite(word.startMs) ? Math.min(word.startMs, endMs) : endMs, endMs }
+  })
+}
+
+function isPlausible(now: Ms, { text, startMs, endMs }: SpokenWord): boolean {
+  return startMs <= endMs && endMs <= now && startMs > Number.NEGATIVE_INFINITY && text.trim() !== ''
+}

@@ -1,0 +1,56 @@
+import { foldedPhrases, foldedTokensOf, type Lexicon, type PhraseSet } from './lexicon/lexicon.ts'
+
+/**
+ * What words mean that are said while the agent speaks: `nothing` (no words, or "um"), `acknowledgement` ("uh-huh, okay"),
+ * `unclear` (may yet become one: "I" of "I see"), `stop` (words that always interrupt), `words` (any others).
+ */
+export type Interjection = 'nothing' | 'acknowledgement' | 'unclear' | 'stop' | 'words'
+
+/** Words beyond so many are no acknowledgement. */
+const MOST_TOKENS = 12
+
+/** Judges interjections in any of the call's languages, accents or not. */
+export class InterjectionJudge {
+  readonly #fillers: PhraseSet
+  readonly #backchannels: PhraseSet
+  readonly #assents: PhraseSet
+  readonly #stops: PhraseSet
+  readonly #greetings: PhraseSet
+
+  constructor(lexicons: readonly Lexicon[]) {
+    this.#fillers = foldedPhrases(lexicons, 'fillers')
+    this.#backchannels = foldedPhrases(lexicons, 'backchannels')
+    this.#assents = foldedPhrases(lexicons, 'assents')
+    this.#stops = foldedPhrases(lexicons, 'stops')
+    this.#greetings = foldedPhrases(lexicons, 'greetings')
+  }
+
+  /** `greetingsToo`: while the agent greets, being greeted is an acknowledgement. */
+  judge(words: readonly { readonly text: string }[], greetingsToo = false): Interjection {
+    const tokens = words.slice(0, MOST_TOKENS + 1).flatMap(({ text }) => foldedTokensOf(text))
+    if (tokens.length > MOST_TOKENS) return 'words'
+    let acknowledged = false
+    for (let at = 0; at < tokens.length; ) {
+      const backchannel = Math.max(
+        this.#backchannels.lengthAt(tokens, at),
+        greetingsToo ? this.#greetings.lengthAt(tokens, at) : 0,
+      )
+      if (this.#stops.lengthAt(tokens, at) > 0 && backchannel === 0) return 'stop'
+      const length = Math.max(backchannel, this.#fillers.lengthAt(tokens, at))
+      if (length === 0) return this.#mayBecomeOne(tokens, at) ? 'unclear' : 'words'
+      acknowledged ||= backchannel > 0
+      at += length
+    }
+    return acknowledged ? 'acknowledgement' : 'nothing'
+  }
+
+  /** Whether an acknowledgement would have answered a question, too. */
+  isAssent(words: readonly { readonly text: string }[]): boolean {
+    const tokens = words.flatMap(({ text }) => foldedTokensOf(text))
+    return tokens.some((_, at) => this.#assents.lengthAt(tokens, at) > 0)
+  }
+
+  #mayBecomeOne(tokens: readonly string[], at: number): boolean {
+    return this.#backchannels.isBeginning(tokens, at)
+  }
+}

@@ -1,0 +1,239 @@
+import type { Machine, Ms, Random } from '@parley/kernel'
+import { AgentBackchannel, type Pause } from './agent-backchannel.ts'
+import { BargeIn } from './barge-in.ts'
+import { CallerTurns } from './caller-turns.ts'
+import { CallerVoice } from './caller-voice.ts'
+import { DigitCollection } from './digit-collection.ts'
+import { EndOfTurn } from './endpointing.ts'
+import { HeardWords, wordsUntil } from './heard-words.ts'
+import { InterjectionJudge } from './interjection.ts'
+import { lexiconsOf } from './lexicon/lexicon.ts'
+import { Opener } from './opener.ts'
+import { Patience } from './patience.ts'
+import type {
+  CallerTurn,
+  DialogueInput,
+  DialogueOptions,
+  DialogueOutput,
+  SpokenWord,
+  TurnSettings,
+} from './protocol.ts'
+
+type Input<Type extends DialogueInput['type']> = Extract<DialogueInput, { type: Type }>
+
+/**
+ * Who speaks when, of one call. Pure: it hears of voice, words, digits and of what the agent does, and says when a turn of
+ * the caller is over, when the agent is interrupted and when it goes on, when silence has lasted. Nothing is said before
+ * `connected`, nor after `silence` "limit" or `max-duration`.
+ */
+export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
+  readonly #options: DialogueOptions
+  readonly #outputs: DialogueOutput[] = []
+  readonly #voice = new CallerVoice()
+  readonly #words = new HeardWords()
+  readonly #turns: CallerTurns
+  readonly #bargeIn: BargeIn
+  readonly #opener: Opener
+  readonly #digits: DigitCollection
+  readonly #patience: Patience
+  readonly #backchannel: AgentBackchannel
+  #settings: TurnSettings
+  #connectedAt: Ms | null = null
+  #isBusy = false
+  #isOver = false
+  #now: Ms = Number.NEGATIVE_INFINITY
+
+  constructor(options: DialogueOptions, random: Random) {
+    this.#options = options
+    this.#settings = options.settings
+    const lexicons = lexiconsOf(options.languages)
+    const emit = (output: DialogueOutput) => this.#emit(output)
+    const ends = new EndOfTurn(options.endpointing ?? { mode: 'adaptive' }, lexicons)
+    this.#turns = new CallerTurns(this.#voice, this.#words, ends, {
+      give: turn => this.#give(turn),
+      finalize: () => emit({ type: 'finalize' }),
+    })
+    const parts = { voice: this.#voice, words: this.#words, turns: this.#turns, judge: new InterjectionJudge(lexicons) }
+    this.#bargeIn = new BargeIn(parts, emit)
+    this.#opener = new Opener(options, opening => {
+      this.#patience.sound(this.#now)
+      emit({ type: 'begin', opening })
+    })
+    this.#digits = new DigitCollection((digits, atMs) => emit({ type: 'digits', digits, atMs }))
+    this.#patience = new Patience(options.endCallAfterSilenceMs, kind => {
+      emit({ type: 'silence', kind })
+      if (kind === 'limit') this.#isOver = true
+    })
+    const { enabled, frequency, words } = options.backchannel
+    const said = words.length > 0 ? words : lexicons[0]!.agentBackchannels
+    this.#backchannel = new AgentBackchannel(enabled ? said : [], frequency, random, word =>
+      emit({ type: 'backchannel', word }),
+    )
+  }
+
+  handle(now: Ms, input: DialogueInput): void {
+    if (this.#isOver) return
+    this.#now = now
+    this.#take(now, input)
+    this.#settle(now)
+  }
+
+  advance(now: Ms): void {
+    if (this.#isOver) return
+    this.#now = now
+    this.#settle(now)
+  }
+
+  poll(): DialogueOutput | undefined {
+    return this.#outputs.shift()
+  }
+
+  deadline(): Ms | undefined {
+    if (this.#isOver || this.#connectedAt === null) return undefined
+    let earliest = this.#connectedAt + this.#options.maxCallDurationMs
+    const parts = [this.#bargeIn, this.#turns, this.#opener, this.#digits, this.#backchannel, this.#patience]
+    for (const part of parts) earliest = Math.min(earliest, part.deadline() ?? earliest)
+    return Math.min(earliest, this.#voice.noiseDeadline(this.#now) ?? earliest)
+  }
+
+  #take(now: Ms, input: DialogueInput): void {
+    switch (input.type) {
+      case 'connected':
+        this.#connect(now)
+        break
+      case 'settings':
+        this.#settings = input.settings
+        this.#bargeIn.heard(now, input.settings.interruptionSensitivity)
+        break
+      case 'voice-started':
+        this.#voiceStarted(onTheClock(now, input.startedAt))
+        break
+      case 'voice-stopped':
+        this.#voiceStopped(onTheClock(now, input.stoppedAt), input)
+        break
+      case 'partial':
+      case 'final':
+        this.#heard(now, input, wordsUntil(now, input.words))
+        break
+      case 'unintelligible':
+        this.#unintelligible(now, onTheClock(now, input.startMs), onTheClock(now, input.endMs))
+        break
+      case 'end-of-turn':
+        this.#turns.endOfTurn(input.confidence, input.eager)
+        break
+      case 'turn-resumed':
+        this.#turns.turnResumed()
+        break
+      case 'digit':
+        this.#digit(now, input.digit)
+        break
+      case 'collect-digits':
+        this.#digits.collect(input)
+        break
+      case 'await-opening':
+        this.#patience.awaitOpening(now, input.afterMs)
+        break
+      case 'agent-speaking':
+        this.#agentSpeaking(now, input.speaking)
+        break
+      case 'agent-busy':
+        this.#patience.sound(now)
+        this.#isBusy = input.busy
+        break
+    }
+  }
+
+  #connect(now: Ms): void {
+    if (this.#connectedAt !== null) return
+    this.#connectedAt = now
+    this.#opener.connect(now)
+  }
+
+  #voiceStarted(at: Ms): void {
+    this.#turns.voiceStarted(at)
+    this.#voice.start(at)
+  }
+
+  #voiceStopped(at: Ms, { prosody }: Input<'voice-stopped'>): void {
+    this.#voice.stop(at, prosody ?? null)
+    this.#patience.sound(at)
+    this.#bargeIn.voiceStopped()
+  }
+
+  #heard(now: Ms, input: Input<'partial'> | Input<'final'>, words: readonly SpokenWord[]): void {
+    const isNew = input.type === 'partial' ? this.#words.hearPartial(words) : this.#words.hearFinal(words)
+    if (input.type === 'partial') this.#turns.partial()
+    else this.#turns.final(now, words.at(-1)?.endMs ?? null, input.fromFinalize)
+    if (isNew) {
+      this.#voice.word(now)
+      this.#patience.callerActed(now)
+    }
+    this.#bargeIn.heard(now, this.#settings.interruptionSensitivity)
+  }
+
+  #unintelligible(now: Ms, startMs: Ms, endMs: Ms): void {
+    this.#turns.unintelligible(startMs, endMs)
+    this.#bargeIn.unintelligible(now, endMs - startMs, this.#settings.interruptionSensitivity)
+    if (this.#bargeIn.holdsFloor) this.#turns.forgetVoice()
+  }
+
+  #digit(now: Ms, digit: string): void {
+    const isEntered = this.#digits.press(now, digit)
+    this.#patience.callerActed(now)
+    if (isEntered && this.#settings.allowDtmfInterruption) this.#bargeIn.digit()
+  }
+
+  #agentSpeaking(now: Ms, speaking: boolean): void {
+    this.#patience.sound(now)
+    this.#bargeIn.agentSpeaking(now, speaking)
+    if (!speaking) return
+    this.#turns.agentSpoke()
+    this.#bargeIn.heard(now, this.#settings.interruptionSensitivity)
+  }
+
+  #settle(now: Ms): void {
+    if (this.#connectedAt === null) return
+    if (now >= this.#connectedAt + this.#options.maxCallDurationMs) return this.#end()
+    const { interruptionSensitivity, responsiveness } = this.#settings
+    this.#bargeIn.settle(now, interruptionSensitivity)
+    this.#turns.settle(now, responsiveness, this.#bargeIn.holdsFloor)
+    const callerTalks = this.#voice.isTalking(now)
+    const isPending = this.#turns.isPending && (callerTalks || this.#turns.quietSince(now) !== null)
+    this.#opener.settle(now, { isPending, silentSince: this.#voice.stoppedAt })
+    const { hasBegun } = this.#opener
+    this.#digits.settle(now, this.#bargeIn.holdsFloor || !hasBegun)
+    const agentWaits = hasBegun && !this.#bargeIn.holdsFloor && !this.#isBusy
+    this.#backchannel.settle(now, agentWaits && !this.#digits.isCollecting ? this.#pause(now, responsiveness) : null)
+    const callerIsHeard = this.#digits.isCollecting || isPending
+    this.#patience.settle(now, { agentWaits, callerTalks, callerIsHeard }, this.#settings)
+  }
+
+  /** A pause of the caller in the middle of a turn that has words. */
+  #pause(now: Ms, responsiveness: number): Pause | null {
+    if (this.#voice.speaking || this.#words.count === 0) return null
+    const turnStartMs = this.#turns.startMs
+    const decisionMs = this.#turns.decisionDueAt(now, responsiveness)
+    if (turnStartMs === null || decisionMs === null) return null
+    return { turnStartMs, since: this.#voice.stoppedAt, decisionMs }
+  }
+
+  #give(turn: CallerTurn): void {
+    this.#patience.callerActed(this.#now)
+    if (this.#opener.hasBegun) this.#emit({ type: 'turn', turn })
+    else this.#opener.hear(turn)
+  }
+
+  #end(): void {
+    this.#bargeIn.end()
+    this.#emit({ type: 'max-duration' })
+    this.#isOver = true
+  }
+
+  #emit(output: DialogueOutput): void {
+    if (!this.#isOver) this.#outputs.push(output)
+  }
+}
+
+function onTheClock(now: Ms, at: Ms): Ms {
+  return Number.isFinite(at) ? Math.min(at, now) : now
+}

@@ -17,7 +17,7 @@ function callAsAda() {
   const { clinic, call } = callClinic()
   call.start()
   call.says('I would like an appointment', { choose: 'edge:book' })
-  call.presses('2074')
+  call.presses('1042')
   return { clinic, call }
 }
 
@@ -31,7 +31,7 @@ describe('a caller of the clinic who is understood', () => {
     const { clinic, call } = callClinic()
     call.start()
     call.says('I would like an appointment', { choose: 'edge:book' })
-    expect(call.presses('2074')).toEqual(['Welcome back, Ada.', WHICH_DAY])
+    expect(call.presses('1042')).toEqual(['Welcome back, Ada.', WHICH_DAY])
     expect(call.says('Tuesday', { choose: 'edge:day' }, { read: { wanted_day: 'Tuesday' } })).toEqual([
       'On Tuesday I have nine thirty or three. Which time? Or press 1 or 2.',
     ])
@@ -42,7 +42,7 @@ describe('a caller of the clinic who is understood', () => {
       'You are booked for Tuesday at three. Goodbye.',
       '(completed)',
     ])
-    expect(clinic.bookings).toEqual([{ slot: '2026-11-24T15:00', patient: '2074' }])
+    expect(clinic.bookings).toEqual([{ slot: '2026-11-24T15:00', patient: '1042' }])
   })
 
   it('says their number, or is new and gets one', () => {
@@ -89,7 +89,7 @@ describe('a caller of the clinic who is understood', () => {
       '[enter] Say "Nobody is free to talk. Shall we call you back? Press 1 for yes."',
     ])
     expect(call.presses('1')).toEqual(['Somebody will call you back today. Goodbye.', '(completed)'])
-    expect(clinic.callbacks).toEqual([{ number: '+12025550111', patient: '2074' }])
+    expect(clinic.callbacks).toEqual([{ number: '+12025550111', patient: '1042' }])
   })
 
   it('may decline to be called back, and goes on booking', () => {
@@ -119,7 +119,7 @@ describe('the clinic when something goes wrong', () => {
     call.start()
     call.presses('1')
     call.isDown = true
-    expect(call.presses('2074')).toEqual(TROUBLE)
+    expect(call.presses('1042')).toEqual(TROUBLE)
   })
 
   it('does not say that it booked what it could not', () => {

@@ -13,7 +13,7 @@ function desk(now = MONDAY) {
 }
 
 const ASKED = { method: 'POST', path: '/', query: new URLSearchParams(), content: '', body: {}, idempotencyKey: null }
-const TUESDAY_MORNING = { slot: '2026-11-24T09:30', patient: '2074' }
+const TUESDAY_MORNING = { slot: '2026-11-24T09:30', patient: '1042' }
 
 describe('the free days of the clinic', () => {
   it('are the next three weekdays, by the date alone', () => {
@@ -33,7 +33,7 @@ describe('the free days of the clinic', () => {
 
   it('leave out what is booked', () => {
     const { get, book } = desk()
-    for (const { id } of slotsOn('2026-11-24')) book({ slot: id, patient: '2074' })
+    for (const { id } of slotsOn('2026-11-24')) book({ slot: id, patient: '1042' })
     expect(get('GET /days').body.message).toBe('I have Wednesday, Thursday or Friday.')
     const times = get('GET /times', { said: 'on Tuesday', offered: '2026-11-24' })
     expect(times.body).toEqual({ found: false, message: 'There is nothing free on Tuesday.' })
@@ -102,9 +102,9 @@ describe('a booking', () => {
 
   it.each([
     {},
-    { slot: '2026-11-24T09:31', patient: '2074' },
-    { slot: '2026-11-23T09:30', patient: '2074' },
-    { slot: ['2026-11-24T09:30'], patient: '2074' },
+    { slot: '2026-11-24T09:31', patient: '1042' },
+    { slot: '2026-11-23T09:30', patient: '1042' },
+    { slot: ['2026-11-24T09:30'], patient: '1042' },
     { slot: '2026-11-24T09:30', patient: 'toString' },
   ])('of %o is refused', body => {
     const { clinic, book } = desk()
@@ -118,7 +118,7 @@ describe('a booking', () => {
       const day = String(get('GET /days').body.offered).split(',')[0]!
       const offered = String(get('GET /times', { offered: day, key: '1' }).body.offered)
       const { slot } = get('GET /slot', { day, offered, key: '1' }).body
-      expect(book({ slot, patient: '2074' }).status).toBe(201)
+      expect(book({ slot, patient: '1042' }).status).toBe(201)
     }
     expect(clinic.bookings.length).toBeLessThan(500)
   })

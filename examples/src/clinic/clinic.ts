@@ -25,7 +25,7 @@ const OFFERED_DAYS = 3
 const FIRST_NEW_NUMBER = 4001
 const MAX_NAME = 60
 
-const KNOWN_PATIENTS = { '1234': 'Sam', '2074': 'Ada', '3141': 'Grace' }
+const KNOWN_PATIENTS = { '1042': 'Ada', '1234': 'Sam', '3141': 'Grace' }
 
 /** The clinic's front desk: patients by number, free appointments, bookings. State is in memory. */
 export class Clinic implements Service {

@@ -20,20 +20,20 @@ const post = (body: unknown, headers: Record<string, string> = {}): RequestInit 
   headers,
 })
 
-const BOOKING = { slot: '2026-11-24T09:30', patient: '2074' }
+const BOOKING = { slot: '2026-11-24T09:30', patient: '1042' }
 
 describe('the example server', () => {
   it('serves the clinic and the pizzeria, and shows what was booked and ordered', async () => {
     const server = await open()
     expect((await ask(server, '/clinic/days')).body.message).toBe('I have Tuesday, Wednesday or Thursday.')
-    expect((await ask(server, '/clinic/patients?key=2074')).body).toMatchObject({ known: true, name: 'Ada' })
+    expect((await ask(server, '/clinic/patients?key=1042')).body).toMatchObject({ known: true, name: 'Ada' })
     await ask(server, '/clinic/bookings', post(BOOKING))
     const order = { pizza: 'vegetal', size: 'pequeña', count: '1', address: 'Calle Mayor 5' }
     await ask(server, '/pizza/orders', post(order))
-    await ask(server, '/clinic/callbacks', post({ args: { patient: '2074' }, call: { from_number: null } }))
+    await ask(server, '/clinic/callbacks', post({ args: { patient: '1042' }, call: { from_number: null } }))
     expect(server.bookings).toEqual([BOOKING])
     expect(server.orders).toMatchObject([{ number: '101', pizza: 'vegetal' }])
-    expect(server.callbacks).toEqual([{ number: null, patient: '2074' }])
+    expect(server.callbacks).toEqual([{ number: null, patient: '1042' }])
   })
 
   it('books a time once, and answers a repeated request again', async () => {

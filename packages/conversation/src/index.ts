@@ -1,6 +1,8 @@
 export type { HttpActionsOptions } from './actions/action-use.ts'
 export { HttpActions } from './actions/http-actions.ts'
 export type { Secrets } from './actions/secrets.ts'
+export { Conversation } from './conversation.ts'
+export type { ConversationBudgets, ConversationOptions } from './conversation-options.ts'
 export type {
   EffectIntent,
   EffectKind,
@@ -15,5 +17,7 @@ export { MemoryLedger, type MemoryLedgerOptions } from './memory-ledger.ts'
 export { type DestinationRules, judgeDestination } from './policy/destination.ts'
 export type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, CallFacts } from './ports.ts'
 export type { ConversationEvent, Span, SpokenReport, UserTurn } from './protocol.ts'
+export { TextSession, type TextSessionOptions } from './text-session.ts'
 export type { TimelineFact, TimelineItem } from './timeline.ts'
+export { TimelineRecorder } from './timeline-recorder.ts'
 export type { TurnLatency, Utterance } from './transcript.ts'

@@ -61,7 +61,8 @@ export type ConversationEvent =
     }
   /** The model, an action, pressed digits or a transfer is waited for. */
   | { readonly type: 'busy'; readonly busy: boolean }
-  | { readonly type: 'fact'; readonly fact: TimelineFact }
+  /** `offset_ms`: where it lies on the run's clock, where that is not now. */
+  | { readonly type: 'fact'; readonly fact: TimelineFact; readonly offset_ms?: Ms }
   /**
    * The flow is over. With `ended_by` "agent" everything asked to be spoken is to be heard out first; a line is then
    * hung up. Last event but for facts of actions that are still under way.

@@ -1,0 +1,114 @@
+import type { FlowOutput, HttpAction } from '@parley/flow'
+import type { Memory } from './memory.ts'
+import type { ActionOutcome, ActionRunner, CallFacts } from './ports.ts'
+import type { TimelineFact } from './timeline.ts'
+import type { WaitClock } from './wait-clock.ts'
+
+export type RunAction = Extract<FlowOutput, { type: 'run_action' }>
+
+export interface ActionUseOptions {
+  readonly runner: ActionRunner
+  readonly call: CallFacts
+  readonly memory: Memory
+  readonly waits: WaitClock
+  readonly render: (text: string) => string
+  readonly onFact: (fact: TimelineFact) => void
+}
+
+interface Wait {
+  /** A caller who says something newer waits for that. */
+  readonly endsWithTurn: boolean
+  readonly end: () => void
+}
+
+/** The actions of a conversation that are under way. What was begun is never lost, and never begun again. */
+export class ActionUses {
+  readonly #options: ActionUseOptions
+  readonly #controller = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #waits = new Set<Wait>()
+
+  constructor(options: ActionUseOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Runs `action`. `isWaitedFor`: the conversation goes on with its result. `answer`: the model's answer it is part of.
+   * `done` gets the result when `ready` is, whatever happened meanwhile.
+   */
+  begin(
+    output: RunAction,
+    action: HttpAction,
+    use: { readonly answer: string; readonly isWaitedFor: boolean; readonly ready: Promise<void> },
+    done: (result: ActionOutcome) => void,
+  ): void {
+    const { memory, waits } = this.#options
+    const callId = memory.called(action.name, output.arguments, use.answer)
+    const stopWaiting = use.isWaitedFor ? waits.begin('action') : () => {}
+    const wait: Wait = {
+      endsWithTurn: output.invocation === 'model_tool',
+      end: () => {
+        stopWaiting()
+        this.#waits.delete(wait)
+      },
+    }
+    if (use.isWaitedFor) this.#waits.add(wait)
+    const over = this.#run(output, action).then(async result => {
+      memory.result(callId, resultFor(result))
+      stopWaiting()
+      await use.ready
+      this.#underWay.delete(over)
+      wait.end()
+      done(result)
+    })
+    this.#underWay.add(over)
+  }
+
+  async #run(output: RunAction, action: HttpAction): Promise<ActionOutcome> {
+    const { runner, call, render, onFact } = this.#options
+    const { node_id, ordinal } = output
+    const fact = (
+      effect_id: string,
+      phase: Extract<TimelineFact, { kind: 'action' }>['phase'],
+      duration_ms: number | null,
+    ) => onFact({ kind: 'action', action_id: action.action_id, effect_id, phase, node_id, duration_ms })
+    let result: ActionOutcome
+    try {
+      const onPhase = ({ effect_id }: { readonly effect_id: string }) => fact(effect_id, 'started', null)
+      const request = { action, arguments: output.arguments, node_id, ordinal, call, render, onPhase }
+      result = await runner.run(request, this.#controller.signal)
+    } catch {
+      // A runner does not reject; if one does, it is not known what it did.
+      result = { outcome: 'uncertain', body: null, effect_id: '', error_code: 'internal', durationMs: 0 }
+    }
+    const { outcome, effect_id, error_code, durationMs } = result
+    if (effect_id !== '') fact(effect_id, outcome, durationMs)
+    else onFact({ kind: 'error', code: error_code ?? 'internal', message: `The action ${action.name} was not run.` })
+    return result
+  }
+
+  /** The caller said something newer. */
+  turn(): void {
+    for (const wait of [...this.#waits]) if (wait.endsWithTurn) wait.end()
+  }
+
+  /** Keeps back what was not sent yet. */
+  abort(): void {
+    this.#controller.abort()
+  }
+
+  get isBusy(): boolean {
+    return this.#waits.size > 0
+  }
+
+  /** When none is under way. */
+  async over(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+}
+
+/** What the model is told of it. */
+function resultFor({ outcome, body, error_code }: ActionOutcome): unknown {
+  if (outcome === 'succeeded') return body ?? { status: 'done' }
+  return { outcome, error: error_code, ...(body !== null && body !== undefined && { answer: body }) }
+}

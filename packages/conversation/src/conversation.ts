@@ -1,0 +1,306 @@
+import { type FlowInput, FlowInterpreter, type FlowOutcome } from '@parley/flow'
+import { Emitter, type Ms } from '@parley/kernel'
+import type { ChatMessage } from '@parley/providers'
+import type { ConversationOptions } from './conversation-options.ts'
+import { type Ensemble, feed } from './ensemble.ts'
+import { Happenings } from './happenings.ts'
+import type { Receipt } from './ledger.ts'
+import { Memory } from './memory.ts'
+import { Performance } from './performance.ts'
+import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
+import { Speeches } from './speeches.ts'
+import { Thinking } from './thinking.ts'
+import type { TimelineFact } from './timeline.ts'
+import type { Utterance } from './transcript.ts'
+import { TranscriptLog } from './transcript-log.ts'
+import { WaitClock } from './wait-clock.ts'
+
+const DEFAULT_HEARD_MS: Ms = 250
+/** In memory, in place of words. */
+const NO_WORDS = '[unintelligible]'
+
+type Ended = Extract<ConversationEvent, { type: 'ended' }>
+
+type State =
+  | { readonly at: 'new' | 'talking' | 'ended' | 'stopped' }
+  /** The flow is over; what is left to be said is heard out. */
+  | { readonly at: 'ending'; readonly event: Ended }
+
+/**
+ * One conversation, whatever carries it: the flow, its models and actions, what was heard, and the record of it. It asks
+ * its mouth and its line for things by events and is told what came of them. Nothing here throws; whatever is asked of a
+ * model or a server ends.
+ */
+export class Conversation {
+  readonly #options: ConversationOptions
+  readonly #flow: FlowInterpreter
+  readonly #events = new Emitter<ConversationEvent>()
+  readonly #happenings = new Happenings(() => this.#tellWhetherBusy())
+  readonly #memory = new Memory()
+  readonly #transcript = new TranscriptLog(fact => this.#fact(fact))
+  readonly #speeches = new Speeches(this.#memory, event => this.#emit(event))
+  readonly #waits: WaitClock
+  readonly #thinking: Thinking
+  readonly #ensemble: Ensemble
+  readonly #performance: Performance
+  #state: State = { at: 'new' }
+  #isBusy = false
+  /** What waits for the report of what was heard of withdrawn speeches. */
+  #onHeard: (() => void) | null = null
+
+  constructor(options: ConversationOptions) {
+    this.#options = options
+    this.#events.listen(options.onEvent)
+    const { plan, mode, variables, time } = options
+    this.#flow = new FlowInterpreter(plan, { ...mode, ...(variables !== undefined && { variables }) })
+    this.#waits = new WaitClock(time)
+    this.#thinking = new Thinking(this.#waits)
+    this.#ensemble = {
+      options,
+      flow: this.#flow,
+      memory: this.#memory,
+      speeches: this.#speeches,
+      thinking: this.#thinking,
+      emit: event => this.#emit(event),
+      onFact: fact => this.#fact(fact),
+      happen: task => this.#happenings.happen(task),
+      handle: input => this.#flow.handle(options.wallClock(), input),
+      perform: (outputs, cause) => this.#performance.perform(outputs, cause),
+      isTalking: () => this.#state.at === 'talking',
+      end: (outcome, endedBy, code) => this.#end(outcome, endedBy, code),
+    }
+    this.#performance = new Performance(this.#ensemble, this.#waits)
+  }
+
+  /** The far end can hear the agent. Once. `opening`: what it said before; it gets no answer of its own. */
+  start(opening: UserTurn | null = null): void {
+    this.#happenings.happen(() => {
+      if (this.#state.at !== 'new') return
+      this.#state = { at: 'talking' }
+      this.#waits.turn()
+      const text = opening?.text.trim() ?? ''
+      if (opening !== null && text !== '') this.#heard(opening, text)
+      const input: FlowInput = { type: 'started' }
+      const outputs = this.#ensemble.handle(input)
+      // Who was to open has done so.
+      const hasOpened = opening !== null && outputs.some(({ type }) => type === 'await_opening')
+      this.#performance.perform(hasOpened ? outputs.filter(({ type }) => type !== 'await_opening') : outputs, input)
+      if (hasOpened) feed(this.#ensemble, { type: 'user_turn', text })
+    })
+  }
+
+  /** The caller finished a turn. */
+  userTurn(turn: UserTurn): void {
+    const text = turn.text.trim()
+    this.#turn({ type: 'user_turn', text }, () => this.#heard(turn, text))
+  }
+
+  /** Digits the caller entered, complete. `atMs`: when, on the run's clock; null in text. */
+  digits(digits: string, atMs: Ms | null = null): void {
+    this.#turn({ type: 'digits', digits }, () => {
+      const fact: TimelineFact = { kind: 'digits', direction: 'in', digits }
+      this.#emit({ type: 'fact', fact, ...(atMs !== null && { offset_ms: atMs }) })
+      if (this.#options.plan.settings.allowUserDtmf) this.#memory.user(`[pressed ${digits}]`)
+    })
+  }
+
+  silence(kind: 'opening' | 'reminder' | 'limit'): void {
+    if (kind === 'limit') this.#limit({ type: 'silence', kind })
+    else this.#input({ type: 'silence', kind })
+  }
+
+  maxDuration(): void {
+    this.#limit({ type: 'max_duration' })
+  }
+
+  /** A run update: holds from now on. */
+  updateVariables(values: Readonly<Record<string, string>>): void {
+    this.#input({ type: 'variables_updated', values })
+  }
+
+  /** What was heard of a speech. Once for each, also for those that were withdrawn or had no text. */
+  spoken(speechId: string, report: SpokenReport): void {
+    // What waits for it must not stand in line before it.
+    if (this.#speeches.isWithdrawn(speechId)) this.#report(speechId, report)
+    else this.#happenings.happen(() => this.#report(speechId, report))
+  }
+
+  /** A speech that the caller seemed to cut goes on. */
+  noteResumed(): void {
+    this.#fact({ kind: 'interruption', index: null, resumed: true })
+  }
+
+  digitsPressed(requestId: string): void {
+    this.#happenings.happen(() => this.#performance.line.pressed(requestId))
+  }
+
+  transferSettled(requestId: string, outcome: 'taken' | 'failed', receipt: Receipt | null): void {
+    this.#happenings.happen(() => this.#performance.line.settled(requestId, outcome, receipt))
+  }
+
+  /**
+   * The far end is gone: models are given up, nothing more is said, actions that were not sent yet are kept back. What
+   * was sent goes on and is recorded; so is what was heard, when it is reported. No `ended` comes any more.
+   */
+  stop(): void {
+    const { at } = this.#state
+    if (at === 'ended' || at === 'stopped') return
+    this.#state = { at: 'stopped' }
+    this.#thinking.abortAll()
+    this.#speeches.withdrawAll()
+    this.#performance.line.abandon()
+    // An action that the flow sent on its way before its end is still to be done.
+    if (at !== 'ending') this.#performance.actions.abort()
+  }
+
+  /** Resolves when no action and no transfer is under way and the ledger knows what came of all. */
+  settled(): Promise<void> {
+    return this.#performance.settled()
+  }
+
+  get utterances(): readonly Utterance[] {
+    return this.#transcript.utterances
+  }
+
+  /** What was heard, newest last, as a model is shown it. */
+  get memory(): readonly ChatMessage[] {
+    return this.#memory.messages()
+  }
+
+  variable(name: string): string | undefined {
+    return this.#flow.variable(name, this.#options.wallClock())
+  }
+
+  /** How long the caller has waited since their last turn: for a model's first words, for actions. Overlaps count once. */
+  spentSinceTurn(): { readonly modelMs: Ms; readonly actionMs: Ms } {
+    return { modelMs: this.#waits.spent('model'), actionMs: this.#waits.spent('action') }
+  }
+
+  #input(input: FlowInput): void {
+    this.#happenings.happen(() => {
+      if (this.#state.at === 'talking') feed(this.#ensemble, input)
+    })
+  }
+
+  /** A limit ends what is still being heard out, too. */
+  #limit(input: FlowInput): void {
+    this.#happenings.happen(() => {
+      if (this.#state.at === 'talking') feed(this.#ensemble, input)
+      else if (this.#state.at === 'ending') this.#endAtOnce()
+    })
+  }
+
+  /**
+   * A turn of the caller. Where the flow takes it up, it overtakes what the agent was saying and thinking; what was heard
+   * of that stands before the turn.
+   */
+  #turn(input: FlowInput, record: () => void): void {
+    this.#happenings.happen(() => {
+      if (this.#state.at === 'ended' || this.#state.at === 'stopped') return
+      this.#waits.turn()
+      const outputs = this.#state.at === 'talking' ? this.#ensemble.handle(input) : []
+      if (outputs.length === 0) return record()
+      this.#thinking.abortAll()
+      this.#performance.actions.turn()
+      this.#speeches.withdrawAll()
+      this.#whenHeard(() => {
+        record()
+        this.#performance.perform(outputs, input)
+      })
+    })
+  }
+
+  #heard(turn: UserTurn, text: string): void {
+    this.#memory.user(text === '' ? NO_WORDS : text)
+    if (text === '') return
+    this.#transcript.add({
+      role: 'user',
+      text,
+      observed_offset_ms: turn.observed_ms,
+      interrupted: false,
+      start_ms: turn.span?.start_ms ?? null,
+      end_ms: turn.span?.end_ms ?? null,
+      node_id: this.#performance.nodeId,
+    })
+  }
+
+  /** Does `task` when it is known what was heard of the speeches that were withdrawn; everything else waits meanwhile. */
+  #whenHeard(task: () => void): void {
+    if (!this.#speeches.hasWithdrawn) return task()
+    const release = this.#happenings.hold()
+    const { time, budgets } = this.#options
+    const timer = time.at(time.now() + (budgets?.heardMs ?? DEFAULT_HEARD_MS), () => this.#onHeard?.())
+    this.#onHeard = () => {
+      this.#onHeard = null
+      timer.cancel()
+      release(task)
+    }
+  }
+
+  #report(speechId: string, { heard, interrupted, span }: SpokenReport): void {
+    const speech = this.#speeches.report(speechId)
+    if (speech === undefined) return
+    const text = heard.trim()
+    this.#memory.heard(speech.line, text, interrupted)
+    if (text !== '') {
+      const index = this.#transcript.add({
+        role: 'agent',
+        text,
+        observed_offset_ms: span?.end_ms ?? this.#options.clock(),
+        interrupted,
+        start_ms: span?.start_ms ?? null,
+        end_ms: span?.end_ms ?? null,
+        node_id: speech.nodeId,
+      })
+      if (interrupted) this.#fact({ kind: 'interruption', index, resumed: false })
+    }
+    const { requestId } = speech
+    if (requestId !== null) {
+      if (interrupted) this.#thinking.abort(requestId)
+      this.#input({ type: 'spoken', request_id: requestId, interrupted })
+    }
+    this.#happenings.happen(() => this.#endIfHeard())
+    if (!this.#speeches.hasWithdrawn) this.#onHeard?.()
+  }
+
+  #end(outcome: FlowOutcome, endedBy: 'agent' | 'system', code: string | null): void {
+    if (this.#state.at !== 'talking') return
+    this.#state = { at: 'ending', event: { type: 'ended', outcome, ended_by: endedBy, code } }
+    this.#thinking.abortAll()
+    if (endedBy === 'system') return this.#endAtOnce()
+    this.#speeches.completeAll()
+    this.#endIfHeard()
+  }
+
+  #endAtOnce(): void {
+    this.#speeches.withdrawAll()
+    this.#whenHeard(() => this.#sayEnded())
+  }
+
+  #endIfHeard(): void {
+    if (this.#state.at === 'ending' && this.#speeches.unreported().length === 0) this.#sayEnded()
+  }
+
+  #sayEnded(): void {
+    if (this.#state.at !== 'ending') return
+    const { event } = this.#state
+    if (this.#isBusy) this.#emit({ type: 'busy', busy: false })
+    this.#isBusy = false
+    this.#state = { at: 'ended' }
+    this.#emit(event)
+  }
+
+  #tellWhetherBusy(): void {
+    if (this.#state.at !== 'talking' || this.#performance.isBusy === this.#isBusy) return
+    this.#isBusy = !this.#isBusy
+    this.#emit({ type: 'busy', busy: this.#isBusy })
+  }
+
+  #fact(fact: TimelineFact): void {
+    this.#emit({ type: 'fact', fact })
+  }
+
+  #emit(event: ConversationEvent): void {
+    this.#events.emit(event)
+  }
+}

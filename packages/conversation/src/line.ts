@@ -1,0 +1,108 @@
+import type { FlowInput, FlowOutput } from '@parley/flow'
+import { type Ensemble, feed } from './ensemble.ts'
+import type { Receipt } from './ledger.ts'
+import { Transfers } from './transfers.ts'
+
+type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type }>
+
+/** What a transfer is called where no action of the draft is its own. */
+const TRANSFER = { id: 'call.transfer', version: 1, name: 'transfer_call' }
+
+/** What the line is asked for: keys to press, transfers. Both wait for what was to be said before. */
+export class Line {
+  readonly #with: Ensemble
+  readonly #transfers: Transfers
+  /** Keys by request. */
+  readonly #pressing = new Map<string, string>()
+  /** Calls in memory by request. */
+  readonly #transferring = new Map<string, string>()
+  /** Uses of an action in a node. */
+  readonly #ordinals = new Map<string, number>()
+  readonly #beginning = new Set<Promise<void>>()
+
+  constructor(ensemble: Ensemble) {
+    const { ledger, transferPolicy: policy, time } = ensemble.options
+    this.#with = ensemble
+    this.#transfers = new Transfers({ ledger, policy, time, onFact: ensemble.onFact })
+  }
+
+  press({ request_id, digits, delay_ms }: Output<'press_digits'>): void {
+    const { emit, happen } = this.#with
+    this.#pressing.set(request_id, digits)
+    void this.#isFree().then(isFree => {
+      if (isFree) happen(() => emit({ type: 'press-digits', request_id, digits, delay_ms }))
+    })
+  }
+
+  pressed(request_id: string): void {
+    const digits = this.#pressing.get(request_id)
+    if (digits === undefined) return
+    this.#pressing.delete(request_id)
+    this.#with.onFact({ kind: 'digits', direction: 'out', digits })
+    feed(this.#with, { type: 'digits_pressed', request_id })
+  }
+
+  /** `callId`: the call in memory, where the model's tool wants it. */
+  transfer(output: Output<'transfer'>, cause: FlowInput, callId: string | undefined): void {
+    const { request_id, node_id, destination, custom_sip_headers } = output
+    const { memory, emit, happen } = this.#with
+    const action = this.#actionOf(cause)
+    const use = `${node_id} ${action.id}`
+    const ordinal = this.#ordinals.get(use) ?? 0
+    this.#ordinals.set(use, ordinal + 1)
+    this.#transferring.set(request_id, callId ?? memory.called(TRANSFER.name, { destination }, request_id))
+    const begun = this.#transfers
+      .begin({
+        requestId: request_id,
+        destination,
+        action: { id: action.id, version: action.version },
+        nodeId: node_id,
+        ordinal,
+        ready: () => this.#isFree(),
+        send: () => happen(() => emit({ type: 'transfer', request_id, destination, custom_sip_headers })),
+      })
+      .then(isSent => {
+        this.#beginning.delete(begun)
+        if (!isSent) happen(() => this.#transferred(request_id, 'failed'))
+      })
+    this.#beginning.add(begun)
+  }
+
+  settled(requestId: string, outcome: 'taken' | 'failed', receipt: Receipt | null): void {
+    if (this.#transfers.settle(requestId, outcome, receipt)) this.#transferred(requestId, outcome)
+  }
+
+  #transferred(request_id: string, outcome: 'taken' | 'failed'): void {
+    const callId = this.#transferring.get(request_id)
+    this.#transferring.delete(request_id)
+    if (callId !== undefined) this.#with.memory.result(callId, { outcome })
+    feed(this.#with, { type: 'transfer_result', request_id, outcome })
+  }
+
+  #actionOf(cause: FlowInput): { readonly id: string; readonly version: number } {
+    if (cause.type !== 'tool_call') return TRANSFER
+    const action = this.#with.options.plan.actions.find(({ action_id }) => action_id === cause.action_id)
+    return action === undefined ? TRANSFER : { id: action.action_id, version: action.version }
+  }
+
+  async #isFree(): Promise<boolean> {
+    await this.#with.speeches.heardSoFar()
+    return this.#with.isTalking()
+  }
+
+  /** The far end is gone. */
+  abandon(): void {
+    this.#pressing.clear()
+    this.#transfers.abandon()
+  }
+
+  get isBusy(): boolean {
+    return this.#pressing.size > 0 || this.#transferring.size > 0
+  }
+
+  /** When no transfer is under way and all is written. */
+  async over(): Promise<void> {
+    while (this.#beginning.size > 0) await Promise.all(this.#beginning)
+    await this.#transfers.over()
+  }
+}

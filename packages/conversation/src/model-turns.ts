@@ -1,0 +1,128 @@
+import { render } from '@parley/flow'
+import type { Ms } from '@parley/kernel'
+import { type Ensemble, feed, speak } from './ensemble.ts'
+import { apology, languageOf } from './model/agent-language.ts'
+import type { Setting } from './model/instructions.ts'
+import { judge, type Question } from './model/judgement.ts'
+import { ModelRequests } from './model/model-requests.ts'
+import { type Prompt, type ReplyEnd, reply } from './model/reply.ts'
+import type { Speech } from './speeches.ts'
+
+const DEFAULT_FIRST_EVENT_MS: Ms = 10_000
+const DEFAULT_ANSWER_MS: Ms = 60_000
+const MOST_FAILURES_IN_A_ROW = 3
+
+type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, unknown>>) => void
+
+/** Has the model speak, choose, and read things off the conversation; bears with its failures. */
+export class ModelTurns {
+  readonly #with: Ensemble
+  readonly #requests: ModelRequests
+  readonly #onTool: OnTool
+  #failuresInARow = 0
+  #hasApologised = false
+
+  constructor(ensemble: Ensemble, onTool: OnTool) {
+    const { models, ledger, time, budgets } = ensemble.options
+    this.#with = ensemble
+    const firstEventMs = budgets?.firstEventMs ?? DEFAULT_FIRST_EVENT_MS
+    this.#requests = new ModelRequests({ models, ledger, time, firstEventMs })
+    this.#onTool = onTool
+  }
+
+  /** What the model says to a prompt is one speech, announced at once so that it keeps its place among others. */
+  prompt(prompt: Prompt): void {
+    const { speeches, thinking, memory, options, happen } = this.#with
+    const speech = speeches.begin(prompt.request_id, prompt.node_id, 'model')
+    const messages = memory.messagesAhead()
+    let hasCalled = false
+    thinking.begin(
+      prompt.request_id,
+      (signal, speaks) =>
+        reply({
+          requests: this.#requests,
+          prompt,
+          setting: this.#setting(prompt.global_prompt),
+          temperature: options.plan.settings.modelTemperature,
+          messages,
+          deadline: this.#deadline(),
+          signal,
+          onText: delta => {
+            speaks()
+            happen(() => speeches.add(speech, delta))
+          },
+          onTool: (actionId, args) => {
+            hasCalled = true
+            happen(() => this.#onTool(prompt, actionId, args))
+          },
+        }),
+      end => happen(() => this.#replied(prompt, speech, end, hasCalled)),
+    )
+  }
+
+  #replied(prompt: Prompt, speech: Speech, end: ReplyEnd, hasCalled: boolean): void {
+    const { speeches, options, isTalking } = this.#with
+    const isOvertaken = speech.state !== 'open'
+    speeches.complete(speech)
+    if (isOvertaken || !isTalking()) return
+    this.#take(end)
+    if (!isTalking()) return
+    const awaitsWords = options.mode.hasCaller && !hasCalled && prompt.reason !== 'during_execution'
+    if (end.failure !== null && awaitsWords && !this.#hasApologised) {
+      this.#hasApologised = true
+      speak(this.#with, null, prompt.node_id, apology(languageOf(options.plan)))
+    }
+    feed(this.#with, { type: 'chosen', request_id: prompt.request_id, choice_id: end.chosen })
+  }
+
+  ask(question: Question): void {
+    const { thinking, memory, options, flow, happen, isTalking } = this.#with
+    const { request_id } = question
+    const messages = memory.messagesAhead()
+    const globalPrompt = render(options.plan.flow.global_prompt, name => flow.variable(name, options.wallClock()))
+    const setting = this.#setting(globalPrompt)
+    const requests = this.#requests
+    const deadline = this.#deadline()
+    thinking.begin(
+      request_id,
+      signal => judge({ requests, question, setting, messages, deadline, signal }),
+      judgement =>
+        happen(() => {
+          if (!isTalking()) return
+          this.#take(judgement)
+          const { value } = judgement
+          if (question.type !== 'decide') feed(this.#with, { type: 'inferred', request_id, value })
+          else feed(this.#with, { type: 'chosen', request_id, choice_id: typeof value === 'string' ? value : null })
+        }),
+    )
+  }
+
+  /** Failures are told; too many in a row end the conversation. */
+  #take({ failure, mishaps }: Pick<ReplyEnd, 'failure' | 'mishaps'>): void {
+    const { onFact, end } = this.#with
+    for (const { code, message } of mishaps) onFact({ kind: 'error', code, message })
+    if (failure === null) {
+      this.#failuresInARow = 0
+      this.#hasApologised = false
+      return
+    }
+    onFact({ kind: 'error', code: failure.code, message: failure.message })
+    if (++this.#failuresInARow >= MOST_FAILURES_IN_A_ROW) end('error', 'system', 'provider_failed')
+  }
+
+  #setting(globalPrompt: string): Setting {
+    const { plan, mode, wallClock } = this.#with.options
+    const currentTime = this.#with.flow.variable('current_time', wallClock()) ?? ''
+    return { channel: mode.channel, language: languageOf(plan), globalPrompt, currentTime }
+  }
+
+  #deadline(): Ms {
+    const { time, budgets } = this.#with.options
+    return time.now() + (budgets?.answerMs ?? DEFAULT_ANSWER_MS)
+  }
+
+  /** When the ledger has the rows of all requests that ended. */
+  written(): Promise<void> {
+    return this.#requests.written()
+  }
+}

@@ -1,0 +1,132 @@
+import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
+
+/** A model that says so much in one answer does not stop by itself, and one that never waits lets nobody else run. */
+const MOST_EVENTS = 100_000
+
+export interface AnswerOptions {
+  readonly model: LanguageModel
+  readonly request: GenerationRequest
+  readonly time: Time
+  /** From now to the first event. */
+  readonly firstEventMs: Ms
+  /** On `time`: when the answer must be complete. */
+  readonly deadline: Ms
+  readonly signal: AbortSignal
+  /** Gives how long to read on at the most; undefined: to the end. */
+  readonly onEvent: (event: GenerationEvent) => Ms | undefined
+}
+
+export type AnswerEnd =
+  | { readonly type: 'finished'; readonly reason: Extract<GenerationEvent, { type: 'finished' }>['reason'] }
+  /** Its reader had enough. */
+  | { readonly type: 'enough' }
+  | { readonly type: 'aborted' }
+  | { readonly type: 'failed'; readonly code: string; readonly message: string; readonly retryable: boolean }
+
+type Next =
+  | { readonly type: 'next'; readonly result: IteratorResult<GenerationEvent> }
+  | { readonly type: 'broken'; readonly error: unknown }
+  | { readonly type: 'stop'; readonly end: AnswerEnd }
+
+/**
+ * Reads one answer of a model, whatever the model does: it may stall, never end, throw, or take no notice of an abort.
+ * Ends by `deadline` at the latest; never rejects.
+ */
+export async function readAnswer(options: AnswerOptions): Promise<AnswerEnd> {
+  const reader = new AnswerReader(options)
+  try {
+    return await reader.read()
+  } finally {
+    reader.close()
+  }
+}
+
+class AnswerReader {
+  readonly #options: AnswerOptions
+  readonly #controller = new AbortController()
+  #iterator: AsyncIterator<GenerationEvent> | undefined
+  #timer: Timer | undefined
+  #until: Ms = Number.POSITIVE_INFINITY
+  #end: AnswerEnd | undefined
+  #wake: (() => void) | undefined
+  readonly #onAbort = () => this.#stop({ type: 'aborted' })
+
+  constructor(options: AnswerOptions) {
+    this.#options = options
+  }
+
+  async read(): Promise<AnswerEnd> {
+    const { signal, time, model, request, firstEventMs, deadline } = this.#options
+    if (signal.aborted) return { type: 'aborted' }
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+    this.#stopAt(Math.min(time.now() + firstEventMs, deadline), tooLate('The model did not begin to answer in time.'))
+    try {
+      this.#iterator = model.generate(request, this.#controller.signal)[Symbol.asyncIterator]()
+    } catch (error) {
+      return failureOf(error)
+    }
+    for (let events = 0; ; events++) {
+      if (events >= MOST_EVENTS) return failureOf(new ParleyError('model_failed', 'The model does not stop answering.'))
+      const next = await this.#next(this.#iterator)
+      if (next.type === 'stop') return next.end
+      if (next.type === 'broken') return failureOf(next.error)
+      if (next.result.done) return { type: 'finished', reason: 'stop' }
+      if (events === 0) this.#stopAt(deadline, tooLate('The model did not finish its answer in time.'))
+      const event = next.result.value
+      if (event.type === 'finished') return { type: 'finished', reason: event.reason }
+      const rest = this.#options.onEvent(event)
+      if (rest === 0) return { type: 'enough' }
+      if (rest !== undefined && time.now() + rest < this.#until) this.#stopAt(time.now() + rest, { type: 'enough' })
+    }
+  }
+
+  /** Lets go of the model; what it still says, or throws, is nobody's concern. */
+  close(): void {
+    this.#timer?.cancel()
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
+    this.#controller.abort()
+    try {
+      this.#iterator?.return?.()?.then(undefined, () => {})
+    } catch {
+      // An iterator that cannot be closed is left to itself.
+    }
+  }
+
+  #next(iterator: AsyncIterator<GenerationEvent>): Promise<Next> {
+    return new Promise(resolve => {
+      if (this.#end !== undefined) {
+        resolve({ type: 'stop', end: this.#end })
+        return
+      }
+      this.#wake = () => resolve({ type: 'stop', end: this.#end! })
+      iterator.next().then(
+        // What came in the same moment as the abort is dropped with it.
+        result => resolve(this.#end === undefined ? { type: 'next', result } : { type: 'stop', end: this.#end }),
+        error => resolve(this.#end === undefined ? { type: 'broken', error } : { type: 'stop', end: this.#end }),
+      )
+    })
+  }
+
+  #stopAt(instant: Ms, end: AnswerEnd): void {
+    this.#timer?.cancel()
+    this.#until = instant
+    this.#timer = this.#options.time.at(instant, () => this.#stop(end))
+  }
+
+  #stop(end: AnswerEnd): void {
+    this.#end ??= end
+    this.#wake?.()
+  }
+}
+
+function tooLate(message: string): AnswerEnd {
+  return { type: 'failed', code: 'model_timeout', message, retryable: false }
+}
+
+/** What a stranger's error says is not for the run's record. */
+function failureOf(error: unknown): AnswerEnd {
+  if (error instanceof ParleyError)
+    return { type: 'failed', code: error.code, message: error.message, retryable: error.retryable }
+  return { type: 'failed', code: 'model_failed', message: 'The model failed.', retryable: false }
+}

@@ -1,0 +1,84 @@
+import type { Ms } from '@parley/kernel'
+import type { ChatMessage, GenerationEvent, GenerationRequest, ToolCall } from '@parley/providers'
+import type { AnswerEnd } from './answer.ts'
+import type { Ask, ModelRequests } from './model-requests.ts'
+
+/** After a call that settles the matter: other calls of the same answer come in the same breath. */
+const LAST_CALLS_MS: Ms = 250
+
+/** What is done with a call. */
+export type Verdict =
+  | { readonly type: 'taken'; readonly told: string }
+  /** The rest of the answer does not matter. */
+  | { readonly type: 'settled'; readonly told: string }
+  /** The model is told, and asked again once. */
+  | { readonly type: 'refused'; readonly code: string; readonly told: string }
+
+export interface ExchangeOptions extends Omit<Ask, 'onEvent'> {
+  readonly requests: ModelRequests
+  /** Gives false when no more text is taken. */
+  readonly onText: (delta: string) => boolean
+  readonly onCall: (call: ToolCall, args: Readonly<Record<string, unknown>> | null) => Verdict
+}
+
+export interface ExchangeEnd {
+  readonly end: AnswerEnd
+  /** Codes of the calls that were refused to the last. */
+  readonly refused: readonly string[]
+}
+
+interface Round {
+  readonly text: string
+  readonly calls: readonly { readonly call: ToolCall; readonly verdict: Verdict }[]
+  readonly end: AnswerEnd
+}
+
+/** Asks a model; where it calls tools that there are not, or with arguments that are none, it is told and asked once more. Never rejects. */
+export async function exchange(options: ExchangeOptions): Promise<ExchangeEnd> {
+  const first = await askOnce(options, options.request)
+  const refused = refusedIn(first)
+  const isSettled = first.calls.some(({ verdict }) => verdict.type === 'settled')
+  if (refused.length === 0 || isSettled || first.end.type !== 'finished') return { end: first.end, refused }
+  if (first.text !== '' && !options.onText(' ')) return { end: first.end, refused }
+  const messages = [...options.request.messages, ...corrections(first)]
+  const second = await askOnce(options, { ...options.request, messages })
+  return { end: second.end, refused: refusedIn(second) }
+}
+
+async function askOnce(options: ExchangeOptions, request: GenerationRequest): Promise<Round> {
+  let text = ''
+  const calls: Round['calls'][number][] = []
+  const onEvent = (event: GenerationEvent): Ms | undefined => {
+    if (event.type === 'text') {
+      text += event.delta
+      return options.onText(event.delta) ? undefined : 0
+    }
+    if (event.type !== 'tool-call') return undefined
+    const verdict = options.onCall(event.call, event.arguments)
+    calls.push({ call: event.call, verdict })
+    return verdict.type === 'settled' ? LAST_CALLS_MS : undefined
+  }
+  const { requests, model, nodeId, deadline, signal } = options
+  const end = await requests.ask({ model, nodeId, request, deadline, signal, onEvent })
+  return { text, calls, end }
+}
+
+function refusedIn({ calls }: Round): string[] {
+  return calls.flatMap(({ verdict }) => (verdict.type === 'refused' ? [verdict.code] : []))
+}
+
+function corrections({ text, calls }: Round): ChatMessage[] {
+  return [
+    // Arguments that are no JSON trip servers that parse what they are shown.
+    {
+      role: 'assistant',
+      content: text,
+      toolCalls: calls.map(({ call, verdict }) =>
+        verdict.type === 'refused' ? { ...call, argumentsText: '{}' } : call,
+      ),
+    },
+    ...calls.map(({ call, verdict }): ChatMessage => {
+      return { role: 'tool', toolCallId: call.id, content: verdict.told }
+    }),
+  ]
+}

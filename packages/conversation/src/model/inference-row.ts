@@ -1,0 +1,50 @@
+import type { EffectLedger, Receipt } from '../ledger.ts'
+
+const ACTION = { id: 'model.infer', version: 1 }
+
+/**
+ * A model request's row in the ledger. Inference acts on nothing: a ledger that cannot be written holds no conversation
+ * up, the row is then missing.
+ */
+export class InferenceRow {
+  readonly #ledger: EffectLedger
+  #effectId: string | null = null
+  #sends = 0
+  #written: Promise<void>
+
+  constructor(ledger: EffectLedger, nodeId: string | null) {
+    this.#ledger = ledger
+    this.#written = Promise.resolve()
+      .then(() => ledger.intend({ kind: 'gateway_inference', action: ACTION, node_id: nodeId, ordinal: null }))
+      .then(row => {
+        this.#effectId = row.effect_id
+      })
+      .catch(() => {})
+  }
+
+  /** Before each send. */
+  sending(): void {
+    this.#sends++
+    this.#write(id => this.#ledger.sending(id))
+  }
+
+  /** Resolves when all is written that can be; never rejects. */
+  settle(errorCode: string | null): Promise<void> {
+    const state = errorCode === null ? 'succeeded' : 'failed'
+    this.#write(id => {
+      const receipts = Array.from({ length: this.#sends }, (_, send): Receipt => {
+        return { kind: 'gateway_inference', attempt_id: `${id}/${send + 1}`, measurement_id: null }
+      })
+      return this.#ledger.settle(id, { state, receipts, error_code: errorCode })
+    })
+    return this.#written
+  }
+
+  #write(step: (effectId: string) => Promise<unknown>): void {
+    this.#written = this.#written
+      .then(async () => {
+        if (this.#effectId !== null) await step(this.#effectId)
+      })
+      .catch(() => {})
+  }
+}

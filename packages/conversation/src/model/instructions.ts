@@ -1,0 +1,91 @@
+import type { Instruction, PromptReason } from '@parley/flow'
+import type { AgentLanguage } from './agent-language.ts'
+
+/** What holds for every request of a conversation. */
+export interface Setting {
+  readonly channel: 'phone' | 'web' | 'cloud'
+  readonly language: AgentLanguage
+  readonly globalPrompt: string
+  /** The time of day where the agent is, in words. */
+  readonly currentTime: string
+}
+
+const LANGUAGES: Readonly<Record<AgentLanguage, string>> = { en: 'English', es: 'Spanish' }
+
+const SPOKEN = [
+  'You are on a phone call. What you write is spoken aloud as it comes.',
+  'Use short, plain sentences and say one thing at a time. No lists, no markup, no emoji, no links; write numbers, dates and abbreviations as they are to be said.',
+  'A line of yours that ends with a dash (—) was interrupted there: the caller heard nothing after it.',
+  'A line of the caller in square brackets is a note: "[pressed 12#]" are keys they pressed, "[unintelligible]" is speech that could not be understood.',
+]
+
+const WRITTEN = ['You are in a written conversation. Be brief; no markup.']
+
+const REASONS: Readonly<Record<PromptReason, string>> = {
+  enter: 'This step begins now: say what it asks for.',
+  user_turn: "Answer the caller's last turn, within this step.",
+  reminder:
+    'The caller has been silent for a while. Ask briefly whether they are still there, or repeat your question.',
+  return: 'You come back to this step after something else. Take it up where it was left.',
+  tool_result: 'A tool has answered. Tell the caller what came of it, if they do not know yet, and go on.',
+  during_execution: 'Something is being done that takes a moment. Say this while it goes on, without its result.',
+  stuck: 'Nothing in this conversation leads on from here by itself. Say so politely, or ask what else is wanted.',
+}
+
+/** The system message of a request to speak. */
+export function replyInstructions(
+  setting: Setting,
+  prompt: {
+    readonly instruction: Instruction
+    readonly reason: PromptReason
+    readonly mayMove: boolean
+    readonly hasTools: boolean
+  },
+): string {
+  const { instruction, reason, mayMove, hasTools } = prompt
+  return paragraphs([
+    setting.globalPrompt,
+    `${(setting.channel === 'cloud' ? WRITTEN : SPOKEN).join('\n')}\nLanguage: ${LANGUAGES[setting.language]}, unless the caller wants another.`,
+    step(instruction),
+    REASONS[reason],
+    mayMove
+      ? "The tools whose description is a condition move the conversation on. When one of the conditions holds for the caller's last turn, call that tool and say nothing: the next step speaks."
+      : '',
+    hasTools ? 'Call a tool only with what the caller really said; ask for what is missing.' : '',
+    now(setting),
+  ])
+}
+
+/** The system message of a request to choose without speaking. */
+export function choiceInstructions(setting: Setting): string {
+  return paragraphs([
+    setting.globalPrompt,
+    'You decide how this conversation goes on. The description of each tool is a condition. Call the one tool whose condition holds for the conversation as it stands; when none holds, call none. Do not speak.',
+    now(setting),
+  ])
+}
+
+/** The system message of a request to read something off the conversation. */
+export function readingInstructions(setting: Setting, tool: string, wanted: string): string {
+  return paragraphs([
+    setting.globalPrompt,
+    `You read this conversation. Call the tool ${tool} with what was really said in it; leave out what was not. Do not speak.`,
+    wanted,
+    now(setting),
+  ])
+}
+
+function step({ type, text }: Instruction): string {
+  if (text.trim() === '') return ''
+  return type === 'prompt'
+    ? `Your present step:\n${text}`
+    : `Your present step began with these words of yours:\n${text}`
+}
+
+function now({ currentTime }: Setting): string {
+  return `It is ${currentTime}.`
+}
+
+function paragraphs(parts: readonly string[]): string {
+  return parts.filter(part => part.trim() !== '').join('\n\n')
+}

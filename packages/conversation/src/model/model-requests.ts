@@ -1,0 +1,89 @@
+import type { ModelRef } from '@parley/flow'
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
+import type { EffectLedger } from '../ledger.ts'
+import { type AnswerEnd, readAnswer } from './answer.ts'
+import { InferenceRow } from './inference-row.ts'
+
+/** Before the second try. */
+const RETRY_AFTER_MS: Ms = 250
+
+export interface ModelRequestOptions {
+  readonly models: (ref: ModelRef | null) => LanguageModel
+  readonly ledger: EffectLedger
+  readonly time: Time
+  readonly firstEventMs: Ms
+}
+
+export interface Ask {
+  readonly model: ModelRef | null
+  readonly nodeId: string
+  readonly request: GenerationRequest
+  /** On the conversation's time: when the answer must be complete, both tries together. */
+  readonly deadline: Ms
+  readonly signal: AbortSignal
+  readonly onEvent: (event: GenerationEvent) => Ms | undefined
+}
+
+/** Asks models: each request is tried a second time where that may help and nothing was taken from the first answer. */
+export class ModelRequests {
+  readonly #options: ModelRequestOptions
+  readonly #written = new Set<Promise<void>>()
+
+  constructor(options: ModelRequestOptions) {
+    this.#options = options
+  }
+
+  /** Never rejects. */
+  async ask(ask: Ask): Promise<AnswerEnd> {
+    const row = new InferenceRow(this.#options.ledger, ask.nodeId)
+    let taken = false
+    const onEvent = (event: GenerationEvent) => {
+      taken ||= event.type === 'text' || event.type === 'tool-call'
+      return ask.onEvent(event)
+    }
+    let end = await this.#send(row, ask, onEvent)
+    if (end.type === 'failed' && end.retryable && !taken && (await this.#pause(ask)))
+      end = await this.#send(row, ask, onEvent)
+    const written = row.settle(end.type === 'failed' ? end.code : end.type === 'aborted' ? 'cancelled' : null)
+    this.#written.add(written)
+    void written.then(() => this.#written.delete(written))
+    return end
+  }
+
+  /** Until the ledger has the rows of all that ended. */
+  async written(): Promise<void> {
+    while (this.#written.size > 0) await Promise.all(this.#written)
+  }
+
+  async #send(row: InferenceRow, ask: Ask, onEvent: Ask['onEvent']): Promise<AnswerEnd> {
+    const { models, time, firstEventMs } = this.#options
+    let model: LanguageModel
+    try {
+      model = models(ask.model)
+    } catch (error) {
+      const code = error instanceof ParleyError ? error.code : 'model_not_ready'
+      return { type: 'failed', code, message: 'There is no such model here.', retryable: false }
+    }
+    row.sending()
+    const { request, deadline, signal } = ask
+    return readAnswer({ model, request, time, firstEventMs, deadline, signal, onEvent })
+  }
+
+  /** False: it was aborted meanwhile, or there is no time left. */
+  #pause({ deadline, signal }: Ask): Promise<boolean> {
+    const { time } = this.#options
+    if (signal.aborted || time.now() + RETRY_AFTER_MS >= deadline) return Promise.resolve(false)
+    return new Promise(resolve => {
+      const timer = time.at(time.now() + RETRY_AFTER_MS, () => {
+        signal.removeEventListener('abort', abort)
+        resolve(true)
+      })
+      const abort = () => {
+        timer.cancel()
+        resolve(false)
+      }
+      signal.addEventListener('abort', abort, { once: true })
+    })
+  }
+}

@@ -1,0 +1,123 @@
+import type { FlowOutput } from '@parley/flow'
+import type { Ms } from '@parley/kernel'
+import type { ChatMessage, GenerationRequest, ToolCall } from '@parley/providers'
+import { exchange, type Verdict } from './exchange.ts'
+import { replyInstructions, type Setting } from './instructions.ts'
+import type { ModelRequests } from './model-requests.ts'
+import { TransitionTools } from './transition-tools.ts'
+
+/** So long is no reply of a conversation; the rest of it is dropped. */
+const MOST_CHARACTERS = 8192
+
+export type Prompt = Extract<FlowOutput, { type: 'prompt' }>
+
+export interface ReplyOptions {
+  readonly requests: ModelRequests
+  readonly prompt: Prompt
+  readonly setting: Setting
+  readonly temperature: number | undefined
+  /** The conversation so far. */
+  readonly messages: readonly ChatMessage[]
+  readonly deadline: Ms
+  readonly signal: AbortSignal
+  readonly onText: (delta: string) => void
+  /** A call that is complete; once for each. */
+  readonly onTool: (actionId: string, args: Readonly<Record<string, unknown>>) => void
+}
+
+export interface ReplyEnd {
+  /** The way on that the model took; null: none. */
+  readonly chosen: string | null
+  readonly failure: { readonly code: string; readonly message: string } | null
+  /** What went wrong without being a failure of the whole. */
+  readonly mishaps: readonly { readonly code: string; readonly message: string }[]
+}
+
+/** What the model says to a prompt, or does instead. Never rejects. */
+export async function reply(options: ReplyOptions): Promise<ReplyEnd> {
+  return new Reply(options).run()
+}
+
+class Reply {
+  readonly #options: ReplyOptions
+  readonly #transitions: TransitionTools
+  #characters = 0
+  #chosen: string | null = null
+
+  constructor(options: ReplyOptions) {
+    this.#options = options
+    this.#transitions = new TransitionTools(options.prompt.choices, options.prompt.tools)
+  }
+
+  async run(): Promise<ReplyEnd> {
+    const { requests, prompt, deadline, signal } = this.#options
+    const { end, refused } = await exchange({
+      requests,
+      model: prompt.model,
+      nodeId: prompt.node_id,
+      request: this.#request(),
+      deadline,
+      signal,
+      onText: delta => this.#text(delta),
+      onCall: (call, args) => this.#call(call, args),
+    })
+    const mishaps = refused.map(code => ({ code, message: 'The model called a tool in a way that means nothing.' }))
+    if (this.#characters >= MOST_CHARACTERS)
+      mishaps.push({ code: 'answer_too_long', message: `The model's answer was cut at ${MOST_CHARACTERS} characters.` })
+    const nothing = this.#chosen === null && this.#characters === 0
+    const isFiltered = nothing && end.type === 'finished' && end.reason === 'content-filter'
+    if (isFiltered)
+      return { chosen: null, failure: { code: 'model_refused', message: 'The answer was withheld.' }, mishaps }
+    // Who has chosen has answered, however the rest of it ended.
+    const failure = end.type === 'failed' && this.#chosen === null ? end : null
+    return { chosen: this.#chosen, failure, mishaps }
+  }
+
+  #request(): GenerationRequest {
+    const { prompt, setting, messages, temperature } = this.#options
+    const { instruction, reason, choices, tools } = prompt
+    const system = replyInstructions(setting, {
+      instruction,
+      reason,
+      mayMove: choices.length > 0,
+      hasTools: tools.length > 0,
+    })
+    const declared = [
+      ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+      ...this.#transitions.declarations,
+    ]
+    return {
+      messages: [{ role: 'system', content: system }, ...messages],
+      ...(declared.length > 0 && { tools: declared }),
+      ...(temperature !== undefined && { temperature }),
+      brief: {
+        purpose: 'reply',
+        language: setting.language,
+        instruction: instruction.text,
+        reason,
+        transitions: this.#transitions.transitions,
+      },
+    }
+  }
+
+  #text(delta: string): boolean {
+    const text = delta.slice(0, MOST_CHARACTERS - this.#characters)
+    this.#characters += text.length
+    if (text !== '') this.#options.onText(text)
+    return this.#characters < MOST_CHARACTERS
+  }
+
+  #call({ name }: ToolCall, args: Readonly<Record<string, unknown>> | null): Verdict {
+    const choice = this.#transitions.choiceOf(name)
+    if (choice !== undefined) {
+      this.#chosen ??= choice
+      return { type: 'settled', told: '{"status":"done"}' }
+    }
+    const tool = this.#options.prompt.tools.find(candidate => candidate.name === name)
+    if (tool === undefined) return { type: 'refused', code: 'tool_unknown', told: '{"error":"There is no such tool."}' }
+    if (args === null)
+      return { type: 'refused', code: 'arguments_invalid', told: '{"error":"The arguments were no JSON object."}' }
+    this.#options.onTool(tool.action_id, args)
+    return { type: 'taken', told: '{"status":"in progress"}' }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Ms, Time } from '@parley/kernel'
+import type { ActionOutcome, ActionRequest, ActionRunner } from '../ports.ts'
+
+export type ScriptedResult = { readonly body: unknown } | { readonly failed: string } | { readonly uncertain: string }
+
+/** Actions without servers: each answers what it is told to, when it is told to. */
+export class ScriptedActions implements ActionRunner {
+  /** What was sent, in order: `NAME {arguments}`. */
+  readonly sent: string[] = []
+  readonly requests: ActionRequest[] = []
+  readonly #time: Time
+  readonly #waiting: { readonly name: string; readonly resolve: (result: ActionOutcome) => void }[] = []
+  readonly #results = new Map<string, { readonly result: ScriptedResult; readonly afterMs: Ms }>()
+  #effects = 0
+
+  constructor(time: Time) {
+    this.#time = time
+  }
+
+  /** All uses of the action answer like that, `afterMs` later; others wait for `resolve`. */
+  answers(name: string, result: ScriptedResult, afterMs: Ms = 0): void {
+    this.#results.set(name, { result, afterMs })
+  }
+
+  /** Answers the oldest use that waits. */
+  resolve(result: ScriptedResult): void {
+    this.#waiting.shift()?.resolve(this.#outcome(result))
+  }
+
+  async run(request: ActionRequest): Promise<ActionOutcome> {
+    const { name } = request.action
+    this.requests.push(request)
+    this.sent.push(`${name} ${JSON.stringify(request.arguments)}`)
+    request.onPhase({ phase: 'started', effect_id: `effect_${++this.#effects}` })
+    const scripted = this.#results.get(name)
+    if (scripted === undefined) return new Promise(resolve => this.#waiting.push({ name, resolve }))
+    if (scripted.afterMs > 0)
+      await new Promise<void>(resolve => this.#time.at(this.#time.now() + scripted.afterMs, resolve))
+    return this.#outcome(scripted.result)
+  }
+
+  #outcome(result: ScriptedResult): ActionOutcome {
+    const effect_id = `effect_${this.#effects}`
+    if ('body' in result) return { outcome: 'succeeded', body: result.body, effect_id, error_code: null, durationMs: 0 }
+    const [outcome, error_code] =
+      'failed' in result ? (['failed', result.failed] as const) : (['uncertain', result.uncertain] as const)
+    return { outcome, body: null, effect_id, error_code, durationMs: 0 }
+  }
+}

@@ -1,0 +1,120 @@
+import type { Ms, Time } from '@parley/kernel'
+import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
+
+/** What a model does next, in an answer. */
+export type Step =
+  | { readonly say: string }
+  /** A tool call, complete. `args`: what the model wrote, where that is no object. */
+  | { readonly call: string; readonly args?: Readonly<Record<string, unknown>> | string }
+  /** Takes the way on that stands for the condition. */
+  | { readonly take: string }
+  | { readonly wait: Ms }
+  | { readonly fail: unknown }
+  /** Nothing more comes. */
+  | { readonly stall: true }
+  /** Says the same for ever, without a pause. */
+  | { readonly babble: string }
+  | { readonly finish: Extract<GenerationEvent, { type: 'finished' }>['reason'] }
+
+export type Answer = readonly Step[] | ((request: GenerationRequest) => readonly Step[])
+
+/** A model that does what it is told, answer by answer; without a script it has nothing to say. It keeps what it was asked. */
+export class ScriptedModel implements LanguageModel {
+  readonly identity = { provider: 'test', model: 'scripted' }
+  readonly requests: GenerationRequest[] = []
+  /** Requests whose reader went away before their end. */
+  givenUp = 0
+  /** It goes on talking when it was told to stop. */
+  ignoresAborts = false
+  readonly #time: Time
+  readonly #answers: Answer[] = []
+  #call = 0
+
+  constructor(time: Time) {
+    this.#time = time
+  }
+
+  /** For the next requests, in order. */
+  answers(...answers: readonly Answer[]): void {
+    this.#answers.push(...answers)
+  }
+
+  async readiness(): Promise<null> {
+    return null
+  }
+
+  async *generate(request: GenerationRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+    this.requests.push(request)
+    const answer = this.#answers.shift() ?? []
+    const steps = typeof answer === 'function' ? answer(request) : answer
+    let isComplete = false
+    try {
+      let reason: Extract<GenerationEvent, { type: 'finished' }>['reason'] = 'stop'
+      for (const step of steps) {
+        await Promise.resolve()
+        if (signal.aborted && !this.ignoresAborts) return
+        if ('wait' in step) await this.#pause(step.wait, signal)
+        else if ('stall' in step) await this.#pause(Number.POSITIVE_INFINITY, signal)
+        else if ('fail' in step) throw step.fail
+        else if ('babble' in step) for (;;) yield { type: 'text', delta: step.babble }
+        else if ('finish' in step) reason = step.finish
+        else yield* this.#events(step, request)
+      }
+      isComplete = true
+      yield { type: 'finished', reason }
+    } finally {
+      if (!isComplete || signal.aborted) this.givenUp++
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  *#events(
+    step: Extract<Step, { say: string } | { call: string } | { take: string }>,
+    request: GenerationRequest,
+  ): Generator<GenerationEvent> {
+    if ('say' in step) {
+      yield { type: 'text', delta: step.say }
+      return
+    }
+    const name = 'take' in step ? toolOf(request, step.take) : step.call
+    const args = 'take' in step ? {} : (step.args ?? {})
+    const id = `model_${++this.#call}`
+    const argumentsText = typeof args === 'string' ? args : JSON.stringify(args)
+    yield { type: 'tool-call-started', id, name }
+    yield { type: 'tool-call-arguments', id, delta: argumentsText }
+    yield { type: 'tool-call', call: { id, name, argumentsText }, arguments: typeof args === 'string' ? null : args }
+  }
+
+  #pause(ms: Ms, signal: AbortSignal): Promise<void> {
+    return new Promise(resolve => {
+      if (ms !== Number.POSITIVE_INFINITY) this.#time.at(this.#time.now() + ms, resolve)
+      if (!this.ignoresAborts) signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+}
+
+function toolOf(request: GenerationRequest, condition: string): string {
+  const tool = request.tools?.find(({ description }) => description === condition)
+  if (tool === undefined) {
+    const offered = request.tools?.map(({ name, description }) => `${name}: ${description}`).join(', ')
+    throw new Error(`"${condition}" is not offered: ${offered ?? 'nothing is'}`)
+  }
+  return tool.name
+}
+
+/** The system message of a request. */
+export function systemOf({ messages }: GenerationRequest): string {
+  return messages[0]?.role === 'system' ? messages[0].content : ''
+}
+
+/** A request's conversation as lines: `user: …`, `agent: …`, `call NAME …`, `result …`. */
+export function linesOf(messages: GenerationRequest['messages']): string[] {
+  return messages.flatMap(message => {
+    if (message.role === 'system') return []
+    if (message.role === 'user') return [`user: ${message.content}`]
+    if (message.role === 'tool') return [`result ${message.content}`]
+    const calls = (message.toolCalls ?? []).map(({ name, argumentsText }) => `call ${name} ${argumentsText}`)
+    return message.content === '' ? calls : [`agent: ${message.content}`, ...calls]
+  })
+}

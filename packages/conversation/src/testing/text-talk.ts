@@ -1,0 +1,104 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Plan } from '@parley/flow'
+import { SeededRandom, VirtualTime } from '@parley/kernel'
+import { MemoryLedger } from '../memory-ledger.ts'
+import { TextSession, type TextSessionOptions } from '../text-session.ts'
+import type { TimelineFact } from '../timeline.ts'
+import type { Utterance } from '../transcript.ts'
+import { ScriptedActions } from './scripted-actions.ts'
+import { ScriptedModel } from './scripted-model.ts'
+
+const NOON = Date.UTC(2026, 0, 5, 12)
+
+/** All that tests give a conversation: virtual time, a model and actions that do what they are told. */
+export function stage(plan: Plan, rest: Partial<TextSessionOptions> = {}) {
+  const time = new VirtualTime()
+  const wallClock = () => NOON + time.now()
+  const model = new ScriptedModel(time)
+  const actions = new ScriptedActions(time)
+  const ledger = new MemoryLedger({ random: new SeededRandom(1), wallClock })
+  const options = {
+    plan,
+    mode: { channel: 'phone', hasCaller: true },
+    call: { run_id: 'run', agent_id: 'agent', agent_version: 1, channel: 'phone', from_number: null, to_number: null },
+    models: () => model,
+    actions,
+    ledger,
+    transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
+    time,
+    wallClock,
+    ...rest,
+  } satisfies TextSessionOptions
+  return { time, model, actions, ledger, options }
+}
+
+/** Lets everything happen that needs no time. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await setImmediate()
+}
+
+/** A conversation in text whose record comes out as lines. */
+export class TextTalk {
+  readonly stage: ReturnType<typeof stage>
+  readonly session: TextSession
+  #lines: string[] = []
+
+  constructor(plan: Plan, rest: Partial<TextSessionOptions> = {}) {
+    const set = stage(plan, rest)
+    this.stage = set
+    this.session = new TextSession({
+      ...set.options,
+      onEvent: event => {
+        if (event.type === 'fact') this.#lines.push(...lineOf(event.fact))
+        if (event.type === 'ended')
+          this.#lines.push(`ended: ${event.outcome} by ${event.ended_by}${event.code === null ? '' : ` ${event.code}`}`)
+      },
+    })
+  }
+
+  get model(): ScriptedModel {
+    return this.stage.model
+  }
+
+  get actions(): ScriptedActions {
+    return this.stage.actions
+  }
+
+  start = () => this.#done(this.session.start())
+  say = (text: string) => this.#done(this.session.say(text))
+  digits = (digits: string) => this.#done(this.session.digits(digits))
+  silence = (kind: 'opening' | 'reminder' | 'limit') => this.#done(this.session.silence(kind))
+
+  /** What was recorded since the last time. */
+  lines(): string[] {
+    return this.#lines.splice(0)
+  }
+
+  async #done(turn: Promise<readonly Utterance[]>): Promise<string[]> {
+    await turn
+    return this.lines()
+  }
+}
+
+function lineOf(fact: TimelineFact): string[] {
+  switch (fact.kind) {
+    case 'utterance':
+      return [`${fact.role}: ${fact.text}`]
+    case 'node':
+      return [`-> ${fact.node_id} (${fact.cause})`]
+    case 'action':
+      return [`${fact.action_id} ${fact.phase}`]
+    case 'digits':
+      return [`digits ${fact.direction}: ${fact.digits}`]
+    case 'variables':
+      return [
+        `${fact.source} set ${fact.set.join()}${fact.ignored.length > 0 ? ` ignored ${fact.ignored.join()}` : ''}`,
+      ]
+    case 'error':
+      return [`error ${fact.code}`]
+    case 'interruption':
+      return [fact.resumed ? 'resumed' : `cut ${fact.index}`]
+    default:
+      return [fact.kind]
+  }
+}

@@ -1,0 +1,137 @@
+import { ParleyError } from '@parley/kernel'
+import { Conversation } from './conversation.ts'
+import type { ConversationOptions } from './conversation-options.ts'
+import type { ConversationEvent } from './protocol.ts'
+import type { Utterance } from './transcript.ts'
+
+export interface TextSessionOptions extends Omit<ConversationOptions, 'clock' | 'onEvent'> {
+  readonly onEvent?: (event: ConversationEvent) => void
+  /** What becomes of transfers, for want of a line. Default "failed". */
+  readonly transfers?: 'taken' | 'failed'
+}
+
+/**
+ * A conversation in text: chats, tasks, trials. All that the agent says counts as heard when it is complete; keys count as
+ * pressed at once. One thing at a time: each of its methods resolves to the new utterances when the conversation waits
+ * for the caller again, or has ended.
+ */
+export class TextSession {
+  readonly conversation: Conversation
+  readonly #options: TextSessionOptions
+  /** What is being said, in order. */
+  readonly #speeches: { readonly id: string; text: string; isComplete: boolean }[] = []
+  #ended: Extract<ConversationEvent, { type: 'ended' }> | null = null
+  #isBusy = false
+  #isStopped = false
+  #waiting: { readonly from: number; readonly resolve: (utterances: readonly Utterance[]) => void } | null = null
+
+  constructor(options: TextSessionOptions) {
+    this.#options = options
+    this.conversation = new Conversation({
+      ...options,
+      clock: () => null,
+      onEvent: event => {
+        options.onEvent?.(event)
+        this.#on(event)
+      },
+    })
+  }
+
+  /** How the conversation ended; null while it lasts. */
+  get ended(): Extract<ConversationEvent, { type: 'ended' }> | null {
+    return this.#ended
+  }
+
+  /** Rejects with `ParleyError` "turn_in_progress", as all of these, while another one has not resolved. */
+  start(): Promise<readonly Utterance[]> {
+    return this.#turn(() => this.conversation.start())
+  }
+
+  say(text: string): Promise<readonly Utterance[]> {
+    return this.#turn(() => this.conversation.userTurn({ text, span: null, observed_ms: null }))
+  }
+
+  digits(digits: string): Promise<readonly Utterance[]> {
+    return this.#turn(() => this.conversation.digits(digits))
+  }
+
+  silence(kind: 'opening' | 'reminder' | 'limit'): Promise<readonly Utterance[]> {
+    return this.#turn(() => this.conversation.silence(kind))
+  }
+
+  /** Nobody reads any more. What is waited for resolves. */
+  stop(): void {
+    this.#isStopped = true
+    this.conversation.stop()
+    this.#resolveIfQuiet()
+  }
+
+  #turn(begin: () => void): Promise<readonly Utterance[]> {
+    if (this.#waiting !== null)
+      return Promise.reject(
+        new ParleyError('turn_in_progress', 'The turn before this one is not over.', { retryable: true }),
+      )
+    return new Promise(resolve => {
+      this.#waiting = { from: this.conversation.utterances.length, resolve }
+      begin()
+      this.#resolveIfQuiet()
+    })
+  }
+
+  #on(event: ConversationEvent): void {
+    const { conversation } = this
+    switch (event.type) {
+      case 'speech':
+        this.#speeches.push({ id: event.speech_id, text: '', isComplete: false })
+        return
+      case 'speech-text':
+        for (const speech of this.#speeches) if (speech.id === event.speech_id) speech.text += event.delta
+        return
+      case 'speech-end':
+        return this.#complete(event.speech_id)
+      case 'speech-withdrawn':
+        return this.#withdraw(event.speech_id)
+      case 'press-digits':
+        return conversation.digitsPressed(event.request_id)
+      case 'transfer':
+        return conversation.transferSettled(event.request_id, this.#options.transfers ?? 'failed', {
+          kind: 'sip_transfer',
+          refer_status: null,
+          final_sip_status: null,
+          disconnect_reason: null,
+        })
+      case 'busy':
+        this.#isBusy = event.busy
+        return this.#resolveIfQuiet()
+      case 'ended':
+        this.#ended = event
+        return this.#resolveIfQuiet()
+      default:
+        return
+    }
+  }
+
+  /** One is heard after the other, though a later one may be complete first. */
+  #complete(id: string): void {
+    for (const speech of this.#speeches) if (speech.id === id) speech.isComplete = true
+    while (this.#speeches[0]?.isComplete) {
+      const { id, text } = this.#speeches.shift()!
+      this.conversation.spoken(id, { heard: text, interrupted: false, span: null })
+    }
+  }
+
+  #withdraw(id: string): void {
+    const index = this.#speeches.findIndex(speech => speech.id === id)
+    if (index >= 0) this.#speeches.splice(index, 1)
+    this.conversation.spoken(id, { heard: '', interrupted: true, span: null })
+  }
+
+  #resolveIfQuiet(): void {
+    if (this.#waiting === null) return
+    const isOver = this.#isStopped || this.#ended !== null
+    if (!isOver && (this.#isBusy || this.#speeches.length > 0)) return
+    const { from, resolve } = this.#waiting
+    this.#waiting = null
+    resolve(this.conversation.utterances.slice(from))
+  }
+}

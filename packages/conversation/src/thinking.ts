@@ -1,0 +1,62 @@
+import type { WaitClock } from './wait-clock.ts'
+
+interface Thought {
+  readonly controller: AbortController
+  readonly over: Promise<void>
+  /** It is over, or nobody wants it any more. */
+  end(): void
+}
+
+/** What models are being asked, by the flow's request. What was aborted gives no answer. */
+export class Thinking {
+  readonly #waits: WaitClock
+  readonly #thoughts = new Map<string, Thought>()
+
+  constructor(waits: WaitClock) {
+    this.#waits = waits
+  }
+
+  /**
+   * Begins `work`, which never rejects, and gives its answer to `done` unless it is aborted before. `work` gets a
+   * function to call at the first words: from then on nobody waits for the model.
+   */
+  begin<Answer>(
+    requestId: string,
+    work: (signal: AbortSignal, speaks: () => void) => Promise<Answer>,
+    done: (answer: Answer) => void,
+  ): void {
+    const controller = new AbortController()
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    const speaks = this.#waits.begin('model')
+    const end = () => {
+      speaks()
+      this.#thoughts.delete(requestId)
+      resolve()
+    }
+    this.#thoughts.set(requestId, { controller, over, end })
+    void work(controller.signal, speaks).then(answer => {
+      if (controller.signal.aborted) return
+      end()
+      done(answer)
+    })
+  }
+
+  abort(requestId: string): void {
+    const thought = this.#thoughts.get(requestId)
+    thought?.controller.abort()
+    thought?.end()
+  }
+
+  abortAll(): void {
+    for (const requestId of [...this.#thoughts.keys()]) this.abort(requestId)
+  }
+
+  /** When the request is over or aborted; at once where there is none. */
+  async over(requestId: string): Promise<void> {
+    await this.#thoughts.get(requestId)?.over
+  }
+
+  get isBusy(): boolean {
+    return this.#thoughts.size > 0
+  }
+}

@@ -1,0 +1,153 @@
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { EffectIntent, EffectLedger, EffectRecord, PolicyDecision, Receipt } from './ledger.ts'
+import type { TimelineFact } from './timeline.ts'
+
+export interface TransferRequest {
+  readonly requestId: string
+  readonly destination: string
+  readonly action: EffectIntent['action']
+  readonly nodeId: string
+  readonly ordinal: number
+  /** Resolves when the line is free for it; false: the conversation is over. */
+  readonly ready: () => Promise<boolean>
+  /** Asks the line for it. */
+  readonly send: () => void
+}
+
+export interface TransferOptions {
+  readonly ledger: EffectLedger
+  readonly policy: (destination: string) => PolicyDecision
+  readonly time: Time
+  readonly onFact: (fact: TimelineFact) => void
+}
+
+interface SentTransfer {
+  readonly request: TransferRequest
+  readonly effectId: string
+  readonly startedAt: Ms
+  readonly written: () => void
+}
+
+type Phase = Extract<TimelineFact, { kind: 'action' }>['phase']
+
+const UNAVAILABLE: PolicyDecision = { decision: 'unavailable', reason: null, policy_version: '1' }
+
+/** Transfers by the rules of effects: a row, the policy's verdict, only then the line. */
+export class Transfers {
+  readonly #options: TransferOptions
+  readonly #sent = new Map<string, SentTransfer>()
+  readonly #unwritten = new Set<Promise<void>>()
+
+  constructor(options: TransferOptions) {
+    this.#options = options
+  }
+
+  /** Resolves to true when the line was asked; false: nothing was sent, the transfer has failed. Never rejects. */
+  async begin(request: TransferRequest): Promise<boolean> {
+    let effectId: string | null = null
+    try {
+      const row = await this.#intend(request)
+      effectId = row.effect_id
+      this.#fact(request, effectId, 'started', null)
+      const refusal = await this.#refusal(request, effectId)
+      if (refusal === null) {
+        await this.#options.ledger.sending(effectId)
+        this.#send(request, effectId)
+        return true
+      }
+      this.#error(refusal, `The transfer was not made: ${refusal}.`)
+    } catch (error) {
+      // Without its row nothing may be sent.
+      const code = error instanceof ParleyError ? error.code : 'ledger_unavailable'
+      this.#error(code, 'The transfer could not be written down and was not made.')
+    }
+    if (effectId !== null) this.#fact(request, effectId, 'failed', null)
+    return false
+  }
+
+  #intend({ action, nodeId, ordinal }: TransferRequest): Promise<EffectRecord> {
+    return this.#options.ledger.intend({ kind: 'sip_transfer', action, node_id: nodeId, ordinal })
+  }
+
+  /** Why it may not be sent, when it is its turn; the row is settled then. */
+  async #refusal(request: TransferRequest, effectId: string): Promise<string | null> {
+    const { ledger } = this.#options
+    const { decision, state } = await ledger.decide(effectId, this.#verdict(request.destination))
+    const isAllowed = decision?.decision === 'allow' && state === 'intended'
+    if (isAllowed && (await request.ready())) return null
+    const error_code = isAllowed ? 'run_not_active' : 'policy_denied'
+    if (state === 'intended') await ledger.settle(effectId, { state: 'failed', error_code })
+    return isAllowed ? error_code : (decision?.reason ?? error_code)
+  }
+
+  #verdict(destination: string): PolicyDecision {
+    try {
+      return this.#options.policy(destination)
+    } catch {
+      return UNAVAILABLE
+    }
+  }
+
+  #send(request: TransferRequest, effectId: string): void {
+    const { promise, resolve: written } = Promise.withResolvers<void>()
+    this.#unwritten.add(promise)
+    void promise.then(() => this.#unwritten.delete(promise))
+    this.#sent.set(request.requestId, { request, effectId, startedAt: this.#options.time.now(), written })
+    request.send()
+  }
+
+  /** False: no such transfer is under way. */
+  settle(requestId: string, outcome: 'taken' | 'failed', receipt: Receipt | null): boolean {
+    const transfer = this.#sent.get(requestId)
+    if (transfer === undefined) return false
+    if (outcome === 'taken') this.#end(transfer, 'succeeded', receipt, null)
+    else this.#end(transfer, 'failed', receipt, 'transfer_failed')
+    return true
+  }
+
+  /** The far end is gone: nobody will hear what became of transfers that were sent. */
+  abandon(): void {
+    for (const transfer of [...this.#sent.values()]) this.#end(transfer, 'uncertain', null, 'run_ended')
+  }
+
+  #end(
+    { request, effectId, startedAt, written }: SentTransfer,
+    state: 'succeeded' | 'failed' | 'uncertain',
+    receipt: Receipt | null,
+    error_code: string | null,
+  ): void {
+    const { ledger, time } = this.#options
+    this.#sent.delete(request.requestId)
+    this.#fact(request, effectId, state, time.now() - startedAt)
+    void Promise.resolve()
+      .then(() => ledger.settle(effectId, { state, receipts: receipt === null ? [] : [receipt], error_code }))
+      .then(written, () => {
+        this.#error('ledger_unavailable', 'What came of the transfer could not be written down.')
+        written()
+      })
+  }
+
+  get isBusy(): boolean {
+    return this.#sent.size > 0
+  }
+
+  /** When nothing that was sent is open or unwritten. */
+  async over(): Promise<void> {
+    while (this.#unwritten.size > 0) await Promise.all(this.#unwritten)
+  }
+
+  #fact({ action, nodeId }: TransferRequest, effectId: string, phase: Phase, duration_ms: Ms | null): void {
+    this.#options.onFact({
+      kind: 'action',
+      action_id: action.id,
+      effect_id: effectId,
+      phase,
+      node_id: nodeId,
+      duration_ms,
+    })
+  }
+
+  #error(code: string, message: string): void {
+    this.#options.onFact({ kind: 'error', code, message })
+  }
+}

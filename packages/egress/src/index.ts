@@ -1,3 +1,5 @@
+export { type EgressAllowEntry, parseEgressAllow } from './allow-list.ts'
+export { OutboundHttp, type OutboundHttpOptions } from './io/outbound-http.ts'
 export type {
   Egress,
   EgressNotConnected,

@@ -1,0 +1,30 @@
+import { canonicalHost } from './address-class.ts'
+
+/** What agents may reach although it is private: a name or an address, and exactly one port. */
+export interface EgressAllowEntry {
+  /** A host name or an address, as URLs spell it, without brackets. */
+  readonly host: string
+  readonly port: number
+}
+
+const ENTRY = /^(\[[0-9a-f:.]+\]|[^:[\]\s]+):(\d{1,5})$/i
+const MOST_ENTRIES = 1000
+
+/** `host:port`, comma separated, IPv6 addresses in brackets; empty text allows nothing. Returns what is wrong as text. */
+export function parseEgressAllow(text: string): readonly EgressAllowEntry[] | string {
+  const parts = text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+  if (parts.length > MOST_ENTRIES) return `at most ${MOST_ENTRIES} entries`
+  const entries: EgressAllowEntry[] = []
+  for (const part of parts) {
+    const [, written = '', digits = ''] = ENTRY.exec(part) ?? []
+    const host = canonicalHost(written)
+    const port = Number(digits)
+    if (host === undefined || host === '' || port < 1 || port > 65_535)
+      return `"${part}" must be HOST:PORT, such as 127.0.0.1:8090 or [::1]:8090`
+    entries.push({ host, port })
+  }
+  return entries
+}

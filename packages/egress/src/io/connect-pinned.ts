@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net'
+import { isIP, connect as tcpConnect } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
+import type { Ms, Time } from '@parley/kernel'
+import type { Target } from '../target.ts'
+import type { Lifetime } from './lifetime.ts'
+
+export interface PinnedConnect {
+  readonly target: Target
+  /** The only address that is connected to; TLS proves the target's name. */
+  readonly address: string
+  readonly lifetime: Lifetime
+  readonly time: Time
+  readonly timeoutMs: Ms
+  /** PEM; undefined: the authorities that Node trusts. */
+  readonly ca: string | readonly string[] | undefined
+}
+
+/** A connection, TLS made and the name proven; or why there is none. */
+export function connectPinned(wanted: PinnedConnect): Promise<Socket | string> {
+  const { time, lifetime } = wanted
+  if (lifetime.endedBy !== undefined) return Promise.resolve(lifetime.endedBy)
+  return new Promise(resolve => {
+    const socket = opened(wanted)
+    const timer = time.at(time.now() + wanted.timeoutMs, () => giveUp('connect timeout'))
+    const onEnd = () => giveUp(lifetime.endedBy ?? 'closed')
+    const settle = (result: Socket | string) => {
+      timer.cancel()
+      lifetime.signal.removeEventListener('abort', onEnd)
+      resolve(result)
+    }
+    const giveUp = (reason: string) => {
+      socket.destroy()
+      settle(reason)
+    }
+    lifetime.signal.addEventListener('abort', onEnd)
+    // Stays: an error that comes later must find a listener too.
+    socket.on('error', (error: NodeJS.ErrnoException) => giveUp(error.code ?? error.message))
+    socket.once('close', () => giveUp('closed'))
+    socket.once(wanted.target.secure ? 'secureConnect' : 'connect', () => settle(socket))
+  })
+}
+
+function opened({ target, address, ca }: PinnedConnect): Socket {
+  const { host, port } = target
+  const there = { host: address, port, noDelay: true, keepAlive: true, autoSelectFamily: false }
+  if (!target.secure) return tcpConnect(there)
+  return tlsConnect({
+    ...there,
+    // Addresses are not sent as a name (RFC 6066 section 3); the certificate must then hold the address.
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca: typeof ca === 'string' ? ca : [...ca] }),
+  })
+}

@@ -1,0 +1,172 @@
+import type { Socket } from 'node:net'
+import { Client, type Dispatcher } from 'undici'
+import type { Message } from '../redirect.ts'
+import type { Lifetime } from './lifetime.ts'
+
+/** What came of one message on one connection. */
+export type Exchange =
+  | {
+      readonly type: 'answered'
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: Uint8Array
+      readonly truncated: boolean
+    }
+  /** Certainly not a byte of it left. */
+  | { readonly type: 'unsent'; readonly reason: string }
+  | { readonly type: 'lost'; readonly reason: string }
+
+const MAX_HEADER_BYTES = 32_768
+/** More than this between two messages is decided by whoever keeps the connection; servers may announce less. */
+const LONGEST_IDLE_MS = 600_000
+
+/** One connection, which is never replaced by another: HTTP/1.1 on a socket that was connected and checked before. */
+export class Connection {
+  readonly #client: Client
+  readonly #socket: Socket
+  #kept = true
+
+  constructor(origin: string, socket: Socket, onGone: () => void) {
+    this.#socket = socket
+    let handedOver = false
+    this.#client = new Client(origin, {
+      // The client looks at what waits only once its own call is over.
+      connect: (_, callback) =>
+        queueMicrotask(() => {
+          if (handedOver || socket.destroyed) return callback(new Error('the connection is gone'), null)
+          handedOver = true
+          callback(null, socket)
+        }),
+      allowH2: false,
+      pipelining: 1,
+      // One cap on the whole time stands over these.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: LONGEST_IDLE_MS,
+      keepAliveMaxTimeout: LONGEST_IDLE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    })
+    socket.once('close', () => {
+      this.close()
+      onGone()
+    })
+  }
+
+  /** Whether another message may go over it. */
+  get isOpen(): boolean {
+    return this.#kept && !this.#socket.destroyed
+  }
+
+  /** Sends the message and takes at most `maxBytes` of the answer's body. Closes itself unless the answer came whole. */
+  async exchange(message: Message, maxBytes: number, lifetime: Lifetime): Promise<Exchange> {
+    const taker = new AnswerTaker(maxBytes)
+    const onEnd = () => taker.giveUp(lifetime.endedBy ?? 'closed')
+    if (lifetime.signal.aborted) onEnd()
+    else lifetime.signal.addEventListener('abort', onEnd)
+    try {
+      if (!taker.isSettled) this.#client.dispatch(dispatchOptions(message), taker)
+    } catch (error) {
+      taker.giveUp(reasonOf(error))
+    }
+    const exchange = await taker.exchange
+    lifetime.signal.removeEventListener('abort', onEnd)
+    if (exchange.type !== 'answered' || exchange.truncated) this.close()
+    return exchange
+  }
+
+  close(): void {
+    if (!this.#kept) return
+    this.#kept = false
+    this.#client.destroy(new Error('closed')).catch(() => {})
+    this.#socket.destroy()
+  }
+}
+
+function dispatchOptions({ target, method, headers, body }: Message): Dispatcher.DispatchOptions {
+  return {
+    path: `${target.url.pathname}${target.url.search}`,
+    method,
+    headers: { ...headers },
+    body: body === undefined ? null : Buffer.from(body, 'utf8'),
+  }
+}
+
+/** Takes an answer as it comes; settles once, with what is known then. */
+class AnswerTaker implements Dispatcher.DispatchHandler {
+  readonly exchange: Promise<Exchange>
+  readonly #maxBytes: number
+  readonly #resolve: (exchange: Exchange) => void
+  #settled = false
+  #begun = false
+  #status = 0
+  #headers: Record<string, string> = {}
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    const { promise, resolve } = Promise.withResolvers<Exchange>()
+    this.exchange = promise
+    this.#resolve = resolve
+    this.#maxBytes = maxBytes
+  }
+
+  get isSettled(): boolean {
+    return this.#settled
+  }
+
+  /** The connection is there, and what follows is writing. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // The order came too late to take the message out of the queue.
+    if (this.#settled) controller.abort(new Error('given up'))
+    else this.#begun = true
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return
+    this.#status = status
+    for (const [name, value] of Object.entries(headers))
+      if (value !== undefined) this.#headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return
+    const room = this.#maxBytes - this.#bytes
+    // A copy: the parser's memory is its own again after this call.
+    this.#chunks.push(Buffer.from(chunk.subarray(0, room)))
+    this.#bytes += Math.min(room, chunk.length)
+    if (chunk.length > room) this.#answered(true)
+  }
+
+  onResponseEnd(): void {
+    this.#answered(false)
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.giveUp(reasonOf(error))
+  }
+
+  giveUp(reason: string): void {
+    this.#settle({ type: this.#begun ? 'lost' : 'unsent', reason })
+  }
+
+  #answered(truncated: boolean): void {
+    const body = Buffer.concat(this.#chunks)
+    this.#settle({ type: 'answered', status: this.#status, headers: this.#headers, body, truncated })
+  }
+
+  #settle(exchange: Exchange): void {
+    if (this.#settled) return
+    this.#settled = true
+    this.#resolve(exchange)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return (code === '' ? error.message : `${code}: ${error.message}`).slice(0, 200)
+}

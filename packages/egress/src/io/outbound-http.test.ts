@@ -1,0 +1,225 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { always, answerBytes } from '../testing/local-server.ts'
+import { ask, clientOf, closeAll, never, said, serving, shop } from './outbound-http.fixture.ts'
+
+afterEach(closeAll)
+
+describe('a request of an agent', () => {
+  it('reaches the server as it was written, and brings its answer', async () => {
+    const server = await serving(always(201, '{"ok":true}', ['Content-Type: application/json', 'X-Two: a', 'X-Two: b']))
+    const { client } = clientOf([server])
+    const result = await ask(client, shop(server, '/orders/1%2F2?q=a%20b#part'), {
+      method: 'POST',
+      headers: { 'X-Api-Key': 'k1', 'Content-Type': 'application/json' },
+      body: '{"name":"José"}',
+    })
+    expect(server.heard).toEqual([
+      {
+        method: 'POST',
+        path: '/orders/1%2F2?q=a%20b',
+        headers: {
+          host: `shop.test:${server.port}`,
+          connection: 'keep-alive',
+          'user-agent': 'Parley',
+          'x-api-key': 'k1',
+          'content-type': 'application/json',
+          'accept-encoding': 'identity',
+          'content-length': '16',
+        },
+        body: '{"name":"José"}',
+        connection: 1,
+      },
+    ])
+    expect(result).toEqual({
+      type: 'answered',
+      status: 201,
+      headers: { 'content-type': 'application/json', 'x-two': 'a, b', 'content-length': '11' },
+      body: Buffer.from('{"ok":true}'),
+      truncated: false,
+      durationMs: 0,
+    })
+  })
+
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('can be a %s', async method => {
+    const server = await serving(always(200, 'done'))
+    const { client } = clientOf([server])
+    expect(said(await ask(client, shop(server), { method }))).toEqual([200, 'done'])
+    expect(server.heard[0]?.method).toBe(method)
+  })
+
+  it('brings refusals of the server as answers', async () => {
+    const server = await serving(always(503, 'later'))
+    const { client } = clientOf([server])
+    expect(said(await ask(client, shop(server)))).toEqual([503, 'later'])
+  })
+
+  it('takes no notice of informational answers', async () => {
+    const server = await serving((_, socket) =>
+      socket.write(Buffer.concat([Buffer.from('HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\n'), answerBytes(200, 'then')])),
+    )
+    const { client } = clientOf([server])
+    expect(said(await ask(client, shop(server)))).toEqual([200, 'then'])
+  })
+
+  it('takes an answer that ends with its connection', async () => {
+    const server = await serving((_, socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall of it'))
+    const { client } = clientOf([server])
+    expect(said(await ask(client, shop(server)))).toEqual([200, 'all of it'])
+  })
+
+  it('lets no header of a user change what the connection is or where it leads', async () => {
+    const server = await serving(always(200))
+    const { client } = clientOf([server])
+    await ask(client, shop(server), {
+      method: 'POST',
+      body: 'abc',
+      headers: {
+        Host: 'evil.test',
+        'Content-Length': '1',
+        'Transfer-Encoding': 'chunked',
+        Connection: 'close, x-api-key',
+        'Keep-Alive': 'timeout=9999',
+        Upgrade: 'h2c',
+        Expect: '100-continue',
+        TE: 'trailers',
+        'Accept-Encoding': 'gzip',
+        'Proxy-Authorization': 'x',
+        'Bad Name': 'x',
+        'Bad\r\nName': 'x',
+        'X-Split': 'a\r\nX-Injected: b\r\n\r\nGET /second HTTP/1.1',
+        'X-Nul': 'a\0b',
+        'x-CASE': 'one',
+        'X-Case': 'two',
+      },
+    })
+    expect(server.heard).toHaveLength(1)
+    expect(server.heard[0]).toMatchObject({ path: '/', body: 'abc' })
+    expect(server.heard[0]?.headers).toEqual({
+      host: `shop.test:${server.port}`,
+      connection: 'keep-alive',
+      'user-agent': 'Parley',
+      'accept-encoding': 'identity',
+      'content-length': '3',
+      'x-split': 'a  X-Injected: b    GET /second HTTP/1.1',
+      'x-nul': 'a b',
+      'x-case': 'two',
+    })
+  })
+})
+
+describe('connections', () => {
+  it('carry one request after another', async () => {
+    const server = await serving(always(200))
+    const { client } = clientOf([server])
+    for (let n = 0; n < 5; n++) await ask(client, shop(server))
+    expect(server.heard.map(request => request.connection)).toEqual([1, 1, 1, 1, 1])
+  })
+
+  it('are as many as there are requests at once, up to 64; the others wait their turn', async () => {
+    const held: (() => void)[] = []
+    const server = await serving((_, socket) => held.push(() => socket.write(answerBytes(200, 'ok'))))
+    const { client } = clientOf([server])
+    const asked = Array.from({ length: 100 }, () => ask(client, shop(server)))
+    await server.hears(64)
+    expect(server.connections).toBe(64)
+    for (let answered = 0; answered < 100; answered++) {
+      await server.hears(Math.min(100, answered + 64))
+      held[answered]!()
+      if (answered >= 36) continue
+      await server.hears(answered + 65)
+    }
+    expect((await Promise.all(asked)).map(result => result.type)).toEqual(Array(100).fill('answered'))
+    expect(server.connections).toBe(64)
+  })
+
+  it('a request whose time is over while it waits its turn was not sent', async () => {
+    const server = await serving(() => {})
+    const { client, time } = clientOf([server])
+    const first = Array.from({ length: 64 }, () => ask(client, shop(server)))
+    await server.hears(64)
+    const late = ask(client, shop(server), { timeoutMs: 500 })
+    await new Promise(resolve => setImmediate(resolve))
+    time.advance(500)
+    expect(await late).toEqual({ type: 'not_connected', reason: 'timeout', durationMs: 500 })
+    time.advance(500)
+    expect((await Promise.all(first)).map(result => result.type)).toEqual(Array(64).fill('no_answer'))
+    expect(server.heard).toHaveLength(64)
+  })
+
+  it('are closed after four idle seconds', async () => {
+    const server = await serving(always(200))
+    const { client, time } = clientOf([server])
+    await ask(client, shop(server))
+    time.advance(3999)
+    expect(client.connections).toEqual({ open: 1, idle: 1 })
+    time.advance(1)
+    expect(client.connections).toEqual({ open: 0, idle: 0 })
+    await server.isLeft()
+    expect(said(await ask(client, shop(server)))).toEqual([200, ''])
+    expect(server.connections).toBe(2)
+  })
+
+  it('that the server closed are replaced, and nothing is lost or sent twice', async () => {
+    const server = await serving((request, socket) => {
+      socket.write(answerBytes(200, String(request.connection)))
+      socket.end()
+    })
+    const { client } = clientOf([server])
+    for (let n = 1; n <= 3; n++) {
+      expect(said(await ask(client, shop(server), { method: 'POST' }))).toEqual([200, String(n)])
+      await server.isLeft()
+    }
+    expect(server.heard).toHaveLength(3)
+  })
+
+  it('are not shared by names or ports', async () => {
+    const servers = [await serving(always(200)), await serving(always(200))]
+    const allow = servers.flatMap(({ port }) => [
+      { host: 'a.test', port },
+      { host: 'b.test', port },
+    ])
+    const { client } = clientOf(servers, { allow })
+    for (const server of servers)
+      for (const name of ['a', 'b']) await ask(client, `http://${name}.test:${server.port}/`)
+    expect(servers.map(server => server.connections)).toEqual([2, 2])
+    expect(servers[0]!.heard.map(request => request.headers.host)).toEqual([
+      `a.test:${servers[0]!.port}`,
+      `b.test:${servers[0]!.port}`,
+    ])
+  })
+})
+
+describe('the end', () => {
+  it('leaves no connection, idle or busy', async () => {
+    const server = await serving((request, socket) => {
+      if (request.path !== '/hang') socket.write(answerBytes(200))
+    })
+    const { client } = clientOf([server])
+    const both = [ask(client, shop(server)), ask(client, shop(server, '/hang'))]
+    await both[0]
+    await server.hears(2)
+    await client.close()
+    expect(await both[1]).toMatchObject({ type: 'no_answer', reason: 'closed' })
+    await server.isLeft()
+    expect(client.connections).toEqual({ open: 0, idle: 0 })
+    expect(await ask(client, shop(server))).toMatchObject({ type: 'not_connected', reason: 'closed' })
+  })
+
+  it('comes for what was prepared and not sent, too', async () => {
+    const server = await serving(always(200))
+    const { client } = clientOf([server])
+    const prepared = await client.prepare({ method: 'GET', url: shop(server), timeoutMs: 1000 }, never)
+    await client.close()
+    expect(prepared.type === 'prepared' && (await prepared.send(never))).toMatchObject({ type: 'not_connected' })
+    expect(server.connections).toBe(0)
+  })
+
+  it('leaves no timer after an answer', async () => {
+    const server = await serving(always(200, '', ['Connection: close']))
+    const { client, time } = clientOf([server])
+    await ask(client, shop(server))
+    await server.isLeft()
+    await client.close()
+    expect(time.nextDeadline()).toBeUndefined()
+  })
+})

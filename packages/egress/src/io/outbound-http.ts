@@ -1,0 +1,203 @@
+import { isIP } from 'node:net'
+import type { Ms, Time } from '@parley/kernel'
+import type { EgressAllowEntry } from '../allow-list.ts'
+import type {
+  Egress,
+  EgressNotConnected,
+  EgressRefused,
+  EgressRequest,
+  EgressResult,
+  PreparedRequest,
+} from '../protocol.ts'
+import { type Message, redirected } from '../redirect.ts'
+import { requestHeaders } from '../request-headers.ts'
+import { permittedAddresses, type Target, targetOf } from '../target.ts'
+import { connectPinned } from './connect-pinned.ts'
+import { Connection, type Exchange } from './connection.ts'
+import { Connections } from './connections.ts'
+import { decodedBody } from './decoded-body.ts'
+import { Lifetime } from './lifetime.ts'
+import { SystemAddresses } from './system-addresses.ts'
+
+export interface OutboundHttpOptions {
+  /** Hosts and ports that may be reached although they are private; `parseEgressAllow` reads them. */
+  readonly allow: readonly EgressAllowEntry[]
+  /** Addresses of a name, in the order of trying; may reject. Default: the system's. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>
+  /** Of an answer's body; what is longer is cut. Default 1 MiB. */
+  readonly maxResponseBytes?: number
+  /** For all addresses of a name together, TLS included. Default 5000. */
+  readonly connectTimeoutMs?: Ms
+  /** PEM certificates of authorities, in place of those that Node trusts. */
+  readonly ca?: string | readonly string[]
+  readonly time: Time
+}
+
+const MAX_REDIRECTS = 3
+
+/**
+ * The one outbound HTTP client for agents. A name is resolved once, its addresses are judged, and the connection goes to
+ * a judged address. HTTP/1.1; connections are kept for a few seconds between requests, never for longer than the server
+ * announces.
+ */
+export class OutboundHttp implements Egress {
+  readonly #options: OutboundHttpOptions
+  readonly #resolve: (host: string) => Promise<readonly string[]>
+  readonly #maxBytes: number
+  readonly #connections: Connections
+  readonly #lifetimes = new Set<Lifetime>()
+  #closed = false
+
+  constructor(options: OutboundHttpOptions) {
+    this.#options = options
+    const system = new SystemAddresses()
+    this.#resolve = options.resolve ?? (host => system.resolve(host))
+    this.#maxBytes = options.maxResponseBytes ?? 1_048_576
+    this.#connections = new Connections(options.time)
+  }
+
+  async send(request: EgressRequest, signal: AbortSignal): Promise<EgressResult> {
+    const prepared = await this.prepare(request, signal)
+    return prepared.type === 'prepared' ? prepared.send(signal) : prepared
+  }
+
+  async prepare(
+    request: EgressRequest,
+    signal: AbortSignal,
+  ): Promise<PreparedRequest | EgressRefused | EgressNotConnected> {
+    const startedAt = this.#options.time.now()
+    const target = targetOf(request.url)
+    if (target === undefined) return { type: 'refused', reason: 'bad_url', durationMs: 0 }
+    const deadline = startedAt + request.timeoutMs
+    const addresses = await this.#alive(deadline, signal, lifetime => this.#addressesOf(target.host, lifetime))
+    const durationMs = this.#options.time.now() - startedAt
+    if (typeof addresses === 'string') return { type: 'not_connected', reason: addresses, durationMs }
+    if (this.#permitted(target, addresses).length === 0)
+      return { type: 'refused', reason: 'address_not_allowed', durationMs }
+    const { method, headers = {}, body } = request
+    const message = { target, method, headers: requestHeaders(headers), body }
+    return {
+      type: 'prepared',
+      send: async signal => {
+        const ended = await this.#alive(deadline, signal, lifetime => this.#converse(message, addresses, lifetime))
+        return { ...ended, durationMs: this.#options.time.now() - startedAt }
+      },
+    }
+  }
+
+  /** Ends what is under way and closes every connection. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const lifetime of [...this.#lifetimes]) lifetime.end('closed')
+    this.#connections.close()
+  }
+
+  /** Connections that are open, and how many of them are idle. */
+  get connections(): { readonly open: number; readonly idle: number } {
+    return this.#connections.counts
+  }
+
+  async #alive<T>(deadline: Ms, signal: AbortSignal, live: (lifetime: Lifetime) => Promise<T>): Promise<T> {
+    const lifetime = new Lifetime(this.#options.time, deadline, signal)
+    if (this.#closed) lifetime.end('closed')
+    this.#lifetimes.add(lifetime)
+    try {
+      return await live(lifetime)
+    } finally {
+      lifetime.release()
+      this.#lifetimes.delete(lifetime)
+    }
+  }
+
+  /** Or why there are none. */
+  async #addressesOf(host: string, lifetime: Lifetime): Promise<readonly string[] | string> {
+    if (lifetime.endedBy !== undefined) return lifetime.endedBy
+    if (isIP(host) !== 0) return [host]
+    try {
+      const addresses = await lifetime.within(this.#resolve(host))
+      if (addresses === undefined) return lifetime.endedBy ?? 'closed'
+      return addresses.length === 0 ? 'the name has no addresses' : addresses
+    } catch (error) {
+      return error instanceof Error ? error.message.slice(0, 200) : 'the name was not resolved'
+    }
+  }
+
+  #permitted(target: Target, addresses: readonly string[]): readonly string[] {
+    return permittedAddresses(target, addresses, this.#options.allow)
+  }
+
+  /** The message and what it is redirected to, all at the addresses that were found at first. */
+  async #converse(first: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Result> {
+    let message = first
+    for (let redirects = 0; ; redirects++) {
+      const exchange = await this.#exchange(message, this.#permitted(message.target, addresses), lifetime)
+      if (exchange.type !== 'answered') {
+        const unsent = exchange.type === 'unsent' && redirects === 0
+        return { type: unsent ? 'not_connected' : 'no_answer', reason: exchange.reason }
+      }
+      const next = redirected(message, exchange.status, exchange.headers.location)
+      const stays = redirects === MAX_REDIRECTS || next === undefined
+      if (stays || this.#permitted(next.target, addresses).length === 0) return this.#decoded(exchange)
+      message = next
+    }
+  }
+
+  async #decoded(exchange: Extract<Exchange, { type: 'answered' }>): Promise<Result> {
+    const encoding = exchange.headers['content-encoding']
+    const { body, truncated } = await decodedBody(exchange.body, encoding, this.#maxBytes)
+    return { ...exchange, body, truncated: truncated || exchange.truncated }
+  }
+
+  async #exchange(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange> {
+    const { origin } = message.target.url
+    if (!(await this.#connections.turn(origin, lifetime)))
+      return { type: 'unsent', reason: lifetime.endedBy ?? 'closed' }
+    try {
+      return (await this.#overIdle(message, addresses, lifetime)) ?? (await this.#overNew(message, addresses, lifetime))
+    } finally {
+      this.#connections.endTurn(origin)
+    }
+  }
+
+  /** Undefined: no connection is kept, or those that were had closed. */
+  async #overIdle(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange | undefined> {
+    for (const address of addresses)
+      for (;;) {
+        const connection = this.#connections.take(message.target.url.origin, address)
+        if (connection === undefined) break
+        const exchange = await this.#over(connection, address, message, lifetime)
+        if (exchange.type !== 'unsent' || lifetime.endedBy !== undefined) return exchange
+      }
+    return undefined
+  }
+
+  /** The addresses one after another, each with its share of the time. */
+  async #overNew(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange> {
+    const { time, ca, connectTimeoutMs = 5000 } = this.#options
+    const { target } = message
+    const until = time.now() + connectTimeoutMs
+    let reason = 'no address'
+    for (const [at, address] of addresses.entries()) {
+      const timeoutMs = (until - time.now()) / (addresses.length - at)
+      const socket = await connectPinned({ target, address, lifetime, time, timeoutMs, ca })
+      if (typeof socket !== 'string') {
+        const connection = new Connection(target.url.origin, socket, () => this.#connections.forget(connection))
+        this.#connections.add(connection)
+        return this.#over(connection, address, message, lifetime)
+      }
+      reason = socket
+      if (lifetime.endedBy !== undefined) break
+    }
+    return { type: 'unsent', reason }
+  }
+
+  async #over(connection: Connection, address: string, message: Message, lifetime: Lifetime): Promise<Exchange> {
+    const exchange = await connection.exchange(message, this.#maxBytes, lifetime)
+    if (this.#closed) connection.close()
+    else this.#connections.keep(connection, message.target.url.origin, address)
+    return exchange
+  }
+}
+
+type WithoutDuration<T> = T extends unknown ? Omit<T, 'durationMs'> : never
+type Result = WithoutDuration<Exclude<EgressResult, EgressRefused>>

@@ -1,0 +1,43 @@
+/** What belongs to the connection (RFC 9110 section 7.6.1) or is this client's own to say. */
+const NOT_FOR_USERS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/
+const MAX_VALUE_LENGTH = 16_384
+const MAX_HEADERS = 100
+
+/**
+ * The headers that go out, names in lower case. Names that are none, those of the connection, and more than 100 are
+ * dropped; a value is one line: controls become spaces, text beyond ASCII goes as UTF-8, long ones are cut.
+ */
+export function requestHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
+  const headers = new Map<string, string>([['user-agent', 'Parley']])
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase()
+    if (!TOKEN.test(name) || NOT_FOR_USERS.has(lower) || headers.size >= MAX_HEADERS) continue
+    headers.set(lower, oneLine(value))
+  }
+  // The cap on the answer is one on what comes over the line.
+  headers.set('accept-encoding', 'identity')
+  return Object.fromEntries(headers)
+}
+
+function oneLine(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what it takes out
+  const line = value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, ' ').trim()
+  return Buffer.from(line.toWellFormed(), 'utf8').toString('latin1').slice(0, MAX_VALUE_LENGTH)
+}

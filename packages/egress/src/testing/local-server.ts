@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+
+/** A request as it came over the line. */
+export interface HeardRequest {
+  readonly method: string
+  readonly path: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Counts the server's connections from 1. */
+  readonly connection: number
+}
+
+export interface LocalServerOptions {
+  /** Default 127.0.0.1. */
+  readonly address?: string
+  /** Default: any free one. */
+  readonly port?: number
+  /** PEM of key and certificate; without it plain TCP. */
+  readonly tls?: string
+}
+
+/** Writes what it likes to the socket, in its own time. */
+export type Answerer = (request: HeardRequest, socket: Socket) => void
+
+/** A server on loopback whose answers are written byte by byte, so that they can be as unkind as needed. */
+export class LocalServer {
+  readonly heard: HeardRequest[] = []
+  /** Connections taken so far, TLS made. */
+  connections = 0
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  readonly #waiting: { count: number; resolve: () => void }[] = []
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  static async start(answer: Answerer, options: LocalServerOptions = {}): Promise<LocalServer> {
+    const { tls, address = '127.0.0.1', port = 0 } = options
+    const server = tls === undefined ? createServer() : createTlsServer({ key: tls, cert: tls })
+    const local = new LocalServer(server)
+    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => local.#take(socket, answer))
+    server.listen(port, address)
+    await once(server, 'listening')
+    return local
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    if (address === null || typeof address === 'string') throw new Error('the server is closed')
+    return address.port
+  }
+
+  /** Connections that are open now. */
+  get open(): number {
+    return this.#sockets.size
+  }
+
+  /** Resolves once so many requests were heard in all. */
+  async hears(count: number): Promise<void> {
+    if (this.heard.length < count) await new Promise<void>(resolve => this.#waiting.push({ count, resolve }))
+  }
+
+  /** Resolves once no connection is open. */
+  async isLeft(): Promise<void> {
+    for (const socket of this.#sockets) await once(socket, 'close')
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  #take(socket: Socket, answer: Answerer): void {
+    const connection = ++this.connections
+    this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket))
+    socket.on('error', () => {})
+    let pending = Buffer.alloc(0)
+    socket.on('data', chunk => {
+      pending = Buffer.concat([pending, chunk])
+      for (let request = requestIn(pending); request !== undefined; request = requestIn(pending)) {
+        pending = pending.subarray(request.length)
+        const heard = { ...request.heard, connection }
+        this.heard.push(heard)
+        for (const { count, resolve } of this.#waiting) if (this.heard.length >= count) resolve()
+        answer(heard, socket)
+      }
+    })
+  }
+}
+
+function requestIn(bytes: Buffer): { heard: Omit<HeardRequest, 'connection'>; length: number } | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const [line = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
+  const [method = '', path = ''] = line.split(' ')
+  const headers = Object.fromEntries(
+    lines.map(text => [text.slice(0, text.indexOf(':')).toLowerCase(), text.slice(text.indexOf(':') + 1).trim()]),
+  )
+  const length = end + 4 + Number(headers['content-length'] ?? 0)
+  if (bytes.length < length) return undefined
+  return { heard: { method, path, headers, body: bytes.subarray(end + 4, length).toString('utf8') }, length }
+}
+
+/** A whole answer, as bytes. */
+export function answerBytes(status: number, body: string | Uint8Array = '', headers: readonly string[] = []): Buffer {
+  const content = Buffer.from(body)
+  const head = [`HTTP/1.1 ${status} Word`, ...headers, `Content-Length: ${content.length}`, '', '']
+  return Buffer.concat([Buffer.from(head.join('\r\n'), 'latin1'), content])
+}
+
+/** Answers every request alike. */
+export function always(status: number, body: string | Uint8Array = '', headers: readonly string[] = []): Answerer {
+  return (_, socket) => socket.write(answerBytes(status, body, headers))
+}

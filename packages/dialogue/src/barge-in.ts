@@ -88,12 +88,11 @@ export class BargeIn {
 
   /** Words arrived or were revised. */
   heard(now: Ms, sensitivity: number): void {
-    if (!this.holdsFloor) {
-      // What was set aside turned out to be more than an acknowledgement.
-      if (this.#words.asideUntilMs !== null && !isNoTurn(this.#judgement())) this.#words.readmit()
-      return
+    if (this.#words.asideUntilMs !== null) {
+      if (!this.#words.isAsideRevised || isNoTurn(this.#judgement())) return
+      this.#words.readmit()
     }
-    if (sensitivity <= 0 || this.#words.all.length === 0) return
+    if (!this.holdsFloor || sensitivity <= 0 || this.#words.count === 0) return
     const judgement = this.#judgement()
     if (judgement === 'words' || judgement === 'stop') this.#interrupt(now)
     else if (judgement === 'unclear') this.#pause(now)

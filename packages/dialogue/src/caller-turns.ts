@@ -7,6 +7,8 @@ import type { CallerTurn, SpokenWord } from './protocol.ts'
 
 /** Words that end later than the voice did by more than this were not heard by voice activity. */
 const UNSEEN_MS: Ms = 300
+/** The silence that ends a turn of which voice activity heard nothing, at least: the next word may be under way. */
+const UNSEEN_SILENCE_MS: Ms = 700
 /** The text lacks something when the voice went on for so long after its last word. */
 const BEHIND_MS: Ms = 450
 /** A voice that goes on without words after some were said does not keep the turn for longer, nor when the recogniser calls it over. */
@@ -49,8 +51,9 @@ export class CallerTurns {
   #decidedAt: Ms | null = null
   #lastFinalAt: Ms | null = null
   #hearsPartials = false
-  /** While the agent could not be interrupted nothing was decided. */
+  /** While the agent could not be interrupted nothing was decided: until when. */
   #suspendedUntil: Ms = Number.NEGATIVE_INFINITY
+  #isSuspended = false
   #given: { readonly endMs: Ms } | null = null
   #deadline: Ms | undefined
 
@@ -151,8 +154,9 @@ export class CallerTurns {
     this.#deadline = undefined
     this.#held.expire(now)
     if (this.#words.count >= MOST_WORDS) return this.#give(now, now, now)
+    if (this.#isSuspended) this.#suspendedUntil = now
+    this.#isSuspended = suspended
     if (suspended) {
-      this.#suspendedUntil = now
       this.#decidedAt = null
       return
     }
@@ -197,7 +201,8 @@ export class CallerTurns {
   }
 
   #silenceNeeded(quietSince: Ms, responsiveness: number): Ms {
-    return this.#ends.silenceNeeded(this.#silence(quietSince), responsiveness)
+    const needed = this.#ends.silenceNeeded(this.#silence(quietSince), responsiveness)
+    return quietSince > this.#voice.stoppedAt && !this.#voice.speaking ? Math.max(needed, UNSEEN_SILENCE_MS) : needed
   }
 
   #silence(quietSince: Ms): Silence {
@@ -251,7 +256,7 @@ export class CallerTurns {
       startMs: Math.min(startMs, quietSince),
       endMs: quietSince,
       observedMs,
-      endpointingMs: Math.max(0, decidedAt - Math.max(quietSince, Math.min(this.#suspendedUntil, decidedAt))),
+      endpointingMs: Math.max(0, decidedAt - Math.max(quietSince, this.#suspendedUntil)),
       recogniserMs: now - decidedAt,
     })
   }

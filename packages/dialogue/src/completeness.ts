@@ -64,7 +64,7 @@ function likeliest(lexicons: readonly Lexicon[], tokens: readonly string[]): Lex
         lexicon.dangling.has(token) ||
         lexicon.weaklyDangling.has(token) ||
         lexicon.digits.has(token) ||
-        lexicon.backchannels.lengthAt(tokens, at) > 0,
+        lexicon.answers.lengthAt(tokens, at) > 0,
     ).length
     if (known > most) {
       best = lexicon

@@ -21,6 +21,7 @@ export class HeardWords {
   #given: readonly SpokenWord[] = []
   /** Up to here the words are an acknowledgement that nobody answers. */
   #asideUntil: Ms | null = null
+  #asideText = ''
 
   /** Returns whether there is a word in it that was not given away. */
   hearPartial(words: readonly SpokenWord[]): boolean {
@@ -76,6 +77,12 @@ export class HeardWords {
   /** The words up to now were an acknowledgement: no turn, unless the caller goes on. */
   setAside(): void {
     this.#asideUntil = this.lastEndMs
+    this.#asideText = this.#text
+  }
+
+  /** What was set aside reads differently by now. */
+  get isAsideRevised(): boolean {
+    return this.#asideUntil !== null && this.#asideText !== this.#text
   }
 
   /** They count after all. */
@@ -86,6 +93,10 @@ export class HeardWords {
   /** End of what was set aside; null when nothing is. */
   get asideUntilMs(): Ms | null {
     return this.#asideUntil
+  }
+
+  get #text(): string {
+    return this.all.flatMap(({ text }) => foldedTokensOf(text)).join(' ')
   }
 
   /** The caller went on after what was set aside: one turn with it, or so much later that it is forgotten. */

@@ -29,6 +29,8 @@ export interface Senses {
   readonly partialMs?: Ms | null
   /** From `finalize` to its answer; null: it never comes; default 100. */
   readonly finalMs?: Ms | null
+  /** How a word appears in a partial; default: as it is. */
+  readonly mishear?: (word: SpokenWord) => SpokenWord
 }
 
 type SettingsChange = Partial<Omit<DialogueOptions, 'settings'>> & { readonly settings?: Partial<TurnSettings> }
@@ -44,13 +46,15 @@ export class ScriptedCall {
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
   readonly #senses: Required<Senses>
   readonly #start = this.time.now()
-  /** Words that the recogniser has heard and not made final. */
-  #heard: SpokenWord[] = []
+  /** All that the caller says, on the machine's clock; of those, how many were told as final, and how many at all. */
+  #spoken: SpokenWord[] = []
+  #final = 0
+  #told = 0
   #agentSpeaks = false
   #settings: TurnSettings
 
   constructor(change: SettingsChange = {}, senses: Senses = {}, seed = 1) {
-    this.#senses = { onsetMs: 60, hangoverMs: 200, partialMs: 150, finalMs: 100, ...senses }
+    this.#senses = { onsetMs: 60, hangoverMs: 200, partialMs: 150, finalMs: 100, mishear: word => word, ...senses }
     this.#settings = { ...SETTINGS, ...change.settings }
     const options = { ...OPTIONS, ...change, settings: this.#settings }
     this.machine = new TurnMachine(options, new SeededRandom(seed))
@@ -102,21 +106,42 @@ export class ScriptedCall {
   }
 
   word(text: string, from: Ms, until: Ms): void {
-    const word = { text, startMs: this.#start + from, endMs: this.#start + until }
-    const heardAt = until + (this.#senses.partialMs ?? 50)
-    this.at(heardAt, () => {
-      this.#heard = [...this.#heard, word]
-      if (this.#senses.partialMs !== null) this.tellHeard('partial')
-    })
+    this.#spoken.push({ text, startMs: this.#start + from, endMs: this.#start + until })
+    const { partialMs } = this.#senses
+    const count = this.#spoken.length
+    if (partialMs !== null) this.at(until + partialMs, () => this.#tellPartial(count))
   }
 
-  /** What the recogniser has: as a partial, or final. */
-  tellHeard(type: 'partial' | 'final', fromFinalize = false): void {
-    const words = this.#heard
-    const text = words.map(word => word.text).join(' ')
-    if (type === 'partial') return this.tell({ type, text, words })
-    this.#heard = []
-    this.tell({ type, text, words, fromFinalize })
+  /** Words one after the other, with the voice that they make: silences shorter than the hang-over are bridged. */
+  speak(words: readonly { readonly text: string; readonly from: Ms; readonly until: Ms }[]): this {
+    let from: Ms | null = null
+    for (const [i, word] of words.entries()) {
+      this.word(word.text, word.from, word.until)
+      from ??= word.from
+      const next = words[i + 1]
+      if (next !== undefined && next.from - word.until <= this.#senses.hangoverMs) continue
+      this.voice(from, word.until)
+      from = null
+    }
+    return this
+  }
+
+  /** What was said until `until` becomes final, unasked or as the answer to `finalize`. */
+  tellFinal(until: Ms, fromFinalize = false): void {
+    const known = this.#spoken.findLastIndex(({ endMs }) => endMs <= this.#start + until) + 1
+    const count = Math.max(known, this.#told)
+    const words = this.#spoken.slice(this.#final, count)
+    if (words.length === 0 && !fromFinalize) return
+    this.#final = count
+    this.#told = count
+    this.tell({ type: 'final', text: textOf(words), words, fromFinalize })
+  }
+
+  #tellPartial(count: number): void {
+    if (count <= this.#told) return
+    this.#told = count
+    const words = this.#spoken.slice(this.#final, count).map(word => this.#senses.mishear(word))
+    this.tell({ type: 'partial', text: textOf(words), words })
   }
 
   /** Speech from `from` to `until` of which no word is understood. */
@@ -178,8 +203,13 @@ export class ScriptedCall {
     this.outputs.push({ at: this.time.now(), output })
     if (output.type === 'cut') this.agentSpeaking(false)
     if (output.type !== 'finalize' || this.#senses.finalMs === null) return
-    this.time.at(this.time.now() + this.#senses.finalMs, () => this.tellHeard('final', true))
+    const askedAt = this.now
+    this.at(askedAt + this.#senses.finalMs, () => this.tellFinal(askedAt, true))
   }
+}
+
+function textOf(words: readonly SpokenWord[]): string {
+  return words.map(({ text }) => text).join(' ')
 }
 
 function inWords(output: DialogueOutput): string {

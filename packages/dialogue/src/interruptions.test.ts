@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest'
+import { ScriptedCall, type Senses } from './testing/scripted-call.ts'
+
+/** The agent speaks from 1 s on for 20 s, unless it is cut. */
+function interrupted(sensitivity: number, caller: (call: ScriptedCall) => void, senses: Senses = {}): ScriptedCall {
+  const call = new ScriptedCall({ settings: { interruptionSensitivity: sensitivity } }, senses).connect()
+  // Its greeting is over: what is said is no answer to that.
+  call.agentSpeaks(100, 500).agentSpeaks(1000, 21_000)
+  caller(call)
+  return call.runTo(40_000)
+}
+const afterBegin = (call: ScriptedCall) => call.said.slice(1)
+
+describe('a caller who speaks while the agent does', () => {
+  it('makes it speak lower after 150 ms, pause after 300 ms, and stop at the first word', () => {
+    const call = interrupted(1, line => line.say(5000, 'that is not what I asked for.'))
+    expect(afterBegin(call).slice(0, 3)).toEqual(['5150 duck', '5300 pause', '5400 cut'])
+    expect(call.events.slice(4)).toEqual(['unduck', 'turn that is not what I asked for.'])
+  })
+
+  it('stops it at once where the word comes first', () => {
+    const call = interrupted(0.4, line => line.say(5000, 'excuse me'), { partialMs: 10 })
+    expect(afterBegin(call).slice(0, 4)).toEqual(['5150 duck', '5260 pause', '5260 cut', '5260 unduck'])
+  })
+
+  it.each([
+    [1, 300],
+    [0.75, 350],
+    [0.5, 400],
+    [0.25, 700],
+    [0.01, 988],
+  ])('at sensitivity %f pauses it after %i ms of voice', (sensitivity, ms) => {
+    const call = interrupted(sensitivity, line => line.voice(5000, 6500))
+    expect(afterBegin(call).slice(0, 2)).toEqual(['5150 duck', `${5000 + ms} pause`])
+  })
+
+  it('at sensitivity 0 is heard when the agent has finished', () => {
+    const call = interrupted(0, line => {
+      line.say(5000, 'wait, stop.')
+      line.say(9000, 'I said stop.')
+      line.mumble(12_000, 14_000)
+    })
+    expect(afterBegin(call)).toEqual(['21100 turn wait, stop. I said stop.'])
+    expect(call.turns[0]!.endpointingMs).toBe(0)
+  })
+
+  it.each(['stop', 'wait', 'no', 'actually', 'hold on', 'para', 'espera', 'un momento'])('stops it by "%s"', word => {
+    for (const sensitivity of [1, 0.2]) {
+      const call = interrupted(sensitivity, line => line.words(5000, `okay ${word}`))
+      expect(call.events.filter(event => event === 'cut')).toHaveLength(1)
+      expect(call.events.at(-1)).toBe(`turn okay ${word}`)
+      expect(call.outputs.find(({ output }) => output.type === 'cut')!.at).toBe(1_005_700)
+    }
+  })
+
+  it('stops it when voice activity heard nothing', () => {
+    const call = interrupted(1, line => line.words(5000, 'please listen'))
+    expect(afterBegin(call)).toEqual(['5400 pause', '5400 cut', expect.stringMatching(/turn please listen$/)])
+  })
+
+  it('loses none of the first words', () => {
+    const call = interrupted(1, line => line.say(5000, 'yeah okay but I wanted the other one.'))
+    expect(call.events.at(-1)).toBe('turn yeah okay but I wanted the other one.')
+  })
+
+  it('who was speaking already when the agent began makes it stop at once', () => {
+    const call = new ScriptedCall().connect().agentSpeaks(100, 500)
+    call.say(4000, 'and I also need to know what it costs.')
+    call.agentSpeaks(5500, 9000)
+    call.runTo(20_000)
+    expect(call.said.slice(1, 3)).toEqual(['5500 pause', '5500 cut'])
+    expect(call.events.at(-1)).toBe('turn and I also need to know what it costs.')
+  })
+})
+
+describe('the agent goes on', () => {
+  it('after a cough', () => {
+    const call = interrupted(1, line => line.voice(5000, 5200))
+    expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '5900 unduck', '5900 resume'])
+  })
+
+  it('at full volume when a sound was too short to pause it', () => {
+    const call = interrupted(0.1, line => line.voice(5000, 5200))
+    expect(afterBegin(call)).toEqual(['5150 duck', '5400 unduck'])
+  })
+
+  it.each(['yeah', 'uh-huh', 'okay', 'I see', 'mm-hmm right', 'sí', 'si', 'ajá', 'vale', 'ya veo', 'um'])(
+    'after "%s", which is no turn',
+    word => {
+      const call = interrupted(1, line => line.say(5000, word))
+      expect(call.events).toEqual(['begin', 'duck', 'pause', 'unduck', 'resume'])
+    },
+  )
+
+  it('after a mumble of less than a second, which is no turn', () => {
+    const call = interrupted(1, line => line.mumble(5000, 5700))
+    expect(call.events).toEqual(['begin', 'duck', 'pause', 'unduck', 'resume'])
+  })
+
+  it('not after a whole second of speech that was not understood', () => {
+    const call = interrupted(1, line => line.mumble(5000, 6200))
+    expect(call.events).toEqual(['begin', 'duck', 'pause', 'cut', 'unduck', 'turn'])
+  })
+
+  it('once the recogniser has told what it held back, or a second later', () => {
+    const slow = interrupted(1, line => line.voice(5000, 5500), { finalMs: 600 })
+    expect(afterBegin(slow).at(-1)).toBe('6300 resume')
+    const never = interrupted(1, line => line.voice(5000, 5500), { finalMs: null })
+    expect(afterBegin(never).at(-1)).toBe('6700 resume')
+    const held = interrupted(1, line => line.say(5000, 'that is wrong'), { partialMs: null, finalMs: 300 })
+    expect(held.events.slice(-3)).toEqual(['cut', 'unduck', 'turn that is wrong'])
+  })
+
+  it('though the voice never stops: after 6 s without a word it is noise', () => {
+    const call = interrupted(1, line => line.voice(5000, 60_000))
+    expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '11300 unduck', '11300 resume'])
+  })
+
+  it('and is stopped by words over that noise', () => {
+    const call = interrupted(1, line => {
+      line.voice(5000, 60_000)
+      line.words(14_000, 'can you hear me')
+    })
+    expect(call.events.slice(5)).toEqual(['pause', 'cut', 'turn can you hear me'])
+  })
+
+  it('though sounds follow one another without end', () => {
+    const call = interrupted(1, line => {
+      for (let at = 5000; at < 20_000; at += 700) line.voice(at, at + 300)
+    })
+    const pauses = call.events.filter(event => event === 'pause').length
+    expect(call.events.filter(event => event === 'resume')).toHaveLength(pauses)
+    expect(pauses).toBe(1)
+  })
+
+  it('when it may not be interrupted any more', () => {
+    const call = interrupted(1, line => {
+      line.voice(5000, 8000)
+      line.at(6000, () => line.settings({ interruptionSensitivity: 0 }))
+    })
+    expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '6000 unduck', '6000 resume'])
+  })
+
+  it('with what comes next when its speech was withdrawn during the pause', () => {
+    const call = interrupted(1, line => {
+      line.voice(5000, 8000)
+      line.at(6000, () => line.agentSpeaking(false))
+    })
+    expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '6000 unduck', '6000 resume'])
+  })
+})
+
+describe('after an interruption', () => {
+  it('a turn comes even when the words were taken back', () => {
+    const call = interrupted(1, line => {
+      line.at(5000, () => line.tell({ type: 'partial', text: 'the', words: [{ text: 'the', startMs: 0, endMs: 9e9 }] }))
+      line.at(5300, () => line.tell({ type: 'final', text: '', words: [], fromFinalize: false }))
+    })
+    expect(call.events).toEqual(['begin', 'pause', 'cut', 'turn'])
+    expect(call.turns[0]!.givenMs).toBeLessThan(7000)
+  })
+
+  it('a turn comes even when the voice never stops', () => {
+    const call = interrupted(1, line => {
+      line.voice(5000, 60_000)
+      line.words(5100, 'stop talking')
+    })
+    expect(call.events.at(-1)).toBe('turn stop talking')
+    expect(call.turns[0]!.givenMs).toBeLessThan(9000)
+  })
+
+  it('new sensitivity holds for words that were said before', () => {
+    const call = interrupted(0, line => {
+      line.say(5000, 'I have a question')
+      line.at(9000, () => line.settings({ interruptionSensitivity: 1 }))
+    })
+    expect(afterBegin(call).slice(0, 2)).toEqual(['9000 pause', '9000 cut'])
+  })
+})
+
+describe('an acknowledgement', () => {
+  it('is part of the turn when the caller goes on', () => {
+    const call = interrupted(1, line => {
+      const end = line.say(5000, 'okay')
+      line.say(end + 1200, 'but what does it cost?')
+    })
+    expect(call.events.slice(-3)).toEqual(['cut', 'unduck', 'turn okay but what does it cost?'])
+  })
+
+  it('is forgotten when what follows comes much later', () => {
+    const call = interrupted(1, line => {
+      line.say(5000, 'okay')
+      line.say(9000, 'what does it cost?')
+    })
+    expect(call.events.at(-1)).toBe('turn what does it cost?')
+  })
+
+  it('is the answer when the agent was just about to end', () => {
+    const call = new ScriptedCall().connect().agentSpeaks(100, 500)
+    call.at(1000, () => call.agentSpeaking(true))
+    call.say(5000, 'yes')
+    // Paused at 5300, on again at 5950, and 400 ms of the question were left.
+    call.at(6350, () => call.agentSpeaking(false))
+    call.runTo(20_000)
+    expect(call.events.slice(-2)).toEqual(['resume', 'turn yes'])
+  })
+
+  it('is the answer when the agent ended meanwhile', () => {
+    const call = new ScriptedCall().connect().agentSpeaks(100, 500).agentSpeaks(1000, 5100)
+    call.say(5000, 'yes')
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin', 'turn yes'])
+  })
+
+  it('counts as heard when the final says that it was more', () => {
+    const call = interrupted(1, line => {
+      line.words(5000, 'okay')
+      line.at(6500, () =>
+        line.tell({
+          type: 'final',
+          text: 'cocaine',
+          words: [{ text: 'cocaine', startMs: 1_005_000, endMs: 1_005_250 }],
+          fromFinalize: false,
+        }),
+      )
+    })
+    expect(call.events).toEqual(['begin', 'pause', 'cut', 'turn cocaine'])
+  })
+
+  it('greets back while the agent greets, and later is a word like any other', () => {
+    const call = new ScriptedCall().connect().agentSpeaks(100, 4000).agentSpeaks(6000, 12_000)
+    call.say(1000, 'hello?')
+    call.say(8000, 'hello?')
+    call.runTo(20_000)
+    expect(call.events).toEqual([
+      'begin',
+      'duck',
+      'pause',
+      'unduck',
+      'resume',
+      'duck',
+      'pause',
+      'cut',
+      'unduck',
+      'turn hello?',
+    ])
+  })
+})

@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest'
+import { ScriptedCall } from './testing/scripted-call.ts'
+
+/** When the last turn came, ms after the caller's last sound. */
+const waitOf = (call: ScriptedCall) => call.turns.at(-1)!.givenMs - (call.turns.at(-1)!.endMs - 1_000_000)
+
+describe('a turn of the caller', () => {
+  it('comes soon after a whole sentence or a short answer, later where more words are wanted', () => {
+    const waits = [
+      'yes',
+      'Yes, please.',
+      'I would like to cancel my subscription.',
+      'I want to speak with your manager',
+      'I would like to',
+      'I was thinking maybe um',
+      'my phone number is 5 5 5',
+      'it is spelled m a r',
+      'I bought apples, pears, oranges,',
+      'sí',
+      'no gracias',
+      'Quiero cambiar la cita de mañana.',
+      'quiero hablar con',
+      'mi correo es juan arroba',
+      'pues este',
+    ].map(text => {
+      const call = new ScriptedCall({}, { finalMs: 0 }).connect()
+      call.say(1000, text)
+      call.runTo(20_000)
+      expect(call.turns.map(turn => turn.text)).toEqual([text])
+      return [text, waitOf(call)] as const
+    })
+    const soon = waits.filter(([, wait]) => wait <= 300).map(([text]) => text)
+    const late = waits.filter(([, wait]) => wait >= 1300).map(([text]) => text)
+    expect(soon).toEqual([
+      'yes',
+      'Yes, please.',
+      'I would like to cancel my subscription.',
+      'sí',
+      'no gracias',
+      'Quiero cambiar la cita de mañana.',
+    ])
+    expect(late).toEqual([
+      'I would like to',
+      'I was thinking maybe um',
+      'my phone number is 5 5 5',
+      'it is spelled m a r',
+      'I bought apples, pears, oranges,',
+      'quiero hablar con',
+      'mi correo es juan arroba',
+      'pues este',
+    ])
+    expect(Math.max(...waits.map(([, wait]) => wait))).toBeLessThanOrEqual(3000)
+  })
+
+  it('goes on over a pause in mid-sentence', () => {
+    const call = new ScriptedCall().connect()
+    const end = call.say(1000, 'I would like to')
+    call.say(end + 900, 'move my appointment.')
+    call.runTo(20_000)
+    expect(call.turns.map(({ text }) => text)).toEqual(['I would like to move my appointment.'])
+    expect(call.turns[0]).toMatchObject({ startMs: 1_001_000, endMs: 1_003_900 })
+  })
+
+  it('waits exactly as long as fixed, whatever was said', () => {
+    for (const text of ['yes', 'I would like to']) {
+      const call = new ScriptedCall({ endpointing: { mode: 'fixed', silenceMs: 650 } }, { finalMs: 80 }).connect()
+      call.say(1000, text)
+      call.runTo(20_000)
+      expect(waitOf(call)).toBe(730)
+      expect(call.turns[0]).toMatchObject({ endpointingMs: 650, recogniserMs: 80 })
+    }
+  })
+
+  it('is answered later the less responsive the agent is, and at once by the new setting', () => {
+    const waits = [1, 0.5, 0].map(responsiveness => {
+      const call = new ScriptedCall({}, { finalMs: 0 }).connect()
+      call.settings({ responsiveness })
+      call.say(1000, 'I want to speak with your manager')
+      call.runTo(20_000)
+      return waitOf(call)
+    })
+    expect(waits).toEqual([...waits].sort((a, b) => a - b))
+    expect(waits[2]! - waits[0]!).toBeGreaterThan(500)
+    const call = new ScriptedCall({ settings: { responsiveness: 0 } }, { finalMs: 0 }).connect()
+    const end = call.say(1000, 'I want to speak with your manager')
+    call.at(end + 800, () => call.settings({ responsiveness: 1 }))
+    call.runTo(20_000)
+    expect(waitOf(call)).toBe(800)
+  })
+
+  it('waits longer for a caller who pauses long in the middle of turns', () => {
+    const wait = (pauseMs: number) => {
+      const call = new ScriptedCall({}, { finalMs: 0 }).connect()
+      let at = 1000
+      for (let i = 0; i < 12; i++) {
+        const end = call.say(at, 'I would like to have the')
+        at = call.say(end + pauseMs, 'blue one.') + 3000
+      }
+      call.say(at, 'I want to speak with your manager')
+      call.runTo(at + 20_000)
+      return waitOf(call)
+    }
+    expect(wait(1200) - wait(300)).toBeGreaterThan(150)
+  })
+
+  it('takes the recogniser’s own judgement for what it is worth, and lets it be taken back', () => {
+    const wait = (judge: (call: ScriptedCall) => void) => {
+      const call = new ScriptedCall({}, { finalMs: 0 }).connect()
+      const end = call.say(1000, 'I would like the')
+      call.at(end + 220, () => judge(call))
+      call.runTo(20_000)
+      return waitOf(call)
+    }
+    const alone = wait(() => {})
+    const eager = wait(call => call.tell({ type: 'end-of-turn', confidence: 0.95, eager: true }))
+    const firm = wait(call => call.tell({ type: 'end-of-turn', confidence: 0.95, eager: false }))
+    const resumed = wait(call => {
+      call.tell({ type: 'end-of-turn', confidence: 0.95, eager: false })
+      call.tell({ type: 'turn-resumed' })
+    })
+    expect(alone - eager).toBeGreaterThan(50)
+    expect(eager - firm).toBeGreaterThan(400)
+    expect(resumed).toBe(alone)
+  })
+
+  it('hears from a falling voice that the caller is done, a little', () => {
+    const wait = (energyFallDb: number, pitchFallSemitones: number) => {
+      const call = new ScriptedCall({}, { finalMs: 0 }).connect()
+      call.say(1000, 'I want to speak with your manager', { energyFallDb, pitchFallSemitones })
+      call.runTo(20_000)
+      return waitOf(call)
+    }
+    expect(wait(-2, -3) - wait(10, 6)).toBeGreaterThan(100)
+    expect(wait(-60, -60)).toBeLessThan(2000)
+  })
+
+  it('is given while the agent is busy, too', () => {
+    const call = new ScriptedCall().connect()
+    call.at(500, () => call.tell({ type: 'agent-busy', busy: true }))
+    call.say(1000, 'yes')
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin', 'turn yes'])
+  })
+
+  it('is one however the recogniser cuts and revises the words', () => {
+    const call = new ScriptedCall({}, { partialMs: 200 }).connect()
+    call.say(1000, 'please cancel the order from last week')
+    call.at(1900, () => call.tellFinal(1800))
+    call.at(2500, () => call.tellFinal(2400))
+    call.runTo(20_000)
+    expect(call.turns.map(({ text }) => text)).toEqual(['please cancel the order from last week'])
+  })
+})
+
+describe('what the recogniser holds back', () => {
+  it('is asked for once, when the silence was long enough, and its wait is told apart', () => {
+    const call = new ScriptedCall({}, { finalMs: 240 }).connect()
+    call.say(1000, 'yes')
+    call.runTo(20_000)
+    expect(call.outputs.filter(({ output }) => output.type === 'finalize')).toHaveLength(1)
+    const [turn] = call.turns
+    expect(turn!.recogniserMs).toBe(240)
+    expect(turn!.observedMs).toBe(1_000_000 + turn!.givenMs)
+    expect(turn!.givenMs).toBe(1250 + turn!.endpointingMs + turn!.recogniserMs)
+  })
+
+  it('is not asked for when everything is final already', () => {
+    const call = new ScriptedCall().connect()
+    call.say(1000, 'yes')
+    call.at(1440, () => call.tellFinal(1440))
+    call.runTo(20_000)
+    expect(call.outputs.some(({ output }) => output.type === 'finalize')).toBe(false)
+    expect(call.turns[0]).toMatchObject({ text: 'yes', recogniserMs: 0, observedMs: 1_001_440 })
+  })
+
+  it('is waited for one second; then the partial is the turn, and its late final makes no second one', () => {
+    const call = new ScriptedCall({}, { finalMs: 2500 }).connect()
+    call.say(1000, 'cancel it')
+    call.runTo(2600)
+    call.say(6000, 'thanks.')
+    call.runTo(20_000)
+    expect(call.turns.map(({ text, recogniserMs }) => [text, recogniserMs])).toEqual([
+      ['cancel it', 1000],
+      ['thanks.', 1000],
+    ])
+  })
+
+  it('belongs to the next turn where the late final has more words than the partial had', () => {
+    const call = new ScriptedCall({}, { finalMs: null }).connect()
+    call.say(1000, 'cancel it')
+    call.runTo(4000)
+    expect(call.events).toEqual(['begin', 'turn cancel it'])
+    call.tell({
+      type: 'final',
+      text: 'Cancel it tomorrow.',
+      words: [
+        { text: 'Cancel', startMs: 1_000_990, endMs: 1_001_240 },
+        { text: 'it', startMs: 1_001_310, endMs: 1_001_560 },
+        { text: 'tomorrow.', startMs: 1_001_600, endMs: 1_002_000 },
+      ],
+      fromFinalize: true,
+    })
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin', 'turn cancel it', 'turn tomorrow.'])
+  })
+
+  it('does not come twice when the late final has other words at the same time', () => {
+    const call = new ScriptedCall({}, { finalMs: null }).connect()
+    call.say(1000, 'for tea please')
+    call.runTo(4000)
+    call.tell({
+      type: 'final',
+      text: 'forty, please.',
+      words: [
+        { text: 'forty,', startMs: 1_001_010, endMs: 1_001_500 },
+        { text: 'please.', startMs: 1_001_590, endMs: 1_001_850 },
+      ],
+      fromFinalize: true,
+    })
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin', 'turn for tea please'])
+  })
+
+  it('keeps the turn open when the caller speaks again before it came', () => {
+    const call = new ScriptedCall({}, { finalMs: 700 }).connect()
+    call.say(1000, 'I want to speak with your manager')
+    // Decided at about 0.6 s of silence; the voice is back 0.3 s later.
+    call.say(3050 + 900, 'or with anybody.')
+    call.runTo(20_000)
+    expect(call.turns.map(({ text }) => text)).toEqual(['I want to speak with your manager or with anybody.'])
+  })
+
+  it('may show that the caller has not finished', () => {
+    const call = new ScriptedCall({}, { partialMs: null, finalMs: 100 }).connect()
+    call.say(1000, 'I would like to')
+    call.say(2150 + 1150, 'come tomorrow.')
+    call.runTo(20_000)
+    expect(call.turns.map(({ text }) => text)).toEqual(['I would like to come tomorrow.'])
+  })
+})
+
+describe('sounds that are no words', () => {
+  it('of a mumbling caller are a blank turn', () => {
+    const call = new ScriptedCall().connect().mumble(1000, 1800)
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin', 'turn'])
+    expect(call.turns[0]).toMatchObject({ text: '', words: [], startMs: 1_001_000, endMs: 1_001_800 })
+  })
+
+  it('of a cough are nothing', () => {
+    const call = new ScriptedCall().connect().mumble(1000, 1200).voice(3000, 3400)
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin'])
+  })
+
+  it('around words leave the words alone', () => {
+    const call = new ScriptedCall().connect().mumble(1000, 1600, 250)
+    call.say(1900, 'I said yes.')
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin', 'turn I said yes.'])
+  })
+})
+
+describe('what voice activity gets wrong', () => {
+  it('words without a voice are a turn all the same', () => {
+    const call = new ScriptedCall().connect()
+    call.words(1000, 'hello there.')
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin', 'turn hello there.'])
+    expect(call.turns[0]!.endMs).toBe(1_001_550)
+  })
+
+  it('a voice that never stops does not keep the words of a turn for ever', () => {
+    const call = new ScriptedCall().connect().voice(1000, 60_000)
+    call.words(1000, 'what are your opening hours')
+    call.runTo(8000)
+    expect(call.turns.map(({ text, givenMs }) => [text, givenMs])).toEqual([['what are your opening hours', 5550]])
+  })
+
+  it('nor longer than a moment once the recogniser says that the turn is over', () => {
+    const call = new ScriptedCall().connect().voice(1000, 60_000)
+    call.words(1000, 'what are your opening hours')
+    call.at(2700, () => call.tell({ type: 'end-of-turn', confidence: 0.9, eager: false }))
+    call.runTo(8000)
+    expect(call.turns[0]!.givenMs).toBeLessThan(3500)
+  })
+
+  it('times that cannot be do not hang or lose anything', () => {
+    const call = new ScriptedCall().connect()
+    const words = [
+      { text: 'now', startMs: Number.NaN, endMs: Number.POSITIVE_INFINITY },
+      { text: ' ', startMs: 0, endMs: 0 },
+      { text: 'please.', startMs: 9e12, endMs: 8e12 },
+    ]
+    call.at(1000, () => call.tell({ type: 'voice-started', startedAt: 9e15 }))
+    call.at(1500, () => call.tell({ type: 'final', text: 'now please.', words, fromFinalize: false }))
+    call.at(1600, () => call.tell({ type: 'voice-stopped', stoppedAt: Number.NaN }))
+    call.runTo(20_000)
+    expect(call.events).toEqual(['begin', 'turn now please.'])
+  })
+})
+
+it('a monologue is given in pieces that a conversation can hold', () => {
+  const call = new ScriptedCall().connect()
+  call.at(1000, () => call.tell({ type: 'voice-started', startedAt: call.time.now() }))
+  for (let i = 0; i < 500; i++) {
+    const at = 1100 + i * 100
+    const words = Array.from({ length: 10 }, (_, k) => ({
+      text: `w${i * 10 + k}`,
+      startMs: 1_000_000 + at + k * 10,
+      endMs: 1_000_000 + at + k * 10 + 9,
+    }))
+    call.at(at + 110, () => call.tell({ type: 'final', text: '', words, fromFinalize: false }))
+  }
+  call.runTo(80_000)
+  const words = call.turns.flatMap(turn => turn.words.map(({ text }) => text))
+  expect(call.turns[0]!.words).toHaveLength(4000)
+  expect(words).toEqual(Array.from({ length: 5000 }, (_, i) => `w${i}`))
+})

@@ -16,5 +16,14 @@ export { ensureLocalCertificate, parseNameAddr, parseUri } from '@parley/sip'
 export { CallLeg } from './call-leg.ts'
 export { type DialOptions, dialLeg, type LegOptions, type LegPlant, receiveLeg } from './connect.ts'
 export { Station, type StationOptions } from './io/station.ts'
-export type { LegDirection, LegEnd, LegEvent, LegSecurity, LegState, LegTransport, ReofferPurpose, TransferReceipt } from './leg.ts'
+export type {
+  LegDirection,
+  LegEnd,
+  LegEvent,
+  LegSecurity,
+  LegState,
+  LegTransport,
+  ReofferPurpose,
+  TransferReceipt,
+} from './leg.ts'
 export { LineEnd, VirtualLine } from './virtual-line.ts'

@@ -12,11 +12,13 @@ export type {
   ToolDeclaration,
   TransitionTool,
 } from './language-model/language-model.ts'
-export { type ToneBandFilter, toneBandFilter } from './simulated/tone-band-filter.ts'
+export { RulesModel, type RulesPace } from './simulated/rules/rules-model.ts'
+export { toneBandFilter } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'
 export type {
   HeardWord,
   SpeechEvent,
+  SpeechFilter,
   SpeechStream,
   SpeechStreamOptions,
   SpeechToText,

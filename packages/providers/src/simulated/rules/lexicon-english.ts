@@ -22,25 +22,29 @@ export const ENGLISH: Lexicon = {
       sound,sounds,wishes,desire,desires,look,looking,looks,him,willing,interested,interest,speech,turn,option`),
   ),
   asking: new Set(phrases('ask,asks,asked,asking,inquire,inquires,wonder,wonders,question,questions,know')),
-  wanting: new Set(phrases('want,wants,wish,wishes,like,likes,need,needs,prefer,prefers,request,requests,ask,asks,interested')),
+  wanting: new Set(
+    phrases('want,wants,wish,wishes,like,likes,need,needs,prefer,prefers,request,requests,ask,asks,interested'),
+  ),
   subjects: new Set(phrases('caller,customer,user,client,person,they,he,she,who')),
   fillers: new Set(phrases('um,uh,er,erm,ah,oh,hmm,mm,well,so,like,okay so,hey,and,actually,honestly')),
   negators: new Set(phrases('not,never,no,without,neither,nor,none,nothing')),
-  refusing: new Set(
-    phrases('decline,declines,declined,refuse,refuses,refused,reject,rejects,rejected,disagree,disagrees,deny,denies,denied'),
-  ),
   notNegated: new Set(
-    phrases('i,we,it,that,this,thank,thanks,please,the,my,you,just,not,let,can,could,actually,sorry,wait,he,she,they,sir,madam,no'),
+    phrases(
+      'i,we,it,that,this,thank,thanks,please,the,my,you,just,not,let,can,could,actually,sorry,wait,he,she,they,sir,madam,no',
+    ),
   ),
   turns: new Set(phrases('but,instead,rather,because,however,though,actually')),
   or: new Set(['or', 'nor']),
   and: new Set(['and', 'then']),
   yes: phrases(`yes,yeah,yep,yup,yes please,sure,sure thing,ok,okay,alright,all right,of course,certainly,absolutely,
     definitely,exactly,correct,right,that is right,that is correct,that is fine,that is good,that is ok,that is it exactly,
-    sounds good,sounds great,sounds fine,works for me,that works,fine,great,perfect,good,agreed,i agree,i do,i am,i would,
-    i think so,please do,go ahead,no problem,why not,by all means,affirmative,indeed,deal,let us do that,let us do it,
-    you are right,very well,lovely,wonderful,excellent,i accept,i confirm,it is,it does`),
-  yesAnywhere: phrases(`yes,yeah,yep,yup,sure,of course,certainly,absolutely,definitely,exactly,that is right,that is correct,
+    sounds good,sounds great,sounds fine,works for me,that works,fine,great,perfect,good,agreed,i agree,i think so,please do,go ahead,no problem,why not,by all means,affirmative,indeed,deal,let us do that,let us do it,
+    you are right,very well,lovely,wonderful,excellent,i accept,i confirm`),
+  yesAlone: phrases(
+    'i do,i am,i would,i have,i did,i was,it is,it does,they are,we are,we do,i will,i can,i want to,i would like to,i would like that,i would love to',
+  ),
+  yesAnywhere:
+    phrases(`yes,yeah,yep,yup,sure,of course,certainly,absolutely,definitely,exactly,that is right,that is correct,
     that is fine,sounds good,sounds great,sounds fine,works for me,that works,go ahead,no problem,agreed,i agree,i accept,
     i confirm,perfect,that is good`),
   no: phrases(`no,nope,nah,no thanks,no thank you,not really,not now,not today,not yet,not at all,of course not,
@@ -53,16 +57,26 @@ export const ENGLISH: Lexicon = {
       [],
     ],
     decline: [
-      phrases('no,decline,declines,declined,refuse,refuses,refused,reject,rejects,rejected,disagree,disagrees,deny,denies,negative,negatively,wrong,incorrect,not correct,not right'),
+      phrases(
+        'no,decline,declines,declined,refuse,refuses,refused,reject,rejects,rejected,disagree,disagrees,deny,denies,negative,negatively,wrong,incorrect,not correct,not right',
+      ),
       [],
     ],
     done: [
-      phrases('that is all,that is it,nothing else,nothing more,done,finished,all set,no more,no further,no other questions,no more questions'),
-      phrases('that is all,that is it,nothing else,nothing more,i am done,all set,all good,that would be all,that will be all,no more,we are done,nothing'),
+      phrases(
+        'that is all,that is it,nothing else,nothing more,done,finished,all set,no more,no further,no other questions,no more questions',
+      ),
+      phrases(
+        'that is all,that is it,nothing else,nothing more,i am done,all set,all good,that would be all,that will be all,no more,we are done,nothing',
+      ),
     ],
     goodbye: [
-      phrases('goodbye,good bye,bye,hang up,hangs up,end the call,ends the call,end the conversation,say goodbye,farewell'),
-      phrases('goodbye,good bye,bye,bye bye,see you,talk to you later,have a nice day,have a good day,good night,take care'),
+      phrases(
+        'goodbye,good bye,bye,hang up,hangs up,end the call,ends the call,end the conversation,say goodbye,farewell',
+      ),
+      phrases(
+        'goodbye,good bye,bye,bye bye,see you,talk to you later,have a nice day,have a good day,good night,take care',
+      ),
     ],
     greeting: [
       phrases('greet,greets,greeted,greeting,hello,hi,says hello'),
@@ -86,35 +100,57 @@ export const ENGLISH: Lexicon = {
         did not get,come again,what did you say,excuse me,i am lost,confused,what was that,sorry what,what do you mean`),
     ],
     unsure: [
-      phrases('not know,not sure,unsure,uncertain,hesitate,hesitates,hesitant,undecided,no idea,not certain,not remember'),
-      phrases('not know,not sure,unsure,no idea,not certain,maybe,perhaps,let me think,i guess,not remember,hard to say'),
+      phrases(
+        'not know,not sure,unsure,uncertain,hesitate,hesitates,hesitant,undecided,no idea,not certain,not remember',
+      ),
+      phrases(
+        'not know,not sure,unsure,no idea,not certain,maybe,perhaps,let me think,i guess,not remember,hard to say',
+      ),
     ],
     wait: [
       phrases('wait,waits,hold,hold on,moment,minute,more time'),
-      phrases('wait,hold on,one moment,just a moment,a moment,one second,a second,just a minute,one minute,give me a minute,hang on'),
+      phrases(
+        'wait,hold on,one moment,just a moment,a moment,one second,a second,just a minute,one minute,give me a minute,hang on',
+      ),
     ],
     number: [
       phrases('number,numbers,digit,digits,phone number,telephone number,code,pin,figure,amount,quantity,how many'),
       [],
     ],
-    keys: [phrases('press,presses,pressed,pressing,key,keys,keypad,dial,dials,dialed,dialled,enter,enters,entered'), []],
+    keys: [
+      phrases('press,presses,pressed,pressing,key,keys,keypad,dial,dials,dialed,dialled,enter,enters,entered'),
+      [],
+    ],
     date: [phrases('date,dates,day,weekday,day of the week'), []],
     time: [phrases('time,times,time of day,hour'), []],
-    name: [phrases('name,names,full name,first name,last name,surname,their name,identify themselves,who they are'), []],
+    name: [
+      phrases('name,names,full name,first name,last name,surname,their name,identify themselves,who they are'),
+      [],
+    ],
     email: [phrases('email,e mail,mail address,email address,e mail address'), []],
     details: [phrases('address,details,detail,reason,information,info,problem,issue,data,message,description'), []],
     anything: [
-      phrases('anything,anything else,something,something else,any answer,any other,any response,anything at all,whatever,otherwise,other'),
+      phrases(
+        'anything,anything else,something,something else,any answer,any other,any response,anything at all,whatever,otherwise,other',
+      ),
       [],
     ],
-    succeeded: [phrases('success,successful,successfully,succeeded,succeeds,succeed,worked,works,completed,went through,was made,was found,found'), []],
+    succeeded: [
+      phrases(
+        'success,successful,successfully,succeeded,succeeds,succeed,worked,works,completed,went through,was made,was found,found',
+      ),
+      [],
+    ],
     failed: [
-      phrases('fail,fails,failed,failure,error,errors,unsuccessful,not successful,not work,did not work,could not,unavailable,not available,not possible,not found,went wrong,impossible'),
+      phrases(
+        'fail,fails,failed,failure,error,errors,unsuccessful,not successful,not work,did not work,could not,unavailable,not available,not possible,not found,went wrong,impossible',
+      ),
       [],
     ],
   },
   alike: [
-    'book,reserve,reservation,schedule,arrange,appointment,booking,slot',
+    'book,reserve,schedule,arrange',
+    'appointment,reservation,slot',
     'cancel,cancellation,call off,drop',
     'change,move,reschedule,modify,shift,postpone',
     'price,cost,charge,expensive,fee,rate',
@@ -134,7 +170,8 @@ export const ENGLISH: Lexicon = {
     'afternoon,pm',
   ].map(group => group.split(',')),
   questions: new Set(phrases('what,which,who,where,when,why,how,can,could,do,does,is,are,will,would')),
-  politeness: phrases(`yes,yeah,sure,of course,okay,ok,um,uh,well,please,it is,that is,that would be,it would be,i would like,i want,
+  politeness:
+    phrases(`yes,yeah,sure,of course,okay,ok,um,uh,well,please,it is,that is,that would be,it would be,i would like,i want,
     i will take,i will have,my name is,the name is,name is,oh,hi,hello,thanks,thank you,so,let us say,make it,make that,
     i think,how about,what about,this is,i would prefer,i prefer,can i have,could i have,can i get,could i get,then,just,
     i need,it will be,for,on,at,to,in`),

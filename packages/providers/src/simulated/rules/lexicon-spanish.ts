@@ -19,11 +19,14 @@ export const SPANISH: Lexicon = {
       gusta,gustaria,quisiera,opcion,respuesta,interesa,interesado,interesada,comenta,consulta,turno,claramente`),
   ),
   asking: new Set(phrases('pregunta,preguntan,preguntar,consulta,saber,duda')),
-  wanting: new Set(phrases('quiere,quieren,desea,desean,necesita,necesitan,pide,piden,prefiere,prefieren,solicita,gustaria,interesado,interesada')),
+  wanting: new Set(
+    phrases(
+      'quiere,quieren,desea,desean,necesita,necesitan,pide,piden,prefiere,prefieren,solicita,gustaria,interesado,interesada',
+    ),
+  ),
   subjects: new Set(phrases('cliente,clienta,usuario,usuaria,llamante,persona,interlocutor,quien')),
   fillers: new Set(phrases('eh,em,este,mm,ah,ay,oh,pues,bueno,a ver,mira,mire,oiga,oye,y,hombre')),
   negators: new Set(phrases('no,nunca,jamas,tampoco,sin,ni,nada,ningun,ninguna')),
-  refusing: new Set(phrases('rechaza,rechazan,rechazar,niega,niegan,declina,declinan,rehusa')),
   notNegated: new Set(phrases('gracias,senor,senora,senorita,yo,solo,mejor,perdon,perdone,espere,espera,prefiero,no')),
   turns: new Set(phrases('pero,sino,mejor,porque,aunque')),
   or: new Set(['o', 'u', 'ni']),
@@ -31,8 +34,10 @@ export const SPANISH: Lexicon = {
   yes: phrases(`si,si por favor,claro,claro que si,por supuesto,desde luego,vale,ok,okay,de acuerdo,correcto,exacto,exactamente,
     asi es,eso es,esta bien,muy bien,perfecto,bien,bueno,me parece bien,estupendo,genial,como no,por que no,no hay problema,
     sin problema,adelante,afirmativo,efectivamente,confirmo,lo confirmo,acepto,dale,venga,listo,excelente,cierto,
-    por favor,lo soy,lo es,seguro`),
-  yesAnywhere: phrases(`si,claro que si,por supuesto,desde luego,vale,de acuerdo,correcto,exacto,asi es,esta bien,me parece bien,
+    seguro`),
+  yesAlone: phrases('por favor,lo soy,lo es,quiero,lo quiero,tengo,soy,lo tengo,me gustaria'),
+  yesAnywhere:
+    phrases(`si,claro que si,por supuesto,desde luego,vale,de acuerdo,correcto,exacto,asi es,esta bien,me parece bien,
     perfecto,no hay problema,sin problema,adelante,confirmo,lo confirmo,acepto`),
   no: phrases(`no,no gracias,que no,claro que no,por supuesto que no,para nada,en absoluto,ahora no,todavia no,aun no,nunca,
     jamas,tampoco,negativo,de ninguna manera,mejor no,prefiero que no,creo que no,no es correcto,incorrecto,mal`),
@@ -43,7 +48,9 @@ export const SPANISH: Lexicon = {
       [],
     ],
     decline: [
-      phrases('no,que no,rechaza,rechazan,rechazar,niega,niegan,declina,negativo,negativa,negativamente,incorrecto,mal'),
+      phrases(
+        'no,que no,rechaza,rechazan,rechazar,niega,niegan,declina,negativo,negativa,negativamente,incorrecto,mal',
+      ),
       [],
     ],
     done: [
@@ -54,13 +61,12 @@ export const SPANISH: Lexicon = {
       phrases('despide,despedida,despedirse,adios,colgar,cuelga,terminar la llamada,finalizar la llamada'),
       phrases('adios,hasta luego,hasta pronto,hasta manana,chao,chau,que tenga buen dia,buenas noches,nos vemos'),
     ],
-    greeting: [
-      phrases('saluda,saludan,saludar,saludo,hola'),
-      phrases('hola,buenas,buenos dias,buenas tardes'),
-    ],
+    greeting: [phrases('saluda,saludan,saludar,saludo,hola'), phrases('hola,buenas,buenos dias,buenas tardes')],
     thanks: [phrases('agradece,agradecen,gracias,agradecer'), phrases('gracias,agradezco,muy amable')],
     person: [
-      phrases('persona,humano,humana,ser humano,agente,operador,operadora,alguien,representante,empleado,empleada,companero,encargado,encargada,responsable,persona real,asesor,asesora'),
+      phrases(
+        'persona,humano,humana,ser humano,agente,operador,operadora,alguien,representante,empleado,empleada,companero,encargado,encargada,responsable,persona real,asesor,asesora',
+      ),
       phrases(`humano,ser humano,persona real,una persona de verdad,operador,operadora,representante,hablar con alguien,con una persona,
         hablar con un agente,un agente,con el encargado,con la encargada,con un encargado,con el responsable,encargado,
         atencion al cliente,asesor,asesora,pasame con,paseme con`),
@@ -73,26 +79,52 @@ export const SPANISH: Lexicon = {
     ],
     unsure: [
       phrases('no sabe,no esta seguro,no esta segura,duda,dudas,indeciso,indecisa,no recuerda,vacila'),
-      phrases('no se,no lo se,no estoy seguro,no estoy segura,ni idea,quizas,quiza,tal vez,a lo mejor,no recuerdo,no me acuerdo,dejeme pensar,no sabria'),
+      phrases(
+        'no se,no lo se,no estoy seguro,no estoy segura,ni idea,quizas,quiza,tal vez,a lo mejor,no recuerdo,no me acuerdo,dejeme pensar,no sabria',
+      ),
     ],
     wait: [
       phrases('espera,esperar,espere,momento,un momento,mas tiempo'),
       phrases('espere,espera,un momento,un segundo,un minuto,momentito,un ratito'),
     ],
-    number: [phrases('numero,numeros,digito,digitos,cifra,cifras,codigo,pin,telefono,numero de telefono,cantidad,cuantos,cuantas'), []],
-    keys: [phrases('pulsa,pulsan,pulsar,pulsado,marca,marcan,marcar,marcado,presiona,presionar,tecla,teclas,teclea,teclear,teclado,introduce'), []],
+    number: [
+      phrases(
+        'numero,numeros,digito,digitos,cifra,cifras,codigo,pin,telefono,numero de telefono,cantidad,cuantos,cuantas',
+      ),
+      [],
+    ],
+    keys: [
+      phrases(
+        'pulsa,pulsan,pulsar,pulsado,marca,marcan,marcar,marcado,presiona,presionar,tecla,teclas,teclea,teclear,teclado,introduce',
+      ),
+      [],
+    ],
     date: [phrases('fecha,fechas,dia,dia de la semana'), []],
     time: [phrases('hora,hora del dia'), []],
-    name: [phrases('nombre,nombres,nombre completo,apellido,apellidos,nombre y apellidos,se identifica,quien es,como se llama'), []],
+    name: [
+      phrases(
+        'nombre,nombres,nombre completo,apellido,apellidos,nombre y apellidos,se identifica,quien es,como se llama',
+      ),
+      [],
+    ],
     email: [phrases('correo,correo electronico,email,e mail,direccion de correo'), []],
     details: [phrases('direccion,datos,dato,motivo,razon,informacion,problema,mensaje,descripcion,detalles'), []],
     anything: [
-      phrases('algo,algo mas,otra cosa,cualquier,cualquier cosa,cualquier otra cosa,cualquier respuesta,lo que sea,otro,otra'),
+      phrases(
+        'algo,algo mas,otra cosa,cualquier,cualquier cosa,cualquier otra cosa,cualquier respuesta,lo que sea,otro,otra',
+      ),
       [],
     ],
-    succeeded: [phrases('exito,exitoso,exitosa,correctamente,funciona,funciono,ha funcionado,se completo,completado,completada,ha ido bien,se encontro,encontrado,encontrada'), []],
+    succeeded: [
+      phrases(
+        'exito,exitoso,exitosa,correctamente,funciona,funciono,ha funcionado,se completo,completado,completada,ha ido bien,se encontro,encontrado,encontrada',
+      ),
+      [],
+    ],
     failed: [
-      phrases('falla,fallo,fallado,fallan,error,errores,no funciona,no funciono,no ha funcionado,no se pudo,no se puede,no disponible,imposible,no es posible,no se encontro,no encontrado,ha ido mal'),
+      phrases(
+        'falla,fallo,fallado,fallan,error,errores,no funciona,no funciono,no ha funcionado,no se pudo,no se puede,no disponible,imposible,no es posible,no se encontro,no encontrado,ha ido mal',
+      ),
       [],
     ],
   },
@@ -114,8 +146,11 @@ export const SPANISH: Lexicon = {
     'estado,seguimiento',
     'manana,mananas',
   ].map(group => group.split(',')),
-  questions: new Set(phrases('que,cual,cuales,quien,donde,cuando,por que,como,cuanto,cuantos,cuanta,cuantas,puede,pueden,tienen')),
-  politeness: phrases(`si,claro,vale,bueno,pues,eh,por favor,es,seria,quiero,quisiera,me gustaria,mi nombre es,me llamo,soy,hola,gracias,
+  questions: new Set(
+    phrases('que,cual,cuales,quien,donde,cuando,por que,como,cuanto,cuantos,cuanta,cuantas,puede,pueden,tienen'),
+  ),
+  politeness:
+    phrases(`si,claro,vale,bueno,pues,eh,por favor,es,seria,quiero,quisiera,me gustaria,mi nombre es,me llamo,soy,hola,gracias,
     a nombre de,pongame,ponme,prefiero,mejor,a ver,deme,dame,me pone,me da,quiero una,quiero un,entonces,para,el,la,los,las,
     a,en,al,ah,oh,creo que,pues mire`),
 }

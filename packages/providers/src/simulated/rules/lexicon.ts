@@ -35,8 +35,6 @@ export interface Lexicon {
   /** What a speaker begins with while thinking. */
   readonly fillers: ReadonlySet<string>
   readonly negators: ReadonlySet<string>
-  /** Verbs of a condition that negate what follows. */
-  readonly refusing: ReadonlySet<string>
   /** After these, a "no" at the beginning was an answer and negates nothing. */
   readonly notNegated: ReadonlySet<string>
   /** Where a negation ends. */
@@ -45,6 +43,8 @@ export interface Lexicon {
   readonly and: ReadonlySet<string>
   /** Affirmations that open a turn. */
   readonly yes: readonly string[]
+  /** Those that affirm where they are the whole turn. */
+  readonly yesAlone: readonly string[]
   /** Those that affirm wherever they stand. */
   readonly yesAnywhere: readonly string[]
   readonly no: readonly string[]

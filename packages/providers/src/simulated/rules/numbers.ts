@@ -40,11 +40,20 @@ const WORDS: Readonly<Record<Language, NumberWords>> = {
       ...counted(0, 'cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince'),
       ...counted(16, 'dieciseis diecisiete dieciocho diecinueve veinte veintiuno veintidos veintitres veinticuatro'),
       ...counted(25, 'veinticinco veintiseis veintisiete veintiocho veintinueve'),
-      ...([['una', 1], ['un', 1], ['veintiun', 21], ['veintiuna', 21]] as const),
+      ...([
+        ['una', 1],
+        ['un', 1],
+        ['veintiun', 21],
+        ['veintiuna', 21],
+      ] as const),
     ]),
     tens: new Map(counted(30, 'treinta cuarenta cincuenta sesenta setenta ochenta noventa', 10)),
     hundreds: new Map([
-      ...counted(100, 'ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos', 100),
+      ...counted(
+        100,
+        'ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos',
+        100,
+      ),
       ['cien', 100],
     ]),
     thousand: 'mil',
@@ -52,7 +61,10 @@ const WORDS: Readonly<Record<Language, NumberWords>> = {
     ordinals: new Map([
       ...counted(1, 'primero segundo tercero cuarto quinto sexto septimo octavo noveno decimo'),
       ...counted(1, 'primera segunda tercera cuarta quinta sexta septima octava novena decima'),
-      ...([['primer', 1], ['tercer', 3]] as const),
+      ...([
+        ['primer', 1],
+        ['tercer', 3],
+      ] as const),
     ]),
   },
 }

@@ -89,6 +89,8 @@ function polarityOf(
     return { polarity, plain: restIsEmpty(words, start + Math.max(yes, no), book) }
   }
   if (isUnsure(words, book)) return { polarity: null, plain: false }
+  const alone = book.yesAlone.lengthAt(words, start)
+  if (alone > 0 && start + alone === words.length) return { polarity: 'yes', plain: true }
   if (words.some((_word, i) => denied[i] === false && book.yesAnywhere.lengthAt(words, i) > 0))
     return { polarity: 'yes', plain: false }
   const negative = denied.includes(true) || words.some(word => book.negators.has(word.folded))

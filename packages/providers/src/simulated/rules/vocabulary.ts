@@ -6,9 +6,10 @@ import { PhraseBook } from './phrase-book.ts'
 import { stemOf } from './stem.ts'
 
 /** A lexicon made ready for looking things up. */
-export interface Vocabulary extends Omit<Lexicon, 'yes' | 'yesAnywhere' | 'no' | 'politeness' | 'alike'> {
+export interface Vocabulary extends Omit<Lexicon, 'yes' | 'yesAlone' | 'yesAnywhere' | 'no' | 'politeness' | 'alike'> {
   readonly language: Language
   readonly yes: PhraseBook
+  readonly yesAlone: PhraseBook
   readonly yesAnywhere: PhraseBook
   readonly no: PhraseBook
   readonly politeness: PhraseBook
@@ -33,6 +34,7 @@ function ready(language: Language, lexicon: Lexicon): Vocabulary {
     ...lexicon,
     language,
     yes: new PhraseBook(lexicon.yes),
+    yesAlone: new PhraseBook(lexicon.yesAlone),
     yesAnywhere: new PhraseBook(lexicon.yesAnywhere),
     no: new PhraseBook(lexicon.no),
     politeness: new PhraseBook(lexicon.politeness),

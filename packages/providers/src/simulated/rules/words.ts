@@ -45,7 +45,10 @@ const TAILS: Readonly<Record<string, string>> = { m: 'am', re: 'are', ll: 'will'
 
 /** Small letters, no accents. */
 export function fold(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}+/gu, '').toLowerCase()
+  return text
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
 }
 
 /** The words of the first 8192 characters. */

@@ -25,6 +25,7 @@ const PREPOSITIONS: Readonly<Record<Language, readonly string[]>> = {
   es: ['las', 'la'],
 }
 const NAMED: Readonly<Record<string, number>> = { noon: 12, midday: 12, midnight: 0, mediodia: 12, medianoche: 0 }
+const PARTS_OF_HOUR = new Map(Object.entries({ half: 30, quarter: 15, media: 30, cuarto: 15 }))
 const MINUTES = [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55]
 /** People make no appointments at night: "at three" is in the afternoon, "at eight" in the morning. */
 const LAST_AFTERNOON_HOUR = 7
@@ -56,8 +57,7 @@ export function written(time: SpokenTime, offered: readonly SpokenTime[] = []): 
 
 function timeAt(words: readonly Word[], at: number, language: Language, bare: boolean): SpokenTime | null {
   const word = words[at]!.folded
-  if (Object.hasOwn(NAMED, word))
-    return { from: at, to: at + 1, hour: NAMED[word]!, minute: 0, ambiguous: false }
+  if (Object.hasOwn(NAMED, word)) return { from: at, to: at + 1, hour: NAMED[word]!, minute: 0, ambiguous: false }
   const read = language === 'en' ? readEnglish(words, at) : readSpanish(words, at)
   if (read === null || read.hour > 23 || read.minute > 59) return null
   const half = halfOfDay(words, read.to, language)
@@ -83,7 +83,7 @@ function readEnglish(words: readonly Word[], at: number): Read | null {
 
 /** "half past nine", "a quarter to four", "ten past three". */
 function pastOrTo(words: readonly Word[], at: number): Read | null {
-  const named = { half: 30, quarter: 15 }[words[at]!.folded]
+  const named = PARTS_OF_HOUR.get(words[at]!.folded)
   const number = numberAt(words, at, 'en')
   const minutes = named ?? number?.value ?? 60
   const link = named === undefined ? number!.to : at + 1
@@ -100,14 +100,13 @@ function readSpanish(words: readonly Word[], at: number): Read | null {
   const hour = read(words, at, 'es')
   if (hour === null || hour.sure) return hour
   const [link, part] = [words[hour.to]?.folded, words[hour.to + 1]?.folded]
-  const named = { media: 30, cuarto: 15 }[part ?? '']
+  const named = PARTS_OF_HOUR.get(part ?? '')
   const minutes = named ?? numberAt(words, hour.to + 1, 'es')?.value
   const to = named === undefined ? (numberAt(words, hour.to + 1, 'es')?.to ?? hour.to) : hour.to + 2
   if (minutes === undefined || minutes > 59) return hour
   if (link === 'y' && (named !== undefined || MINUTES.includes(minutes)))
     return { hour: hour.hour, minute: minutes, to, sure: named !== undefined }
-  if (link === 'menos')
-    return { hour: hour.hour === 1 ? 12 : hour.hour - 1, minute: 60 - minutes, to, sure: true }
+  if (link === 'menos') return { hour: hour.hour === 1 ? 12 : hour.hour - 1, minute: 60 - minutes, to, sure: true }
   return hour
 }
 
@@ -119,15 +118,26 @@ function read(words: readonly Word[], at: number, language: Language): Read | nu
   const hour = numberAt(words, at, language)
   if (hour === null || hour.value > 23 || hour.digits.length > 2) return null
   const [clock, o] = [words[hour.to], words[hour.to + 1]]
-  if (clock?.folded === "o'clock" || clock?.folded === 'oclock') return { hour: hour.value, minute: 0, to: hour.to + 1, sure: true }
-  if (clock?.folded === 'o' && o?.folded === 'clock') return { hour: hour.value, minute: 0, to: hour.to + 2, sure: true }
+  if (clock?.folded === "o'clock" || clock?.folded === 'oclock')
+    return { hour: hour.value, minute: 0, to: hour.to + 1, sure: true }
+  if (clock?.folded === 'o' && o?.folded === 'clock')
+    return { hour: hour.value, minute: 0, to: hour.to + 2, sure: true }
   const minute = numberAt(words, hour.to, language)
-  const inFigures = minute !== null && /^[0-5][0-9]$/.test(words[hour.to]!.folded) && /^[0-9]/.test(words[at]!.folded)
-  const inWords = minute !== null && MINUTES.includes(minute.value) && minute.value >= 10 && !/^[0-9]/.test(words[at]!.folded)
-  if (minute !== null && hour.value >= 1 && (inWords || inFigures) && !(inWords && clock!.afterBreak))
-    return { hour: hour.value, minute: minute.value, to: minute.to, sure: inFigures }
-  if (inFigures) return { hour: hour.value, minute: minute.value, to: minute.to, sure: true }
+  if (minute !== null && isClock(words[at]!, clock!))
+    return { hour: hour.value, minute: minute.value, to: minute.to, sure: true }
+  if (minute !== null && hour.value > 0 && !/^[0-9]/.test(words[at]!.folded) && isMinutes(minute.value, clock!))
+    return { hour: hour.value, minute: minute.value, to: minute.to, sure: false }
   return { hour: hour.value, minute: 0, to: hour.to, sure: false }
+}
+
+/** 10:30 or 10.30: one mark between the figures. */
+function isClock(hour: Word, minute: Word): boolean {
+  const oneMark = minute.afterBreak && minute.start === hour.end + 1
+  return oneMark && /^[0-9]{1,2}$/.test(hour.folded) && /^[0-5][0-9]$/.test(minute.folded)
+}
+
+function isMinutes(value: number, word: Word): boolean {
+  return value >= 10 && MINUTES.includes(value) && !word.afterBreak
 }
 
 function halfOfDay(
@@ -138,7 +148,10 @@ function halfOfDay(
   const glued = /^[0-9]{1,2}(am|pm)$/.exec(words[at]?.folded ?? '')
   if (glued !== null) return { half: glued[1] === 'am' ? 'morning' : 'afternoon', to: at + 1 }
   const [first, second, third] = [0, 1, 2].map(i => words[at + i]?.folded ?? '')
-  for (const [letter, half] of [['a', 'morning'], ['p', 'afternoon']] as const) {
+  for (const [letter, half] of [
+    ['a', 'morning'],
+    ['p', 'afternoon'],
+  ] as const) {
     if (first === `${letter}m`) return { half, to: at + 1 }
     if (first === letter && second === 'm') return { half, to: at + 2 }
   }

@@ -1,0 +1,124 @@
+import type { Language } from './language.ts'
+import type { Concept } from './lexicon.ts'
+import { numberAt } from './numbers.ts'
+import { PhraseBook } from './phrase-book.ts'
+import { quotesIn } from './quotes.ts'
+import type { Turn } from './turn.ts'
+import { type Vocabulary, vocabulary } from './vocabulary.ts'
+import { type Word, wordsOf } from './words.ts'
+
+/** What a condition looks for in a turn: a stem, a number, or a concept. */
+type Sign =
+  | { readonly by: 'stem'; readonly stem: string }
+  | { readonly by: 'number'; readonly key: string }
+  | { readonly by: 'concept'; readonly concept: Concept }
+
+/** "…wants to book or to cancel" has two; any of them is enough. */
+export interface Alternative {
+  readonly negated: boolean
+  /** The caller asks about it or wants it, and does not give it. */
+  readonly wanting: boolean
+  readonly signs: readonly Sign[]
+}
+
+export interface Condition {
+  /** What was in quotes: to be said word for word. */
+  readonly quotes: readonly (readonly string[])[]
+  readonly alternatives: readonly Alternative[]
+}
+
+const MOST_ALTERNATIVES = 64
+
+/** Takes a condition of a flow, as people write them, apart. */
+export function conditionOf(text: string, language: Language): Condition {
+  const { quotes, rest } = quotesIn(text, () => ' , ')
+  const book = vocabulary(language)
+  const words = wordsOf(rest, language)
+  const alternatives: Alternative[] = []
+  let negated = false
+  for (const part of parts(words, book).slice(0, MOST_ALTERNATIVES)) {
+    // "does not want this or that" negates both; a verb of its own begins anew.
+    const anew = part[0]!.afterBreak || part.slice(0, 2).some(word => book.telling.has(word.folded))
+    const alternative = alternativeOf(part, negated && !anew, book)
+    negated = alternative.negated
+    if (alternative.signs.length > 0 || alternative.negated) alternatives.push(alternative)
+  }
+  const spoken = quotes.map(quote => wordsOf(quote, language).map(word => word.folded))
+  return { quotes: spoken.filter(quote => quote.length > 0), alternatives }
+}
+
+/** The words between "or" and punctuation. */
+function parts(words: readonly Word[], book: Vocabulary): Word[][] {
+  const all: Word[][] = [[]]
+  for (const word of words) {
+    if (word.afterBreak || book.or.has(word.folded)) all.push([])
+    if (!book.or.has(word.folded)) all.at(-1)!.push(word)
+  }
+  return all.filter(part => part.length > 0)
+}
+
+function alternativeOf(words: readonly Word[], negatedBefore: boolean, book: Vocabulary): Alternative {
+  const asking = words.some(word => book.asking.has(word.folded))
+  const wanting = words.some(word => book.wanting.has(word.folded))
+  const signs: Sign[] = []
+  let negated = negatedBefore
+  for (let at = 0; at < words.length; ) {
+    const { concept, length } = conceptAt(words, at, book)
+    const word = words[at]!
+    if (concept !== null && !isSubject(words, at, book) && !(asking && GIVEN.has(concept))) {
+      signs.push({ by: 'concept', concept })
+      at += length
+      continue
+    }
+    const number = book.grammar.has(word.folded) ? null : numberAt(words, at, book.language)
+    if (number !== null) signs.push({ by: 'number', key: `#${number.value}` })
+    else if (book.negators.has(word.folded)) negated = true
+    else if (!book.grammar.has(word.folded) && !book.telling.has(word.folded))
+      signs.push({ by: 'stem', stem: word.stem })
+    at = number?.to ?? at + 1
+  }
+  return settled(signs, negated, wanting)
+}
+
+/** "does not agree" is a refusal, "does not refuse" an agreement. */
+function settled(signs: readonly Sign[], negated: boolean, wanting: boolean): Alternative {
+  const first = signs[0]
+  if (!negated || first?.by !== 'concept' || !(first.concept === 'agree' || first.concept === 'decline'))
+    return { negated, wanting, signs }
+  const opposite: Sign = { by: 'concept', concept: first.concept === 'agree' ? 'decline' : 'agree' }
+  return { negated: false, wanting, signs: [opposite, ...signs.slice(1)] }
+}
+
+/** Asked about they are topics, given they show in the turn by their form. */
+const GIVEN: ReadonlySet<Concept> = new Set(['number', 'date', 'time', 'name', 'email', 'details'] as const)
+
+function conceptAt(words: readonly Word[], at: number, book: Vocabulary): { concept: Concept | null; length: number } {
+  let best: { concept: Concept | null; length: number } = { concept: null, length: 0 }
+  for (const [concept, found] of book.inConditions) {
+    const length = found.lengthAt(words, at)
+    if (length > best.length) best = { concept, length }
+  }
+  // "does not want to", "no quiere": there it negates a verb. Alone ("says no") it is an answer.
+  const alone = best.concept !== 'decline' || best.length > 1 || !isBareNo(words, at, book)
+  return alone ? best : { concept: null, length: 0 }
+}
+
+function isBareNo(words: readonly Word[], at: number, book: Vocabulary): boolean {
+  const { folded } = words[at]!
+  return book.negators.has(folded) && at < words.length - 1 && !book.and.has(words[at + 1]!.folded)
+}
+
+/** "The person wants…", "who is…": not somebody that is asked for. */
+function isSubject(words: readonly Word[], at: number, book: Vocabulary): boolean {
+  return at <= 1 && book.subjects.has(words[at]!.folded) && at < words.length - 1
+}
+
+/** Whether the phrases stand in the turn; made once for a condition's quotes. */
+export function saysAny(turn: Turn, quotes: Condition['quotes']): number {
+  let longest = 0
+  for (const quote of quotes) {
+    const book = new PhraseBook([quote.join(' ')])
+    if (book.isIn(turn.words)) longest = Math.max(longest, quote.length)
+  }
+  return longest
+}

@@ -1,0 +1,78 @@
+import type { ChatMessage } from '../../language-model/language-model.ts'
+
+/** One turn of the caller, and what the agent had said before it. */
+export interface Exchange {
+  readonly agent: string
+  readonly caller: string
+  /** Keys that were pressed in it. */
+  readonly digits: string | null
+}
+
+/** What the rules look at of a conversation. */
+export interface Conversation {
+  /** Turns of the caller, the newest first. */
+  readonly exchanges: readonly Exchange[]
+  /** The caller's turn that nobody has answered yet; null when the agent spoke last. */
+  readonly open: Exchange | null
+  /** What the agent said last; "" if nothing. */
+  readonly agent: string
+  /** All that the agent said, the newest first. */
+  readonly agentSaid: readonly string[]
+  /** The newest tool result after the caller's newest turn. */
+  readonly result: string | null
+  /** Calls made since that turn. */
+  readonly calls: readonly { readonly name: string; readonly argumentsText: string }[]
+  readonly system: string
+}
+
+const MOST_MESSAGES = 400
+const MOST_CHARACTERS = 8192
+
+/** Reads the newest messages; texts are cut at 8192 characters. */
+export function conversationIn(messages: readonly ChatMessage[]): Conversation {
+  const exchanges: Exchange[] = []
+  const agentSaid: string[] = []
+  let open: Exchange | null = null
+  let result: string | null = null
+  let calls: { name: string; argumentsText: string }[] = []
+  let agent = ''
+  for (const message of messages.slice(-MOST_MESSAGES)) {
+    const content = message.content.slice(0, MOST_CHARACTERS)
+    if (message.role === 'user') {
+      open = { ...callerTurn(content), agent }
+      exchanges.unshift(open)
+      result = null
+      calls = []
+    } else if (message.role === 'assistant') {
+      calls.push(...(message.toolCalls ?? []).map(({ name, argumentsText }) => ({ name, argumentsText })))
+      const said = withoutNotes(content)
+      if (said === '') continue
+      agent = said
+      agentSaid.unshift(said)
+      if (message.toolCalls === undefined || message.toolCalls.length === 0) open = null
+    } else if (message.role === 'tool') result = content
+  }
+  const system = messages.find(message => message.role === 'system')?.content.slice(0, MOST_CHARACTERS) ?? ''
+  return { exchanges, open, agent, agentSaid, result, calls, system }
+}
+
+/** Notes stand in brackets: "[pressed 12#]", "[interrupted]". Keys that a note names are part of the turn. */
+function callerTurn(content: string): { caller: string; digits: string | null } {
+  let digits: string | null = null
+  for (const note of notes(content)) {
+    const keys = note
+      .slice(1, -1)
+      .split(/\s+/)
+      .filter(word => /^[0-9*#]{1,64}$/.test(word))
+    if (keys.length > 0) digits = keys.join('')
+  }
+  return { caller: withoutNotes(content), digits }
+}
+
+function withoutNotes(content: string): string {
+  return content.replace(/\[[^[\]]{0,200}\]/g, ' ').trim()
+}
+
+function notes(content: string): string[] {
+  return content.match(/\[[^[\]]{0,200}\]/g) ?? []
+}

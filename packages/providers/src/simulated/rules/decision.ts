@@ -1,0 +1,140 @@
+import type { GenerationBrief, GenerationRequest, TransitionTool } from '../../language-model/language-model.ts'
+import { choose } from './choice.ts'
+import { type Conversation, conversationIn } from './conversation.ts'
+import { destinationIn } from './destination.ts'
+import { fill } from './fill.ts'
+import { type Language, languageOfTag } from './language.ts'
+import type { Answer } from './matching.ts'
+import { digitsToPress } from './menu.ts'
+import { propertiesOf } from './property.ts'
+import { replyTo } from './reply.ts'
+import { questionsIn } from './speech/instruction.ts'
+import { resultAsText } from './tool-result.ts'
+import { useTool } from './tools.ts'
+import { type Turn, understand } from './turn.ts'
+
+/** What the model does: words to say, or one tool to call, or neither. */
+export interface Decision {
+  readonly text: string
+  readonly call: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> } | null
+}
+
+const NOTHING: Decision = { text: '', call: null }
+type ReplyBrief = Extract<GenerationBrief, { purpose: 'reply' }>
+type FillBrief = Extract<GenerationBrief, { prompt: string }>
+
+/** The whole of the model: a function of the request. */
+export function decide(request: GenerationRequest): Decision {
+  const conversation = conversationIn(request.messages)
+  const brief = request.brief ?? briefOf(request)
+  const language = languageOfTag(brief.language, conversation.exchanges[0]?.caller || conversation.agent)
+  switch (brief.purpose) {
+    case 'reply':
+      return reply(brief, request, conversation, language)
+    case 'decide':
+      return transition(brief.transitions, newestAnswer(conversation, language), request, language) ?? NOTHING
+    default:
+      return filled(brief, request, conversation, language)
+  }
+}
+
+/** Somebody who does not say what is asked for wants a tool called, or a reply. */
+function briefOf({ toolChoice }: GenerationRequest): GenerationBrief {
+  if (typeof toolChoice === 'object')
+    return { purpose: 'arguments', language: 'multi', prompt: '', tool: toolChoice.name }
+  return { purpose: 'reply', language: 'multi', instruction: '', reason: 'user_turn', transitions: [] }
+}
+
+function reply(
+  brief: ReplyBrief,
+  request: GenerationRequest,
+  conversation: Conversation,
+  language: Language,
+): Decision {
+  const answer = brief.reason === 'tool_result' ? resultOf(conversation, language) : openAnswer(conversation, language)
+  const way = answer === null ? null : choose(offered(brief.transitions, request), answer, language)
+  const ways = new Set(brief.transitions.map(({ tool }) => tool))
+  const tools = allowedTools(request).filter(tool => !ways.has(tool.name))
+  const asks = brief.reason === 'user_turn' || brief.reason === 'enter' || brief.reason === 'return'
+  const use = asks && answer !== null ? useTool(tools, answer, conversation, language) : null
+  if (way !== null && way.score >= (use?.score ?? 0)) return { text: '', call: { name: way.tool, arguments: {} } }
+  if (use?.do === 'call') return { text: '', call: { name: use.name, arguments: use.arguments } }
+  if (use?.do === 'ask' && brief.reason === 'user_turn') return { text: use.question, call: null }
+  return { text: replyTo(brief, conversation, language), call: null }
+}
+
+function transition(
+  transitions: readonly TransitionTool[],
+  answers: readonly Answer[],
+  request: GenerationRequest,
+  language: Language,
+): Decision | null {
+  for (const answer of answers) {
+    const way = choose(offered(transitions, request), answer, language)
+    if (way !== null) return { text: '', call: { name: way.tool, arguments: {} } }
+  }
+  return null
+}
+
+/** What a choice without words is about: a result that came after the caller's turn, then the turn itself. */
+function newestAnswer(conversation: Conversation, language: Language): Answer[] {
+  const result = resultOf(conversation, language)
+  const exchange = conversation.exchanges[0]
+  const turn = exchange === undefined ? [] : [answerOf(exchange, language)]
+  return [...(result === null ? [] : [result]), ...turn]
+}
+
+function openAnswer({ open }: Conversation, language: Language): Answer | null {
+  return open === null ? null : answerOf(open, language)
+}
+
+function answerOf(exchange: { caller: string; digits: string | null; agent: string }, language: Language): Answer {
+  const question = questionsIn(exchange.agent).at(-1) ?? exchange.agent
+  return {
+    turn: understand(exchange.caller, exchange.digits, language),
+    question: question === '' ? null : understand(question, null, language),
+  }
+}
+
+function resultOf({ result }: Conversation, language: Language): Answer | null {
+  if (result === null) return null
+  const { text, failed } = resultAsText(result)
+  const told = understand(text, null, language)
+  const turn: Turn = {
+    ...told,
+    polarity: null,
+    plain: false,
+    concepts: new Set([...told.concepts, failed ? ('failed' as const) : ('succeeded' as const)]),
+  }
+  return { turn, question: null }
+}
+
+function filled(
+  brief: FillBrief,
+  request: GenerationRequest,
+  conversation: Conversation,
+  language: Language,
+): Decision {
+  const tool = allowedTools(request).find(({ name }) => name === brief.tool)
+  if (tool === undefined) return NOTHING
+  const { values } = fill(tool.parameters, conversation, language, true)
+  const special = specialValue(brief, conversation, language)
+  const name = propertiesOf(tool.parameters, language)[0]?.name
+  const all = special === null || name === undefined ? values : { ...values, [name]: special }
+  return { text: '', call: { name: tool.name, arguments: all } }
+}
+
+function specialValue(brief: FillBrief, conversation: Conversation, language: Language): string | null {
+  if (brief.purpose === 'digits') return digitsToPress(brief.prompt, conversation, language)
+  return brief.purpose === 'transfer_destination' ? destinationIn(brief.prompt, conversation, language) : null
+}
+
+function offered(transitions: readonly TransitionTool[], request: GenerationRequest): TransitionTool[] {
+  const names = new Set(allowedTools(request).map(({ name }) => name))
+  return transitions.filter(({ tool }) => names.has(tool))
+}
+
+function allowedTools({ tools = [], toolChoice = 'auto' }: GenerationRequest): NonNullable<GenerationRequest['tools']> {
+  if (toolChoice === 'none') return []
+  return typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools
+}

@@ -1,0 +1,56 @@
+import type { Conversation, Exchange } from './conversation.ts'
+import type { Language } from './language.ts'
+import type { Kind, Property } from './property.ts'
+import { questionsIn } from './speech/instruction.ts'
+import { type Turn, understand } from './turn.ts'
+import { fold } from './words.ts'
+
+/** A turn of the caller with what was asked before it. */
+export interface Evidence {
+  readonly exchange: Exchange
+  readonly turn: Turn
+  /** The agent's questions before it; all that the agent said where that was no question. */
+  readonly question: Turn
+}
+
+/** What the reading of one value knows beside the turn. */
+export interface Asked {
+  /** The agent had asked for it. */
+  readonly asked: boolean
+  readonly language: Language
+  /** Today, "2026-01-05", where the conversation says it. */
+  readonly today: string | null
+}
+
+const MOST_TURNS = 60
+
+/** How a question for a value of the kind sounds, folded. */
+const ASKED: Readonly<Partial<Record<Kind, RegExp>>> = {
+  email: /\b(?:e-?mail|correo)\b/,
+  phone: /\b(?:phone|telefono|movil|celular|reach you|call you back)\b/,
+  name: /\b(?:name|nombre|apellido|apellidos|llama|who)\b/,
+  date: /\b(?:day|date|when|dia|fecha|cuando)\b/,
+  time: /\b(?:time|hour|when|hora|cuando)\b/,
+  digits: /\b(?:number|code|digits|pin|numero|codigo|cifras|digitos)\b/,
+  number: /\b(?:how many|how much|how old|number|cuantos|cuantas|cuanto|numero)\b/,
+}
+
+/** The newest 60 turns of the caller, the newest first. */
+export function evidenceIn(conversation: Conversation, language: Language): Evidence[] {
+  return conversation.exchanges.slice(0, MOST_TURNS).map(exchange => {
+    const questions = questionsIn(exchange.agent)
+    const question = questions.length > 0 ? questions.join(' ') : exchange.agent
+    return {
+      exchange,
+      turn: understand(exchange.caller, exchange.digits, language),
+      question: understand(question, null, language),
+    }
+  })
+}
+
+/** How much the question was about the property: shared words, and one more where it asks for values of its kind. */
+export function relevance({ question }: Evidence, property: Property): number {
+  let shared = 0
+  for (const stem of property.about) if (question.said.has(stem) || question.denied.has(stem)) shared++
+  return shared + (ASKED[property.kind]?.test(fold(question.text)) === true ? 1 : 0)
+}

@@ -1,0 +1,91 @@
+import type { Conversation } from './conversation.ts'
+import { type Evidence, evidenceIn, relevance } from './evidence.ts'
+import type { Language } from './language.ts'
+import { type Property, propertiesOf, type Schema } from './property.ts'
+import { readValue } from './read-value.ts'
+import { strippedAnswer } from './values/answer.ts'
+import { shortAnswer } from './values/names.ts'
+
+export interface Filled {
+  readonly values: Readonly<Record<string, unknown>>
+  /** Required members that the conversation does not give. */
+  readonly missing: readonly Property[]
+  /** Members whose value stands in the caller's newest turn. */
+  readonly fresh: readonly string[]
+}
+
+const DEEPEST = 4
+
+/**
+ * Fills an object by its JSON schema with what the caller said, the newest turn first. What was not said is left out.
+ * `guessing`: a required name or text that nobody asked for is taken from the newest turn as a whole.
+ */
+export function fill(schema: Schema, conversation: Conversation, language: Language, guessing: boolean): Filled {
+  const today = /\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b/.exec(conversation.system)?.[0] ?? null
+  return fillFrom(schema, evidenceIn(conversation, language), { language, today, guessing, depth: 0 })
+}
+
+interface Filling {
+  readonly language: Language
+  readonly today: string | null
+  readonly guessing: boolean
+  readonly depth: number
+}
+
+function fillFrom(schema: Schema, evidence: readonly Evidence[], filling: Filling): Filled {
+  const properties = propertiesOf(schema, filling.language)
+  const values: [string, unknown][] = []
+  const missing: Property[] = []
+  const fresh: string[] = []
+  for (const property of properties) {
+    const found = findValue(property, properties, evidence, filling)
+    if (found !== null) values.push([property.name, found.value])
+    else if (property.required) missing.push(property)
+    if (found?.turn === 0) fresh.push(property.name)
+  }
+  return { values: Object.fromEntries(values), missing, fresh }
+}
+
+interface Found {
+  readonly value: unknown
+  /** Which turn says it, 0 the newest; -1 none in particular. */
+  readonly turn: number
+}
+
+function findValue(
+  property: Property,
+  siblings: readonly Property[],
+  evidence: readonly Evidence[],
+  filling: Filling,
+): Found | null {
+  if (Object.hasOwn(property.schema, 'const')) return { value: property.schema.const, turn: -1 }
+  if (property.kind === 'object') return objectIn(property, evidence, filling)
+  const rivals = siblings.filter(other => other !== property && other.kind === property.kind)
+  for (const [turn, piece] of evidence.entries()) {
+    const relevant = relevance(piece, property)
+    // An answer to the question for another value of the same kind.
+    if (rivals.some(rival => relevance(piece, rival) > relevant)) continue
+    const value = readValue(property, piece, { asked: relevant > 0, language: filling.language, today: filling.today })
+    if (value !== undefined && isShortEnough(property, value)) return { value, turn }
+  }
+  const guess = filling.guessing && property.required ? guessed(property, evidence[0], filling.language) : null
+  return guess === null || !isShortEnough(property, guess) ? null : { value: guess, turn: 0 }
+}
+
+function objectIn(property: Property, evidence: readonly Evidence[], filling: Filling): Found | null {
+  if (filling.depth >= DEEPEST) return null
+  const inner = fillFrom(property.schema, evidence, { ...filling, depth: filling.depth + 1 })
+  const empty = Object.keys(inner.values).length === 0 || inner.missing.length > 0
+  return empty ? null : { value: inner.values, turn: inner.fresh.length > 0 ? 0 : -1 }
+}
+
+/** Where nothing says what the newest turn answers, it may answer this. */
+function guessed(property: Property, newest: Evidence | undefined, language: Language): string | null {
+  if (newest === undefined || newest.turn.plain || newest.turn.substance === 0) return null
+  if (property.kind === 'text') return strippedAnswer(newest.exchange.caller, language) || null
+  return property.kind === 'name' ? shortAnswer(newest.exchange.caller, newest.turn.words, language) : null
+}
+
+function isShortEnough({ schema }: Property, value: unknown): boolean {
+  return typeof value !== 'string' || typeof schema.maxLength !== 'number' || value.length <= schema.maxLength
+}

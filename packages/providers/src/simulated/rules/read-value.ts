@@ -1,0 +1,100 @@
+import type { Asked, Evidence } from './evidence.ts'
+import { isSchema, type Property, type Schema, typeOf } from './property.ts'
+import { strippedAnswer } from './values/answer.ts'
+import { timeIn } from './values/clock.ts'
+import { dateIn } from './values/days.ts'
+import { digitRuns } from './values/digit-runs.ts'
+import { emailIn } from './values/emails.ts'
+import { mentionedMember, mentionedMembers } from './values/members.ts'
+import { nameIn } from './values/names.ts'
+import { numberFor } from './values/quantities.ts'
+
+const LEAST_PHONE_DIGITS = 7
+const LEAST_ASKED_PHONE_DIGITS = 4
+
+/** The property's value by one turn of the caller; undefined: it says none. */
+export function readValue(property: Property, evidence: Evidence, context: Asked): unknown {
+  const { exchange, turn } = evidence
+  const { asked, language } = context
+  switch (property.kind) {
+    case 'enum':
+      return mentionedMember(property.schema, evidence, asked, language)
+    case 'boolean':
+      return truth(property, evidence, asked)
+    case 'number':
+      return numberFor(property, turn, exchange.digits, asked, language)
+    case 'list':
+      return list(property.schema, evidence, context)
+    case 'email':
+      return emailIn(exchange.caller, language) ?? undefined
+    case 'phone':
+      return phone(evidence, context)
+    case 'digits':
+      return digits(property, evidence, context)
+    case 'name':
+      return oneName(property, nameIn(exchange.caller, asked && !turn.plain, language))
+    case 'date':
+      return dateIn(property.schema, evidence, context)
+    case 'time':
+      return timeIn(evidence, context)
+    case 'text':
+      return asked && !turn.plain && turn.substance > 0
+        ? strippedAnswer(exchange.caller, language) || undefined
+        : undefined
+    case 'object':
+      return undefined
+  }
+}
+
+/** Yes or no to the question about it, or a sentence that says it or denies it. */
+function truth(property: Property, { turn }: Evidence, asked: boolean): boolean | undefined {
+  if (asked && turn.polarity !== null) return turn.polarity === 'yes'
+  const count = (stems: ReadonlySet<string>) => [...property.called].filter(stem => stems.has(stem)).length
+  const enough = Math.ceil(property.called.size * 0.6)
+  if (enough > 0 && count(turn.denied) >= enough) return false
+  return enough > 0 && count(turn.said) >= enough && !turn.asks ? true : undefined
+}
+
+function list(schema: Schema, evidence: Evidence, { asked, language }: Asked): unknown[] | undefined {
+  const items = isSchema(schema.items) ? schema.items : {}
+  if (Array.isArray(items.enum)) {
+    const members = mentionedMembers(items, evidence.turn, language)
+    return members.length > 0 ? members : undefined
+  }
+  if (!asked || evidence.turn.plain || typeOf(items) !== 'string') return undefined
+  const parts = evidence.exchange.caller
+    .split(/,|;| (?:and|y|e) /i)
+    .map(part => strippedAnswer(part, language))
+    .filter(part => part !== '')
+  return parts.length > 0 ? parts.slice(0, 20) : undefined
+}
+
+function phone({ exchange, turn }: Evidence, { asked, language }: Asked): string | undefined {
+  const least = asked ? LEAST_ASKED_PHONE_DIGITS : LEAST_PHONE_DIGITS
+  const keys = exchange.digits?.replace(/[^0-9]/g, '') ?? ''
+  if (keys.length >= least) return keys
+  const run = digitRuns(exchange.caller, turn.words, language).find(({ digits: said }) => said.length >= least)
+  return run === undefined ? undefined : `${run.international ? '+' : ''}${run.digits}`
+}
+
+/** A code in figures, or in letters and figures: asked for, or named before it ("my order number is 12"). */
+function digits(property: Property, { exchange, turn }: Evidence, { asked, language }: Asked): string | undefined {
+  const keys = exchange.digits?.replace(/#$/, '') ?? ''
+  if (asked && keys !== '') return keys
+  const named = turn.words.findIndex(word => property.about.has(word.stem))
+  if (!asked && named < 0) return undefined
+  const from = asked ? 0 : named
+  const mixed = turn.words.slice(from).find(word => /[0-9]/.test(word.folded) && /[a-z]/.test(word.folded))
+  if (mixed !== undefined) return exchange.caller.slice(mixed.start, mixed.end)
+  return digitRuns(exchange.caller, turn.words, language).find(run => run.from >= from)?.digits
+}
+
+/** The part of the name that is wanted. */
+function oneName(property: Property, name: string | null): string | undefined {
+  if (name === null) return undefined
+  const called = property.name.toLowerCase()
+  const parts = name.split(' ')
+  if (/first|given|pila/.test(called)) return parts[0]
+  if (/last|sur|family|apellido/.test(called)) return parts.length > 1 ? parts.slice(1).join(' ') : parts[0]
+  return name
+}

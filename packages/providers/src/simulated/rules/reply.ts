@@ -1,0 +1,106 @@
+import type { GenerationBrief } from '../../language-model/language-model.ts'
+import type { Conversation } from './conversation.ts'
+import type { Language } from './language.ts'
+import { questionsIn, type Speech, speechOf } from './speech/instruction.ts'
+import { resultInWords } from './tool-result.ts'
+import { understand } from './turn.ts'
+
+type ReplyBrief = Extract<GenerationBrief, { purpose: 'reply' }>
+
+interface Phrases {
+  readonly help: string
+  readonly moment: string
+  readonly notUnderstood: string
+  readonly sayAgain: string
+  readonly stillThere: string
+  readonly done: string
+  readonly anythingElse: string
+  readonly welcome: string
+  readonly hello: string
+}
+
+const PHRASES: Readonly<Record<Language, Phrases>> = {
+  en: {
+    help: 'How can I help you?',
+    moment: 'One moment, please.',
+    notUnderstood: 'I am sorry, I did not get that.',
+    sayAgain: 'Could you say it again?',
+    stillThere: 'Are you still there?',
+    done: 'That is done.',
+    anythingElse: 'Can I help you with anything else?',
+    welcome: 'You are welcome.',
+    hello: 'Hello.',
+  },
+  es: {
+    help: '¿En qué puedo ayudarle?',
+    moment: 'Un momento, por favor.',
+    notUnderstood: 'Perdone, no le he entendido.',
+    sayAgain: '¿Puede repetirlo?',
+    stillThere: '¿Sigue ahí?',
+    done: 'Ya está hecho.',
+    anythingElse: '¿Puedo ayudarle en algo más?',
+    welcome: 'De nada.',
+    hello: 'Hola.',
+  },
+}
+
+/** What is said where no transition holds and no tool is called. */
+export function replyTo(brief: ReplyBrief, conversation: Conversation, language: Language): string {
+  const phrases = PHRASES[language]
+  const speech = speechOf(brief.instruction, language)
+  switch (brief.reason) {
+    case 'user_turn':
+      return answer(speech, conversation, language)
+    case 'reminder':
+      return join(phrases.stillThere, ...lastQuestion(speech, conversation))
+    case 'stuck':
+      return notUnderstood(speech, conversation, phrases)
+    case 'tool_result':
+      return join(
+        resultInWords(conversation.result ?? '', language) ?? phrases.done,
+        afterResult(speech, conversation, phrases),
+      )
+    case 'during_execution':
+      return speech.sentences.length > 0 ? join(...speech.sentences) : phrases.moment
+    default:
+      return speech.sentences.length > 0 ? join(...speech.sentences) : phrases.help
+  }
+}
+
+/** A turn that leads nowhere: what is to be said here is said once; afterwards only the question is asked again. */
+function answer(speech: Speech, conversation: Conversation, language: Language): string {
+  const phrases = PHRASES[language]
+  if (speech.sentences.length > 0 && !wasSaid(speech, conversation)) return join(...speech.sentences)
+  const { open } = conversation
+  const turn = understand(open?.caller ?? '', open?.digits ?? null, language)
+  const again = lastQuestion(speech, conversation)
+  if (turn.concepts.has('repeat'))
+    return join(...(speech.sentences.length > 0 ? speech.sentences : [conversation.agent]))
+  const courtesy = turn.concepts.has('thanks') ? phrases.welcome : turn.concepts.has('greeting') ? phrases.hello : null
+  if (courtesy !== null && turn.polarity !== 'no') return join(courtesy, ...(again.length > 0 ? again : [phrases.help]))
+  return notUnderstood(speech, conversation, phrases)
+}
+
+function notUnderstood(speech: Speech, conversation: Conversation, phrases: Phrases): string {
+  const again = lastQuestion(speech, conversation)
+  return join(phrases.notUnderstood, ...(again.length > 0 ? again : [phrases.sayAgain]))
+}
+
+function lastQuestion(speech: Speech, conversation: Conversation): readonly string[] {
+  return speech.questions.length > 0 ? speech.questions : questionsIn(conversation.agent).slice(-1)
+}
+
+/** A question that was asked before the tool was called has had its answer. */
+function afterResult(speech: Speech, conversation: Conversation, phrases: Phrases): string {
+  const open = speech.questions.filter(question => !conversation.agentSaid.some(said => said.includes(question)))
+  return open.length > 0 ? join(...open) : speech.questions.length > 0 ? phrases.anythingElse : ''
+}
+
+function wasSaid(speech: Speech, conversation: Conversation): boolean {
+  const telling = speech.questions.at(-1) ?? speech.sentences.at(-1) ?? ''
+  return conversation.agentSaid.some(said => said.includes(telling))
+}
+
+function join(...sentences: readonly string[]): string {
+  return sentences.filter(sentence => sentence !== '').join(' ')
+}

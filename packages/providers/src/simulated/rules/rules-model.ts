@@ -1,0 +1,78 @@
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { GenerationEvent, GenerationRequest, LanguageModel } from '../../language-model/language-model.ts'
+import { type Decision, decide } from './decision.ts'
+import { pause } from './pace.ts'
+
+/** Imitates the delays of a service, on `time`. Without it the model answers at once. */
+export interface RulesPace {
+  readonly time: Time
+  /** From the request to the first word or call. Default 0. */
+  readonly firstTokenMs?: Ms
+  /** From a word to the next. Default 0. */
+  readonly tokenMs?: Ms
+}
+
+const CHARACTERS_PER_TOKEN = 4
+
+/**
+ * The built-in model "rules-1": it speaks and decides by fixed rules over what it is asked (`request.brief`), in
+ * English and Spanish, the same for the same request. It knows the words of everyday language and of no trade; where
+ * its rules find nothing it says that it did not understand. For demonstrations, trials and load tests.
+ */
+export class RulesModel implements LanguageModel {
+  readonly identity = { provider: 'parley', model: 'rules-1' }
+  readonly #pace: RulesPace | null
+  #closed = false
+
+  constructor(pace: RulesPace | null = null) {
+    this.#pace = pace
+  }
+
+  async readiness(): Promise<string | null> {
+    return null
+  }
+
+  async *generate(request: GenerationRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+    if (this.#closed) throw new ParleyError('model_failed', 'This model was closed.')
+    if (signal.aborted) return
+    const decision = decide(request)
+    await this.#wait(this.#pace?.firstTokenMs ?? 0, signal)
+    for (const [i, event] of eventsOf(decision, request).entries()) {
+      await this.#wait(i === 0 ? 0 : (this.#pace?.tokenMs ?? 0), signal)
+      if (signal.aborted) return
+      yield event
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+  }
+
+  #wait(ms: Ms, signal: AbortSignal): Promise<void> {
+    return pause(this.#pace?.time, ms, signal)
+  }
+}
+
+function eventsOf({ text, call }: Decision, request: GenerationRequest): GenerationEvent[] {
+  const events: GenerationEvent[] = (text.match(/\s*\S+/g) ?? []).map(delta => ({ type: 'text', delta }))
+  const argumentsText = call === null ? '' : JSON.stringify(call.arguments)
+  if (call !== null) {
+    const id = 'call_0'
+    events.push(
+      { type: 'tool-call-started', id, name: call.name },
+      { type: 'tool-call-arguments', id, delta: argumentsText },
+      { type: 'tool-call', call: { id, name: call.name, argumentsText }, arguments: call.arguments },
+    )
+  }
+  const inputTokens = tokens(request.messages.reduce((sum, message) => sum + message.content.length, 0))
+  const outputTokens = tokens(text.length + argumentsText.length)
+  return [
+    ...events,
+    { type: 'usage', inputTokens, outputTokens, cachedInputTokens: 0 },
+    { type: 'finished', reason: call === null ? 'stop' : 'tool-calls' },
+  ]
+}
+
+function tokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN)
+}

@@ -1,0 +1,52 @@
+import { quotesIn } from '../quotes.ts'
+
+/** One instruction. Quotations stand in its text as marks of Unicode's private use area, the first for the first quote. */
+export interface Clause {
+  readonly text: string
+  readonly quotes: readonly string[]
+}
+
+const FIRST_MARK = 0xe000
+const MOST_QUOTES = 256
+const MARK = /[\ue000-\ue0ff]/
+const MARKS = /[\ue000-\ue0ff]/g
+
+export function withoutQuotes(text: string): { marked: string; quotes: string[] } {
+  const clean = text.replace(MARKS, '')
+  const { quotes, rest } = quotesIn(clean, quote => String.fromCharCode(FIRST_MARK + quote))
+  return quotes.length > MOST_QUOTES ? { marked: clean, quotes: [] } : { marked: rest, quotes }
+}
+
+/** The quotations of `text` one after the other; null where it has none. */
+export function quotedIn({ text, quotes }: Clause): string | null {
+  const found = [...text].filter(character => MARK.test(character)).map(mark => quoteOf(mark, quotes))
+  return found.length === 0 ? null : found.join(' ')
+}
+
+/** Where the first quotation stands; -1: nowhere. */
+export function firstQuote(text: string): number {
+  return text.search(MARK)
+}
+
+/** The text with its quotations in it again; `marks`: in quotation marks. */
+export function restored(text: string, quotes: readonly string[], marks: boolean): string {
+  return text.replace(MARKS, mark => (marks ? `"${quoteOf(mark, quotes)}"` : quoteOf(mark, quotes)))
+}
+
+function quoteOf(mark: string, quotes: readonly string[]): string {
+  return quotes[mark.charCodeAt(0) - FIRST_MARK] ?? ''
+}
+
+/** A sentence of it: a capital first, one mark last. Null where nothing is left. */
+export function sentence(words: string, end: '.' | '?' | '!'): string | null {
+  const bare = words.trim().replace(/[\s.,;:]+$/, '')
+  if (bare === '' || bare === '?') return null
+  const capital = bare.replace(/^(¿?)(\p{Ll})/u, (_all, mark: string, letter: string) => mark + letter.toUpperCase())
+  return /[?!…]$/.test(capital) ? capital : capital + end
+}
+
+/** Takes `words` (a pattern that begins at the start) off; null where they do not stand there. */
+export function after(text: string, words: RegExp): string | null {
+  const match = words.exec(text)
+  return match === null || match.index !== 0 ? null : text.slice(match[0].length).replace(/^[\s,]+/, '')
+}

@@ -1,0 +1,62 @@
+import type { Asked, Evidence } from '../evidence.ts'
+import { ordinalOf } from '../numbers.ts'
+import type { Schema } from '../property.ts'
+import { type Word, wordsOf } from '../words.ts'
+import { datesIn, type SpokenDate } from './dates.ts'
+
+/**
+ * The day that the turn names, as it was said ("next Tuesday"); where the schema wants a date ("2026-05-05"), the date
+ * of it, if the year, or today, is known. By its place among those the agent offered, or by a plain yes to one.
+ */
+export function dateIn(schema: Schema, { exchange, turn, question }: Evidence, asked: Asked): string | undefined {
+  const { language } = asked
+  const form = (date: SpokenDate | undefined, text: string, words: readonly Word[]) =>
+    date === undefined ? undefined : wantsIso(schema) ? isoDate(date, asked.today) : asSaid(date, text, words)
+  const said = datesIn(turn.words, language).find(date => !isDenied(date, turn.words, turn.denied))
+  if (said !== undefined) return form(said, exchange.caller, turn.words)
+  const words = wordsOf(exchange.agent, language)
+  const ordinal = turn.words.map(word => ordinalOf(word, language)).find(place => place !== null)
+  if (ordinal !== undefined && ordinal !== null)
+    return form(datesIn(words, language)[ordinal - 1], exchange.agent, words)
+  const proposed = datesIn(question.words, language)
+  const agreed = turn.polarity === 'yes' && turn.plain && proposed.length === 1
+  return agreed ? form(proposed[0], question.text, question.words) : undefined
+}
+
+function isDenied(date: SpokenDate, words: readonly Word[], denied: ReadonlySet<string>): boolean {
+  return denied.has(words[date.to - 1]!.stem)
+}
+
+function asSaid(date: SpokenDate, text: string, words: readonly Word[]): string {
+  return text.slice(words[date.from]!.start, words[date.to - 1]!.end)
+}
+
+function wantsIso(schema: Schema): boolean {
+  return schema.format === 'date' || (typeof schema.description === 'string' && /YYYY-MM-DD/.test(schema.description))
+}
+
+const DAY_MS = 86_400_000
+
+/** "2026-05-05"; undefined where it depends on a today that is not known, or there is no such day. */
+export function isoDate(date: SpokenDate, today: string | null): string | undefined {
+  const now = today === null ? Number.NaN : Date.parse(`${today}T00:00:00Z`)
+  if (date.offset !== null) return isoOf(now + date.offset * DAY_MS)
+  if (date.weekday !== null) return isoOf(now + daysUntil(date.weekday, now) * DAY_MS)
+  if (date.day === null || date.month === null) return undefined
+  if (date.year !== null) return isoOf(Date.UTC(date.year, date.month - 1, date.day), date.day)
+  const thisYear = new Date(now).getUTCFullYear()
+  const next = Date.UTC(thisYear, date.month - 1, date.day)
+  return isoOf(next < now ? Date.UTC(thisYear + 1, date.month - 1, date.day) : next, date.day)
+}
+
+/** 1 to 7: who says "Tuesday" on a Tuesday means the next one. */
+function daysUntil(weekday: number, now: number): number {
+  const today = new Date(now).getUTCDay()
+  return ((weekday - today + 6) % 7) + 1
+}
+
+function isoOf(instant: number, day?: number): string | undefined {
+  const date = new Date(instant)
+  if (Number.isNaN(date.getTime()) || (day !== undefined && date.getUTCDate() !== day)) return undefined
+  return date.toISOString().slice(0, 10)
+}

@@ -1,0 +1,94 @@
+import type { Evidence } from '../evidence.ts'
+import type { Language } from '../language.ts'
+import { numbersIn, ordinalOf } from '../numbers.ts'
+import { membersOf, type Schema } from '../property.ts'
+import { inWords } from '../tool-result.ts'
+import type { Turn } from '../turn.ts'
+import { vocabulary } from '../vocabulary.ts'
+import { fold, type Word, wordsOf } from '../words.ts'
+
+type Member = string | number
+
+/** After one of these the caller means what comes then. */
+const CORRECTIONS = new Set('no actually rather instead sorry wait mejor perdon digo sino'.split(' '))
+const YES = new Set(['yes', 'si', 'true', 'y'])
+const NO = new Set(['no', 'false', 'n'])
+
+/**
+ * The member that the turn names, whatever its case, accents and number; a yes or no where those are members; or what
+ * the agent named, where it asked about one and the answer is a plain yes.
+ */
+export function mentionedMember(
+  schema: Schema,
+  { turn, question }: Evidence,
+  asked: boolean,
+  language: Language,
+): Member | undefined {
+  const said = mentions(membersOf(schema), turn, language)
+  if (said.length > 0) return corrected(said, turn)
+  const members = membersOf(schema)
+  if (asked && turn.polarity !== null) {
+    const answers = turn.polarity === 'yes' ? YES : NO
+    const answer = members.find(member => answers.has(fold(String(member))))
+    if (answer !== undefined) return answer
+  }
+  const ordinal = asked
+    ? turn.words.map(word => ordinalOf(word, language)).find(position => position !== null)
+    : undefined
+  const offered = mentions(members, question, language)
+  if (ordinal !== undefined && ordinal !== null) return offered[ordinal - 1]?.member
+  return turn.polarity === 'yes' && turn.plain && offered.length === 1 ? offered[0]!.member : undefined
+}
+
+/** All members that the turn names, in its order. */
+export function mentionedMembers(schema: Schema, turn: Turn, language: Language): Member[] {
+  return [...new Set(mentions(membersOf(schema), turn, language).map(({ member }) => member))]
+}
+
+interface Mention {
+  readonly member: Member
+  readonly at: number
+  readonly length: number
+}
+
+function corrected(said: readonly Mention[], turn: Turn): Member {
+  const correction = turn.words.findLastIndex(word => CORRECTIONS.has(word.folded))
+  const afterwards = said.find(({ at }) => at > correction)
+  return (afterwards ?? said[0]!).member
+}
+
+function mentions(members: readonly Member[], turn: Turn, language: Language): Mention[] {
+  const found = members.flatMap(member => mentionOf(member, turn, language))
+  // "extra large" is not "large" too.
+  return found
+    .filter(a => !found.some(b => b.length > a.length && b.at <= a.at && a.at < b.at + b.length))
+    .sort((a, b) => a.at - b.at)
+}
+
+function mentionOf(member: Member, turn: Turn, language: Language): Mention[] {
+  const wanted = wordsOf(inWords(String(member)), language)
+  const number = numbersIn(wanted, language)
+  if (number.length === 1 && number[0]!.to - number[0]!.from === wanted.length) {
+    const said = numbersIn(turn.words, language).find(({ value }) => value === number[0]!.value)
+    if (said !== undefined) return [{ member, at: said.from, length: said.to - said.from }]
+    return turn.said.has(`#${number[0]!.value}`) ? [{ member, at: 0, length: 1 }] : []
+  }
+  const at = wanted.length === 0 ? -1 : turn.words.findIndex((_word, i) => standsAt(turn, i, wanted))
+  if (at >= 0) return [{ member, at, length: wanted.length }]
+  const alike = wanted.length === 1 ? alikeIn(turn, wanted[0]!, language) : -1
+  return alike < 0 ? [] : [{ member, at: alike, length: 1 }]
+}
+
+function standsAt(turn: Turn, at: number, wanted: readonly Word[]): boolean {
+  return wanted.every((word, i) => {
+    const said = turn.words[at + i]
+    return said !== undefined && said.stem === word.stem && !turn.denied.has(said.stem)
+  })
+}
+
+function alikeIn(turn: Turn, wanted: Word, language: Language): number {
+  const { groupOf } = vocabulary(language)
+  const group = groupOf.get(wanted.stem)
+  if (group === undefined) return -1
+  return turn.words.findIndex(word => groupOf.get(word.stem) === group && !turn.denied.has(word.stem))
+}

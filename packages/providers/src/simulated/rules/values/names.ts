@@ -1,0 +1,95 @@
+import type { Language } from '../language.ts'
+import { PhraseBook, phrases } from '../phrase-book.ts'
+import { vocabulary } from '../vocabulary.ts'
+import { type Word, wordsOf } from '../words.ts'
+import { answerWords } from './answer.ts'
+
+const MOST_WORDS = 5
+
+/** Phrases that only a name follows, and those that others follow too. */
+const OPENINGS: Readonly<Record<Language, { readonly sure: PhraseBook; readonly likely: PhraseBook }>> = {
+  en: {
+    sure: new PhraseBook(
+      phrases(
+        'my name is,the name is,name is,my names,my first name is,my last name is,i am called,under the name of,under the name,in the name of,full name is',
+      ),
+    ),
+    likely: new PhraseBook(phrases('this is,i am,it is,that is,speaking to,for')),
+  },
+  es: {
+    sure: new PhraseBook(
+      phrases('me llamo,mi nombre es,mi nombre completo es,el nombre es,a nombre de,mi apellido es,se llama'),
+    ),
+    likely: new PhraseBook(phrases('soy,es,habla,le habla')),
+  },
+}
+/** Small words inside names. */
+const PARTICLES = new Set('de la las los del van von der den da dos di bin al san y'.split(' '))
+
+/**
+ * The name that the turn gives: after "my name is…", after "I'm…" where a capital or `asked` supports it, and where it
+ * was `asked` for, a short answer as a whole. Null: none.
+ */
+export function nameIn(text: string, asked: boolean, language: Language): string | null {
+  const words = wordsOf(text, language)
+  const { sure, likely } = OPENINGS[language]
+  for (let at = 0; at < words.length; at++) {
+    const opening = sure.lengthAt(words, at)
+    const name = opening > 0 ? nameFrom(text, words, at + opening, language) : null
+    if (name !== null) return name
+  }
+  for (let at = 0; at < words.length; at++) {
+    const opening = likely.lengthAt(words, at)
+    if (opening === 0) continue
+    const next = words[at + opening]
+    const capital = next !== undefined && /\p{Lu}/u.test(text[next.start]!) && text !== text.toUpperCase()
+    const name = capital || asked ? nameFrom(text, words, at + opening, language) : null
+    if (name !== null) return name
+  }
+  return asked ? shortAnswer(text, words, language) : null
+}
+
+/** A turn that is nothing but a few words of no other meaning. */
+export function shortAnswer(text: string, words: readonly Word[], language: Language): string | null {
+  const rest = answerWords(words, language)
+  const name = nameFrom(text, rest, 0, language)
+  return name !== null && rest.length <= MOST_WORDS ? name : null
+}
+
+function nameFrom(text: string, words: readonly Word[], from: number, language: Language): string | null {
+  let to = from
+  while (to < words.length && to - from < MOST_WORDS && belongs(words, to, from, language)) to++
+  while (to > from && PARTICLES.has(words[to - 1]!.folded)) to--
+  if (to === from) return null
+  return capitals(text.slice(words[from]!.start, words[to - 1]!.end))
+}
+
+function belongs(words: readonly Word[], at: number, from: number, language: Language): boolean {
+  const word = words[at]!
+  if (at > from && word.afterBreak) return false
+  if (/[0-9]/.test(word.folded)) return false
+  // The parts of "I'm" stand in one place.
+  if (at > from && word.start === words[at - 1]!.start) return false
+  if (PARTICLES.has(word.folded)) return at > from && (language === 'es' ? !endsName(words, at) : word.folded !== 'y')
+  const book = vocabulary(language)
+  return !book.grammar.has(word.folded) && !book.telling.has(word.folded) && !book.yesAnywhere.lengthAt(words, at)
+}
+
+/** In "Ana y quiero una cita" the "y" joins sentences, not names. */
+function endsName(words: readonly Word[], at: number): boolean {
+  const next = words[at + 1]
+  const book = vocabulary('es')
+  return next === undefined || book.grammar.has(next.folded)
+    ? !PARTICLES.has(next?.folded ?? '')
+    : words[at]!.folded === 'y'
+}
+
+/** A recogniser may write names small. */
+function capitals(name: string): string {
+  const collapsed = name.replace(/\s+/g, ' ')
+  if (collapsed !== collapsed.toLowerCase()) return collapsed
+  return collapsed
+    .split(' ')
+    .map(word => (PARTICLES.has(word) ? word : word.replace(/^\p{L}/u, letter => letter.toUpperCase())))
+    .join(' ')
+}

@@ -1,0 +1,65 @@
+import type { Language } from '../language.ts'
+import { numberAt, numbersIn, type SpokenNumber } from '../numbers.ts'
+import type { Property } from '../property.ts'
+import { typeOf } from '../property.ts'
+import type { Turn } from '../turn.ts'
+import type { Word } from '../words.ts'
+import { datesIn } from './dates.ts'
+import { timesIn } from './times.ts'
+
+/** Longer figures are a phone number or a code. */
+const MOST_DIGITS = 9
+
+/**
+ * The number that the turn gives for the property: the one beside its name ("for four people"), else, where it was
+ * asked for, the first that is no date and no time; or the keys that were pressed.
+ */
+export function numberFor(
+  property: Property,
+  turn: Turn,
+  digits: string | null,
+  asked: boolean,
+  language: Language,
+): number | undefined {
+  const fits = (value: number) => isWithin(property, value)
+  const pressed = digits === null ? '' : digits.replace(/[^0-9]/g, '')
+  if (asked && pressed !== '' && pressed.length <= MOST_DIGITS && fits(Number(pressed))) return Number(pressed)
+  const taken = [...datesIn(turn.words, language), ...timesIn(turn.words, language)]
+  const free = numbersIn(turn.words, language).filter(
+    number =>
+      number.digits.length <= MOST_DIGITS && !taken.some(span => span.from <= number.from && number.to <= span.to),
+  )
+  const beside = free.find(number => isBeside(number, turn.words, property.about))
+  const number = beside ?? (asked ? (free[0] ?? numbersIn(turn.words, language)[0]) : undefined)
+  if (number === undefined) return undefined
+  const value = typeOf(property.schema) === 'number' ? withFraction(number, turn.words, language) : number.value
+  const signed = ['minus', 'menos'].includes(turn.words[number.from - 1]?.folded ?? '') ? -value : value
+  return fits(signed) ? signed : undefined
+}
+
+function isBeside(number: SpokenNumber, words: readonly Word[], about: ReadonlySet<string>): boolean {
+  const near = [number.from - 2, number.from - 1, number.to, number.to + 1].map(at => words[at]?.stem ?? '')
+  return near.some(stem => about.has(stem))
+}
+
+/** "3.5", "three point five", "tres coma cinco". */
+function withFraction(number: SpokenNumber, words: readonly Word[], language: Language): number {
+  const next = words[number.to]
+  const spoken = ['point', 'coma', 'punto'].includes(next?.folded ?? '')
+  const written = next?.afterBreak === true && next.start === words[number.to - 1]!.end + 1
+  const fraction = spoken
+    ? numberAt(words, number.to + 1, language)
+    : written
+      ? numberAt(words, number.to, language)
+      : null
+  return fraction === null ? number.value : Number(`${number.value}.${fraction.digits}`)
+}
+
+function isWithin({ schema }: Property, value: number): boolean {
+  const bound = (name: string) => (typeof schema[name] === 'number' ? (schema[name] as number) : undefined)
+  const [least, most] = [bound('minimum'), bound('maximum')]
+  const [above, below] = [bound('exclusiveMinimum'), bound('exclusiveMaximum')]
+  if (typeOf(schema) === 'integer' && !Number.isSafeInteger(value)) return false
+  if ((least !== undefined && value < least) || (most !== undefined && value > most)) return false
+  return !(above !== undefined && value <= above) && !(below !== undefined && value >= below)
+}

@@ -8,6 +8,8 @@ export interface EgressAllowEntry {
 }
 
 const ENTRY = /^(\[[0-9a-f:.]+\]|[^:[\]\s]+):(\d{1,5})$/i
+/** What names and addresses are made of: no wildcards, no networks. */
+const HOST = /^[a-z0-9._:-]+$/
 const MOST_ENTRIES = 1000
 
 /** `host:port`, comma separated, IPv6 addresses in brackets; empty text allows nothing. Returns what is wrong as text. */
@@ -22,7 +24,7 @@ export function parseEgressAllow(text: string): readonly EgressAllowEntry[] | st
     const [, written = '', digits = ''] = ENTRY.exec(part) ?? []
     const host = canonicalHost(written)
     const port = Number(digits)
-    if (host === undefined || host === '' || port < 1 || port > 65_535)
+    if (host === undefined || !HOST.test(host) || port < 1 || port > 65_535)
       return `"${part}" must be HOST:PORT, such as 127.0.0.1:8090 or [::1]:8090`
     entries.push({ host, port })
   }

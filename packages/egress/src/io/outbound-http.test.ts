@@ -115,6 +115,18 @@ describe('connections', () => {
     expect(server.heard.map(request => request.connection)).toEqual([1, 1, 1, 1, 1])
   })
 
+  it('are new for what must not be lost in one that its server is closing', async () => {
+    const server = await serving(always(200))
+    const { client } = clientOf([server])
+    const idempotent = { 'Idempotency-Key': 'k' }
+    await ask(client, shop(server))
+    await ask(client, shop(server), { method: 'POST' })
+    await ask(client, shop(server), { method: 'DELETE' })
+    await ask(client, shop(server), { method: 'POST', headers: idempotent })
+    await ask(client, shop(server))
+    expect(server.heard.map(request => request.connection)).toEqual([1, 2, 3, 3, 3])
+  })
+
   it('are as many as there are requests at once, up to 64; the others wait their turn', async () => {
     const held: (() => void)[] = []
     const server = await serving((_, socket) => held.push(() => socket.write(answerBytes(200, 'ok'))))
@@ -166,7 +178,7 @@ describe('connections', () => {
     })
     const { client } = clientOf([server])
     for (let n = 1; n <= 3; n++) {
-      expect(said(await ask(client, shop(server), { method: 'POST' }))).toEqual([200, String(n)])
+      expect(said(await ask(client, shop(server)))).toEqual([200, String(n)])
       await server.isLeft()
     }
     expect(server.heard).toHaveLength(3)

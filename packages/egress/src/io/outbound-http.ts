@@ -37,8 +37,8 @@ const MAX_REDIRECTS = 3
 
 /**
  * The one outbound HTTP client for agents. A name is resolved once, its addresses are judged, and the connection goes to
- * a judged address. HTTP/1.1; connections are kept for a few seconds between requests, never for longer than the server
- * announces.
+ * a judged address. HTTP/1.1; connections are kept for a few seconds, never for longer than the server announces, for
+ * requests that may be sent again: GET, and those with an `Idempotency-Key`.
  */
 export class OutboundHttp implements Egress {
   readonly #options: OutboundHttpOptions
@@ -153,14 +153,15 @@ export class OutboundHttp implements Egress {
     if (!(await this.#connections.turn(origin, lifetime)))
       return { type: 'unsent', reason: lifetime.endedBy ?? 'closed' }
     try {
-      return (await this.#overIdle(message, addresses, lifetime)) ?? (await this.#overNew(message, addresses, lifetime))
+      const kept = mayBeLost(message) ? await this.#overKept(message, addresses, lifetime) : undefined
+      return kept ?? (await this.#overNew(message, addresses, lifetime))
     } finally {
       this.#connections.endTurn(origin)
     }
   }
 
   /** Undefined: no connection is kept, or those that were had closed. */
-  async #overIdle(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange | undefined> {
+  async #overKept(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange | undefined> {
     for (const address of addresses)
       for (;;) {
         const connection = this.#connections.take(message.target.url.origin, address)
@@ -197,6 +198,14 @@ export class OutboundHttp implements Egress {
     else this.#connections.keep(connection, message.target.url.origin, address)
     return exchange
   }
+}
+
+/**
+ * A server may be closing a kept connection while a message is on its way into it, which is then lost and nobody knows
+ * whether it was acted upon. Only what may be sent again goes that way.
+ */
+function mayBeLost({ method, headers }: Message): boolean {
+  return method === 'GET' || headers['idempotency-key'] !== undefined
 }
 
 type WithoutDuration<T> = T extends unknown ? Omit<T, 'durationMs'> : never

@@ -66,7 +66,8 @@ export class LocalServer {
 
   /** Resolves once no connection is open. */
   async isLeft(): Promise<void> {
-    for (const socket of this.#sockets) await once(socket, 'close')
+    // Not `once` of events: a reset is as good an end as any.
+    for (const socket of this.#sockets) await new Promise(resolve => socket.once('close', resolve))
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Answerer, always, answerBytes } from '../testing/local-server.ts'
+import { ask, clientOf, closeAll, said, serving, shop } from './outbound-http.fixture.ts'
+
+afterEach(closeAll)
+
+/** Redirects `/N` to `/N-1` down to `/0`, which answers. */
+function countdown(status: number): Answerer {
+  return ({ path }, socket) => {
+    const n = Number(path.slice(1))
+    socket.write(n === 0 ? answerBytes(200, 'there') : answerBytes(status, 'on', [`Location: /${n - 1}`]))
+  }
+}
+
+describe('redirections on the same host', () => {
+  it('are followed three times', async () => {
+    const server = await serving(countdown(302))
+    const { client } = clientOf([server])
+    expect(said(await ask(client, shop(server, '/3')))).toEqual([200, 'there'])
+    expect(server.heard.map(request => request.path)).toEqual(['/3', '/2', '/1', '/0'])
+    expect(server.connections).toBe(1)
+  })
+
+  it('are an answer the fourth time, and in a loop', async () => {
+    const server = await serving(countdown(302))
+    const { client } = clientOf([server])
+    expect(said(await ask(client, shop(server, '/4')))).toEqual([302, 'on'])
+    const loop = await serving(always(301, '', ['Location: /']))
+    expect(said(await ask(clientOf([loop]).client, shop(loop)))).toEqual([301, ''])
+    expect(loop.heard).toHaveLength(4)
+  })
+
+  it('of a POST are followed by GET, or keep it with its body where they say so', async () => {
+    for (const [status, methods] of [
+      [303, ['POST', 'GET']],
+      [307, ['POST', 'POST']],
+    ] as const) {
+      const server = await serving(countdown(status))
+      const { client } = clientOf([server])
+      const headers = { 'Content-Type': 'text/plain', Authorization: 'Bearer k' }
+      await ask(client, shop(server, '/1'), { method: 'POST', body: 'words', headers })
+      expect(server.heard.map(request => request.method)).toEqual(methods)
+      expect(server.heard[1]?.body).toBe(status === 307 ? 'words' : '')
+      expect(server.heard[1]?.headers['content-type']).toBe(status === 307 ? 'text/plain' : undefined)
+      expect(server.heard[1]?.headers.authorization).toBe('Bearer k')
+    }
+  })
+
+  it('have one time for all of them', async () => {
+    const server = await serving(({ path }, socket) => {
+      if (path === '/1') socket.write(answerBytes(302, '', ['Location: /0']))
+    })
+    const { client, time } = clientOf([server])
+    const result = ask(client, shop(server, '/1'), { timeoutMs: 900 })
+    await server.hears(2)
+    time.advance(900)
+    expect(await result).toEqual({ type: 'no_answer', reason: 'timeout', durationMs: 900 })
+  })
+
+  it('to where nobody answers any more leave it open what happened', async () => {
+    const server = await serving((_, socket) => {
+      socket.end(answerBytes(307, '', ['Location: /0', 'Connection: close']))
+      server.close().catch(() => {})
+    })
+    const { client } = clientOf([server])
+    expect(await ask(client, shop(server, '/1'), { method: 'POST', body: 'x' })).toMatchObject({ type: 'no_answer' })
+  })
+})
+
+describe('redirections to elsewhere', () => {
+  it('are answers, and nobody there hears of it', async () => {
+    const inside = await serving(always(200, 'secret'))
+    for (const elsewhere of [
+      `http://127.0.0.1:${inside.port}/`,
+      `http://inside.test:${inside.port}/`,
+      `http://shop.test:${inside.port}/`,
+      `//inside.test:${inside.port}/`,
+      `http://[::ffff:127.0.0.1]:${inside.port}/`,
+    ]) {
+      const server = await serving(always(302, 'elsewhere', [`Location: ${elsewhere}`]))
+      // All of them could be reached if they were asked for.
+      const { client } = clientOf([server], {
+        allow: [server, inside].flatMap(({ port }) =>
+          ['shop.test', 'inside.test', '127.0.0.1'].map(host => ({ host, port })),
+        ),
+      })
+      expect(said(await ask(client, shop(server)))).toEqual([302, 'elsewhere'])
+    }
+    expect(inside.connections).toBe(0)
+  })
+})

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { always } from '../testing/local-server.ts'
+import { ask, clientOf, closeAll, said, serving, shop } from './outbound-http.fixture.ts'
+
+const pem = (name: string) => readFileSync(new URL(`fixtures/${name}.pem`, import.meta.url), 'utf8')
+const ca = pem('authority')
+
+afterEach(closeAll)
+
+describe('https', () => {
+  it('reaches a server that proves its name to an authority we trust', async () => {
+    const server = await serving(always(200, 'safe'), { tls: pem('shop') })
+    const { client } = clientOf([server], { ca })
+    expect(said(await ask(client, shop(server, '/', 'https')))).toEqual([200, 'safe'])
+    expect(said(await ask(client, shop(server, '/', 'https')))).toEqual([200, 'safe'])
+    expect(server.connections).toBe(1)
+    expect(server.heard[0]?.headers.host).toBe(`shop.test:${server.port}`)
+  })
+
+  it('takes an address that the certificate holds', async () => {
+    const server = await serving(always(200, 'safe'), { tls: pem('shop') })
+    const { client } = clientOf([], { ca, allow: [{ host: '127.0.0.1', port: server.port }] })
+    expect(said(await ask(client, `https://127.0.0.1:${server.port}/`))).toEqual([200, 'safe'])
+  })
+
+  it('takes a name with a dot at its end for the name', async () => {
+    const server = await serving(always(200, 'safe'), { tls: pem('shop') })
+    const { client } = clientOf([server], { ca })
+    expect(said(await ask(client, `https://shop.test.:${server.port}/`))).toEqual([200, 'safe'])
+  })
+
+  it('sends nothing to a server that proves another name', async () => {
+    const server = await serving(always(200), { tls: pem('other') })
+    const { client } = clientOf([server], { ca })
+    const result = await ask(client, shop(server, '/', 'https'), { method: 'POST', body: 'secret' })
+    expect(result).toMatchObject({ type: 'not_connected', reason: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+    expect(server.heard).toEqual([])
+  })
+
+  it('sends nothing to a server whose authority nobody trusts', async () => {
+    const server = await serving(always(200), { tls: pem('shop') })
+    const { client } = clientOf([server])
+    const result = await ask(client, shop(server, '/', 'https'), { method: 'POST', body: 'secret' })
+    expect(result).toMatchObject({ type: 'not_connected', reason: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+    expect(server.heard).toEqual([])
+  })
+
+  it('is not made with a server that speaks something else', async () => {
+    const { port } = await plain(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const { client } = clientOf([], { allow: [{ host: 'shop.test', port }] })
+    const result = await ask(client, `https://shop.test:${port}/`, { method: 'POST', body: 'secret' })
+    expect(result).toMatchObject({ type: 'not_connected' })
+  })
+
+  it('waits for a handshake that never comes no longer than connecting may take', async () => {
+    const { port, asked } = await plain(() => {})
+    const { client, time } = clientOf([], { allow: [{ host: 'shop.test', port }], connectTimeoutMs: 400 })
+    const result = ask(client, `https://shop.test:${port}/`, { timeoutMs: 60_000 })
+    await asked
+    time.advance(400)
+    expect(await result).toEqual({ type: 'not_connected', reason: 'connect timeout', durationMs: 400 })
+  })
+})
+
+/** A TCP server that does as told with whoever says anything. */
+async function plain(answer: (socket: Socket) => void): Promise<{ port: number; asked: Promise<void> }> {
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      answer(socket)
+      resolve()
+    })
+  })
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => {
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, asked }
+}

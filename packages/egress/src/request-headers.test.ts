@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { requestHeaders } from './request-headers.ts'
+
+describe('headers of a request', () => {
+  it('go out as they were given, one of each name', () => {
+    expect(requestHeaders({ 'X-A': ' 1 ', 'x-a': '2', 'User-Agent': 'mine' })).toEqual({
+      'x-a': '2',
+      'user-agent': 'mine',
+      'accept-encoding': 'identity',
+    })
+  })
+
+  it('carry text beyond ASCII as UTF-8', () => {
+    const value = requestHeaders({ 'x-name': 'José 🌍' })['x-name']!
+    expect(Buffer.from(value, 'latin1').toString('utf8')).toBe('José 🌍')
+  })
+
+  it('are never more than the line can hold, nor more than one line', () => {
+    const headers = fc.dictionary(fc.string(), fc.string({ unit: 'binary' }))
+    fc.assert(
+      fc.property(headers, given => {
+        for (const [name, value] of Object.entries(requestHeaders(given))) {
+          expect(name).toMatch(/^[!#$%&'*+.^_`|~0-9a-z-]+$/)
+          expect(value).toMatch(/^[\t\x20-\x7e\x80-\xff]*$/)
+        }
+      }),
+    )
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`x-${n}`, 'a'.repeat(20_000)]))
+    const sent = Object.values(requestHeaders(many))
+    expect(sent.length).toBeLessThanOrEqual(101)
+    expect(Math.max(...sent.map(value => value.length))).toBe(16_384)
+  })
+})

@@ -16,12 +16,16 @@ type Sign =
 /** "…wants to book or to cancel" has two; any of them is enough. */
 export interface Alternative {
   readonly negated: boolean
-  /** The caller asks about it or wants it, and does not give it. */
+  /** The caller asks about it. */
+  readonly asking: boolean
+  /** The caller wants it. */
   readonly wanting: boolean
   readonly signs: readonly Sign[]
 }
 
 export interface Condition {
+  /** It speaks of the caller: what a tool answered cannot make it hold. */
+  readonly ofCaller: boolean
   /** What was in quotes: to be said word for word. */
   readonly quotes: readonly (readonly string[])[]
   readonly alternatives: readonly Alternative[]
@@ -44,7 +48,8 @@ export function conditionOf(text: string, language: Language): Condition {
     if (alternative.signs.length > 0 || alternative.negated) alternatives.push(alternative)
   }
   const spoken = quotes.map(quote => wordsOf(quote, language).map(word => word.folded))
-  return { quotes: spoken.filter(quote => quote.length > 0), alternatives }
+  const ofCaller = words.some(word => book.subjects.has(word.folded))
+  return { ofCaller, quotes: spoken.filter(quote => quote.length > 0), alternatives }
 }
 
 /** The words between "or" and punctuation. */
@@ -77,20 +82,20 @@ function alternativeOf(words: readonly Word[], negatedBefore: boolean, book: Voc
       signs.push({ by: 'stem', stem: word.stem })
     at = number?.to ?? at + 1
   }
-  return settled(signs, negated, wanting)
+  return settled({ negated, asking, wanting, signs })
 }
 
 /** "does not agree" is a refusal, "does not refuse" an agreement. */
-function settled(signs: readonly Sign[], negated: boolean, wanting: boolean): Alternative {
-  const first = signs[0]
-  if (!negated || first?.by !== 'concept' || !(first.concept === 'agree' || first.concept === 'decline'))
-    return { negated, wanting, signs }
+function settled(alternative: Alternative): Alternative {
+  const [first, ...rest] = alternative.signs
+  if (!alternative.negated || first?.by !== 'concept' || !(first.concept === 'agree' || first.concept === 'decline'))
+    return alternative
   const opposite: Sign = { by: 'concept', concept: first.concept === 'agree' ? 'decline' : 'agree' }
-  return { negated: false, wanting, signs: [opposite, ...signs.slice(1)] }
+  return { ...alternative, negated: false, signs: [opposite, ...rest] }
 }
 
-/** Asked about they are topics, given they show in the turn by their form. */
-const GIVEN: ReadonlySet<Concept> = new Set(['number', 'date', 'time', 'name', 'email', 'details'] as const)
+/** Asked about they are topics; given, or done, they show in the turn by its form. */
+const GIVEN: ReadonlySet<Concept> = new Set(['number', 'date', 'time', 'name', 'email', 'details', 'order'] as const)
 
 function conceptAt(words: readonly Word[], at: number, book: Vocabulary): { concept: Concept | null; length: number } {
   let best: { concept: Concept | null; length: number } = { concept: null, length: 0 }

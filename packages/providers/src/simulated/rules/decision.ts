@@ -4,7 +4,7 @@ import { type Conversation, conversationIn } from './conversation.ts'
 import { destinationIn } from './destination.ts'
 import { fill } from './fill.ts'
 import { type Language, languageOfTag } from './language.ts'
-import type { Answer } from './matching.ts'
+import { type Answer, HOLDS } from './matching.ts'
 import { digitsToPress } from './menu.ts'
 import { propertiesOf } from './property.ts'
 import { replyTo } from './reply.ts'
@@ -19,6 +19,8 @@ export interface Decision {
   readonly call: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> } | null
 }
 
+/** Who enters a place has said what brought them there; only a plain wish is one for a tool too. */
+const SURE = 1.4
 const NOTHING: Decision = { text: '', call: null }
 type ReplyBrief = Extract<GenerationBrief, { purpose: 'reply' }>
 type FillBrief = Extract<GenerationBrief, { prompt: string }>
@@ -32,7 +34,7 @@ export function decide(request: GenerationRequest): Decision {
     case 'reply':
       return reply(brief, request, conversation, language)
     case 'decide':
-      return transition(brief.transitions, newestAnswer(conversation, language), request, language) ?? NOTHING
+      return transition(brief.transitions, conversation, request, language)
     default:
       return filled(brief, request, conversation, language)
   }
@@ -52,36 +54,32 @@ function reply(
   language: Language,
 ): Decision {
   const answer = brief.reason === 'tool_result' ? resultOf(conversation, language) : openAnswer(conversation, language)
-  const way = answer === null ? null : choose(offered(brief.transitions, request), answer, language)
+  const ofCaller = brief.reason !== 'tool_result'
+  const way = answer === null ? null : choose(offered(brief.transitions, request), answer, language, ofCaller)
   const ways = new Set(brief.transitions.map(({ tool }) => tool))
   const tools = allowedTools(request).filter(tool => !ways.has(tool.name))
   const asks = brief.reason === 'user_turn' || brief.reason === 'enter' || brief.reason === 'return'
-  const use = asks && answer !== null ? useTool(tools, answer, conversation, language) : null
+  const least = brief.reason === 'user_turn' ? HOLDS : SURE
+  const use = asks && answer !== null ? useTool(tools, answer, conversation, language, least) : null
   if (way !== null && way.score >= (use?.score ?? 0)) return { text: '', call: { name: way.tool, arguments: {} } }
   if (use?.do === 'call') return { text: '', call: { name: use.name, arguments: use.arguments } }
   if (use?.do === 'ask' && brief.reason === 'user_turn') return { text: use.question, call: null }
   return { text: replyTo(brief, conversation, language), call: null }
 }
 
+/** By a result that came after the caller's turn, else by the turn. */
 function transition(
   transitions: readonly TransitionTool[],
-  answers: readonly Answer[],
+  conversation: Conversation,
   request: GenerationRequest,
   language: Language,
-): Decision | null {
-  for (const answer of answers) {
-    const way = choose(offered(transitions, request), answer, language)
-    if (way !== null) return { text: '', call: { name: way.tool, arguments: {} } }
-  }
-  return null
-}
-
-/** What a choice without words is about: a result that came after the caller's turn, then the turn itself. */
-function newestAnswer(conversation: Conversation, language: Language): Answer[] {
+): Decision {
+  const ways = offered(transitions, request)
   const result = resultOf(conversation, language)
+  const byResult = result === null ? null : choose(ways, result, language, false)
   const exchange = conversation.exchanges[0]
-  const turn = exchange === undefined ? [] : [answerOf(exchange, language)]
-  return [...(result === null ? [] : [result]), ...turn]
+  const way = byResult ?? (exchange === undefined ? null : choose(ways, answerOf(exchange, language), language))
+  return way === null ? NOTHING : { text: '', call: { name: way.tool, arguments: {} } }
 }
 
 function openAnswer({ open }: Conversation, language: Language): Answer | null {

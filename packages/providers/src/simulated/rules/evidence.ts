@@ -20,6 +20,14 @@ export interface Asked {
   readonly language: Language
   /** Today, "2026-01-05", where the conversation says it. */
   readonly today: string | null
+  /** Words of the turn that belong to other values: a number there counts nothing. */
+  readonly taken: readonly WordSpan[]
+}
+
+/** The words `from` to before `to`. */
+export interface WordSpan {
+  readonly from: number
+  readonly to: number
 }
 
 const MOST_TURNS = 60

@@ -1,9 +1,10 @@
 import type { Conversation } from './conversation.ts'
-import { type Evidence, evidenceIn, relevance } from './evidence.ts'
+import { type Evidence, evidenceIn, relevance, type WordSpan } from './evidence.ts'
 import type { Language } from './language.ts'
 import { type Property, propertiesOf, type Schema } from './property.ts'
 import { readValue } from './read-value.ts'
 import { strippedAnswer } from './values/answer.ts'
+import { memberSpans } from './values/members.ts'
 import { shortAnswer } from './values/names.ts'
 
 export interface Filled {
@@ -60,16 +61,25 @@ function findValue(
 ): Found | null {
   if (Object.hasOwn(property.schema, 'const')) return { value: property.schema.const, turn: -1 }
   if (property.kind === 'object') return objectIn(property, evidence, filling)
-  const rivals = siblings.filter(other => other !== property && other.kind === property.kind)
+  // A member of an enum tells by itself whose it is.
+  const unique = property.kind === 'enum' || property.kind === 'list'
+  const rivals = unique ? [] : siblings.filter(other => other !== property && other.kind === property.kind)
   for (const [turn, piece] of evidence.entries()) {
     const relevant = relevance(piece, property)
     // An answer to the question for another value of the same kind.
     if (rivals.some(rival => relevance(piece, rival) > relevant)) continue
-    const value = readValue(property, piece, { asked: relevant > 0, language: filling.language, today: filling.today })
+    const taken = property.kind === 'number' ? spansOf(siblings, piece, filling.language) : []
+    const { language, today } = filling
+    const value = readValue(property, piece, { asked: relevant > 0, language, today, taken })
     if (value !== undefined && isShortEnough(property, value)) return { value, turn }
   }
   const guess = filling.guessing && property.required ? guessed(property, evidence[0], filling.language) : null
   return guess === null || !isShortEnough(property, guess) ? null : { value: guess, turn: 0 }
+}
+
+function spansOf(siblings: readonly Property[], { turn }: Evidence, language: Language): WordSpan[] {
+  const enums = siblings.filter(({ kind }) => kind === 'enum')
+  return enums.flatMap(({ schema }) => memberSpans(schema, turn, language))
 }
 
 function objectIn(property: Property, evidence: readonly Evidence[], filling: Filling): Found | null {

@@ -17,7 +17,7 @@ export const ENGLISH: Lexicon = {
       provide,provides,provided,mention,mentions,mentioned,state,states,stated,request,requests,requested,indicate,
       indicates,indicated,choose,chooses,chose,chosen,pick,picks,picked,select,selects,selected,express,expresses,try,
       tries,trying,intend,intends,decide,decides,decided,respond,responds,reply,replies,replied,inquire,inquires,ask for,
-      explain,explains,describe,describes,know,knows,name,names,talk,talks,speak,speaks,call,calls,calling,clearly,
+      explain,explains,describe,describes,know,knows,names,talk,talks,speak,speaks,call,calls,calling,clearly,
       explicitly,instead,rather,prefer,prefers,preferred,expressed,question,questions,answer,answers,answered,seem,seems,
       sound,sounds,wishes,desire,desires,look,looking,looks,him,willing,interested,interest,speech,turn,option`),
   ),
@@ -135,6 +135,12 @@ export const ENGLISH: Lexicon = {
       ),
       [],
     ],
+    order: [
+      phrases('order,orders,buy,purchase,place an order,make an order'),
+      phrases(
+        'order,buy,purchase,i would like a,i would like an,i would like some,i will have,i will take,can i have,can i get,could i have,could i get,give me,get me,i want a,i want an,i want some',
+      ),
+    ],
     succeeded: [
       phrases(
         'success,successful,successfully,succeeded,succeeds,succeed,worked,works,completed,went through,was made,was found,found',
@@ -156,7 +162,6 @@ export const ENGLISH: Lexicon = {
     'price,cost,charge,expensive,fee,rate',
     'hours,open,close,closed,opening,closing',
     'address,located,location,directions',
-    'order,buy,purchase',
     'delivery,deliver,send,ship,bring',
     'pickup,collect,collection,takeaway,takeout',
     'help,assist,assistance,support',
@@ -169,6 +174,7 @@ export const ENGLISH: Lexicon = {
     'morning,am',
     'afternoon,pm',
   ].map(group => group.split(',')),
+  openQuestions: new Set(phrases('what,which,who,where,when,why,how')),
   questions: new Set(phrases('what,which,who,where,when,why,how,can,could,do,does,is,are,will,would')),
   politeness:
     phrases(`yes,yeah,sure,of course,okay,ok,um,uh,well,please,it is,that is,that would be,it would be,i would like,i want,

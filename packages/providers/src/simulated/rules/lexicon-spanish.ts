@@ -115,6 +115,12 @@ export const SPANISH: Lexicon = {
       ),
       [],
     ],
+    order: [
+      phrases('pedir,pedido,pedidos,hacer un pedido,encargar,comprar,ordenar'),
+      phrases(
+        'pedir,pedido,encargar,comprar,ordenar,pido,quiero un,quiero una,quiero unos,quiero unas,quisiera un,quisiera una,queria un,queria una,pongame,ponme,deme,me pone,me da,me gustaria un,me gustaria una,quiero dos,quiero tres,queria dos,queria tres',
+      ),
+    ],
     succeeded: [
       phrases(
         'exito,exitoso,exitosa,correctamente,funciona,funciono,ha funcionado,se completo,completado,completada,ha ido bien,se encontro,encontrado,encontrada',
@@ -135,7 +141,6 @@ export const SPANISH: Lexicon = {
     'precio,cuesta,cuestan,coste,costo,cobran,caro',
     'horario,horarios,abren,abre,abrir,cierran,cierra,cerrar,abierto,abiertos,apertura',
     'direccion,ubicacion,ubicados,donde',
-    'pedir,pedido,encargar,comprar,ordenar,pido,pida',
     'domicilio,entrega,entregar,enviar,envio,llevar,traer',
     'recoger,recogida,recojo',
     'ayuda,ayudar',
@@ -146,6 +151,7 @@ export const SPANISH: Lexicon = {
     'estado,seguimiento',
     'manana,mananas',
   ].map(group => group.split(',')),
+  openQuestions: new Set(phrases('que,cual,cuales,quien,donde,cuando,por que,como,cuanto,cuantos,cuanta,cuantas')),
   questions: new Set(
     phrases('que,cual,cuales,quien,donde,cuando,por que,como,cuanto,cuantos,cuanta,cuantas,puede,pueden,tienen'),
   ),

@@ -18,6 +18,7 @@ export type Concept =
   | 'email'
   | 'details'
   | 'anything'
+  | 'order'
   | 'succeeded'
   | 'failed'
 
@@ -52,6 +53,8 @@ export interface Lexicon {
   readonly wordsOfConcepts: Readonly<Record<Concept, readonly [condition: readonly string[], turn: readonly string[]]>>
   /** Words that mean nearly the same. */
   readonly alike: readonly (readonly string[])[]
+  /** Words that open a question which yes or no cannot answer. */
+  readonly openQuestions: ReadonlySet<string>
   readonly questions: ReadonlySet<string>
   /** What stands around an answer. */
   readonly politeness: readonly string[]

@@ -19,6 +19,8 @@ const ALIKE = 0.9
 const BY_QUESTION = 0.6
 const STATEMENT = 0.75
 const ANY_ANSWER = 0.5
+/** An open question fits a condition that says "asks". */
+const ASKED = 0.35
 const LEAST_COVERAGE = 0.3
 
 /**
@@ -56,7 +58,8 @@ function fitOf(alternative: Alternative, answer: Answer, book: Vocabulary): numb
     if (sign.by === 'concept') found += conceptIn(alternative, sign.concept, turn)
   }
   if (found === 0 && turn.polarity === 'yes' && turn.plain) found = inQuestion(alternative, answer.question, book)
-  return weigh(found, signs.length)
+  const weight = weigh(found, signs.length)
+  return weight > 0 && alternative.asking && turn.asksOpenly ? weight + ASKED : weight
 }
 
 function weigh(found: number, wanted: number): number {

@@ -65,7 +65,8 @@ export function propertiesOf(schema: Schema, language: Language): Property[] {
 export function propertyOf(name: string, schema: Schema, required: boolean, language: Language): Property {
   const description = textOf(schema.description).slice(0, MOST_DESCRIPTION)
   const ofName = stemsIn(inWords(name.slice(0, 256)), language)
-  const about = new Set([...ofName, ...stemsIn(`${textOf(schema.title)} ${description}`, language)])
+  const members = membersOf(schema).join(' ')
+  const about = new Set([...ofName, ...stemsIn(`${textOf(schema.title)} ${description} ${members}`, language)])
   return { name, schema, kind: kindOf(name, schema, description), required, called: ofName, about, description }
 }
 
@@ -111,10 +112,10 @@ function textOf(value: unknown): string {
 }
 
 function stemsIn(text: string, language: Language): Set<string> {
-  const { grammar } = vocabulary(language)
+  const { grammar, telling } = vocabulary(language)
   return new Set(
     wordsOf(text, language)
-      .filter(word => !grammar.has(word.folded))
+      .filter(word => !grammar.has(word.folded) && !telling.has(word.folded))
       .map(word => word.stem),
   )
 }

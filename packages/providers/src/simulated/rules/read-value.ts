@@ -22,7 +22,7 @@ export function readValue(property: Property, evidence: Evidence, context: Asked
     case 'boolean':
       return truth(property, evidence, asked)
     case 'number':
-      return numberFor(property, turn, exchange.digits, asked, language)
+      return numberFor(property, turn, exchange.digits, context)
     case 'list':
       return list(property.schema, evidence, context)
     case 'email':

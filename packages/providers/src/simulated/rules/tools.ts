@@ -20,18 +20,19 @@ const MOST_TOOLS = 64
 /** Turns back to which a wish is remembered while its details are asked for. */
 const REMEMBERED_TURNS = 6
 
-/** The tool that the caller's turn asks for, by its name and description; null: none. */
+/** The tool that the caller's turn asks for, by its name and description, at least as much as `least`; null: none. */
 export function useTool(
   tools: readonly ToolDeclaration[],
   answer: Answer,
   conversation: Conversation,
   language: Language,
+  least: number,
 ): ToolUse | null {
   let best: ToolUse | null = null
   for (const tool of tools.slice(0, MOST_TOOLS)) {
     const filled = fill(tool.parameters, conversation, language, false)
     const score = wish(tool, filled, answer, conversation, language)
-    if (score < HOLDS || score <= (best?.score ?? 0)) continue
+    if (score < least || score <= (best?.score ?? 0)) continue
     best = use(tool, filled, score, conversation, language)
   }
   return best

@@ -17,6 +17,8 @@ export interface Turn {
   /** It says yes or no and nothing beyond. */
   readonly plain: boolean
   readonly asks: boolean
+  /** The question cannot be answered by yes or no. */
+  readonly asksOpenly: boolean
   readonly concepts: ReadonlySet<Concept>
   /** Stems that were said; numbers as "#12". */
   readonly said: ReadonlySet<string>
@@ -36,6 +38,8 @@ export function understand(text: string, digits: string | null, language: Langua
   const stems = (negative: boolean) =>
     words.filter((word, i) => denied[i] === negative && substantial(word)).map(word => word.stem)
   const numbers = numbersIn(words, language)
+  const first = words.find(word => !book.fillers.has(word.folded))?.folded ?? ''
+  const isOpen = (word: Word) => book.openQuestions.has(word.folded)
   const keys = [...numbers.map(number => `#${number.value}`), ...(digits === null ? [] : [`#${digitsAsKey(digits)}`])]
   return {
     text,
@@ -43,7 +47,8 @@ export function understand(text: string, digits: string | null, language: Langua
     blank: words.length === 0 && digits === null,
     polarity,
     plain,
-    asks: text.includes('?') || book.questions.has(words.find(word => !book.fillers.has(word.folded))?.folded ?? ''),
+    asks: text.includes('?') || book.questions.has(first),
+    asksOpenly: book.openQuestions.has(first) || (text.includes('?') && words.some(isOpen)),
     concepts: conceptsOf(words, digits, polarity, book),
     said: new Set([...stems(false), ...keys]),
     denied: new Set(stems(true)),

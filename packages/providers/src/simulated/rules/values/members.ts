@@ -1,4 +1,4 @@
-import type { Evidence } from '../evidence.ts'
+import type { Evidence, WordSpan } from '../evidence.ts'
 import type { Language } from '../language.ts'
 import { numbersIn, ordinalOf } from '../numbers.ts'
 import { membersOf, type Schema } from '../property.ts'
@@ -43,6 +43,11 @@ export function mentionedMember(
 /** All members that the turn names, in its order. */
 export function mentionedMembers(schema: Schema, turn: Turn, language: Language): Member[] {
   return [...new Set(mentions(membersOf(schema), turn, language).map(({ member }) => member))]
+}
+
+/** Where the turn names members. */
+export function memberSpans(schema: Schema, turn: Turn, language: Language): WordSpan[] {
+  return mentions(membersOf(schema), turn, language).map(({ at, length }) => ({ from: at, to: at + length }))
 }
 
 interface Mention {

@@ -1,9 +1,12 @@
+import type { Asked } from '../evidence.ts'
 import type { Language } from '../language.ts'
 import { numberAt, numbersIn, type SpokenNumber } from '../numbers.ts'
 import type { Property } from '../property.ts'
 import { typeOf } from '../property.ts'
+import { inWords } from '../tool-result.ts'
 import type { Turn } from '../turn.ts'
-import type { Word } from '../words.ts'
+import { vocabulary } from '../vocabulary.ts'
+import { fold, type Word } from '../words.ts'
 import { datesIn } from './dates.ts'
 import { timesIn } from './times.ts'
 
@@ -12,29 +15,45 @@ const MOST_DIGITS = 9
 
 /**
  * The number that the turn gives for the property: the one beside its name ("for four people"), else, where it was
- * asked for, the first that is no date and no time; or the keys that were pressed.
+ * asked for or is a count, the first that is no date and no time; or the keys that were pressed.
  */
 export function numberFor(
   property: Property,
   turn: Turn,
   digits: string | null,
-  asked: boolean,
-  language: Language,
+  { asked, language, taken }: Asked,
 ): number | undefined {
   const fits = (value: number) => isWithin(property, value)
   const pressed = digits === null ? '' : digits.replace(/[^0-9]/g, '')
   if (asked && pressed !== '' && pressed.length <= MOST_DIGITS && fits(Number(pressed))) return Number(pressed)
-  const taken = [...datesIn(turn.words, language), ...timesIn(turn.words, language)]
+  const spans = [...taken, ...datesIn(turn.words, language), ...timesIn(turn.words, language)]
   const free = numbersIn(turn.words, language).filter(
     number =>
-      number.digits.length <= MOST_DIGITS && !taken.some(span => span.from <= number.from && number.to <= span.to),
+      number.digits.length <= MOST_DIGITS && !spans.some(span => span.from <= number.from && number.to <= span.to),
   )
   const beside = free.find(number => isBeside(number, turn.words, property.about))
-  const number = beside ?? (asked ? (free[0] ?? numbersIn(turn.words, language)[0]) : undefined)
+  const first = asked
+    ? (free[0] ?? numbersIn(turn.words, language)[0])
+    : isCount(property)
+      ? free.find(number => countsSomething(number, turn.words, language))
+      : undefined
+  const number = beside ?? first
   if (number === undefined) return undefined
   const value = typeOf(property.schema) === 'number' ? withFraction(number, turn.words, language) : number.value
   const signed = ['minus', 'menos'].includes(turn.words[number.from - 1]?.folded ?? '') ? -value : value
   return fits(signed) ? signed : undefined
+}
+
+/** How many of something: a number alone in a wish is that. */
+function isCount({ name, description }: Property): boolean {
+  const text = fold(`${inWords(name)} ${description}`)
+  return /\b(?:how many|number of|quantity|count|cuantos|cuantas|cantidad|numero de|unidades)\b/.test(text)
+}
+
+/** "three large ones", but not a figure that ends a sentence or stands before "of". */
+function countsSomething(number: SpokenNumber, words: readonly Word[], language: Language): boolean {
+  const next = words[number.to]
+  return next !== undefined && !next.afterBreak && !vocabulary(language).grammar.has(next.folded)
 }
 
 function isBeside(number: SpokenNumber, words: readonly Word[], about: ReadonlySet<string>): boolean {

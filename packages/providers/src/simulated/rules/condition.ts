@@ -70,7 +70,8 @@ function alternativeOf(words: readonly Word[], negatedBefore: boolean, book: Voc
   for (let at = 0; at < words.length; ) {
     const { concept, length } = conceptAt(words, at, book)
     const word = words[at]!
-    if (concept !== null && !isSubject(words, at, book) && !(asking && GIVEN.has(concept))) {
+    const isTopic = concept !== null && (asking ? GIVEN.has(concept) : concept === 'order' && !wanting)
+    if (concept !== null && !isTopic && !isSubject(words, at, book)) {
       signs.push({ by: 'concept', concept })
       at += length
       continue

@@ -23,7 +23,9 @@ export const ENGLISH: Lexicon = {
   ),
   asking: new Set(phrases('ask,asks,asked,asking,inquire,inquires,wonder,wonders,question,questions,know')),
   wanting: new Set(
-    phrases('want,wants,wish,wishes,like,likes,need,needs,prefer,prefers,request,requests,ask,asks,interested'),
+    phrases(
+      'want,wants,wish,wishes,like,likes,need,needs,prefer,prefers,request,requests,ask,asks,interested,orders,ordering,buys',
+    ),
   ),
   subjects: new Set(phrases('caller,customer,user,client,person,they,he,she,who')),
   fillers: new Set(phrases('um,uh,er,erm,ah,oh,hmm,mm,well,so,like,okay so,hey,and,actually,honestly')),

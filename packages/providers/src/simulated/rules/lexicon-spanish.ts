@@ -21,7 +21,7 @@ export const SPANISH: Lexicon = {
   asking: new Set(phrases('pregunta,preguntan,preguntar,consulta,saber,duda')),
   wanting: new Set(
     phrases(
-      'quiere,quieren,desea,desean,necesita,necesitan,pide,piden,prefiere,prefieren,solicita,gustaria,interesado,interesada',
+      'quiere,quieren,desea,desean,necesita,necesitan,pide,piden,prefiere,prefieren,solicita,gustaria,interesado,interesada,encarga,compra',
     ),
   ),
   subjects: new Set(phrases('cliente,clienta,usuario,usuaria,llamante,persona,interlocutor,quien')),

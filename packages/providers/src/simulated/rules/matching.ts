@@ -18,6 +18,8 @@ const ALIKE = 0.9
 /** "yes" to a question about it. */
 const BY_QUESTION = 0.6
 const STATEMENT = 0.75
+/** A yes or no that goes on is about what comes then. */
+const ANSWER_AND_MORE = 0.8
 const ANY_ANSWER = 0.5
 /** An open question fits a condition that says "asks". */
 const ASKED = 0.35
@@ -76,7 +78,8 @@ function conceptIn(alternative: Alternative, concept: Concept, turn: Turn): numb
   }
   if (concept === 'name' || concept === 'details') return isStatement(turn) ? STATEMENT : 0
   if (concept === 'email') return turn.text.includes('@') || /\b(arroba|at)\b/i.test(turn.text) ? 1 : 0
-  return turn.concepts.has(concept) ? 1 : 0
+  if (!turn.concepts.has(concept)) return 0
+  return (concept === 'agree' || concept === 'decline') && !turn.plain ? ANSWER_AND_MORE : 1
 }
 
 function isStatement(turn: Turn): boolean {
@@ -98,10 +101,10 @@ function fitOfNegated(alternative: Alternative, { turn, question }: Answer, book
   for (const sign of alternative.signs)
     if (sign.by === 'concept' && sign.concept === 'anything' && turn.concepts.has('done')) denied += 1
   const refused = turn.polarity === 'no' || (turn.concepts.has('done') && turn.polarity === null)
-  const base = refused && (turn.plain || turn.substance === 0 || stems.length === 0) ? 1 : 0
+  const base = refused && turn.plain ? 1 : refused && stems.length === 0 ? ANSWER_AND_MORE : 0
   const asked = base > 0 ? inQuestion(alternative, question, book) / 2 : 0
   const found = base + denied + asked
-  return found < 1 ? 0 : found + found / (2 * (1 + alternative.signs.length))
+  return found < HOLDS ? 0 : found + found / (2 * (1 + alternative.signs.length))
 }
 
 /** How many of the signs' stems are there; near-synonyms count less, and no word counts twice. */

@@ -91,7 +91,7 @@ export class CallerTurns {
 
   endOfTurn(confidence: number, eager: boolean): void {
     const afterWordMs = this.#words.lastEndMs ?? Number.NEGATIVE_INFINITY
-    this.#endOfTurn = { confidence: Math.min(Math.max(confidence, 0), 1), eager, afterWordMs }
+    this.#endOfTurn = { confidence: Math.min(Math.max(confidence || 0, 0), 1), eager, afterWordMs }
   }
 
   turnResumed(): void {

@@ -8,4 +8,5 @@ export type {
   SpokenWord,
   TurnSettings,
 } from './protocol.ts'
+export { SpeechProsody } from './speech-prosody.ts'
 export { TurnMachine } from './turn-machine.ts'

@@ -150,6 +150,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   }
 
   #voiceStarted(at: Ms): void {
+    if (this.#voice.speaking) return
     this.#turns.voiceStarted(at)
     this.#voice.start(at)
   }

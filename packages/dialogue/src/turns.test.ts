@@ -230,6 +230,14 @@ describe('what the recogniser holds back', () => {
     expect(call.turns.map(({ text }) => text)).toEqual(['I want to speak with your manager or with anybody.'])
   })
 
+  it('is not asked for again in the same silence', () => {
+    const call = new ScriptedCall({}, { partialMs: null, finalMs: 100 }).connect()
+    call.say(1000, 'I would like to')
+    call.runTo(20_000)
+    expect(call.turns.map(({ text, recogniserMs }) => [text, recogniserMs])).toEqual([['I would like to', 0]])
+    expect(call.outputs.filter(({ output }) => output.type === 'finalize')).toHaveLength(1)
+  })
+
   it('may show that the caller has not finished', () => {
     const call = new ScriptedCall({}, { partialMs: null, finalMs: 100 }).connect()
     call.say(1000, 'I would like to')

@@ -1,4 +1,4 @@
-import { MachineDriver, type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import { type Machine, MachineDriver, type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
 import type { DialogueInput, DialogueOptions, DialogueOutput, Prosody, SpokenWord, TurnSettings } from '../protocol.ts'
 import { TurnMachine } from '../turn-machine.ts'
 
@@ -58,7 +58,7 @@ export class ScriptedCall {
     this.#settings = { ...SETTINGS, ...change.settings }
     const options = { ...OPTIONS, ...change, settings: this.#settings }
     this.machine = new TurnMachine(options, new SeededRandom(seed))
-    this.#driver = new MachineDriver(this.machine, this.time, output => this.#react(output))
+    this.#driver = new MachineDriver(neverLate(this.machine), this.time, output => this.#react(output))
   }
 
   /** ms since the call was made. */
@@ -205,6 +205,26 @@ export class ScriptedCall {
     if (output.type !== 'finalize' || this.#senses.finalMs === null) return
     const askedAt = this.now
     this.at(askedAt + this.#senses.finalMs, () => this.tellFinal(askedAt, true))
+  }
+}
+
+/** The machine, refused when after any step it wants to be called for a time that is not ahead. */
+function neverLate<Input, Output>(machine: Machine<Input, Output>): Machine<Input, Output> {
+  const check = (now: Ms) => {
+    const deadline = machine.deadline()
+    if (deadline !== undefined && !(deadline > now)) throw new Error(`at ${now} the next deadline is ${deadline}`)
+  }
+  return {
+    handle: (now, input) => {
+      machine.handle(now, input)
+      check(now)
+    },
+    advance: now => {
+      machine.advance(now)
+      check(now)
+    },
+    poll: () => machine.poll(),
+    deadline: () => machine.deadline(),
   }
 }
 

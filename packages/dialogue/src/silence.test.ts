@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest'
+import { ScriptedCall } from './testing/scripted-call.ts'
+
+const reminding = { settings: { reminderTriggerMs: 5000, reminderMaxCount: 2 } }
+
+describe('the beginning', () => {
+  it('waits for the line, then for the delay', () => {
+    const call = new ScriptedCall({ beginMessageDelayMs: 800 })
+    call.say(100, 'is anybody there')
+    call.runTo(60_000)
+    expect(call.said).toEqual([])
+    call.connect().runTo(70_000)
+    expect(call.said[0]).toBe('60800 begin after: is anybody there')
+  })
+
+  it('is at once where there is no delay, and comes once', () => {
+    const call = new ScriptedCall().connect().connect().runTo(50_000)
+    expect(call.said).toEqual(['0 begin'])
+  })
+
+  it('keeps what is said during the delay', () => {
+    const call = new ScriptedCall({ beginMessageDelayMs: 3000 }).connect()
+    call.say(500, 'hello?')
+    call.say(2000, 'yes.')
+    call.runTo(20_000)
+    expect(call.said).toEqual(['3000 begin after: hello? yes.'])
+  })
+
+  it('lets the far end finish', () => {
+    const call = new ScriptedCall({ beginMessageDelayMs: 1000 }).connect()
+    call.say(800, 'good morning this is the front desk.')
+    call.runTo(20_000)
+    expect(call.said).toHaveLength(1)
+    expect(call.said[0]).toMatch(/^3\d\d\d begin after: good morning this is the front desk\.$/)
+  })
+
+  it('does not let it go on for ever', () => {
+    const call = new ScriptedCall({ beginMessageDelayMs: 1000 }).connect().voice(800, 50_000).runTo(20_000)
+    expect(call.said).toEqual(['4000 begin'])
+  })
+
+  describe('where the far end is to speak first', () => {
+    const waiting = { openerWaitsForCallee: true }
+
+    it('comes after its first words', () => {
+      const call = new ScriptedCall(waiting).connect()
+      call.say(2000, 'Grant residence.')
+      call.runTo(20_000)
+      expect(call.said).toHaveLength(1)
+      expect(call.said[0]).toMatch(/^2[89]\d\d begin after: Grant residence\.$/)
+    })
+
+    it('comes after a mumble, of which nothing is told', () => {
+      const call = new ScriptedCall(waiting).connect().mumble(1000, 1500).runTo(20_000)
+      expect(call.events).toEqual(['begin'])
+      expect(Number.parseInt(call.said[0]!, 10)).toBeLessThan(3000)
+    })
+
+    it('comes after 5 s of silence, or what is set', () => {
+      expect(new ScriptedCall(waiting).connect().runTo(20_000).said).toEqual(['5000 begin'])
+      const hurried = new ScriptedCall({ ...waiting, openerPatienceMs: 1200 }).connect()
+      expect(hurried.runTo(20_000).said).toEqual(['1200 begin'])
+    })
+
+    it('counts the silence from the last sound', () => {
+      const call = new ScriptedCall(waiting).connect().voice(3000, 3300).runTo(20_000)
+      expect(call.said).toEqual(['8300 begin'])
+    })
+
+    it('never comes before the delay', () => {
+      const call = new ScriptedCall({ ...waiting, beginMessageDelayMs: 7000 }).connect()
+      call.say(500, 'yes?')
+      expect(call.runTo(20_000).said).toEqual(['7000 begin after: yes?'])
+      const silent = new ScriptedCall({ ...waiting, beginMessageDelayMs: 7000 }).connect()
+      expect(silent.runTo(20_000).said).toEqual(['7000 begin'])
+    })
+
+    it('waits for the end of a greeting, however long', () => {
+      const call = new ScriptedCall(waiting).connect()
+      call.say(
+        500,
+        'you have reached the office of somebody who is never there at this time of the day or any other day.',
+      )
+      call.runTo(20_000)
+      expect(call.said).toHaveLength(1)
+      expect(call.said[0]).toContain('any other day.')
+    })
+
+    it('does not wait for music to end', () => {
+      const call = new ScriptedCall(waiting).connect().voice(200, 60_000).runTo(20_000)
+      expect(call.said).toEqual(['6200 begin'])
+    })
+  })
+})
+
+describe('reminders', () => {
+  it('come after so much silence of both, so often', () => {
+    const call = new ScriptedCall(reminding).connect().agentSpeaks(0, 2000).agentSpeaks(7500, 9000).runTo(60_000)
+    expect(call.said).toEqual(['0 begin', '7000 reminder', '14000 reminder'])
+  })
+
+  it('come again once the caller has said or pressed something', () => {
+    const call = new ScriptedCall(reminding).connect()
+    call.say(11_000, 'I am here.')
+    call.press(30_000, '5')
+    call.runTo(60_000)
+    expect(call.events.filter(event => event === 'reminder')).toHaveLength(6)
+  })
+
+  it('wait while the agent is busy, the caller speaks or digits are entered', () => {
+    const call = new ScriptedCall(reminding).connect()
+    call.at(1000, () => call.tell({ type: 'agent-busy', busy: true }))
+    call.at(9000, () => call.tell({ type: 'agent-busy', busy: false }))
+    call.voice(13_500, 13_900)
+    call.at(17_000, () => call.tell({ type: 'collect-digits', digitLimit: null, terminationKey: '#', timeoutMs: 9000 }))
+    call.press(18_000, '12')
+    call.runTo(35_000)
+    expect(call.said).toEqual(['0 begin', '27200 digits 12', '27200 reminder', '32200 reminder'])
+  })
+
+  it('are those of the settings that hold now; none with 0', () => {
+    const call = new ScriptedCall().connect()
+    call.at(20_000, () => call.settings({ reminderTriggerMs: 25_000, reminderMaxCount: 1 }))
+    call.runTo(200_000)
+    expect(call.said).toEqual(['0 begin', '25000 reminder'])
+  })
+
+  it('are not held off by coughs for ever, and a cough does not earn new ones', () => {
+    const call = new ScriptedCall({ settings: { reminderTriggerMs: 5000, reminderMaxCount: 1 } }).connect()
+    for (let at = 6000; at < 60_000; at += 9000) call.voice(at, at + 300)
+    call.runTo(60_000)
+    expect(call.events).toEqual(['begin', 'reminder'])
+  })
+
+  it('are not kept away by noise', () => {
+    const call = new ScriptedCall(reminding).connect().voice(1000, 100_000).runTo(20_000)
+    expect(call.events).toEqual(['begin', 'reminder', 'reminder'])
+  })
+})
+
+describe('the opening by the caller', () => {
+  it('is waited for as long as told', () => {
+    const call = new ScriptedCall(reminding).connect()
+    call.at(10, () => call.tell({ type: 'await-opening', afterMs: 12_000 }))
+    call.runTo(15_000)
+    expect(call.said).toEqual(['0 begin', '12010 opening'])
+  })
+
+  it('is over with the caller’s first words', () => {
+    const call = new ScriptedCall().connect()
+    call.at(10, () => call.tell({ type: 'await-opening', afterMs: 5000 }))
+    call.say(4000, 'I have a question about my bill.')
+    call.runTo(60_000)
+    expect(call.events).toEqual(['begin', 'turn I have a question about my bill.'])
+  })
+
+  it('may be waited for without end, but for the limit', () => {
+    const call = new ScriptedCall({ ...reminding, endCallAfterSilenceMs: 90_000 }).connect()
+    call.at(10, () => call.tell({ type: 'await-opening', afterMs: null }))
+    call.runTo(200_000)
+    expect(call.said).toEqual(['0 begin', '90000 limit'])
+  })
+})
+
+describe('the silence limit', () => {
+  it('counts the time in which the agent waits for the caller, and nothing else', () => {
+    const call = new ScriptedCall({ endCallAfterSilenceMs: 20_000 }).connect()
+    // 3 s until the agent speaks, 5 s of its speech, 2 s, 10 s of work, 1 s, a voice of 2 s: then 14 s are left.
+    call.agentSpeaks(3000, 8000)
+    call.at(10_000, () => call.tell({ type: 'agent-busy', busy: true }))
+    call.at(20_000, () => call.tell({ type: 'agent-busy', busy: false }))
+    call.at(21_000, () => call.tell({ type: 'voice-started', startedAt: call.time.now() }))
+    call.at(23_000, () => call.tell({ type: 'voice-stopped', stoppedAt: call.time.now() }))
+    call.runTo(100_000)
+    expect(call.said).toEqual(['0 begin', '37000 limit'])
+  })
+
+  it('begins anew with words, digits and speech without words', () => {
+    const call = new ScriptedCall({ endCallAfterSilenceMs: 20_000 }).connect()
+    call.say(15_000, 'hm hm.')
+    call.press(30_000, '1')
+    call.mumble(48_000, 49_000)
+    call.runTo(62_000)
+    expect(call.events).not.toContain('limit')
+    call.runTo(80_000)
+    expect(call.events.at(-1)).toBe('limit')
+  })
+
+  it('is the end', () => {
+    const call = new ScriptedCall({ ...reminding, endCallAfterSilenceMs: 20_000 }).connect()
+    call.runTo(25_000)
+    call.say(30_000, 'hello?')
+    call.press(31_000, '123#')
+    call.runTo(4_000_000)
+    expect(call.events).toEqual(['begin', 'reminder', 'reminder', 'limit'])
+    expect(call.machine.deadline()).toBeUndefined()
+  })
+})
+
+describe('the maximum duration', () => {
+  it('ends whatever goes on, once', () => {
+    const call = new ScriptedCall({ maxCallDurationMs: 10_000 }).connect().agentSpeaks(1000, 20_000).voice(9000, 30_000)
+    call.press(9900, '12')
+    call.runTo(4_000_000)
+    expect(call.said).toEqual([
+      '0 begin',
+      '9150 duck',
+      '9300 pause',
+      '10000 unduck',
+      '10000 resume',
+      '10000 max-duration',
+    ])
+    expect(call.machine.deadline()).toBeUndefined()
+  })
+
+  it('counts from when the line was there', () => {
+    const call = new ScriptedCall({ maxCallDurationMs: 10_000 }).runTo(7000)
+    call.connect().runTo(60_000)
+    expect(call.said).toEqual(['7000 begin', '17000 max-duration'])
+  })
+})

@@ -1,4 +1,4 @@
-export const PIZZAS = ['margarita', 'pepperoni', 'cuatro quesos', 'vegetal'] as const
+export const PIZZAS = ['margarita', 'pepperoni', 'barbacoa', 'vegetal'] as const
 export const SIZES = ['pequeña', 'mediana', 'grande'] as const
 
 export type Pizza = (typeof PIZZAS)[number]
@@ -6,7 +6,7 @@ export type Size = (typeof SIZES)[number]
 
 /** Euros, by size. */
 const BASE: Readonly<Record<Size, number>> = { pequeña: 8, mediana: 10, grande: 12 }
-const EXTRA: Readonly<Record<Pizza, number>> = { margarita: 0, pepperoni: 1, 'cuatro quesos': 2, vegetal: 1 }
+const EXTRA: Readonly<Record<Pizza, number>> = { margarita: 0, pepperoni: 1, barbacoa: 2, vegetal: 1 }
 
 export interface Dish {
   readonly pizza: Pizza

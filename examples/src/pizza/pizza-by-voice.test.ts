@@ -35,7 +35,7 @@ describe('a caller of the pizzeria', () => {
   it('is asked for what is missing, one thing after another', () => {
     const { call } = callPizzeria()
     expect(call.says('Quiero hacer un pedido', { choose: 'edge:pedir' }, { read: {} })).toEqual([
-      '[enter] Pregunta qué pizza quiere.',
+      '[enter] Di "¿Qué le pongo?"',
     ])
     expect(call.says('Vegetal', { choose: 'edge:pizza' }, { read: { pizza: 'vegetal' } })).toEqual([
       '[enter] Pregunta si la quiere pequeña, mediana o grande.',
@@ -84,7 +84,7 @@ describe('a caller of the pizzeria', () => {
     expect(call.mumbles()).toEqual([
       '(transfer to +12025550178)',
       'Ahora no se puede poner nadie.',
-      '[enter] Pregunta qué pizza quiere.',
+      '[enter] Di "¿Qué le pongo?"',
     ])
   })
 })
@@ -95,7 +95,7 @@ describe('the pizzeria when something goes wrong', () => {
     orderMargarita(call)
     expect(call.says('Sí', { choose: 'edge:si' })).toEqual([
       'Lo siento, esa pizza no se puede pedir ahora.',
-      '[enter] Pregunta qué pizza quiere.',
+      '[enter] Di "¿Qué le pongo?"',
     ])
     call.says('Vegetal', { choose: 'edge:pizza' }, { read: { pizza: 'vegetal' } })
     expect(call.presses('1').at(-1)).toBe('(completed)')

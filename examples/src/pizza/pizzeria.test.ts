@@ -18,14 +18,14 @@ function kitchen(soldOut: 'vegetal'[] = []) {
 
 describe('the menu', () => {
   it('names what there is today', () => {
-    expect(kitchen(['vegetal']).get('GET /menu').body.message).toBe('Tenemos margarita, pepperoni y cuatro quesos.')
+    expect(kitchen(['vegetal']).get('GET /menu').body.message).toBe('Tenemos margarita, pepperoni y barbacoa.')
   })
 
   it('gives a price for what is on it, accents or not', () => {
     const { get } = kitchen()
-    expect(get('GET /price', { pizza: 'cuatro quesos', size: 'pequena' }).body).toMatchObject({
+    expect(get('GET /price', { pizza: 'barbacoa', size: 'pequena' }).body).toMatchObject({
       price: 10,
-      message: 'Una pizza cuatro quesos pequeña: 10 euros.',
+      message: 'Una pizza barbacoa pequeña: 10 euros.',
     })
     expect(get('GET /price', { pizza: 'hawaiana', size: 'grande' }).status).toBe(422)
   })

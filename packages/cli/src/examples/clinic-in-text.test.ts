@@ -1,0 +1,173 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ExampleSession } from './example-session.ts'
+
+async function callClinic(): Promise<ExampleSession> {
+  const session = await ExampleSession.open('clinic')
+  onTestFinished(() => session.close())
+  await session.start()
+  return session
+}
+
+/** As far as the question for a day, as Ada. */
+async function callAsAda(): Promise<ExampleSession> {
+  const session = await callClinic()
+  await session.say('I would like to book an appointment, please.')
+  await session.press('1042')
+  return session
+}
+
+describe('the example clinic on rules-1', () => {
+  it('books an appointment in a conversation of plain sentences', async () => {
+    const session = await ExampleSession.open('clinic')
+    onTestFinished(() => session.close())
+    expect(await session.start()).toBe('Hello, Hillside Clinic. How can I help you? Or press 1 to book by keys.')
+    expect(await session.say('Hi, I would like to book an appointment, please.')).toBe(
+      'Please key in your four digit patient number. If you are new here, press 0.',
+    )
+    expect(await session.say('It is one zero four two.')).toBe(
+      'Welcome back, Ada. I have Tuesday, Wednesday or Thursday. Which day? Or press 1, 2 or 3.',
+    )
+    expect(await session.say('Wednesday would be good.')).toBe(
+      'On Wednesday I have ten fifteen or four thirty. Which time? Or press 1 or 2.',
+    )
+    expect(await session.say('Four thirty, please.')).toBe(
+      'Wednesday at four thirty. Shall I book it? Press 1 for yes.',
+    )
+    expect(await session.say('Yes, please.')).toBe('You are booked for Wednesday at four thirty. Goodbye.')
+    expect(session.outcome).toBe('completed')
+    expect(session.server.bookings).toEqual([{ slot: '2026-11-25T16:30', patient: '1042' }])
+    expect(session.actions()).toEqual([
+      'find_patient succeeded',
+      'find_days succeeded',
+      'find_times succeeded',
+      'find_slot succeeded',
+      'book_slot succeeded',
+    ])
+  })
+
+  it.each([
+    ['I need to see a doctor.', 'The second one, please.', 'The first one.', 'Sure.', '2026-11-25T10:15'],
+    ['Can I get an appointment?', 'Thursday', 'Eleven', 'Yes', '2026-11-26T11:00'],
+    ["I'd like to make an appointment", "Let's say Tuesday", 'At nine thirty', 'Yes please do', '2026-11-24T09:30'],
+    ['An appointment please', 'On Friday', 'the second', 'Yes, book it.', '2026-11-27T15:00'],
+  ])('understands "%s", "%s", "%s", "%s"', async (wish, day, time, yes, slot) => {
+    const session = await callClinic()
+    await session.say(wish)
+    expect(session.node).toBe('ask_number')
+    await session.press('1042')
+    await session.say(day)
+    expect(session.node).toBe('choose_time')
+    await session.say(time)
+    expect(session.node).toBe('confirm')
+    await session.say(yes)
+    expect(session.server.bookings).toEqual([{ slot, patient: '1042' }])
+  })
+
+  it('registers who is new by name', async () => {
+    const session = await callClinic()
+    await session.say('I want to book an appointment')
+    expect(await session.say("I don't have a number, I'm new.")).toBe(
+      'You are new here. What is your name? Or press 1 to go on without it.',
+    )
+    expect(await session.say('My name is Ida Bell.')).toMatch(
+      /^Your new patient number is 4 0 0 1\. I have Tuesday, Wednesday or Thursday\./,
+    )
+    for (const keys of ['1', '1', '1']) await session.press(keys)
+    expect(session.server.bookings).toEqual([{ slot: '2026-11-24T09:30', patient: '4001' }])
+  })
+
+  it('answers a question in between and takes up where it was', async () => {
+    const session = await callAsAda()
+    expect(await session.say('When are you open?')).toBe(
+      'We are open Monday to Friday, from eight to five. I have Tuesday, Wednesday or Thursday. Which day? Or press 1, 2 or 3.',
+    )
+    await session.say('Tuesday')
+    expect(session.node).toBe('choose_time')
+    expect(await session.say('What are your opening hours again?')).toMatch(
+      /^We are open Monday to Friday.* On Tuesday I have nine thirty or three\./,
+    )
+    await session.say('Three')
+    expect(session.node).toBe('confirm')
+  })
+
+  it('asks again what it did not get, and when nothing is said', async () => {
+    const session = await callAsAda()
+    expect(await session.say('Purple elephants.')).toMatch(/Which day\?/)
+    expect(await session.silence()).toMatch(/Which day\?/)
+    expect(session.node).toBe('choose_day')
+  })
+
+  it('goes back to the days when the caller does not confirm', async () => {
+    const session = await callAsAda()
+    await session.say('Tuesday')
+    expect(await session.say('Another day, please')).toMatch(/Which day\?/)
+    await session.say('Thursday')
+    await session.say('Eleven')
+    expect(await session.say('No, another time.')).toMatch(/Which day\?/)
+    expect(session.server.bookings).toEqual([])
+  })
+
+  it('has somebody call back where no person can be reached', async () => {
+    const session = await callAsAda()
+    expect(await session.say('I want to talk to a person.')).toBe(
+      'Nobody is free to talk. Shall we call you back? Press 1 for yes.',
+    )
+    expect(await session.say('Yes.')).toBe('Somebody will call you back today. Goodbye.')
+    expect(session.server.callbacks).toEqual([{ number: '+12025550111', patient: '1042' }])
+    const other = await callAsAda()
+    await other.say('Can I speak to the reception?')
+    expect(await other.say('No, thanks.')).toMatch(/Which day\?/)
+  })
+
+  it('lets the caller go', async () => {
+    const session = await callAsAda()
+    expect(await session.say('Goodbye.')).toBe('Goodbye, and take care.')
+    expect(session.outcome).toBe('completed')
+  })
+})
+
+describe('the example clinic by keys alone', () => {
+  it('tells who cannot be understood, and books all the same', async () => {
+    const session = await callClinic()
+    expect(await session.say('')).toBe(
+      "Sorry. The hearing built into this agent understands only Parley's own phone. Please go on with the keys. Please key in your four digit patient number. If you are new here, press 0.",
+    )
+    for (const keys of ['1042', '2', '1']) await session.press(keys)
+    expect(session.node).toBe('confirm')
+    expect(await session.press('1')).toBe('You are booked for Wednesday at ten fifteen. Goodbye.')
+    expect(session.outcome).toBe('completed')
+    expect(session.server.bookings).toEqual([{ slot: '2026-11-25T10:15', patient: '1042' }])
+  })
+})
+
+describe('the example clinic when something goes wrong', () => {
+  it('offers other times when somebody else was faster', async () => {
+    const session = await callAsAda()
+    await session.say('Tuesday')
+    await session.say('Nine thirty')
+    const taken = await fetch(`${session.server.origin}/clinic/bookings`, {
+      method: 'POST',
+      body: JSON.stringify({ slot: '2026-11-24T09:30', patient: '1234' }),
+    })
+    expect(taken.status).toBe(201)
+    expect(await session.say('Yes')).toBe(
+      'I could not book that time. Let me look again. I have Tuesday, Wednesday or Thursday. Which day? Or press 1, 2 or 3.',
+    )
+    expect(session.actions()).toContain('book_slot failed')
+    await session.say('Tuesday again')
+    await session.say('Three')
+    await session.say('Yes')
+    expect(session.server.bookings.map(booking => booking.slot)).toEqual(['2026-11-24T09:30', '2026-11-24T15:00'])
+  })
+
+  it('says so and ends when its server is down', async () => {
+    const session = await callClinic()
+    await session.say('I want an appointment')
+    await session.server.close()
+    expect(await session.press('1042')).toBe(
+      'Our calendar does not answer right now. Please call again later. Goodbye.',
+    )
+    expect(session.actions()).toEqual(['find_patient failed'])
+    expect(session.outcome).toBe('completed')
+  })
+})

@@ -1,0 +1,100 @@
+import { type EffectRecord, HttpActions, MemoryLedger, TextSession, type Utterance } from '@parley/conversation'
+import { OutboundHttp } from '@parley/egress'
+import { type ExampleName, ExampleServer, type ExampleServerOptions, exampleDraft, withOrigin } from '@parley/examples'
+import { compile } from '@parley/flow'
+import { systemRandom, systemTime } from '@parley/kernel'
+import { RulesModel } from '@parley/providers'
+import { addressOf } from '../example-agent.ts'
+
+/** Monday, 23 November 2026, 9:00 UTC: what the examples take for now. */
+const MONDAY = Date.UTC(2026, 10, 23, 9)
+
+const CALL = {
+  run_id: null,
+  agent_id: null,
+  agent_version: null,
+  channel: 'phone',
+  from_number: '+12025550111',
+  to_number: null,
+} as const
+
+/** A conversation in text with an example agent on rules-1, whose actions reach a server of its own over HTTP. */
+export class ExampleSession {
+  readonly server: ExampleServer
+  /** Nodes in the order of entry. */
+  readonly nodes: string[] = []
+  readonly #session: TextSession
+  readonly #ledger: MemoryLedger
+  readonly #egress: OutboundHttp
+
+  private constructor(name: ExampleName, server: ExampleServer) {
+    const compiled = compile(withOrigin(exampleDraft(name).draft, server.origin))
+    if (!compiled.ok) throw new Error(`the example ${name} is not valid`)
+    const wallClock = () => MONDAY
+    const model = new RulesModel()
+    this.server = server
+    this.#ledger = new MemoryLedger({ random: systemRandom, wallClock })
+    this.#egress = new OutboundHttp({ allow: [addressOf(server)], time: systemTime })
+    const actions = new HttpActions({
+      egress: this.#egress,
+      ledger: this.#ledger,
+      secrets: { get: async () => null },
+      time: systemTime,
+      wallClock,
+    })
+    this.#session = new TextSession({
+      plan: compiled.plan,
+      mode: { channel: 'phone', hasCaller: true },
+      call: CALL,
+      models: () => model,
+      actions,
+      ledger: this.#ledger,
+      transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
+      time: systemTime,
+      wallClock,
+      onEvent: event => {
+        if (event.type === 'fact' && event.fact.kind === 'node') this.nodes.push(event.fact.node_id)
+      },
+    })
+  }
+
+  static async open(name: ExampleName, options: Omit<ExampleServerOptions, 'wallClock'> = {}): Promise<ExampleSession> {
+    return new ExampleSession(name, await ExampleServer.open({ ...options, wallClock: () => MONDAY }))
+  }
+
+  /** These three answer what the agent says then, utterances joined by blanks. */
+  start = async () => agentsWords(await this.#session.start())
+  say = async (text: string) => agentsWords(await this.#session.say(text))
+  press = async (digits: string) => agentsWords(await this.#session.digits(digits))
+  silence = async () => agentsWords(await this.#session.silence('reminder'))
+
+  /** How it ended; null while it lasts. */
+  get outcome(): string | null {
+    return this.#session.ended?.outcome ?? null
+  }
+
+  /** The node it is in. */
+  get node(): string | undefined {
+    return this.nodes.at(-1)
+  }
+
+  /** HTTP actions that were sent, with what became of them: "book_slot succeeded". */
+  actions(): string[] {
+    const isHttp = (effect: EffectRecord) => effect.effect_kind === 'http'
+    return this.#ledger.records.filter(isHttp).map(effect => `${effect.action.id} ${effect.state}`)
+  }
+
+  async close(): Promise<void> {
+    this.#session.stop()
+    await this.#session.conversation.settled()
+    await this.#egress.close()
+    await this.server.close()
+  }
+}
+
+function agentsWords(utterances: readonly Utterance[]): string {
+  return utterances
+    .filter(({ role }) => role === 'agent')
+    .map(({ text }) => text)
+    .join(' ')
+}

@@ -97,13 +97,17 @@ export class ActionUses {
     this.#controller.abort()
   }
 
+  /** Some are waited for. */
   get isBusy(): boolean {
     return this.#waits.size > 0
   }
 
-  /** When none is under way. */
+  get isUnderWay(): boolean {
+    return this.#underWay.size > 0
+  }
+
   async over(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    await Promise.all(this.#underWay)
   }
 }
 

@@ -25,8 +25,8 @@ export interface ConversationOptions {
 }
 
 export interface ConversationBudgets {
-  /** Until a model's first event. Default 10 000. */
-  readonly firstEventMs?: Ms
+  /** Until a model's first event, and from one to the next. Default 10 000. */
+  readonly eventMs?: Ms
   /** A model's whole answer, a second try included. Default 60 000. */
   readonly answerMs?: Ms
   /** What the report of a speech that was withdrawn may take; then nothing of it counts as heard. Default 250. */

@@ -16,6 +16,9 @@ import { TranscriptLog } from './transcript-log.ts'
 import { WaitClock } from './wait-clock.ts'
 
 const DEFAULT_HEARD_MS: Ms = 250
+const MOST_DIGITS = 100
+/** Of one turn of the caller. */
+const MOST_CHARACTERS = 16_384
 /** In memory, in place of words. */
 const NO_WORDS = '[unintelligible]'
 
@@ -78,7 +81,7 @@ export class Conversation {
       if (this.#state.at !== 'new') return
       this.#state = { at: 'talking' }
       this.#waits.turn()
-      const text = opening?.text.trim() ?? ''
+      const text = opening === null ? '' : wordsOf(opening)
       if (opening !== null && text !== '') this.#heard(opening, text)
       const input: FlowInput = { type: 'started' }
       const outputs = this.#ensemble.handle(input)
@@ -91,12 +94,14 @@ export class Conversation {
 
   /** The caller finished a turn. */
   userTurn(turn: UserTurn): void {
-    const text = turn.text.trim()
+    const text = wordsOf(turn)
     this.#turn({ type: 'user_turn', text }, () => this.#heard(turn, text))
   }
 
   /** Digits the caller entered, complete. `atMs`: when, on the run's clock; null in text. */
-  digits(digits: string, atMs: Ms | null = null): void {
+  digits(entered: string, atMs: Ms | null = null): void {
+    const digits = entered.replace(/[^0-9*#]/g, '').slice(0, MOST_DIGITS)
+    if (digits === '') return
     this.#turn({ type: 'digits', digits }, () => {
       const fact: TimelineFact = { kind: 'digits', direction: 'in', digits }
       this.#emit({ type: 'fact', fact, ...(atMs !== null && { offset_ms: atMs }) })
@@ -118,11 +123,31 @@ export class Conversation {
     this.#input({ type: 'variables_updated', values })
   }
 
-  /** What was heard of a speech. Once for each, also for those that were withdrawn or had no text. */
-  spoken(speechId: string, report: SpokenReport): void {
-    // What waits for it must not stand in line before it.
-    if (this.#speeches.isWithdrawn(speechId)) this.#report(speechId, report)
-    else this.#happenings.happen(() => this.#report(speechId, report))
+  /** What was heard of a speech. Once for each, also for those that were withdrawn or had no text; recorded at once. */
+  spoken(speechId: string, { heard, interrupted, span }: SpokenReport): void {
+    const speech = this.#speeches.report(speechId)
+    if (speech === undefined) return
+    const text = heard.trim()
+    this.#memory.heard(speech.line, text, interrupted)
+    if (text !== '') {
+      const index = this.#transcript.add({
+        role: 'agent',
+        text,
+        observed_offset_ms: span?.end_ms ?? this.#options.clock(),
+        interrupted,
+        start_ms: span?.start_ms ?? null,
+        end_ms: span?.end_ms ?? null,
+        node_id: speech.nodeId,
+      })
+      if (interrupted) this.#fact({ kind: 'interruption', index, resumed: false })
+    }
+    const { requestId } = speech
+    if (requestId !== null) {
+      if (interrupted) this.#thinking.abort(requestId)
+      this.#input({ type: 'spoken', request_id: requestId, interrupted })
+    }
+    this.#happenings.happen(() => this.#endIfHeard())
+    if (!this.#speeches.hasWithdrawn) this.#onHeard?.()
   }
 
   /** A speech that the caller seemed to cut goes on. */
@@ -148,6 +173,7 @@ export class Conversation {
     this.#state = { at: 'stopped' }
     this.#thinking.abortAll()
     this.#speeches.withdrawAll()
+    this.#speeches.close()
     this.#performance.line.abandon()
     // An action that the flow sent on its way before its end is still to be done.
     if (at !== 'ending') this.#performance.actions.abort()
@@ -237,32 +263,6 @@ export class Conversation {
     }
   }
 
-  #report(speechId: string, { heard, interrupted, span }: SpokenReport): void {
-    const speech = this.#speeches.report(speechId)
-    if (speech === undefined) return
-    const text = heard.trim()
-    this.#memory.heard(speech.line, text, interrupted)
-    if (text !== '') {
-      const index = this.#transcript.add({
-        role: 'agent',
-        text,
-        observed_offset_ms: span?.end_ms ?? this.#options.clock(),
-        interrupted,
-        start_ms: span?.start_ms ?? null,
-        end_ms: span?.end_ms ?? null,
-        node_id: speech.nodeId,
-      })
-      if (interrupted) this.#fact({ kind: 'interruption', index, resumed: false })
-    }
-    const { requestId } = speech
-    if (requestId !== null) {
-      if (interrupted) this.#thinking.abort(requestId)
-      this.#input({ type: 'spoken', request_id: requestId, interrupted })
-    }
-    this.#happenings.happen(() => this.#endIfHeard())
-    if (!this.#speeches.hasWithdrawn) this.#onHeard?.()
-  }
-
   #end(outcome: FlowOutcome, endedBy: 'agent' | 'system', code: string | null): void {
     if (this.#state.at !== 'talking') return
     this.#state = { at: 'ending', event: { type: 'ended', outcome, ended_by: endedBy, code } }
@@ -287,6 +287,7 @@ export class Conversation {
     if (this.#isBusy) this.#emit({ type: 'busy', busy: false })
     this.#isBusy = false
     this.#state = { at: 'ended' }
+    this.#speeches.close()
     this.#emit(event)
   }
 
@@ -303,4 +304,8 @@ export class Conversation {
   #emit(event: ConversationEvent): void {
     this.#events.emit(event)
   }
+}
+
+function wordsOf({ text }: UserTurn): string {
+  return text.trim().slice(0, MOST_CHARACTERS)
 }

@@ -100,9 +100,13 @@ export class Line {
     return this.#pressing.size > 0 || this.#transferring.size > 0
   }
 
-  /** When no transfer is under way and all is written. */
+  /** A transfer is under way, or not written yet. */
+  get isUnderWay(): boolean {
+    return this.#beginning.size > 0 || this.#transfers.isUnderWay
+  }
+
   async over(): Promise<void> {
-    while (this.#beginning.size > 0) await Promise.all(this.#beginning)
+    await Promise.all(this.#beginning)
     await this.#transfers.over()
   }
 }

@@ -4,8 +4,6 @@ import type { ChatMessage, ToolCall } from '@parley/providers'
 const MOST_CHARACTERS = 65_536
 /** Of one tool's answer. */
 const MOST_OF_A_RESULT = 16_384
-/** Of one turn of the caller. */
-const MOST_OF_A_TURN = 16_384
 
 const STILL_RUNNING = '{"status":"in progress"}'
 
@@ -48,7 +46,7 @@ export class Memory {
       entry => entry.kind === 'agent' && entry.line.state === 'coming' && entry.line.text === '',
     )
     if (wordless.length > 0) this.#entries = this.#entries.filter(entry => !wordless.includes(entry))
-    this.#entries.push({ kind: 'user', text: text.slice(0, MOST_OF_A_TURN) }, ...wordless)
+    this.#entries.push({ kind: 'user', text }, ...wordless)
     this.#forget()
   }
 

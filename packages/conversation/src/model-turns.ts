@@ -8,7 +8,7 @@ import { ModelRequests } from './model/model-requests.ts'
 import { type Prompt, type ReplyEnd, reply } from './model/reply.ts'
 import type { Speech } from './speeches.ts'
 
-const DEFAULT_FIRST_EVENT_MS: Ms = 10_000
+const DEFAULT_EVENT_MS: Ms = 10_000
 const DEFAULT_ANSWER_MS: Ms = 60_000
 const MOST_FAILURES_IN_A_ROW = 3
 
@@ -21,12 +21,13 @@ export class ModelTurns {
   readonly #onTool: OnTool
   #failuresInARow = 0
   #hasApologised = false
+  /** What is said while something is done. */
+  #fillers: { readonly requestId: string; readonly speech: Speech }[] = []
 
   constructor(ensemble: Ensemble, onTool: OnTool) {
     const { models, ledger, time, budgets } = ensemble.options
     this.#with = ensemble
-    const firstEventMs = budgets?.firstEventMs ?? DEFAULT_FIRST_EVENT_MS
-    this.#requests = new ModelRequests({ models, ledger, time, firstEventMs })
+    this.#requests = new ModelRequests({ models, ledger, time, eventMs: budgets?.eventMs ?? DEFAULT_EVENT_MS })
     this.#onTool = onTool
   }
 
@@ -34,6 +35,7 @@ export class ModelTurns {
   prompt(prompt: Prompt): void {
     const { speeches, thinking, memory, options, happen } = this.#with
     const speech = speeches.begin(prompt.request_id, prompt.node_id, 'model')
+    if (prompt.reason === 'during_execution') this.#fillers.push({ requestId: prompt.request_id, speech })
     const messages = memory.messagesAhead()
     let hasCalled = false
     thinking.begin(
@@ -73,6 +75,16 @@ export class ModelTurns {
       speak(this.#with, null, prompt.node_id, apology(languageOf(options.plan)))
     }
     feed(this.#with, { type: 'chosen', request_id: prompt.request_id, choice_id: end.chosen })
+  }
+
+  /** It is done: what has no words yet need not be said any more, and must not hold up what comes next. */
+  dropFillers(): void {
+    const { thinking, speeches } = this.#with
+    for (const { requestId, speech } of this.#fillers.splice(0)) {
+      if (speech.line.text !== '') continue
+      thinking.abort(requestId)
+      speeches.complete(speech)
+    }
   }
 
   ask(question: Question): void {

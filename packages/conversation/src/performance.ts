@@ -56,8 +56,10 @@ export class Performance {
 
   /** When no action and no transfer is under way, and the ledger knows of all. */
   async settled(): Promise<void> {
-    await this.actions.over()
-    await this.line.over()
+    while (this.actions.isUnderWay || this.line.isUnderWay) {
+      await this.actions.over()
+      await this.line.over()
+    }
     await this.#model.written()
   }
 
@@ -102,6 +104,7 @@ export class Performance {
 
   #enter({ node_id, from_node_id, edge_id, cause, settings }: Output<'node'>): void {
     this.#nodeId = node_id
+    this.#model.dropFillers()
     this.#with.onFact({ kind: 'node', node_id, from_node_id, edge_id, cause })
     const before = this.#settings
     this.#settings = settings

@@ -18,6 +18,7 @@ export class Speeches {
   readonly #unreported = new Map<string, Speech>()
   #waiting: { readonly ids: Set<string>; readonly resolve: () => void }[] = []
   #next = 1
+  #isClosed = false
 
   constructor(memory: Memory, emit: (event: ConversationEvent) => void) {
     this.#memory = memory
@@ -73,8 +74,9 @@ export class Speeches {
     return speech
   }
 
-  /** When all is reported that was begun until now. */
+  /** When all is reported that was begun until now, or nobody listens any more. */
   heardSoFar(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
     return new Promise(resolve => {
       this.#waiting.push({ ids: new Set(this.#unreported.keys()), resolve })
       this.#wake()
@@ -87,13 +89,15 @@ export class Speeches {
     for (const { resolve } of heard) resolve()
   }
 
+  /** Nobody waits for what is not reported. */
+  close(): void {
+    this.#isClosed = true
+    for (const { resolve } of this.#waiting.splice(0)) resolve()
+  }
+
   /** No more of what was begun is generated. */
   completeAll(): void {
     for (const speech of this.unreported()) this.complete(speech)
-  }
-
-  isWithdrawn(id: string): boolean {
-    return this.#unreported.get(id)?.state === 'withdrawn'
   }
 
   /** Something was taken back of which it is not known yet how much was heard. */

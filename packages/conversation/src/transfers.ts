@@ -55,7 +55,7 @@ export class Transfers {
         this.#send(request, effectId)
         return true
       }
-      this.#error(refusal, `The transfer was not made: ${refusal}.`)
+      this.#error(refusal.code, `The transfer was not made: ${refusal.reason}.`)
     } catch (error) {
       // Without its row nothing may be sent.
       const code = error instanceof ParleyError ? error.code : 'ledger_unavailable'
@@ -70,14 +70,17 @@ export class Transfers {
   }
 
   /** Why it may not be sent, when it is its turn; the row is settled then. */
-  async #refusal(request: TransferRequest, effectId: string): Promise<string | null> {
+  async #refusal(
+    request: TransferRequest,
+    effectId: string,
+  ): Promise<{ readonly code: string; readonly reason: string } | null> {
     const { ledger } = this.#options
     const { decision, state } = await ledger.decide(effectId, this.#verdict(request.destination))
     const isAllowed = decision?.decision === 'allow' && state === 'intended'
     if (isAllowed && (await request.ready())) return null
-    const error_code = isAllowed ? 'run_not_active' : 'policy_denied'
-    if (state === 'intended') await ledger.settle(effectId, { state: 'failed', error_code })
-    return isAllowed ? error_code : (decision?.reason ?? error_code)
+    const code = isAllowed ? 'run_not_active' : 'policy_denied'
+    if (state === 'intended') await ledger.settle(effectId, { state: 'failed', error_code: code })
+    return { code, reason: isAllowed ? 'the conversation is over' : (decision?.reason ?? 'no verdict') }
   }
 
   #verdict(destination: string): PolicyDecision {
@@ -127,11 +130,11 @@ export class Transfers {
       })
   }
 
-  get isBusy(): boolean {
-    return this.#sent.size > 0
+  /** Something that was sent is open or unwritten. */
+  get isUnderWay(): boolean {
+    return this.#unwritten.size > 0
   }
 
-  /** When nothing that was sent is open or unwritten. */
   async over(): Promise<void> {
     while (this.#unwritten.size > 0) await Promise.all(this.#unwritten)
   }

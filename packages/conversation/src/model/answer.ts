@@ -2,14 +2,14 @@ import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 
 /** A model that says so much in one answer does not stop by itself, and one that never waits lets nobody else run. */
-const MOST_EVENTS = 100_000
+const MOST_EVENTS = 20_000
 
 export interface AnswerOptions {
   readonly model: LanguageModel
   readonly request: GenerationRequest
   readonly time: Time
-  /** From now to the first event. */
-  readonly firstEventMs: Ms
+  /** From now to the first event, and from one event to the next. */
+  readonly eventMs: Ms
   /** On `time`: when the answer must be complete. */
   readonly deadline: Ms
   readonly signal: AbortSignal
@@ -23,6 +23,14 @@ export type AnswerEnd =
   | { readonly type: 'enough' }
   | { readonly type: 'aborted' }
   | { readonly type: 'failed'; readonly code: string; readonly message: string; readonly retryable: boolean }
+
+/** Not tried again: the caller has waited long enough. */
+const TOO_LATE: AnswerEnd = {
+  type: 'failed',
+  code: 'model_timeout',
+  message: 'The model did not answer in time.',
+  retryable: false,
+}
 
 type Next =
   | { readonly type: 'next'; readonly result: IteratorResult<GenerationEvent> }
@@ -47,7 +55,8 @@ class AnswerReader {
   readonly #controller = new AbortController()
   #iterator: AsyncIterator<GenerationEvent> | undefined
   #timer: Timer | undefined
-  #until: Ms = Number.POSITIVE_INFINITY
+  /** When its reader has enough. */
+  #enoughAt: Ms = Number.POSITIVE_INFINITY
   #end: AnswerEnd | undefined
   #wake: (() => void) | undefined
   readonly #onAbort = () => this.#stop({ type: 'aborted' })
@@ -57,10 +66,10 @@ class AnswerReader {
   }
 
   async read(): Promise<AnswerEnd> {
-    const { signal, time, model, request, firstEventMs, deadline } = this.#options
+    const { signal, model, request } = this.#options
     if (signal.aborted) return { type: 'aborted' }
     signal.addEventListener('abort', this.#onAbort, { once: true })
-    this.#stopAt(Math.min(time.now() + firstEventMs, deadline), tooLate('The model did not begin to answer in time.'))
+    this.#expectEvent()
     try {
       this.#iterator = model.generate(request, this.#controller.signal)[Symbol.asyncIterator]()
     } catch (error) {
@@ -72,12 +81,12 @@ class AnswerReader {
       if (next.type === 'stop') return next.end
       if (next.type === 'broken') return failureOf(next.error)
       if (next.result.done) return { type: 'finished', reason: 'stop' }
-      if (events === 0) this.#stopAt(deadline, tooLate('The model did not finish its answer in time.'))
+      this.#expectEvent()
       const event = next.result.value
       if (event.type === 'finished') return { type: 'finished', reason: event.reason }
       const rest = this.#options.onEvent(event)
       if (rest === 0) return { type: 'enough' }
-      if (rest !== undefined && time.now() + rest < this.#until) this.#stopAt(time.now() + rest, { type: 'enough' })
+      if (rest !== undefined) this.#readFor(rest)
     }
   }
 
@@ -108,20 +117,25 @@ class AnswerReader {
     })
   }
 
-  #stopAt(instant: Ms, end: AnswerEnd): void {
+  #readFor(ms: Ms): void {
+    this.#enoughAt = Math.min(this.#enoughAt, this.#options.time.now() + ms)
+    this.#expectEvent()
+  }
+
+  #expectEvent(): void {
+    const { time, eventMs, deadline } = this.#options
+    const patience = Math.min(time.now() + eventMs, deadline)
     this.#timer?.cancel()
-    this.#until = instant
-    this.#timer = this.#options.time.at(instant, () => this.#stop(end))
+    this.#timer =
+      this.#enoughAt < patience
+        ? time.at(this.#enoughAt, () => this.#stop({ type: 'enough' }))
+        : time.at(patience, () => this.#stop(TOO_LATE))
   }
 
   #stop(end: AnswerEnd): void {
     this.#end ??= end
     this.#wake?.()
   }
-}
-
-function tooLate(message: string): AnswerEnd {
-  return { type: 'failed', code: 'model_timeout', message, retryable: false }
 }
 
 /** What a stranger's error says is not for the run's record. */

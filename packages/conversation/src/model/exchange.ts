@@ -41,8 +41,20 @@ export async function exchange(options: ExchangeOptions): Promise<ExchangeEnd> {
   if (refused.length === 0 || isSettled || first.end.type !== 'finished') return { end: first.end, refused }
   if (first.text !== '' && !options.onText(' ')) return { end: first.end, refused }
   const messages = [...options.request.messages, ...corrections(first)]
-  const second = await askOnce(options, { ...options.request, messages })
+  const second = await askOnce(onceOnly(options, first), { ...options.request, messages })
   return { end: second.end, refused: refusedIn(second) }
+}
+
+/** What was taken from the first answer is not taken again. */
+function onceOnly(options: ExchangeOptions, { calls }: Round): ExchangeOptions {
+  const onCall: ExchangeOptions['onCall'] = (call, args) => {
+    const same = calls.find(
+      ({ call: { name, argumentsText }, verdict }) =>
+        verdict.type === 'taken' && name === call.name && argumentsText === call.argumentsText,
+    )
+    return same?.verdict ?? options.onCall(call, args)
+  }
+  return { ...options, onCall }
 }
 
 async function askOnce(options: ExchangeOptions, request: GenerationRequest): Promise<Round> {

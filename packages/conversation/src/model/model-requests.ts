@@ -12,7 +12,8 @@ export interface ModelRequestOptions {
   readonly models: (ref: ModelRef | null) => LanguageModel
   readonly ledger: EffectLedger
   readonly time: Time
-  readonly firstEventMs: Ms
+  /** From a send to the first event, and from one event to the next. */
+  readonly eventMs: Ms
 }
 
 export interface Ask {
@@ -57,7 +58,7 @@ export class ModelRequests {
   }
 
   async #send(row: InferenceRow, ask: Ask, onEvent: Ask['onEvent']): Promise<AnswerEnd> {
-    const { models, time, firstEventMs } = this.#options
+    const { models, time, eventMs } = this.#options
     let model: LanguageModel
     try {
       model = models(ask.model)
@@ -67,7 +68,7 @@ export class ModelRequests {
     }
     row.sending()
     const { request, deadline, signal } = ask
-    return readAnswer({ model, request, time, firstEventMs, deadline, signal, onEvent })
+    return readAnswer({ model, request, time, eventMs, deadline, signal, onEvent })
   }
 
   /** False: it was aborted meanwhile, or there is no time left. */

@@ -1,6 +1,7 @@
 import type { FlowOutput } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import type { ChatMessage, GenerationRequest, ToolCall } from '@parley/providers'
+import type { AnswerEnd } from './answer.ts'
 import { exchange, type Verdict } from './exchange.ts'
 import { replyInstructions, type Setting } from './instructions.ts'
 import type { ModelRequests } from './model-requests.ts'
@@ -43,6 +44,7 @@ class Reply {
   readonly #transitions: TransitionTools
   #characters = 0
   #chosen: string | null = null
+  #hasCalled = false
 
   constructor(options: ReplyOptions) {
     this.#options = options
@@ -64,13 +66,16 @@ class Reply {
     const mishaps = refused.map(code => ({ code, message: 'The model called a tool in a way that means nothing.' }))
     if (this.#characters >= MOST_CHARACTERS)
       mishaps.push({ code: 'answer_too_long', message: `The model's answer was cut at ${MOST_CHARACTERS} characters.` })
-    const nothing = this.#chosen === null && this.#characters === 0
-    const isFiltered = nothing && end.type === 'finished' && end.reason === 'content-filter'
-    if (isFiltered)
-      return { chosen: null, failure: { code: 'model_refused', message: 'The answer was withheld.' }, mishaps }
-    // Who has chosen has answered, however the rest of it ended.
-    const failure = end.type === 'failed' && this.#chosen === null ? end : null
-    return { chosen: this.#chosen, failure, mishaps }
+    return { chosen: this.#chosen, failure: this.#failure(end), mishaps }
+  }
+
+  /** Who has chosen has answered, however the rest of it ended; who was stopped before the first word has not. */
+  #failure(end: AnswerEnd): ReplyEnd['failure'] {
+    if (this.#chosen !== null) return null
+    if (end.type === 'failed') return end
+    if (end.type !== 'finished' || this.#characters > 0 || this.#hasCalled) return null
+    if (end.reason === 'content-filter') return { code: 'model_refused', message: 'The answer was withheld.' }
+    return end.reason === 'length' ? { code: 'model_failed', message: 'The answer ended before its first word.' } : null
   }
 
   #request(): GenerationRequest {
@@ -117,6 +122,7 @@ class Reply {
     if (tool === undefined) return { type: 'refused', code: 'tool_unknown', told: '{"error":"There is no such tool."}' }
     if (args === null)
       return { type: 'refused', code: 'arguments_invalid', told: '{"error":"The arguments were no JSON object."}' }
+    this.#hasCalled = true
     this.#options.onTool(tool.action_id, args)
     return { type: 'taken', told: '{"status":"in progress"}' }
   }

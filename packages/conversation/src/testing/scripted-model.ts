@@ -60,10 +60,11 @@ export class ScriptedModel implements LanguageModel {
         else if ('finish' in step) reason = step.finish
         else yield* this.#events(step, request)
       }
+      if (signal.aborted && !this.ignoresAborts) return
       isComplete = true
       yield { type: 'finished', reason }
     } finally {
-      if (!isComplete || signal.aborted) this.givenUp++
+      if (!isComplete) this.givenUp++
     }
   }
 
@@ -111,9 +112,9 @@ export function systemOf({ messages }: GenerationRequest): string {
 /** A request's conversation as lines: `user: …`, `agent: …`, `call NAME …`, `result …`. */
 export function linesOf(messages: GenerationRequest['messages']): string[] {
   return messages.flatMap(message => {
-    if (message.role === 'system') return []
     if (message.role === 'user') return [`user: ${message.content}`]
     if (message.role === 'tool') return [`result ${message.content}`]
+    if (message.role !== 'assistant') return []
     const calls = (message.toolCalls ?? []).map(({ name, argumentsText }) => `call ${name} ${argumentsText}`)
     return message.content === '' ? calls : [`agent: ${message.content}`, ...calls]
   })

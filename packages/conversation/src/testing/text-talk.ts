@@ -10,8 +10,10 @@ import { ScriptedModel } from './scripted-model.ts'
 
 const NOON = Date.UTC(2026, 0, 5, 12)
 
+export type StageOptions = Partial<Omit<TextSessionOptions, 'onEvent'>>
+
 /** All that tests give a conversation: virtual time, a model and actions that do what they are told. */
-export function stage(plan: Plan, rest: Partial<TextSessionOptions> = {}) {
+export function stage(plan: Plan, rest: StageOptions = {}) {
   const time = new VirtualTime()
   const wallClock = () => NOON + time.now()
   const model = new ScriptedModel(time)
@@ -43,7 +45,7 @@ export class TextTalk {
   readonly session: TextSession
   #lines: string[] = []
 
-  constructor(plan: Plan, rest: Partial<TextSessionOptions> = {}) {
+  constructor(plan: Plan, rest: StageOptions = {}) {
     const set = stage(plan, rest)
     this.stage = set
     this.session = new TextSession({
@@ -80,7 +82,8 @@ export class TextTalk {
   }
 }
 
-function lineOf(fact: TimelineFact): string[] {
+/** A fact of the timeline as tests write it. */
+export function lineOf(fact: TimelineFact): string[] {
   switch (fact.kind) {
     case 'utterance':
       return [`${fact.role}: ${fact.text}`]

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest'
+import type { ActionRequest } from './ports.ts'
+import { HeardTalk } from './testing/heard-talk.ts'
+import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
+import { linesOf } from './testing/scripted-model.ts'
+import { settle } from './testing/text-talk.ts'
+
+const desk: DraftNode = {
+  id: 'desk',
+  type: 'subagent',
+  instruction: staticText('Hello.'),
+  tool_ids: ['book', 'price'],
+  edges: [when('the caller is done', 'end')],
+}
+const actions = [httpAction('book', { response_variables: { time: '$.time' } }), httpAction('price')]
+const plan = planOf([desk, ends()], { actions })
+
+async function atTheDesk(rest = {}): Promise<HeardTalk> {
+  const talk = new HeardTalk(plan, rest)
+  await talk.start()
+  await talk.hear()
+  talk.lines()
+  return talk
+}
+
+const askedLast = (talk: HeardTalk) => linesOf(talk.model.requests.at(-1)!.messages)
+
+describe('a tool', () => {
+  it('is used as soon as the call is complete, and its result is told after what was said meanwhile', async () => {
+    const talk = await atTheDesk()
+    talk.model.answers([{ say: 'Let me see. ' }, { call: 'book', args: { day: 'Monday' } }], [{ say: 'At nine.' }])
+    await talk.say('Book Monday')
+    expect(talk.actions.sent).toEqual(['book {"day":"Monday"}'])
+    talk.actions.resolve({ body: { time: '09:00' } })
+    await settle()
+    expect(talk.saying).toEqual(['Let me see. ', 'At nine.'])
+    expect(talk.conversation.variable('time')).toBe('09:00')
+    expect(askedLast(talk).slice(-4)).toEqual([
+      'user: Book Monday',
+      'agent: Let me see.',
+      'call book {"day":"Monday"}',
+      'result {"time":"09:00"}',
+    ])
+    await talk.hearAll()
+    expect(talk.lines()).toEqual([
+      'user: Book Monday',
+      'book started',
+      'book succeeded',
+      'action set time',
+      'agent: Let me see.',
+      'agent: At nine.',
+    ])
+  })
+
+  it('that was sent is never sent again when the caller interrupts; its result joins what is said next', async () => {
+    const talk = await atTheDesk()
+    talk.model.answers(
+      [{ say: 'Let me see what there is. ' }, { call: 'book', args: { day: 'Monday' } }],
+      [{ say: 'Yes, by card.' }],
+      [{ say: 'And you are booked.' }],
+    )
+    await talk.say('Book Monday')
+    await talk.cut('Let me')
+    await talk.say('Can I pay by card?')
+    expect(askedLast(talk).slice(-4)).toEqual([
+      'agent: Let me —',
+      'call book {"day":"Monday"}',
+      'result {"status":"in progress"}',
+      'user: Can I pay by card?',
+    ])
+    talk.actions.resolve({ body: { time: '09:00' } })
+    await settle()
+    expect(talk.saying, 'the newer words come first').toEqual(['Yes, by card.'])
+    await talk.hear()
+    expect(talk.saying).toEqual(['And you are booked.'])
+    expect(askedLast(talk)).toContain('result {"time":"09:00"}')
+    expect(talk.actions.sent).toHaveLength(1)
+  })
+
+  it('is not used when the caller interrupts before the call is complete', async () => {
+    const talk = await atTheDesk()
+    talk.model.answers([{ say: 'Let me see.' }, { wait: 500 }, { call: 'book' }], [{ say: 'Fine.' }])
+    await talk.say('Book Monday')
+    await talk.pass(400)
+    await talk.cut('Let')
+    await talk.pass(400)
+    await talk.say('No, wait')
+    await talk.pass(1000)
+    expect(talk.actions.sent).toEqual([])
+    expect(talk.model.givenUp).toBe(1)
+    expect(talk.saying).toEqual(['Fine.'])
+  })
+
+  it('answers together with the other tools of the same answer, however quick it is', async () => {
+    const talk = await atTheDesk()
+    talk.actions.answers('book', { body: 'booked' })
+    talk.actions.answers('price', { body: { euros: 20 } }, 50)
+    talk.model.answers(
+      [{ call: 'book', args: { day: 'Monday' } }, { wait: 200 }, { call: 'price' }],
+      [{ say: 'Booked, for twenty euros.' }],
+    )
+    await talk.say('Book Monday, what is it?')
+    await talk.pass(200)
+    await talk.pass(50)
+    expect(talk.actions.sent).toEqual(['book {"day":"Monday"}', 'price {}'])
+    expect(talk.model.requests).toHaveLength(2)
+    expect(askedLast(talk).slice(-4)).toEqual([
+      'call book {"day":"Monday"}',
+      'call price {}',
+      'result booked',
+      'result {"euros":20}',
+    ])
+  })
+
+  it('is used before the way on is taken that the model chose with it', async () => {
+    const talk = await atTheDesk()
+    talk.model.answers([{ take: 'the caller is done' }, { call: 'book' }])
+    await talk.say('Book it and good bye')
+    await settle()
+    expect(talk.actions.sent).toEqual(['book {}'])
+    expect(talk.lines().at(-1)).toBe('ended: completed by agent')
+  })
+
+  it('that failed, or may have failed, is told to the model as it is', async () => {
+    const talk = await atTheDesk()
+    talk.actions.answers('book', { failed: 'http_409' })
+    talk.actions.answers('price', { uncertain: 'timeout' })
+    talk.model.answers([{ call: 'book' }, { call: 'price' }], [{ say: 'Sorry.' }])
+    await talk.say('Book')
+    expect(askedLast(talk).slice(-2)).toEqual([
+      'result {"outcome":"failed","error":"http_409"}',
+      'result {"outcome":"uncertain","error":"timeout"}',
+    ])
+    expect(talk.lines()).toEqual(['user: Book', 'book started', 'book failed', 'price started', 'price uncertain'])
+  })
+
+  it('gets the variables of the moment filled in', async () => {
+    const talk = await atTheDesk()
+    talk.conversation.updateVariables({ name: 'Ana María' })
+    talk.model.answers([{ call: 'book' }])
+    await talk.say('Book')
+    expect(talk.actions.requests[0]!.render('/of/{{name}}?x={{nothing}}')).toBe('/of/Ana María?x=')
+  })
+})
+
+describe('when the far end is gone', () => {
+  it('what was sent runs to its end and is recorded, what was not is kept back, models are given up', async () => {
+    const aborted: boolean[] = []
+    let signal: AbortSignal | undefined
+    const runner = {
+      run: (request: ActionRequest, given: AbortSignal) => {
+        signal = given
+        return talk.actions.run(request)
+      },
+    }
+    const talk: HeardTalk = await atTheDesk({ actions: runner })
+    talk.model.answers([{ call: 'book' }, { say: 'Let me see.' }, { stall: true }])
+    await talk.say('Book')
+    talk.conversation.stop()
+    aborted.push(signal!.aborted)
+    const settled = talk.conversation.settled().then(() => talk.lines())
+    await talk.say('Hello?')
+    talk.conversation.silence('reminder')
+    talk.conversation.digits('1')
+    talk.actions.resolve({ body: { time: '09:00' } })
+    expect(await settled).toEqual(['user: Book', 'book started', 'book succeeded', 'action set time'])
+    expect(aborted).toEqual([true])
+    expect([talk.model.requests.length, talk.model.givenUp, talk.count('ended')]).toEqual([1, 1, 0])
+    expect(talk.conversation.variable('time')).toBe('09:00')
+  })
+
+  it('what was heard last is still recorded', async () => {
+    const talk = await atTheDesk()
+    talk.heardWhenWithdrawn = null
+    talk.model.answers([{ say: 'It costs twenty euros.' }])
+    await talk.say('Price?')
+    talk.conversation.stop()
+    await talk.cut('It costs')
+    expect(talk.lines()).toEqual(['user: Price?', 'agent: It costs', 'cut 2'])
+  })
+
+  it('an action that the flow had sent before its own end is not kept back', async () => {
+    let signal: AbortSignal | undefined
+    const node: DraftNode = {
+      id: 'f',
+      type: 'function',
+      tool_id: 'book',
+      wait_for_result: false,
+      edges: [],
+      else_edge: when('Else', 'end'),
+    }
+    const talk = new HeardTalk(planOf([node, ends()], { actions }), {
+      actions: {
+        run: (request: ActionRequest, given: AbortSignal) => {
+          signal = given
+          return talk.actions.run(request)
+        },
+      },
+    })
+    await talk.start()
+    expect(talk.count('ended')).toBe(1)
+    talk.conversation.stop()
+    expect(signal!.aborted).toBe(false)
+    talk.actions.resolve({ body: null })
+    await talk.conversation.settled()
+    expect(talk.lines()).toEqual([
+      '-> f (start)',
+      'book started',
+      '-> end (else)',
+      'ended: completed by agent',
+      'book succeeded',
+    ])
+  })
+})
+
+describe('what is waited for', () => {
+  it('is told while it lasts', async () => {
+    const talk = await atTheDesk()
+    talk.model.answers([{ wait: 100 }, { call: 'book' }], [{ wait: 100 }, { say: 'Booked.' }])
+    const busy = () => talk.events.filter(event => event.type === 'busy').map(event => event.busy)
+    await talk.say('Book')
+    await talk.pass(100)
+    expect(busy()).toEqual([true])
+    talk.actions.resolve({ body: null })
+    await talk.pass(100)
+    expect(busy()).toEqual([true, false])
+  })
+
+  it('is not an action that the caller has gone on from, nor one that the flow does not wait for', async () => {
+    const talk = await atTheDesk()
+    talk.model.answers([{ call: 'book' }], [{ say: 'Yes?' }])
+    await talk.say('Book')
+    await talk.say('Oh, and')
+    expect(talk.events.findLast(event => event.type === 'busy')).toMatchObject({ busy: false })
+    const node: DraftNode = {
+      id: 'f',
+      type: 'function',
+      tool_id: 'book',
+      wait_for_result: false,
+      edges: [],
+      else_edge: when('Else', 'on'),
+    }
+    const other = new HeardTalk(planOf([node, says('on', 'Go on.')], { actions }))
+    await other.start()
+    expect(other.count('busy')).toBe(0)
+  })
+
+  it('is measured from the caller’s turn: first words, actions; overlaps count once', async () => {
+    const talk = await atTheDesk()
+    talk.actions.answers('book', { body: null }, 300)
+    talk.actions.answers('price', { body: null }, 200)
+    talk.model.answers(
+      [{ wait: 400 }, { call: 'book' }, { call: 'price' }],
+      [{ wait: 250 }, { say: 'It' }, { wait: 500 }, { say: ' is done.' }],
+    )
+    await talk.say('Book')
+    await talk.pass(400)
+    expect(talk.conversation.spentSinceTurn()).toEqual({ modelMs: 400, actionMs: 0 })
+    await talk.pass(300)
+    expect(talk.conversation.spentSinceTurn()).toEqual({ modelMs: 400, actionMs: 300 })
+    await talk.pass(250)
+    await talk.pass(500)
+    expect(talk.conversation.spentSinceTurn()).toEqual({ modelMs: 650, actionMs: 300 })
+    await talk.say('Thanks')
+    expect(talk.conversation.spentSinceTurn()).toEqual({ modelMs: 0, actionMs: 0 })
+  })
+
+  it('while something is done in the background is said only as long as it is', async () => {
+    const node: DraftNode = {
+      id: 'f',
+      type: 'function',
+      tool_id: 'book',
+      speak_during_execution: true,
+      instruction: { type: 'prompt', text: 'Ask for patience.' },
+      edges: [],
+      else_edge: when('Else', 'on'),
+    }
+    const talk = new HeardTalk(planOf([node, asks('on', 'Go on.')], { actions }))
+    talk.model.answers([{ stall: true }], [{ say: 'Booked.' }])
+    await talk.start()
+    talk.actions.resolve({ body: null })
+    await settle()
+    expect(talk.saying).toEqual(['Booked.'])
+  })
+})

@@ -1,0 +1,364 @@
+import { ParleyError } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { HeardTalk } from './testing/heard-talk.ts'
+import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
+import { type Answer, linesOf, systemOf } from './testing/scripted-model.ts'
+import { settle } from './testing/text-talk.ts'
+
+const APOLOGY = "I'm sorry, I have a technical problem. Could you say that once more?"
+const busyService = new ParleyError('model_busy', 'Too many requests.', { retryable: true })
+const refused = new ParleyError('model_refused', 'The key is not valid.')
+
+const desk: DraftNode = {
+  id: 'desk',
+  type: 'subagent',
+  instruction: staticText('Hello.'),
+  tool_ids: ['book'],
+  edges: [when('the caller is done', 'end'), when('the caller is angry', 'calm')],
+}
+const plan = planOf([desk, asks('calm', 'Calm them.'), ends()], { actions: [httpAction('book')] })
+
+async function atTheDesk(...answers: Answer[]): Promise<HeardTalk> {
+  const talk = new HeardTalk(plan)
+  await talk.start()
+  await talk.hear()
+  talk.lines()
+  talk.model.answers(...answers)
+  return talk
+}
+
+describe('the model speaks', () => {
+  it('as its words come', async () => {
+    const talk = await atTheDesk([{ say: ' \n' }, { say: 'It ' }, { wait: 50 }, { say: 'is noon.' }])
+    await talk.say('What time is it?')
+    expect(talk.saying).toEqual(['It '])
+    expect(talk.count('speech-end')).toBe(1)
+    await talk.pass(50)
+    expect([talk.saying, talk.count('speech-end')]).toEqual([['It is noon.'], 2])
+  })
+
+  it('and moves on: what it said is heard out, then comes the next', async () => {
+    const talk = await atTheDesk([{ say: 'I see.' }, { take: 'the caller is angry' }], [{ say: 'Please sit down.' }])
+    await talk.say('This is a scandal')
+    expect(talk.saying).toEqual(['I see.', 'Please sit down.'])
+    await talk.hearAll()
+    expect(talk.lines()).toEqual([
+      'user: This is a scandal',
+      '-> calm (edge)',
+      'agent: I see.',
+      'agent: Please sit down.',
+    ])
+  })
+
+  it('and moves on although it does not come to an end', async () => {
+    const talk = await atTheDesk([{ take: 'the caller is angry' }, { stall: true }], [{ say: 'Please sit down.' }])
+    await talk.say('This is a scandal')
+    await talk.pass(250)
+    expect(talk.saying.join('')).toBe('Please sit down.')
+    expect(talk.lines()).toEqual(['user: This is a scandal', '-> calm (edge)'])
+  })
+
+  it('by its prompt, the rules of the phone, and the time', async () => {
+    const talk = new HeardTalk(
+      planOf([asks('ask', 'Ask {{who}} for a day.', { edges: [when('a day was said', 'end')] }), ends()], {
+        flow: { global_prompt: 'You are {{agent}}.', default_dynamic_variables: { who: 'Ana', agent: 'Max' } },
+        settings: { timezone: 'Europe/Madrid', modelTemperature: 0.3 },
+      }),
+    )
+    await talk.start()
+    const [request] = talk.model.requests
+    expect(systemOf(request!)).toMatch(
+      /^You are Max\.\n[\s\S]*phone call[\s\S]*Ask Ana for a day\.[\s\S]*It is Monday, January 5, 2026 at 1:00:00/,
+    )
+    expect(request).toMatchObject({
+      temperature: 0.3,
+      brief: { purpose: 'reply', language: 'en', instruction: 'Ask Ana for a day.', reason: 'enter', transitions: [] },
+    })
+    expect(request!.tools).toBeUndefined()
+    await talk.say('Hm')
+    expect(talk.model.requests[1]).toMatchObject({
+      tools: [{ name: 'go_1', description: 'a day was said' }],
+      brief: { reason: 'user_turn', transitions: [{ tool: 'go_1', condition: 'a day was said' }] },
+    })
+  })
+
+  it('in writing where nobody listens', async () => {
+    const talk = new HeardTalk(planOf([asks('ask', 'Ask.')]), { mode: { channel: 'cloud', hasCaller: true } })
+    await talk.start()
+    expect(systemOf(talk.model.requests[0]!)).not.toContain('phone call')
+  })
+
+  it('and a tool of the draft that is called like a way on keeps its name', async () => {
+    const node: DraftNode = { ...desk, tool_ids: ['go_1'] }
+    const talk = new HeardTalk(planOf([node, asks('calm', 'Calm.'), ends()], { actions: [httpAction('go_1')] }))
+    await talk.start()
+    talk.model.answers([{ call: 'go_1' }])
+    await talk.say('Go')
+    expect(talk.model.requests[0]!.tools!.map(({ name }) => name)).toEqual(['go_1', 'go_on_1', 'go_on_2'])
+    expect(talk.actions.sent).toEqual(['go_1 {}'])
+  })
+})
+
+describe('a model that has nothing to say', () => {
+  it('leaves the turn to the caller', async () => {
+    const talk = await atTheDesk([], [{ say: 'Yes?' }])
+    await talk.say('Hm')
+    expect([talk.saying, talk.lines(), talk.events.at(-1)]).toEqual([[], ['user: Hm'], { type: 'busy', busy: false }])
+    await talk.say('Hello?')
+    expect(talk.saying).toEqual(['Yes?'])
+  })
+})
+
+describe('a model that calls tools in a way that means nothing', () => {
+  it('is told of a tool that there is not, and asked once more', async () => {
+    const talk = await atTheDesk([{ say: 'Well.' }, { call: 'Go_1' }], [{ take: 'the caller is angry' }])
+    await talk.say('This is a scandal')
+    expect(linesOf(talk.model.requests[1]!.messages).slice(-3)).toEqual([
+      'agent: Well.',
+      'call Go_1 {}',
+      'result {"error":"There is no such tool."}',
+    ])
+    expect(talk.lines()).toEqual(['user: This is a scandal', '-> calm (edge)'])
+  })
+
+  it('is told of arguments that are none; then the call is dropped and recorded', async () => {
+    const talk = await atTheDesk(
+      [{ call: 'book', args: '{"day":' }],
+      [{ call: 'book', args: '["Monday"]' }, { say: 'Which day?' }],
+    )
+    await talk.say('Book')
+    expect(linesOf(talk.model.requests[1]!.messages).slice(-2)).toEqual([
+      'call book {}',
+      'result {"error":"The arguments were no JSON object."}',
+    ])
+    expect([talk.actions.sent, talk.saying, talk.model.requests.length]).toEqual([[], ['Which day?'], 2])
+    expect(talk.lines()).toEqual(['user: Book', 'error arguments_invalid'])
+  })
+
+  it('does not get a good call done twice because of a bad one', async () => {
+    const book = { call: 'book', args: { day: 'Monday' } }
+    const talk = await atTheDesk([book, { call: 'nonsense' }], [book, { say: 'One moment.' }], [])
+    await talk.say('Book Monday')
+    expect(linesOf(talk.model.requests[1]!.messages).slice(-3)).toEqual([
+      'call nonsense {}',
+      'result {"status":"in progress"}',
+      'result {"error":"There is no such tool."}',
+    ])
+    expect(talk.actions.sent).toEqual(['book {"day":"Monday"}'])
+  })
+})
+
+describe('a model that fails', () => {
+  it('is asked a second time where that may help and nothing was said', async () => {
+    const talk = await atTheDesk([{ fail: busyService }], [{ say: 'It is noon.' }])
+    await talk.say('Time?')
+    await talk.pass(250)
+    expect([talk.saying, talk.lines()]).toEqual([['It is noon.'], ['user: Time?']])
+  })
+
+  it.each<[string, Answer[], string, number]>([
+    ['twice', [[{ fail: busyService }], [{ fail: busyService }]], 'model_busy', 250],
+    ['for good', [[{ fail: refused }]], 'model_refused', 0],
+    ['by an error of its own', [[{ fail: new Error('key sk-123') }]], 'model_failed', 0],
+    ['by saying nothing for ten seconds', [[{ stall: true }]], 'model_timeout', 10_000],
+    ['by being cut off before its first word', [[{ finish: 'length' }]], 'model_failed', 0],
+    ['by a filter', [[{ finish: 'content-filter' }]], 'model_refused', 0],
+  ])('%s is apologised for', async (_name, answers, code, after) => {
+    const talk = await atTheDesk(...answers)
+    await talk.say('Time?')
+    if (after > 0) await talk.pass(after - 1)
+    if (after > 0) expect(talk.saying.join('')).toBe('')
+    if (after > 0) await talk.pass(1)
+    expect(talk.saying).toEqual([APOLOGY])
+    await talk.hear()
+    expect(talk.lines()).toEqual(['user: Time?', `error ${code}`, `agent: ${APOLOGY}`])
+    expect(JSON.stringify(talk.events)).not.toContain('sk-123')
+  })
+
+  it('in the middle of a sentence is not asked again: the caller would hear it twice', async () => {
+    const talk = await atTheDesk([{ say: 'It is' }, { fail: busyService }], [{ say: 'It is noon.' }])
+    await talk.say('Time?')
+    await talk.pass(1000)
+    expect(talk.saying).toEqual(['It is', APOLOGY])
+    expect(talk.model.requests).toHaveLength(1)
+  })
+
+  it('in the middle of a sentence by silence is given up after ten seconds', async () => {
+    const talk = await atTheDesk([{ say: 'It is' }, { stall: true }])
+    await talk.say('Time?')
+    await talk.pass(10_000)
+    expect([talk.saying, talk.model.givenUp]).toEqual([['It is', APOLOGY], 1])
+  })
+
+  it('apologises in the language of the agent', async () => {
+    const talk = new HeardTalk(planOf([asks('a', 'Pregunta.')], { settings: { language: 'es-MX' } }))
+    talk.model.answers([{ fail: refused }])
+    await talk.start()
+    expect(talk.saying).toEqual(['Lo siento, tengo un problema técnico. ¿Me lo puede repetir?'])
+  })
+
+  it('three times in a row ends the conversation; it apologises once', async () => {
+    const talk = await atTheDesk([{ fail: refused }], [{ fail: refused }], [{ fail: refused }])
+    await talk.say('Time?')
+    await talk.hear()
+    await talk.say('Time?')
+    expect(talk.saying).toEqual([])
+    await talk.say('Hello?')
+    expect(talk.lines()).toEqual([
+      'user: Time?',
+      'error model_refused',
+      `agent: ${APOLOGY}`,
+      'user: Time?',
+      'error model_refused',
+      'user: Hello?',
+      'error model_refused',
+      'ended: error by system provider_failed',
+    ])
+    expect(talk.events.at(-1)).toMatchObject({ type: 'ended', ended_by: 'system' })
+    await talk.say('Hello?')
+    expect(talk.model.requests).toHaveLength(3)
+  })
+
+  it('now and then does not', async () => {
+    const talk = await atTheDesk(
+      ...[1, 2, 3].flatMap((): Answer[] => [[{ fail: refused }], [{ fail: refused }], [{ say: 'Noon.' }]]),
+    )
+    for (let turn = 0; turn < 9; turn++) {
+      await talk.say('Time?')
+      await talk.hearAll()
+    }
+    expect(talk.count('ended')).toBe(0)
+    expect(talk.lines().filter(line => line.startsWith('agent'))).toEqual(
+      [1, 2, 3].flatMap(() => [`agent: ${APOLOGY}`, 'agent: Noon.']),
+    )
+  })
+
+  it('to be there at all is a failure like any other', async () => {
+    const talk = new HeardTalk(plan, {
+      models: () => {
+        throw new ParleyError('model_not_ready', 'no key')
+      },
+    })
+    await talk.start()
+    await talk.hear()
+    await talk.say('Time?')
+    expect(talk.lines().at(-1)).toBe('error model_not_ready')
+    expect(talk.saying).toEqual([APOLOGY])
+  })
+
+  it('is no matter to a caller who waits for something else', async () => {
+    const node: DraftNode = {
+      id: 'pick',
+      type: 'conversation',
+      instruction: staticText('Yes?'),
+      edges: [when('a', 'end')],
+      else_edge: when('Else', 'on'),
+    }
+    const talk = new HeardTalk(planOf([node, says('on', 'Let us go on.'), ends()]))
+    await talk.start()
+    await talk.hear()
+    talk.model.answers([{ fail: refused }])
+    await talk.say('Hm')
+    expect(talk.saying).toEqual(['Let us go on.'])
+  })
+})
+
+describe('a model that does not stop', () => {
+  it('is cut at 8192 characters', async () => {
+    const talk = await atTheDesk([{ babble: 'blah blah ' }])
+    await talk.say('Talk')
+    expect(talk.saying[0]).toHaveLength(8192)
+    expect(talk.speaking[0]!.isComplete).toBe(true)
+    expect(talk.lines()).toEqual(['user: Talk', 'error answer_too_long'])
+  })
+
+  it('is cut after a minute', async () => {
+    const words = Array.from({ length: 100 }, () => [{ say: 'so ' }, { wait: 1000 }]).flat()
+    const talk = await atTheDesk(words)
+    await talk.say('Talk')
+    for (let second = 0; second < 60; second++) await talk.pass(1000)
+    expect(talk.saying[0]).toBe('so '.repeat(60))
+    expect(talk.lines()).toEqual(['user: Talk', 'error model_timeout'])
+  })
+
+  it('when it is told to says nothing that anybody hears', async () => {
+    const talk = await atTheDesk(
+      [{ wait: 100 }, { say: 'Old news.' }, { call: 'book' }, { take: 'the caller is done' }],
+      [{ wait: 50 }, { say: 'New.' }],
+    )
+    talk.model.ignoresAborts = true
+    await talk.say('One')
+    await talk.say('Two')
+    await talk.pass(50)
+    await talk.pass(500)
+    expect([talk.saying, talk.actions.sent]).toEqual([['New.'], []])
+    expect(talk.lines()).toEqual(['user: One', 'user: Two'])
+  })
+})
+
+describe('each request to a model', () => {
+  it('is in the ledger with what came of it', async () => {
+    const talk = await atTheDesk(
+      [{ fail: busyService }],
+      [{ say: 'Noon.' }],
+      [{ fail: refused }],
+      [{ stall: true }],
+      [{ say: 'Yes?' }],
+    )
+    await talk.say('Time?')
+    await talk.pass(250)
+    await talk.say('Date?')
+    await talk.say('And?')
+    await talk.say('Hello?')
+    await talk.conversation.settled()
+    const rows = talk.stage.ledger.records.map(row => [
+      row.effect_kind,
+      row.node_id,
+      row.state,
+      row.error_code,
+      row.send_attempts,
+      row.receipts.length,
+    ])
+    expect(rows).toEqual([
+      ['gateway_inference', 'desk', 'succeeded', null, 2, 2],
+      ['gateway_inference', 'desk', 'failed', 'model_refused', 1, 1],
+      ['gateway_inference', 'desk', 'failed', 'cancelled', 1, 1],
+      ['gateway_inference', 'desk', 'succeeded', null, 1, 1],
+    ])
+  })
+
+  it('is made although the ledger cannot be written', async () => {
+    const down = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
+    const talk = new HeardTalk(plan, { ledger: { intend: down, decide: down, sending: down, settle: down } })
+    await talk.start()
+    await talk.hear()
+    talk.model.answers([{ say: 'Noon.' }])
+    await talk.say('Time?')
+    expect(talk.saying).toEqual(['Noon.'])
+    await talk.conversation.settled()
+    expect(talk.lines().filter(line => line.startsWith('error'))).toEqual([])
+  })
+})
+
+describe('a choice that the caller overtakes', () => {
+  it('is given up, and the newer turn is decided', async () => {
+    const node: DraftNode = {
+      id: 'pick',
+      type: 'conversation',
+      instruction: staticText('Yes?'),
+      edges: [when('red', 'r'), when('blue', 'b')],
+      else_edge: when('Else', 'e'),
+    }
+    const talk = new HeardTalk(planOf([node, says('r', 'Red.'), says('b', 'Blue.'), says('e', 'None.')]))
+    await talk.start()
+    await talk.hear()
+    talk.model.answers([{ wait: 500 }, { take: 'red' }], [{ take: 'blue' }])
+    await talk.say('Red')
+    await talk.pass(100)
+    await talk.say('No, blue')
+    await talk.pass(1000)
+    expect([talk.saying, talk.model.givenUp]).toEqual([['Blue.'], 1])
+    await settle()
+    expect(talk.lines().filter(line => line.startsWith('->'))).toEqual(['-> pick (start)', '-> b (edge)'])
+  })
+})

@@ -7,7 +7,9 @@ const rooms = {
   media: ['packages/kernel'],
   'packages/flow': ['packages/kernel'],
   'packages/dialogue': ['packages/kernel', 'media'],
-  'packages/providers': ['packages/kernel', 'media'],
+  'packages/fakes': ['packages/kernel'],
+  // Fakes of services: for the tests of adapters only (rule "fakes-are-for-tests").
+  'packages/providers': ['packages/kernel', 'media', 'packages/fakes'],
   'packages/egress': ['packages/kernel'],
   'packages/leg': ['packages/kernel', 'sip', 'media'],
   'packages/conversation': ['packages/kernel', 'packages/flow', 'packages/providers', 'packages/egress'],
@@ -31,6 +33,7 @@ const rooms = {
     'packages/dialogue',
     'packages/providers',
     'packages/egress',
+    'packages/fakes',
     'packages/leg',
     'packages/conversation',
     'packages/engine',
@@ -113,6 +116,13 @@ export default {
       severity: 'error',
       from: { path: `${anyRoom}`, pathNot: testCode },
       to: { path: testCode },
+    },
+    {
+      name: 'fakes-are-for-tests',
+      comment: 'an adapter knows no fake of its service; only its tests do',
+      severity: 'error',
+      from: { path: '^packages/providers/', pathNot: [testCode, '/testing/'] },
+      to: { path: '^packages/fakes/' },
     },
     {
       name: 'development-packages',

@@ -50,6 +50,7 @@ const PLANTED: readonly PlantedFault[] = [
   },
   { rule: 'no-circle', file: 'sip/src/d.ts', source: "import { y } from './e.ts'\nexport const x = y" },
   { rule: 'resolvable', file: 'packages/engine/src/c.ts', source: "export { x } from '@parley/sip/src/b.ts'" },
+  { rule: 'fakes-are-for-tests', file: 'packages/providers/src/a.ts', source: "export { x } from '@parley/fakes'" },
   { rule: 'no-test-code-in-the-product', file: 'sip/src/f.ts', source: "export { x } from './b.test.ts'" },
 ]
 

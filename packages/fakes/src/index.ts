@@ -1,0 +1,1 @@
+export type { FakeDelays, FakeHearing, FakeSpeech, FakeWord, OpenHearing, Speak, Unkindness } from './protocol.ts'

@@ -10,14 +10,14 @@ const SUNDAY = 0
 
 /** Times at which the clinic sees patients, and how they are said. */
 const MORNING = [
-  { time: '09:30', spoken: 'nine thirty' },
-  { time: '10:15', spoken: 'ten fifteen' },
-  { time: '11:00', spoken: 'eleven' },
+  { time: '09:30', spoken: 'nine thirty', half: 'morning' },
+  { time: '10:15', spoken: 'ten fifteen', half: 'morning' },
+  { time: '11:00', spoken: 'eleven', half: 'morning' },
 ] as const
 const AFTERNOON = [
-  { time: '14:15', spoken: 'two fifteen' },
-  { time: '15:00', spoken: 'three' },
-  { time: '16:30', spoken: 'four thirty' },
+  { time: '14:15', spoken: 'two fifteen', half: 'afternoon' },
+  { time: '15:00', spoken: 'three', half: 'afternoon' },
+  { time: '16:30', spoken: 'four thirty', half: 'afternoon' },
 ] as const
 
 const WEEKDAY = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', weekday: 'long' })
@@ -30,6 +30,7 @@ export interface Slot {
   readonly time: string
   /** "nine thirty" */
   readonly spoken: string
+  readonly half: 'morning' | 'afternoon'
 }
 
 /** A date, `2026-11-24`; undefined for what is none. Dates are in UTC. */
@@ -60,11 +61,7 @@ export function slotsOn(date: string): Slot[] {
   const day = Date.parse(date) / DAY_MS
   const dayOfWeek = new Date(date).getUTCDay()
   if (dayOfWeek === SATURDAY || dayOfWeek === SUNDAY) return []
-  return [MORNING[day % 3]!, AFTERNOON[(day + 1) % 3]!].map(({ time, spoken }) => ({
-    id: `${date}T${time}`,
-    time,
-    spoken,
-  }))
+  return [MORNING[day % 3]!, AFTERNOON[(day + 1) % 3]!].map(slot => ({ ...slot, id: `${date}T${slot.time}` }))
 }
 
 /** Dates after `today`, nearest first, for as long as a year. */

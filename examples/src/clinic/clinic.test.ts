@@ -52,6 +52,7 @@ describe('a time of a day', () => {
     [{ said: 'nine thirty, please' }, '2026-11-24T09:30'],
     [{ said: 'At 9:30' }, '2026-11-24T09:30'],
     [{ said: 'the second one' }, '2026-11-24T15:00'],
+    [{ said: 'in the afternoon' }, '2026-11-24T15:00'],
   ])('is found by %o', (selection, slot) => {
     expect(desk().get('GET /slot', { day: '2026-11-24', offered, ...selection }).body.slot).toBe(slot)
   })

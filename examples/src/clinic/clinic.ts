@@ -135,7 +135,7 @@ export class Clinic implements Service {
     if (date === undefined) return ok({ found: false, message: 'I did not find that day.' })
     const offered = textOf(query.get('offered')).split(',')
     const slots = slotsOn(date).filter(slot => offered.includes(slot.time))
-    const slot = selected(slots, selectionOf(query), ({ spoken, time }) => [spoken, time, time.replace(/^0/, '')])
+    const slot = selected(slots, selectionOf(query), namesOfSlot)
     if (slot === undefined) return ok({ found: false, message: 'I did not find that time.' })
     if (this.#bookings.get(slot.id) !== undefined) return ok({ found: false, message: 'That time has just gone.' })
     const name = this.#nameOfSlot(slot)
@@ -180,6 +180,10 @@ function selectionOf(query: URLSearchParams): Selection {
 
 function namesOfDate(date: string): string[] {
   return [weekday(date), date]
+}
+
+function namesOfSlot({ spoken, time, half }: Slot): string[] {
+  return [spoken, time, time.replace(/^0/, ''), half]
 }
 
 function offeredDates(query: URLSearchParams): string[] {

@@ -49,6 +49,7 @@ describe('the example clinic on rules-1', () => {
     ['I need to see a doctor.', 'The second one, please.', 'The first one.', 'Sure.', '2026-11-25T10:15'],
     ['Can I get an appointment?', 'Thursday', 'Eleven', 'Yes', '2026-11-26T11:00'],
     ["I'd like to make an appointment", "Let's say Tuesday", 'At nine thirty', 'Yes please do', '2026-11-24T09:30'],
+    ['Could I come and see the doctor?', 'The third one', 'In the afternoon, please', 'OK', '2026-11-26T14:15'],
     ['An appointment please', 'On Friday', 'the second', 'Yes, book it.', '2026-11-27T15:00'],
   ])('understands "%s", "%s", "%s", "%s"', async (wish, day, time, yes, slot) => {
     const session = await callClinic()

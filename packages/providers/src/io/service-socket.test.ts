@@ -1,0 +1,122 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { systemTime, VirtualTime } from '@parley/kernel'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
+
+const open: Server[] = []
+
+afterEach(() => {
+  for (const server of open.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+/** A server that does what the test says to each connection. */
+async function serve(
+  behave: (server: Server, sockets: WebSocketServer) => void,
+): Promise<{ url: string; sockets: WebSocketServer }> {
+  const server = createServer()
+  const sockets = new WebSocketServer({ noServer: true })
+  open.push(server)
+  behave(server, sockets)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets }
+}
+
+const accepting = (server: Server, sockets: WebSocketServer) =>
+  server.on('upgrade', (request, socket, head) =>
+    sockets.handleUpgrade(request, socket, head, one => sockets.emit('connection', one, request)),
+  )
+
+function connect(url: string, time = systemTime as ConstructorParameters<typeof ServiceSocket>[0]['time']) {
+  const texts: string[] = []
+  const end = Promise.withResolvers<SocketEnd>()
+  const opened = Promise.withResolvers<void>()
+  const socket = new ServiceSocket(
+    { url, time, headers: { authorization: 'Token secret' } },
+    {
+      onOpen: () => opened.resolve(),
+      onText: text => texts.push(text),
+      onBinary: bytes => texts.push(`${bytes.length} bytes`),
+      onEnd: end.resolve,
+    },
+  )
+  return { socket, texts, end: end.promise, opened: opened.promise }
+}
+
+describe('a socket to a service', () => {
+  it('sends in order what it was given before it stood, with its headers', async () => {
+    const said: string[] = []
+    const done = Promise.withResolvers<void>()
+    const { url } = await serve((server, sockets) => {
+      accepting(server, sockets)
+      sockets.on('connection', (one, request) => {
+        said.push(String(request.headers.authorization))
+        one.on('message', data => {
+          said.push(data.toString())
+          if (said.length === 3) done.resolve()
+        })
+      })
+    })
+    const { socket } = connect(url)
+    socket.send('one')
+    socket.send(Buffer.from('two'))
+    await done.promise
+    expect(said).toEqual(['Token secret', 'one', 'two'])
+    socket.close()
+  })
+
+  it('tells why it was refused, and when to come again', async () => {
+    const { url } = await serve(server =>
+      server.on('upgrade', (_request, socket) =>
+        socket.end('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nslow down'),
+      ),
+    )
+    const end = await connect(url).end
+    expect(end).toMatchObject({ cause: 'refused', status: 429, retryAfterMs: 7000, reason: 'slow down' })
+    const codes = { unreachable: 'u', busy: 'b', refused: 'r', failed: 'f' }
+    expect(socketError(end, 'service', codes)).toMatchObject({ code: 'b', retryable: true })
+    expect(socketError({ ...end, status: 401 }, 'service', codes)).toMatchObject({ code: 'r', retryable: false })
+    expect(socketError({ ...end, status: 500 }, 'service', codes)).toMatchObject({ code: 'u', retryable: true })
+  })
+
+  it('gives up on a server that never answers', async () => {
+    const { url } = await serve(server => server.on('upgrade', () => {}))
+    const time = new VirtualTime()
+    const { end } = connect(url, time)
+    time.advance(5000)
+    expect(await end).toMatchObject({ cause: 'timeout' })
+  })
+
+  it('ends when the connection breaks, once', async () => {
+    const { url, sockets } = await serve(accepting)
+    sockets.on('connection', one => one.terminate())
+    expect(await connect(url).end).toMatchObject({ cause: 'lost' })
+  })
+
+  it('is not filled up by a service that takes nothing', async () => {
+    const { url } = await serve(server => server.on('upgrade', () => {}))
+    const { socket, end } = connect(url)
+    for (let i = 0; i < 200; i++) socket.send(Buffer.alloc(1000))
+    expect(await end).toMatchObject({ cause: 'overrun' })
+  })
+
+  it('says nothing more once it was closed', async () => {
+    const { url, sockets } = await serve(accepting)
+    sockets.on('connection', one => one.on('message', () => one.send('late')))
+    const { socket, opened, texts, end } = connect(url)
+    let ended = false
+    void end.then(() => {
+      ended = true
+    })
+    await opened
+    socket.send('x')
+    socket.close()
+    await new Promise(resolve => sockets.clients.values().next().value!.on('close', resolve))
+    expect(texts).toEqual([])
+    expect(ended).toBe(false)
+  })
+})

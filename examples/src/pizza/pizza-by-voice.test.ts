@@ -56,6 +56,15 @@ describe('a caller of the pizzeria', () => {
     expect(pizza.orders).toEqual([])
   })
 
+  it('who chooses another pizza after the address does not order as many as their house number', () => {
+    const { pizza, call } = callPizzeria()
+    orderMargarita(call)
+    call.says('No', { choose: 'edge:no' })
+    call.says('Vegetal', { choose: 'edge:pizza' }, { read: { pizza: 'vegetal', cantidad: 5 } })
+    call.presses('1')
+    expect(pizza.orders).toMatchObject([{ pizza: 'vegetal', count: 1 }])
+  })
+
   it('asks how their order is doing, by keys', () => {
     const { pizza, call } = callPizzeria()
     orderMargarita(call)

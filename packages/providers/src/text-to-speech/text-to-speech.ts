@@ -19,6 +19,11 @@ export interface TextToSpeech {
    * or at once, without an error, when `signal` aborts. Failures throw `ParleyError`.
    */
   synthesize(request: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk>
+  /**
+   * A call is about to speak this language with this voice: what takes time is done now (connections). Best effort, never
+   * throws; what was made ready and is not used goes away by itself.
+   */
+  warm?(request: Pick<SpeechRequest, 'language' | 'voice'>): void
   close(): Promise<void>
 }
 

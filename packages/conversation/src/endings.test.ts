@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { HeardTalk } from './testing/heard-talk.ts'
+import { asks, type DraftNode, ends, planOf, promptText, says, staticText, when } from './testing/plans.ts'
+import { settle } from './testing/text-talk.ts'
+
+const goodbye: DraftNode = {
+  id: 'end',
+  type: 'end',
+  speak_during_execution: true,
+  instruction: staticText('Good bye!'),
+}
+
+const leaving = planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), goodbye])
+
+async function sayingGoodbye(): Promise<HeardTalk> {
+  const talk = new HeardTalk(leaving)
+  await talk.start()
+  await talk.hear()
+  talk.model.answers([{ say: 'Of course.' }, { take: 'bye' }])
+  await talk.say('Bye')
+  talk.lines()
+  return talk
+}
+
+describe('the end', () => {
+  it('comes when the last words were heard', async () => {
+    const talk = await sayingGoodbye()
+    expect(talk.saying).toEqual(['Of course.', 'Good bye!'])
+    await talk.hear()
+    expect(talk.count('ended')).toBe(0)
+    await talk.hear()
+    expect(talk.lines()).toEqual(['agent: Of course.', 'agent: Good bye!', 'ended: completed by agent'])
+  })
+
+  it('comes when a caller cuts the last words, too; what they say then is recorded', async () => {
+    const talk = await sayingGoodbye()
+    await talk.hear()
+    await talk.say('Thanks')
+    expect(talk.saying, 'last words are not taken back').toEqual(['Good bye!'])
+    await talk.cut('Good')
+    expect(talk.lines()).toEqual([
+      'agent: Of course.',
+      'user: Thanks',
+      'agent: Good',
+      'cut 4',
+      'ended: completed by agent',
+    ])
+  })
+
+  it('waits for words that were asked for before a node that has none of its own', async () => {
+    const talk = new HeardTalk(planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()]))
+    await talk.start()
+    await talk.hear()
+    talk.model.answers([{ say: 'See you.' }, { take: 'bye' }])
+    await talk.say('Bye')
+    expect([talk.saying, talk.count('ended')]).toEqual([['See you.'], 0])
+    await talk.hear()
+    expect(talk.events.at(-1)).toEqual({ type: 'ended', outcome: 'completed', ended_by: 'agent', code: null })
+  })
+
+  it.each(['silence', 'max_duration'] as const)('by %s cuts what is being said', async kind => {
+    const talk = new HeardTalk(leaving)
+    await talk.start()
+    talk.heardWhenWithdrawn = 'Hel'
+    if (kind === 'silence') talk.conversation.silence('limit')
+    else talk.conversation.maxDuration()
+    await settle()
+    expect(talk.lines().slice(1)).toEqual(['agent: Hel', 'cut 0', `ended: ${kind} by system`])
+  })
+
+  it('by a limit does not wait for a mouth that does not answer', async () => {
+    const talk = new HeardTalk(leaving)
+    await talk.start()
+    talk.heardWhenWithdrawn = null
+    talk.conversation.maxDuration()
+    await talk.pass(250)
+    expect(talk.lines().slice(1)).toEqual(['ended: max_duration by system'])
+  })
+
+  it('that waits for last words comes at a limit all the same, as what it was', async () => {
+    const over = new HeardTalk(planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()]))
+    await over.start()
+    await over.hear()
+    over.model.answers([{ say: 'See you.' }, { take: 'bye' }])
+    await over.say('Bye')
+    over.conversation.silence('limit')
+    await settle()
+    expect(over.events.at(-1)).toMatchObject({ type: 'ended', outcome: 'completed' })
+  })
+
+  it('is the last thing that happens', async () => {
+    const talk = await sayingGoodbye()
+    await talk.hearAll()
+    const count = talk.events.length
+    await talk.say('Hello?')
+    talk.conversation.digits('1')
+    talk.conversation.silence('reminder')
+    talk.conversation.maxDuration()
+    talk.conversation.updateVariables({ a: 'b' })
+    talk.conversation.stop()
+    talk.conversation.start()
+    await settle()
+    expect(talk.events).toHaveLength(count)
+  })
+})
+
+describe('the beginning', () => {
+  it('records what the far end said before, and does not answer it', async () => {
+    const talk = new HeardTalk(leaving)
+    talk.conversation.start({ text: 'Hello?', span: { start_ms: 100, end_ms: 400 }, observed_ms: 500 })
+    await settle()
+    expect(talk.lines()).toEqual(['user: Hello?', '-> chat (start)'])
+    expect(talk.conversation.utterances[0]).toMatchObject({
+      start_ms: 100,
+      end_ms: 400,
+      observed_offset_ms: 500,
+      node_id: null,
+    })
+    expect([talk.saying, talk.model.requests]).toEqual([['Hello.'], []])
+  })
+
+  it('waits for a caller who is to open, and is content with what they have said before', async () => {
+    const plan = planOf([says('chat', 'What can I do?')], {
+      flow: { start_speaker: 'user', begin_after_user_silence_ms: 3000 },
+    })
+    const silent = new HeardTalk(plan)
+    await silent.start()
+    expect(silent.events.at(-1)).toEqual({ type: 'await-opening', after_ms: 3000 })
+    silent.conversation.silence('opening')
+    await settle()
+    expect(silent.saying).toEqual(['What can I do?'])
+    const open = new HeardTalk(plan)
+    open.conversation.start({ text: 'Hello?', span: null, observed_ms: null })
+    await settle()
+    expect([open.saying, open.count('await-opening')]).toEqual([['What can I do?'], 0])
+  })
+
+  it('tells how turns are taken, once until that changes', async () => {
+    const plan = planOf(
+      [
+        says('a', 'A.', { always_edge: when('Always', 'b') }),
+        says('b', 'B.', { always_edge: when('Always', 'c') }),
+        says('c', 'C.', { interruption_sensitivity: 0 }),
+      ],
+      { settings: { userDtmfOptions: { digitLimit: 4, terminationKey: '#' } } },
+    )
+    const talk = new HeardTalk(plan)
+    await talk.start()
+    await talk.say('on')
+    await talk.say('on')
+    const told = talk.events.flatMap(event =>
+      event.type === 'settings' ? [event.settings.interruption_sensitivity] : [],
+    )
+    expect(told).toEqual([1, 0])
+    expect(talk.events.find(event => event.type === 'collect-digits')).toEqual({
+      type: 'collect-digits',
+      digit_limit: 4,
+      termination_key: '#',
+      timeout_ms: 3000,
+    })
+  })
+})
+
+describe('a false interruption', () => {
+  it('is recorded as resumed; the words go on', async () => {
+    const talk = new HeardTalk(leaving)
+    await talk.start()
+    talk.conversation.noteResumed()
+    await talk.hear()
+    expect(talk.lines()).toEqual(['-> chat (start)', 'resumed', 'agent: Hello.'])
+  })
+})
+
+describe('a silent caller', () => {
+  it('is reminded by the model', async () => {
+    const talk = new HeardTalk(planOf([asks('ask', 'Ask for a day.')]))
+    talk.model.answers([{ say: 'Which day?' }], [{ say: 'Are you there?' }])
+    await talk.start()
+    await talk.hear()
+    talk.conversation.silence('reminder')
+    await settle()
+    expect(talk.model.requests[1]!.brief).toMatchObject({ purpose: 'reply', reason: 'reminder' })
+    expect(talk.saying).toEqual(['Are you there?'])
+  })
+})
+
+describe('last words that the model finds', () => {
+  it('are asked for by the instruction of the end', async () => {
+    const node: DraftNode = {
+      id: 'end',
+      type: 'end',
+      speak_during_execution: true,
+      instruction: promptText('Thank them.'),
+    }
+    const talk = new HeardTalk(planOf([says('chat', 'Hi.', { always_edge: when('Always', 'end') }), node]))
+    await talk.start()
+    await talk.hear()
+    talk.model.answers([{ say: 'Thank you, Ana.' }])
+    await talk.say('Bye')
+    expect(talk.count('ended')).toBe(0)
+    await talk.hear()
+    expect(talk.lines().slice(-2)).toEqual(['agent: Thank you, Ana.', 'ended: completed by agent'])
+  })
+})

@@ -1,0 +1,240 @@
+import { ParleyError, SeededRandom } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import type { EffectLedger, EffectRecord, PolicyDecision } from './ledger.ts'
+import { MemoryLedger } from './memory-ledger.ts'
+import { HeardTalk } from './testing/heard-talk.ts'
+import { asks, type DraftAction, type DraftNode, ends, planOf, says, staticText, when } from './testing/plans.ts'
+import { linesOf } from './testing/scripted-model.ts'
+import { type StageOptions, settle } from './testing/text-talk.ts'
+
+const RECEIPT = { kind: 'sip_transfer', refer_status: 202, final_sip_status: 200, disconnect_reason: null } as const
+const phone = { settings: { channels: ['phone' as const] } }
+
+const connect: DraftNode = {
+  id: 'connect',
+  type: 'transfer_call',
+  transfer_destination: { type: 'predefined', number: '+15550100' },
+  custom_sip_headers: { 'X-Reason': 'asked for' },
+  edge: when('Transfer failed', 'sorry'),
+}
+const transferring = planOf(
+  [
+    says('chat', 'I put you through.', { skip_response_edge: when('Skip response', 'connect') }),
+    connect,
+    says('sorry', 'Nobody is there.'),
+    ends(),
+  ],
+  phone,
+)
+
+async function puttingThrough(rest: StageOptions = {}): Promise<HeardTalk> {
+  const talk = new HeardTalk(transferring, rest)
+  await talk.start()
+  await talk.hear()
+  return talk
+}
+
+const rowsOf = (talk: HeardTalk) =>
+  talk.stage.ledger.records
+    .filter(row => row.effect_kind === 'sip_transfer')
+    .map(({ action, node_id, ordinal, state, error_code }) => [action.id, node_id, ordinal, state, error_code])
+
+describe('a transfer', () => {
+  it('that is taken ends the conversation, with its receipt in the ledger', async () => {
+    const talk = await puttingThrough()
+    expect(talk.events.filter(event => event.type === 'transfer')).toEqual([
+      { type: 'transfer', request_id: 'r2', destination: '+15550100', custom_sip_headers: { 'X-Reason': 'asked for' } },
+    ])
+    expect(talk.events.at(-1)).toMatchObject({ type: 'transfer' })
+    await talk.say('Hello?')
+    talk.conversation.transferSettled('r2', 'taken', RECEIPT)
+    await talk.conversation.settled()
+    expect(talk.lines().slice(2)).toEqual([
+      '-> connect (edge)',
+      'call.transfer started',
+      'user: Hello?',
+      'call.transfer succeeded',
+      'ended: transferred by agent',
+    ])
+    expect(rowsOf(talk)).toEqual([['call.transfer', 'connect', 0, 'succeeded', null]])
+    expect(talk.stage.ledger.records.at(-1)!.receipts).toEqual([RECEIPT])
+  })
+
+  it('that fails takes the failure edge', async () => {
+    const talk = await puttingThrough()
+    talk.conversation.transferSettled('r2', 'failed', { ...RECEIPT, final_sip_status: 486 })
+    talk.conversation.transferSettled('r2', 'taken', RECEIPT)
+    await talk.conversation.settled()
+    expect(talk.saying).toEqual(['Nobody is there.'])
+    expect(rowsOf(talk)).toEqual([['call.transfer', 'connect', 0, 'failed', 'transfer_failed']])
+  })
+
+  it.each<[string, () => PolicyDecision]>([
+    ['denies it', () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' })],
+    ['has no verdict', () => ({ decision: 'unavailable', reason: null, policy_version: '1' })],
+    [
+      'breaks',
+      () => {
+        throw new Error('bug')
+      },
+    ],
+  ])('is not made where the policy %s', async (_name, transferPolicy) => {
+    const talk = await puttingThrough({ transferPolicy })
+    expect([talk.count('transfer'), talk.saying]).toEqual([0, ['Nobody is there.']])
+    expect(talk.lines().slice(3)).toEqual([
+      'call.transfer started',
+      'error policy_denied',
+      'call.transfer failed',
+      '-> sorry (failure)',
+    ])
+    expect(rowsOf(talk)[0]!.slice(3, 4)).toEqual(['failed'])
+    expect(talk.stage.ledger.records.at(-1)!.send_attempts).toBe(0)
+  })
+
+  it.each(['intend', 'decide', 'sending'] as const)('is not made when the ledger is away at "%s"', async step => {
+    const { ledger, records } = aLedger()
+    const away = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
+    const talk = await puttingThrough({ ledger: { ...ledger, [step]: away } })
+    expect([talk.count('transfer'), talk.saying]).toEqual([0, ['Nobody is there.']])
+    expect(talk.lines()).toContain('error ledger_unavailable')
+    expect(records().map(row => [row.state, row.decision?.decision, row.send_attempts])).toEqual(
+      { intend: [], decide: [['intended', undefined, 0]], sending: [['intended', 'allow', 0]] }[step],
+    )
+  })
+
+  it('waits for the words that come before it', async () => {
+    const node: DraftNode = {
+      id: 'desk',
+      type: 'subagent',
+      instruction: staticText('Hello.'),
+      tool_ids: ['operator'],
+      edges: [when('bye', 'end')],
+    }
+    const operator: DraftAction = {
+      action_id: 'operator',
+      kind: 'transfer_call',
+      name: 'operator',
+      description: 'Put the caller through to an operator',
+      transfer_destination: { type: 'inferred', prompt: 'The number' },
+    }
+    const talk = new HeardTalk(planOf([node, ends()], { ...phone, actions: [operator] }))
+    await talk.start()
+    await talk.hear()
+    talk.model.answers(
+      [{ say: 'I put you through.' }, { call: 'operator', args: { destination: '+15550111' } }],
+      [{ say: 'Nobody is there.' }],
+    )
+    await talk.say('A person, please')
+    expect([talk.saying, talk.count('transfer')]).toEqual([['I put you through.'], 0])
+    await talk.hear()
+    expect(talk.events.at(-1)).toMatchObject({ type: 'transfer', destination: '+15550111' })
+    const { request_id } = talk.events.find(event => event.type === 'transfer')!
+    talk.conversation.transferSettled(request_id, 'failed', null)
+    await settle()
+    expect(linesOf(talk.model.requests[1]!.messages).slice(-3)).toEqual([
+      'agent: I put you through.',
+      'call operator {"destination":"+15550111"}',
+      'result {"outcome":"failed"}',
+    ])
+    expect(rowsOf(talk)).toEqual([['operator', 'desk', 0, 'failed', 'transfer_failed']])
+    expect(talk.saying).toEqual(['Nobody is there.'])
+  })
+
+  it('whose caller hangs up is uncertain, and nothing waits for it', async () => {
+    const talk = await puttingThrough()
+    talk.conversation.stop()
+    await talk.conversation.settled()
+    talk.conversation.transferSettled('r2', 'taken', RECEIPT)
+    expect(rowsOf(talk)).toEqual([['call.transfer', 'connect', 0, 'uncertain', 'run_ended']])
+    expect(talk.count('ended')).toBe(0)
+  })
+
+  it('that was not sent when the caller hung up is not sent', async () => {
+    const { ledger, records } = aLedger()
+    const { promise: isDecided, resolve: decide } = Promise.withResolvers<void>()
+    const slow = {
+      ...ledger,
+      decide: (id: string, verdict: PolicyDecision) => isDecided.then(() => ledger.decide(id, verdict)),
+    }
+    const talk = await puttingThrough({ ledger: slow })
+    talk.conversation.stop()
+    decide()
+    await talk.conversation.settled()
+    expect(talk.count('transfer')).toBe(0)
+    expect(records().map(({ state, error_code }) => [state, error_code])).toEqual([['failed', 'run_not_active']])
+  })
+})
+
+function aLedger(): { readonly ledger: EffectLedger; readonly records: () => readonly EffectRecord[] } {
+  const memory = new MemoryLedger({ random: new SeededRandom(1), wallClock: () => 0 })
+  const ledger: EffectLedger = {
+    intend: intent => memory.intend(intent),
+    decide: (id, decision) => memory.decide(id, decision),
+    sending: id => memory.sending(id),
+    settle: (id, outcome) => memory.settle(id, outcome),
+  }
+  return { ledger, records: () => memory.records }
+}
+
+describe('keys', () => {
+  const menu: DraftNode = {
+    id: 'menu',
+    type: 'press_digit',
+    instruction: { type: 'prompt', text: 'Press what leads to a person.' },
+    delay_ms: 700,
+    edges: [when('a person answered', 'talk')],
+  }
+  const plan = planOf(
+    [says('wait', 'One moment.', { always_edge: when('Always', 'menu') }), menu, asks('talk', 'Talk.'), ends()],
+    phone,
+  )
+
+  it('are inferred and pressed, and the far end has its turn', async () => {
+    const talk = new HeardTalk(plan)
+    await talk.start()
+    await talk.hear()
+    talk.model.answers(
+      [{ call: 'press_digits', args: { digits: 0 } }],
+      [{ take: 'a person answered' }],
+      [{ say: 'Hi.' }],
+    )
+    await talk.say('For a person press zero.')
+    expect(talk.model.requests[0]).toMatchObject({
+      toolChoice: { name: 'press_digits' },
+      tools: [{ name: 'press_digits', parameters: { required: ['digits'] } }],
+      brief: { purpose: 'digits', prompt: 'Press what leads to a person.', tool: 'press_digits' },
+    })
+    expect(talk.events).toContainEqual({ type: 'press-digits', request_id: 'r3', digits: '0', delay_ms: 700 })
+    talk.conversation.digitsPressed('r3')
+    talk.conversation.digitsPressed('r3')
+    await talk.say('This is Bob.')
+    expect(talk.lines().slice(2)).toEqual([
+      'user: For a person press zero.',
+      '-> menu (edge)',
+      'digits out: 0',
+      'user: This is Bob.',
+      '-> talk (edge)',
+    ])
+    expect(talk.saying).toEqual(['Hi.'])
+  })
+
+  it('are pressed after what is being said', async () => {
+    const talk = new HeardTalk(
+      planOf(
+        [
+          says('wait', 'Hello.', { edges: [when('a menu is read', 'menu')] }),
+          { ...menu, instruction: staticText('1w2') },
+          asks('talk', 'Talk.'),
+        ],
+        phone,
+      ),
+    )
+    await talk.start()
+    await talk.hear()
+    talk.model.answers([{ say: 'I see.' }, { take: 'a menu is read' }])
+    await talk.say('Press one.')
+    expect([talk.saying, talk.count('press-digits')]).toEqual([['I see.'], 0])
+    await talk.hear()
+    expect(talk.events.find(event => event.type === 'press-digits')).toMatchObject({ digits: '1w2' })
+  })
+})

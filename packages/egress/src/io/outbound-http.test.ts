@@ -58,7 +58,9 @@ describe('a request of an agent', () => {
       socket.write(Buffer.concat([Buffer.from('HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\n'), answerBytes(200, 'then')])),
     )
     const { client } = clientOf([server])
-    expect(said(await ask(client, shop(server)))).toEqual([200, 'then'])
+    const result = await ask(client, shop(server))
+    expect(said(result)).toEqual([200, 'then'])
+    expect(result.type === 'answered' && result.headers).toEqual({ 'content-length': '4' })
   })
 
   it('takes an answer that ends with its connection', async () => {

@@ -19,6 +19,12 @@ describe('https', () => {
     expect(server.heard[0]?.headers.host).toBe(`shop.test:${server.port}`)
   })
 
+  it('asks each server for the name in its URL', async () => {
+    const server = await serving(always(200, 'other'), { tls: pem('other') })
+    const { client } = clientOf([], { ca, allow: [{ host: 'other.test', port: server.port }] })
+    expect(said(await ask(client, `https://other.test:${server.port}/`))).toEqual([200, 'other'])
+  })
+
   it('takes an address that the certificate holds', async () => {
     const server = await serving(always(200, 'safe'), { tls: pem('shop') })
     const { client } = clientOf([], { ca, allow: [{ host: '127.0.0.1', port: server.port }] })

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { SystemAddresses } from './system-addresses.ts'
+
+/** A resolver that answers when told. */
+function scripted() {
+  const asked: string[] = []
+  const answers = new Map<string, PromiseWithResolvers<readonly string[]>>()
+  const system = new SystemAddresses(host => {
+    asked.push(host)
+    const answer = Promise.withResolvers<readonly string[]>()
+    answers.set(host, answer)
+    return answer.promise
+  })
+  return { system, asked, answers }
+}
+
+describe('the system’s resolver', () => {
+  it('knows this machine', async () => {
+    expect(await new SystemAddresses().resolve('localhost')).toContain('127.0.0.1')
+  })
+
+  it('is asked once by all who want the same name at the same time, and anew afterwards', async () => {
+    const { system, asked, answers } = scripted()
+    const both = [system.resolve('a.test'), system.resolve('a.test')]
+    answers.get('a.test')!.resolve(['192.0.2.1'])
+    expect(await Promise.all(both)).toEqual([['192.0.2.1'], ['192.0.2.1']])
+    const again = system.resolve('a.test')
+    expect(asked).toEqual(['a.test', 'a.test'])
+    answers.get('a.test')!.reject(new Error('no such name'))
+    await expect(again).rejects.toThrow('no such name')
+  })
+
+  it('looks up two names at once; the others wait in line, also behind one that fails', async () => {
+    const { system, asked, answers } = scripted()
+    const results = ['a', 'b', 'c', 'd'].map(name => system.resolve(name))
+    expect(asked).toEqual(['a', 'b'])
+    answers.get('a')!.reject(new Error('no such name'))
+    await expect(results[0]).rejects.toThrow('no such name')
+    expect(asked).toEqual(['a', 'b', 'c'])
+    answers.get('c')!.resolve([])
+    await results[2]
+    expect(asked).toEqual(['a', 'b', 'c', 'd'])
+    for (const name of ['b', 'd']) answers.get(name)!.resolve([])
+    await Promise.all([results[1], results[3]])
+    expect(asked).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('lets a thousand names wait, no more', async () => {
+    const { system } = scripted()
+    const results = Array.from({ length: 1003 }, (_, n) => system.resolve(`n${n}`))
+    await expect(results[1002]).rejects.toThrow('too many names wait')
+  })
+})

@@ -1,5 +1,9 @@
+export type { FakeStep, FakeStyle } from './fakes/openai/fake-step.ts'
+export { type FakeRequest, OpenAiFake, type OpenAiFakeOptions } from './fakes/openai/openai-fake.ts'
+export type { ChatBudgets } from './io/chat-answering.ts'
 export { LocalEspeak, type LocalEspeakOptions } from './io/local-espeak.ts'
 export { LocalFlite, type LocalFliteOptions } from './io/local-flite.ts'
+export { OpenAiChat, type OpenAiChatOptions } from './io/openai-chat.ts'
 export { TonesVoice, type TonesVoiceOptions } from './io/tones-voice.ts'
 export type {
   ChatMessage,
@@ -12,6 +16,7 @@ export type {
   ToolDeclaration,
   TransitionTool,
 } from './language-model/language-model.ts'
+export { retryAfterMs, ServiceRefusal } from './openai/chat-failure.ts'
 export { RulesModel, type RulesPace } from './simulated/rules/rules-model.ts'
 export { toneBandFilter } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'

@@ -1,0 +1,203 @@
+import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { GenerationEvent } from '../language-model/language-model.ts'
+import { AnswerBytes } from '../openai/answer-bytes.ts'
+import { failureOf } from '../openai/chat-failure.ts'
+import { HttpExchange, type HttpPiece } from './http-exchange.ts'
+
+/** How long each stage of an answer may take. */
+export interface ChatBudgets {
+  /** To a connection. Default 5000. */
+  readonly connectMs: Ms
+  /** From the request to the first piece of the answer; comments that keep a connection open are none. Default 10 000. */
+  readonly firstEventMs: Ms
+  /** From one piece to the next. Default 10 000. */
+  readonly idleMs: Ms
+  /** From the beginning to the end. Default 60 000. */
+  readonly wholeMs: Ms
+}
+
+export interface AnsweringOptions {
+  readonly time: Time
+  readonly budgets: ChatBudgets
+  /** The service's host and port, for messages. */
+  readonly host: string
+  /** Sends the request. */
+  readonly dispatch: (exchange: HttpExchange) => void
+  /** The request may go over a kept connection, of which nobody knows yet that its service has closed it. */
+  readonly mayBeStale: boolean
+}
+
+/** After the model has finished: for the usage, and for the end of the stream, that the connection can be kept. */
+const TAIL_MS: Ms = 1000
+const MOST_ERROR_BYTES = 65_536
+/** A kept connection that its service had closed breaks at once. */
+const STALE_MS: Ms = 1000
+const GIVEN_UP = new Error('given up')
+
+/** One answer of a service, from the request to its last event, within its budgets. */
+export class ChatAnswering {
+  readonly #options: AnsweringOptions
+  readonly #wholeBy: Ms
+  #exchange: HttpExchange
+  #stageBy: Ms
+  /** When the request was written to a connection. */
+  #sentAt: Ms | null = null
+  #timer: Timer | null = null
+  #end: ParleyError | Error | null = null
+  /** All events are known: only the end of the stream is missing. */
+  #isDone = false
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options
+    const now = options.time.now()
+    this.#wholeBy = now + options.budgets.wholeMs
+    this.#stageBy = now + options.budgets.connectMs
+    this.#exchange = this.#newExchange()
+  }
+
+  /** Throws `ParleyError`, as the language-model port says. */
+  async *events(): AsyncGenerator<GenerationEvent> {
+    const head = await this.#head()
+    if (head.status < 200 || head.status > 299)
+      throw failureOf(head.status, await this.#errorBody(), head.headers['retry-after'])
+    const bytes = new AnswerBytes()
+    let progress = 0
+    while (!bytes.answer.isComplete) {
+      const piece = await this.#next().catch((error: unknown) => this.#pieceOfBroken(error, bytes))
+      yield* piece.type === 'bytes' ? bytes.push(piece.bytes) : piece.type === 'end' ? bytes.end() : []
+      if (piece.type === 'end') break
+      if (bytes.progress > progress) this.#stageBy = this.#now + this.#patience(bytes)
+      progress = bytes.progress
+    }
+    this.#isDone = true
+    yield* bytes.answer.end()
+  }
+
+  /** Ends it with `error`, unless it has ended: at once, and the service is told by the close of the connection. */
+  abort(error: Error): void {
+    this.#end ??= error
+    this.#exchange.abort(error)
+  }
+
+  /** Nobody listens any more. A stream that only lacks its end is read to it, that the connection can be kept. */
+  release(): void {
+    if (!this.#isDone) this.abort(GIVEN_UP)
+    else void this.#drain()
+  }
+
+  get #now(): Ms {
+    return this.#options.time.now()
+  }
+
+  #newExchange(): HttpExchange {
+    return new HttpExchange(() => {
+      this.#sentAt = this.#now
+      this.#stageBy = this.#now + this.#options.budgets.firstEventMs
+      this.#rearm()
+    })
+  }
+
+  /** The head of the answer. What breaks on a connection that was kept is sent once more, on another. */
+  async #head(): Promise<Extract<HttpPiece, { type: 'head' }>> {
+    for (let again = this.#options.mayBeStale; ; again = false) {
+      this.#send()
+      try {
+        const piece = await this.#next()
+        if (piece.type === 'head') return piece
+        throw new ParleyError('model_unreachable', 'The service gave no answer.', { retryable: true })
+      } catch (error) {
+        const sentAt = this.#sentAt
+        const stale = again && sentAt !== null && this.#now - sentAt < STALE_MS && this.#end === null
+        if (!stale || error instanceof ParleyError) throw this.#failure(error)
+        this.#sentAt = null
+        this.#stageBy = this.#now + this.#options.budgets.connectMs
+        this.#exchange = this.#newExchange()
+      }
+    }
+  }
+
+  #send(): void {
+    if (this.#end !== null) return this.#exchange.abort(this.#end)
+    try {
+      this.#options.dispatch(this.#exchange)
+    } catch (error) {
+      this.#exchange.abort(error instanceof Error ? error : GIVEN_UP)
+    }
+  }
+
+  /** The next piece, in time. */
+  async #next(): Promise<HttpPiece> {
+    this.#rearm()
+    try {
+      return await this.#exchange.next()
+    } finally {
+      this.#timer?.cancel()
+      this.#timer = null
+    }
+  }
+
+  #rearm(): void {
+    this.#timer?.cancel()
+    const by = Math.min(this.#stageBy, this.#wholeBy)
+    this.#timer = this.#options.time.at(by, () => this.#exchange.abort(this.#late()))
+  }
+
+  #late(): ParleyError {
+    const { host } = this.#options
+    if (this.#now >= this.#wholeBy)
+      return new ParleyError('model_failed', `The model at ${host} did not finish its answer in time.`)
+    const what = this.#sentAt === null ? 'could not be reached' : 'did not answer'
+    return new ParleyError('model_unreachable', `The model's service at ${host} ${what} in time.`, { retryable: true })
+  }
+
+  #patience(bytes: AnswerBytes): Ms {
+    return bytes.answer.isFinished ? TAIL_MS : this.#options.budgets.idleMs
+  }
+
+  /** An answer that was finished has its end, however the connection ended. */
+  #pieceOfBroken(error: unknown, bytes: AnswerBytes): HttpPiece {
+    if (bytes.answer.isFinished && this.#end === null) return { type: 'end' }
+    throw this.#failure(error)
+  }
+
+  #failure(error: unknown): unknown {
+    if (this.#end !== null) return this.#end
+    return error instanceof ParleyError ? error : unreachable(this.#options.host, error)
+  }
+
+  /** What of the body came before its connection broke, or the stage's time was over. */
+  async #errorBody(): Promise<string> {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    try {
+      for (
+        let piece = await this.#next();
+        piece.type === 'bytes' && length < MOST_ERROR_BYTES;
+        piece = await this.#next()
+      ) {
+        chunks.push(piece.bytes)
+        length += piece.bytes.length
+      }
+    } catch (error) {
+      if (this.#end !== null) throw error
+    }
+    return Buffer.concat(chunks).toString('utf8')
+  }
+
+  async #drain(): Promise<void> {
+    this.#stageBy = this.#now + TAIL_MS
+    try {
+      for (let piece = await this.#next(); piece.type !== 'end'; piece = await this.#next());
+    } catch {
+      // The connection is closed then, and not kept.
+    }
+  }
+}
+
+/** Errors of the connection, by their code alone: their texts may hold what was sent. */
+function unreachable(host: string, error: unknown): ParleyError {
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'broken off'
+  const isForgery = /CERT|SELF_SIGNED|ERR_TLS/.test(code)
+  const message = `The connection to the model's service at ${host} failed (${code}).`
+  return new ParleyError('model_unreachable', message, { retryable: !isForgery })
+}

@@ -1,0 +1,39 @@
+import { systemTime } from '@parley/kernel'
+import { afterAll } from 'vitest'
+import type { FakeStep, FakeStyle } from '../fakes/openai/fake-step.ts'
+import { OpenAiFake } from '../fakes/openai/openai-fake.ts'
+import { languageModelConformance, type ModelUnderTest, type ServiceStep } from '../language-model/conformance.ts'
+import { OpenAiChat } from './openai-chat.ts'
+
+const STYLES: Readonly<Record<string, FakeStyle>> = {
+  'of a service like OpenAI': {},
+  'of a service whose bytes come one by one': { pieces: 3 },
+  'of a service with other line ends, comments, and no blanks': {
+    lineEnd: '\r\n',
+    tight: true,
+    comments: true,
+    pieces: 7,
+  },
+  'of a service that ends everything with "stop" and never with [DONE]': { alwaysStop: true, withoutDone: true },
+  'of a service that repeats names and writes nulls': { repeating: true, nulls: true },
+}
+
+for (const [name, style] of Object.entries(STYLES)) {
+  const fake = await OpenAiFake.open({ style })
+  afterAll(() => fake.close())
+  languageModelConformance(name, () => underTest(fake))
+}
+
+function underTest(fake: OpenAiFake): ModelUnderTest {
+  const before = fake.givenUp
+  return {
+    model: new OpenAiChat({ baseUrl: fake.baseUrl, apiKey: 'sk-test', model: 'gpt-test', time: systemTime }),
+    script: steps => fake.script(...steps.map(inWordsOfVendor)),
+    givenUp: () => fake.givenUp - before,
+    close: async () => {},
+  }
+}
+
+function inWordsOfVendor(step: ServiceStep): FakeStep {
+  return step.do === 'finish' ? { ...step, reason: step.reason.replace('-', '_') } : step
+}

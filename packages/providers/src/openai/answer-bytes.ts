@@ -1,0 +1,94 @@
+import { ParleyError } from '@parley/kernel'
+import { createParser, type EventSourceParser } from 'eventsource-parser'
+import type { GenerationEvent } from '../language-model/language-model.ts'
+import { ChatAnswer } from './chat-answer.ts'
+import { objectOf } from './json.ts'
+
+const MOST_BYTES = 16_777_216
+/** Of one line, and of one event. */
+const MOST_BUFFERED_CHARACTERS = 1_048_576
+const BLANK = /^[\s\ufeff]*/
+
+/**
+ * The bytes of an answer, cut anywhere, as events: server-sent ones, or, from services that do not stream, one JSON
+ * document. Throws `ParleyError` "model_failed" beyond 16 MiB, or 1 Mi characters of one event.
+ */
+export class AnswerBytes {
+  readonly answer = new ChatAnswer()
+  readonly #decoder = new TextDecoder()
+  readonly #parser: EventSourceParser
+  #bytes = 0
+  /** What came before it was clear which of the two it is. */
+  #head = ''
+  #document: string[] | null = null
+  #streams = false
+  #data: string[] = []
+  #tooLong = false
+  #progress = 0
+
+  constructor() {
+    this.#parser = createParser({
+      maxBufferSize: MOST_BUFFERED_CHARACTERS,
+      onEvent: ({ data }) => this.#data.push(data),
+      onError: error => {
+        if (error.type === 'max-buffer-size-exceeded') this.#tooLong = true
+      },
+    })
+  }
+
+  /** Grows with each event, and with each piece of a document; not with comments. */
+  get progress(): number {
+    return this.#progress
+  }
+
+  push(bytes: Uint8Array): GenerationEvent[] {
+    this.#bytes += bytes.length
+    if (this.#bytes > MOST_BYTES) throw tooLong()
+    return this.#text(this.#decoder.decode(bytes, { stream: true }))
+  }
+
+  /** No more bytes come. */
+  end(): GenerationEvent[] {
+    const events = this.#text(this.#decoder.decode())
+    if (this.#document !== null) return [...events, ...this.#whole(this.#document.join(''))]
+    // Not every service closes its last event with a blank line.
+    return [...events, ...this.#feed('\n\n')]
+  }
+
+  #text(text: string): GenerationEvent[] {
+    if (this.#document !== null) {
+      this.#document.push(text)
+      this.#progress++
+    }
+    if (this.#document !== null || text === '') return []
+    if (this.#streams) return this.#feed(text)
+    this.#head += text
+    const start = BLANK.exec(this.#head)![0].length
+    if (start === this.#head.length) return []
+    if (this.#head[start] === '{') {
+      this.#document = [this.#head.slice(start)]
+      return []
+    }
+    this.#streams = true
+    return this.#feed(this.#head)
+  }
+
+  #feed(text: string): GenerationEvent[] {
+    this.#parser.feed(text)
+    if (this.#tooLong) throw tooLong()
+    const data = this.#data
+    this.#progress += data.length
+    this.#data = []
+    return data.flatMap(each => this.answer.data(each))
+  }
+
+  #whole(document: string): GenerationEvent[] {
+    const object = objectOf(document)
+    if (object === null) throw new ParleyError('model_failed', "The model's answer is no JSON.", { retryable: true })
+    return this.answer.chunk(object)
+  }
+}
+
+function tooLong(): ParleyError {
+  return new ParleyError('model_failed', "The model's answer is too long.")
+}

@@ -1,0 +1,118 @@
+import { ParleyError } from '@parley/kernel'
+import type { GenerationEvent } from '../language-model/language-model.ts'
+import { failureInAnswer } from './chat-failure.ts'
+import { countIn, isObject, type JsonObject, objectOf, textIn } from './json.ts'
+import { ToolCallSlots } from './tool-call-slots.ts'
+
+type FinishReason = Extract<GenerationEvent, { type: 'finished' }>['reason']
+
+/** What services call the ends that are not "stop" or "tool_calls". */
+const CUT_OFF = new Set(['length', 'max_tokens', 'max_length', 'model_length'])
+const WITHHELD = new Set(['content_filter', 'content-filter', 'safety', 'refusal', 'blocked'])
+
+/**
+ * One answer of `/chat/completions`, streamed or whole, as events. Throws `ParleyError` for an error object inside it
+ * and for what makes no sense.
+ */
+export class ChatAnswer {
+  readonly #tools = new ToolCallSlots()
+  #reason: FinishReason | null = null
+  #refused = false
+  #usage: GenerationEvent | null = null
+  #complete = false
+
+  /** The model has finished; what may come still is the usage. */
+  get isFinished(): boolean {
+    return this.#reason !== null
+  }
+
+  /** The service has said that no more comes. */
+  get isComplete(): boolean {
+    return this.#complete
+  }
+
+  /** The data of one server-sent event. */
+  data(text: string): GenerationEvent[] {
+    const trimmed = text.trim()
+    if (this.#complete || trimmed === '') return []
+    if (trimmed === '[DONE]') return this.#done()
+    const chunk = objectOf(trimmed)
+    if (chunk !== null) return this.chunk(chunk)
+    // Events that a service did not part by blank lines.
+    const lines = trimmed.split('\n')
+    if (lines.length > 1) return lines.flatMap(line => this.data(line))
+    throw new ParleyError('model_failed', "The model's answer is no JSON.", { retryable: true })
+  }
+
+  /** A chunk of the answer, or all of it. */
+  chunk(chunk: JsonObject): GenerationEvent[] {
+    if (hasError(chunk)) throw failureInAnswer(chunk)
+    this.#count(chunk)
+    const choices = Array.isArray(chunk.choices) ? chunk.choices : []
+    return choices
+      .filter(isObject)
+      .filter(choice => choice.index === undefined || choice.index === 0)
+      .flatMap(choice => this.#choice(choice))
+  }
+
+  /** The answer is over: its usage and its end. Throws "model_unreachable" when it was not finished. */
+  end(): GenerationEvent[] {
+    if (this.#reason === null)
+      throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })
+    const usage = this.#usage === null ? [] : [this.#usage]
+    return [...usage, { type: 'finished', reason: this.#reason }]
+  }
+
+  /** "[DONE]" without a reason before it is an end like any other. */
+  #done(): GenerationEvent[] {
+    this.#complete = true
+    return this.#reason === null ? this.#finish('stop') : []
+  }
+
+  #choice(choice: JsonObject): GenerationEvent[] {
+    const delta = isObject(choice.delta) ? choice.delta : isObject(choice.message) ? choice.message : {}
+    const events: GenerationEvent[] = []
+    const text = contentOf(delta.content) || textIn(choice, 'text')
+    if (text !== '') events.push({ type: 'text', delta: text })
+    if (textIn(delta, 'refusal') !== '') this.#refused = true
+    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : []
+    for (const call of calls) events.push(...this.#tools.fragment(call))
+    if (isObject(delta.function_call))
+      events.push(...this.#tools.fragment({ index: -1, function: delta.function_call }))
+    const reason = textIn(choice, 'finish_reason')
+    return reason === '' ? events : [...events, ...this.#finish(reason)]
+  }
+
+  #finish(reason: string): GenerationEvent[] {
+    if (this.#reason !== null) return []
+    if (CUT_OFF.has(reason)) this.#reason = 'length'
+    else if (this.#refused || WITHHELD.has(reason)) this.#reason = 'content-filter'
+    else this.#reason = this.#tools.any ? 'tool-calls' : 'stop'
+    return this.#reason === 'tool-calls' ? this.#tools.complete() : []
+  }
+
+  /** Usage comes once, or grows from chunk to chunk. */
+  #count(chunk: JsonObject): void {
+    if (!isObject(chunk.usage)) return
+    const { usage } = chunk
+    const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+    this.#usage = {
+      type: 'usage',
+      inputTokens: countIn(usage, 'prompt_tokens'),
+      outputTokens: countIn(usage, 'completion_tokens'),
+      cachedInputTokens: countIn(details, 'cached_tokens'),
+    }
+  }
+}
+
+function hasError(chunk: JsonObject): boolean {
+  if (isObject(chunk.error) || (typeof chunk.error === 'string' && chunk.error !== '')) return true
+  return chunk.object === 'error'
+}
+
+/** A text, or parts of which those of type "text" count. */
+function contentOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map(part => (isObject(part) ? textIn(part, 'text') : '')).join('')
+}

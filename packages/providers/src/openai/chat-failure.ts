@@ -1,0 +1,95 @@
+import { type Ms, ParleyError } from '@parley/kernel'
+import { isObject, type JsonObject, objectOf, textIn } from './json.ts'
+
+/** What a service answered instead: the `cause` of the error that says so. */
+export class ServiceRefusal extends Error {
+  /** HTTP status; null for an error inside an answer that had begun. */
+  readonly status: number | null
+  /** The service's own word for it, such as "insufficient_quota"; "" where it has none. */
+  readonly vendorCode: string
+  /** What its Retry-After header asks for; null where it asks for nothing. */
+  readonly retryAfterMs: Ms | null
+
+  constructor(status: number | null, vendorCode: string, retryAfterMs: Ms | null) {
+    super(`${status ?? 'in the answer'} ${vendorCode}`.trim())
+    this.name = 'ServiceRefusal'
+    this.status = status
+    this.vendorCode = vendorCode
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** How long the service of a failed request asks to be left alone; null where it does not say. */
+export function retryAfterMs(error: unknown): Ms | null {
+  return error instanceof ParleyError && error.cause instanceof ServiceRefusal ? error.cause.retryAfterMs : null
+}
+
+const LONGEST_RETRY_AFTER_MS: Ms = 3_600_000
+
+/**
+ * The error for an answer that is none: `status` and `body` as they came. The service's prose is left out of it: it may
+ * repeat the key or the prompt.
+ */
+export function failureOf(status: number, body: string, retryAfter: string | undefined): ParleyError {
+  const error = errorIn(objectOf(body))
+  const refusal = new ServiceRefusal(status, codeOf(error), delayOf(retryAfter))
+  return classified(refusal, proseOf(error) || body.slice(0, 2048))
+}
+
+/** The error for an error object inside an answer that had begun. */
+export function failureInAnswer(chunk: JsonObject): ParleyError {
+  const error = errorIn(chunk)
+  const status = [error.status, error.code].find(value => typeof value === 'number' && value >= 400 && value < 600)
+  return classified(new ServiceRefusal((status as number | undefined) ?? null, codeOf(error), null), proseOf(error))
+}
+
+/** `{error: {message, type, code}}`; also `{error: "…"}`, `{detail: "…"}` and `{message: "…"}`, as others write it. */
+function errorIn(body: JsonObject | null): JsonObject {
+  if (body === null) return {}
+  if (isObject(body.error)) return body.error
+  return typeof body.error === 'string' ? { ...body, message: body.error } : body
+}
+
+function proseOf(error: JsonObject): string {
+  return textIn(error, 'message') || textIn(error, 'detail')
+}
+
+function codeOf(error: JsonObject): string {
+  const code = textIn(error, 'code') || textIn(error, 'type')
+  return /^[A-Za-z0-9_.-]{1,64}$/.test(code) ? code : ''
+}
+
+function classified(refusal: ServiceRefusal, prose: string): ParleyError {
+  const { status, vendorCode } = refusal
+  const told = [status === null ? '' : `HTTP ${status}`, vendorCode].filter(part => part !== '').join(', ')
+  const because = told === '' ? '' : ` (${told})`
+  const failed = (code: string, message: string, retryable: boolean) =>
+    new ParleyError(code, `${message}${because}.`, { retryable, cause: refusal })
+
+  if (isTooLong(status, vendorCode, prose))
+    return failed('prompt_too_long', 'The prompt is too long for the model', false)
+  if (/quota|billing|credit/i.test(vendorCode) || status === 402)
+    return failed('model_refused', "The account's quota at the model's service is used up", false)
+  if (/content_filter|content_policy|moderation|safety/i.test(vendorCode))
+    return failed('model_refused', "The model's service refused the content", false)
+  if (status === 401 || status === 403 || /invalid_api_key|authentication|permission/i.test(vendorCode))
+    return failed('model_refused', "The model's service refused the key", false)
+  if (status === 429 || status === 503 || status === 529 || /rate_limit|overloaded/i.test(vendorCode))
+    return failed('model_busy', "The model's service is busy", true)
+  if (status === 502 || status === 504) return failed('model_unreachable', "The model's service is not reachable", true)
+  if (status === 404) return failed('model_failed', "The model's service does not know the model or the path", false)
+  const retryable = status === null || status === 408 || status >= 500
+  return failed('model_failed', "The model's service answered with an error", retryable)
+}
+
+function isTooLong(status: number | null, code: string, prose: string): boolean {
+  if (status === 413 || /context_length|context_size|string_above_max_length/i.test(code)) return true
+  if (status !== null && ![400, 422, 500].includes(status)) return false
+  return /context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens/i.test(prose)
+}
+
+/** Retry-After (RFC 9110 section 10.2.3) in seconds; a date would need the service's clock and is not kept. */
+function delayOf(header: string | undefined): Ms | null {
+  const seconds = /^\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*$/.exec(header ?? '')?.[1]
+  return seconds === undefined ? null : Math.min(Number(seconds) * 1000, LONGEST_RETRY_AFTER_MS)
+}

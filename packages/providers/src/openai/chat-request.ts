@@ -1,0 +1,63 @@
+import type { ChatMessage, GenerationRequest, ToolDeclaration } from '../language-model/language-model.ts'
+
+/** What the body says beside the request. */
+export interface ChatRequestOptions {
+  readonly model: string
+  /** The member that caps the answer: "max_completion_tokens" at OpenAI, "max_tokens" with everybody else. */
+  readonly cap: 'max_completion_tokens' | 'max_tokens'
+}
+
+/** The body of `POST /chat/completions` for a streamed answer. */
+export function chatRequest(request: GenerationRequest, { model, cap }: ChatRequestOptions): Record<string, unknown> {
+  const { messages, tools = [], toolChoice = 'auto', temperature, maxOutputTokens } = request
+  return {
+    model,
+    messages: messages.map(messageOf),
+    // Services refuse a choice among no tools.
+    ...(tools.length > 0 && { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxOutputTokens !== undefined && { [cap]: maxOutputTokens }),
+    stream: true,
+    stream_options: { include_usage: true },
+  }
+}
+
+function messageOf(message: ChatMessage): Record<string, unknown> {
+  switch (message.role) {
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
+    case 'assistant': {
+      const { content, toolCalls = [] } = message
+      if (toolCalls.length === 0) return { role: 'assistant', content }
+      return {
+        role: 'assistant',
+        content: content === '' ? null : content,
+        tool_calls: toolCalls.map(({ id, name, argumentsText }) => ({
+          id,
+          type: 'function',
+          function: { name, arguments: asObjectText(argumentsText) },
+        })),
+      }
+    }
+    default:
+      return { role: message.role, content: message.content }
+  }
+}
+
+function toolOf({ name, description, parameters }: ToolDeclaration): Record<string, unknown> {
+  return { type: 'function', function: { name, description, parameters } }
+}
+
+function choiceOf(choice: NonNullable<GenerationRequest['toolChoice']>): unknown {
+  return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
+}
+
+/** Some services parse the arguments of earlier calls and refuse the request over one that the model got wrong. */
+function asObjectText(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : '{}'
+  } catch {
+    return '{}'
+  }
+}

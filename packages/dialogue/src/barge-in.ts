@@ -1,6 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import type { CallerTurns } from './caller-turns.ts'
-import type { CallerVoice } from './caller-voice.ts'
+import { BRIDGED_MS, type CallerVoice } from './caller-voice.ts'
 import type { HeardWords } from './heard-words.ts'
 import type { Interjection, InterjectionJudge } from './interjection.ts'
 import type { DialogueOutput } from './protocol.ts'
@@ -76,12 +76,6 @@ export class BargeIn {
     this.#answeredAtTheEnd(now)
   }
 
-  voiceStopped(): void {
-    if (this.#phase !== 'ducked') return
-    this.#unduck()
-    this.#phase = 'listening'
-  }
-
   unintelligible(now: Ms, lengthMs: Ms, sensitivity: number): void {
     if (this.holdsFloor && sensitivity > 0 && lengthMs >= REAL_SPEECH_MS) this.#interrupt(now)
   }
@@ -116,6 +110,7 @@ export class BargeIn {
     if (sensitivity <= 0) return this.#yieldNothing()
     if (this.#phase === 'paused') return this.#settlePaused(now)
     const { speaking, startedAt, stoppedAt } = this.#voice
+    if (this.#phase === 'ducked' && !speaking) this.#settleDucked(now, stoppedAt)
     if (this.#ignoresVoice && !speaking && now >= stoppedAt + RESUME_AFTER_MS) this.#ignoresVoice = false
     this.#settleAside(now)
     if (!this.#voice.isTalking(now) || this.#ignoresVoice) return
@@ -132,6 +127,12 @@ export class BargeIn {
   /** When `settle` must run next. */
   deadline(): Ms | undefined {
     return this.#deadline
+  }
+
+  #settleDucked(now: Ms, stoppedAt: Ms): void {
+    if (now < stoppedAt + BRIDGED_MS) return this.#wake(stoppedAt + BRIDGED_MS)
+    this.#unduck()
+    this.#phase = 'listening'
   }
 
   /** Whether the pause is over. */

@@ -240,7 +240,7 @@ export class CallerTurns {
     const words: readonly SpokenWord[] = isBlank ? [] : this.#words.take()
     const startMs = words[0]?.startMs ?? this.#unintelligible?.startMs ?? this.#onset ?? this.#owedSince ?? quietSince
     // A voice that goes on is the noise that the words were heard over, unless the turn only grew too long.
-    if (quietSince < now) this.#voice.declareNoise()
+    if (this.#voice.speaking && quietSince < now) this.#voice.declareNoise()
     this.#onset = null
     this.#unintelligible = null
     this.#owedSince = null

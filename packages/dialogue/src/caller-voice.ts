@@ -3,12 +3,14 @@ import type { Prosody } from './protocol.ts'
 
 /** A voice in which no word is understood for so long is noise: music, a room, a machine. */
 const NOISE_AFTER_MS: Ms = 6000
+/** A gap shorter than this is inside a stretch: between two words, or in a stop before a vowel. */
+export const BRIDGED_MS: Ms = 200
 
 /** Whether the caller's line carries a voice, by voice activity alone. */
 export class CallerVoice {
   /** Between `voice-started` and `voice-stopped`. */
   speaking = false
-  /** Of the stretch that runs, or ran last. */
+  /** Of the stretch that runs, or ran last; short gaps are bridged. */
   startedAt: Ms = Number.NEGATIVE_INFINITY
   stoppedAt: Ms = Number.NEGATIVE_INFINITY
   prosody: Prosody | null = null
@@ -24,8 +26,9 @@ export class CallerVoice {
   start(at: Ms): void {
     if (this.speaking) return
     this.speaking = true
-    this.startedAt = at
     this.prosody = null
+    if (at - this.stoppedAt < BRIDGED_MS) return
+    this.startedAt = at
     this.#declaredNoise = false
   }
 
@@ -34,7 +37,6 @@ export class CallerVoice {
     this.speaking = false
     this.stoppedAt = Math.max(at, this.startedAt)
     this.prosody = prosody
-    this.#declaredNoise = false
   }
 
   /** Words were understood: whatever runs is speech. */
@@ -43,9 +45,9 @@ export class CallerVoice {
     this.#declaredNoise = false
   }
 
-  /** What runs is not speech, until it stops or a word is understood in it. */
+  /** What runs is not speech, until another stretch begins or a word is understood in it. */
   declareNoise(): void {
-    this.#declaredNoise = this.speaking
+    this.#declaredNoise = true
   }
 
   /** The caller is speaking, as far as anybody can tell. */

@@ -7,11 +7,12 @@ const TAIL_WORDS = 14
 const HESITATES = 0.03
 const FILLER = 0.08
 const DANGLING = 0.1
-const OPEN_RUN = 0.12
+const OPEN_RUN = 0.15
 const OPEN_LIST = 0.25
 const WEAKLY_DANGLING = 0.3
 const UNKNOWN = 0.55
 const PLAIN = 0.62
+const QUANTITY = 0.6
 const FULL_ANSWER = 0.95
 const FULL_STOP = 0.93
 const COMMA = 0.15
@@ -64,7 +65,8 @@ function likeliest(lexicons: readonly Lexicon[], tokens: readonly string[]): Lex
         lexicon.dangling.has(token) ||
         lexicon.weaklyDangling.has(token) ||
         lexicon.digits.has(token) ||
-        lexicon.answers.lengthAt(tokens, at) > 0,
+        lexicon.answers.lengthAt(tokens, at) > 0 ||
+        lexicon.fillers.lengthAt(tokens, at) > 0,
     ).length
     if (known > most) {
       best = lexicon
@@ -91,7 +93,10 @@ function wordScore(tokens: readonly string[], lexicon: Lexicon, isWhole: boolean
 
 /** Digits or letters one by one at the end: how likely the run is over. null: there is none. */
 function runScore(tokens: readonly string[], lexicon: Lexicon): number | null {
-  const letters = trailing(tokens, token => /^\p{L}$/u.test(token) && !(token === 'o' && lexicon.language === 'en'))
+  const letters = trailing(
+    tokens,
+    token => /^\p{Script=Latin}$/u.test(token) && !(token === 'o' && lexicon.language === 'en'),
+  )
   const names = tokens.some(token => lexicon.spellingNames.has(token))
   // One letter is a word ("I", "a", "y") more often than a spelling.
   if (letters >= 2 || (letters === 1 && names)) return names ? OPEN_RUN : 0.2
@@ -101,14 +106,15 @@ function runScore(tokens: readonly string[], lexicon: Lexicon): number | null {
   )
   if (digits === 0) return null
   const run = tokens.slice(-digits)
-  const length = run.reduce((sum, token) => sum + digitsIn(token, lexicon), 0)
   const announced = tokens.slice(0, -digits).some(token => lexicon.numberNames.has(token))
-  return numberScore(length, announced, digits)
+  // "twenty five", "nineteen eighty": counted, not dictated digit by digit.
+  const isCounted = digits <= 3 && !announced && run.some(token => lexicon.numbers.has(token))
+  return isCounted ? QUANTITY : numberScore(lengthOf(run, lexicon), announced, digits)
 }
 
 /** By how many digits there are: telephone numbers have 9 to 11, cards 16, codes 4 to 6. */
 function numberScore(length: number, announced: boolean, tokens: number): number {
-  if (length <= 2 && !announced) return tokens === 1 ? 0.6 : 0.35
+  if (length <= 2 && !announced) return tokens === 1 ? QUANTITY : 0.35
   if (length >= 16) return 0.9
   if (length > 11) return OPEN_RUN
   if (length >= 9) return length === 9 ? 0.5 : 0.85
@@ -118,9 +124,12 @@ function numberScore(length: number, announced: boolean, tokens: number): number
   return tokens === 1 ? 0.4 : 0.22
 }
 
-function digitsIn(token: string, lexicon: Lexicon): number {
-  if (/^\d+$/.test(token)) return token.length
-  return lexicon.digits.has(token) ? 1 : 2
+/** Digits that a run of tokens stands for. */
+function lengthOf(run: readonly string[], lexicon: Lexicon): number {
+  return run.reduce((sum, token) => {
+    if (/^\d+$/.test(token)) return sum + token.length
+    return sum + (lexicon.digits.has(token) ? 1 : 2)
+  }, 0)
 }
 
 function trailing(tokens: readonly string[], is: (token: string) => boolean): number {

@@ -11,6 +11,9 @@ export const LONGEST_MS: Ms = 3000
 /** At full responsiveness and with a caller of usual pace: the wait after what is complete, and after what is not. */
 const SHORTEST_MS: Ms = 250
 const OPEN_MS: Ms = 1700
+/** Below this score more words are certain: the wait grows by up to so much towards 0. */
+const CERTAIN_SCORE = 0.15
+const CERTAIN_MS: Ms = 800
 /** How much longer all of it takes at responsiveness 0. */
 const UNRESPONSIVE = 1.5
 /** Steepness of the way between, over the score. */
@@ -84,7 +87,9 @@ export class EndOfTurn {
     if (this.#mode.mode === 'fixed') return this.#mode.silenceMs
     const patience = 1 + (1 - responsiveness) * UNRESPONSIVE
     const pace = Math.min(Math.max(this.#pause / USUAL_PAUSE_MS, FASTEST_PACE), SLOWEST_PACE)
-    const open = (OPEN_MS - SHORTEST_MS) / (1 + Math.exp(STEEPNESS * (this.score(silence) - 0.5)))
+    const score = this.score(silence)
+    const certain = Math.max(0, (CERTAIN_SCORE - score) / CERTAIN_SCORE) * CERTAIN_MS
+    const open = (OPEN_MS - SHORTEST_MS) / (1 + Math.exp(STEEPNESS * (score - 0.5))) + certain
     return Math.round(Math.min(Math.max((SHORTEST_MS + open * pace) * patience, CANDIDATE_MS), LONGEST_MS))
   }
 }

@@ -34,6 +34,14 @@ describe('a caller who speaks while the agent does', () => {
     expect(afterBegin(call).slice(0, 2)).toEqual(['5150 duck', `${5000 + ms} pause`])
   })
 
+  it('pauses it though the voice has the gaps that words have', () => {
+    const call = interrupted(1, line => line.voice(5000, 5060).voice(5170, 5380).voice(5490, 5600), {
+      onsetMs: 40,
+      hangoverMs: 80,
+    })
+    expect(afterBegin(call)).toEqual(['5210 duck', '5300 pause', '6300 unduck', '6300 resume'])
+  })
+
   it('at sensitivity 0 is heard when the agent has finished', () => {
     const call = interrupted(0, line => {
       line.say(5000, 'wait, stop.')

@@ -81,7 +81,7 @@ describe('whatever is said, and however it is heard', () => {
         const played = play(said, how, { speeches: [], sensitivity: 1, mode })
         expect(numbersOf(played)).toEqual(played.words.map((_, i) => i))
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   })
 
@@ -95,7 +95,7 @@ describe('whatever is said, and however it is heard', () => {
         const dispensable = mouth.sensitivity === 0 ? [] : [...ACKNOWLEDGEMENTS, 'um']
         expect(lost.filter(text => !dispensable.includes(text))).toEqual([])
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   })
 
@@ -105,7 +105,7 @@ describe('whatever is said, and however it is heard', () => {
         const { call } = play(said, how, mouth)
         expectFloorIsGivenBack(call)
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   })
 })
@@ -235,7 +235,7 @@ describe('whatever comes in', () => {
         expectPausesPaired(kinds)
         expect(call.machine.deadline()).toBeUndefined()
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
   })
 })

@@ -158,7 +158,6 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   #voiceStopped(at: Ms, { prosody }: Input<'voice-stopped'>): void {
     this.#voice.stop(at, prosody ?? null)
     this.#patience.sound(at)
-    this.#bargeIn.voiceStopped()
   }
 
   #heard(now: Ms, input: Input<'partial'> | Input<'final'>, words: readonly SpokenWord[]): void {

@@ -1,4 +1,5 @@
 import { ENGLISH } from './english.ts'
+import { NEUTRAL } from './neutral.ts'
 import { SPANISH } from './spanish.ts'
 
 /** Words of one language, as data: one entry a line or several with blanks between; `phrases` have one entry a line. */
@@ -122,11 +123,11 @@ export function foldedTokensOf(text: string): string[] {
   return tokensOf(text.normalize('NFD').replace(/\p{M}/gu, ''))
 }
 
-/** The lexicons of `languages` that there are, in their order; English where there is none. */
+/** The lexicons of `languages` that there are, in their order; where there is none, what is the same in most languages. */
 export function lexiconsOf(languages: readonly string[]): readonly Lexicon[] {
   const wanted = languages.map(language => language.toLowerCase().split('-')[0]!)
   const found = [...new Set(wanted)].flatMap(language => LEXICONS.filter(lexicon => lexicon.language === language))
-  return found.length > 0 ? found : [LEXICONS[0]!]
+  return found.length > 0 ? found : LEXICONS.slice(-1)
 }
 
 /** All phrases of one kind, in every language given, without accents. */
@@ -139,7 +140,8 @@ export function foldedPhrases(
   return new PhraseSet(texts.flatMap(text => lines(text).map(foldedTokensOf)))
 }
 
-const DATA = [ENGLISH, SPANISH] as const
+/** The neutral one last. */
+const DATA = [ENGLISH, SPANISH, NEUTRAL] as const
 const LEXICONS: readonly Lexicon[] = DATA.map(load)
 
 function load(data: LexiconData): Lexicon {

@@ -1,0 +1,24 @@
+import type { LexiconData } from './lexicon.ts'
+
+/** What is the same in most languages: for those that have no lexicon of their own. */
+export const NEUTRAL: LexiconData = {
+  language: 'und',
+  dangling: '',
+  weaklyDangling: '',
+  fillers: 'um; uh; er; eh; hmm; hm; mm; mmm; ah; äh; ähm; euh',
+  hesitations: '',
+  answers: 'ok; okay; mm-hmm; mhm',
+  closers: '',
+  questionWords: '',
+  digits: '',
+  numbers: '',
+  numberNames: '',
+  spellingNames: '',
+  connectors: '',
+  months: '',
+  backchannels: 'ok; okay; mm; mmm; mhm; mm-hmm; mm hmm; uh-huh; uh huh; aha; ah; oh; hm; hmm',
+  assents: 'ok; okay; mhm; mm-hmm; mm hmm; uh-huh; uh huh; aha',
+  stops: 'stop; no',
+  greetings: 'hello',
+  agentBackchannels: 'mm-hmm',
+}

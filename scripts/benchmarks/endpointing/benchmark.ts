@@ -1,0 +1,33 @@
+import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
+import { type Figures, measureEndpointing } from './measure.ts'
+
+const TURNS = 2400
+const SEED = 1
+
+/**
+ * How often a caller is cut off and how long one waits for an answer, against plain silence:
+ * `npm run bench -- endpointing [--turns 2400] [--seed 1]`.
+ */
+export const benchmark: Benchmark = { name: 'endpointing', options: ['turns', 'seed'], run }
+
+async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
+  const turns = Number(option('turns') ?? TURNS)
+  const seed = Number(option('seed') ?? SEED)
+  if (!(Number.isInteger(turns) && turns >= 100 && turns <= 100_000)) throw new Error('--turns takes 100 to 100000')
+  const summary: Record<string, unknown> = {}
+  for (const language of ['en', 'es'] as const) {
+    for (const punctuation of [true, false]) {
+      progress(`${language}, ${punctuation ? 'with' : 'without'} punctuation`)
+      const conditions = { language, punctuation, turns, seed }
+      const report = (rule: string, figures: Figures) => line({ language, punctuation, rule, ...figures })
+      const adaptive = measureEndpointing({ ...conditions, endpointing: { mode: 'adaptive' } })
+      report('adaptive', adaptive)
+      for (const silenceMs of [500, 800, adaptive.wait_mean_ms])
+        report(`silence ${silenceMs}`, measureEndpointing({ ...conditions, endpointing: { mode: 'fixed', silenceMs } }))
+      const name = `${language}_${punctuation ? 'marks' : 'plain'}`
+      summary[`${name}_pauses_cut`] = adaptive.pauses_cut
+      summary[`${name}_wait_mean_ms`] = adaptive.wait_mean_ms
+    }
+  }
+  return summary
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it, vi } from 'vitest'
+import { SeededRandom } from '../../../packages/kernel/src/index.ts'
+import { inventCaller } from './callers.ts'
+import { type Conditions, measureEndpointing } from './measure.ts'
+
+const conditions = { turns: 360, seed: 5, endpointing: { mode: 'adaptive' } } as const
+const lines: readonly Pick<Conditions, 'language' | 'punctuation'>[] = [
+  { language: 'en', punctuation: true },
+  { language: 'en', punctuation: false },
+  { language: 'es', punctuation: true },
+  { language: 'es', punctuation: false },
+]
+const name = ({ language, punctuation }: (typeof lines)[number]) =>
+  `${language}, ${punctuation ? 'with' : 'without'} marks`
+
+describe('the endpointing benchmark', () => {
+  it.each(lines.map(line => [name(line), line] as const))(
+    'in %s: fewer are cut off than by plain silence of the same mean wait, or of 800 ms',
+    (_, line) => {
+      const own = measureEndpointing({ ...conditions, ...line })
+      const silence = (silenceMs: number) =>
+        measureEndpointing({ ...conditions, ...line, endpointing: { mode: 'fixed', silenceMs } })
+      expect(own.pauses_cut).toBeLessThan(silence(own.wait_mean_ms).pauses_cut)
+      expect(own.pauses_cut).toBeLessThan(silence(800).pauses_cut)
+      expect(own.wait_mean_ms).toBeLessThan(800)
+      expect(own.wait_p95_ms).toBeLessThan(2000)
+    },
+  )
+
+  it('counts what plain silence cuts: the pauses that are longer', () => {
+    const { pauses_cut, wait_p50_ms, wait_p95_ms } = measureEndpointing({
+      ...conditions,
+      ...lines[0]!,
+      endpointing: { mode: 'fixed', silenceMs: 600 },
+    })
+    // The yardstick's 22 %, and the onset of a voice that is known 60 ms late.
+    expect(pauses_cut).toBeGreaterThan(0.18)
+    expect(pauses_cut).toBeLessThan(0.34)
+    expect([wait_p50_ms, wait_p95_ms]).toEqual([600, 600])
+  })
+
+  it('shows an ear for which everything is complete', async () => {
+    const before = measureEndpointing({ ...conditions, ...lines[0]! })
+    vi.resetModules()
+    vi.doMock('../../../packages/dialogue/src/completeness.ts', () => ({
+      completeness: () => 1,
+      hasMarks: () => false,
+    }))
+    const { measureEndpointing: measureDeaf } = await import('./measure.ts')
+    vi.doUnmock('../../../packages/dialogue/src/completeness.ts')
+    const after = measureDeaf({ ...conditions, ...lines[0]! })
+    expect(after.pauses_cut).toBeGreaterThan(5 * before.pauses_cut)
+    expect(after.turns_cut).toBeGreaterThan(0.3)
+  })
+
+  it('invents the same callers from the same seed, with pauses of 200 to 2000 ms', () => {
+    const callers = inventCaller('en', 200, new SeededRandom(3))
+    expect(inventCaller('en', 200, new SeededRandom(3))).toEqual(callers)
+    const pauses = callers.flatMap(turn => turn.pauses.map(({ from, until }) => until - from))
+    expect(pauses.length).toBeGreaterThan(100)
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(200)
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(2000)
+  })
+})

@@ -1,0 +1,164 @@
+import type { Egress, EgressRequest, EgressResult } from '@parley/egress'
+import { actionSchema, type HttpAction, render } from '@parley/flow'
+import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import type { EffectLedger, EffectRecord } from '../ledger.ts'
+import { MemoryLedger } from '../memory-ledger.ts'
+import type { ActionOutcome, ActionPhase, CallFacts } from '../ports.ts'
+import type { HttpActionsOptions } from './action-use.ts'
+import { HttpActions } from './http-actions.ts'
+
+export const call: CallFacts = {
+  run_id: 'run-1',
+  agent_id: 'agent_1',
+  agent_version: 2,
+  channel: 'phone',
+  from_number: '+14155552671',
+  to_number: '+14155552672',
+}
+
+/** A POST to the shop unless told otherwise. */
+export function httpAction(fields: Readonly<Record<string, unknown>> = {}): HttpAction {
+  const action = actionSchema.parse({
+    kind: 'http',
+    action_id: 'book',
+    version: 3,
+    name: 'book_table',
+    method: 'POST',
+    url: 'https://shop.test/tables',
+    ...fields,
+  })
+  if (action.kind !== 'http') throw new Error('not an HTTP action')
+  return action
+}
+
+/** One exchange: what becomes of it when it is prepared, else when it is sent; it takes `afterMs` (default 100). */
+export type Exchange =
+  | { readonly status: number; readonly body?: string; readonly truncated?: boolean; readonly afterMs?: Ms }
+  | { readonly lost: string; readonly afterMs?: Ms }
+  | { readonly hangs: true }
+  | { readonly unprepared: 'address_not_allowed' | 'bad_url' | 'no such name' }
+  | { readonly unconnected: string }
+  | { readonly throws: 'prepare' | 'send' }
+
+/** An egress that plays exchanges, one after another, in virtual time. */
+export class ScriptedEgress implements Egress {
+  readonly sent: EgressRequest[] = []
+  prepared = 0
+  readonly #time: VirtualTime
+  readonly #script: Exchange[]
+  /** Called when a request leaves. */
+  onSend: () => void = () => {}
+
+  constructor(time: VirtualTime, script: readonly Exchange[]) {
+    this.#time = time
+    this.#script = [...script]
+  }
+
+  async prepare(request: EgressRequest): ReturnType<Egress['prepare']> {
+    this.prepared++
+    const exchange = this.#script.shift()
+    if (exchange === undefined) throw new Error('nothing was scripted for this request')
+    if ('throws' in exchange && exchange.throws === 'prepare') throw new Error('a fault of egress')
+    if (!('unprepared' in exchange)) return { type: 'prepared', send: () => this.#send(request, exchange) }
+    if (exchange.unprepared === 'no such name')
+      return { type: 'not_connected', reason: exchange.unprepared, durationMs: 0 }
+    return { type: 'refused', reason: exchange.unprepared, durationMs: 0 }
+  }
+
+  async send(request: EgressRequest, signal: AbortSignal): Promise<EgressResult> {
+    const prepared = await this.prepare(request)
+    return prepared.type === 'prepared' ? prepared.send(signal) : prepared
+  }
+
+  async close(): Promise<void> {}
+
+  async #send(request: EgressRequest, exchange: Exclude<Exchange, { unprepared: string }>): Promise<EgressResult> {
+    this.sent.push(request)
+    this.onSend()
+    if ('throws' in exchange) throw new Error('a fault of egress')
+    const hangs = 'hangs' in exchange
+    const durationMs = hangs ? request.timeoutMs : 'afterMs' in exchange ? (exchange.afterMs ?? 100) : 100
+    await new Promise<void>(resolve => this.#time.at(this.#time.now() + durationMs, resolve))
+    if (hangs) return { type: 'no_answer', reason: 'timeout', durationMs }
+    if ('lost' in exchange) return { type: 'no_answer', reason: exchange.lost, durationMs }
+    if ('unconnected' in exchange) return { type: 'not_connected', reason: exchange.unconnected, durationMs }
+    const { status, body = '', truncated = false } = exchange
+    return { type: 'answered', status, headers: {}, body: Buffer.from(body), truncated, durationMs }
+  }
+}
+
+export interface Trial {
+  readonly outcome: ActionOutcome
+  readonly row: EffectRecord | undefined
+  readonly egress: ScriptedEgress
+  readonly phases: readonly ActionPhase[]
+  /** Virtual time it took. */
+  readonly tookMs: Ms
+}
+
+export interface TrialOptions extends Partial<HttpActionsOptions> {
+  readonly arguments?: Readonly<Record<string, unknown>>
+  readonly variables?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+  readonly onSend?: () => void
+  readonly onPhase?: () => void
+  /** Stands before the ledger in memory. */
+  readonly ledgerFaults?: (ledger: MemoryLedger) => Partial<EffectLedger>
+}
+
+/** Runs an action against scripted exchanges, to its end. */
+export async function tryAction(
+  action: HttpAction,
+  script: readonly Exchange[],
+  options: TrialOptions = {},
+): Promise<Trial> {
+  const time = new VirtualTime()
+  const egress = new ScriptedEgress(time, script)
+  egress.onSend = options.onSend ?? egress.onSend
+  const wallClock = () => Date.UTC(2026, 2, 4, 12)
+  const memory = new MemoryLedger({ random: new SeededRandom(7), wallClock })
+  const secrets = { get: async () => 's3cret' }
+  const ledger = withFaults(memory, options.ledgerFaults?.(memory) ?? {})
+  const actions = new HttpActions({ egress, ledger, secrets, time, wallClock, ...options })
+  const phases: ActionPhase[] = []
+  const variables = options.variables ?? {}
+  const running = actions.run(
+    {
+      action,
+      arguments: options.arguments ?? {},
+      node_id: 'booking',
+      ordinal: 0,
+      call,
+      render: text => render(text, name => variables[name]),
+      onPhase: phase => {
+        phases.push(phase)
+        options.onPhase?.()
+      },
+    },
+    options.signal ?? new AbortController().signal,
+  )
+  const outcome = await toItsEnd(time, running)
+  return { outcome, row: memory.records[0], egress, phases, tookMs: time.now() }
+}
+
+function withFaults(ledger: MemoryLedger, faults: Partial<EffectLedger>): EffectLedger {
+  return {
+    intend: intent => (faults.intend ?? ledger.intend.bind(ledger))(intent),
+    decide: (id, decision) => (faults.decide ?? ledger.decide.bind(ledger))(id, decision),
+    sending: id => (faults.sending ?? ledger.sending.bind(ledger))(id),
+    settle: (id, outcome) => (faults.settle ?? ledger.settle.bind(ledger))(id, outcome),
+  }
+}
+
+/** Lets everything that is due happen, then moves time on to the next timer, until `running` is over. */
+export async function toItsEnd<T>(time: VirtualTime, running: Promise<T>): Promise<T> {
+  let over = false
+  const ended = running.finally(() => {
+    over = true
+  })
+  while (!over) {
+    await new Promise(resolve => setImmediate(resolve))
+    time.advanceTo(time.nextDeadline() ?? time.now())
+  }
+  return ended
+}

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { answerBody } from './answer-body.ts'
+
+const bodyOf = (text: string) => answerBody(Buffer.from(text))
+
+describe('the body of an answer', () => {
+  it.each([
+    ['{"slots":[{"time":"9:00"}]}', { slots: [{ time: '9:00' }] }],
+    [' [1, 2]\n', [1, 2]],
+    ['"words"', 'words'],
+    ['12', 12],
+    ['null', null],
+    ['\ufeff{"a":1}', { a: 1 }],
+    ['"José"', 'José'],
+  ])('%s is JSON', (text, value) => expect(bodyOf(text)).toEqual(value))
+
+  it.each(['Booked!', '{"a":', '{a:1}', '<html></html>', '[1,]', 'NaN'])('%s is text', text =>
+    expect(bodyOf(text)).toBe(text),
+  )
+
+  it.each(['', ' \r\n'])('%j is nothing', text => expect(bodyOf(text)).toBeNull())
+
+  it('takes what is no UTF-8 as it goes', () => {
+    expect(answerBody(Buffer.from([0x4a, 0xe9]))).toBe('J\ufffd')
+  })
+
+  it('nests 64 deep, no deeper: whoever walks it must not fall', () => {
+    expect(bodyOf('['.repeat(64) + ']'.repeat(64))).toBeInstanceOf(Array)
+    for (const deep of [
+      '['.repeat(65) + ']'.repeat(65),
+      `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`,
+      '['.repeat(1_000_000),
+    ])
+      expect(bodyOf(deep)).toBe(deep)
+  })
+
+  it('may hold any number of brackets in its strings', () => {
+    const value = { text: `${'['.repeat(100)}\\"${'{'.repeat(100)}` }
+    expect(bodyOf(JSON.stringify(value))).toEqual(value)
+  })
+
+  it('is the value that was written', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 10 }), value => {
+        expect(JSON.stringify(bodyOf(JSON.stringify(value)))).toBe(JSON.stringify(value))
+      }),
+    )
+  })
+
+  it('gives nobody a prototype', () => {
+    const body = bodyOf('{"__proto__":{"admin":true}}')
+    expect((body as { admin?: boolean }).admin).toBeUndefined()
+  })
+})

@@ -1,0 +1,128 @@
+import { ParleyError } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { httpAction, tryAction } from './actions.fixture.ts'
+
+const posts = httpAction()
+const gets = httpAction({ method: 'GET' })
+
+const away = () => Promise.reject(new ParleyError('ledger_unavailable', 'no database', { retryable: true }))
+const silent = () => new Promise<never>(() => {})
+const broken = () => {
+  throw new Error('a fault')
+}
+
+describe.each([
+  ['is away', away],
+  ['never answers', silent],
+  ['breaks', broken],
+])('when the ledger %s, nothing is sent', (_, fault) => {
+  it.each(['intend', 'decide', 'sending'] as const)('at "%s"', async step => {
+    const { outcome, row, egress, phases } = await tryAction(posts, [{ status: 200 }], {
+      ledgerFaults: () => ({ [step]: fault }),
+    })
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'ledger_unavailable', body: null })
+    expect(egress.sent).toEqual([])
+    expect(outcome.effect_id).toBe(step === 'intend' ? '' : row!.effect_id)
+    expect(phases).toHaveLength(step === 'intend' ? 0 : 1)
+  })
+
+  it('but what was sent has happened', async () => {
+    const { outcome, row } = await tryAction(posts, [{ status: 200, body: '1' }], {
+      ledgerFaults: () => ({ settle: fault }),
+    })
+    expect(outcome).toMatchObject({ outcome: 'succeeded', body: 1, error_code: null })
+    // Whoever sweeps the ledger finds it, and does not know.
+    expect(row?.state).toBe('sending')
+  })
+
+  it('again: what is known counts', async () => {
+    let sends = 0
+    const { outcome, row, egress } = await tryAction(gets, [{ lost: 'x' }, { status: 200 }, { status: 200 }], {
+      ledgerFaults: ledger => ({ sending: id => (sends++ === 0 ? ledger.sending(id) : fault()) }),
+    })
+    expect(egress.sent).toHaveLength(1)
+    expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'no_answer' })
+    expect(row).toMatchObject({ state: 'uncertain', send_attempts: 1 })
+  })
+})
+
+describe('the order', () => {
+  it('is row, verdict, note of sending, send, end; and each send is noted before', async () => {
+    const steps: string[] = []
+    const noted = <T>(step: string, then: T): T => {
+      steps.push(step)
+      return then
+    }
+    await tryAction(gets, [{ status: 500 }, { status: 200 }], {
+      ledgerFaults: ledger => ({
+        intend: intent => noted('intend', ledger.intend(intent)),
+        decide: (id, decision) => noted('decide', ledger.decide(id, decision)),
+        sending: id => noted('sending', ledger.sending(id)),
+        settle: (id, outcome) => noted('settle', ledger.settle(id, outcome)),
+      }),
+      onSend: () => steps.push('SEND'),
+      onPhase: () => steps.push('started'),
+    })
+    expect(steps).toEqual(['intend', 'started', 'decide', 'sending', 'SEND', 'sending', 'SEND', 'settle'])
+  })
+})
+
+describe('a conversation that is given up', () => {
+  it('sends nothing that was not sent', async () => {
+    const { outcome, row, egress } = await tryAction(posts, [{ status: 200 }], { signal: AbortSignal.abort() })
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
+    expect(row?.decision).toEqual({ decision: 'deny', reason: 'run_not_active', policy_version: '1' })
+    expect(egress.sent).toEqual([])
+  })
+
+  it('sends nothing when it is given up just before', async () => {
+    const abort = new AbortController()
+    const { outcome, row, egress } = await tryAction(posts, [{ status: 200 }], {
+      signal: abort.signal,
+      ledgerFaults: ledger => ({
+        decide: (id, decision) => {
+          abort.abort()
+          return ledger.decide(id, decision)
+        },
+      }),
+    })
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'run_not_active' })
+    expect(row).toMatchObject({ state: 'failed', send_attempts: 0 })
+    expect(egress.sent).toEqual([])
+  })
+
+  it('takes nothing back that was sent: it goes on to its end, sends again and all', async () => {
+    const abort = new AbortController()
+    const { outcome, row } = await tryAction(gets, [{ status: 500 }, { status: 200, body: '"there"' }], {
+      signal: abort.signal,
+      onSend: () => abort.abort(),
+    })
+    expect(outcome).toMatchObject({ outcome: 'succeeded', body: 'there' })
+    expect(row).toMatchObject({ state: 'succeeded', send_attempts: 2 })
+  })
+})
+
+describe('faults of others', () => {
+  it('before the send fail the action', async () => {
+    for (const options of [{ onPhase: broken }, { arguments: { deep: circle() } }]) {
+      const { outcome, row, egress } = await tryAction(posts, [{ status: 200 }], options)
+      expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'internal' })
+      expect(row?.state).toBe('failed')
+      expect(egress.sent).toEqual([])
+    }
+    const { outcome } = await tryAction(posts, [{ throws: 'prepare' }])
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'internal' })
+  })
+
+  it('after the send leave it open what happened', async () => {
+    const { outcome, row } = await tryAction(posts, [{ throws: 'send' }])
+    expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'no_answer' })
+    expect(row?.state).toBe('uncertain')
+  })
+})
+
+function circle(): object {
+  const around: Record<string, unknown> = {}
+  around.itself = around
+  return around
+}

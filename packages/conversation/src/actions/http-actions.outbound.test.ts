@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { OutboundHttp } from '@parley/egress'
+import { render } from '@parley/flow'
+import { SeededRandom, VirtualTime } from '@parley/kernel'
+import { expect, it, onTestFinished } from 'vitest'
+import { MemoryLedger } from '../memory-ledger.ts'
+import type { ActionOutcome } from '../ports.ts'
+import { call, httpAction, toItsEnd } from './actions.fixture.ts'
+import { HttpActions } from './http-actions.ts'
+
+/** A shop on loopback, actions that may reach it by its address (or nothing), and their ledger. */
+async function shop(answer: (request: IncomingMessage, response: ServerResponse) => void, allowed = true) {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const egress = new OutboundHttp({ allow: allowed ? [{ host: '127.0.0.1', port }] : [], time: new VirtualTime() })
+  const ledger = new MemoryLedger({ random: new SeededRandom(3), wallClock: Date.now })
+  const secrets = { get: async () => 'k1' }
+  const time = new VirtualTime()
+  const actions = new HttpActions({ egress, ledger, secrets, time, wallClock: Date.now })
+  onTestFinished(async () => {
+    await egress.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const run = (fields: Readonly<Record<string, unknown>>, values = {}): Promise<ActionOutcome> => {
+    const running = actions.run(
+      {
+        action: httpAction({ url: `http://127.0.0.1:${port}/customers/{{id}}/tables`, ...fields }),
+        arguments: values,
+        node_id: 'booking',
+        ordinal: 0,
+        call,
+        render: text => render(text, name => (name === 'id' ? '../7' : undefined)),
+        onPhase: () => {},
+      },
+      new AbortController().signal,
+    )
+    return toItsEnd(time, running)
+  }
+  return { run, ledger, port }
+}
+
+it('books a table at a real server', async () => {
+  let heard: unknown
+  const { run, ledger } = await shop(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    heard = [request.method, request.url, request.headers.authorization, JSON.parse(Buffer.concat(chunks).toString())]
+    response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"table":12}')
+  })
+  const auth = { scheme: 'bearer', secret: { id: 'key', version: '1' } }
+  expect(await run({ auth }, { guests: 2 })).toMatchObject({ outcome: 'succeeded', body: { table: 12 } })
+  expect(heard).toEqual([
+    'POST',
+    '/customers/..%2F7/tables',
+    'Bearer k1',
+    { name: 'book_table', args: { guests: 2 }, call },
+  ])
+  expect(ledger.records).toMatchObject([{ state: 'succeeded', receipts: [{ status: 201, response_bytes: 12 }] }])
+})
+
+it('asks a real server that broke off again, with the same key', async () => {
+  const keys: unknown[] = []
+  const { run, ledger } = await shop((request, response) => {
+    keys.push(request.headers['idempotency-key'])
+    if (keys.length === 1) request.socket.destroy()
+    else response.end('"booked"')
+  })
+  expect(await run({ idempotency: 'effect_key' })).toMatchObject({ outcome: 'succeeded', body: 'booked' })
+  expect(keys).toEqual([ledger.records[0]!.effect_key, ledger.records[0]!.effect_key])
+  expect(ledger.records).toMatchObject([{ state: 'succeeded', send_attempts: 2 }])
+})
+
+it('does not know what a server did that broke off without a key', async () => {
+  let heard = 0
+  const { run, ledger } = await shop(request => {
+    heard++
+    request.socket.destroy()
+  })
+  expect(await run({})).toMatchObject({ outcome: 'uncertain', error_code: 'no_answer' })
+  expect([heard, ledger.records[0]!.state]).toEqual([1, 'uncertain'])
+})
+
+it('does not reach a server inside that nobody allowed', async () => {
+  let heard = 0
+  const { run, ledger } = await shop(() => heard++, false)
+  expect(await run({})).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
+  expect(ledger.records).toMatchObject([{ decision: { decision: 'deny', reason: 'address_not_allowed' } }])
+  expect(heard).toBe(0)
+})

@@ -1,0 +1,252 @@
+import { createHash, createHmac } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type Exchange, httpAction, tryAction } from './actions.fixture.ts'
+
+const posts = httpAction()
+const gets = httpAction({ method: 'GET' })
+const keyed = httpAction({ idempotency: 'effect_key' })
+
+describe('an action that is answered', () => {
+  it('has succeeded with 2xx: a row, a verdict, one send, a receipt', async () => {
+    const { outcome, row, phases, egress } = await tryAction(posts, [{ status: 201, body: '{"id":7}', afterMs: 80 }])
+    expect(outcome).toEqual({
+      outcome: 'succeeded',
+      body: { id: 7 },
+      effect_id: row!.effect_id,
+      error_code: null,
+      durationMs: 80,
+    })
+    expect(row).toMatchObject({
+      effect_kind: 'http',
+      action: { id: 'book', version: 3 },
+      node_id: 'booking',
+      ordinal: 0,
+      state: 'succeeded',
+      decision: { decision: 'allow', reason: null, policy_version: '1' },
+      send_attempts: 1,
+      error_code: null,
+      receipts: [
+        {
+          kind: 'http',
+          status: 201,
+          response_sha256: createHash('sha256').update('{"id":7}').digest('hex'),
+          response_bytes: 8,
+          duration_ms: 80,
+          send_attempt: 1,
+        },
+      ],
+    })
+    expect(phases).toEqual([{ phase: 'started', effect_id: row!.effect_id }])
+    expect(egress.sent).toHaveLength(1)
+  })
+
+  it.each([100, 199, 300, 302, 400, 404, 409, 429, 500, 503])('has failed with %i, and says so', async status => {
+    const { outcome, row, egress } = await tryAction(posts, [{ status, body: '{"error":"no"}' }])
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: `http_${status}`, body: { error: 'no' } })
+    expect(row).toMatchObject({ state: 'failed', error_code: `http_${status}`, receipts: [{ status }] })
+    expect(egress.sent).toHaveLength(1)
+  })
+
+  it('gives text for what is no JSON, and nothing for nothing', async () => {
+    expect((await tryAction(posts, [{ status: 200, body: 'Booked!' }])).outcome.body).toBe('Booked!')
+    expect((await tryAction(posts, [{ status: 204 }])).outcome.body).toBeNull()
+  })
+
+  it('has no hash of an answer that was cut', async () => {
+    const { row } = await tryAction(posts, [{ status: 200, body: 'aaaa', truncated: true }])
+    expect(row?.receipts).toMatchObject([{ response_sha256: null, response_bytes: 4 }])
+  })
+})
+
+describe('an action that is not answered', () => {
+  it('is uncertain: it may have been acted upon, and is not sent again', async () => {
+    const { outcome, row, egress } = await tryAction(posts, [{ lost: 'ECONNRESET' }])
+    expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'no_answer', body: null })
+    expect(row).toMatchObject({ state: 'uncertain', error_code: 'no_answer', receipts: [], send_attempts: 1 })
+    expect(egress.sent).toHaveLength(1)
+  })
+
+  it('is uncertain when its time is over', async () => {
+    const { outcome, row, tookMs } = await tryAction(httpAction({ timeout_ms: 9000 }), [{ hangs: true }])
+    expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'timeout', durationMs: 9000 })
+    expect(row?.state).toBe('uncertain')
+    expect(tookMs).toBe(9000)
+  })
+
+  it.each<[string, Exchange]>([
+    ['there is no such name', { unprepared: 'no such name' }],
+    ['nobody takes the connection', { unconnected: 'ECONNREFUSED' }],
+  ])('has failed when %s', async (_, exchange) => {
+    for (const action of [posts, keyed, gets]) {
+      const { outcome, row, egress } = await tryAction(action, [exchange])
+      expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'not_connected' })
+      expect(row).toMatchObject({ state: 'failed', error_code: 'not_connected' })
+      expect(egress.prepared).toBe(1)
+    }
+  })
+})
+
+describe('sent again', () => {
+  it.each([
+    ['GET', gets],
+    ['what has an effect key', keyed],
+  ])('is %s, after a lost or 5xx answer, three times in all', async (_, action) => {
+    const { outcome, row, egress } = await tryAction(action, [
+      { lost: 'ECONNRESET' },
+      { status: 503, body: 'later' },
+      { status: 200, body: '"done"' },
+    ])
+    expect(outcome).toMatchObject({ outcome: 'succeeded', body: 'done', error_code: null })
+    expect(row).toMatchObject({
+      state: 'succeeded',
+      send_attempts: 3,
+      receipts: [
+        { status: 503, send_attempt: 2 },
+        { status: 200, send_attempt: 3 },
+      ],
+    })
+    expect(egress.sent).toHaveLength(3)
+  })
+
+  it('is the same request, with the same key', async () => {
+    const { egress, row } = await tryAction(keyed, [{ status: 500 }, { status: 500 }, { status: 200 }])
+    for (const request of egress.sent) expect(request.headers?.['idempotency-key']).toBe(row!.effect_key)
+    expect(new Set(egress.sent.map(({ url, body, method }) => JSON.stringify([url, body, method]))).size).toBe(1)
+  })
+
+  it.each<[string, readonly Exchange[], string, string]>([
+    ['the last answer counts', [{ lost: 'x' }, { status: 500 }, { status: 502 }], 'failed', 'http_502'],
+    ['a last loss leaves it open', [{ status: 500 }, { status: 500 }, { lost: 'x' }], 'uncertain', 'no_answer'],
+    ['three losses leave it open', [{ lost: 'x' }, { lost: 'x' }, { lost: 'x' }], 'uncertain', 'no_answer'],
+    [
+      'nobody there later on takes no loss back',
+      [{ lost: 'x' }, { unconnected: 'ECONNREFUSED' }, { unprepared: 'no such name' }],
+      'uncertain',
+      'no_answer',
+    ],
+    [
+      'an address that is not allowed later on takes no loss back',
+      [{ lost: 'x' }, { unprepared: 'address_not_allowed' }, { unprepared: 'address_not_allowed' }],
+      'uncertain',
+      'no_answer',
+    ],
+    ['a 4xx is an answer', [{ status: 500 }, { status: 404 }], 'failed', 'http_404'],
+    ['a 429 is an answer', [{ status: 429 }], 'failed', 'http_429'],
+  ])('%s', async (_, script, outcome, error_code) => {
+    const trial = await tryAction(keyed, script)
+    expect(trial.outcome).toMatchObject({ outcome, error_code })
+    expect(trial.row).toMatchObject({ state: outcome, error_code })
+    expect(trial.egress.prepared).toBe(script.length)
+  })
+
+  it('is nothing once the time is over, which is one for all sends', async () => {
+    const action = httpAction({ method: 'GET', timeout_ms: 2000 })
+    const trial = await tryAction(action, [{ status: 500, afterMs: 700 }, { hangs: true }])
+    expect(trial.egress.sent.map(request => request.timeoutMs)).toEqual([2000, 1100])
+    expect(trial.outcome).toMatchObject({ outcome: 'uncertain', error_code: 'timeout', durationMs: 2000 })
+    const late = await tryAction(action, [{ status: 500, afterMs: 1800 }])
+    expect(late.outcome).toMatchObject({ outcome: 'failed', error_code: 'http_500', durationMs: 1800 })
+  })
+
+  it('never is what has no key and is no GET', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      for (const exchange of [{ lost: 'x' }, { status: 503 }]) {
+        const { egress } = await tryAction(httpAction({ method }), [exchange])
+        expect(egress.sent).toHaveLength(1)
+        expect(egress.sent[0]?.headers).not.toHaveProperty('idempotency-key')
+      }
+  })
+})
+
+describe('what may not be sent', () => {
+  it('is denied where the address is not allowed', async () => {
+    const { outcome, row, egress } = await tryAction(posts, [{ unprepared: 'address_not_allowed' }])
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
+    expect(row).toMatchObject({
+      state: 'failed',
+      decision: { decision: 'deny', reason: 'address_not_allowed', policy_version: '1' },
+      send_attempts: 0,
+    })
+    expect(egress.sent).toEqual([])
+  })
+
+  it('has failed where the URL is none', async () => {
+    const { outcome, row } = await tryAction(posts, [{ unprepared: 'bad_url' }])
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'bad_url' })
+    expect(row).toMatchObject({ state: 'failed', decision: null, send_attempts: 0 })
+  })
+
+  it('has failed where a value would climb in the URL, or the request is too long', async () => {
+    const climbs = await tryAction(httpAction({ url: 'https://shop.test/tables/{{id}}' }), [], {
+      variables: { id: '..' },
+    })
+    expect([climbs.outcome.error_code, climbs.egress.prepared]).toEqual(['bad_url', 0])
+    const long = await tryAction(posts, [], { arguments: { text: 'a'.repeat(1_100_000) } })
+    expect([long.outcome.error_code, long.egress.prepared]).toEqual(['request_too_large', 0])
+  })
+
+  it('is denied by a ledger that knows better', async () => {
+    const { outcome, egress } = await tryAction(posts, [{ status: 200 }], {
+      ledgerFaults: ledger => ({
+        decide: id => ledger.decide(id, { decision: 'deny', reason: 'key_revoked', policy_version: '1' }),
+      }),
+    })
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
+    expect(egress.sent).toEqual([])
+  })
+})
+
+describe('authentication', () => {
+  const withAuth = (scheme: string, more = {}) =>
+    httpAction({ auth: { scheme, secret: { id: 'key', version: '1' }, ...more }, headers: { Authorization: 'mine' } })
+
+  it.each([
+    ['bearer', { authorization: 'Bearer s3cret' }],
+    ['basic', { authorization: `Basic ${Buffer.from('s3cret').toString('base64')}` }],
+    ['header', { 'x-api-key': 's3cret', authorization: 'mine' }],
+  ])('by %s carries the secret, over a header of the same name', async (scheme, headers) => {
+    const { egress } = await tryAction(withAuth(scheme), [{ status: 200 }])
+    expect(egress.sent[0]?.headers).toMatchObject(headers)
+  })
+
+  it('by another header carries it there', async () => {
+    const { egress } = await tryAction(withAuth('header', { header: 'X-Token' }), [{ status: 200 }])
+    expect(egress.sent[0]?.headers).toMatchObject({ 'x-token': 's3cret' })
+  })
+
+  it('by signature signs time and body', async () => {
+    const { egress } = await tryAction(withAuth('parley_signature'), [{ status: 200 }])
+    const t = Date.UTC(2026, 2, 4, 12) / 1000
+    const v1 = createHmac('sha256', 's3cret').update(`${t}.${egress.sent[0]!.body}`).digest('hex')
+    expect(egress.sent[0]?.headers?.['parley-signature']).toBe(`t=${t},v1=${v1}`)
+  })
+
+  it('asks for the pinned version, and is denied without it', async () => {
+    const asked: unknown[] = []
+    const get = async (ref: unknown) => {
+      asked.push(ref)
+      return null
+    }
+    const { outcome, row, egress } = await tryAction(withAuth('bearer'), [], { secrets: { get } })
+    expect(asked).toEqual([{ id: 'key', version: '1' }])
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
+    expect(row?.decision).toEqual({ decision: 'deny', reason: 'secret_missing', policy_version: '1' })
+    expect(egress.prepared).toBe(0)
+  })
+
+  it.each([
+    ['fail', () => Promise.reject(new Error('no database'))],
+    ['never answer', () => new Promise<never>(() => {})],
+    [
+      'throw',
+      () => {
+        throw new Error('a fault')
+      },
+    ],
+  ])('holds back what it cannot prove when secrets %s', async (_, get) => {
+    const { outcome, row, egress } = await tryAction(withAuth('bearer'), [], { secrets: { get } })
+    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_unavailable' })
+    expect(row).toMatchObject({ state: 'failed', decision: { decision: 'unavailable', reason: null } })
+    expect(egress.prepared).toBe(0)
+  })
+})

@@ -1,7 +1,7 @@
 import { HttpActions, judgeDestination, MemoryLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
-import type { VoiceAgent } from '@parley/engine'
-import type { ModelRef, Plan, Providers } from '@parley/flow'
+import { languageOf, type VoiceAgent } from '@parley/engine'
+import type { Instruction, ModelRef, Plan, Providers } from '@parley/flow'
 import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
 import {
   type LanguageModel,
@@ -69,6 +69,11 @@ export class Services {
       const why = await service.readiness()
       if (why !== null) throw new ParleyError(`${field}_not_ready`, `providers.${field} is not ready: ${why}`)
     }
+    voice.warm?.({
+      language: languageOf({ plan, voice }),
+      ...(voiceId !== undefined && { voice: voiceId }),
+      texts: fixedTexts(plan),
+    })
     return {
       plan,
       agentId: identity.id,
@@ -111,6 +116,15 @@ export class Services {
     this.#chats.set(id, chat)
     return chat
   }
+}
+
+/** What the agent says word for word, as far as it is known beforehand. */
+function fixedTexts({ flow }: Plan): string[] {
+  const nodes = [...flow.nodes, ...flow.components.flatMap(component => component.nodes)]
+  return nodes.flatMap(node => {
+    const instruction = 'instruction' in node ? (node.instruction as Instruction | null) : null
+    return instruction?.type === 'static_text' && !instruction.text.includes('{{') ? [instruction.text] : []
+  })
 }
 
 function idOf({ provider, model }: Providers['stt']): string {

@@ -8,6 +8,7 @@ import { HeardHistory } from './heard-history.ts'
 import { type AgentInput, type AgentOutput, TestAgent } from './test-agent.ts'
 import { Mouth } from './voice/mouth.ts'
 import { Playout } from './voice/playout.ts'
+import { Voices } from './voice/voices.ts'
 
 const HISTORY_MS = 4000
 
@@ -41,7 +42,8 @@ export class LineTest implements Attendant {
     this.#timeline = new CallTimeline({ wallClock, clock: () => this.#offset, onItem: item => line.tell(item) })
     this.#playout = new Playout(line.leg)
     this.#driver = new MachineDriver(this.#agent, time, output => this.#perform(output))
-    this.#mouth = new Mouth(this.#playout, { voice, language, voiceId: null }, time, {
+    const voices = new Voices([{ voice, language, voiceId: null }], time, () => {})
+    this.#mouth = new Mouth(this.#playout, voices, {
       onSpeaking: () => {},
       onAudible: () => {},
       onVoice: () => {},

@@ -7,6 +7,7 @@ import { type CallLeg, VirtualLine } from '@parley/leg'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 import { Call, type CallReport } from '../call.ts'
 import { Pump } from '../pump.ts'
+import type { VoiceAgent } from '../voice/voice-agent.ts'
 import { VoiceConversation } from '../voice/voice-conversation.ts'
 import { FingerprintVoice, ScriptedRecogniser } from './scripted-speech.ts'
 import { voiceSound } from './sounds.ts'
@@ -21,6 +22,8 @@ export interface StageOptions {
   readonly act?: (request: ActionRequest) => Promise<Partial<ActionOutcome>>
   readonly endpointing?: Endpointing
   readonly recogniserLagMs?: Ms
+  /** What the agent has otherwise than the stage's own. */
+  readonly agent?: Partial<VoiceAgent>
 }
 
 const STEP_MS: Ms = 5
@@ -121,6 +124,7 @@ export class AudioStage {
             actions: () => ({ run: request => this.#run(request, options) }),
             transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
             ...(options.endpointing && { endpointing: options.endpointing }),
+            ...options.agent,
           },
           facts: {
             call: {

@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, type Samples, SeededRandom, type Time } from '@parley/kernel'
+import { type Ms, msToSamples, ParleyError, type Samples, SeededRandom, type Time } from '@parley/kernel'
 import type { HeardWord, SpeechChunk, SpeechEvent, SpeechStream, SpeechToText, TextToSpeech } from '@parley/providers'
 import { fingerprint } from './sounds.ts'
 
@@ -54,6 +54,8 @@ export class ScriptedRecogniser implements SpeechToText {
   #words: HeardWord[] = []
   #written: Samples = 0
   finalizes = 0
+  /** Where each stream's first audio lay. */
+  readonly opened: (Samples | null)[] = []
 
   /** Words are understood `lagMs` after they were said. */
   constructor(time: Time, lagMs: Ms = 150) {
@@ -66,8 +68,10 @@ export class ScriptedRecogniser implements SpeechToText {
   }
 
   open(): SpeechStream {
+    const place = this.opened.push(null) - 1
     return {
       write: (samples, atSample) => {
+        this.opened[place] ??= atSample
         this.#written = atSample + samples.length
       },
       finalize: () => {
@@ -79,12 +83,18 @@ export class ScriptedRecogniser implements SpeechToText {
         this.#listener = listener
       },
       close: () => {
-        this.#listener = () => {}
+        if (place === this.opened.length - 1) this.#listener = () => {}
       },
     }
   }
 
   async close(): Promise<void> {}
+
+  /** The connection to it breaks for good. */
+  breaks(): void {
+    this.#words = []
+    this.#listener({ type: 'error', error: new ParleyError('recogniser_failed', 'the recogniser broke') })
+  }
 
   /** The caller begins to say this now. */
   willHear(text: string): void {

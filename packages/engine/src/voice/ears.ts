@@ -1,14 +1,19 @@
 import type { DialogueInput, SpokenWord } from '@parley/dialogue'
-import { type Ms, ParleyError, type Samples, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Samples, samplesToMs, type Time } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import { VoiceActivity } from '@parley/media'
 import type { HeardWord, SpeechEvent, SpeechFilter, SpeechStream, SpeechToText } from '@parley/providers'
+import { HeardHistory } from '../heard-history.ts'
 import type { CallClock } from './call-clock.ts'
 
 /** 40 ms; what is read at once. */
 const BLOCK: Samples = 320
 /** Quiet that ends a stretch of speech; how long a turn waits after it is the turn machine's business. */
 const HANGOVER_MS = 80
+/** Of what a lost recogniser had not made final, so much is told to its successor. */
+const REPLAY_MS: Ms = 5000
+/** A recogniser that is lost again so soon is not opened again. */
+const TRUST_AFTER_MS: Ms = 30_000
 
 export interface EarsOptions {
   readonly leg: Pick<CallLeg, 'readHeard' | 'heardPosition'>
@@ -18,30 +23,30 @@ export interface EarsOptions {
   readonly clock: CallClock
   readonly time: Time
   readonly onHeard: (input: DialogueInput) => void
-  readonly onFailure: (error: ParleyError) => void
+  /** The recogniser failed; `isDeaf`: for good. Otherwise it was opened again, and heard what it had missed. */
+  readonly onTrouble: (error: ParleyError, isDeaf: boolean) => void
 }
 
 /** Hears the caller: audio from the leg to the recogniser as it came, and to voice activity as speech alone. */
 export class Ears {
   readonly #options: EarsOptions
-  readonly #stream: SpeechStream
+  #stream: SpeechStream
   readonly #filter: SpeechFilter | null
   readonly #voice = new VoiceActivity({ hangoverMs: HANGOVER_MS })
   readonly #audio = new Int16Array(BLOCK)
   readonly #speech = new Int16Array(BLOCK)
+  readonly #recent = new HeardHistory(REPLAY_MS)
   #next: Samples = -1
+  /** Everything before it was understood. */
+  #finalUntil: Samples = 0
+  #reopenedAt: Ms = Number.NEGATIVE_INFINITY
   #closed = false
 
   /** Throws what the recogniser's `open` throws. */
   constructor(options: EarsOptions) {
     this.#options = options
     this.#filter = options.recogniser.speechFilter?.() ?? null
-    this.#stream = options.recogniser.open({
-      language: options.language,
-      keywords: options.keywords,
-      sampleRate: 8000,
-    })
-    this.#stream.onEvent(event => this.#onSpeech(event))
+    this.#stream = this.#open()
   }
 
   /** Hears what has come since the last time. */
@@ -69,6 +74,34 @@ export class Ears {
     this.#stream.close()
   }
 
+  #open(): SpeechStream {
+    const { recogniser, language, keywords } = this.#options
+    const stream = recogniser.open({ language, keywords, sampleRate: 8000 })
+    stream.onEvent(event => this.#onSpeech(event))
+    return stream
+  }
+
+  #onLost(error: ParleyError): void {
+    const { time, onTrouble } = this.#options
+    const isDeaf = time.now() - this.#reopenedAt < TRUST_AFTER_MS || !this.#reopen()
+    onTrouble(error, isDeaf)
+  }
+
+  /** False: it could not be opened. */
+  #reopen(): boolean {
+    this.#reopenedAt = this.#options.time.now()
+    this.#stream.close()
+    try {
+      this.#stream = this.#open()
+    } catch (error) {
+      if (error instanceof ParleyError) return false
+      throw error
+    }
+    const missed = this.#recent.newest(samplesToMs(Math.max(0, this.#next - this.#finalUntil)))
+    if (missed.length > 0) this.#stream.write(missed, this.#next - missed.length)
+    return true
+  }
+
   #hear(position: Samples, count: Samples): void {
     let speech = this.#audio
     let at = position
@@ -83,18 +116,21 @@ export class Ears {
       if (edge === 'speech-start') this.#options.onHeard({ type: 'voice-started', startedAt: time })
       else this.#options.onHeard({ type: 'voice-stopped', stoppedAt: time })
     }
-    this.#stream.write(this.#audio.subarray(0, count), position)
+    const heard = this.#audio.subarray(0, count)
+    this.#recent.write(heard)
+    this.#stream.write(heard, position)
   }
 
   #onSpeech(event: SpeechEvent): void {
     if (this.#closed) return
-    const { onHeard, onFailure, clock } = this.#options
+    const { onHeard, clock } = this.#options
     switch (event.type) {
       case 'speech-started':
         return
       case 'partial':
         return onHeard({ type: 'partial', text: event.text, words: this.#words(event.words) })
       case 'final':
+        this.#finalUntil = Math.max(this.#finalUntil, event.words.at(-1)?.endSample ?? 0)
         return onHeard({
           type: 'final',
           text: event.text,
@@ -112,10 +148,8 @@ export class Ears {
       case 'turn-resumed':
         return onHeard({ type: 'turn-resumed' })
       case 'error':
-        if (event.error.retryable) return
-        return onFailure(
-          event.error instanceof ParleyError ? event.error : new ParleyError('recogniser_failed', String(event.error)),
-        )
+        if (!event.error.retryable) this.#onLost(event.error)
+        return
     }
   }
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ScriptedLine } from '../testing/scripted-line.ts'
 import { Mouth, type SpeechReport } from './mouth.ts'
 import { Playout } from './playout.ts'
+import { Voices } from './voices.ts'
 
 /** 800 samples a word, with word times. */
 class Voice implements TextToSpeech {
@@ -37,7 +38,8 @@ function fixture() {
   const time = new VirtualTime()
   const facts: string[] = []
   const reports: (SpeechReport & { id: string })[] = []
-  const mouth = new Mouth(playout, { voice, language: 'en', voiceId: null }, time, {
+  const voices = new Voices([{ voice, language: 'en', voiceId: null }], time, () => {})
+  const mouth = new Mouth(playout, voices, {
     onSpeaking: speaking => facts.push(speaking ? 'speaking' : 'quiet'),
     onSpoken: (id, report) => reports.push({ id, ...report }),
     onAudible: (id, atSample) => facts.push(`${id} audible at ${atSample}`),
@@ -150,11 +152,13 @@ describe('a speech', () => {
     expect(facts).toEqual(['voice_gone'])
   })
 
-  it('whose voice never says anything is a failure after ten seconds', async () => {
+  it('whose voice never says anything is a failure after five seconds, and again five', async () => {
     const { voice, time, say, facts } = fixture()
     voice.stalls = true
     await say('a', 'One.')
-    time.advance(9999)
+    time.advance(5000)
+    await settled()
+    time.advance(4999)
     await settled()
     expect(facts).toEqual([])
     time.advance(1)

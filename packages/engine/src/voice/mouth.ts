@@ -1,8 +1,9 @@
-import { type Ms, ParleyError, type Samples, samplesToMs, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import type { Playout } from './playout.ts'
 import { SentenceStream } from './sentence-stream.ts'
-import { heardUpTo, newSentence, renderSentence, type Sentence, type VoiceChoice } from './utterance-audio.ts'
+import { heardUpTo, newSentence, type Sentence } from './utterance-audio.ts'
+import type { Voices } from './voices.ts'
 
 /** Share of the volume while the caller may be interrupting. */
 const DUCKED = 0.3
@@ -28,6 +29,7 @@ export interface MouthListeners {
   readonly onAudible: (speechId: string, atSample: Samples) => void
   /** A sentence was handed to the voice, and its first audio came. */
   readonly onVoice: (speechId: string, step: 'asked' | 'answered') => void
+  /** No voice can say it; nothing more is said until the owner begins anew. */
   readonly onFailure: (error: ParleyError) => void
 }
 
@@ -48,18 +50,16 @@ interface Speech {
 /** Speaks: text comes in pieces, one speech after the other, and each is reported with what was heard of it. */
 export class Mouth {
   readonly #playout: Playout
-  readonly #voice: VoiceChoice
-  readonly #time: Time
+  readonly #voices: Voices
   readonly #listeners: MouthListeners
   #speeches: Speech[] = []
   #speed = 1
   #speaking = false
   #room: PromiseWithResolvers<void> | null = null
 
-  constructor(playout: Playout, voice: VoiceChoice, time: Time, listeners: MouthListeners) {
+  constructor(playout: Playout, voices: Voices, listeners: MouthListeners) {
     this.#playout = playout
-    this.#voice = voice
-    this.#time = time
+    this.#voices = voices
     this.#listeners = listeners
   }
 
@@ -216,7 +216,7 @@ export class Mouth {
       if (signal.aborted) return
       const sentence = newSentence(text, this.#playout.end)
       this.#listeners.onVoice(speech.id, 'asked')
-      for await (const { samples, words } of renderSentence(text, this.#voice, this.#speed, this.#time, signal)) {
+      for await (const { samples, words } of this.#voices.render(text, this.#speed, signal)) {
         if (signal.aborted) return
         if (sentence.samples === 0) {
           speech.sentences.push(sentence)
@@ -238,7 +238,7 @@ export class Mouth {
   }
 
   async #interject(text: string, signal: AbortSignal): Promise<void> {
-    for await (const { samples } of renderSentence(text, this.#voice, this.#speed, this.#time, signal)) {
+    for await (const { samples } of this.#voices.render(text, this.#speed, signal)) {
       if (this.busy) return
       if (samples.length > 0) this.#playout.lay(samples)
     }

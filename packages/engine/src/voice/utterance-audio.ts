@@ -1,9 +1,10 @@
-import { ParleyError, type Samples, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Samples, type Time } from '@parley/kernel'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { heardOf } from './heard-text.ts'
 
-/** A voice that yields nothing for this long has failed. */
-const VOICE_STALLED_MS = 10_000
+/** A voice that yields nothing for this long has failed: at first, and between two chunks. */
+const FIRST_CHUNK_MS: Ms = 5000
+const NEXT_CHUNK_MS: Ms = 10_000
 
 export interface VoiceChoice {
   readonly voice: TextToSpeech
@@ -35,7 +36,7 @@ export function heardUpTo(sentences: readonly Sentence[], position: Samples): st
     .join(' ')
 }
 
-/** Chunks of one sentence; throws `ParleyError` "voice_stalled" when the voice yields nothing for ten seconds. */
+/** Chunks of one sentence; throws `ParleyError` "voice_stalled" when the voice yields nothing for too long. */
 export async function* renderSentence(
   text: string,
   { voice, language, voiceId }: VoiceChoice,
@@ -45,10 +46,12 @@ export async function* renderSentence(
 ): AsyncGenerator<SpeechChunk, void, undefined> {
   const request = { text, language, ...(voiceId !== null && { voice: voiceId }), ...(speed !== 1 && { speed }) }
   const chunks = voice.synthesize(request, signal)[Symbol.asyncIterator]()
+  let patience = FIRST_CHUNK_MS
   try {
     for (;;) {
-      const next = await withinTime(chunks.next(), time)
+      const next = await withinTime(chunks.next(), patience, time)
       if (next.done === true || signal.aborted) return
+      patience = NEXT_CHUNK_MS
       yield next.value
     }
   } finally {
@@ -56,10 +59,10 @@ export async function* renderSentence(
   }
 }
 
-function withinTime<Value>(promise: Promise<Value>, time: Time): Promise<Value> {
+function withinTime<Value>(promise: Promise<Value>, ms: Ms, time: Time): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = time.at(time.now() + VOICE_STALLED_MS, () =>
-      reject(new ParleyError('voice_stalled', `the voice gave nothing for ${VOICE_STALLED_MS / 1000} s`)),
+    const timer = time.at(time.now() + ms, () =>
+      reject(new ParleyError('voice_stalled', `the voice gave nothing for ${ms / 1000} s`, { retryable: true })),
     )
     promise.then(
       value => {

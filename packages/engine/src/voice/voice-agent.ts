@@ -2,6 +2,7 @@ import type { ActionRunner, CallFacts, EffectLedger, PolicyDecision } from '@par
 import type { Endpointing } from '@parley/dialogue'
 import type { ModelRef, Plan } from '@parley/flow'
 import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
+import type { VoiceChoice } from './utterance-audio.ts'
 
 /** A plan with everything it needs to talk on calls. Made once, used by many calls. */
 export interface VoiceAgent {
@@ -13,6 +14,10 @@ export interface VoiceAgent {
   readonly voice: TextToSpeech
   /** A voice of the service; null: its first. */
   readonly voiceId: string | null
+  /** Voices that take over in mid-call when that one fails, in this order; default none. */
+  readonly fallbackVoices?: readonly VoiceChoice[]
+  /** Says sorry when no voice is left; default nobody does. */
+  readonly lastResort?: VoiceChoice
   /** The model of a node, or the agent's own for null. */
   readonly model: (ref: ModelRef | null) => LanguageModel
   readonly actions: (ledger: EffectLedger) => ActionRunner
@@ -35,6 +40,12 @@ export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {
   const wanted = typeof language === 'string' ? [language] : language
   const known = wanted.find(tag => agent.voice.languages.includes(primaryTag(tag)))
   return known ?? agent.voice.languages[0] ?? 'en'
+}
+
+/** Its voices, in order of preference. */
+export function voicesOf(agent: VoiceAgent): VoiceChoice[] {
+  const own = { voice: agent.voice, language: languageOf(agent), voiceId: agent.voiceId }
+  return [own, ...(agent.fallbackVoices ?? [])]
 }
 
 /** All languages that the caller may speak, as primary tags. */

@@ -4,23 +4,27 @@ import {
   type Machine,
   MachineDriver,
   type Ms,
-  ParleyError,
+  type ParleyError,
   type Random,
   type Time,
   type Timer,
   type UnixMs,
 } from '@parley/kernel'
-import { type LegEvent, parseUri } from '@parley/leg'
+import type { LegEvent } from '@parley/leg'
 import type { Attendant, AttendantResult, AttendedCall } from '../attendant.ts'
 import { CallTimeline } from '../call-timeline.ts'
 import { CallClock } from './call-clock.ts'
 import { dialogueOptions, turnSettings } from './dialogue-options.ts'
 import { DigitPresser } from './digit-presser.ts'
 import { Ears } from './ears.ts'
+import { LastWords } from './last-words.ts'
+import { LineTransfer } from './line-transfer.ts'
 import { Mouth, type SpeechReport } from './mouth.ts'
 import { Playout } from './playout.ts'
+import { earTrouble, voiceTrouble } from './trouble.ts'
 import { TurnLatencies } from './turn-latencies.ts'
-import { languageOf, type VoiceAgent, type VoiceCallFacts } from './voice-agent.ts'
+import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf } from './voice-agent.ts'
+import { Voices } from './voices.ts'
 
 /** A far end that sends nothing at first may still be listening; one whose media is not there yet would miss the greeting. */
 const FIRST_PACKET_PATIENCE_MS: Ms = 400
@@ -49,13 +53,15 @@ export class VoiceConversation implements Attendant {
   readonly #conversation: Conversation
   readonly #ears: Ears
   readonly #mouth: Mouth
+  readonly #playout: Playout
   readonly #presser: DigitPresser
+  readonly #transfer: LineTransfer
   #digits = ''
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
   #connected = false
   #stopped = false
-  #transferId: string | null = null
+  #lastWords: LastWords | null = null
 
   constructor(options: VoiceConversationOptions) {
     this.#options = options
@@ -80,18 +86,15 @@ export class VoiceConversation implements Attendant {
       clock: () => this.#now(),
       onEvent: event => this.#onConversation(event),
     })
-    this.#mouth = new Mouth(
-      new Playout(line.leg, settings.volume),
-      { voice: agent.voice, language: languageOf(agent), voiceId: agent.voiceId },
-      time,
-      {
-        onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
-        onSpoken: (id, report) => this.#onSpoken(id, report),
-        onAudible: (id, atSample) => this.#latencies.audible(id, this.#clock.timeOf(atSample)),
-        onVoice: (id, step) => this.#onVoice(id, step),
-        onFailure: error => this.#fail(error),
-      },
-    )
+    this.#playout = new Playout(line.leg, settings.volume)
+    const voices = new Voices(voicesOf(agent), time, trouble => this.#timeline.add(voiceTrouble(trouble)))
+    this.#mouth = new Mouth(this.#playout, voices, {
+      onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
+      onSpoken: (id, report) => this.#onSpoken(id, report),
+      onAudible: (id, atSample) => this.#latencies.audible(id, this.#clock.timeOf(atSample)),
+      onVoice: (id, step) => this.#onVoice(id, step),
+      onFailure: () => this.#giveUp(),
+    })
     this.#ears = new Ears({
       leg: line.leg,
       recogniser: agent.recogniser,
@@ -100,9 +103,14 @@ export class VoiceConversation implements Attendant {
       clock: this.#clock,
       time,
       onHeard: input => this.#driver.handle(input),
-      onFailure: error => this.#fail(error),
+      onTrouble: (error, isDeaf) => this.#onEarTrouble(error, isDeaf),
     })
+    for (const { voice, language, voiceId } of voicesOf(agent).slice(0, 1))
+      voice.warm?.({ language, ...(voiceId !== null && { voice: voiceId }) })
     this.#presser = new DigitPresser(line.leg, time, id => this.#conversation.digitsPressed(id))
+    this.#transfer = new LineTransfer(line.leg, (id, outcome, receipt) =>
+      this.#conversation.transferSettled(id, outcome, receipt),
+    )
   }
 
   get result(): AttendantResult {
@@ -128,12 +136,13 @@ export class VoiceConversation implements Attendant {
         return this.#presser.onSent(event.digits)
       case 'play-progress':
         if (!this.#clock.isSet) this.#clock.observe(this.#options.time.now(), event.atSample)
+        this.#lastWords?.onProgress(event)
         return this.#mouth.onProgress(event)
       case 'held':
       case 'resumed':
         return this.#timeline.add({ kind: 'hold', held: event.type === 'held' })
       case 'transfer-result':
-        return this.#onTransferResult(event)
+        return this.#transfer.onResult(event)
       default:
         return
     }
@@ -153,6 +162,7 @@ export class VoiceConversation implements Attendant {
     this.#ears.close()
     // What was heard up to here is reported before the conversation learns that nobody listens any more.
     this.#mouth.cut()
+    this.#lastWords?.cut()
     this.#conversation.stop()
   }
 
@@ -222,7 +232,7 @@ export class VoiceConversation implements Attendant {
   }
 
   #onConversation(event: ConversationEvent): void {
-    if (this.#stopped && event.type !== 'fact') return
+    if ((this.#stopped || this.#lastWords !== null) && event.type !== 'fact') return
     switch (event.type) {
       case 'speech':
         return this.#mouth.begin(event.speech_id)
@@ -244,7 +254,7 @@ export class VoiceConversation implements Attendant {
       case 'press-digits':
         return this.#presser.press(event.request_id, event.digits, event.delay_ms)
       case 'transfer':
-        return this.#transfer(event)
+        return this.#transfer.start(event.request_id, event.destination, event.custom_sip_headers)
       case 'busy':
         return this.#driver.handle({ type: 'agent-busy', busy: event.busy })
       case 'fact':
@@ -276,35 +286,6 @@ export class VoiceConversation implements Attendant {
       this.#timeline.add({ kind: 'turn', index: utterance.index, latency })
   }
 
-  #transfer(event: ConversationEvent & { type: 'transfer' }): void {
-    const { leg } = this.#options.line
-    this.#transferId = event.request_id
-    const target = leg.peerHost === null ? undefined : parseUri(`sip:${event.destination}@${leg.peerHost};user=phone`)
-    if (target === undefined) return this.#transferSettled(false, null)
-    try {
-      leg.transfer(target, { headers: Object.entries(event.custom_sip_headers) })
-    } catch (error) {
-      if (!(error instanceof ParleyError)) throw error
-      this.#transferSettled(false, null)
-    }
-  }
-
-  #onTransferResult(event: LegEvent & { type: 'transfer-result' }): void {
-    this.#transferSettled(event.taken, event.receipt)
-  }
-
-  #transferSettled(taken: boolean, receipt: (LegEvent & { type: 'transfer-result' })['receipt'] | null): void {
-    const id = this.#transferId
-    if (id === null) return
-    this.#transferId = null
-    this.#conversation.transferSettled(id, taken ? 'taken' : 'failed', {
-      kind: 'sip_transfer',
-      refer_status: receipt?.referStatus ?? null,
-      final_sip_status: receipt?.finalSipStatus ?? null,
-      disconnect_reason: receipt?.disconnectReason ?? null,
-    })
-  }
-
   #userTurn(turn: CallerTurn): UserTurn {
     const start_ms = this.#clock.offsetOf(turn.startMs)
     const end_ms = this.#clock.offsetOf(turn.endMs)
@@ -312,10 +293,22 @@ export class VoiceConversation implements Attendant {
     return { text: turn.text, span, observed_ms: this.#clock.offsetOf(turn.observedMs) }
   }
 
-  #fail(error: ParleyError): void {
+  #onEarTrouble(error: ParleyError, isDeaf: boolean): void {
     if (this.#stopped) return
-    this.#timeline.add({ kind: 'error', code: error.code, message: error.message })
-    this.#options.line.end('provider_failed')
+    this.#timeline.add(earTrouble(error, isDeaf))
+    if (isDeaf) this.#giveUp()
+  }
+
+  /** Without ears or voice no conversation goes on: a word of regret, and the end. */
+  #giveUp(): void {
+    const { agent, line, time } = this.#options
+    if (this.#stopped || this.#lastWords !== null) return
+    const end = () => line.end('provider_failed')
+    if (agent.lastResort === undefined) return end()
+    this.#driver.stop()
+    this.#mouth.cut()
+    this.#conversation.stop()
+    this.#lastWords = new LastWords(this.#playout, agent.lastResort, time, end)
   }
 }
 

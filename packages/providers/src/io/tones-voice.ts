@@ -15,6 +15,8 @@ import { TaskThread } from './task-thread.ts'
 const MAX_SENTENCE_CHARACTERS = 160
 const RENDERING_OVERHEAD_BYTES = 500
 const MAX_WAITING = 1024
+/** Texts that are made ready at once. */
+const MOST_WARMED = 200
 
 export interface TonesVoiceOptions {
   /** For all renderings together; default 64 MiB, 70 minutes of speech. */
@@ -73,6 +75,13 @@ export class TonesVoice implements TextToSpeech {
       // A copy: a consumer may hand the samples' buffer on to another thread.
       yield { samples: rendering.samples.slice(), words }
       if (signal.aborted) return
+    }
+  }
+
+  warm({ texts = [], ...request }: Parameters<NonNullable<TextToSpeech['warm']>>[0]): void {
+    for (const text of texts.slice(0, MOST_WARMED)) {
+      for (const sentence of sentences(text, MAX_SENTENCE_CHARACTERS))
+        this.#rendering({ ...request, text: sentence }).catch(() => {})
     }
   }
 

@@ -20,10 +20,11 @@ export interface TextToSpeech {
    */
   synthesize(request: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk>
   /**
-   * A call is about to speak this language with this voice: what takes time is done now (connections). Best effort, never
-   * throws; what was made ready and is not used goes away by itself.
+   * A call is about to speak this language with this voice: what takes time is done now (connections; renderings of
+   * `texts` where the voice remembers them). Best effort, never throws; what was made ready and is not used goes away by
+   * itself.
    */
-  warm?(request: Pick<SpeechRequest, 'language' | 'voice'>): void
+  warm?(request: Pick<SpeechRequest, 'language' | 'voice'> & { readonly texts?: readonly string[] }): void
   close(): Promise<void>
 }
 

@@ -1,0 +1,38 @@
+import type { Time } from '@parley/kernel'
+import { Mouth } from './mouth.ts'
+import type { Playout } from './playout.ts'
+import type { VoiceChoice } from './utterance-audio.ts'
+import { Voices } from './voices.ts'
+
+const TEXT: Readonly<Record<string, string>> = {
+  en: 'I am sorry, there is a technical problem. Please call again later.',
+  es: 'Lo siento, hay un problema técnico. Por favor, llame más tarde.',
+}
+const ID = 'last-words'
+
+/** What a call says when its services are gone, by a voice that needs none; then it ends. */
+export class LastWords {
+  readonly #mouth: Mouth
+
+  /** `done` is called once: heard out, cut, or not to be said. */
+  constructor(playout: Playout, choice: VoiceChoice, time: Time, done: () => void) {
+    this.#mouth = new Mouth(playout, new Voices([choice], time, () => {}), {
+      onSpeaking: () => {},
+      onAudible: () => {},
+      onVoice: () => {},
+      onSpoken: done,
+      onFailure: () => this.#mouth.cut(),
+    })
+    this.#mouth.begin(ID)
+    this.#mouth.say(ID, TEXT[choice.language.split('-')[0]!] ?? TEXT.en!)
+    this.#mouth.end(ID)
+  }
+
+  onProgress(event: Parameters<Mouth['onProgress']>[0]): void {
+    this.#mouth.onProgress(event)
+  }
+
+  cut(): void {
+    this.#mouth.cut()
+  }
+}

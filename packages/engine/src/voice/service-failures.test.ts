@@ -1,0 +1,117 @@
+import type { Draft } from '@parley/flow'
+import { msToSamples, ParleyError } from '@parley/kernel'
+import type { TextToSpeech } from '@parley/providers'
+import { afterEach, expect, it } from 'vitest'
+import { AudioStage, find, type StageOptions, speaks } from '../testing/audio-stage.ts'
+import { FingerprintVoice } from '../testing/scripted-speech.ts'
+
+/** Services that fail in mid-call: what the caller notices. */
+
+const GREETING = 'Welcome to the shop. What would you like to order?'
+
+const draft: Draft = {
+  name: 'Test',
+  providers: {
+    stt: { provider: 'simulated', model: 'tones-1' },
+    llm: { provider: 'simulated_hosted', model: { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' } },
+    tts: { provider: 'simulated', model: 'tones-1' },
+  },
+  flow: {
+    start_node_id: 'hello',
+    nodes: [
+      { id: 'hello', type: 'conversation', instruction: { type: 'static_text', text: GREETING } },
+      { id: 'end', type: 'end' },
+    ],
+  },
+}
+
+let stage: AudioStage | null = null
+
+async function open(options: Omit<StageOptions, 'draft'>): Promise<AudioStage> {
+  stage = await AudioStage.open({ draft, ...options })
+  await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
+  return stage
+}
+
+afterEach(async () => {
+  stage?.caller.hangUp()
+  await stage?.pass(200)
+  stage = null
+})
+
+/** Speaks `sentences` of them, then never again. */
+function dyingVoice(sentences: number): TextToSpeech {
+  const voice = new FingerprintVoice()
+  let left = sentences
+  return {
+    id: 'test/dying',
+    languages: ['en'],
+    readiness: async () => null,
+    async *synthesize(request, signal) {
+      if (left-- <= 0) throw new ParleyError('voice_unreachable', 'the voice is gone', { retryable: true })
+      yield* voice.synthesize(request, signal)
+    },
+    close: async () => {},
+  }
+}
+
+const other = { voice: new FingerprintVoice(), language: 'en', voiceId: null }
+const errors = (call: AudioStage) => call.facts('error').map(item => `${item.code} ${item.message}`)
+
+it('a voice that dies in mid-speech: the next one says the rest, and nothing is missing', async () => {
+  const call = await open({ agent: { voice: dyingVoice(1), fallbackVoices: [other] } })
+  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  expect(call.facts('utterance')).toMatchObject([{ text: GREETING, interrupted: false }])
+  const heard = call.heard()
+  const first = find(heard, other.voice.sound('Welcome to the shop.'))
+  const second = find(heard, other.voice.sound('What would you like to order?'))
+  expect(first.likeness).toBeGreaterThan(0.95)
+  expect(second.likeness).toBeGreaterThan(0.95)
+  expect(second.at - first.at).toBeLessThan(msToSamples(4 * 300 + 100))
+  expect(errors(call)).toEqual([
+    'voice_unreachable the voice is gone (asked again)',
+    'voice_unreachable the voice is gone (the next voice takes over)',
+  ])
+})
+
+it('no voice left: a word of regret by the last resort, then an honest end', async () => {
+  const call = await open({ agent: { voice: dyingVoice(0), lastResort: other } })
+  await call.until(() => call.report !== null, 15_000, 'ended')
+  expect(call.report!.run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'provider_failed' } })
+  expect(find(call.heard(), other.voice.sound('I am sorry, there is a technical problem.')).likeness).toBeGreaterThan(
+    0.95,
+  )
+  expect(call.report!.utterances).toEqual([])
+})
+
+it('no voice at all: the call ends at once, not in silence', async () => {
+  const call = await open({ agent: { voice: dyingVoice(0) } })
+  await call.until(() => call.report !== null, 3000, 'ended')
+  expect(call.report!.run.outcome).toMatchObject({ detail: 'provider_failed' })
+})
+
+it('a recogniser that is lost is opened again, and hears what was said meanwhile', async () => {
+  const call = await open({ answers: [speaks('One pizza.')] })
+  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  call.says('one pizza please')
+  await call.pass(500)
+  const lostAt = msToSamples(call.facts('utterance')[0]!.end_ms!)
+  call.recogniser.breaks()
+  expect(call.recogniser.opened).toHaveLength(2)
+  // The successor gets the audio again from before the caller's first word.
+  expect(call.recogniser.opened[1]!).toBeLessThan(lostAt + msToSamples(600))
+  await call.until(() => call.facts('utterance').length === 3, 8000, 'answered')
+  expect(errors(call)).toEqual(['recogniser_failed the recogniser broke (connected again)'])
+})
+
+it('a recogniser that is lost again at once: a word of regret, then the end', async () => {
+  const call = await open({ agent: { lastResort: other } })
+  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  call.recogniser.breaks()
+  call.recogniser.breaks()
+  await call.until(() => call.report !== null, 15_000, 'ended')
+  expect(call.report!.run.outcome).toMatchObject({ detail: 'provider_failed' })
+  expect(find(call.heard(), other.voice.sound('I am sorry, there is a technical problem.')).likeness).toBeGreaterThan(
+    0.95,
+  )
+})

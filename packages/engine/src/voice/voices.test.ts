@@ -1,0 +1,101 @@
+import { ParleyError, VirtualTime } from '@parley/kernel'
+import type { TextToSpeech } from '@parley/providers'
+import { describe, expect, it } from 'vitest'
+import { Voices, type VoiceTrouble } from './voices.ts'
+
+/** Says one word a chunk, 100 ms each, and fails as told: before this word of an attempt. */
+function voice(
+  id: string,
+  failures: readonly (number | null)[],
+  options: { retryable?: boolean; words?: boolean } = {},
+) {
+  const asked: string[] = []
+  const script = [...failures]
+  const port: TextToSpeech = {
+    id,
+    languages: ['en'],
+    readiness: async () => null,
+    async *synthesize({ text }) {
+      asked.push(text)
+      const failsAt = script.shift() ?? null
+      for (const [i, word] of text.split(' ').entries()) {
+        if (i === failsAt) throw new ParleyError('voice_lost', `${id} broke`, { retryable: options.retryable ?? true })
+        const words = options.words === false ? [] : [{ text: word, startMs: i * 100 }]
+        yield { samples: new Int16Array(800), words }
+      }
+    },
+    close: async () => {},
+  }
+  return { choice: { voice: port, language: 'en', voiceId: null }, asked }
+}
+
+async function speak(choices: readonly ReturnType<typeof voice>[], text = 'one two three four') {
+  const troubles: VoiceTrouble[] = []
+  const voices = new Voices(
+    choices.map(({ choice }) => choice),
+    new VirtualTime(),
+    trouble => troubles.push(trouble),
+  )
+  const said: string[] = []
+  let samples = 0
+  const render = async (what: string) => {
+    for await (const chunk of voices.render(what, 1, new AbortController().signal)) {
+      samples += chunk.samples.length
+      said.push(...chunk.words.map(word => `${word.text}@${word.startMs}`))
+    }
+  }
+  const failure = await render(text).then(
+    () => null,
+    (error: ParleyError) => error.code,
+  )
+  return { render, said, failure, samples, remedies: troubles.map(({ remedy }) => remedy) }
+}
+
+describe('a voice that fails', () => {
+  it('before anything was heard is asked once more', async () => {
+    const first = voice('a', [0])
+    const { said, remedies, failure } = await speak([first])
+    expect(first.asked).toHaveLength(2)
+    expect(said).toEqual(['one@0', 'two@100', 'three@200', 'four@300'])
+    expect(remedies).toEqual(['asked-again'])
+    expect(failure).toBe(null)
+  })
+
+  it('twice hands over to the next, for the rest of the call', async () => {
+    const [first, second] = [voice('a', [0, 0]), voice('b', [])]
+    const { render, remedies } = await speak([first, second])
+    expect(remedies).toEqual(['asked-again', 'next-voice'])
+    await render('five six')
+    expect(first.asked).toHaveLength(2)
+    expect(second.asked).toEqual(['one two three four', 'five six'])
+  })
+
+  it('in the middle of a sentence is taken over at the word where it broke off', async () => {
+    const [first, second] = [voice('a', [2]), voice('b', [])]
+    const { said, samples } = await speak([first, second])
+    expect(second.asked).toEqual(['two three four'])
+    expect(said).toEqual(['one@0', 'two@100', 'two@200', 'three@300', 'four@400'])
+    expect(samples).toBe(4000)
+  })
+
+  it('that does not tell its words has the sentence said again', async () => {
+    const [first, second] = [voice('a', [2], { words: false }), voice('b', [])]
+    await speak([first, second])
+    expect(second.asked).toEqual(['one two three four'])
+  })
+
+  it('for good is not asked again', async () => {
+    const first = voice('a', [0], { retryable: false })
+    const { failure, remedies } = await speak([first])
+    expect(first.asked).toHaveLength(1)
+    expect(failure).toBe('voice_lost')
+    expect(remedies).toEqual(['gave-up'])
+  })
+
+  it('and the next one too: both are asked twice, then it is over', async () => {
+    const [first, second] = [voice('a', [0, 0]), voice('b', [0, 0])]
+    const { failure, remedies } = await speak([first, second])
+    expect(remedies).toEqual(['asked-again', 'next-voice', 'asked-again', 'gave-up'])
+    expect(failure).toBe('voice_lost')
+  })
+})

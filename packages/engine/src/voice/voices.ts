@@ -1,0 +1,88 @@
+import { type Ms, ParleyError, samplesToMs, type Time } from '@parley/kernel'
+import type { SpeechChunk } from '@parley/providers'
+import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
+
+/** A voice failed; what is done about it. */
+export interface VoiceTrouble {
+  readonly error: ParleyError
+  /** `gave-up`: no voice is left. */
+  readonly remedy: 'asked-again' | 'next-voice' | 'gave-up'
+}
+
+/**
+ * The voices of a call, in order of preference. One that fails is asked once more where nothing of the sentence was
+ * heard and it may work; then the next one takes over, for the rest of the call, at the word where the other broke off.
+ */
+export class Voices {
+  readonly #choices: readonly VoiceChoice[]
+  readonly #time: Time
+  readonly #onTrouble: (trouble: VoiceTrouble) => void
+  #current = 0
+
+  /** `choices`: at least one. */
+  constructor(choices: readonly VoiceChoice[], time: Time, onTrouble: (trouble: VoiceTrouble) => void) {
+    this.#choices = choices
+    this.#time = time
+    this.#onTrouble = onTrouble
+  }
+
+  /** Audio of one sentence; throws the last voice's `ParleyError`. Ends at once, without an error, when `signal` aborts. */
+  async *render(text: string, speed: number, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
+    const progress = new Progress(text)
+    for (let attempt = 1; ; attempt++) {
+      const choice = this.#choices[this.#current]!
+      const heardBefore = progress.ms
+      try {
+        for await (const chunk of renderSentence(progress.rest(), choice, speed, this.#time, signal))
+          yield progress.add(chunk, heardBefore)
+        return
+      } catch (cause) {
+        if (signal.aborted) return
+        const error = voiceError(cause)
+        if (!this.#recovers(error, attempt, progress.ms > heardBefore)) throw error
+        if (this.#choices[this.#current] !== choice) attempt = 0
+      }
+    }
+  }
+
+  #recovers(error: ParleyError, attempt: number, wasHeard: boolean): boolean {
+    const asksAgain = attempt === 1 && !wasHeard && error.retryable
+    const hasNext = this.#current + 1 < this.#choices.length
+    if (!asksAgain && hasNext) this.#current++
+    const remedy = asksAgain ? 'asked-again' : hasNext ? 'next-voice' : 'gave-up'
+    this.#onTrouble({ error, remedy })
+    return remedy !== 'gave-up'
+  }
+}
+
+/** How much of a sentence was rendered, by whatever voice. */
+class Progress {
+  readonly #tokens: readonly string[]
+  #words = 0
+  /** Words of this rendering begin at this token. */
+  #from = 0
+  ms: Ms = 0
+
+  constructor(text: string) {
+    this.#tokens = text.split(/\s+/)
+  }
+
+  /** What is still to be said: from the word that was cut on; all of it where the voice did not tell its words. */
+  rest(): string {
+    this.#from = Math.min(Math.max(0, this.#words - 1), this.#tokens.length - 1)
+    this.#words = this.#from
+    return this.#tokens.slice(this.#from).join(' ')
+  }
+
+  /** Words are counted and timed over the whole sentence. */
+  add(chunk: SpeechChunk, heardBefore: Ms): SpeechChunk {
+    this.ms += samplesToMs(chunk.samples.length)
+    this.#words += chunk.words.length
+    if (heardBefore === 0) return chunk
+    return { ...chunk, words: chunk.words.map(word => ({ ...word, startMs: word.startMs + heardBefore })) }
+  }
+}
+
+function voiceError(cause: unknown): ParleyError {
+  return cause instanceof ParleyError ? cause : new ParleyError('voice_failed', 'the voice failed', { cause })
+}

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { type Ms, type Random, randomBelow, SeededRandom, systemTime, type Time } from '@parley/kernel'
 import { FakeAnswer } from './fake-answer.ts'
 import type { FakeStep, FakeStyle } from './fake-step.ts'
@@ -44,6 +44,11 @@ export class OpenAiFake {
   readonly #scripts: (readonly FakeStep[])[] = []
   #givenUp = 0
   #connections = 0
+  #underWay = 0
+  #breaksKept = false
+  #brokenKept = 0
+  /** Connections that had a request before. */
+  readonly #kept = new WeakSet<Socket>()
 
   private constructor(options: OpenAiFakeOptions) {
     this.#options = options
@@ -81,14 +86,24 @@ export class OpenAiFake {
     return this.#connections
   }
 
+  /** No answer is under way. */
+  get isIdle(): boolean {
+    return this.#underWay === 0
+  }
+
+  /** Kept connections that `breakNextKept` closed. */
+  get brokenKept(): number {
+    return this.#brokenKept
+  }
+
   /** For the next request that has none yet. */
   script(...steps: readonly FakeStep[]): void {
     this.#scripts.push(steps)
   }
 
-  /** Closes connections that wait for a request, as services do after a while. */
-  closeIdleConnections(): void {
-    this.#server.closeIdleConnections()
+  /** The next request that comes over a connection which was kept finds it closed, as if the service had just done so. */
+  breakNextKept(): void {
+    this.#breaksKept = true
   }
 
   async close(): Promise<void> {
@@ -97,6 +112,16 @@ export class OpenAiFake {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isKept = this.#kept.has(request.socket)
+    this.#kept.add(request.socket)
+    if (isKept && this.#breaksKept) {
+      this.#breaksKept = false
+      this.#brokenKept++
+      request.socket.destroy()
+      return
+    }
+    this.#underWay++
+    response.once('close', () => this.#underWay--)
     const body = await bodyOf(request)
     const steps = this.#scripts.shift() ?? this.#options.otherwise ?? HELLO
     const authorization = request.headers.authorization ?? null

@@ -1,0 +1,204 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { GenerationEvent } from '../language-model/language-model.ts'
+import { AnswerBytes } from './answer-bytes.ts'
+
+function chunk(delta: object, finish_reason: string | null = null): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+}
+
+/** The events of an answer whose bytes come in pieces of these lengths. */
+function read(text: string, lengths: readonly number[] = []): GenerationEvent[] {
+  const bytes = Buffer.from(text, 'utf8')
+  const answer = new AnswerBytes()
+  const events: GenerationEvent[] = []
+  let at = 0
+  for (let i = 0; at < bytes.length; i++) {
+    const length = lengths.length === 0 ? bytes.length : Math.max(1, lengths[i % lengths.length]!)
+    events.push(...answer.push(bytes.subarray(at, at + length)))
+    at += length
+  }
+  return [...events, ...answer.end(), ...answer.answer.end()]
+}
+
+const said = (events: readonly GenerationEvent[]) =>
+  events.map(event => (event.type === 'text' ? event.delta : '')).join('')
+const calls = (events: readonly GenerationEvent[]) =>
+  events.flatMap(event => (event.type === 'tool-call' ? [[event.call.name, event.arguments]] : []))
+
+const STREAM = `\ufeff: hello\r\n\r\n${chunk({ role: 'assistant', content: 'Señora, ' })}${chunk({ content: '20 °C 🌞' })}${chunk(
+  {
+    tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'weather', arguments: '{"city":"Á' } }],
+  },
+)}${chunk({ tool_calls: [{ index: 0, function: { arguments: 'vila"}' } }] })}${chunk({}, 'tool_calls')}data: [DONE]\n\n`
+
+describe('an answer in bytes', () => {
+  it('is the same wherever it is cut, inside characters and lines too', () => {
+    const whole = read(STREAM)
+    expect(said(whole)).toBe('Señora, 20 °C 🌞')
+    expect(calls(whole)).toEqual([['weather', { city: 'Ávila' }]])
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }), lengths => {
+        expect(read(STREAM, lengths)).toEqual(whole)
+      }),
+    )
+  })
+
+  it.each([
+    [
+      'a last event without a blank line',
+      `${chunk({ content: 'Hi' })}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}`,
+    ],
+    ['events without blank lines between', `${chunk({ content: 'Hi' }).trim()}\n${chunk({}, 'stop').trim()}\n\n`],
+    ['no reason but [DONE]', `${chunk({ content: 'Hi' })}data: [DONE]\n\n`],
+    ['a reason of its own', `${chunk({ content: 'Hi' })}${chunk({}, 'eos_token')}`],
+    ['text in parts', `${chunk({ content: [{ type: 'text', text: 'Hi' }] })}${chunk({}, 'stop')}`],
+    ['no index', 'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'],
+    [
+      'events of other choices',
+      `data: {"choices":[{"index":1,"delta":{"content":"No"}}]}\n\n${chunk({ content: 'Hi' }, 'stop')}`,
+    ],
+    [
+      'events that hold nothing',
+      `data: {}\n\ndata: {"choices":null}\n\nevent: ping\n\n${chunk({ content: 'Hi' }, 'stop')}`,
+    ],
+    ['one document', '  {"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}'],
+  ])('is understood with %s', (_name, text) => {
+    const events = read(text)
+    expect(said(events)).toBe('Hi')
+    expect(events.at(-1)).toEqual({ type: 'finished', reason: 'stop' })
+  })
+
+  it.each([
+    ['max_tokens', 'length'],
+    ['content_filter', 'content-filter'],
+    ['stop_sequence', 'stop'],
+  ])('that ends with "%s" ends with %s', (reason, expected) => {
+    expect(read(chunk({ content: 'Hi' }, reason)).at(-1)).toEqual({ type: 'finished', reason: expected })
+  })
+
+  it('tells usage once, the last that came', () => {
+    const usage = (input: number) =>
+      `data: {"choices":[],"usage":{"prompt_tokens":${input},"completion_tokens":-1}}\n\n`
+    const events = read(`${usage(3)}${chunk({ content: 'Hi' }, 'stop')}${usage(5)}`)
+    expect(events.filter(event => event.type === 'usage')).toEqual([
+      { type: 'usage', inputTokens: 5, outputTokens: 0, cachedInputTokens: 0 },
+    ])
+  })
+
+  it.each([
+    ['broke off', chunk({ content: 'It' }), 'model_unreachable'],
+    ['is a web page', '<html>Welcome</html>', 'model_unreachable'],
+    ['is no JSON', 'data: {"choices"\n\n', 'model_failed'],
+    ['holds an error', 'data: {"error":{"message":"boom","code":500}}\n\n', 'model_failed'],
+    ['holds an error about load', 'data: {"error":{"message":"x","type":"overloaded_error"}}\n\n', 'model_busy'],
+    ['holds an error as a text', '{"error":"the context length is exceeded"}', 'prompt_too_long'],
+  ])('that %s is an error', (_name, text, code) => {
+    expect(() => read(text)).toThrow(expect.objectContaining({ name: 'ParleyError', code }))
+  })
+
+  it('has an end, in its lines and as a whole', () => {
+    const tooLong = expect.objectContaining({ code: 'model_failed', message: expect.stringContaining('too long') })
+    const line = new AnswerBytes()
+    const endless = Buffer.from(`data: ${'a'.repeat(100_000)}`)
+    expect(() => {
+      for (let i = 0; i < 20; i++) line.push(i === 0 ? endless : endless.subarray(6))
+    }).toThrow(tooLong)
+    const comments = new AnswerBytes()
+    const comment = Buffer.from(`: ${'a'.repeat(1_000_000)}\n`)
+    expect(() => {
+      for (let i = 0; i < 20; i++) comments.push(comment)
+    }).toThrow(tooLong)
+  })
+
+  it('never fails otherwise than with an error of ours, whatever came', () => {
+    const piece = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc
+        .constantFrom('data:', 'data: ', '\n', '\r', '\n\n', '{', '}', '[DONE]', '{"choices":[', '"delta":', 'null')
+        .map(Buffer.from),
+      fc.json({ maxDepth: 4 }).map(json => Buffer.from(`data: ${json}\n\n`)),
+      fc.json({ maxDepth: 3 }).map(json => Buffer.from(`data: {"choices":[{"delta":{"tool_calls":[${json}]}}]}\n\n`)),
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), pieces => {
+        const answer = new AnswerBytes()
+        try {
+          for (const bytes of pieces) answer.push(bytes)
+          answer.end()
+          answer.answer.end()
+        } catch (error) {
+          expect(error).toMatchObject({ name: 'ParleyError' })
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('tool calls, however they are numbered', () => {
+  const call = (members: object) => chunk({ tool_calls: [members] })
+  const fn = (name: string | undefined, text: unknown) => ({
+    function: { ...(name !== undefined && { name }), arguments: text },
+  })
+  const both = [
+    ['weather', { city: 'Oslo' }],
+    ['weather', { city: 'Lima' }],
+  ]
+
+  it.each([
+    [
+      'all with index 0',
+      [
+        call({ index: 0, id: 'a', ...fn('weather', '{"city":"Oslo"}') }),
+        call({ index: 0, id: 'b', ...fn('weather', '{"city":"Lima"}') }),
+      ],
+    ],
+    [
+      'without an index',
+      [
+        call({ id: 'a', ...fn('weather', '{"city":') }),
+        call(fn(undefined, '"Oslo"}')),
+        call({ id: 'b', ...fn('weather', '{"city":"Lima"}') }),
+      ],
+    ],
+    ['without index and id', [call(fn('weather', '{"city":"Oslo"}')), call(fn('weather', '{"city":"Lima"}'))]],
+    [
+      'in one lump',
+      [
+        chunk({
+          tool_calls: [
+            { index: 0, id: 'a', ...fn('weather', '{"city":"Oslo"}') },
+            { index: 1, id: 'b', ...fn('weather', '{"city":"Lima"}') },
+          ],
+        }),
+      ],
+    ],
+    [
+      'with arguments as an object',
+      [call({ index: 0, ...fn('weather', { city: 'Oslo' }) }), call({ index: 1, ...fn('weather', { city: 'Lima' }) })],
+    ],
+    [
+      'with names that come late',
+      [
+        call({ index: 0, id: 'a' }),
+        call({ index: 0, ...fn(undefined, '{"city":') }),
+        call({ index: 0, ...fn('weather', '"Oslo"}') }),
+        call({ index: 1, id: 'b', ...fn('weather', '{"city":"Lima"}') }),
+      ],
+    ],
+  ])('are told apart %s', (_name, chunks) => {
+    const events = read(`${chunks.join('')}${chunk({}, 'stop')}`)
+    expect(calls(events)).toEqual(both)
+    expect(events.at(-1)).toEqual({ type: 'finished', reason: 'tool-calls' })
+    const ids = events.flatMap(event => (event.type === 'tool-call' ? [event.call.id] : []))
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  it('are understood in the old form of a single one', () => {
+    const events = read(
+      `${chunk({ function_call: { name: 'weather', arguments: '{"city":' } })}${chunk({ function_call: { arguments: '"Oslo"}' } })}${chunk({}, 'function_call')}`,
+    )
+    expect(calls(events)).toEqual([['weather', { city: 'Oslo' }]])
+  })
+})

@@ -1,0 +1,56 @@
+import { ParleyError } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { failureOf, retryAfterMs } from './chat-failure.ts'
+
+const vendor = (code: string, message = 'something') => JSON.stringify({ error: { message, type: 't', code } })
+
+describe('what a service answers instead', () => {
+  it.each([
+    [401, vendor('invalid_api_key'), 'model_refused', false],
+    [403, '', 'model_refused', false],
+    [402, '', 'model_refused', false],
+    [429, vendor('rate_limit_exceeded'), 'model_busy', true],
+    [429, vendor('insufficient_quota'), 'model_refused', false],
+    [400, vendor('content_filter'), 'model_refused', false],
+    [400, vendor('context_length_exceeded'), 'prompt_too_long', false],
+    [400, vendor('', "This model's maximum context length is 8192 tokens."), 'prompt_too_long', false],
+    [
+      400,
+      '{"error":{"code":400,"message":"the request exceeds the available context size"}}',
+      'prompt_too_long',
+      false,
+    ],
+    [413, '<html>', 'prompt_too_long', false],
+    [400, vendor('invalid_request_error'), 'model_failed', false],
+    [422, '{"detail":"bad"}', 'model_failed', false],
+    [404, '{"error":"model \'x\' not found"}', 'model_failed', false],
+    [301, '', 'model_failed', false],
+    [500, '', 'model_failed', true],
+    [502, '<html>', 'model_unreachable', true],
+    [503, '', 'model_busy', true],
+    [504, '', 'model_unreachable', true],
+    [529, vendor('overloaded_error'), 'model_busy', true],
+  ])('%i %s means %s', (status, body, code, retryable) => {
+    expect(failureOf(status, body, undefined)).toMatchObject({ code, retryable })
+  })
+
+  it('tells how long to leave it alone', () => {
+    const told = (header: string | undefined) => retryAfterMs(failureOf(429, '', header))
+    expect(told('20')).toBe(20_000)
+    expect(told(' 1.5 ')).toBe(1500)
+    expect(told('999999999')).toBe(3_600_000)
+    expect(told(undefined)).toBeNull()
+    expect(told('Wed, 21 Oct 2015 07:28:00 GMT')).toBeNull()
+    expect(retryAfterMs(new ParleyError('model_busy', 'of somebody else'))).toBeNull()
+    expect(retryAfterMs('nothing')).toBeNull()
+  })
+
+  it('never repeats what the service wrote', () => {
+    const error = failureOf(
+      400,
+      vendor('odd code with sk-secret', 'Your prompt "my name is Ada" with sk-secret'),
+      undefined,
+    )
+    expect(`${error.message} ${error.stack} ${(error.cause as Error).message}`).not.toMatch(/sk-secret|Ada/)
+  })
+})

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { chatRequest } from './chat-request.ts'
+
+const options = { model: 'm', cap: 'max_tokens' } as const
+
+describe('a request in the words of the service', () => {
+  it('has the conversation, with tool calls and what came of them', () => {
+    const body = chatRequest(
+      {
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Weather?' },
+          {
+            role: 'assistant',
+            content: '',
+            toolCalls: [{ id: 'a', name: 'weather', argumentsText: '{"city":"Oslo"}' }],
+          },
+          { role: 'tool', toolCallId: 'a', content: 'sunny' },
+          { role: 'assistant', content: 'Sunny.', toolCalls: [{ id: 'b', name: 'weather', argumentsText: '{"ci' }] },
+        ],
+        temperature: 0,
+        maxOutputTokens: 50,
+      },
+      options,
+    )
+    expect(body).toEqual({
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Weather?' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } }],
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'sunny' },
+        {
+          role: 'assistant',
+          content: 'Sunny.',
+          tool_calls: [{ id: 'b', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+        },
+      ],
+      temperature: 0,
+      max_tokens: 50,
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+  })
+
+  it('declares tools and which of them to choose', () => {
+    const tools = [{ name: 'weather', description: 'The weather', parameters: { type: 'object' } }]
+    const messages = [{ role: 'user', content: 'Hi' }] as const
+    expect(chatRequest({ messages, tools, toolChoice: { name: 'weather' } }, options)).toMatchObject({
+      tools: [{ type: 'function', function: tools[0] }],
+      tool_choice: { type: 'function', function: { name: 'weather' } },
+    })
+    expect(chatRequest({ messages, tools }, options)).toMatchObject({ tool_choice: 'auto' })
+    expect(chatRequest({ messages, tools: [], toolChoice: 'required' }, options)).not.toHaveProperty('tool_choice')
+  })
+
+  it('leaves the brief out', () => {
+    const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
+    expect(JSON.stringify(chatRequest({ messages: [], brief }, options))).not.toContain('decide')
+  })
+})

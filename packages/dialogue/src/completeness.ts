@@ -35,7 +35,8 @@ export function completeness(words: readonly string[], lexicons: readonly Lexico
   if (mark !== 'stop' && lexicon.fillers.lengthAtEnd(tokens) > 0 && lexicon.closers.lengthAtEnd(tokens) === 0)
     return FILLER
   const run = runScore(tokens, lexicon)
-  if (run !== null) return mark === 'stop' ? (run + FULL_STOP) / 2 : run
+  // Recognisers set a full stop after each group of a number that is dictated; after a quantity it means what it says.
+  if (run !== null) return mark !== 'stop' ? run : run === QUANTITY ? FULL_STOP : (run + FULL_STOP) / 2
   const byWords = wordScore(tokens, lexicon, isWhole)
   if (mark === 'stop') return byWords <= DANGLING ? WEAKLY_DANGLING : FULL_STOP
   if (mark === 'comma') return Math.min(byWords, COMMA)

@@ -4,13 +4,12 @@ export const SPANISH: LexiconData = {
   language: 'es',
   dangling: `y e o u pero ni que porque aunque si cuando donde mientras hasta desde de del a al en con sin por para sobre entre
     hacia según durante contra tras ante bajo el la los las un una unos unas lo mi mis tu su sus nuestro nuestra nuestros
-    nuestras ese aquel aquella cada otro otra algún ningún muy tan se me te le les nos yo él ella ellos nosotros
-    además sino como cuyo cuya cual primer gran`,
+    nuestras ese aquel aquella cada algún ningún muy tan se me te le les nos además sino como cuyo cuya cual primer gran`,
   weaklyDangling: `es son era eran fue fueron está están estoy estaba estaban soy somos ser estar hay había tengo tiene tienes
     tenemos tienen quiero quisiera quiere quería queremos necesito necesita necesitaba necesitamos puedo puede podría
     podemos voy va vamos van iba he ha han hemos habría llamo llama gustaría creo pienso espero busco dice dijo dicen
     hacer tener poder debe debo dar ver ir saber decir número nombre esta este eso más menos todo toda todos todas solo
-    señor señora doctor doctora calle avenida don doña`,
+    yo él ella ellos ellas nosotros nosotras ustedes usted otro otra señor señora doctor doctora calle avenida don doña`,
   fillers: `eh; ehh; em; emm; este; esto; mm; mmm; ah; pues; bueno; o sea; es que; digamos; entonces; y entonces; y pues
     así que; a ver; la verdad; cómo se dice; cómo se llama; cómo le digo; por ejemplo; en fin; y bueno; y este`,
   hesitations: `déjame ver; déjeme ver; déjame pensar; déjeme pensar; déjame mirar; déjeme mirar; déjeme buscar; déjame buscar

@@ -1,6 +1,6 @@
 import { HttpActions, judgeDestination, MemoryLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
-import { languageOf, type VoiceAgent } from '@parley/engine'
+import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import type { Instruction, ModelRef, Plan, Providers } from '@parley/flow'
 import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
 import {
@@ -81,6 +81,8 @@ export class Services {
       voice,
       recogniser,
       voiceId: voiceId ?? tts.voiceId ?? null,
+      fallbackVoices: await this.#fallbackVoices(plan),
+      ...(await this.#lastResort(languageOf({ plan, voice }))),
       model: ref => (ref === null ? own : this.#model(ref.model)),
       ledger: () => new MemoryLedger({ random: systemRandom, wallClock: Date.now }),
       actions: ledger =>
@@ -100,6 +102,28 @@ export class Services {
   async close(): Promise<void> {
     const all = [...this.#voices, ...this.#recognisers, this.#rules, ...this.#chats.values(), this.#egress]
     await Promise.all(all.map(service => service.close()))
+  }
+
+  /** `provider/model`, or `provider/model:voice`; one that is not ready is left out: it could not take over. */
+  async #fallbackVoices(plan: Plan): Promise<VoiceChoice[]> {
+    const choices: VoiceChoice[] = []
+    for (const id of plan.settings.fallbackVoiceIds) {
+      const [service, voiceId] = id.split(':', 2)
+      const voice = this.voice(service!)
+      const language = languageOf({ plan, voice })
+      if ((await voice.readiness(language)) === null) choices.push({ voice, language, voiceId: voiceId ?? null })
+    }
+    return choices
+  }
+
+  /** A voice on this machine says sorry when all others are gone. */
+  async #lastResort(language: string): Promise<Pick<VoiceAgent, 'lastResort'>> {
+    for (const id of ['local/flite', 'local/espeak-ng']) {
+      const voice = this.voice(id)
+      if (!voice.languages.includes(language.split('-')[0]!)) continue
+      if ((await voice.readiness(language)) === null) return { lastResort: { voice, language, voiceId: null } }
+    }
+    return {}
   }
 
   #model({ provider, model_id: id }: ModelRef['model']): LanguageModel {

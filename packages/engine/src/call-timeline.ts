@@ -19,8 +19,9 @@ export class CallTimeline {
     this.#onItem = onItem
   }
 
-  add(fact: TimelineFact): void {
-    const item = this.#recorder.record(fact)
+  /** `offsetMs`: where it lies on the call's clock; default now. */
+  add(fact: TimelineFact, offsetMs?: Ms): void {
+    const item = this.#recorder.record(fact, offsetMs)
     this.items.push(item)
     this.#onItem(item)
   }

@@ -20,6 +20,7 @@ import type { TextToSpeech } from '@parley/providers'
 import type { Attendant, AttendedCall } from './attendant.ts'
 import { Call, type CallEvent } from './call.ts'
 import { CallRates, type TrunkRate } from './call-rate.ts'
+import { e164Digits } from './called-number.ts'
 import { KnownPeers } from './known-peers.ts'
 import { LineTest } from './line-test.ts'
 import { Pump } from './pump.ts'
@@ -240,7 +241,13 @@ function callFacts(agent: VoiceAgent, leg: CallLeg): CallFacts {
     agent_id: agent.agentId,
     agent_version: agent.agentVersion,
     channel: 'phone',
-    from_number: from,
-    to_number: to,
+    from_number: asE164(from),
+    to_number: asE164(to),
   }
+}
+
+/** What is no number stays here: the user part of a way in is its token. */
+function asE164(user: string | null): string | null {
+  const digits = user === null ? null : e164Digits(user)
+  return digits === null ? null : `+${digits}`
 }

@@ -36,7 +36,11 @@ export async function serve(args: string[]): Promise<number> {
     },
   })
   const uri = (way: WayIn) => `sip:${way.route.token}@${settings.sipDomain}:${engine.station.port('tls')};transport=tls`
-  await announce(settings, ways.map(way => [way.about, uri(way)] as const), identity.authorityFile)
+  await announce(
+    settings,
+    ways.map(way => [way.about, uri(way)] as const),
+    identity.authorityFile,
+  )
   const unwatch = watchIdentity(identity, engine.station, line => process.stdout.write(`${line}\n`))
   const signal = await nextSignal()
   process.stdout.write(`${signal}: ending ${engine.calls.size} calls\n`)

@@ -6,6 +6,7 @@ import {
   type Ms,
   type ParleyError,
   type Random,
+  type Samples,
   type Time,
   type Timer,
   type UnixMs,
@@ -60,6 +61,7 @@ export class VoiceConversation implements Attendant {
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
   #connected = false
+  #callerIsThere = false
   #stopped = false
   #lastWords: LastWords | null = null
 
@@ -128,7 +130,7 @@ export class VoiceConversation implements Attendant {
       case 'answered':
         return this.#onAnswered()
       case 'first-packet':
-        return this.#connect()
+        return this.#onFirstPacket(event.atSample)
       case 'digit':
         this.#digits += event.digit
         return this.#driver.handle({ type: 'digit', digit: event.digit })
@@ -191,6 +193,15 @@ export class VoiceConversation implements Attendant {
   #onAnswered(): void {
     const { time } = this.#options
     this.#connecting = time.at(time.now() + FIRST_PACKET_PATIENCE_MS, () => this.#connect())
+    if (this.#callerIsThere) this.#connect()
+  }
+
+  /** Of a call that comes in, the first packet may overtake the ACK. Of one that goes out, it may be early media. */
+  #onFirstPacket(atSample: Samples): void {
+    const { line, time } = this.#options
+    this.#clock.observe(time.now(), atSample)
+    this.#callerIsThere = line.leg.direction === 'inbound'
+    this.#connect()
   }
 
   /** The far end can hear: it was heard itself, or has had the time for it. Early media counts for nothing. */
@@ -258,7 +269,7 @@ export class VoiceConversation implements Attendant {
       case 'busy':
         return this.#driver.handle({ type: 'agent-busy', busy: event.busy })
       case 'fact':
-        return this.#timeline.add(event.fact)
+        return this.#timeline.add(event.fact, event.offset_ms)
       case 'ended':
         return this.#onEnded(event)
     }

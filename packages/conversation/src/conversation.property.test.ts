@@ -202,6 +202,7 @@ function expectOrder(talk: HeardTalk): void {
     if (hasEnded)
       expect(event.type === 'fact' ? event.fact.kind : event.type).toMatch(/^(action|utterance|interruption)$/)
     if (event.type === 'ended') hasEnded = true
+    if (event.type === 'ended' && event.ended_by === 'agent') expect(talk.saidAtEnd).toEqual([])
     if (event.type === 'speech') {
       expect(state.has(event.speech_id)).toBe(false)
       state.set(event.speech_id, 'open')

@@ -11,6 +11,7 @@ import type { Speech } from './speeches.ts'
 const DEFAULT_EVENT_MS: Ms = 10_000
 const DEFAULT_ANSWER_MS: Ms = 60_000
 const MOST_FAILURES_IN_A_ROW = 3
+const PROVIDER_FAILED = 'provider_failed'
 
 type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, unknown>>) => void
 
@@ -69,12 +70,19 @@ export class ModelTurns {
     if (isOvertaken || !isTalking()) return
     this.#take(end)
     if (!isTalking()) return
-    const awaitsWords = options.mode.hasCaller && !hasCalled && prompt.reason !== 'during_execution'
-    if (end.failure !== null && awaitsWords && !this.#hasApologised) {
-      this.#hasApologised = true
-      speak(this.#with, null, prompt.node_id, apology(languageOf(options.plan)))
+    const awaitsWords = !hasCalled && prompt.reason !== 'during_execution'
+    if (end.failure !== null && awaitsWords) {
+      // A task has nobody who would ask again: without its words it is not done.
+      if (!options.mode.hasCaller) return this.#with.end('error', 'system', PROVIDER_FAILED)
+      this.#apologise(prompt.node_id)
     }
     feed(this.#with, { type: 'chosen', request_id: prompt.request_id, choice_id: end.chosen })
+  }
+
+  #apologise(nodeId: string): void {
+    if (this.#hasApologised) return
+    this.#hasApologised = true
+    speak(this.#with, null, nodeId, apology(languageOf(this.#with.options.plan)))
   }
 
   /** It is done: what has no words yet need not be said any more, and must not hold up what comes next. */
@@ -119,7 +127,7 @@ export class ModelTurns {
       return
     }
     onFact({ kind: 'error', code: failure.code, message: failure.message })
-    if (++this.#failuresInARow >= MOST_FAILURES_IN_A_ROW) end('error', 'system', 'provider_failed')
+    if (++this.#failuresInARow >= MOST_FAILURES_IN_A_ROW) end('error', 'system', PROVIDER_FAILED)
   }
 
   #setting(globalPrompt: string): Setting {

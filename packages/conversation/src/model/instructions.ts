@@ -79,7 +79,7 @@ function step({ type, text }: Instruction): string {
   if (text.trim() === '') return ''
   return type === 'prompt'
     ? `Your present step:\n${text}`
-    : `Your present step is to say this; what of it the caller heard stands in the conversation:\n${text}`
+    : `Your present step was to say this, once; what the caller heard of it stands in the conversation:\n${text}`
 }
 
 function now({ currentTime }: Setting): string {

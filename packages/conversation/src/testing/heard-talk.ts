@@ -21,6 +21,8 @@ export class HeardTalk {
   readonly speaking: Spoken[] = []
   /** What is heard of a speech that is withdrawn while it is spoken; null: it is reported by hand. */
   heardWhenWithdrawn: string | null = ''
+  /** What was being said when it ended. */
+  saidAtEnd: string[] = []
   #lines: string[] = []
 
   constructor(plan: Plan, rest: StageOptions = {}) {
@@ -120,6 +122,7 @@ export class HeardTalk {
         this.#lines.push(...lineOf(event.fact))
         return
       case 'ended':
+        this.saidAtEnd = this.saying
         this.#lines.push(`ended: ${event.outcome} by ${event.ended_by}${event.code === null ? '' : ` ${event.code}`}`)
         return
       default:

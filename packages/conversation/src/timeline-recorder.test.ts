@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { TimelineRecorder } from './timeline-recorder.ts'
+
+describe('a timeline', () => {
+  it('counts its items from 1 and places them on both clocks', () => {
+    let offset: number | null = null
+    const recorder = new TimelineRecorder(
+      () => Date.UTC(2026, 0, 5, 9, 30, 0, 250),
+      () => offset,
+    )
+    const first = recorder.record({ kind: 'hold', held: true })
+    offset = 1200
+    const second = recorder.record({ kind: 'hold', held: false })
+    const third = recorder.record({ kind: 'digits', direction: 'in', digits: '1' }, 1100)
+    expect([first, second, third]).toEqual([
+      { seq: 1, at: '2026-01-05T09:30:00.250Z', offset_ms: null, kind: 'hold', held: true },
+      { seq: 2, at: '2026-01-05T09:30:00.250Z', offset_ms: 1200, kind: 'hold', held: false },
+      { seq: 3, at: '2026-01-05T09:30:00.250Z', offset_ms: 1100, kind: 'digits', direction: 'in', digits: '1' },
+    ])
+  })
+})

@@ -27,6 +27,7 @@ export interface Conversation {
 
 const MOST_MESSAGES = 400
 const MOST_CHARACTERS = 8192
+const MOST_OF_A_RESULT = 32_768
 
 /** Reads the newest messages; texts are cut at 8192 characters. */
 export function conversationIn(messages: readonly ChatMessage[]): Conversation {
@@ -37,7 +38,8 @@ export function conversationIn(messages: readonly ChatMessage[]): Conversation {
   let calls: { name: string; argumentsText: string }[] = []
   let agent = ''
   for (const message of messages.slice(-MOST_MESSAGES)) {
-    const content = message.content.slice(0, MOST_CHARACTERS)
+    const most = message.role === 'tool' ? MOST_OF_A_RESULT : MOST_CHARACTERS
+    const content = message.content.slice(0, most)
     if (message.role === 'user') {
       open = { ...callerTurn(content), agent }
       exchanges.unshift(open)

@@ -9,7 +9,7 @@ import { digitsToPress } from './menu.ts'
 import { propertiesOf } from './property.ts'
 import { replyTo } from './reply.ts'
 import { questionsIn } from './speech/instruction.ts'
-import { resultAsText } from './tool-result.ts'
+import { toolResult } from './tool-result.ts'
 import { useTool } from './tools.ts'
 import { type Turn, understand } from './turn.ts'
 
@@ -96,13 +96,14 @@ function answerOf(exchange: { caller: string; digits: string | null; agent: stri
 
 function resultOf({ result }: Conversation, language: Language): Answer | null {
   if (result === null) return null
-  const { text, failed } = resultAsText(result)
+  const { text, state } = toolResult(result, language)
+  if (state === 'running') return null
   const told = understand(text, null, language)
   const turn: Turn = {
     ...told,
     polarity: null,
     plain: false,
-    concepts: new Set([...told.concepts, failed ? ('failed' as const) : ('succeeded' as const)]),
+    concepts: new Set([...told.concepts, state]),
   }
   return { turn, question: null }
 }

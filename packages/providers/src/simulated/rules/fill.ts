@@ -38,8 +38,9 @@ function fillFrom(schema: Schema, evidence: readonly Evidence[], filling: Fillin
   const values: [string, unknown][] = []
   const missing: Property[] = []
   const fresh: string[] = []
+  const relevances = new Map(properties.map(property => [property, evidence.map(piece => relevance(piece, property))]))
   for (const property of properties) {
-    const found = findValue(property, properties, evidence, filling)
+    const found = findValue(property, relevances, evidence, filling)
     if (found !== null) values.push([property.name, found.value])
     else if (property.required) missing.push(property)
     if (found?.turn === 0) fresh.push(property.name)
@@ -55,7 +56,7 @@ interface Found {
 
 function findValue(
   property: Property,
-  siblings: readonly Property[],
+  relevances: ReadonlyMap<Property, readonly number[]>,
   evidence: readonly Evidence[],
   filling: Filling,
 ): Found | null {
@@ -63,11 +64,12 @@ function findValue(
   if (property.kind === 'object') return objectIn(property, evidence, filling)
   // A member of an enum tells by itself whose it is.
   const unique = property.kind === 'enum' || property.kind === 'list'
+  const siblings = [...relevances.keys()]
   const rivals = unique ? [] : siblings.filter(other => other !== property && other.kind === property.kind)
   for (const [turn, piece] of evidence.entries()) {
-    const relevant = relevance(piece, property)
+    const relevant = relevances.get(property)![turn]!
     // An answer to the question for another value of the same kind.
-    if (rivals.some(rival => relevance(piece, rival) > relevant)) continue
+    if (rivals.some(rival => relevances.get(rival)![turn]! > relevant)) continue
     const taken = property.kind === 'number' ? spansOf(siblings, piece, filling.language) : []
     const { language, today } = filling
     const value = readValue(property, piece, { asked: relevant > 0, language, today, taken })

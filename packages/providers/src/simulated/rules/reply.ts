@@ -2,7 +2,7 @@ import type { GenerationBrief } from '../../language-model/language-model.ts'
 import type { Conversation } from './conversation.ts'
 import type { Language } from './language.ts'
 import { questionsIn, type Speech, speechOf } from './speech/instruction.ts'
-import { resultInWords } from './tool-result.ts'
+import { toolResult } from './tool-result.ts'
 import { understand } from './turn.ts'
 
 type ReplyBrief = Extract<GenerationBrief, { purpose: 'reply' }>
@@ -14,6 +14,7 @@ interface Phrases {
   readonly sayAgain: string
   readonly stillThere: string
   readonly done: string
+  readonly failed: string
   readonly anythingElse: string
   readonly welcome: string
   readonly hello: string
@@ -27,6 +28,7 @@ const PHRASES: Readonly<Record<Language, Phrases>> = {
     sayAgain: 'Could you say it again?',
     stillThere: 'Are you still there?',
     done: 'That is done.',
+    failed: 'I am sorry, that did not work.',
     anythingElse: 'Can I help you with anything else?',
     welcome: 'You are welcome.',
     hello: 'Hello.',
@@ -38,6 +40,7 @@ const PHRASES: Readonly<Record<Language, Phrases>> = {
     sayAgain: '¿Puede repetirlo?',
     stillThere: '¿Sigue ahí?',
     done: 'Ya está hecho.',
+    failed: 'Lo siento, no ha podido ser.',
     anythingElse: '¿Puedo ayudarle en algo más?',
     welcome: 'De nada.',
     hello: 'Hola.',
@@ -56,15 +59,18 @@ export function replyTo(brief: ReplyBrief, conversation: Conversation, language:
     case 'stuck':
       return notUnderstood(speech, conversation, phrases)
     case 'tool_result':
-      return join(
-        resultInWords(conversation.result ?? '', language) ?? phrases.done,
-        afterResult(speech, conversation, phrases),
-      )
+      return join(told(conversation.result ?? '', language), afterResult(speech, conversation, phrases))
     case 'during_execution':
       return speech.sentences.length > 0 ? join(...speech.sentences) : phrases.moment
     default:
       return speech.sentences.length > 0 ? join(...speech.sentences) : phrases.help
   }
+}
+
+function told(content: string, language: Language): string {
+  const { state, speech } = toolResult(content, language)
+  const { done, failed, moment } = PHRASES[language]
+  return speech ?? { running: moment, succeeded: done, failed }[state]
 }
 
 /** A turn that leads nowhere: what is to be said here is said once; afterwards only the question is asked again. */

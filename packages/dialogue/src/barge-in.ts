@@ -1,6 +1,7 @@
 import type { Ms } from '@parley/kernel'
 import type { CallerTurns } from './caller-turns.ts'
 import { BRIDGED_MS, type CallerVoice } from './caller-voice.ts'
+import { CANDIDATE_MS } from './endpointing.ts'
 import type { HeardWords } from './heard-words.ts'
 import type { Interjection, InterjectionJudge } from './interjection.ts'
 import type { DialogueOutput } from './protocol.ts'
@@ -146,6 +147,8 @@ export class BargeIn {
     this.#deadline = noiseAt
     const quietSince = this.#turns.quietSince(now)
     if (quietSince === null) return
+    // A gap between two words is no time to ask.
+    if (now < quietSince + CANDIDATE_MS) return this.#wake(quietSince + CANDIDATE_MS)
     const answerAt = this.#turns.askForHeldBack(now, quietSince)
     const resumeAt = Math.max(quietSince + RESUME_AFTER_MS, answerAt ?? quietSince)
     if (now >= resumeAt) this.#settleDoubt(now)

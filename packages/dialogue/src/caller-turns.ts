@@ -181,11 +181,6 @@ export class CallerTurns {
     return quietSince === null ? null : quietSince + this.#silenceNeeded(quietSince, responsiveness)
   }
 
-  /** How likely the turn is over, by what was said. */
-  score(now: Ms): number {
-    return this.#ends.score(this.#silence(this.quietSince(now) ?? now))
-  }
-
   #decide(now: Ms, quietSince: Ms, responsiveness: number): void {
     const dueAt = quietSince + this.#silenceNeeded(quietSince, responsiveness)
     if (now < dueAt) {

@@ -42,6 +42,12 @@ describe('a caller who speaks while the agent does', () => {
     expect(afterBegin(call)).toEqual(['5210 duck', '5300 pause', '6300 unduck', '6300 resume'])
   })
 
+  it('has the recogniser asked only in a silence, not between two words', () => {
+    const call = interrupted(1, line => line.voice(5000, 5900).voice(6020, 6800), { hangoverMs: 80 })
+    const asked = call.outputs.filter(({ output }) => output.type === 'finalize').map(({ at }) => at - 1_000_000)
+    expect(asked).toEqual([7000])
+  })
+
   it('at sensitivity 0 is heard when the agent has finished', () => {
     const call = interrupted(0, line => {
       line.say(5000, 'wait, stop.')

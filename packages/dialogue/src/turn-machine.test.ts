@@ -215,19 +215,25 @@ describe('whatever comes in', () => {
         const backchannel = { ...OPTIONS.backchannel, enabled: true, frequency }
         const call = new ScriptedCall({ ...options, backchannel })
         let at = 0
+        let connectedAt = Number.POSITIVE_INFINITY
+        const connect = () => {
+          connectedAt = Math.min(connectedAt, call.time.now())
+          call.tell({ type: 'connected' })
+        }
         for (const [i, { input, after }] of steps.entries()) {
           at += after
           call.at(at, () => {
-            if (i === connectAfter) call.tell({ type: 'connected' })
+            if (i === connectAfter) connect()
             call.tell(placed(input, call.time.now()))
           })
         }
-        call.at(at + 1, () => call.tell({ type: 'connected' }))
+        call.at(at + 1, connect)
         call.at(at + 50_000, () => call.tell({ type: 'agent-speaking', speaking: false }))
         call.runTo(at + 300_000)
         const kinds = call.outputs.map(({ output }) => output.type)
         const isEnd = (output: DialogueOutput) =>
           output.type === 'max-duration' || (output.type === 'silence' && output.kind === 'limit')
+        expect(call.outputs.filter(({ at: when }) => when < connectedAt)).toEqual([])
         expect(call.outputs.filter(({ output }) => isEnd(output))).toHaveLength(1)
         expect(isEnd(call.outputs.at(-1)!.output)).toBe(true)
         expect(kinds.filter(type => type === 'begin').length).toBeLessThanOrEqual(1)

@@ -64,11 +64,9 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       emit({ type: 'silence', kind })
       if (kind === 'limit') this.#isOver = true
     })
-    const { enabled, frequency, words } = options.backchannel
+    const { frequency, words } = options.backchannel
     const said = words.length > 0 ? words : lexicons[0]!.agentBackchannels
-    this.#backchannel = new AgentBackchannel(enabled ? said : [], frequency, random, word =>
-      emit({ type: 'backchannel', word }),
-    )
+    this.#backchannel = new AgentBackchannel(said, frequency, random, word => emit({ type: 'backchannel', word }))
   }
 
   handle(now: Ms, input: DialogueInput): void {
@@ -93,7 +91,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     let earliest = this.#connectedAt + this.#options.maxCallDurationMs
     const parts = [this.#bargeIn, this.#turns, this.#opener, this.#digits, this.#backchannel, this.#patience]
     for (const part of parts) earliest = Math.min(earliest, part.deadline() ?? earliest)
-    return Math.min(earliest, this.#voice.noiseDeadline(this.#now) ?? earliest)
+    earliest = Math.min(earliest, this.#voice.noiseDeadline(this.#now) ?? earliest)
+    return earliest < Number.POSITIVE_INFINITY ? earliest : undefined
   }
 
   #take(now: Ms, input: DialogueInput): void {
@@ -103,7 +102,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
         break
       case 'settings':
         this.#settings = input.settings
-        this.#bargeIn.heard(now, input.settings.interruptionSensitivity)
+        this.#interject(now)
         break
       case 'voice-started':
         this.#voiceStarted(onTheClock(now, input.startedAt))
@@ -168,11 +167,17 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       this.#voice.word(now)
       this.#patience.callerActed(now)
     }
-    this.#bargeIn.heard(now, this.#settings.interruptionSensitivity)
+    this.#interject(now)
+  }
+
+  /** What is heard may interrupt the agent. */
+  #interject(now: Ms): void {
+    if (this.#connectedAt !== null) this.#bargeIn.heard(now, this.#settings.interruptionSensitivity)
   }
 
   #unintelligible(now: Ms, startMs: Ms, endMs: Ms): void {
     this.#turns.unintelligible(startMs, endMs)
+    if (this.#connectedAt === null) return
     this.#bargeIn.unintelligible(now, endMs - startMs, this.#settings.interruptionSensitivity)
     if (this.#bargeIn.holdsFloor) this.#turns.forgetVoice()
   }
@@ -180,7 +185,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   #digit(now: Ms, digit: string): void {
     const isEntered = this.#digits.press(now, digit)
     this.#patience.callerActed(now)
-    if (isEntered && this.#settings.allowDtmfInterruption) this.#bargeIn.digit()
+    const interrupts = isEntered && this.#connectedAt !== null && this.#settings.allowDtmfInterruption
+    if (interrupts) this.#bargeIn.digit()
   }
 
   #agentSpeaking(now: Ms, speaking: boolean): void {
@@ -188,7 +194,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#bargeIn.agentSpeaking(now, speaking)
     if (!speaking) return
     this.#turns.agentSpoke()
-    this.#bargeIn.heard(now, this.#settings.interruptionSensitivity)
+    this.#interject(now)
   }
 
   #settle(now: Ms): void {
@@ -203,7 +209,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     const { hasBegun } = this.#opener
     this.#digits.settle(now, this.#bargeIn.holdsFloor || !hasBegun)
     const agentWaits = hasBegun && !this.#bargeIn.holdsFloor && !this.#isBusy
-    this.#backchannel.settle(now, agentWaits && !this.#digits.isCollecting ? this.#pause(now, responsiveness) : null)
+    const mayAcknowledge = agentWaits && !this.#digits.isCollecting && this.#options.backchannel.enabled
+    this.#backchannel.settle(now, mayAcknowledge ? this.#pause(now, responsiveness) : null)
     const callerIsHeard = this.#digits.isCollecting || isPending
     this.#patience.settle(now, { agentWaits, callerTalks, callerIsHeard }, this.#settings)
   }

@@ -1,0 +1,83 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Ms } from '@parley/kernel'
+
+/** A request as the server got it. */
+export interface ActionRequestReceived {
+  readonly method: string
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Parsed JSON; null without a body. */
+  readonly body: unknown
+  readonly atMs: Ms
+  /** When it was answered; null before that. */
+  answeredAtMs: Ms | null
+}
+
+export interface ActionAnswer {
+  /** Default 200. */
+  readonly status?: number
+  readonly body: unknown
+  /** Default 0. */
+  readonly afterMs?: Ms
+}
+
+/** What the server does with a request: by path, such as "/orders". */
+export type ActionAnswers = Readonly<Record<string, (request: ActionRequestReceived) => ActionAnswer>>
+
+/** What the actions of agents under test talk to, on 127.0.0.1; it remembers everything it was sent. */
+export class ActionServer {
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string
+  readonly port: number
+  readonly received: readonly ActionRequestReceived[]
+  readonly #server: Server
+
+  private constructor(server: Server, received: readonly ActionRequestReceived[]) {
+    this.port = (server.address() as AddressInfo).port
+    this.origin = `http://127.0.0.1:${this.port}`
+    this.received = received
+    this.#server = server
+  }
+
+  static async open(answers: ActionAnswers): Promise<ActionServer> {
+    const received: ActionRequestReceived[] = []
+    const server = createServer(async (message, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of message) chunks.push(chunk as Buffer)
+      const url = new URL(message.url ?? '/', 'http://127.0.0.1')
+      const text = Buffer.concat(chunks).toString('utf8')
+      const request: ActionRequestReceived = {
+        method: message.method ?? '',
+        path: url.pathname,
+        query: Object.fromEntries(url.searchParams),
+        headers: message.headers,
+        body: text === '' ? null : JSON.parse(text),
+        atMs: performance.now(),
+        answeredAtMs: null,
+      }
+      received.push(request)
+      const { status = 200, body, afterMs = 0 } = answers[url.pathname]?.(request) ?? { status: 404, body: {} }
+      setTimeout(() => {
+        request.answeredAtMs = performance.now()
+        response.writeHead(status, { 'content-type': 'application/json' })
+        response.end(JSON.stringify(body))
+      }, afterMs)
+    })
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+    return new ActionServer(server, received)
+  }
+
+  /** Requests for `path`, the oldest first. */
+  to(path: string): ActionRequestReceived[] {
+    return this.received.filter(request => request.path === path)
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
+    this.#server.closeAllConnections()
+    await closed
+  }
+}

@@ -40,7 +40,7 @@ function quoteOf(mark: string, quotes: readonly string[]): string {
 /** A sentence of it: a capital first, one mark last. Null where nothing is left. */
 export function sentence(words: string, end: '.' | '?' | '!'): string | null {
   const bare = words.trim().replace(/[\s.,;:]+$/, '')
-  if (bare === '' || bare === '?') return null
+  if (!/[\p{L}\p{N}]/u.test(bare)) return null
   const capital = bare.replace(/^(¿?)(\p{Ll})/u, (_all, mark: string, letter: string) => mark + letter.toUpperCase())
   return /[?!…]$/.test(capital) ? capital : capital + end
 }

@@ -125,6 +125,8 @@ function ask(words: string): string | null {
 /** "which day they want" becomes "which day do you want". */
 function askWhich(clause: string): string | null {
   const turned = toTheCaller(clause)
+  const last = /^(\S+) (.+) (is|are|was|were)$/i.exec(turned)
+  if (last !== null) return sentence(`${last[1]} ${last[3]} ${last[2]}`, '?')
   const subject = / (?:you|I) /.exec(turned)
   if (subject === null)
     return sentence(

@@ -143,7 +143,14 @@ function say(words: string): string | null {
 
 const WHO = '(?:del cliente|de la clienta|del usuario|de la persona que llama|de quien llama)(?!\\p{L})'
 
-/** "el nombre del cliente" becomes "su nombre", "el cliente quiere" "usted quiere". */
+/** The agent, who was "tú", becomes "yo". */
+const AGENT: ReadonlyMap<string, string> = new Map(
+  'puedes puedo,podrás podré,vas voy,eres soy,estás estoy,tienes tengo,has he,quieres quiero,necesitas necesito,debes debo'
+    .split(',')
+    .map(pair => pair.split(' ') as [string, string]),
+)
+
+/** "el nombre del cliente" becomes "su nombre", "el cliente quiere" "usted quiere", "vas a mirar" "voy a mirar". */
 function toUsted(text: string): string {
   return text
     .replace(new RegExp(`(?<!\\p{L})(?:el|la) (\\p{L}+(?: \\p{L}+)?) ${WHO}`, 'giu'), 'su $1')
@@ -151,4 +158,5 @@ function toUsted(text: string): string {
     .replace(new RegExp(WHO, 'giu'), 'de usted')
     .replace(/(?<!\p{L})(?:al cliente|a la clienta|al usuario)(?!\p{L})/giu, 'a usted')
     .replace(/(?<!\p{L})(?:el cliente|la clienta|el usuario|la persona que llama)(?!\p{L})/giu, 'usted')
+    .replace(/\p{L}+/gu, word => AGENT.get(word) ?? word)
 }

@@ -71,6 +71,8 @@ function mentions(members: readonly Member[], turn: Turn, language: Language): M
 }
 
 function mentionOf(member: Member, turn: Turn, language: Language): Mention[] {
+  // Said to another question, these are about something else.
+  if (YES.has(fold(String(member))) || NO.has(fold(String(member)))) return []
   const wanted = wordsOf(inWords(String(member)), language)
   const number = numbersIn(wanted, language)
   if (number.length === 1 && number[0]!.to - number[0]!.from === wanted.length) {

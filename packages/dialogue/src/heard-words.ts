@@ -36,7 +36,7 @@ export class HeardWords {
     this.#final = this.#final.concat(unknown)
     this.#partial = []
     const last = words.at(-1)
-    if (last !== undefined) this.#given = this.#given.filter(({ startMs }) => startMs >= last.endMs - JITTER_MS)
+    if (last !== undefined) this.#given = this.#given.filter(word => isAfter(word, last.endMs))
     this.#endAside()
     return unknown.length > 0
   }
@@ -103,7 +103,7 @@ export class HeardWords {
   #endAside(): void {
     const until = this.#asideUntil
     if (until === null) return
-    const next = this.all.findIndex(({ startMs }) => startMs >= until - JITTER_MS)
+    const next = this.all.findIndex(word => isAfter(word, until))
     if (next === -1) return
     this.#asideUntil = null
     if (this.all[next]!.startMs - until <= ASIDE_JOINS_WITHIN_MS) return
@@ -121,10 +121,15 @@ export class HeardWords {
     let same = 0
     while (same < given.length && same < words.length && isSame(given[same]!, words[same]!)) same++
     if (same === given.length) return words.slice(same)
-    const until = given.at(-1)!.endMs - JITTER_MS
-    const first = words.findIndex(({ startMs }) => startMs >= until)
+    const until = given.at(-1)!.endMs
+    const first = words.findIndex(word => isAfter(word, until))
     return first === -1 ? [] : words.slice(first)
   }
+}
+
+/** Whether the word comes after what ended at `until`, as near as word times say. */
+function isAfter({ startMs, endMs }: SpokenWord, until: Ms): boolean {
+  return startMs >= until - Math.min(JITTER_MS, (endMs - startMs) / 2)
 }
 
 function isSame(given: SpokenWord, word: SpokenWord): boolean {

@@ -45,8 +45,13 @@ type Caller = typeof caller extends fc.Arbitrary<infer Value> ? Value : never
 function play(said: Caller, how: Ears, { speeches, sensitivity, mode }: Agent) {
   const { partialMs, finalMs, onsetMs, hangoverMs } = how
   let heard = 0
-  const mishear = (spokenWord: { text: string; startMs: number; endMs: number }) =>
-    how.mishears && heard++ % 3 === 0 ? { ...spokenWord, text: `${spokenWord.text}s` } : spokenWord
+  /** Other words, and up to 25 ms beside their places. */
+  const mishear = ({ text, startMs, endMs }: { text: string; startMs: number; endMs: number }) => {
+    if (!how.mishears) return { text, startMs, endMs }
+    heard++
+    const beside = ((heard * 7) % 51) - 25
+    return { text: heard % 3 === 0 ? `${text}s` : text, startMs: startMs + beside, endMs: endMs + beside }
+  }
   const call = new ScriptedCall(
     { settings: { interruptionSensitivity: sensitivity }, endpointing: mode },
     { onsetMs, hangoverMs, partialMs, finalMs, mishear },
@@ -70,7 +75,7 @@ function play(said: Caller, how: Ears, { speeches, sensitivity, mode }: Agent) {
 /** Numbers of the words in turns, by their place in time. */
 function numbersOf({ call, words }: ReturnType<typeof play>): number[] {
   return call.turns.flatMap(turn =>
-    turn.words.map(({ startMs }) => words.findIndex(({ from }) => from === startMs - 1_000_000)),
+    turn.words.map(({ startMs }) => words.findIndex(({ from }) => Math.abs(from - (startMs - 1_000_000)) <= 25)),
   )
 }
 

@@ -54,31 +54,37 @@ export class ScriptedEgress implements Egress {
     this.#script = [...script]
   }
 
-  async prepare(request: EgressRequest): ReturnType<Egress['prepare']> {
+  async prepare(request: EgressRequest, signal: AbortSignal): ReturnType<Egress['prepare']> {
     this.prepared++
+    if (signal.aborted) return { type: 'not_connected', reason: 'aborted', durationMs: 0 }
     const exchange = this.#script.shift()
     if (exchange === undefined) throw new Error('nothing was scripted for this request')
     if ('throws' in exchange && exchange.throws === 'prepare') throw new Error('a fault of egress')
-    if (!('unprepared' in exchange)) return { type: 'prepared', send: () => this.#send(request, exchange) }
+    if (!('unprepared' in exchange)) return { type: 'prepared', send: signal => this.#send(request, exchange, signal) }
     if (exchange.unprepared === 'no such name')
       return { type: 'not_connected', reason: exchange.unprepared, durationMs: 0 }
     return { type: 'refused', reason: exchange.unprepared, durationMs: 0 }
   }
 
   async send(request: EgressRequest, signal: AbortSignal): Promise<EgressResult> {
-    const prepared = await this.prepare(request)
+    const prepared = await this.prepare(request, signal)
     return prepared.type === 'prepared' ? prepared.send(signal) : prepared
   }
 
   async close(): Promise<void> {}
 
-  async #send(request: EgressRequest, exchange: Exclude<Exchange, { unprepared: string }>): Promise<EgressResult> {
+  async #send(
+    request: EgressRequest,
+    exchange: Exclude<Exchange, { unprepared: string }>,
+    signal: AbortSignal,
+  ): Promise<EgressResult> {
     this.sent.push(request)
     this.onSend()
     if ('throws' in exchange) throw new Error('a fault of egress')
     const hangs = 'hangs' in exchange
     const durationMs = hangs ? request.timeoutMs : 'afterMs' in exchange ? (exchange.afterMs ?? 100) : 100
     await new Promise<void>(resolve => this.#time.at(this.#time.now() + durationMs, resolve))
+    if (signal.aborted) return { type: 'no_answer', reason: 'aborted', durationMs }
     if (hangs) return { type: 'no_answer', reason: 'timeout', durationMs }
     if ('lost' in exchange) return { type: 'no_answer', reason: exchange.lost, durationMs }
     if ('unconnected' in exchange) return { type: 'not_connected', reason: exchange.unconnected, durationMs }

@@ -150,7 +150,7 @@ describe('values in the URL', () => {
           ['r', b.toWellFormed()],
         ])
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
   })
 })

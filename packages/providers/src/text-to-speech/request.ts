@@ -4,12 +4,13 @@ import type { SpeechRequest } from './text-to-speech.ts'
 export const MAX_TEXT_CODE_POINTS = 4096
 
 /**
- * Refuses what no voice can take. Throws `ParleyError` "text_empty", "text_too_long", "language_not_supported",
+ * Refuses what no voice can take. `voices`: names, or, where a service has more than can be listed, what a name looks
+ * like. Throws `ParleyError` "text_empty", "text_too_long", "language_not_supported",
  * "voice_unknown" or "speed_out_of_range".
  */
 export function checkSpeechRequest(
   request: SpeechRequest,
-  speaks: { readonly languages: readonly string[]; readonly voices: readonly string[] },
+  speaks: { readonly languages: readonly string[]; readonly voices: readonly string[] | RegExp },
 ): void {
   if (request.text.trim() === '') throw new ParleyError('text_empty', 'There is no text to speak.')
   // A string has never fewer UTF-16 units than code points: the costly count is for what is near the limit only.
@@ -20,14 +21,17 @@ export function checkSpeechRequest(
     const known = speaks.languages.join(', ')
     throw new ParleyError('language_not_supported', `This voice speaks ${known}, not "${request.language}".`)
   }
-  if (request.voice !== undefined && !speaks.voices.includes(request.voice)) {
-    throw new ParleyError(
-      'voice_unknown',
-      `There is no voice "${request.voice}"; there are ${speaks.voices.join(', ')}.`,
-    )
+  const { voices } = speaks
+  if (request.voice !== undefined && !isVoice(request.voice, voices)) {
+    const known = voices instanceof RegExp ? 'its service has no such names' : `there are ${voices.join(', ')}`
+    throw new ParleyError('voice_unknown', `There is no voice "${request.voice}"; ${known}.`)
   }
   const speed = request.speed ?? 1
   if (!(speed >= 0.5 && speed <= 2)) throw new ParleyError('speed_out_of_range', `Speed ${speed} is not 0.5 to 2.`)
+}
+
+function isVoice(voice: string, voices: readonly string[] | RegExp): boolean {
+  return voices instanceof RegExp ? voices.test(voice) : voices.includes(voice)
 }
 
 /** "es" of "es-MX" (BCP 47 section 2.2.1). */

@@ -42,6 +42,15 @@ export function resampleTo8k(input: Int16Array, fromHz: number): Int16Array {
   return output
 }
 
+/**
+ * What one output sample is made of: input samples at most `reach` before and after its instant. Inputs that are cut at
+ * multiples of `down` samples keep the phases of the whole.
+ */
+export function resamplerReach(fromHz: number): { readonly reach: number; readonly up: number; readonly down: number } {
+  const { up, down, taps } = filterFor(fromHz)
+  return { reach: ((taps - 1) >> 1) + 1, up, down }
+}
+
 function filterFor(fromHz: number): PolyphaseFilter {
   const known = filters.get(fromHz)
   if (known !== undefined) return known

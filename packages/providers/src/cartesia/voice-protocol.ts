@@ -1,0 +1,112 @@
+import { ParleyError } from '@parley/kernel'
+import { primaryTag } from '../text-to-speech/request.ts'
+import {
+  bytesIn,
+  type MessageObject,
+  messageObject,
+  objectIn,
+  proseIn,
+  stringIn,
+  stringsIn,
+  timesIn,
+} from '../text-to-speech/service-message.ts'
+import { nearestSpeed } from '../text-to-speech/speed.ts'
+import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
+import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
+
+const SLOWEST = 0.6
+const FASTEST = 1.5
+/** The second generation knows three speeds only. */
+const THREE_SPEEDS = /^sonic(-2|-turbo|$)/
+
+export interface CartesiaProtocolOptions {
+  readonly apiKey: string
+  readonly model: string
+  readonly baseUrl: string
+  /** Of the API. */
+  readonly version: string
+  /** Spoken where a request names no voice. */
+  readonly voice: string
+}
+
+/**
+ * Cartesia's WebSocket: an utterance is a context of one message. A cancel stops only what was not begun: what still comes
+ * is known by its context and dropped.
+ */
+export function cartesiaProtocol(options: CartesiaProtocolOptions): VoiceProtocol {
+  const { apiKey, version, baseUrl } = options
+  const query = new URLSearchParams({ cartesia_version: version })
+  return {
+    service: 'Cartesia',
+    headers: { 'X-API-Key': apiKey, 'Cartesia-Version': version },
+    utterancesPerSocket: 20,
+    beginningsPerMinute: null,
+    longestSocketMs: null,
+    // The service closes after five minutes.
+    idleMs: 240_000,
+    placeFreedBy: null,
+    cancelMs: 0,
+    // Voice and language are in the messages: all share the same sockets.
+    url: () => `${baseUrl}/tts/websocket?${query}`,
+    begin: (context, request) => [JSON.stringify(generationOf(context, request, options))],
+    cancel: context => [JSON.stringify({ context_id: context, cancel: true })],
+    reader: () => ({ text: readMessage, binary: () => [], forget: () => {} }) satisfies VoiceReader,
+  }
+}
+
+function generationOf(context: string, request: SpeechRequest, { model, voice }: CartesiaProtocolOptions): object {
+  return {
+    model_id: model,
+    transcript: request.text,
+    voice: { mode: 'id', id: request.voice ?? voice },
+    language: primaryTag(request.language),
+    context_id: context,
+    output_format: { container: 'raw', encoding: 'pcm_mulaw', sample_rate: 8000 },
+    continue: false,
+    add_timestamps: true,
+    use_normalized_timestamps: false,
+    ...speedOf(request.speed, model),
+  }
+}
+
+function speedOf(speed: number | undefined, model: string): object {
+  if (speed === undefined || speed === 1) return {}
+  if (!THREE_SPEEDS.test(model)) return { generation_config: { speed: nearestSpeed(speed, SLOWEST, FASTEST) } }
+  return { speed: speed >= 1.15 ? 'fast' : speed <= 0.85 ? 'slow' : 'normal' }
+}
+
+function readMessage(message: string): readonly VoiceMessage[] {
+  const given = messageObject(message)
+  if (given === null) return []
+  const utterance = stringIn(given.context_id)
+  if (given.type === 'error' || (given.type === undefined && given.error !== undefined)) {
+    return [{ type: 'failed', utterance, error: failureIn(given) }]
+  }
+  if (utterance === null) return []
+  if (given.type === 'chunk') {
+    const bytes = bytesIn(given.data)
+    return bytes === null ? [] : [{ type: 'audio', utterance, bytes }]
+  }
+  if (given.type === 'timestamps') return wordsIn(utterance, given)
+  return given.type === 'done' ? [{ type: 'ended', utterance }] : []
+}
+
+/** `{words, start, end}`, seconds from the start of the context. */
+function wordsIn(utterance: string, given: MessageObject): readonly VoiceMessage[] {
+  const timestamps = objectIn(given.word_timestamps)
+  const texts = stringsIn(timestamps?.words)
+  const starts = timesIn(timestamps?.start)
+  if (texts === null || starts === null || texts.length !== starts.length) return []
+  return [{ type: 'words', utterance, words: texts.map((text, i) => ({ text, startMs: starts[i]! * 1000 })) }]
+}
+
+/** `{title, message, error_code, status_code}`; older versions write `{error, status_code}`. */
+function failureIn(given: MessageObject): ParleyError {
+  const status = typeof given.status_code === 'number' ? given.status_code : 0
+  const told = [proseIn(given.title), proseIn(given.message, given.error)].filter(part => part !== '').join(': ')
+  const said = `Cartesia: ${told || 'an error'} (${status} ${proseIn(given.error_code)})`.replace(' )', ')')
+  if (status === 429 || status === 503) return new ParleyError('voice_busy', said, { retryable: true })
+  if (/voice/i.test(proseIn(given.error_code))) return new ParleyError('voice_unknown', said)
+  if (status === 401 || status === 402 || status === 403) return new ParleyError('voice_refused', said)
+  return new ParleyError('voice_failed', said, { retryable: status >= 500 })
+}

@@ -1,0 +1,127 @@
+import { ParleyError } from '@parley/kernel'
+import { primaryTag } from '../text-to-speech/request.ts'
+import { bytesIn, type MessageObject, messageObject, proseIn, stringIn } from '../text-to-speech/service-message.ts'
+import { nearestSpeed } from '../text-to-speech/speed.ts'
+import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
+import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
+import { CharacterWords } from './character-words.ts'
+
+/** Bytes of mu-law in a millisecond. */
+const BYTES_PER_MS = 8
+const SLOWEST = 0.7
+const FASTEST = 1.2
+/** Older models take no language: they find it out from the text. */
+const TAKES_LANGUAGE = /_v2_5$|_v3/
+
+export interface ElevenLabsProtocolOptions {
+  readonly apiKey: string
+  readonly model: string
+  readonly baseUrl: string
+  /** Spoken where a request names no voice. */
+  readonly voice: string
+}
+
+/**
+ * ElevenLabs' multi-context WebSocket. An utterance is a context that is opened, filled, flushed and closed at once: only
+ * a closed context tells its end. So there is nothing to be told to cancel it; its place is free when its end came.
+ * A sixth context would make the service close the socket under all others.
+ */
+export function elevenLabsProtocol(options: ElevenLabsProtocolOptions): VoiceProtocol {
+  return {
+    service: 'ElevenLabs',
+    headers: { 'xi-api-key': options.apiKey },
+    utterancesPerSocket: 5,
+    beginningsPerMinute: null,
+    longestSocketMs: null,
+    // The service closes after 180 s (below) without any text.
+    idleMs: 150_000,
+    placeFreedBy: 'ended',
+    cancelMs: 15_000,
+    url: request => urlFor(request, options),
+    begin: beginOf,
+    cancel: () => [],
+    reader: () => new ElevenLabsReader(),
+  }
+}
+
+function urlFor(request: Omit<SpeechRequest, 'text'>, { model, baseUrl, voice }: ElevenLabsProtocolOptions): string {
+  const query = new URLSearchParams({
+    model_id: model,
+    output_format: 'ulaw_8000',
+    auto_mode: 'true',
+    sync_alignment: 'true',
+    inactivity_timeout: '180',
+  })
+  if (TAKES_LANGUAGE.test(model)) query.set('language_code', primaryTag(request.language))
+  const name = encodeURIComponent(request.voice ?? voice)
+  return `${baseUrl}/v1/text-to-speech/${name}/multi-stream-input?${query}`
+}
+
+function beginOf(context: string, { text, speed }: SpeechRequest): readonly string[] {
+  const settings = speed === undefined ? {} : { voice_settings: { speed: nearestSpeed(speed, SLOWEST, FASTEST) } }
+  return [
+    { text: ' ', context_id: context, ...settings },
+    // The service wants text to end in a blank.
+    { text: `${text} `, context_id: context, flush: true },
+    { context_id: context, close_context: true },
+  ].map(message => JSON.stringify(message))
+}
+
+interface Context {
+  readonly words: CharacterWords
+  bytes: number
+}
+
+class ElevenLabsReader implements VoiceReader {
+  readonly #contexts = new Map<string, Context>()
+
+  text(message: string): readonly VoiceMessage[] {
+    const given = messageObject(message)
+    if (given === null) return []
+    const utterance = stringIn(given.contextId ?? given.context_id)
+    if (given.error !== undefined && given.error !== null && given.audio === undefined) {
+      return [{ type: 'failed', utterance, error: failureIn(given) }]
+    }
+    return utterance === null ? [] : this.#ofContext(utterance, given)
+  }
+
+  binary(): readonly VoiceMessage[] {
+    return []
+  }
+
+  forget(utterance: string): void {
+    this.#contexts.delete(utterance)
+  }
+
+  #ofContext(utterance: string, given: MessageObject): readonly VoiceMessage[] {
+    const messages: VoiceMessage[] = []
+    const context = this.#contexts.get(utterance) ?? { words: new CharacterWords(), bytes: 0 }
+    const bytes = bytesIn(given.audio)
+    const alignment = given.alignment ?? given.normalizedAlignment
+    // Times are told from the start of the audio that they come with.
+    const words = context.words.take(alignment, context.bytes / BYTES_PER_MS)
+    if (given.isFinal === true) words.push(...context.words.end())
+    if (words.length > 0) messages.push({ type: 'words', utterance, words })
+    if (bytes !== null) {
+      context.bytes += bytes.length
+      messages.push({ type: 'audio', utterance, bytes })
+    }
+    if (given.isFinal === true) {
+      this.#contexts.delete(utterance)
+      messages.push({ type: 'ended', utterance })
+    } else if (bytes !== null || words.length > 0) this.#contexts.set(utterance, context)
+    return messages
+  }
+}
+
+/** `{message, error, code}`; the socket is closed (1008) after it. */
+function failureIn(given: MessageObject): ParleyError {
+  const code = proseIn(given.error)
+  const said = `ElevenLabs: ${proseIn(given.message, given.error) || 'an error'} (${code})`
+  if (/concurrent|max_active|rate|busy|too_many/i.test(code))
+    return new ParleyError('voice_busy', said, { retryable: true })
+  if (/voice_id|voice_not|invalid_uid/i.test(code)) return new ParleyError('voice_unknown', said)
+  if (/timeout|internal|server|unavailable/i.test(code))
+    return new ParleyError('voice_failed', said, { retryable: true })
+  return new ParleyError('voice_refused', said)
+}

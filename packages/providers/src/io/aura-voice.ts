@@ -1,0 +1,36 @@
+import { AURA_VOICES, auraProtocol } from '../deepgram/voice-protocol.ts'
+import { serviceUrl } from './service-url.ts'
+import { SocketVoice, type SocketVoiceOptions } from './socket-voice.ts'
+
+export interface AuraVoiceOptions extends SocketVoiceOptions {
+  /** Default "aura-2". */
+  readonly model?: string
+  /** Default "wss://api.deepgram.com". */
+  readonly baseUrl?: string
+  /** Names of the voices where a request names none, by language; default "thalia" for English, and one for each other. */
+  readonly voices?: Readonly<Record<string, string>>
+}
+
+/**
+ * Deepgram's Aura over its WebSocket: mu-law, one utterance on a socket at a time, no times of words. A voice is a name
+ * ("thalia") or a whole model ("aura-2-thalia-en"). Speeds from 0.7 to 1.5; others become the nearest of these. At most 15
+ * sockets by default, the service's smallest allowance.
+ */
+export class AuraVoice extends SocketVoice {
+  /** Throws `ParleyError` "voice_misconfigured" for a base URL that is none. */
+  constructor(options: AuraVoiceOptions) {
+    const { apiKey, model = 'aura-2' } = options
+    const baseUrl = serviceUrl(options.baseUrl ?? 'wss://api.deepgram.com', ['wss:', 'ws:'])
+    const voices = options.voices ?? AURA_VOICES
+    super(
+      {
+        id: `deepgram/${model}`,
+        languages: Object.keys(voices),
+        voiceName: /^[a-z0-9-]{1,64}$/,
+        mostSockets: 15,
+        protocol: auraProtocol({ apiKey, model, baseUrl, voices }),
+      },
+      options,
+    )
+  }
+}

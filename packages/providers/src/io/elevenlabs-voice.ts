@@ -1,0 +1,39 @@
+import { elevenLabsProtocol } from '../elevenlabs/voice-protocol.ts'
+import { serviceUrl } from './service-url.ts'
+import { SocketVoice, type SocketVoiceOptions } from './socket-voice.ts'
+
+export interface ElevenLabsVoiceOptions extends SocketVoiceOptions {
+  /** Default "eleven_flash_v2_5". */
+  readonly model?: string
+  /** Default "wss://api.elevenlabs.io". */
+  readonly baseUrl?: string
+  /** Id of the voice where a request names none; default "21m00Tcm4TlvDq8ikWAM". */
+  readonly voice?: string
+}
+
+/** Of the multilingual models; English alone for others. */
+const LANGUAGES =
+  'en es pt fr de it nl pl sv da no fi cs sk hu ro bg el uk ru tr ar hi ta ja ko zh id ms vi hr fil'.split(' ')
+
+/**
+ * ElevenLabs over its multi-context WebSocket: mu-law, times of words, five utterances on a socket. Speeds from 0.7 to
+ * 1.2; others become the nearest of these. At most 20 sockets by default. What was cancelled is still generated, and
+ * billed, by the service.
+ */
+export class ElevenLabsVoice extends SocketVoice {
+  /** Throws `ParleyError` "voice_misconfigured" for a base URL that is none. */
+  constructor(options: ElevenLabsVoiceOptions) {
+    const { apiKey, model = 'eleven_flash_v2_5', voice = '21m00Tcm4TlvDq8ikWAM' } = options
+    const baseUrl = serviceUrl(options.baseUrl ?? 'wss://api.elevenlabs.io', ['wss:', 'ws:'])
+    super(
+      {
+        id: `elevenlabs/${model}`,
+        languages: /multilingual|_v2_5$|_v3/.test(model) ? LANGUAGES : ['en'],
+        voiceName: /^[A-Za-z0-9]{1,64}$/,
+        mostSockets: 20,
+        protocol: elevenLabsProtocol({ apiKey, model, baseUrl, voice }),
+      },
+      options,
+    )
+  }
+}

@@ -1,0 +1,178 @@
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { MuLawDecoder } from '../text-to-speech/audio-decoder.ts'
+import { checkSpeechRequest } from '../text-to-speech/request.ts'
+import { ServiceUtterance, type VoiceBudgets } from '../text-to-speech/service-utterance.ts'
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
+import type { VoiceProtocol } from '../text-to-speech/voice-protocol.ts'
+import type { UtteranceListener } from './voice-socket.ts'
+import { VoiceSockets } from './voice-sockets.ts'
+
+/** What all voices of services over WebSockets have in common. */
+export interface SocketVoiceOptions {
+  readonly apiKey: string
+  readonly time: Time
+  /** BCP 47 primary tags that it takes; default all that the service speaks. */
+  readonly languages?: readonly string[]
+  readonly budgets?: VoiceBudgets
+  /** Sockets at a time, all voices and calls together; beyond that utterances wait. The default is the adapter's. */
+  readonly mostSockets?: number
+  /** An idle socket is kept so long; the default is the adapter's. */
+  readonly idleMs?: Ms
+}
+
+export interface SocketVoiceService {
+  readonly id: string
+  readonly languages: readonly string[]
+  /** What a voice's name looks like: it goes into a URL or a message. */
+  readonly voiceName: RegExp
+  readonly mostSockets: number
+  readonly protocol: VoiceProtocol
+}
+
+/**
+ * A service that speaks mu-law over pooled WebSockets. Where a socket that had been open before turns out dead, the
+ * utterance is begun once more on a fresh one, as long as nothing of it was heard. Errors: "voice_refused" (the key, the
+ * account), "voice_busy", "voice_unreachable", "voice_failed", "voice_unknown", "voice_closed".
+ */
+export class SocketVoice implements TextToSpeech {
+  readonly id: string
+  readonly languages: readonly string[]
+  readonly #service: SocketVoiceService
+  readonly #options: SocketVoiceOptions
+  readonly #sockets: VoiceSockets
+  #closed = false
+
+  constructor(service: SocketVoiceService, options: SocketVoiceOptions) {
+    this.id = service.id
+    this.languages = options.languages ?? service.languages
+    this.#service = service
+    this.#options = options
+    const { time, apiKey, idleMs } = options
+    this.#sockets = new VoiceSockets({
+      protocol: service.protocol,
+      time,
+      secret: apiKey,
+      mostSockets: options.mostSockets ?? service.mostSockets,
+      ...(idleMs !== undefined && { idleMs }),
+    })
+  }
+
+  /** Sockets that it keeps. */
+  get sockets(): number {
+    return this.#sockets.count
+  }
+
+  async readiness(): Promise<string | null> {
+    if (this.#closed) return 'closed'
+    return /^[\x21-\x7e]+$/.test(this.#options.apiKey) ? null : `no key for ${this.#service.protocol.service}`
+  }
+
+  async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
+    checkSpeechRequest(request, { languages: this.languages, voices: this.#service.voiceName })
+    if (this.#closed) throw new ParleyError('voice_closed', 'This voice was closed.')
+    const obstacle = await this.readiness()
+    if (obstacle !== null) throw new ParleyError('voice_refused', `There is ${obstacle}.`)
+    // Marks alone are a pause that nobody asked for, and no service speaks them.
+    if (signal.aborted || !/[\p{L}\p{N}]/u.test(request.text)) return
+    const { time, budgets } = this.#options
+    const utterance: ServiceUtterance = new ServiceUtterance({
+      text: request.text,
+      decoder: new MuLawDecoder(),
+      time,
+      ...(budgets !== undefined && { budgets }),
+      whyLate: () => speaking.whyLate(),
+    })
+    const speaking = new Speaking(this.#sockets, this.#service.protocol.url(request), request, utterance)
+    const stop = () => {
+      utterance.stop()
+      speaking.stop()
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      speaking.begin(false)
+      yield* utterance.chunks()
+    } finally {
+      signal.removeEventListener('abort', stop)
+      stop()
+    }
+  }
+
+  warm(request: Pick<SpeechRequest, 'language' | 'voice'>): void {
+    const { languages } = this
+    try {
+      checkSpeechRequest({ ...request, text: '-' }, { languages, voices: this.#service.voiceName })
+    } catch {
+      return
+    }
+    if (!this.#closed && this.#options.apiKey !== '') this.#sockets.warm(this.#service.protocol.url(request))
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#sockets.close()
+  }
+}
+
+/** One utterance and the socket that carries it. */
+class Speaking {
+  readonly #sockets: VoiceSockets
+  readonly #url: string
+  readonly #request: SpeechRequest
+  readonly #utterance: ServiceUtterance
+  #leave: () => void = () => {}
+  #carried = false
+  #begunAgain = false
+  #stopped = false
+
+  constructor(sockets: VoiceSockets, url: string, request: SpeechRequest, utterance: ServiceUtterance) {
+    this.#sockets = sockets
+    this.#url = url
+    this.#request = request
+    this.#utterance = utterance
+  }
+
+  begin(fresh: boolean): void {
+    this.#carried = false
+    const giveUp = this.#sockets.enter(this.#url, {
+      fresh,
+      onPlace: socket => {
+        this.#carried = true
+        this.#leave = socket.begin(this.#request, this.#listener)
+      },
+      onClosed: error => this.#utterance.fail(error),
+    })
+    if (!this.#carried) this.#leave = giveUp
+  }
+
+  /** Why it is late, where that is not the service's doing. */
+  whyLate(): ParleyError | null {
+    if (this.#carried) return null
+    return new ParleyError('voice_busy', 'No connection to the voice became free in time.', { retryable: true })
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#leave()
+  }
+
+  readonly #listener: UtteranceListener = {
+    onAudio: bytes => this.#utterance.audio(bytes),
+    onWords: words => {
+      for (const word of words) this.#utterance.word(word.text, word.startMs)
+    },
+    onEnded: () => this.#utterance.end(),
+    onFailed: (error, mayBeStale) => {
+      this.#leave = () => {}
+      if (this.#stopped || !mayBeStale || this.#begunAgain || this.#utterance.samples > 0) {
+        this.#utterance.fail(error)
+        return
+      }
+      this.#begunAgain = true
+      try {
+        this.begin(true)
+      } catch (cause) {
+        this.#utterance.fail(cause instanceof ParleyError ? cause : error)
+      }
+    },
+  }
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto'
+import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
+import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
+import type { TimedWord } from '../text-to-speech/word-alignment.ts'
+import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
+
+const MINUTE_MS: Ms = 60_000
+/** A socket that carried others before, and says nothing at all for so long after an utterance began, is dead. */
+const MUTE_MS: Ms = 2000
+const CODES = { unreachable: 'voice_unreachable', busy: 'voice_busy', refused: 'voice_refused', failed: 'voice_failed' }
+
+export interface UtteranceListener {
+  readonly onAudio: (bytes: Uint8Array) => void
+  readonly onWords: (words: readonly TimedWord[]) => void
+  readonly onEnded: () => void
+  /** `mayBeStale`: the socket had been open before; a fresh one may well carry the same utterance. */
+  readonly onFailed: (error: ParleyError, mayBeStale: boolean) => void
+}
+
+interface Carried {
+  readonly request: SpeechRequest
+  /** Null once it was cancelled: whatever still comes of it is dropped. */
+  listener: UtteranceListener | null
+  /** Told to the service. */
+  begun: boolean
+  readonly onReused: boolean
+  /** Runs while the socket may be dead, and after a cancel while its place is not given back. */
+  timer: Timer | null
+}
+
+export interface VoiceSocketOptions {
+  readonly protocol: VoiceProtocol
+  readonly url: string
+  readonly time: Time
+  readonly connectMs?: Ms
+  /** What must not stand in messages. */
+  readonly secret: string
+  /** A place was given back, or the socket is over. */
+  readonly onChange: () => void
+}
+
+/** One socket to a service that speaks, and the utterances it carries. */
+export class VoiceSocket {
+  readonly url: string
+  readonly #protocol: VoiceProtocol
+  readonly #reader: VoiceReader
+  readonly #time: Time
+  readonly #secret: string
+  readonly #socket: ServiceSocket
+  readonly #onChange: () => void
+  readonly #carried = new Map<string, Carried>()
+  readonly #openedAt: Ms
+  #beginnings: Ms[] = []
+  #heardAt: Ms = Number.NEGATIVE_INFINITY
+  #retired = false
+
+  constructor(options: VoiceSocketOptions) {
+    this.url = options.url
+    this.#protocol = options.protocol
+    this.#reader = options.protocol.reader()
+    this.#time = options.time
+    this.#secret = options.secret
+    this.#onChange = options.onChange
+    this.#openedAt = this.#time.now()
+    const { url, time, connectMs } = options
+    this.#socket = new ServiceSocket(
+      { url, headers: options.protocol.headers, time, ...(connectMs !== undefined && { connectMs }) },
+      {
+        onOpen: () => this.#onOpen(),
+        onText: text => this.#hear(this.#reader.text(text)),
+        onBinary: bytes => this.#hear(this.#reader.binary(bytes)),
+        onEnd: end => this.#onEnd(end),
+      },
+    )
+  }
+
+  get isOver(): boolean {
+    return this.#socket.isOver
+  }
+
+  /** Utterances that hold a place on it. */
+  get load(): number {
+    return this.#carried.size
+  }
+
+  /** Whether another utterance may begin on it. */
+  get hasPlace(): boolean {
+    const { utterancesPerSocket, beginningsPerMinute, longestSocketMs } = this.#protocol
+    const now = this.#time.now()
+    if (this.isOver || this.#retired || this.load >= utterancesPerSocket) return false
+    if (longestSocketMs !== null && now - this.#openedAt >= longestSocketMs) return false
+    if (beginningsPerMinute === null) return true
+    this.#beginnings = this.#beginnings.filter(at => now - at < MINUTE_MS)
+    return this.#beginnings.length < beginningsPerMinute
+  }
+
+  /** Only while `hasPlace`. Returns what cancels it: after that its listener hears nothing more. */
+  begin(request: SpeechRequest, listener: UtteranceListener): () => void {
+    const id = randomUUID()
+    const carried: Carried = { request, listener, begun: false, onReused: this.#socket.isOpen, timer: null }
+    this.#carried.set(id, carried)
+    if (this.#protocol.beginningsPerMinute !== null) this.#beginnings.push(this.#time.now())
+    if (this.#socket.isOpen) this.#tell(id, carried)
+    return () => this.#cancel(id)
+  }
+
+  /** In good order, at once; utterances on it fail with `error`. */
+  close(error: ParleyError): void {
+    this.#socket.close()
+    this.#failAll(error, false)
+  }
+
+  #onOpen(): void {
+    for (const [id, carried] of this.#carried) this.#tell(id, carried)
+  }
+
+  #tell(id: string, carried: Carried): void {
+    carried.begun = true
+    for (const message of this.#protocol.begin(id, carried.request)) this.#socket.send(message)
+    if (!carried.onReused) return
+    const begunAt = this.#time.now()
+    carried.timer = this.#time.at(begunAt + MUTE_MS, () => {
+      if (this.#heardAt >= begunAt) return
+      this.#retired = true
+      const error = new ParleyError('voice_unreachable', `${this.#protocol.service} no longer answers.`, {
+        retryable: true,
+      })
+      this.#end(id)
+      carried.listener?.onFailed(error, true)
+    })
+  }
+
+  #cancel(id: string): void {
+    const carried = this.#carried.get(id)
+    if (carried === undefined || carried.listener === null) return
+    carried.listener = null
+    if (!carried.begun) return this.#end(id)
+    for (const message of this.#protocol.cancel(id)) this.#socket.send(message)
+    if (this.#protocol.placeFreedBy === null) return this.#end(id)
+    carried.timer?.cancel()
+    carried.timer = this.#time.at(this.#time.now() + this.#protocol.cancelMs, () => {
+      this.#retired = true
+      this.#end(id)
+    })
+  }
+
+  #hear(messages: readonly VoiceMessage[]): void {
+    this.#heardAt = this.#time.now()
+    for (const message of messages) this.#dispatch(message)
+  }
+
+  #dispatch(message: VoiceMessage): void {
+    if (message.type === 'failed' && message.utterance === null) return this.#fail(message.error)
+    const id = message.utterance ?? this.#carried.keys().next().value
+    const carried = id === undefined ? undefined : this.#carried.get(id)
+    if (id === undefined || carried === undefined) return
+    const { listener } = carried
+    if (message.type === 'audio') return listener?.onAudio(message.bytes)
+    if (message.type === 'words') return listener?.onWords(message.words)
+    if (listener === null) {
+      if (message.type === 'failed' || message.type === this.#protocol.placeFreedBy) this.#end(id)
+      return
+    }
+    // A confirmation that nobody waits for.
+    if (message.type === 'cancelled') return
+    this.#end(id)
+    if (message.type === 'ended') listener.onEnded()
+    else listener.onFailed(message.error, false)
+  }
+
+  /** The service gave the whole socket up. */
+  #fail(error: ParleyError): void {
+    this.#retired = true
+    this.#socket.close()
+    this.#failAll(this.#withoutSecret(error), error.retryable)
+  }
+
+  #onEnd(end: SocketEnd): void {
+    const reason = this.#hide(end.reason)
+    this.#failAll(socketError({ ...end, reason }, this.#protocol.service, CODES), true)
+  }
+
+  #failAll(error: ParleyError, mayBeStale: boolean): void {
+    const all = [...this.#carried]
+    this.#carried.clear()
+    for (const [, carried] of all) carried.timer?.cancel()
+    for (const [, { listener, onReused }] of all) listener?.onFailed(error, mayBeStale && onReused)
+    this.#onChange()
+  }
+
+  #end(id: string): void {
+    this.#carried.get(id)?.timer?.cancel()
+    this.#carried.delete(id)
+    this.#reader.forget(id)
+    if (this.#retired && this.load === 0) this.#socket.close()
+    this.#onChange()
+  }
+
+  #withoutSecret(error: ParleyError): ParleyError {
+    const { code, message, retryable } = error
+    return new ParleyError(code, this.#hide(message), { retryable })
+  }
+
+  #hide(text: string): string {
+    return this.#secret === '' ? text : text.replaceAll(this.#secret, '…')
+  }
+}

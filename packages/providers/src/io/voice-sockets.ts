@@ -1,0 +1,175 @@
+import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { VoiceProtocol } from '../text-to-speech/voice-protocol.ts'
+import { VoiceSocket } from './voice-socket.ts'
+
+const MOST_WAITING = 256
+
+export interface VoiceSocketsOptions {
+  readonly protocol: VoiceProtocol
+  readonly time: Time
+  /** At a time, all voices together. */
+  readonly mostSockets: number
+  readonly idleMs?: Ms
+  readonly connectMs?: Ms
+  /** What must not stand in messages. */
+  readonly secret: string
+}
+
+interface Waiting {
+  readonly url: string
+  readonly fresh: boolean
+  readonly onPlace: (socket: VoiceSocket) => void
+  /** There will be no place any more. */
+  readonly onClosed: (error: ParleyError) => void
+}
+
+/**
+ * The sockets to one service. They are kept between utterances and shared by all calls; what the service closes while it
+ * is idle is simply no longer there.
+ */
+export class VoiceSockets {
+  readonly #options: VoiceSocketsOptions
+  /** With the timer that closes an idle one. */
+  readonly #sockets = new Map<VoiceSocket, Timer | null>()
+  readonly #waiting: Waiting[] = []
+  #serving = false
+  #closed = false
+
+  constructor(options: VoiceSocketsOptions) {
+    this.#options = options
+  }
+
+  /** Sockets that are open or being opened. */
+  get count(): number {
+    return this.#sockets.size
+  }
+
+  /**
+   * A socket with a place for an utterance, now or as soon as there is one; `fresh`: a new one. Utterances are served in
+   * order; returns what gives up waiting. Throws `ParleyError` "voice_busy" when too many wait, and "voice_closed".
+   */
+  enter(url: string, wanted: Omit<Waiting, 'url'>): () => void {
+    if (this.#closed) throw closed()
+    const socket = this.#find(url, wanted.fresh)
+    if (socket !== null) {
+      wanted.onPlace(socket)
+      this.#settle(socket)
+      return () => {}
+    }
+    if (this.#waiting.length >= MOST_WAITING)
+      throw new ParleyError('voice_busy', 'Too many utterances wait for this voice.', { retryable: true })
+    const waiting = { url, ...wanted }
+    this.#waiting.push(waiting)
+    return () => {
+      const at = this.#waiting.indexOf(waiting)
+      if (at !== -1) this.#waiting.splice(at, 1)
+    }
+  }
+
+  /** Opens a socket for `url` ahead, unless there is one with a place or there are too many. */
+  warm(url: string): void {
+    if (this.#closed || this.#sockets.size >= this.#options.mostSockets) return
+    if (this.#reusable(url) === null) this.#settle(this.#open(url))
+  }
+
+  /** Utterances on them fail with "voice_closed". */
+  close(): void {
+    this.#closed = true
+    for (const { onClosed } of this.#waiting.splice(0)) onClosed(closed())
+    for (const [socket, timer] of this.#sockets) {
+      timer?.cancel()
+      socket.close(closed())
+    }
+    this.#sockets.clear()
+  }
+
+  #find(url: string, fresh: boolean): VoiceSocket | null {
+    const known = fresh ? null : this.#reusable(url)
+    if (known !== null) return known
+    if (this.#sockets.size >= this.#options.mostSockets && !this.#closeIdle()) return null
+    return this.#open(url)
+  }
+
+  /** The fullest one with a place: the others may go. */
+  #reusable(url: string): VoiceSocket | null {
+    let best: VoiceSocket | null = null
+    for (const socket of this.#sockets.keys())
+      if (socket.url === url && socket.hasPlace && socket.load >= (best?.load ?? 0)) best = socket
+    return best
+  }
+
+  #open(url: string): VoiceSocket {
+    const { protocol, time, connectMs, secret } = this.#options
+    const socket: VoiceSocket = new VoiceSocket({
+      protocol,
+      url,
+      time,
+      secret,
+      ...(connectMs !== undefined && { connectMs }),
+      onChange: () => this.#onChange(socket),
+    })
+    this.#sockets.set(socket, null)
+    return socket
+  }
+
+  /** Closes the one that has been idle longest. Whether there was one. */
+  #closeIdle(): boolean {
+    for (const [socket, timer] of this.#sockets) {
+      if (socket.load > 0) continue
+      timer?.cancel()
+      this.#sockets.delete(socket)
+      socket.close(new ParleyError('voice_failed', 'The connection was given up.'))
+      return true
+    }
+    return false
+  }
+
+  #onChange(socket: VoiceSocket): void {
+    if (!this.#sockets.has(socket)) return
+    if (socket.isOver) {
+      this.#sockets.get(socket)?.cancel()
+      this.#sockets.delete(socket)
+    } else this.#settle(socket)
+    this.#serve()
+  }
+
+  /** An idle one goes after a while. */
+  #settle(socket: VoiceSocket): void {
+    const timer = this.#sockets.get(socket)
+    if (timer === undefined) return
+    timer?.cancel()
+    const { time, protocol, idleMs } = this.#options
+    if (socket.load > 0) {
+      this.#sockets.set(socket, null)
+      return
+    }
+    // The newest idle one last: they are closed from the first on.
+    this.#sockets.delete(socket)
+    const close = () => {
+      this.#sockets.delete(socket)
+      socket.close(new ParleyError('voice_failed', 'The connection was idle.'))
+    }
+    this.#sockets.set(socket, time.at(time.now() + (idleMs ?? protocol.idleMs), close))
+  }
+
+  #serve(): void {
+    // Whoever gets a place may give it back at once, which comes here again.
+    if (this.#serving) return
+    this.#serving = true
+    for (let i = 0; i < this.#waiting.length; ) {
+      const { url, fresh, onPlace } = this.#waiting[i]!
+      const socket = this.#find(url, fresh)
+      if (socket === null) i++
+      else {
+        this.#waiting.splice(i, 1)
+        onPlace(socket)
+        this.#settle(socket)
+      }
+    }
+    this.#serving = false
+  }
+}
+
+function closed(): ParleyError {
+  return new ParleyError('voice_closed', 'This voice was closed.')
+}

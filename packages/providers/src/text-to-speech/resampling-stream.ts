@@ -1,0 +1,53 @@
+import { resamplerReach, resampleTo8k } from './resample.ts'
+
+/** `resampleTo8k` for audio that comes in pieces: the pieces' results, joined, are the result of the whole. */
+export class ResamplingStream {
+  readonly #fromHz: number
+  readonly #reach: number
+  readonly #up: number
+  readonly #down: number
+  /** Input from a multiple of `down` on, as much of it as results still to be made need. */
+  #kept = new Int16Array(0)
+  /** Where the first result still to be made lies in `#kept`; in output samples. */
+  #made = 0
+
+  constructor(fromHz: number) {
+    this.#fromHz = fromHz
+    const { reach, up, down } = resamplerReach(fromHz)
+    this.#reach = reach
+    this.#up = up
+    this.#down = down
+  }
+
+  push(input: Int16Array): Int16Array {
+    if (input.length === 0) return input
+    const joined = new Int16Array(this.#kept.length + input.length)
+    joined.set(this.#kept)
+    joined.set(input, this.#kept.length)
+    // Results whose right context is there in full.
+    const upTo = Math.floor(((joined.length - this.#reach) * this.#up) / this.#down)
+    if (upTo <= this.#made) {
+      this.#kept = joined
+      return new Int16Array(0)
+    }
+    const result = resampleTo8k(joined, this.#fromHz).slice(this.#made, upTo)
+    this.#made = upTo
+    this.#forget(joined)
+    return result
+  }
+
+  /** The results at the end, whose right context is silence. */
+  end(): Int16Array {
+    const result = resampleTo8k(this.#kept, this.#fromHz).slice(this.#made)
+    this.#kept = new Int16Array(0)
+    this.#made = 0
+    return result
+  }
+
+  #forget(joined: Int16Array): void {
+    const needed = Math.floor((this.#made * this.#down) / this.#up) - this.#reach
+    const blocks = Math.max(0, Math.floor(needed / this.#down))
+    this.#kept = joined.slice(blocks * this.#down)
+    this.#made -= blocks * this.#up
+  }
+}

@@ -1,0 +1,169 @@
+import { type Ms, ParleyError, SAMPLES_PER_MS, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import type { AudioDecoder } from './audio-decoder.ts'
+import type { SpeechChunk } from './text-to-speech.ts'
+import { WordAlignment } from './word-alignment.ts'
+
+/** How long a service may take. */
+export interface VoiceBudgets {
+  /** From the request to the first audio, with the connection and waiting for one. Default 5000. */
+  readonly firstAudioMs?: Ms
+  /** From one piece of audio to the next, or to the end. Default 10 000. */
+  readonly idleMs?: Ms
+}
+
+/** No chunk but the last is shorter, and so much is held back: words that come at the end find a chunk to go with. */
+const LEAST_SAMPLES: Samples = 10 * SAMPLES_PER_MS
+/** A service that goes on for so long does not speak the text. */
+const MOST_SAMPLES: Samples = 15 * 60_000 * SAMPLES_PER_MS
+const DEFAULTS: Required<VoiceBudgets> = { firstAudioMs: 5000, idleMs: 10_000 }
+
+/**
+ * One utterance on its way from a service: bytes and word times go in as they come, chunks come out, within budgets.
+ * After `stop` nothing comes out, whatever still goes in.
+ */
+export class ServiceUtterance {
+  readonly #decoder: AudioDecoder
+  readonly #words: WordAlignment
+  readonly #time: Time
+  readonly #budgets: Required<VoiceBudgets>
+  readonly #whyLate: () => ParleyError | null
+  #ready: Int16Array[] = []
+  #kept = new Int16Array(0)
+  #came: Samples = 0
+  #yielded: Samples = 0
+  #heardAt: Ms
+  #timer: Timer
+  #over: 'no' | 'ended' | 'stopped' | ParleyError = 'no'
+  #wake: (() => void) | null = null
+
+  constructor(options: {
+    readonly text: string
+    readonly decoder: AudioDecoder
+    readonly time: Time
+    readonly budgets?: VoiceBudgets
+    /** Why audio is late, where somebody knows better than that the service gave none. */
+    readonly whyLate?: () => ParleyError | null
+  }) {
+    this.#decoder = options.decoder
+    this.#words = new WordAlignment(options.text)
+    this.#time = options.time
+    this.#budgets = { ...DEFAULTS, ...options.budgets }
+    this.#whyLate = options.whyLate ?? (() => null)
+    this.#heardAt = this.#time.now()
+    this.#timer = this.#watch()
+  }
+
+  /** Samples that came so far: where the next audio begins. */
+  get samples(): Samples {
+    return this.#came
+  }
+
+  get isOver(): boolean {
+    return this.#over !== 'no'
+  }
+
+  audio(bytes: Uint8Array): void {
+    if (this.#over !== 'no' || bytes.length === 0) return
+    this.#heardAt = this.#time.now()
+    this.#take(this.#decoder.decode(bytes))
+    if (this.#came > MOST_SAMPLES) this.fail(new ParleyError('voice_failed', 'The voice does not come to an end.'))
+  }
+
+  /** The service spoke `word` at `startMs` of the utterance. */
+  word(word: string, startMs: Ms): void {
+    if (this.#over === 'no') this.#words.hear(word, startMs)
+  }
+
+  /** All audio came. */
+  end(): void {
+    if (this.#over !== 'no') return
+    this.#take(this.#decoder.end())
+    if (this.#came === 0) {
+      this.fail(new ParleyError('voice_failed', 'The voice said nothing of the text.', { retryable: true }))
+      return
+    }
+    this.#words.end(samplesToMs(this.#came))
+    if (this.#kept.length > 0) this.#ready.push(this.#kept)
+    this.#finish('ended')
+  }
+
+  /** What came before is still yielded, then `error` is thrown. */
+  fail(error: ParleyError): void {
+    if (this.#over !== 'no') return
+    if (this.#kept.length > 0) this.#ready.push(this.#kept)
+    this.#finish(error)
+  }
+
+  stop(): void {
+    this.#ready = []
+    this.#finish('stopped')
+  }
+
+  /** To be iterated once. */
+  async *chunks(): AsyncGenerator<SpeechChunk, void, undefined> {
+    for (;;) {
+      const samples = this.#ready.shift()
+      if (samples !== undefined) yield this.#chunk(samples)
+      else if (this.#over === 'no') await this.#change()
+      else if (this.#over instanceof ParleyError) throw this.#over
+      else return
+    }
+  }
+
+  #chunk(samples: Int16Array): SpeechChunk {
+    this.#yielded += samples.length
+    const isLast = this.#over === 'ended' && this.#ready.length === 0
+    return { samples, words: this.#words.takeBefore(isLast ? Number.POSITIVE_INFINITY : samplesToMs(this.#yielded)) }
+  }
+
+  #take(samples: Int16Array): void {
+    if (samples.length === 0) return
+    this.#came += samples.length
+    const joined = new Int16Array(this.#kept.length + samples.length)
+    joined.set(this.#kept)
+    joined.set(samples, this.#kept.length)
+    const out = joined.length - LEAST_SAMPLES
+    if (out < LEAST_SAMPLES) {
+      this.#kept = joined
+      return
+    }
+    // Copies: a consumer may hand a chunk's buffer on to another thread.
+    this.#ready.push(joined.slice(0, out))
+    this.#kept = joined.slice(out)
+    this.#rouse()
+  }
+
+  #finish(how: 'ended' | 'stopped' | ParleyError): void {
+    this.#over = how
+    this.#timer.cancel()
+    this.#kept = new Int16Array(0)
+    this.#rouse()
+  }
+
+  #change(): Promise<void> {
+    return new Promise(resolve => {
+      this.#wake = resolve
+    })
+  }
+
+  #rouse(): void {
+    const wake = this.#wake
+    this.#wake = null
+    wake?.()
+  }
+
+  /** One timer that looks when it fires: audio comes far more often than it is late. */
+  #watch(): Timer {
+    const [patience, what] =
+      this.#came === 0 ? [this.#budgets.firstAudioMs, 'no audio'] : [this.#budgets.idleMs, 'nothing more']
+    const came = this.#came
+    return this.#time.at(this.#heardAt + patience, () => {
+      if (this.#came > came) this.#timer = this.#watch()
+      else this.fail(this.#whyLate() ?? late(what, patience))
+    })
+  }
+}
+
+function late(what: string, patience: Ms): ParleyError {
+  return new ParleyError('voice_failed', `The voice gave ${what} for ${patience} ms.`, { retryable: true })
+}

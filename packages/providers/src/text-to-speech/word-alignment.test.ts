@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { WordAlignment } from './word-alignment.ts'
+
+function place(text: string, told: readonly (readonly [string, number])[], endMs = 1000) {
+  const alignment = new WordAlignment(text)
+  for (const [word, ms] of told) alignment.hear(word, ms)
+  alignment.end(endMs)
+  return alignment.takeBefore(Number.POSITIVE_INFINITY).map(({ text: word, startMs }) => [word, Math.round(startMs)])
+}
+
+describe('words of a text at the times a service tells', () => {
+  it('takes them as they are where the service spoke the same words', () => {
+    const told = [
+      ['Hello,', 0],
+      ['world!', 300],
+    ] as const
+    expect(place('Hello, world!', told)).toEqual([
+      ['Hello,', 0],
+      ['world!', 300],
+    ])
+  })
+
+  it('knows a word by its letters: marks and case may differ', () => {
+    const told = [
+      ['hello', 10],
+      ['it’s', 200],
+      ['me', 300],
+    ] as const
+    expect(place("Hello – it's me.", told).map(([word]) => word)).toEqual(['Hello', '–', "it's", 'me.'])
+    expect(place("Hello – it's me.", told).at(-1)).toEqual(['me.', 300])
+  })
+
+  it('puts what was said otherwise where it must have been', () => {
+    const told = [
+      ['At', 0],
+      ['twelve', 100],
+      ['thirty', 300],
+      ['sharp', 600],
+    ] as const
+    expect(place('At 12:30 sharp', told)).toEqual([
+      ['At', 0],
+      ['12:30', 100],
+      ['sharp', 600],
+    ])
+  })
+
+  it('puts words that the service left out between the others, and each word once', () => {
+    const told = [
+      ['one', 0],
+      ['four', 900],
+    ] as const
+    expect(place('one two three four five', told, 1500)).toEqual([
+      ['one', 0],
+      ['two', 300],
+      ['three', 600],
+      ['four', 900],
+      ['five', 1200],
+    ])
+  })
+
+  it('never goes back in time, whatever the service tells', () => {
+    const told = [
+      ['one', 500],
+      ['two', 100],
+      ['nonsense', 50],
+      ['one', 0],
+      ['three', 700],
+    ] as const
+    const starts = place('one two three', told).map(([, ms]) => ms)
+    expect(starts).toEqual([500, 500, 700])
+  })
+
+  it('gives each word to the stretch that it begins in', () => {
+    const alignment = new WordAlignment('one two three')
+    alignment.hear('one', 0)
+    alignment.hear('two', 400)
+    expect(alignment.takeBefore(300).map(({ text }) => text)).toEqual(['one'])
+    expect(alignment.takeBefore(400)).toEqual([])
+    alignment.hear('three', 500)
+    expect(alignment.takeBefore(600).map(({ text }) => text)).toEqual(['two', 'three'])
+  })
+
+  it('places nothing where the service tells no times', () => {
+    expect(place('one two', [])).toEqual([])
+  })
+})

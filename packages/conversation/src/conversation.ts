@@ -7,6 +7,7 @@ import { Happenings } from './happenings.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
 import { Performance } from './performance.ts'
+import { nodesOf } from './plan-nodes.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
 import { Speeches } from './speeches.ts'
 import { Thinking } from './thinking.ts'
@@ -61,6 +62,7 @@ export class Conversation {
     this.#ensemble = {
       options,
       flow: this.#flow,
+      nodes: nodesOf(plan),
       memory: this.#memory,
       speeches: this.#speeches,
       thinking: this.#thinking,
@@ -127,7 +129,7 @@ export class Conversation {
   spoken(speechId: string, { heard, interrupted, span }: SpokenReport): void {
     const speech = this.#speeches.report(speechId)
     if (speech === undefined) return
-    const text = heard.trim()
+    const text = heard.trim().toWellFormed()
     this.#memory.heard(speech.line, text, interrupted)
     if (text !== '') {
       const index = this.#transcript.add({
@@ -255,7 +257,10 @@ export class Conversation {
     if (!this.#speeches.hasWithdrawn) return task()
     const release = this.#happenings.hold()
     const { time, budgets } = this.#options
-    const timer = time.at(time.now() + (budgets?.heardMs ?? DEFAULT_HEARD_MS), () => this.#onHeard?.())
+    const timer = time.at(time.now() + (budgets?.heardMs ?? DEFAULT_HEARD_MS), () => {
+      this.#speeches.giveUp()
+      this.#onHeard?.()
+    })
     this.#onHeard = () => {
       this.#onHeard = null
       timer.cancel()
@@ -278,7 +283,7 @@ export class Conversation {
   }
 
   #endIfHeard(): void {
-    if (this.#state.at === 'ending' && this.#speeches.unreported().length === 0) this.#sayEnded()
+    if (this.#state.at === 'ending' && !this.#speeches.hasMore) this.#sayEnded()
   }
 
   #sayEnded(): void {
@@ -307,5 +312,5 @@ export class Conversation {
 }
 
 function wordsOf({ text }: UserTurn): string {
-  return text.trim().slice(0, MOST_CHARACTERS)
+  return text.trim().slice(0, MOST_CHARACTERS).toWellFormed()
 }

@@ -185,6 +185,19 @@ describe('a silent caller', () => {
 })
 
 describe('last words that the model finds', () => {
+  it('are done without when it fails', async () => {
+    const node: DraftNode = {
+      id: 'end',
+      type: 'end',
+      speak_during_execution: true,
+      instruction: promptText('Thank them.'),
+    }
+    const talk = new HeardTalk(planOf([node]))
+    talk.model.answers([{ fail: new Error('down') }])
+    await talk.start()
+    expect(talk.lines()).toEqual(['-> end (start)', 'error model_failed', 'ended: completed by agent'])
+  })
+
   it('are asked for by the instruction of the end', async () => {
     const node: DraftNode = {
       id: 'end',

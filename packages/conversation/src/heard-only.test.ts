@@ -94,11 +94,16 @@ describe('what was heard', () => {
     expect(talk.model.requests).toHaveLength(2)
     await talk.pass(1)
     expect(linesOf(talk.model.requests[2]!.messages).slice(-2)).toEqual(['user: Never mind', 'user: Hello?'])
+    talk.model.answers([{ say: 'Still here.' }])
+    talk.heardWhenWithdrawn = ''
+    await talk.say('Hm?')
+    expect(talk.model.requests, 'what is lost is waited for once').toHaveLength(4)
     await talk.cut('Fi')
-    expect(talk.memory.slice(-3), 'a late report finds its place').toEqual([
+    expect(talk.memory.slice(-4), 'a late report finds its place').toEqual([
       'user: Never mind',
       'agent: Fi —',
       'user: Hello?',
+      'user: Hm?',
     ])
   })
 

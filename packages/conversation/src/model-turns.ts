@@ -70,13 +70,17 @@ export class ModelTurns {
     if (isOvertaken || !isTalking()) return
     this.#take(end)
     if (!isTalking()) return
-    const awaitsWords = !hasCalled && prompt.reason !== 'during_execution'
-    if (end.failure !== null && awaitsWords) {
+    if (end.failure !== null && !hasCalled && this.#isAwaited(prompt)) {
       // A task has nobody who would ask again: without its words it is not done.
       if (!options.mode.hasCaller) return this.#with.end('error', 'system', PROVIDER_FAILED)
       this.#apologise(prompt.node_id)
     }
     feed(this.#with, { type: 'chosen', request_id: prompt.request_id, choice_id: end.chosen })
+  }
+
+  /** Nobody waits for last words, nor for words that pass the time. */
+  #isAwaited({ reason, node_id }: Prompt): boolean {
+    return reason !== 'during_execution' && this.#with.nodes.get(node_id)?.type !== 'end'
   }
 
   #apologise(nodeId: string): void {

@@ -1,11 +1,4 @@
-import {
-  type FlowInput,
-  type FlowOutput,
-  type HttpAction,
-  type NodeTurnSettings,
-  type Plan,
-  render,
-} from '@parley/flow'
+import { type FlowInput, type FlowOutput, type HttpAction, type NodeTurnSettings, render } from '@parley/flow'
 import { ActionUses, type RunAction } from './action-uses.ts'
 import { type Ensemble, feed, speak } from './ensemble.ts'
 import { Line } from './line.ts'
@@ -21,8 +14,6 @@ export class Performance {
   readonly #model: ModelTurns
   readonly actions: ActionUses
   readonly line: Line
-  /** Functions that are sent and not waited for. */
-  readonly #unattended: ReadonlySet<string>
   /** Calls in memory of the model's transfers, by the flow's request. */
   readonly #transferCalls = new Map<string, string>()
   #nodeId: string | null = null
@@ -41,7 +32,6 @@ export class Performance {
       render: text => render(text, name => flow.variable(name, options.wallClock())),
       onFact,
     })
-    this.#unattended = unattendedFunctions(options.plan)
   }
 
   /** Where the conversation is. */
@@ -144,21 +134,15 @@ export class Performance {
     const promptId = cause.type === 'tool_call' ? cause.request_id : null
     const use = {
       answer: promptId ?? request_id,
-      isWaitedFor: invocation === 'model_tool' || !this.#unattended.has(node_id),
+      isWaitedFor: invocation === 'model_tool' || this.#waitsForResult(node_id),
       // What else the model calls in the same answer, and what it says with it, comes before the result.
       ready: promptId === null ? Promise.resolve() : thinking.over(promptId),
     }
     this.actions.begin(output, action, use, ({ outcome, body }) => done(outcome, body))
   }
-}
 
-function unattendedFunctions({ flow }: Plan): ReadonlySet<string> {
-  const placed = [
-    ...flow.nodes.map(node => ({ address: node.id, node })),
-    ...flow.components.flatMap(({ component_id, nodes }) =>
-      nodes.map(node => ({ address: `${component_id}/${node.id}`, node })),
-    ),
-  ]
-  const unattended = placed.filter(({ node }) => node.type === 'function' && !node.wait_for_result)
-  return new Set(unattended.map(({ address }) => address))
+  #waitsForResult(address: string): boolean {
+    const node = this.#with.nodes.get(address)
+    return node?.type !== 'function' || node.wait_for_result
+  }
 }

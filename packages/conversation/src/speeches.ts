@@ -8,7 +8,8 @@ export interface Speech {
   readonly requestId: string | null
   readonly nodeId: string
   readonly line: AgentLine
-  state: 'open' | 'complete' | 'withdrawn' | 'reported'
+  /** `lost`: withdrawn, and nobody said in time what was heard of it. */
+  state: 'open' | 'complete' | 'withdrawn' | 'lost' | 'reported'
 }
 
 /** What the agent is saying and about to say, in order. Each speech is reported once; one is over when it was. */
@@ -56,7 +57,7 @@ export class Speeches {
   /** Takes back whatever was not heard yet. */
   withdrawAll(): void {
     for (const speech of [...this.#unreported.values()]) {
-      if (speech.state === 'withdrawn' || speech.state === 'reported') continue
+      if (speech.state !== 'open' && speech.state !== 'complete') continue
       speech.state = 'withdrawn'
       speech.line.state = 'withdrawn'
       this.#emit({ type: 'speech-withdrawn', speech_id: speech.id })
@@ -69,9 +70,22 @@ export class Speeches {
     if (speech === undefined) return undefined
     this.#unreported.delete(id)
     speech.state = 'reported'
+    this.#isOver(id)
+    return speech
+  }
+
+  /** What was withdrawn and is not reported by now is waited for no longer; it may still be reported. */
+  giveUp(): void {
+    for (const speech of this.#unreported.values()) {
+      if (speech.state !== 'withdrawn') continue
+      speech.state = 'lost'
+      this.#isOver(speech.id)
+    }
+  }
+
+  #isOver(id: string): void {
     for (const { ids } of this.#waiting) ids.delete(id)
     this.#wake()
-    return speech
   }
 
   /** When all is reported that was begun until now, or nobody listens any more. */
@@ -97,16 +111,16 @@ export class Speeches {
 
   /** No more of what was begun is generated. */
   completeAll(): void {
-    for (const speech of this.unreported()) this.complete(speech)
+    for (const speech of this.#unreported.values()) this.complete(speech)
   }
 
   /** Something was taken back of which it is not known yet how much was heard. */
   get hasWithdrawn(): boolean {
-    return this.unreported().some(({ state }) => state === 'withdrawn')
+    return [...this.#unreported.values()].some(({ state }) => state === 'withdrawn')
   }
 
-  /** Those of which it is not known yet what was heard. */
-  unreported(): Speech[] {
-    return [...this.#unreported.values()]
+  /** Something is being said, or will be. */
+  get hasMore(): boolean {
+    return [...this.#unreported.values()].some(({ state }) => state === 'open' || state === 'complete')
   }
 }

@@ -19,12 +19,11 @@ describe('headers of a request', () => {
   it('are never more than the line can hold, nor more than one line', () => {
     const headers = fc.dictionary(fc.string(), fc.string({ unit: 'binary' }))
     fc.assert(
-      fc.property(headers, given => {
-        for (const [name, value] of Object.entries(requestHeaders(given))) {
-          expect(name).toMatch(/^[!#$%&'*+.^_`|~0-9a-z-]+$/)
-          expect(value).toMatch(/^[\t\x20-\x7e\x80-\xff]*$/)
-        }
-      }),
+      fc.property(headers, given =>
+        Object.entries(requestHeaders(given)).every(
+          ([name, value]) => /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
+        ),
+      ),
     )
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`x-${n}`, 'a'.repeat(20_000)]))
     const sent = Object.values(requestHeaders(many))

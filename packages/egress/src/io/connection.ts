@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { Client, type Dispatcher } from 'undici'
 import type { Message } from '../redirect.ts'
+import { CappedBytes } from './capped-bytes.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /** What came of one message on one connection. */
@@ -94,20 +95,18 @@ function dispatchOptions({ target, method, headers, body }: Message): Dispatcher
 /** Takes an answer as it comes; settles once, with what is known then. */
 class AnswerTaker implements Dispatcher.DispatchHandler {
   readonly exchange: Promise<Exchange>
-  readonly #maxBytes: number
+  readonly #body: CappedBytes
   readonly #resolve: (exchange: Exchange) => void
   #settled = false
   #begun = false
   #status = 0
   #headers: Record<string, string> = {}
-  readonly #chunks: Buffer[] = []
-  #bytes = 0
 
   constructor(maxBytes: number) {
     const { promise, resolve } = Promise.withResolvers<Exchange>()
     this.exchange = promise
     this.#resolve = resolve
-    this.#maxBytes = maxBytes
+    this.#body = new CappedBytes(maxBytes)
   }
 
   get isSettled(): boolean {
@@ -133,12 +132,7 @@ class AnswerTaker implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#settled) return
-    const room = this.#maxBytes - this.#bytes
-    // A copy: the parser's memory is its own again after this call.
-    this.#chunks.push(Buffer.from(chunk.subarray(0, room)))
-    this.#bytes += Math.min(room, chunk.length)
-    if (chunk.length > room) this.#answered(true)
+    if (!this.#settled && !this.#body.add(chunk)) this.#answered(true)
   }
 
   onResponseEnd(): void {
@@ -154,8 +148,8 @@ class AnswerTaker implements Dispatcher.DispatchHandler {
   }
 
   #answered(truncated: boolean): void {
-    const body = Buffer.concat(this.#chunks)
-    this.#settle({ type: 'answered', status: this.#status, headers: this.#headers, body, truncated })
+    const [status, headers, body] = [this.#status, this.#headers, this.#body.bytes]
+    this.#settle({ type: 'answered', status, headers, body, truncated })
   }
 
   #settle(exchange: Exchange): void {

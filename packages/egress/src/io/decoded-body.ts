@@ -1,4 +1,5 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { CappedBytes } from './capped-bytes.ts'
 
 const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   gzip: createGunzip,
@@ -19,20 +20,17 @@ export async function decodedBody(
   const name = encoding?.trim().toLowerCase() ?? ''
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]!() : undefined
   if (decoder === undefined || body.length === 0) return { body, truncated: false }
-  const chunks: Buffer[] = []
-  let room = maxBytes
+  const inflated = new CappedBytes(maxBytes)
   let truncated = false
   try {
     decoder.end(body)
     for await (const chunk of decoder as AsyncIterable<Buffer>) {
-      chunks.push(chunk.subarray(0, room))
-      truncated = chunk.length > room
-      room -= Math.min(room, chunk.length)
+      truncated = !inflated.add(chunk)
       if (truncated) break
     }
   } catch {
-    if (chunks.length === 0) return { body, truncated: false }
+    if (inflated.isEmpty) return { body, truncated: false }
     truncated = true
   }
-  return { body: Buffer.concat(chunks), truncated }
+  return { body: inflated.bytes, truncated }
 }

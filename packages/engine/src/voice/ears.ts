@@ -1,4 +1,4 @@
-import type { DialogueInput, SpokenWord } from '@parley/dialogue'
+import { type DialogueInput, SpeechProsody, type SpokenWord } from '@parley/dialogue'
 import { type Ms, ParleyError, type Samples, samplesToMs, type Time } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import { VoiceActivity } from '@parley/media'
@@ -33,6 +33,7 @@ export class Ears {
   #stream: SpeechStream
   readonly #filter: SpeechFilter | null
   readonly #voice = new VoiceActivity({ hangoverMs: HANGOVER_MS })
+  readonly #prosody = new SpeechProsody()
   readonly #audio = new Int16Array(BLOCK)
   readonly #speech = new Int16Array(BLOCK)
   readonly #recent = new HeardHistory(REPLAY_MS)
@@ -111,14 +112,22 @@ export class Ears {
       at = position - this.#filter.delay
     }
     this.#voice.push(at, speech, 0, count)
-    for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) {
-      const time = this.#options.clock.timeOf(this.#voice.position)
-      if (edge === 'speech-start') this.#options.onHeard({ type: 'voice-started', startedAt: time })
-      else this.#options.onHeard({ type: 'voice-stopped', stoppedAt: time })
-    }
+    this.#prosody.push(at, speech, 0, count)
+    for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) this.#onEdge(edge)
     const heard = this.#audio.subarray(0, count)
     this.#recent.write(heard)
     this.#stream.write(heard, position)
+  }
+
+  #onEdge(edge: 'speech-start' | 'speech-end'): void {
+    const { clock, onHeard } = this.#options
+    const { position } = this.#voice
+    if (edge === 'speech-start') {
+      this.#prosody.voiceStarted(position)
+      return onHeard({ type: 'voice-started', startedAt: clock.timeOf(position) })
+    }
+    const prosody = this.#prosody.voiceStopped(position)
+    onHeard({ type: 'voice-stopped', stoppedAt: clock.timeOf(position), ...(prosody && { prosody }) })
   }
 
   #onSpeech(event: SpeechEvent): void {

@@ -1,0 +1,55 @@
+import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
+import { callerLines } from './callers.ts'
+import { measureRow, type Row } from './row.ts'
+
+/** Calls at once, and turns measured in each: some hundred answers where there are many calls. */
+const ROWS = [
+  { calls: 1, turns: 40 },
+  { calls: 10, turns: 10 },
+  { calls: 50, turns: 5 },
+  { calls: 100, turns: 4 },
+]
+/** V8 has not compiled what is hot before. */
+const WARM_UP_TURNS = 3
+const QUIET_MS = 1000
+
+/**
+ * What the engine adds to a turn: from the caller's last audible frame to the agent's first, both read off the wire, less the
+ * wait for the caller to go on and the model's scripted delay. `npm run bench -- turn [--calls 1,10,50,100] [--turns N]`
+ * (N in each call) `[--planted 50]` (ms that the model takes longer than its script says: a fault that must show).
+ */
+export const benchmark: Benchmark = { name: 'turn', options: ['calls', 'turns', 'planted'], run }
+
+async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
+  const rows = rowsOf(option('calls'), option('turns'))
+  const plantedMs = Number(option('planted') ?? 0)
+  if (!(plantedMs >= 0 && plantedMs <= 5000)) throw new Error('--planted takes 0 to 5000')
+  const lines = await callerLines()
+  let single: Row | null = null
+  for (const { calls, turns } of rows) {
+    progress(`${calls} calls, ${turns} turns each`)
+    const row = await measureRow({ calls, turns, warmUpTurns: WARM_UP_TURNS, quietMs: QUIET_MS, lines, plantedMs })
+    line({ bench: 'turn', ...row })
+    if (calls === 1) single = row
+  }
+  return {
+    bench: 'turn',
+    overhead_p50_ms: single?.overhead_p50_ms ?? null,
+    overhead_p95_ms: single?.overhead_p95_ms ?? null,
+    e2e_p50_ms: single?.e2e_p50_ms ?? null,
+    e2e_p95_ms: single?.e2e_p95_ms ?? null,
+  }
+}
+
+function rowsOf(calls: string | undefined, turns: string | undefined): { calls: number; turns: number }[] {
+  const counts = calls?.split(',').map(Number) ?? ROWS.map(row => row.calls)
+  if (!counts.every(count => Number.isInteger(count) && count >= 1 && count <= 500))
+    throw new Error('--calls takes numbers from 1 to 500')
+  const each = turns === undefined ? null : Number(turns)
+  if (each !== null && !(Number.isInteger(each) && each >= 1 && each <= 1000))
+    throw new Error('--turns takes 1 to 1000')
+  return counts.map(count => {
+    const fitting = ROWS.findLast(row => row.calls <= count) ?? ROWS[0]!
+    return { calls: count, turns: each ?? fitting.turns }
+  })
+}

@@ -1,0 +1,64 @@
+import { VoiceActivity } from '@parley/media'
+import { PhoneVoice } from '@parley/phone'
+import { TonesRecogniser, TonesVoice, toneBandFilter } from '@parley/providers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { crispEnd, crispStart } from './crisp-audio.ts'
+import { CALLER_LINES } from './script.ts'
+import { AUDIBLE_PEAK } from './turn-meter.ts'
+
+const voice = new TonesVoice()
+const renderings = new Map<string, Int16Array>()
+beforeAll(async () => {
+  const phone = new PhoneVoice(voice, 'en')
+  for (const text of CALLER_LINES) renderings.set(text, await phone.render(text))
+})
+afterAll(() => voice.close())
+
+const lastAudible = (audio: Int16Array) => audio.findLastIndex(sample => Math.abs(sample) >= AUDIBLE_PEAK)
+
+/** What is on the line: the line, and silence behind it. */
+function onTheLine(text: string): { readonly audio: Int16Array; readonly end: number } {
+  const line = crispEnd(renderings.get(text)!)
+  const audio = new Int16Array(line.length + 8000)
+  audio.set(line)
+  return { audio, end: lastAudible(line) }
+}
+
+describe.each(CALLER_LINES)('"%s"', text => {
+  it('ends for voice activity where it ends for the stopwatch, and has no pause that would end the turn', () => {
+    const { audio, end } = onTheLine(text)
+    const filter = toneBandFilter()
+    const activity = new VoiceActivity({ hangoverMs: 80 })
+    const speech = new Int16Array(audio.length)
+    filter.filter(audio, 0, audio.length, speech, 0)
+    activity.push(-filter.delay, speech, 0, speech.length - 160)
+    const edges: { edge: string; at: number }[] = []
+    for (let edge = activity.take(); edge !== null; edge = activity.take()) edges.push({ edge, at: activity.position })
+    expect(Math.abs(edges.at(-1)!.at - end) / 8).toBeLessThanOrEqual(12)
+    edges.slice(1, -1).forEach(({ edge, at }, i) => {
+      if (edge === 'speech-start') expect((at - edges[i]!.at) / 8).toBeLessThan(200)
+    })
+  })
+
+  it('is understood to its last word, soon after its end', () => {
+    const { audio, end } = onTheLine(text)
+    const stream = new TonesRecogniser().open({ language: 'en', sampleRate: 8000 })
+    let understood = ''
+    stream.onEvent(event => {
+      if (event.type === 'partial') understood = event.text
+    })
+    for (let at = 0; at < end + 200 * 8; at += 160) stream.write(audio.subarray(at, at + 160), at)
+    expect(understood).toBe(text)
+  })
+})
+
+describe('an agent’s answer without silence before it', () => {
+  it('is audible from its first sample on', () => {
+    for (const rendering of renderings.values()) {
+      expect(Math.abs(crispStart(rendering)[0]!)).toBeGreaterThanOrEqual(AUDIBLE_PEAK)
+      expect(rendering.length - crispStart(rendering).length).toBeGreaterThan(100)
+    }
+    expect(crispStart(new Int16Array(50))).toHaveLength(50)
+    expect(() => crispEnd(new Int16Array(50))).toThrow('nothing in this audio is audible')
+  })
+})

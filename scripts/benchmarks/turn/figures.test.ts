@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { engineFigures, percentile, turnFigures } from './figures.ts'
+import { scriptedDelay, scriptedLead } from './script.ts'
+
+/** A call whose turns each take `overheads[i]` ms longer than they must, from a sound that ends 10 ms inside its frame. */
+const call = (overheads: readonly number[]) =>
+  overheads.map((overhead, i) => {
+    const lastSentAt = 5000 * i
+    return {
+      lastSentAt,
+      lastSoundAt: lastSentAt - 10,
+      firstHeardAt: lastSentAt + 300 + scriptedDelay(i + 1) + overhead,
+    }
+  })
+
+describe('the figures of a row', () => {
+  it('are what is left when the waits that were asked for are taken away', () => {
+    const figures = turnFigures([call([900, 10, 20]), call([900, 30, 40])], { endpointingMs: 300, unmeasured: 1 })
+    expect(figures).toMatchObject({
+      turns: 4,
+      overhead_p50_ms: 20,
+      overhead_p95_ms: 40,
+      overhead_from_sound_p50_ms: 30,
+    })
+    expect(figures.e2e_p50_ms).toBeGreaterThan(500)
+    expect(figures.e2e_p95_ms).toBeLessThan(300 + 220 + 40)
+  })
+
+  it('name a value that occurred, and nothing of nothing', () => {
+    expect(percentile([5, 1, 3], 0.5)).toBe(3)
+    expect(percentile([1, 2, 3, 4], 0.5)).toBe(2)
+    expect(
+      percentile(
+        Array.from({ length: 100 }, (_, i) => 100 - i),
+        0.95,
+      ),
+    ).toBe(95)
+    expect(percentile([7], 0.95)).toBe(7)
+    expect(percentile([], 0.5)).toBeNaN()
+  })
+
+  it('share the engine’s processor time among its calls', () => {
+    const before = { cpuMs: 500, activeMs: 100, idleMs: 900, atMs: 1000, requests: 0, misheard: [] }
+    const after = { cpuMs: 900, activeMs: 400, idleMs: 1600, atMs: 3000, requests: 0, misheard: [] }
+    expect(engineFigures(10, before, after)).toEqual({ eventLoop: 0.3, cpuPerCallSecond: 20 })
+  })
+})
+
+describe('the script', () => {
+  it('meets all places between two frames alike: delays and ends of speech', () => {
+    const turns = Array.from({ length: 40 }, (_, i) => i + 1)
+    for (const places of [
+      turns.map(turn => (scriptedDelay(turn) - 200) / 20),
+      turns.map(turn => scriptedLead(turn) / 160),
+    ]) {
+      const sorted = places.toSorted((a, b) => a - b)
+      expect(sorted[0]).toBeGreaterThanOrEqual(0)
+      expect(sorted.at(-1)).toBeLessThan(1)
+      sorted.slice(1).forEach((place, i) => {
+        expect(place - sorted[i]!).toBeLessThan(0.1)
+      })
+    }
+  })
+})

@@ -1,0 +1,77 @@
+import type { Ms } from '@parley/kernel'
+import type { EngineMeasures } from './messages.ts'
+import { scriptedDelay } from './script.ts'
+import type { MeasuredTurn } from './turn-meter.ts'
+
+export interface TurnFigures {
+  readonly turns: number
+  readonly overhead_p50_ms: number
+  readonly overhead_p95_ms: number
+  /** Counted from the caller's last audible sample instead of the frame that held it. */
+  readonly overhead_from_sound_p50_ms: number
+  readonly e2e_p50_ms: number
+  readonly e2e_p95_ms: number
+}
+
+/**
+ * What the turns of some calls took: end to end, and less what the engine was told to wait (`endpointingMs`) and what the
+ * model's script waits. The first `unmeasured` turns of each call are left out.
+ */
+export function turnFigures(
+  calls: readonly (readonly MeasuredTurn[])[],
+  options: { readonly endpointingMs: Ms; readonly unmeasured: number },
+): TurnFigures {
+  const { endpointingMs, unmeasured } = options
+  const turns = calls.flatMap(call =>
+    call
+      .map(({ lastSentAt, lastSoundAt, firstHeardAt }, i) => {
+        const waits = endpointingMs + scriptedDelay(i + 1)
+        const e2e = firstHeardAt - lastSentAt
+        return { e2e, overhead: e2e - waits, fromSound: firstHeardAt - lastSoundAt - waits }
+      })
+      .slice(unmeasured),
+  )
+  const percent = (of: 'e2e' | 'overhead' | 'fromSound', share: number) =>
+    percentile(
+      turns.map(turn => turn[of]),
+      share,
+    )
+  return {
+    turns: turns.length,
+    overhead_p50_ms: percent('overhead', 0.5),
+    overhead_p95_ms: percent('overhead', 0.95),
+    overhead_from_sound_p50_ms: percent('fromSound', 0.5),
+    e2e_p50_ms: percent('e2e', 0.5),
+    e2e_p95_ms: percent('e2e', 0.95),
+  }
+}
+
+/** What the engine process used between two measurements. */
+export function engineFigures(
+  calls: number,
+  before: EngineMeasures,
+  after: EngineMeasures,
+): {
+  /** Busy share of the main thread's event loop. */
+  readonly eventLoop: number
+  /** Processor time of all threads for one second of one call, ms. */
+  readonly cpuPerCallSecond: Ms
+} {
+  const active = after.activeMs - before.activeMs
+  const idle = after.idleMs - before.idleMs
+  const seconds = (after.atMs - before.atMs) / 1000
+  return {
+    eventLoop: rounded(active / (active + idle), 3),
+    cpuPerCallSecond: rounded((after.cpuMs - before.cpuMs) / (calls * seconds), 2),
+  }
+}
+
+/** The smallest value that `share` of them do not exceed, to a tenth. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return rounded(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN, 1)
+}
+
+function rounded(value: number, digits: number): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits
+}

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Ms } from '@parley/kernel'
+import { measureCalls } from './callers.ts'
+import { EngineLink } from './engine-link.ts'
+import { engineFigures, type TurnFigures, turnFigures } from './figures.ts'
+
+/** The engine is told to wait so long for the caller to go on. */
+const ENDPOINTING_MS: Ms = 300
+
+const TOLD = 10
+
+export interface RowOptions {
+  readonly calls: number
+  /** Of each call, measured. */
+  readonly turns: number
+  /** Of each call, before those. */
+  readonly warmUpTurns: number
+  readonly quietMs: Ms
+  readonly lines: readonly Int16Array[]
+  /** A planted fault: the model takes so much longer than its script says. */
+  readonly plantedMs: Ms
+}
+
+export interface Row extends TurnFigures {
+  readonly calls: number
+  readonly packet_io: 'native' | 'portable'
+  readonly engine_event_loop_utilization: number
+  readonly engine_cpu_ms_per_call_second: number
+  /** Near 1 the callers are late themselves, and the figures are theirs. */
+  readonly callers_event_loop_utilization: number
+  /** Calls that did not get to their last turn; what they measured before counts. */
+  readonly broken_calls: number
+  readonly broken: readonly string[]
+  /** How many more answers the model was asked for than there were turns; fewer: negative. */
+  readonly answers_too_many: number
+  /** What of the turns was not understood word by word, the first of it. */
+  readonly misheard: readonly string[]
+}
+
+/** So many calls at once with an engine in a process of its own. Throws when not one of them gets through. */
+export async function measureRow(options: RowOptions): Promise<Row> {
+  const { calls, turns, warmUpTurns, quietMs, lines, plantedMs } = options
+  const home = await mkdtemp(join(tmpdir(), 'parley-turn.'))
+  try {
+    const { engine, uri, packetIo } = await EngineLink.start({ home, endpointingMs: ENDPOINTING_MS, plantedMs })
+    try {
+      const before = await engine.measure()
+      const loop = performance.eventLoopUtilization()
+      const measured = await measureCalls({ target: uri, calls, turns: warmUpTurns + turns, quietMs, lines })
+      const callers = performance.eventLoopUtilization(loop)
+      const after = await engine.measure()
+      const broken = measured.flatMap(call => call.broken ?? [])
+      if (broken.length === calls) throw new Error(broken[0])
+      const { eventLoop, cpuPerCallSecond } = engineFigures(calls, before, after)
+      return {
+        calls,
+        packet_io: packetIo,
+        ...turnFigures(
+          measured.map(call => call.turns),
+          { endpointingMs: ENDPOINTING_MS, unmeasured: warmUpTurns },
+        ),
+        engine_event_loop_utilization: eventLoop,
+        engine_cpu_ms_per_call_second: cpuPerCallSecond,
+        callers_event_loop_utilization: Math.round(callers.utilization * 1000) / 1000,
+        broken_calls: broken.length,
+        broken: broken.slice(0, TOLD),
+        answers_too_many: after.requests - calls * (warmUpTurns + turns),
+        misheard: after.misheard.slice(0, TOLD),
+      }
+    } finally {
+      await engine.end()
+    }
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+}

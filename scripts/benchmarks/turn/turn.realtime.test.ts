@@ -1,0 +1,33 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callerLines } from './callers.ts'
+import { measureRow, type Row } from './row.ts'
+
+const PLANTED_MS = 50
+
+describe('the turn benchmark', () => {
+  let plain: Row
+  let planted: Row
+  beforeAll(async () => {
+    const lines = await callerLines()
+    const row = (plantedMs: number) =>
+      measureRow({ calls: 6, turns: 4, warmUpTurns: 1, quietMs: 300, lines, plantedMs })
+    // At the same time: whatever else the machine does befalls both.
+    const rows = await Promise.all([row(0), row(PLANTED_MS)])
+    plain = rows[0]
+    planted = rows[1]
+  }, 60_000)
+
+  it('hears every turn of six calls answered, each word of it understood', () => {
+    expect(plain).toMatchObject({ calls: 6, turns: 24, broken: [], answers_too_many: 0, misheard: [] })
+    expect(plain.overhead_p50_ms).toBeGreaterThan(-50)
+    expect(plain.overhead_p95_ms).toBeLessThan(500)
+    expect(plain.e2e_p50_ms).toBeGreaterThan(plain.overhead_p50_ms + 499)
+    expect(plain.engine_event_loop_utilization).toBeGreaterThan(0)
+    expect(plain.engine_cpu_ms_per_call_second).toBeGreaterThan(0)
+  })
+
+  it(`shows a model that takes ${PLANTED_MS} ms longer than it says`, () => {
+    const shift = planted.overhead_p50_ms - plain.overhead_p50_ms
+    expect(Math.abs(shift - PLANTED_MS)).toBeLessThanOrEqual(5)
+  })
+})

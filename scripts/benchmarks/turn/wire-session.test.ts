@@ -1,0 +1,142 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { type Time, VirtualTime } from '@parley/kernel'
+import { decodePcmu, encodePcmu, type MediaParameters, RtpHeader, readRtpHeader, writeRtpHeader } from '@parley/media'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WireMediaPlane } from './wire-media-plane.ts'
+import type { WireTap } from './wire-session.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(() => Promise.all(closing.splice(0).map(close => close())))
+
+/** A far end on a socket of its own, and a session that talks to it in virtual time. */
+async function line(tap: Partial<WireTap> = {}, clock?: Time) {
+  const far = createSocket('udp4')
+  const bound = once(far, 'listening')
+  far.bind(0, '127.0.0.1')
+  await bound
+  closing.push(() => far.close())
+  const time = new VirtualTime()
+  const plane = new WireMediaPlane({ sent() {}, heard() {}, ...tap }, clock ?? time)
+  closing.push(() => plane.close())
+  const session = await plane.open({ label: 'caller' })
+  session.apply(parameters(far.address().port))
+  return { far, time, session, plane }
+}
+
+function parameters(port: number): MediaParameters {
+  return {
+    remote: { address: '127.0.0.1', port },
+    direction: 'sendrecv',
+    codec: 'PCMU',
+    payloadType: 0,
+    ptimeMs: 20,
+    dtmfPayloadType: 101,
+    srtp: null,
+  }
+}
+
+/** The next `count` packets that arrive at `socket`. */
+function packets(socket: Socket, count: number): Promise<{ header: RtpHeader; audio: Int16Array }[]> {
+  const seen: { header: RtpHeader; audio: Int16Array }[] = []
+  return new Promise(resolve => {
+    socket.on('message', packet => {
+      const header = new RtpHeader()
+      expect(readRtpHeader(packet, packet.length, header)).toBe(true)
+      const audio = new Int16Array(header.payloadLength)
+      decodePcmu(packet, header.payloadOffset, audio.length, audio, 0)
+      seen.push({ header, audio })
+      if (seen.length === count) resolve(seen)
+    })
+  })
+}
+
+function packet(payloadType: number, level: number): Uint8Array {
+  const bytes = new Uint8Array(172)
+  writeRtpHeader(bytes, payloadType, false, 7, 160, 99)
+  encodePcmu(new Int16Array(160).fill(level), 0, 160, bytes, 12)
+  return bytes
+}
+
+describe('a caller on the bare wire', () => {
+  it('sends a frame each 20 ms: what is played, then silence, one after the other', async () => {
+    const { far, time, session } = await line()
+    expect(session.play(new Int16Array(200).fill(4000))).toBe(200)
+    const arriving = packets(far, 4)
+    time.advance(60)
+    const seen = await arriving
+    expect(seen.map(({ header }) => header.marker)).toEqual([true, false, false, false])
+    expect(seen.map(({ header }) => header.timestamp - seen[0]!.header.timestamp)).toEqual([0, 160, 320, 480])
+    expect(new Set(seen.map(({ header }) => header.ssrc)).size).toBe(1)
+    const loud = seen.map(({ audio }) => audio.filter(sample => Math.abs(sample - 4000) < 200).length)
+    expect(loud).toEqual([160, 40, 0, 0])
+    expect([session.played(), session.queued()]).toEqual([200, 0])
+  })
+
+  it('shows its tap each frame as it leaves, and what is still to come', async () => {
+    const sent: [number, number][] = []
+    const { time, session } = await line({ sent: (_at, frame, left) => sent.push([frame[159]!, left]) })
+    session.play(new Int16Array(320).fill(3000))
+    time.advance(40)
+    expect(sent).toEqual([
+      [3000, 160],
+      [3000, 0],
+      [0, 0],
+    ])
+    session.play(new Int16Array(320).fill(3000))
+    session.flush()
+    time.advance(20)
+    expect(sent.at(-1)).toEqual([0, 0])
+  })
+
+  it('leaves out what it is late with instead of sending it all at once', async () => {
+    const virtual = new VirtualTime()
+    let stoodMs = 0
+    const { session } = await line(
+      {},
+      {
+        now: () => virtual.now() + stoodMs,
+        at: (deadline, callback) => virtual.at(deadline - stoodMs, callback),
+      },
+    )
+    virtual.advance(40)
+    stoodMs = 1000
+    virtual.advance(20)
+    expect(await session.statistics()).toMatchObject({ packetsSent: 4, missedSlots: 50 })
+    expect(session.heardPosition()).toBe(54 * 160)
+  })
+
+  it('shows its tap what its far end sends, and nothing else', async () => {
+    const heard: number[] = []
+    let wake = () => {}
+    const { far, session } = await line({
+      heard: (_at, frame) => {
+        heard.push(Math.round(frame[0]! / 1000))
+        wake()
+      },
+    })
+    const stranger = createSocket('udp4')
+    closing.push(() => stranger.close())
+    const { port } = session.local
+    const send = (from: Socket, bytes: Uint8Array) => new Promise(done => from.send(bytes, port, '127.0.0.1', done))
+    const all = new Promise<void>(resolve => {
+      wake = () => heard.length === 2 && resolve()
+    })
+    await send(far, packet(0, 2000))
+    await send(stranger, packet(0, 9000))
+    await send(far, packet(101, 9000))
+    await send(far, Uint8Array.of(0x80, 200, 0, 1, 0, 0, 0, 9))
+    await send(far, Uint8Array.of(1, 2, 3))
+    await send(far, packet(0, 3000))
+    await all
+    expect(heard).toEqual([2, 3])
+  })
+
+  it('speaks no SRTP, and says so', async () => {
+    const { session } = await line()
+    const key = { suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: new Uint8Array(30) } as const
+    expect(() => session.apply({ ...parameters(9), srtp: { send: key, receive: key } })).toThrow(
+      expect.objectContaining({ code: 'unsupported_media' }),
+    )
+  })
+})

@@ -1,0 +1,209 @@
+import type { RemoteInfo, Socket } from 'node:dgram'
+import { type Ms, ParleyError, randomUint32, type Samples, systemRandom, type Time, type Timer } from '@parley/kernel'
+import {
+  codecByName,
+  isRtcp,
+  type MediaParameters,
+  type MediaReport,
+  type MediaSession,
+  type MediaStatistics,
+  RTP_HEADER_BYTES,
+  RtpHeader,
+  readRtpHeader,
+  writeRtpHeader,
+} from '@parley/media'
+
+const FRAME: Samples = 160
+const FRAME_MS = 20
+/** Frames later than that are left out: nobody speaks faster to catch up. */
+const MOST_LATE_MS = 100
+/** 60 ms: nothing longer was agreed to. */
+const LONGEST_PACKET: Samples = 480
+
+/** Sees each frame of one call as it passes the socket, and keeps none; times are those of `wireClock`. */
+export interface WireTap {
+  /** A frame was handed to the socket; `left` samples of what is to be played are still to come. */
+  sent(at: Ms, frame: Int16Array, left: Samples): void
+  heard(at: Ms, frame: Int16Array): void
+}
+
+/** The machine's clock with a fraction, the same in all its processes, ms. */
+export function wireClock(): Ms {
+  return performance.timeOrigin + performance.now()
+}
+
+/**
+ * One call's media with nothing between the call and its socket: no thread, no jitter buffer, no concealment. Plain RTP
+ * in 20 ms frames on a grid that starts with the session; no RTCP, no digits, no recording, and nothing heard is kept.
+ */
+export class WireSession implements MediaSession {
+  readonly id: number
+  readonly local: { readonly address: string; readonly port: number }
+  readonly #label: string
+  readonly #socket: Socket
+  readonly #tap: WireTap
+  readonly #time: Time
+  readonly #header = new RtpHeader()
+  readonly #samples = new Int16Array(LONGEST_PACKET)
+  readonly #ssrc = randomUint32(systemRandom)
+  #parameters: MediaParameters | null = null
+  #timer: Timer | null = null
+  #nextAt: Ms = 0
+  /** Frames of the grid so far, those that were left out included. */
+  #frames = 0
+  #skipped = 0
+  #received = 0
+  #queue: Int16Array[] = []
+  /** Samples of `#queue[0]` that have left. */
+  #taken: Samples = 0
+  #queued: Samples = 0
+  #played: Samples = 0
+  #closed = false
+
+  /** Owns `socket`, which is bound. */
+  constructor(id: number, label: string, socket: Socket, tap: WireTap, time: Time) {
+    this.id = id
+    this.#label = label
+    this.#socket = socket
+    this.#tap = tap
+    this.#time = time
+    this.local = { address: socket.address().address, port: socket.address().port }
+    // Errors of an unconnected UDP socket concern single packets.
+    socket.on('error', () => {})
+    socket.on('message', (packet, from) => this.#receive(wireClock(), packet, from))
+  }
+
+  /** Says nothing of itself: the tap sees each frame. */
+  onEvent(): void {}
+
+  /** Throws "unsupported_media" for SRTP: this session speaks plain RTP only. */
+  apply(parameters: MediaParameters): void {
+    if (parameters.srtp !== null) throw new ParleyError('unsupported_media', 'the wire session speaks plain RTP only')
+    this.#parameters = parameters
+    if (this.#timer !== null || this.#closed) return
+    this.#nextAt = this.#time.now()
+    this.#arm()
+  }
+
+  play(audio: Int16Array): Samples {
+    this.#queue.push(audio)
+    this.#queued += audio.length
+    return this.#played + this.#queued
+  }
+
+  flush(): Samples {
+    this.#queue = []
+    this.#taken = 0
+    this.#queued = 0
+    return this.#played
+  }
+
+  played(): Samples {
+    return this.#played
+  }
+
+  queued(): Samples {
+    return this.#queued
+  }
+
+  sendDigits(): void {
+    throw new ParleyError('unsupported_media', 'the wire session sends no digits')
+  }
+
+  readHeard(): Samples {
+    return 0
+  }
+
+  heardPosition(): Samples {
+    return this.#frames * FRAME
+  }
+
+  describe(): string {
+    return `${this.#label}: udp ${this.local.address}:${this.local.port}, plain RTP off the socket`
+  }
+
+  async statistics(): Promise<MediaStatistics> {
+    return {
+      packetsSent: this.#frames - this.#skipped,
+      packetsReceived: this.#received,
+      packetsLost: 0,
+      packetsLate: 0,
+      packetsDuplicate: 0,
+      jitterMs: 0,
+      concealedSamples: 0,
+      rejected: { unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 },
+      heardOverrunSamples: 0,
+      missedSlots: this.#skipped,
+    }
+  }
+
+  async close(): Promise<MediaReport> {
+    if (!this.#closed) {
+      this.#closed = true
+      this.#timer?.cancel()
+      this.#socket.close()
+    }
+    return { statistics: await this.statistics(), recording: null }
+  }
+
+  #arm(): void {
+    this.#timer = this.#time.at(this.#nextAt, () => {
+      const late = Math.floor((this.#time.now() - this.#nextAt) / FRAME_MS)
+      if (late * FRAME_MS > MOST_LATE_MS) this.#skip(late)
+      for (; this.#nextAt <= this.#time.now(); this.#nextAt += FRAME_MS) this.#send()
+      if (!this.#closed) this.#arm()
+    })
+  }
+
+  #skip(frames: number): void {
+    this.#frames += frames
+    this.#skipped += frames
+    this.#nextAt += frames * FRAME_MS
+  }
+
+  #send(): void {
+    const { remote, codec, payloadType } = this.#parameters!
+    const frame = this.#nextFrame()
+    const number = this.#frames++
+    if (remote === null) return
+    // Memory of its own for each packet: the socket keeps it while the kernel has no room.
+    const packet = new Uint8Array(RTP_HEADER_BYTES + FRAME)
+    writeRtpHeader(packet, payloadType, number === 0, number & 0xffff, (number * FRAME) >>> 0, this.#ssrc)
+    codecByName(codec).encode(frame, 0, FRAME, packet, RTP_HEADER_BYTES)
+    const at = wireClock()
+    this.#socket.send(packet, remote.port, remote.address, () => {})
+    this.#tap.sent(at, frame, this.#queued)
+  }
+
+  /** The next 20 ms of what is to be played, silence where there is nothing. */
+  #nextFrame(): Int16Array {
+    const frame = this.#samples.subarray(0, FRAME).fill(0)
+    let filled = 0
+    for (let piece = this.#queue[0]; piece !== undefined && filled < FRAME; piece = this.#queue[0]) {
+      const count = Math.min(FRAME - filled, piece.length - this.#taken)
+      frame.set(piece.subarray(this.#taken, this.#taken + count), filled)
+      filled += count
+      this.#taken += count
+      if (this.#taken < piece.length) break
+      this.#queue.shift()
+      this.#taken = 0
+    }
+    this.#queued -= filled
+    this.#played += filled
+    return frame
+  }
+
+  /** Reports of the far end, and what others send here by mistake, are nobody's speech. */
+  #receive(at: Ms, packet: Uint8Array, from: RemoteInfo): void {
+    const parameters = this.#parameters
+    if (parameters === null || isRtcp(packet, packet.length)) return
+    const { remote, codec, payloadType, receivePayloadType = payloadType } = parameters
+    if (remote === null || from.port !== remote.port || from.address !== remote.address) return
+    const header = this.#header
+    if (!readRtpHeader(packet, packet.length, header) || header.payloadType !== receivePayloadType) return
+    this.#received++
+    const { payloadOffset, payloadLength } = header
+    const count = codecByName(codec).decode(packet, payloadOffset, payloadLength, this.#samples, 0)
+    this.#tap.heard(at, this.#samples.subarray(0, count))
+  }
+}

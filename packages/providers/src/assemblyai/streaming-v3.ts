@@ -1,0 +1,105 @@
+import { msToSamples } from '@parley/kernel'
+import { type JsonObject, objectOf, textIn } from '../openai/json.ts'
+import { expectedWords } from '../speech-to-text/expected-words.ts'
+import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
+import type { ServiceNews, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
+
+/** When the service takes a turn for over. */
+export interface AssemblyAiTurns {
+  /** 0 to 1; default the service's (0.4). */
+  readonly confidenceThreshold?: number
+  /** Silence after which a turn may end when it sounds complete, ms; default the service's. */
+  readonly minSilenceMs?: number
+}
+
+/** AssemblyAI's streaming API `/v3/ws`: how its messages are read, and what it is told. */
+export const streamingV3: ServiceProtocol = {
+  name: 'AssemblyAI',
+  chunk: msToSamples(50),
+  chunkIsRule: true,
+  mostChunk: msToSamples(500),
+  greets: true,
+  idle: { afterMs: 5000, say: JSON.stringify({ type: 'KeepAlive' }) },
+  muteAfterMs: null,
+  finalize: JSON.stringify({ type: 'ForceEndpoint' }),
+  goodbye: JSON.stringify({ type: 'Terminate' }),
+  reader: () => {
+    const reader = new TurnReader()
+    return message => reader.read(message)
+  },
+}
+
+/**
+ * Query of a connection; `endpointingMs` becomes the longest silence in a turn. Turns are not formatted: where that is a
+ * step of its own it comes late.
+ */
+export function streamingV3Query(
+  model: string,
+  options: SpeechStreamOptions,
+  turns: AssemblyAiTurns = {},
+): URLSearchParams {
+  const query = new URLSearchParams({ speech_model: model, sample_rate: '8000', encoding: 'pcm_mulaw' })
+  const { confidenceThreshold, minSilenceMs } = turns
+  if (confidenceThreshold !== undefined) query.set('end_of_turn_confidence_threshold', String(confidenceThreshold))
+  if (minSilenceMs !== undefined) query.set('min_turn_silence', String(Math.round(minSilenceMs)))
+  if (options.endpointingMs !== undefined) query.set('max_turn_silence', String(Math.round(options.endpointingMs)))
+  const terms = expectedWords(options.keywords)
+  if (terms.length > 0) query.set('keyterms_prompt', JSON.stringify(terms))
+  return query
+}
+
+/** Reads one connection: a turn that ended may come once more, formatted. */
+class TurnReader {
+  #ended = -1
+
+  read(message: string): readonly ServiceNews[] {
+    const told = objectOf(message)
+    if (told === null) return []
+    switch (textIn(told, 'type')) {
+      case 'Begin':
+        return [{ type: 'ready' }]
+      case 'SpeechStarted':
+        return [{ type: 'speech-started', at: timeIn(told, 'timestamp', 1000) }]
+      case 'Turn':
+        return this.#readTurn(told)
+      case 'Error':
+        return [failure(told)]
+      default:
+        return []
+    }
+  }
+
+  #readTurn(told: JsonObject): readonly ServiceNews[] {
+    const order = numberIn(told, 'turn_order')
+    if (order === null || order <= this.#ended) return []
+    const isOver = told.end_of_turn === true
+    if (isOver) this.#ended = order
+    // Words that may still change are in the list alone, not in the transcript.
+    const words = wordsIn(told, ['text'], 1000)
+    const turn: ServiceNews = {
+      type: 'words',
+      passage: order,
+      words,
+      from: words[0]?.start ?? 0,
+      until: null,
+      final: isOver,
+      forced: null,
+      stopped: isOver,
+    }
+    if (!isOver) return [turn]
+    return [turn, { type: 'end-of-turn', confidence: numberIn(told, 'end_of_turn_confidence') ?? 0, eager: false }]
+  }
+}
+
+/** Close codes of refusals, and of too many sessions; all others are troubles of the moment. */
+export function assemblyAiFailure(code: number | null, reason: string): 'refused' | 'busy' | 'failed' {
+  if (/too many concurrent/i.test(reason) || code === 3009) return 'busy'
+  if (code === 1008 || /unauthori[sz]ed|authorization|balance/i.test(reason)) return 'refused'
+  return 'failed'
+}
+
+function failure(told: JsonObject): ServiceNews {
+  const reason = reasonOf(textIn(told, 'error'))
+  return { type: 'failed', kind: assemblyAiFailure(numberIn(told, 'error_code'), reason), reason }
+}

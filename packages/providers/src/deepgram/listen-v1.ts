@@ -1,0 +1,92 @@
+import { type Ms, msToSamples } from '@parley/kernel'
+import { isObject, type JsonObject, objectOf, textIn } from '../openai/json.ts'
+import { expectedWords } from '../speech-to-text/expected-words.ts'
+import { reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
+import type { ServiceNews, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
+import { primaryTag } from '../text-to-speech/request.ts'
+
+/** The service's own 10 ms cuts at every breath; what it recommends for conversations. */
+const ENDPOINTING_MS: Ms = 300
+
+/** Deepgram's streaming API `/v1/listen` (Nova): how its messages are read, and what it is told. */
+export const listenV1: ServiceProtocol = {
+  name: 'Deepgram',
+  chunk: msToSamples(20),
+  chunkIsRule: false,
+  mostChunk: msToSamples(250),
+  greets: false,
+  idle: { afterMs: 4000, say: JSON.stringify({ type: 'KeepAlive' }) },
+  // It sends results for silence as well.
+  muteAfterMs: 10_000,
+  finalize: JSON.stringify({ type: 'Finalize' }),
+  goodbye: JSON.stringify({ type: 'CloseStream' }),
+  reader: () => readListenV1,
+}
+
+/** Regional tags that the service knows besides the languages themselves. */
+const REGIONS = new Set(
+  'en-US en-AU en-GB en-IN en-NZ en-CA es-419 fr-CA pt-BR pt-PT de-CH nl-BE sv-SE da-DK ko-KR th-TH zh-CN zh-TW zh-HK'.split(
+    ' ',
+  ),
+)
+
+/** Query of a connection. */
+export function listenV1Query(model: string, options: SpeechStreamOptions): URLSearchParams {
+  const tag = options.language
+  const query = new URLSearchParams({
+    model,
+    language: REGIONS.has(tag) ? tag : primaryTag(tag),
+    encoding: 'mulaw',
+    sample_rate: '8000',
+    channels: '1',
+    interim_results: 'true',
+    vad_events: 'true',
+    punctuate: 'true',
+    smart_format: 'true',
+    endpointing: String(Math.round(options.endpointingMs ?? ENDPOINTING_MS)),
+  })
+  const name = model.startsWith('nova-3') ? 'keyterm' : 'keywords'
+  for (const term of expectedWords(options.keywords)) query.append(name, term)
+  return query
+}
+
+function readListenV1(message: string): readonly ServiceNews[] {
+  const told = objectOf(message)
+  if (told === null) return []
+  switch (textIn(told, 'type')) {
+    case 'Results':
+      return readResults(told)
+    case 'SpeechStarted':
+      return [{ type: 'speech-started', at: timeIn(told, 'timestamp', 1) }]
+    case 'Error':
+      return [
+        { type: 'failed', kind: 'failed', reason: reasonOf(textIn(told, 'variant'), textIn(told, 'description')) },
+      ]
+    default:
+      // Metadata and UtteranceEnd tell nothing that the results do not.
+      return []
+  }
+}
+
+function readResults(told: JsonObject): readonly ServiceNews[] {
+  const start = timeIn(told, 'start', 1)
+  const duration = timeIn(told, 'duration', 1)
+  const channel = isObject(told.channel) ? told.channel : {}
+  const alternatives = Array.isArray(channel.alternatives) ? channel.alternatives : []
+  const best: unknown = alternatives[0]
+  if (start === null || duration === null || !isObject(best)) return []
+  const fromFinalize = told.from_finalize === true
+  return [
+    {
+      type: 'words',
+      passage: start,
+      words: wordsIn(best, ['punctuated_word', 'word'], 1),
+      from: start,
+      until: start + duration,
+      final: told.is_final === true,
+      forced: fromFinalize ? true : null,
+      stopped: told.speech_final === true || fromFinalize,
+    },
+  ]
+}

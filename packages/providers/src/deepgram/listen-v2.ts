@@ -1,0 +1,114 @@
+import { msToSamples, type Samples } from '@parley/kernel'
+import { type JsonObject, objectOf, textIn } from '../openai/json.ts'
+import { expectedWords } from '../speech-to-text/expected-words.ts'
+import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
+import type { ServiceNews, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
+import { primaryTag } from '../text-to-speech/request.ts'
+
+/** How sure Flux must be that a turn is over. */
+export interface FluxThresholds {
+  /** 0.5 to 0.9, or 1 for never; default the service's (0.7). */
+  readonly endOfTurn?: number
+  /** 0.3 to 0.9: earlier guesses are told as well. Default: none are. */
+  readonly eagerEndOfTurn?: number
+}
+
+/** Deepgram's turn-taking API `/v2/listen` (Flux): how its messages are read, and what it is told. */
+export const listenV2: ServiceProtocol = {
+  name: 'Deepgram Flux',
+  chunk: msToSamples(80),
+  chunkIsRule: false,
+  mostChunk: msToSamples(400),
+  greets: true,
+  // It knows no keep-alive, and a turn whose audio stops stays open.
+  idle: { afterMs: 500, say: null },
+  muteAfterMs: null,
+  finalize: JSON.stringify({ type: 'ForceEndTurn' }),
+  goodbye: JSON.stringify({ type: 'CloseStream' }),
+  reader: () => {
+    const reader = new FluxReader()
+    return message => reader.read(message)
+  },
+}
+
+/** Query of a connection; `endpointingMs` becomes the longest silence in a turn. */
+export function listenV2Query(
+  model: string,
+  options: SpeechStreamOptions,
+  thresholds: FluxThresholds = {},
+): URLSearchParams {
+  const query = new URLSearchParams({ model, encoding: 'mulaw', sample_rate: '8000' })
+  const { endOfTurn, eagerEndOfTurn } = thresholds
+  if (endOfTurn !== undefined) query.set('eot_threshold', String(endOfTurn))
+  if (eagerEndOfTurn !== undefined) query.set('eager_eot_threshold', String(eagerEndOfTurn))
+  if (options.endpointingMs !== undefined) {
+    const timeoutMs = Math.min(10_000, Math.max(500, Math.round(options.endpointingMs)))
+    query.set('eot_timeout_ms', String(timeoutMs))
+  }
+  if (model.endsWith('-multi')) query.set('language_hint', primaryTag(options.language))
+  for (const term of expectedWords(options.keywords)) query.append('keyterm', term)
+  return query
+}
+
+/** Reads one connection: a turn covers the audio from its first message on. */
+class FluxReader {
+  #turn: { readonly index: number; readonly from: Samples } | null = null
+
+  read(message: string): readonly ServiceNews[] {
+    const told = objectOf(message)
+    if (told === null) return []
+    switch (textIn(told, 'type')) {
+      case 'Connected':
+        return [{ type: 'ready' }]
+      case 'TurnInfo':
+        return this.#readTurn(told)
+      case 'Error':
+        return [failure(told)]
+      default:
+        return []
+    }
+  }
+
+  #readTurn(told: JsonObject): readonly ServiceNews[] {
+    const event = textIn(told, 'event')
+    const index = numberIn(told, 'turn_index')
+    const start = timeIn(told, 'audio_window_start', 1)
+    const until = timeIn(told, 'audio_window_end', 1)
+    if (index === null || start === null || until === null) return []
+    const words = wordsIn(told, ['word'], 1)
+    const isOpen = this.#turn?.index === index
+    if (event === 'Update' && !isOpen && words.length === 0) return [{ type: 'silence', until }]
+    const turn = isOpen ? this.#turn! : { index, from: start }
+    this.#turn = event === 'EndOfTurn' ? null : turn
+    const trigger = textIn(told, 'trigger')
+    const news: ServiceNews[] = []
+    if (event === 'StartOfTurn') news.push({ type: 'speech-started', at: words[0]?.start ?? start })
+    if (event === 'TurnResumed') news.push({ type: 'turn-resumed' })
+    news.push({
+      type: 'words',
+      passage: index,
+      words,
+      from: turn.from,
+      until,
+      final: event === 'EndOfTurn',
+      forced: trigger === 'manual' ? true : null,
+      stopped: event === 'EndOfTurn',
+    })
+    if (event === 'EndOfTurn' || event === 'EagerEndOfTurn')
+      news.push({
+        type: 'end-of-turn',
+        confidence: numberIn(told, 'end_of_turn_confidence') ?? 0,
+        eager: event === 'EagerEndOfTurn',
+      })
+    return news
+  }
+}
+
+function failure(told: JsonObject): ServiceNews {
+  const code = textIn(told, 'code')
+  const reason = reasonOf(code, textIn(told, 'description'))
+  if (/RATE|TOO_MANY|CONCURREN/i.test(code)) return { type: 'failed', kind: 'busy', reason }
+  const isRefusal = /AUTH|INVALID|FORBIDDEN|PERMISSION|UNSUPPORTED|UNPROCESSABLE/i.test(code)
+  return { type: 'failed', kind: isRefusal ? 'refused' : 'failed', reason }
+}

@@ -1,0 +1,126 @@
+import { ParleyError, type Time } from '@parley/kernel'
+import type { Connect } from '../speech-to-text/service-link.ts'
+import type { ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import { ServiceStream } from '../speech-to-text/service-stream.ts'
+import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
+import { primaryTag } from '../text-to-speech/request.ts'
+import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
+
+const CODES = {
+  unreachable: 'recogniser_unreachable',
+  busy: 'recogniser_busy',
+  refused: 'recogniser_refused',
+  failed: 'recogniser_failed',
+}
+
+/** What all recognisers at a service are given. */
+export interface ServiceRecogniserOptions {
+  /** Null: it is not ready. */
+  readonly apiKey: string | null
+  /** Such as "wss://api.deepgram.com"; default the service's. */
+  readonly baseUrl?: string
+  /** BCP 47 primary tags; default those of the model. */
+  readonly languages?: readonly string[]
+  readonly time: Time
+  /** `finalize` is answered after so long with what is known; ms, default 1500. */
+  readonly finalizeMs?: number
+}
+
+/** One service: how its streams are asked for. */
+export interface RecogniserService {
+  readonly id: string
+  readonly languages: readonly string[]
+  readonly protocol: ServiceProtocol
+  readonly baseUrl: string
+  /** Path with query of a connection for a stream. */
+  readonly path: (options: SpeechStreamOptions) => string
+  /** Value of the Authorization header. */
+  readonly authorization: (apiKey: string) => string
+  /** What the end of a connection means, where the service has close codes of its own. */
+  readonly failure?: (code: number | null, reason: string) => 'refused' | 'busy' | 'failed'
+}
+
+/** A recogniser at a service: one WebSocket for each stream. */
+export class ServiceRecogniser implements SpeechToText {
+  readonly id: string
+  readonly languages: readonly string[]
+  readonly #service: RecogniserService
+  readonly #options: ServiceRecogniserOptions
+  readonly #streams = new Set<ServiceStream>()
+  readonly #retryAfter = new WeakMap<ParleyError, number>()
+  #closed = false
+
+  /** Throws `ParleyError` "recogniser_misconfigured" for a URL or a key that cannot be used. */
+  constructor(service: RecogniserService, options: ServiceRecogniserOptions) {
+    const url = URL.canParse(service.baseUrl) ? new URL(service.baseUrl) : null
+    if (url === null || !/^wss?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+      throw new ParleyError('recogniser_misconfigured', 'The base URL is no ws(s) URL, or has a user name in it.')
+    if (options.apiKey !== null && !/^[\x21-\x7e]+$/.test(options.apiKey))
+      throw new ParleyError('recogniser_misconfigured', 'The key has characters that no header can carry.')
+    this.id = service.id
+    this.languages = options.languages ?? service.languages
+    this.#service = service
+    this.#options = options
+  }
+
+  async readiness(): Promise<string | null> {
+    if (this.#closed) return 'closed'
+    return this.#options.apiKey === null ? 'no key' : null
+  }
+
+  open(options: SpeechStreamOptions): SpeechStream {
+    if (this.#closed) throw new ParleyError('recogniser_closed', 'This recogniser was closed.')
+    if (!this.languages.includes(primaryTag(options.language))) {
+      const known = this.languages.join(', ')
+      throw new ParleyError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
+    }
+    const { time, finalizeMs } = this.#options
+    const stream: ServiceStream = new ServiceStream({
+      protocol: this.#service.protocol,
+      connect: this.#connector(options),
+      time,
+      ...(finalizeMs !== undefined && { finalizeMs }),
+      retryAfterMs: error => this.#retryAfter.get(error) ?? null,
+      onClose: () => this.#streams.delete(stream),
+    })
+    this.#streams.add(stream)
+    return stream
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const stream of this.#streams) stream.close()
+  }
+
+  #connector(options: SpeechStreamOptions): Connect {
+    const { baseUrl, path, authorization } = this.#service
+    const { apiKey, time } = this.#options
+    const url = `${baseUrl.replace(/\/+$/, '')}${path(options)}`
+    const headers = apiKey === null ? {} : { authorization: authorization(apiKey) }
+    return listener =>
+      new ServiceSocket(
+        { url, headers, time },
+        {
+          onOpen: listener.onOpen,
+          onText: listener.onText,
+          // None of them sends any.
+          onBinary: () => {},
+          onEnd: end => listener.onEnd(this.#errorOf(end)),
+        },
+      )
+  }
+
+  #errorOf(end: SocketEnd): ParleyError {
+    const { protocol, failure } = this.#service
+    const { apiKey } = this.#options
+    // A service may repeat what it refuses.
+    const reason = apiKey === null ? end.reason : end.reason.replaceAll(apiKey, '…')
+    const kind = end.cause === 'closed' && failure !== undefined ? failure(end.code, reason) : null
+    const error =
+      kind === null
+        ? socketError({ ...end, reason }, protocol.name, CODES)
+        : new ParleyError(CODES[kind], `${protocol.name}: ${reason}`, { retryable: kind !== 'refused' })
+    if (end.retryAfterMs !== null) this.#retryAfter.set(error, end.retryAfterMs)
+    return error
+  }
+}

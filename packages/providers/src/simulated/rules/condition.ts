@@ -1,3 +1,4 @@
+import type { ConceptBook } from './concept-book.ts'
 import type { Language } from './language.ts'
 import type { Concept } from './lexicon.ts'
 import { numberAt } from './numbers.ts'
@@ -32,9 +33,23 @@ export interface Condition {
 }
 
 const MOST_ALTERNATIVES = 64
+/** A flow asks about the same conditions in every turn. */
+const MOST_KNOWN = 2000
+const MOST_KNOWN_CHARACTERS = 1024
+const known = new Map<string, Condition>()
 
 /** Takes a condition of a flow, as people write them, apart. */
 export function conditionOf(text: string, language: Language): Condition {
+  const key = `${language} ${text}`
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const condition = analysed(text, language)
+  if (known.size >= MOST_KNOWN) known.clear()
+  if (text.length <= MOST_KNOWN_CHARACTERS) known.set(key, condition)
+  return condition
+}
+
+function analysed(text: string, language: Language): Condition {
   const { quotes, rest } = quotesIn(text, () => ' , ')
   const book = vocabulary(language)
   const words = wordsOf(rest, language)
@@ -68,12 +83,12 @@ function alternativeOf(words: readonly Word[], negatedBefore: boolean, book: Voc
   const signs: Sign[] = []
   let negated = negatedBefore
   for (let at = 0; at < words.length; ) {
-    const { concept, length } = conceptAt(words, at, book)
+    const found = conceptAt(words, at, book)
     const word = words[at]!
-    const isTopic = concept !== null && (asking ? GIVEN.has(concept) : concept === 'order' && !wanting)
-    if (concept !== null && !isTopic && !isSubject(words, at, book)) {
-      signs.push({ by: 'concept', concept })
-      at += length
+    const isTopic = found !== null && (asking ? GIVEN.has(found.concept) : found.concept === 'order' && !wanting)
+    if (found !== null && !isTopic && !isSubject(words, at, book)) {
+      signs.push({ by: 'concept', concept: found.concept })
+      at += found.length
       continue
     }
     const number = book.grammar.has(word.folded) ? null : numberAt(words, at, book.language)
@@ -98,15 +113,10 @@ function settled(alternative: Alternative): Alternative {
 /** Asked about they are topics; given, or done, they show in the turn by its form. */
 const GIVEN: ReadonlySet<Concept> = new Set(['number', 'date', 'time', 'name', 'email', 'details', 'order'] as const)
 
-function conceptAt(words: readonly Word[], at: number, book: Vocabulary): { concept: Concept | null; length: number } {
-  let best: { concept: Concept | null; length: number } = { concept: null, length: 0 }
-  for (const [concept, found] of book.inConditions) {
-    const length = found.lengthAt(words, at)
-    if (length > best.length) best = { concept, length }
-  }
+function conceptAt(words: readonly Word[], at: number, book: Vocabulary): ReturnType<ConceptBook['longestAt']> {
+  const found = book.inConditions.longestAt(words, at)
   // "does not want to", "no quiere": there it negates a verb. Alone ("says no") it is an answer.
-  const alone = best.concept !== 'decline' || best.length > 1 || !isBareNo(words, at, book)
-  return alone ? best : { concept: null, length: 0 }
+  return found?.concept === 'decline' && found.length === 1 && isBareNo(words, at, book) ? null : found
 }
 
 function isBareNo(words: readonly Word[], at: number, book: Vocabulary): boolean {

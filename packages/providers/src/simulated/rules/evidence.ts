@@ -5,12 +5,32 @@ import { questionsIn } from './speech/instruction.ts'
 import { type Turn, understand } from './turn.ts'
 import { fold } from './words.ts'
 
-/** A turn of the caller with what was asked before it. */
-export interface Evidence {
+/** A turn of the caller with what was asked before it; understood when it is looked at. */
+export class Evidence {
   readonly exchange: Exchange
-  readonly turn: Turn
+  readonly #language: Language
+  #turn: Turn | null = null
+  #question: Turn | null = null
+
+  constructor(exchange: Exchange, language: Language) {
+    this.exchange = exchange
+    this.#language = language
+  }
+
+  get turn(): Turn {
+    this.#turn ??= understand(this.exchange.caller, this.exchange.digits, this.#language)
+    return this.#turn
+  }
+
   /** The agent's questions before it; all that the agent said where that was no question. */
-  readonly question: Turn
+  get question(): Turn {
+    if (this.#question === null) {
+      const questions = questionsIn(this.exchange.agent)
+      const text = questions.length > 0 ? questions.join(' ') : this.exchange.agent
+      this.#question = understand(text, null, this.#language)
+    }
+    return this.#question
+  }
 }
 
 /** What the reading of one value knows beside the turn. */
@@ -45,15 +65,7 @@ const ASKED: Readonly<Partial<Record<Kind, RegExp>>> = {
 
 /** The newest 60 turns of the caller, the newest first. */
 export function evidenceIn(conversation: Conversation, language: Language): Evidence[] {
-  return conversation.exchanges.slice(0, MOST_TURNS).map(exchange => {
-    const questions = questionsIn(exchange.agent)
-    const question = questions.length > 0 ? questions.join(' ') : exchange.agent
-    return {
-      exchange,
-      turn: understand(exchange.caller, exchange.digits, language),
-      question: understand(question, null, language),
-    }
-  })
+  return conversation.exchanges.slice(0, MOST_TURNS).map(exchange => new Evidence(exchange, language))
 }
 
 /** How much the question was about the property: shared words, and one more where it asks for values of its kind. */

@@ -38,14 +38,27 @@ function fillFrom(schema: Schema, evidence: readonly Evidence[], filling: Fillin
   const values: [string, unknown][] = []
   const missing: Property[] = []
   const fresh: string[] = []
-  const relevances = new Map(properties.map(property => [property, evidence.map(piece => relevance(piece, property))]))
+  const relevances = new Relevances()
   for (const property of properties) {
-    const found = findValue(property, relevances, evidence, filling)
+    const found = findValue(property, properties, relevances, evidence, filling)
     if (found !== null) values.push([property.name, found.value])
     else if (property.required) missing.push(property)
     if (found?.turn === 0) fresh.push(property.name)
   }
   return { values: Object.fromEntries(values), missing, fresh }
+}
+
+/** Of each piece of evidence for each property, worked out once. */
+class Relevances {
+  readonly #known = new Map<Evidence, Map<Property, number>>()
+
+  of(piece: Evidence, property: Property): number {
+    const ofPiece = this.#known.get(piece) ?? new Map<Property, number>()
+    this.#known.set(piece, ofPiece)
+    const known = ofPiece.get(property) ?? relevance(piece, property)
+    ofPiece.set(property, known)
+    return known
+  }
 }
 
 interface Found {
@@ -56,7 +69,8 @@ interface Found {
 
 function findValue(
   property: Property,
-  relevances: ReadonlyMap<Property, readonly number[]>,
+  siblings: readonly Property[],
+  relevances: Relevances,
   evidence: readonly Evidence[],
   filling: Filling,
 ): Found | null {
@@ -64,12 +78,11 @@ function findValue(
   if (property.kind === 'object') return objectIn(property, evidence, filling)
   // A member of an enum tells by itself whose it is.
   const unique = property.kind === 'enum' || property.kind === 'list'
-  const siblings = [...relevances.keys()]
   const rivals = unique ? [] : siblings.filter(other => other !== property && other.kind === property.kind)
   for (const [turn, piece] of evidence.entries()) {
-    const relevant = relevances.get(property)![turn]!
+    const relevant = relevances.of(piece, property)
     // An answer to the question for another value of the same kind.
-    if (rivals.some(rival => relevances.get(rival)![turn]! > relevant)) continue
+    if (rivals.some(rival => relevances.of(piece, rival) > relevant)) continue
     const taken = property.kind === 'number' ? spansOf(siblings, piece, filling.language) : []
     const { language, today } = filling
     const value = readValue(property, piece, { asked: relevant > 0, language, today, taken })

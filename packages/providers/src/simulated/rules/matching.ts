@@ -34,7 +34,16 @@ export function fit(condition: Condition, answer: Answer, book: Vocabulary): num
   const said = saysAny(answer.turn, condition.quotes)
   if (said > 0) return QUOTED + said
   const byMeaning = condition.quotes.length > 0 ? fitOfQuotedAnswer(condition, answer.turn, book) : 0
-  return Math.max(byMeaning, ...condition.alternatives.map(alternative => fitOf(alternative, answer, book)))
+  const possible = condition.alternatives.filter(alternative => condition.ofCaller || canKnow(alternative, answer.turn))
+  return Math.max(byMeaning, ...possible.map(alternative => fitOf(alternative, answer, book)))
+}
+
+/** How something went is known from a tool's answer alone, not from a caller who speaks of it. */
+function canKnow({ signs }: Alternative, turn: Turn): boolean {
+  return signs.every(sign => {
+    const isOutcome = sign.by === 'concept' && (sign.concept === 'succeeded' || sign.concept === 'failed')
+    return !isOutcome || turn.concepts.has(sign.concept)
+  })
 }
 
 /** A condition that quotes "yes" holds for "of course" too, but less than where it was said. */

@@ -21,13 +21,8 @@ export class PhraseBook {
     return found?.length ?? 0
   }
 
-  /** Where the first of the phrases begins; -1: none is there. */
-  find(words: readonly Word[]): number {
-    return words.findIndex((_word, at) => this.lengthAt(words, at) > 0)
-  }
-
   isIn(words: readonly Word[]): boolean {
-    return this.find(words) >= 0
+    return words.some((_word, at) => this.lengthAt(words, at) > 0)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Language } from './language.ts'
 import type { Concept } from './lexicon.ts'
-import { numbersIn } from './numbers.ts'
+import { numbersIn, type SpokenNumber } from './numbers.ts'
 import { datesIn } from './values/dates.ts'
 import { timesIn } from './values/times.ts'
 import { type Vocabulary, vocabulary } from './vocabulary.ts'
@@ -33,7 +33,8 @@ export function understand(text: string, digits: string | null, language: Langua
   const words = wordsOf(text, language)
   const book = vocabulary(language)
   const denied = negations(words, book)
-  const { polarity, plain } = polarityOf(words, denied, book)
+  const shown = book.inTurns.allIn(words)
+  const { polarity, plain } = polarityOf(words, denied, shown, book)
   const substantial = (word: Word) => !book.grammar.has(word.folded)
   const stems = (negative: boolean) =>
     words.filter((word, i) => denied[i] === negative && substantial(word)).map(word => word.stem)
@@ -49,7 +50,7 @@ export function understand(text: string, digits: string | null, language: Langua
     plain,
     asks: text.includes('?') || book.questions.has(first),
     asksOpenly: book.openQuestions.has(first) || (text.includes('?') && words.some(isOpen)),
-    concepts: conceptsOf(words, digits, polarity, book),
+    concepts: withForms(shown, words, numbers, digits, polarity, language),
     said: new Set([...stems(false), ...keys]),
     denied: new Set(stems(true)),
     substance: words.filter(substantial).length,
@@ -83,27 +84,25 @@ function isInterjection(words: readonly Word[], at: number, book: Vocabulary): b
 function polarityOf(
   words: readonly Word[],
   denied: readonly boolean[],
+  shown: ReadonlySet<Concept>,
   book: Vocabulary,
 ): { polarity: Turn['polarity']; plain: boolean } {
+  const isUnsure = shown.has('unsure') || shown.has('repeat')
   let start = 0
   while (start < words.length - 1 && book.fillers.has(words[start]!.folded)) start++
   const yes = book.yes.lengthAt(words, start)
   const no = book.no.lengthAt(words, start)
   if (yes > 0 || no > 0) {
-    const polarity = yes > no ? 'yes' : isUnsure(words, book) ? null : 'no'
+    const polarity = yes > no ? 'yes' : isUnsure ? null : 'no'
     return { polarity, plain: restIsEmpty(words, start + Math.max(yes, no), book) }
   }
-  if (isUnsure(words, book)) return { polarity: null, plain: false }
+  if (isUnsure) return { polarity: null, plain: false }
   const alone = book.yesAlone.lengthAt(words, start)
   if (alone > 0 && start + alone === words.length) return { polarity: 'yes', plain: true }
   if (words.some((_word, i) => denied[i] === false && book.yesAnywhere.lengthAt(words, i) > 0))
     return { polarity: 'yes', plain: false }
   const negative = denied.includes(true) || words.some(word => book.negators.has(word.folded))
   return { polarity: negative ? 'no' : null, plain: negative && restIsEmpty(words, start, book) }
-}
-
-function isUnsure(words: readonly Word[], book: Vocabulary): boolean {
-  return book.inTurns.some(([concept, found]) => (concept === 'unsure' || concept === 'repeat') && found.isIn(words))
 }
 
 function restIsEmpty(words: readonly Word[], from: number, book: Vocabulary): boolean {
@@ -120,23 +119,23 @@ function restIsEmpty(words: readonly Word[], from: number, book: Vocabulary): bo
   return true
 }
 
-function conceptsOf(
+/** With the concepts that show by form: numbers, days, times, keys, and what the whole answers. */
+function withForms(
+  shown: ReadonlySet<Concept>,
   words: readonly Word[],
+  numbers: readonly SpokenNumber[],
   digits: string | null,
   polarity: Turn['polarity'],
-  book: Vocabulary,
+  language: Language,
 ): ReadonlySet<Concept> {
-  const concepts = new Set(book.inTurns.filter(([, found]) => found.isIn(words)).map(([concept]) => concept))
+  const concepts = new Set(shown)
   if (polarity === 'yes') concepts.add('agree')
   if (polarity === 'no') concepts.add('decline')
   if (digits !== null) concepts.add('keys')
-  if (digits !== null || numbersIn(words, book.language).some(isMoreThanAnArticle(words))) concepts.add('number')
-  if (datesIn(words, book.language).length > 0) concepts.add('date')
-  if (timesIn(words, book.language).length > 0) concepts.add('time')
+  // "one" and "una" count nothing in "that one", "una cita".
+  const counts = ({ value, from }: SpokenNumber) => value !== 1 || words[from]!.folded === '1'
+  if (digits !== null || numbers.some(counts)) concepts.add('number')
+  if (datesIn(words, language).length > 0) concepts.add('date')
+  if (timesIn(words, language).length > 0) concepts.add('time')
   return concepts
-}
-
-/** "one" and "una" count nothing in "that one", "una cita". */
-function isMoreThanAnArticle(words: readonly Word[]) {
-  return (number: { value: number; from: number }) => number.value !== 1 || words[number.from]!.folded === '1'
 }

@@ -1,20 +1,22 @@
+import { ConceptBook } from './concept-book.ts'
 import type { Language } from './language.ts'
-import type { Concept, Lexicon } from './lexicon.ts'
+import type { Lexicon } from './lexicon.ts'
 import { ENGLISH } from './lexicon-english.ts'
 import { SPANISH } from './lexicon-spanish.ts'
 import { PhraseBook } from './phrase-book.ts'
 import { stemOf } from './stem.ts'
 
 /** A lexicon made ready for looking things up. */
-export interface Vocabulary extends Omit<Lexicon, 'yes' | 'yesAlone' | 'yesAnywhere' | 'no' | 'politeness' | 'alike'> {
+export interface Vocabulary
+  extends Omit<Lexicon, 'yes' | 'yesAlone' | 'yesAnywhere' | 'no' | 'politeness' | 'alike' | 'wordsOfConcepts'> {
   readonly language: Language
   readonly yes: PhraseBook
   readonly yesAlone: PhraseBook
   readonly yesAnywhere: PhraseBook
   readonly no: PhraseBook
   readonly politeness: PhraseBook
-  readonly inConditions: readonly (readonly [Concept, PhraseBook])[]
-  readonly inTurns: readonly (readonly [Concept, PhraseBook])[]
+  readonly inConditions: ConceptBook
+  readonly inTurns: ConceptBook
   /** The group of near-synonyms that a stem belongs to. */
   readonly groupOf: ReadonlyMap<string, number>
 }
@@ -26,9 +28,6 @@ export function vocabulary(language: Language): Vocabulary {
 }
 
 function ready(language: Language, lexicon: Lexicon): Vocabulary {
-  const concepts = Object.keys(lexicon.wordsOfConcepts) as Concept[]
-  const books = (side: 0 | 1) =>
-    concepts.map(concept => [concept, new PhraseBook(lexicon.wordsOfConcepts[concept][side])] as const)
   const groups = lexicon.alike.flatMap((words, group) => words.map(word => [stemOf(word, language), group] as const))
   return {
     ...lexicon,
@@ -38,8 +37,8 @@ function ready(language: Language, lexicon: Lexicon): Vocabulary {
     yesAnywhere: new PhraseBook(lexicon.yesAnywhere),
     no: new PhraseBook(lexicon.no),
     politeness: new PhraseBook(lexicon.politeness),
-    inConditions: books(0),
-    inTurns: books(1),
+    inConditions: new ConceptBook(lexicon.wordsOfConcepts, 0),
+    inTurns: new ConceptBook(lexicon.wordsOfConcepts, 1),
     groupOf: new Map(groups),
   }
 }

@@ -43,8 +43,13 @@ const JOINED: Readonly<Record<string, string>> = {
 
 const TAILS: Readonly<Record<string, string>> = { m: 'am', re: 'are', ll: 'will', d: 'would', ve: 'have', s: 'is' }
 
+/** Anything but blanks and the signs that join words. */
+const BREAK = /[^\s\-'’#*+&/]/u
+const PLAIN = /^[ -~]*$/
+
 /** Small letters, no accents. */
 export function fold(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase()
   return text
     .normalize('NFD')
     .replace(/\p{M}+/gu, '')
@@ -59,7 +64,7 @@ export function wordsOf(text: string, language: Language): Word[] {
   for (const match of looked.matchAll(/[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu)) {
     const start = match.index
     const end = start + match[0].length
-    const afterBreak = /[^\s\-'’#*+&/]/u.test(looked.slice(before, start))
+    const afterBreak = start > before + 1 || looked[before] !== ' ' ? BREAK.test(looked.slice(before, start)) : false
     const parts = language === 'en' ? partsOf(fold(match[0]).replace('’', "'")) : [fold(match[0])]
     parts.forEach((folded, i) => {
       words.push({ folded, stem: stemOf(folded, language), start, end, afterBreak: afterBreak && i === 0 })

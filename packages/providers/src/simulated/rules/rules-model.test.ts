@@ -1,0 +1,325 @@
+import { VirtualTime } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import type {
+  ChatMessage,
+  GenerationBrief,
+  GenerationEvent,
+  GenerationRequest,
+  ToolDeclaration,
+} from '../../language-model/language-model.ts'
+import { RulesModel } from './rules-model.ts'
+
+const never = new AbortController().signal
+
+async function collect(
+  request: GenerationRequest,
+  model = new RulesModel(),
+  signal = never,
+): Promise<GenerationEvent[]> {
+  const events: GenerationEvent[] = []
+  for await (const event of model.generate(request, signal)) events.push(event)
+  return events
+}
+
+/** What the model says, or the tool it calls with its arguments. */
+async function answerTo(request: GenerationRequest): Promise<unknown> {
+  const events = await collect(request)
+  expect(events.at(-1)?.type).toBe('finished')
+  const call = events.find(event => event.type === 'tool-call')
+  if (call !== undefined) return [call.call.name, call.arguments]
+  return events.map(event => (event.type === 'text' ? event.delta : '')).join('')
+}
+
+const agent = (content: string): ChatMessage => ({ role: 'assistant', content })
+const caller = (content: string): ChatMessage => ({ role: 'user', content })
+
+function reply(
+  reason: string,
+  instruction: string,
+  messages: readonly ChatMessage[],
+  more: { conditions?: readonly string[]; tools?: readonly ToolDeclaration[]; language?: string } = {},
+): GenerationRequest {
+  const transitions = (more.conditions ?? []).map((condition, i) => ({ tool: `go_${i + 1}`, condition }))
+  const ways = transitions.map(({ tool, condition }) => ({
+    name: tool,
+    description: condition,
+    parameters: { type: 'object', properties: {} },
+  }))
+  return {
+    messages: [{ role: 'system', content: 'You are an agent.' }, ...messages],
+    tools: [...(more.tools ?? []), ...ways],
+    brief: { purpose: 'reply', language: more.language ?? 'en', instruction, reason, transitions },
+  }
+}
+
+describe('what rules-1 says', () => {
+  const ask = 'Ask which room they want.'
+  const asked = 'Which room do you want?'
+
+  it('says the instruction when the step begins', async () => {
+    expect(await answerTo(reply('enter', ask, []))).toBe(asked)
+    expect(await answerTo(reply('enter', '', []))).toBe('How can I help you?')
+    expect(await answerTo(reply('during_execution', '', []))).toBe('One moment, please.')
+    expect(await answerTo(reply('enter', 'Pregunta qué habitación quiere.', [], { language: 'es-MX' }))).toBe(
+      '¿Qué habitación quiere?',
+    )
+  })
+
+  it('asks again what it did not get', async () => {
+    const messages = [agent(asked), caller('purple elephants')]
+    expect(await answerTo(reply('user_turn', ask, messages))).toBe(`I am sorry, I did not get that. ${asked}`)
+    expect(await answerTo(reply('user_turn', ask, [agent(asked), caller('[unintelligible]')]))).toBe(
+      `I am sorry, I did not get that. ${asked}`,
+    )
+    expect(await answerTo(reply('stuck', '', messages))).toBe(`I am sorry, I did not get that. ${asked}`)
+    expect(await answerTo(reply('stuck', '', []))).toBe('I am sorry, I did not get that. Could you say it again?')
+  })
+
+  it('says what it had not said yet before it says that it did not understand', async () => {
+    expect(await answerTo(reply('user_turn', ask, [caller('hello?')]))).toBe(asked)
+  })
+
+  it('repeats when asked to, and returns a courtesy', async () => {
+    const after = (said: string) => answerTo(reply('user_turn', ask, [agent(asked), caller(said)]))
+    expect(await after('Sorry, could you repeat that?')).toBe(asked)
+    expect(await after('Thank you!')).toBe(`You are welcome. ${asked}`)
+  })
+
+  it('asks whether anybody is there', async () => {
+    expect(await answerTo(reply('reminder', ask, [agent(asked)]))).toBe(`Are you still there? ${asked}`)
+    expect(await answerTo(reply('reminder', 'Pregunta el nombre.', [], { language: 'es' }))).toBe(
+      '¿Sigue ahí? ¿Me puede decir el nombre?',
+    )
+  })
+
+  it.each([
+    ['{"message":"Room 12 is free."}', 'Room 12 is free. Which room do you want?'],
+    ['{"data":{"room_number":12,"isFree":true}}', 'Room number is 12. Is free is true. Which room do you want?'],
+    ['{"outcome":"failed","error":"timeout"}', 'I am sorry, that did not work. Which room do you want?'],
+    [
+      '{"outcome":"failed","error":"http_409","answer":{"message":"It is taken"}}',
+      'It is taken. Which room do you want?',
+    ],
+    ['Room 12', 'Room 12. Which room do you want?'],
+    [`{"message":"Cut here","rooms":["${'a'.repeat(50_000)}`, 'Cut here. Which room do you want?'],
+    ['[]', 'That is done. Which room do you want?'],
+  ])('tells what came of a tool: %.60s', async (content, speech) => {
+    const calls = [{ id: 'c', name: 'rooms', argumentsText: '{}' }]
+    const messages: ChatMessage[] = [
+      caller('any rooms?'),
+      { role: 'assistant', content: '', toolCalls: calls },
+      { role: 'tool', toolCallId: 'c', content },
+    ]
+    expect(await answerTo(reply('tool_result', ask, messages))).toBe(speech)
+  })
+})
+
+describe('where rules-1 goes', () => {
+  const conditions = ['The caller agrees', 'The caller declines']
+
+  it('takes the way whose condition holds, and says nothing', async () => {
+    const messages = [agent('Shall I?'), caller('No, thanks')]
+    expect(await answerTo(reply('user_turn', 'Ask.', messages, { conditions }))).toEqual(['go_2', {}])
+    const events = await collect(reply('user_turn', 'Ask.', messages, { conditions }))
+    expect(events.map(({ type }) => type)).toEqual([
+      'tool-call-started',
+      'tool-call-arguments',
+      'tool-call',
+      'usage',
+      'finished',
+    ])
+    expect(events.at(-1)).toEqual({ type: 'finished', reason: 'tool-calls' })
+  })
+
+  it('takes none for a turn without words, nor for one that was answered already', async () => {
+    const blank = reply('user_turn', 'Ask.', [caller('yes'), agent('Could you tell me?'), caller('[unintelligible]')], {
+      conditions,
+    })
+    expect(await answerTo(blank)).toMatch(/did not get/)
+    const old = reply('user_turn', 'Ask.', [caller('yes'), agent('Shall I?')], { conditions })
+    expect(await answerTo(old)).toEqual(expect.any(String))
+  })
+
+  const decide = (messages: readonly ChatMessage[], ...ways: readonly string[]) =>
+    answerTo({
+      ...reply('', '', messages, { conditions: ways }),
+      brief: {
+        purpose: 'decide',
+        language: 'en',
+        transitions: ways.map((condition, i) => ({ tool: `go_${i + 1}`, condition })),
+      },
+    })
+
+  it('decides without a word, also that nothing holds', async () => {
+    expect(await decide([caller('[pressed 2#]')], 'The caller presses 1', 'The caller presses 2')).toEqual(['go_2', {}])
+    expect(await decide([caller('whatever')], ...conditions)).toBe('')
+    expect(await decide([], ...conditions)).toBe('')
+  })
+
+  it('decides by what a tool answered, and not by it about the caller', async () => {
+    const after = (content: string): ChatMessage[] => [
+      caller('book it'),
+      { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'book', argumentsText: '{}' }] },
+      { role: 'tool', toolCallId: 'c', content },
+    ]
+    const ways = ['The caller cancels', 'The booking failed', 'The booking was successful']
+    expect(await decide(after('{"outcome":"failed"}'), ...ways)).toEqual(['go_2', {}])
+    expect(await decide(after('{"message":"Booked. You may cancel until noon."}'), ...ways)).toEqual(['go_3', {}])
+    expect(await decide(after('{"status":"in progress"}'), ...ways)).toBe('')
+  })
+})
+
+describe('which tools rules-1 calls', () => {
+  const status: ToolDeclaration = {
+    name: 'order_status',
+    description: 'Looks up the status of an order',
+    parameters: {
+      type: 'object',
+      properties: { order_number: { type: 'string', description: 'The order number' } },
+      required: ['order_number'],
+    },
+  }
+  const hangUp: ToolDeclaration = {
+    name: 'end_call',
+    description: 'Ends the call when the caller says goodbye',
+    parameters: { type: 'object', properties: {} },
+  }
+  const tools = [status, hangUp]
+  const instruction = 'Help with orders. Ask what they need.'
+  const question = 'Could you tell me the order number?'
+
+  it('calls the one that is asked for, with what it needs', async () => {
+    const messages = [agent('What do you need?'), caller('What is the status of my order? The number is 1042.')]
+    expect(await answerTo(reply('user_turn', instruction, messages, { tools }))).toEqual([
+      'order_status',
+      { order_number: '1042' },
+    ])
+  })
+
+  it('asks for what is missing, and calls it when that is said', async () => {
+    const first = [agent('What do you need?'), caller('What is the status of my order?')]
+    expect(await answerTo(reply('user_turn', instruction, first, { tools }))).toBe(question)
+    const then = [...first, agent(question), caller('1042')]
+    expect(await answerTo(reply('user_turn', instruction, then, { tools }))).toEqual([
+      'order_status',
+      { order_number: '1042' },
+    ])
+  })
+
+  it('does not call it twice for one turn', async () => {
+    const made = { id: 'c', name: 'order_status', argumentsText: '{"order_number":"1042"}' }
+    const messages: ChatMessage[] = [
+      caller('What is the status of order number 1042?'),
+      { role: 'assistant', content: '', toolCalls: [made] },
+      { role: 'tool', toolCallId: 'c', content: '{"message":"On its way."}' },
+    ]
+    expect(await answerTo(reply('user_turn', instruction, messages, { tools }))).toEqual(expect.any(String))
+    const again = [...messages, agent('On its way.'), caller('What is the status of order number 1042 now?')]
+    expect(await answerTo(reply('user_turn', instruction, again, { tools }))).toEqual(
+      expect.arrayContaining(['order_status']),
+    )
+  })
+
+  it('hangs up on who says goodbye, and calls nothing for other words', async () => {
+    const after = (said: string) => answerTo(reply('user_turn', instruction, [agent('Yes?'), caller(said)], { tools }))
+    expect(await after('Goodbye!')).toEqual(['end_call', {}])
+    expect(await after('purple elephants')).toEqual(expect.any(String))
+    expect(await after('I do not want to know the status of an order')).toEqual(expect.any(String))
+  })
+
+  it('keeps to the choice it is given', async () => {
+    const request = reply('user_turn', instruction, [caller('Goodbye!')], { tools })
+    expect(await answerTo({ ...request, toolChoice: 'none' })).toEqual(expect.any(String))
+    const { brief: _none, ...bare } = request
+    expect(await answerTo({ ...bare, toolChoice: { name: 'order_status' } })).toEqual(['order_status', {}])
+  })
+})
+
+describe('what rules-1 reads off a conversation', () => {
+  const filling = (purpose: 'digits' | 'transfer_destination', prompt: string, messages: readonly ChatMessage[]) => {
+    const name = purpose === 'digits' ? 'digits' : 'destination'
+    const properties = { [name]: { type: 'string' } }
+    const brief: GenerationBrief = { purpose, language: 'en', prompt, tool: 'fill' }
+    const tools = [{ name: 'fill', description: '', parameters: { type: 'object', properties, required: [name] } }]
+    return answerTo({ messages: [...messages], tools, toolChoice: { name: 'fill' }, brief })
+  }
+
+  it.each([
+    ['Reach the billing department', 'For sales, press 1. For billing, press 2.', '2'],
+    ['Get to support', 'Press 1 for sales, 2 for support, or 3 for anything else.', '2'],
+    ['Enter 4711#', 'Please enter your code.', '4711#'],
+  ])('presses what leads there: %s', async (prompt, menu, digits) => {
+    expect(await filling('digits', prompt, [caller(menu)])).toEqual(['fill', { digits }])
+  })
+
+  it.each([
+    ['Transfer to +1 202 555 0100.', 'anything', '+12025550100'],
+    ['Sales: +12025550101. Support: +12025550102', 'I need support', '+12025550102'],
+    ['Sales is sip:sales@example.com, repairs is sip:fix@example.com.', 'a repair please', 'sip:fix@example.com'],
+  ])('transfers where it belongs: %s', async (prompt, said, destination) => {
+    expect(await filling('transfer_destination', prompt, [caller(said)])).toEqual(['fill', { destination }])
+  })
+
+  it('calls nothing where its tool is not offered', async () => {
+    const brief: GenerationBrief = { purpose: 'variables', language: 'en', prompt: '', tool: 'keep' }
+    expect(await answerTo({ messages: [caller('hello')], brief })).toBe('')
+  })
+})
+
+describe('how rules-1 answers', () => {
+  const request = reply('enter', 'Say "One two three."', [])
+
+  it('speaks word by word and counts what that costs', async () => {
+    const events = await collect(request)
+    expect(events).toEqual([
+      { type: 'text', delta: 'One' },
+      { type: 'text', delta: ' two' },
+      { type: 'text', delta: ' three.' },
+      { type: 'usage', inputTokens: 5, outputTokens: 4, cachedInputTokens: 0 },
+      { type: 'finished', reason: 'stop' },
+    ])
+    expect(await collect(request)).toEqual(events)
+  })
+
+  it('takes the time it is told to', async () => {
+    const time = new VirtualTime()
+    const model = new RulesModel({ time, firstTokenMs: 300, tokenMs: 50 })
+    const came: number[] = []
+    const done = (async () => {
+      for await (const event of model.generate(request, never)) if (event.type === 'text') came.push(time.now())
+    })()
+    for (let step = 0; step < 20; step++) {
+      await new Promise(setImmediate)
+      const next = time.nextDeadline()
+      if (next !== undefined) time.advanceTo(next)
+    }
+    await done
+    expect(came).toEqual([300, 350, 400])
+  })
+
+  it('stops at once, without an error, and leaves no timer', async () => {
+    const time = new VirtualTime()
+    const model = new RulesModel({ time, firstTokenMs: 1000 })
+    const controller = new AbortController()
+    const events = collect(request, model, controller.signal)
+    await expect.poll(() => time.nextDeadline()).toBe(1000)
+    controller.abort()
+    expect(await events).toEqual([])
+    expect(time.nextDeadline()).toBeUndefined()
+
+    const between = new AbortController()
+    const answer = new RulesModel().generate(request, between.signal)
+    await answer.next()
+    between.abort()
+    expect(await answer.next()).toEqual({ done: true, value: undefined })
+    expect(await collect(request, new RulesModel(), AbortSignal.abort())).toEqual([])
+  })
+
+  it('is ready until it is closed', async () => {
+    const model = new RulesModel()
+    expect(model.identity).toEqual({ provider: 'parley', model: 'rules-1' })
+    expect(await model.readiness()).toBeNull()
+    await model.close()
+    await expect(collect(request, model)).rejects.toMatchObject({ code: 'model_failed' })
+  })
+})

@@ -103,6 +103,17 @@ describe('a turn of the caller', () => {
     expect(wait(1200) - wait(300)).toBeGreaterThan(150)
   })
 
+  it('waits for a full stop where the recogniser has set some', () => {
+    const waitAfter = (before: string) => {
+      const call = new ScriptedCall({}, { finalMs: 0 }).connect()
+      for (let i = 0; i < 3; i++) call.say(1000 + i * 6000, before)
+      call.say(20_000, 'I want to speak with your manager')
+      call.runTo(30_000)
+      return waitOf(call)
+    }
+    expect(waitAfter('I am still here.') - waitAfter('I am still here')).toBeGreaterThan(200)
+  })
+
   it('takes the recogniser’s own judgement for what it is worth, and lets it be taken back', () => {
     const wait = (judge: (call: ScriptedCall) => void) => {
       const call = new ScriptedCall({}, { finalMs: 0 }).connect()
@@ -283,6 +294,13 @@ describe('what voice activity gets wrong', () => {
     call.words(1000, 'what are your opening hours')
     call.runTo(8000)
     expect(call.turns.map(({ text, givenMs }) => [text, givenMs])).toEqual([['what are your opening hours', 5550]])
+  })
+
+  it('and is no interruption of the answer to it', () => {
+    const call = new ScriptedCall().connect().voice(1000, 60_000).agentSpeaks(6000, 20_000)
+    call.words(1000, 'what are your opening hours')
+    call.runTo(30_000)
+    expect(call.events).toEqual(['begin', 'turn what are your opening hours'])
   })
 
   it('nor longer than a moment once the recogniser says that the turn is over', () => {

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { EndOfTurn, type Silence } from './endpointing.ts'
+import { lexiconsOf } from './lexicon/lexicon.ts'
+
+const said = (text: string) =>
+  text.split(' ').map((word, i) => ({ text: word, startMs: i * 300, endMs: i * 300 + 250 }))
+const silence = (text: string, change: Partial<Silence> = {}): Silence => ({
+  words: said(text),
+  isTextBehind: false,
+  prosody: null,
+  endOfTurn: null,
+  ...change,
+})
+const adaptive = () => new EndOfTurn({ mode: 'adaptive' }, lexiconsOf(['en']))
+
+describe('the silence that ends a turn', () => {
+  it('is longer while the text lags behind the voice: it is not all that was said', () => {
+    const ends = adaptive()
+    expect(ends.silenceNeeded(silence('Yes.', { isTextBehind: true }), 1)).toBeGreaterThan(
+      ends.silenceNeeded(silence('Yes.'), 1) + 400,
+    )
+  })
+
+  it('is longer without a full stop once the recogniser has shown that it sets them', () => {
+    const ends = adaptive()
+    const sentence = silence('we came here by train yesterday')
+    const before = ends.silenceNeeded(sentence, 1)
+    for (let i = 0; i < 3; i++) ends.learnText(said('I have a question, please.'))
+    expect(ends.silenceNeeded(sentence, 1)).toBeGreaterThan(before + 200)
+    for (let i = 0; i < 4; i++) ends.learnText(said('i have a question'))
+    expect(ends.silenceNeeded(sentence, 1)).toBe(before)
+  })
+
+  it('lies between 200 ms and 3 s, whatever is known', () => {
+    const ends = adaptive()
+    for (let i = 0; i < 50; i++) ends.learnPause(60_000)
+    for (const text of ['yes', 'um', 'my card number is 4', 'let me see'])
+      for (const responsiveness of [0, 1])
+        for (const endOfTurn of [null, { confidence: 1, eager: false }, { confidence: 0, eager: false }]) {
+          const ms = ends.silenceNeeded(silence(text, { endOfTurn }), responsiveness)
+          expect(ms).toBeGreaterThanOrEqual(200)
+          expect(ms).toBeLessThanOrEqual(3000)
+        }
+  })
+
+  it('follows a caller’s pauses slowly: nine parts of ten are what was known', () => {
+    const [ends, slow] = [adaptive(), adaptive()]
+    const sentence = silence('I would like to')
+    slow.learnPause(1500)
+    const step = slow.silenceNeeded(sentence, 1) - ends.silenceNeeded(sentence, 1)
+    expect(step).toBeGreaterThan(100)
+    expect(step).toBeLessThan(500)
+    slow.learnPause(150)
+    expect(slow.silenceNeeded(sentence, 1) - ends.silenceNeeded(sentence, 1)).toBe(step)
+  })
+})

@@ -1,9 +1,13 @@
 export type { FakeStep, FakeStyle } from './fakes/openai/fake-step.ts'
 export { type FakeRequest, OpenAiFake, type OpenAiFakeOptions } from './fakes/openai/openai-fake.ts'
+export { AuraVoice, type AuraVoiceOptions } from './io/aura-voice.ts'
+export { CartesiaVoice, type CartesiaVoiceOptions } from './io/cartesia-voice.ts'
 export type { ChatBudgets } from './io/chat-answering.ts'
+export { ElevenLabsVoice, type ElevenLabsVoiceOptions } from './io/elevenlabs-voice.ts'
 export { LocalEspeak, type LocalEspeakOptions } from './io/local-espeak.ts'
 export { LocalFlite, type LocalFliteOptions } from './io/local-flite.ts'
 export { OpenAiChat, type OpenAiChatOptions } from './io/openai-chat.ts'
+export { OpenAiVoice, type OpenAiVoiceOptions } from './io/openai-voice.ts'
 export { TonesVoice, type TonesVoiceOptions } from './io/tones-voice.ts'
 export type {
   ChatMessage,
@@ -29,4 +33,5 @@ export type {
   SpeechToText,
 } from './speech-to-text/speech-to-text.ts'
 export { cached } from './text-to-speech/cached.ts'
+export type { VoiceBudgets } from './text-to-speech/service-utterance.ts'
 export type { SpeechChunk, SpeechRequest, TextToSpeech } from './text-to-speech/text-to-speech.ts'

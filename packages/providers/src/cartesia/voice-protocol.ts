@@ -1,15 +1,7 @@
 import { ParleyError } from '@parley/kernel'
+import { isObject, type JsonObject, objectOf } from '../openai/json.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import {
-  bytesIn,
-  type MessageObject,
-  messageObject,
-  objectIn,
-  proseIn,
-  stringIn,
-  stringsIn,
-  timesIn,
-} from '../text-to-speech/service-message.ts'
+import { bytesIn, proseIn, stringIn, stringsIn, timesIn } from '../text-to-speech/service-message.ts'
 import { nearestSpeed } from '../text-to-speech/speed.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
@@ -76,7 +68,7 @@ function speedOf(speed: number | undefined, model: string): object {
 }
 
 function readMessage(message: string): readonly VoiceMessage[] {
-  const given = messageObject(message)
+  const given = objectOf(message)
   if (given === null) return []
   const utterance = stringIn(given.context_id)
   if (given.type === 'error' || (given.type === undefined && given.error !== undefined)) {
@@ -92,16 +84,16 @@ function readMessage(message: string): readonly VoiceMessage[] {
 }
 
 /** `{words, start, end}`, seconds from the start of the context. */
-function wordsIn(utterance: string, given: MessageObject): readonly VoiceMessage[] {
-  const timestamps = objectIn(given.word_timestamps)
-  const texts = stringsIn(timestamps?.words)
-  const starts = timesIn(timestamps?.start)
+function wordsIn(utterance: string, given: JsonObject): readonly VoiceMessage[] {
+  const timestamps = isObject(given.word_timestamps) ? given.word_timestamps : {}
+  const texts = stringsIn(timestamps.words)
+  const starts = timesIn(timestamps.start)
   if (texts === null || starts === null || texts.length !== starts.length) return []
   return [{ type: 'words', utterance, words: texts.map((text, i) => ({ text, startMs: starts[i]! * 1000 })) }]
 }
 
 /** `{title, message, error_code, status_code}`; older versions write `{error, status_code}`. */
-function failureIn(given: MessageObject): ParleyError {
+function failureIn(given: JsonObject): ParleyError {
   const status = typeof given.status_code === 'number' ? given.status_code : 0
   const told = [proseIn(given.title), proseIn(given.message, given.error)].filter(part => part !== '').join(': ')
   const said = `Cartesia: ${told || 'an error'} (${status} ${proseIn(given.error_code)})`.replace(' )', ')')

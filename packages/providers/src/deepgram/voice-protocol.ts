@@ -1,7 +1,8 @@
 import { ParleyError } from '@parley/kernel'
+import { type JsonObject, objectOf } from '../openai/json.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 import { sentences } from '../text-to-speech/sentences.ts'
-import { type MessageObject, messageObject, proseIn } from '../text-to-speech/service-message.ts'
+import { proseIn } from '../text-to-speech/service-message.ts'
 import { nearestSpeed } from '../text-to-speech/speed.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
@@ -90,7 +91,7 @@ function readAudio(bytes: Uint8Array): readonly VoiceMessage[] {
 }
 
 function readMessage(message: string): readonly VoiceMessage[] {
-  const given = messageObject(message)
+  const given = objectOf(message)
   if (given?.type === 'Flushed') return [{ type: 'ended', utterance: null }]
   if (given?.type === 'Cleared') return [{ type: 'cancelled', utterance: null }]
   if (given?.type === 'Error' || (given?.type === 'Warning' && isLimit(given)))
@@ -99,17 +100,17 @@ function readMessage(message: string): readonly VoiceMessage[] {
 }
 
 /** Of warnings only those matter after which the text is not spoken. */
-function isLimit(given: MessageObject): boolean {
+function isLimit(given: JsonObject): boolean {
   return /flush|limit|exceed|too many/i.test(wordsOf(given))
 }
 
-function failureIn(given: MessageObject): ParleyError {
+function failureIn(given: JsonObject): ParleyError {
   const said = `Deepgram: ${wordsOf(given) || 'an error'}`
   if (given.type === 'Warning') return new ParleyError('voice_busy', said, { retryable: true })
   return new ParleyError('voice_failed', said, { retryable: true })
 }
 
-function wordsOf(given: MessageObject): string {
+function wordsOf(given: JsonObject): string {
   const code = proseIn(given.code, given.warn_code, given.err_code)
   return `${proseIn(given.description, given.warn_msg, given.err_msg, given.message)} ${code}`.trim()
 }

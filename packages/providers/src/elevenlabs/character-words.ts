@@ -1,5 +1,6 @@
 import type { Ms } from '@parley/kernel'
-import { objectIn, stringsIn, timesIn } from '../text-to-speech/service-message.ts'
+import { isObject } from '../openai/json.ts'
+import { stringsIn, timesIn } from '../text-to-speech/service-message.ts'
 import type { TimedWord } from '../text-to-speech/word-alignment.ts'
 
 const LONGEST_WORD = 200
@@ -11,9 +12,9 @@ export class CharacterWords {
 
   /** `alignment` as the service sent it; its times count from `offsetMs` of the utterance. Returns words that are whole. */
   take(alignment: unknown, offsetMs: Ms): TimedWord[] {
-    const given = objectIn(alignment)
-    const chars = stringsIn(given?.chars ?? given?.characters)
-    const starts = timesIn(given?.charStartTimesMs ?? given?.charsStartTimesMs)
+    if (!isObject(alignment)) return []
+    const chars = stringsIn(alignment.chars)
+    const starts = timesIn(alignment.charStartTimesMs ?? alignment.charsStartTimesMs)
     if (chars === null || starts === null || chars.length !== starts.length) return []
     const words: TimedWord[] = []
     for (const [i, char] of chars.entries()) {

@@ -1,6 +1,7 @@
 import { ParleyError } from '@parley/kernel'
+import { type JsonObject, objectOf } from '../openai/json.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import { bytesIn, type MessageObject, messageObject, proseIn, stringIn } from '../text-to-speech/service-message.ts'
+import { bytesIn, proseIn, stringIn } from '../text-to-speech/service-message.ts'
 import { nearestSpeed } from '../text-to-speech/speed.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
@@ -76,7 +77,7 @@ class ElevenLabsReader implements VoiceReader {
   readonly #contexts = new Map<string, Context>()
 
   text(message: string): readonly VoiceMessage[] {
-    const given = messageObject(message)
+    const given = objectOf(message)
     if (given === null) return []
     const utterance = stringIn(given.contextId ?? given.context_id)
     if (given.error !== undefined && given.error !== null && given.audio === undefined) {
@@ -93,7 +94,7 @@ class ElevenLabsReader implements VoiceReader {
     this.#contexts.delete(utterance)
   }
 
-  #ofContext(utterance: string, given: MessageObject): readonly VoiceMessage[] {
+  #ofContext(utterance: string, given: JsonObject): readonly VoiceMessage[] {
     const messages: VoiceMessage[] = []
     const context = this.#contexts.get(utterance) ?? { words: new CharacterWords(), bytes: 0 }
     const bytes = bytesIn(given.audio)
@@ -115,7 +116,7 @@ class ElevenLabsReader implements VoiceReader {
 }
 
 /** `{message, error, code}`; the socket is closed (1008) after it. */
-function failureIn(given: MessageObject): ParleyError {
+function failureIn(given: JsonObject): ParleyError {
   const code = proseIn(given.error)
   const said = `ElevenLabs: ${proseIn(given.message, given.error) || 'an error'} (${code})`
   if (/concurrent|max_active|rate|busy|too_many/i.test(code))

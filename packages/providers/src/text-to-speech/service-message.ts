@@ -3,20 +3,6 @@
 /** Words, characters and their times in one message. */
 const MOST_ITEMS = 10_000
 
-export type MessageObject = Readonly<Record<string, unknown>>
-
-export function messageObject(text: string): MessageObject | null {
-  try {
-    return objectIn(JSON.parse(text))
-  } catch {
-    return null
-  }
-}
-
-export function objectIn(value: unknown): MessageObject | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as MessageObject) : null
-}
-
 export function stringIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }

@@ -1,0 +1,205 @@
+import type { FakeSpeech, Unkindness } from '../protocol.ts'
+import type { FakeLine } from '../voices/fake-line.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
+import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
+import { muLawOf } from '../voices/mu-law.ts'
+
+export interface FakeCartesiaOptions extends FakeVoiceOptions {
+  /** Contexts at a time, over all connections; beyond it a context gets an error 429. Default 1000. */
+  readonly mostContexts?: number
+}
+
+/** Cartesia's WebSocket (`/tts/websocket`), mu-law at 8 kHz only. */
+export class FakeCartesia {
+  readonly url: string
+  readonly #server: FakeVoiceServer
+
+  private constructor(server: FakeVoiceServer, url: string) {
+    this.#server = server
+    this.url = url
+  }
+
+  static async open(options: FakeCartesiaOptions): Promise<FakeCartesia> {
+    const account = { contexts: 0 }
+    const server: FakeVoiceServer = new FakeVoiceServer(
+      {
+        idleCloseMs: 300_000,
+        check: (url, request) => check(url, request.headers, options.apiKey),
+        refusal: status => ({ status, body: JSON.stringify({ title: 'Refused', status_code: status }) }),
+        error: {
+          message: errorMessage(null, 500, 'internal_error', 'Internal error'),
+          code: 1011,
+          reason: 'internal error',
+        },
+        idle: { message: null, code: 1000, reason: 'connection idle timeout' },
+        session: line => new Session(line, options, server.counts, account),
+      },
+      options,
+    )
+    return new FakeCartesia(server, await server.listen())
+  }
+
+  get counts(): Readonly<FakeVoiceCounts> {
+    return this.#server.counts
+  }
+
+  add(...unkindness: readonly (Unkindness | null)[]): void {
+    this.#server.add(...unkindness)
+  }
+
+  closeIdle(): void {
+    this.#server.closeIdle()
+  }
+
+  breakAll(): void {
+    this.#server.breakAll()
+  }
+
+  close(): Promise<void> {
+    return this.#server.close()
+  }
+}
+
+function check(url: URL, headers: Readonly<Record<string, unknown>>, apiKey: string): FakeRefusal | null {
+  const refuse = (status: number, title: string) => ({ status, body: JSON.stringify({ title, status_code: status }) })
+  if (url.pathname !== '/tts/websocket') return refuse(404, 'Not found')
+  const key = headers['x-api-key'] ?? url.searchParams.get('api_key')
+  if (key !== apiKey) return refuse(401, `Unauthorized: ${String(key)}`)
+  const version = headers['cartesia-version'] ?? url.searchParams.get('cartesia_version')
+  return /^\d{4}-\d\d-\d\d$/.test(String(version)) ? null : refuse(400, 'Missing version')
+}
+
+function errorMessage(context: string | null, status: number, code: string, title: string): string {
+  const told = { title, message: `${title}, make sure it is valid.`, error_code: code, status_code: status }
+  return JSON.stringify({ type: 'error', done: true, ...told, ...(context !== null && { context_id: context }) })
+}
+
+/** What it asks of a generation: the error it answers otherwise. */
+function faultOf(message: Readonly<Record<string, unknown>>): readonly [number, string, string] | null {
+  const format = message.output_format as Record<string, unknown> | undefined
+  const voice = message.voice as Record<string, unknown> | undefined
+  if (typeof message.model_id !== 'string' || !message.model_id.startsWith('sonic'))
+    return [404, 'model_not_found', 'Invalid model']
+  if (voice?.mode !== 'id' || typeof voice.id !== 'string' || voice.id === 'Unknown')
+    return [404, 'voice_not_found', 'Invalid voice']
+  const isMuLaw = format?.container === 'raw' && format.encoding === 'pcm_mulaw' && format.sample_rate === 8000
+  if (!isMuLaw) return [400, 'invalid_output_format', 'Invalid output format']
+  if (typeof message.transcript !== 'string' || message.transcript.trim() === '')
+    return [400, 'no_transcript', 'Invalid transcript']
+  const config = message.generation_config as { speed?: number } | undefined
+  if (config?.speed !== undefined && !(config.speed >= 0.6 && config.speed <= 1.5))
+    return [400, 'invalid_speed', 'Invalid speed']
+  return null
+}
+
+const SPEEDS: Readonly<Record<string, number>> = { slow: 0.8, normal: 1, fast: 1.3 }
+
+class Session implements FakeSession {
+  readonly #line: FakeLine
+  readonly #options: FakeCartesiaOptions
+  readonly #counts: FakeVoiceCounts
+  readonly #account: { contexts: number }
+  readonly #contexts = new Map<string, { utterance: FakeUtterance | null; cancelled: boolean }>()
+
+  constructor(line: FakeLine, options: FakeCartesiaOptions, counts: FakeVoiceCounts, account: { contexts: number }) {
+    this.#line = line
+    this.#options = options
+    this.#counts = counts
+    this.#account = account
+  }
+
+  readonly onText = (text: string): void => {
+    const message = objectFrom(text)
+    if (message === null) return this.#line.send(errorMessage(null, 400, 'invalid_json', 'Invalid JSON'))
+    const id = typeof message.context_id === 'string' ? message.context_id : ''
+    if (message.cancel === true) return this.#cancel(id)
+    const fault = faultOf(message)
+    if (fault !== null) return this.#line.send(errorMessage(id, ...fault))
+    if (this.#account.contexts >= (this.#options.mostContexts ?? 1000))
+      return this.#line.send(errorMessage(id, 429, 'concurrency_limited', 'Too many concurrent requests'))
+    void this.#speak(id, message)
+  }
+
+  readonly onClose = (): void => {
+    for (const { utterance } of this.#contexts.values()) utterance?.stop()
+    this.#account.contexts -= this.#contexts.size
+    this.#contexts.clear()
+  }
+
+  /** What was begun goes on for a while. */
+  #cancel(id: string): void {
+    const context = this.#contexts.get(id)
+    if (context === undefined) return
+    this.#counts.cancelled++
+    context.cancelled = true
+    context.utterance?.endAfter(this.#options.lateMessages ?? 5)
+  }
+
+  async #speak(id: string, message: Readonly<Record<string, unknown>>): Promise<void> {
+    const context: { utterance: FakeUtterance | null; cancelled: boolean } = { utterance: null, cancelled: false }
+    this.#contexts.set(id, context)
+    this.#account.contexts++
+    this.#counts.utterances++
+    this.#counts.mostAtOnce = Math.max(this.#counts.mostAtOnce, this.#contexts.size)
+    const config = message.generation_config as { speed?: number } | undefined
+    const speed = config?.speed ?? SPEEDS[String(message.speed)] ?? 1
+    const request = { text: String(message.transcript), language: String(message.language ?? 'en'), speed }
+    const speech = await this.#options.speak(request).catch(() => null)
+    const firstMs = this.#options.delays?.firstMs ?? 0
+    if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+    if (!this.#contexts.has(id)) return
+    if (speech === null) return this.#line.send(errorMessage(id, 500, 'internal_error', 'No speech'))
+    const words = message.add_timestamps === true ? new Timestamps(speech) : null
+    const utterance: FakeUtterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
+      onPiece: piece => this.#piece(id, piece, context.cancelled, words),
+      onEnd: () => this.#done(id, words),
+    })
+    context.utterance = utterance
+    if (context.cancelled) utterance.endAfter(0)
+  }
+
+  #piece(id: string, piece: Buffer, isLate: boolean, words: Timestamps | null): void {
+    if (isLate) this.#counts.lateMessages++
+    const data = piece.toString('base64')
+    this.#line.json({ type: 'chunk', data, done: false, status_code: 206, step_time: 1.5, context_id: id })
+    // Times come after the audio that they are about.
+    const told = words?.next(piece.length / 8)
+    if (told)
+      this.#line.json({ type: 'timestamps', done: false, status_code: 206, context_id: id, word_timestamps: told })
+  }
+
+  #done(id: string, words: Timestamps | null): void {
+    const told = words?.next(Number.POSITIVE_INFINITY)
+    if (told)
+      this.#line.json({ type: 'timestamps', done: false, status_code: 206, context_id: id, word_timestamps: told })
+    this.#line.json({
+      type: 'flush_done',
+      done: false,
+      flush_done: true,
+      flush_id: 1,
+      status_code: 206,
+      context_id: id,
+    })
+    this.#line.json({ type: 'done', done: true, status_code: 206, context_id: id })
+    if (this.#contexts.delete(id)) this.#account.contexts--
+  }
+}
+
+class Timestamps {
+  readonly #words: { readonly text: string; readonly startMs: number }[]
+  #ms = 0
+
+  constructor({ words }: FakeSpeech) {
+    this.#words = [...words]
+  }
+
+  /** Of the words that begin within the next `ms` of audio. */
+  next(ms: number) {
+    this.#ms += ms
+    const found = this.#words.findIndex(({ startMs }) => startMs >= this.#ms)
+    const here = this.#words.splice(0, found === -1 ? this.#words.length : found)
+    if (here.length === 0) return null
+    const start = here.map(({ startMs }) => startMs / 1000)
+    return { words: here.map(({ text }) => text), start, end: start.map(at => at + 0.1) }
+  }
+}

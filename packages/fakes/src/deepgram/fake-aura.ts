@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import type { Unkindness } from '../protocol.ts'
+import type { FakeLine } from '../voices/fake-line.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
+import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
+import { muLawOf } from '../voices/mu-law.ts'
+
+const MOST_FLUSHES = 20
+const MINUTE_MS = 60_000
+const MOST_CHARACTERS = 2000
+
+/** Deepgram's Aura over its WebSocket (`/v1/speak`), mu-law at 8 kHz only. */
+export class FakeAura {
+  readonly url: string
+  readonly #server: FakeVoiceServer
+
+  private constructor(server: FakeVoiceServer, url: string) {
+    this.#server = server
+    this.url = url
+  }
+
+  static async open(options: FakeVoiceOptions): Promise<FakeAura> {
+    const server: FakeVoiceServer = new FakeVoiceServer(
+      {
+        idleCloseMs: 60_000,
+        check: (url, request) => check(url, request.headers.authorization, options.apiKey),
+        refusal: status => refusal(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'INTERNAL_ERROR', 'Refused.'),
+        error: { message: null, code: 1011, reason: 'NET-0000' },
+        idle: { message: null, code: 1011, reason: 'NET-0001' },
+        session: (line, url) => new Session(line, url, options, server.counts),
+      },
+      options,
+    )
+    return new FakeAura(server, await server.listen())
+  }
+
+  get counts(): Readonly<FakeVoiceCounts> {
+    return this.#server.counts
+  }
+
+  add(...unkindness: readonly (Unkindness | null)[]): void {
+    this.#server.add(...unkindness)
+  }
+
+  closeIdle(): void {
+    this.#server.closeIdle()
+  }
+
+  breakAll(): void {
+    this.#server.breakAll()
+  }
+
+  close(): Promise<void> {
+    return this.#server.close()
+  }
+}
+
+function check(url: URL, authorization: string | undefined, apiKey: string): FakeRefusal | null {
+  if (url.pathname !== '/v1/speak') return refusal(404, 'NOT_FOUND', 'Not found.')
+  if (authorization !== `Token ${apiKey}`) return refusal(401, 'INVALID_AUTH', `Invalid credentials: ${authorization}`)
+  const query = url.searchParams
+  if (!/^aura-[a-z0-9-]+-[a-z]{2}$/.test(query.get('model') ?? '') || query.get('model')!.includes('unknown'))
+    return refusal(400, 'INVALID_QUERY_PARAMETER', 'No such model.')
+  const speed = Number(query.get('speed') ?? 1)
+  const isKnown =
+    query.get('encoding') === 'mulaw' && query.get('sample_rate') === '8000' && speed >= 0.7 && speed <= 1.5
+  return isKnown ? null : refusal(400, 'INVALID_QUERY_PARAMETER', 'Unsupported audio format.')
+}
+
+function refusal(status: number, code: string, message: string): FakeRefusal {
+  const body = JSON.stringify({ err_code: code, err_msg: message, request_id: randomUUID() })
+  return { status, body, headers: { 'dg-error': code } }
+}
+
+class Session implements FakeSession {
+  readonly #line: FakeLine
+  readonly #url: URL
+  readonly #options: FakeVoiceOptions
+  readonly #counts: FakeVoiceCounts
+  #text = ''
+  #flushes: number[] = []
+  #sequence = 0
+  #utterance: FakeUtterance | null = null
+  /** Bumped by Clear: what was being made is not spoken. */
+  #generation = 0
+  #clearing = false
+  #over = false
+
+  constructor(line: FakeLine, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
+    this.#line = line
+    this.#url = url
+    this.#options = options
+    this.#counts = counts
+    const model = url.searchParams.get('model')
+    line.json({
+      type: 'Metadata',
+      request_id: randomUUID(),
+      model_name: model,
+      model_version: '2025-04-15.0',
+      model_uuid: randomUUID(),
+    })
+  }
+
+  readonly onText = (text: string): void => {
+    const message = objectFrom(text)
+    if (message?.type === 'Speak' && typeof message.text === 'string') return this.#take(message.text)
+    if (message?.type === 'Flush') return this.#flush()
+    if (message?.type === 'Clear') return this.#clear()
+    if (message?.type === 'Close') return this.#line.end({ message: null, code: 1000, reason: '' })
+    this.#line.end({ message: null, code: 1008, reason: 'DATA-0000' })
+  }
+
+  readonly onClose = (): void => {
+    this.#over = true
+    this.#utterance?.stop()
+  }
+
+  #take(text: string): void {
+    if (text.length > MOST_CHARACTERS)
+      return this.#warn('Text exceeds the limit of 2000 characters.', 'TEXT_LENGTH_EXCEEDED')
+    this.#text += text
+  }
+
+  #warn(description: string, code: string): void {
+    this.#line.json({ type: 'Warning', description, code })
+  }
+
+  #flush(): void {
+    const now = performance.now()
+    this.#flushes = this.#flushes.filter(at => now - at < MINUTE_MS)
+    if (this.#flushes.length >= MOST_FLUSHES)
+      return this.#warn('The maximum number of Flush messages was exceeded.', 'EXCESSIVE_FLUSH')
+    this.#flushes.push(now)
+    void this.#speak()
+  }
+
+  async #speak(): Promise<void> {
+    const text = this.#text.trim()
+    const generation = this.#generation
+    this.#text = ''
+    this.#counts.utterances++
+    this.#counts.mostAtOnce = 1
+    const language = (this.#url.searchParams.get('model') ?? '').slice(-2)
+    const speed = Number(this.#url.searchParams.get('speed') ?? 1)
+    const speech = text === '' ? null : await this.#options.speak({ text, language, speed }).catch(() => null)
+    const firstMs = this.#options.delays?.firstMs ?? 0
+    if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+    if (this.#over || generation !== this.#generation) return
+    this.#utterance = new FakeUtterance(muLawOf(speech?.samples ?? new Int16Array(0)), this.#options, {
+      onPiece: piece => {
+        if (this.#clearing) this.#counts.lateMessages++
+        this.#line.send(piece)
+      },
+      onEnd: () => this.#ended(),
+    })
+  }
+
+  #ended(): void {
+    this.#utterance = null
+    // The last of what was being sent may be told as flushed although it was cleared.
+    this.#line.json({ type: 'Flushed', sequence_id: this.#sequence++ })
+    if (this.#clearing) this.#cleared()
+  }
+
+  #clear(): void {
+    this.#counts.cancelled++
+    this.#text = ''
+    this.#generation++
+    this.#clearing = true
+    if (this.#utterance === null) this.#cleared()
+    else this.#utterance.endAfter(this.#options.lateMessages ?? 5)
+  }
+
+  #cleared(): void {
+    this.#clearing = false
+    this.#line.json({ type: 'Cleared', sequence_id: this.#sequence++ })
+  }
+}

@@ -1,0 +1,211 @@
+import type { FakeSpeech, Unkindness } from '../protocol.ts'
+import type { FakeLine } from '../voices/fake-line.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
+import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
+import { muLawOf } from '../voices/mu-law.ts'
+
+const MOST_CONTEXTS = 5
+
+/** ElevenLabs' multi-context WebSocket (`/v1/text-to-speech/{voice}/multi-stream-input`), mu-law only. */
+export class FakeElevenLabs {
+  readonly url: string
+  readonly #server: FakeVoiceServer
+
+  private constructor(server: FakeVoiceServer, url: string) {
+    this.#server = server
+    this.url = url
+  }
+
+  static async open(options: FakeVoiceOptions): Promise<FakeElevenLabs> {
+    const server: FakeVoiceServer = new FakeVoiceServer(
+      {
+        idleCloseMs: 20_000,
+        check: (url, request) => check(url, request.headers['xi-api-key'], options.apiKey),
+        refusal: status => refusal(status, status === 429 ? 'too_many_concurrent_requests' : 'internal_error'),
+        error: failure('internal_server_error', 'An unexpected error occurred.'),
+        idle: {
+          message: failure('input_timeout_exceeded', 'Have not received a new text input within the timeout.').message,
+          code: 1008,
+          reason: 'Have not received a new text input within the timeout of 20 seconds. Streaming input terminated.',
+        },
+        session: (line, url) => new Session(line, url, options, server.counts),
+      },
+      options,
+    )
+    return new FakeElevenLabs(server, await server.listen())
+  }
+
+  get counts(): Readonly<FakeVoiceCounts> {
+    return this.#server.counts
+  }
+
+  add(...unkindness: readonly (Unkindness | null)[]): void {
+    this.#server.add(...unkindness)
+  }
+
+  closeIdle(): void {
+    this.#server.closeIdle()
+  }
+
+  breakAll(): void {
+    this.#server.breakAll()
+  }
+
+  close(): Promise<void> {
+    return this.#server.close()
+  }
+}
+
+function check(url: URL, key: unknown, apiKey: string): FakeRefusal | null {
+  if (!/^\/v1\/text-to-speech\/[A-Za-z0-9]+\/multi-stream-input$/.test(url.pathname)) return refusal(404, 'not_found')
+  if (key !== apiKey) return refusal(401, 'invalid_api_key', `Invalid API key: ${String(key)}`)
+  const known = url.searchParams.get('output_format') === 'ulaw_8000' && (url.searchParams.get('model_id') ?? '') !== ''
+  return known ? null : refusal(422, 'invalid_output_format')
+}
+
+function refusal(status: number, code: string, message = 'The request was refused.'): FakeRefusal {
+  return { status, body: JSON.stringify({ detail: { status: code, message } }) }
+}
+
+function failure(error: string, message: string) {
+  return { message: JSON.stringify({ message, error, code: 1008 }), code: 1008, reason: message.slice(0, 100) }
+}
+
+interface Context {
+  text: string
+  speed: number
+  /** Speaking, or about to. */
+  flushing: boolean
+  closing: boolean
+  utterance: FakeUtterance | null
+}
+
+class Session implements FakeSession {
+  readonly #line: FakeLine
+  readonly #url: URL
+  readonly #options: FakeVoiceOptions
+  readonly #counts: FakeVoiceCounts
+  readonly #contexts = new Map<string, Context>()
+  #messages = 0
+  #over = false
+
+  constructor(line: FakeLine, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
+    this.#line = line
+    this.#url = url
+    this.#options = options
+    this.#counts = counts
+    if (url.pathname.includes('/Unknown/'))
+      line.end(failure('voice_id_does_not_exist', 'A voice with this id does not exist.'))
+  }
+
+  readonly onText = (text: string): void => {
+    const message = objectFrom(text)
+    if (message === null) return this.#line.end(failure('invalid_message', 'Invalid message received.'))
+    if (message.close_socket === true) return this.#line.end({ message: null, code: 1000, reason: '' })
+    const id = typeof message.context_id === 'string' ? message.context_id : 'default'
+    if (message.close_context === true) return this.#closeContext(id)
+    const context = this.#contexts.get(id) ?? this.#openContext(id, message)
+    if (context === null) return
+    if (typeof message.text === 'string') context.text += message.text
+    if (message.flush === true && !context.flushing) void this.#speak(id, context)
+  }
+
+  readonly onClose = (): void => {
+    this.#over = true
+    for (const { utterance } of this.#contexts.values()) utterance?.stop()
+    this.#contexts.clear()
+  }
+
+  #openContext(id: string, message: Readonly<Record<string, unknown>>): Context | null {
+    if (this.#contexts.size >= MOST_CONTEXTS) {
+      const said = `Maximum simultaneous contexts per WebSocket connection exceeded (${MOST_CONTEXTS}).`
+      this.#line.end(failure('max_active_conversations', said))
+      return null
+    }
+    const settings = message.voice_settings as { speed?: unknown } | undefined
+    const speed = typeof settings?.speed === 'number' ? settings.speed : 1
+    if (!(speed >= 0.7 && speed <= 1.2)) {
+      this.#line.end(failure('invalid_voice_settings', 'speed must be between 0.7 and 1.2'))
+      return null
+    }
+    const context = { text: '', speed, flushing: false, closing: false, utterance: null }
+    this.#contexts.set(id, context)
+    this.#counts.mostAtOnce = Math.max(this.#counts.mostAtOnce, this.#contexts.size)
+    return context
+  }
+
+  #closeContext(id: string): void {
+    const context = this.#contexts.get(id)
+    if (context === undefined) return
+    // What was set to flush goes on.
+    context.closing = true
+    if (!context.flushing) this.#final(id)
+  }
+
+  async #speak(id: string, context: Context): Promise<void> {
+    const { text, speed } = context
+    context.flushing = true
+    context.text = ''
+    this.#counts.utterances++
+    const language = this.#url.searchParams.get('language_code') ?? 'en'
+    const speech = await this.#options.speak({ text: text.trim(), language, speed }).catch(() => null)
+    const firstMs = this.#options.delays?.firstMs ?? 0
+    if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+    if (this.#over) return
+    if (speech === null) return this.#line.end(failure('internal_server_error', 'No speech.'))
+    const characters = new Characters(speech)
+    context.utterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
+      onPiece: (piece, index) => this.#piece(id, piece, index, characters),
+      onEnd: () => {
+        context.flushing = false
+        if (context.closing) this.#final(id)
+      },
+    })
+  }
+
+  #piece(id: string, piece: Buffer, index: number, characters: Characters): void {
+    const { chars, starts, durations } = characters.of(piece.length / 8)
+    const times =
+      this.#messages++ % 2 === 0
+        ? { charStartTimesMs: starts, charDurationsMs: durations }
+        : { charsStartTimesMs: starts, charsDurationsMs: durations }
+    const alignment = chars.length === 0 ? null : { chars, ...times }
+    // Audio comes before and after words; at times a message has no alignment, or the normalized one alone.
+    const told =
+      index % 3 === 2 ? { alignment: null, normalizedAlignment: alignment } : { alignment, normalizedAlignment: null }
+    this.#line.json({ audio: piece.toString('base64'), isFinal: null, ...told, contextId: id })
+  }
+
+  #final(id: string): void {
+    this.#contexts.delete(id)
+    this.#line.json({ isFinal: true, contextId: id })
+  }
+}
+
+/** The characters of a speech by pieces of its audio: a word may be cut between two. */
+class Characters {
+  readonly #all: { readonly char: string; readonly startMs: number }[]
+  #ms = 0
+
+  constructor({ words }: FakeSpeech) {
+    this.#all = words.flatMap(({ text, startMs }) =>
+      [...`${text} `].map((char, i) => ({ char, startMs: startMs + 30 * i })),
+    )
+    for (let i = 1; i < this.#all.length; i++) {
+      const [before, here] = [this.#all[i - 1]!, this.#all[i]!]
+      this.#all[i] = { ...here, startMs: Math.max(before.startMs, here.startMs) }
+    }
+  }
+
+  of(ms: number) {
+    const from = this.#ms
+    this.#ms += ms
+    const found = this.#all.findIndex(({ startMs }) => startMs >= this.#ms)
+    const here = this.#all.splice(0, found === -1 ? this.#all.length : found)
+    return {
+      chars: here.map(({ char }) => char),
+      starts: here.map(({ startMs }) => Math.max(0, Math.round(startMs - from))),
+      durations: here.map(() => 30),
+    }
+  }
+}

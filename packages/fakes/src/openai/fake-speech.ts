@@ -1,0 +1,181 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Unkindness } from '../protocol.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, noCounts } from '../voices/fake-voice.ts'
+import { objectFrom } from '../voices/fake-voice-server.ts'
+
+const MOST_BODY_BYTES = 64 * 1024
+const MOST_CHARACTERS = 4096
+
+/** OpenAI's `/v1/audio/speech`: 24 kHz linear audio as a stream over HTTP. Unkindness is by request. */
+export class FakeSpeechService {
+  readonly url: string
+  readonly counts: FakeVoiceCounts
+  readonly #server: Server
+  readonly #unkindness: (Unkindness | null)[]
+
+  private constructor(server: Server, url: string, counts: FakeVoiceCounts, unkindness: (Unkindness | null)[]) {
+    this.#server = server
+    this.url = url
+    this.counts = counts
+    this.#unkindness = unkindness
+  }
+
+  static async open(options: FakeVoiceOptions): Promise<FakeSpeechService> {
+    const counts = noCounts()
+    const unkindness = [...(options.unkindness ?? [])]
+    const server = createServer((request, response) => {
+      answer(request, response, { options, counts, unkindness: unkindness.shift() ?? null }).catch(() =>
+        response.destroy(),
+      )
+    })
+    server.keepAliveTimeout = options.idleCloseMs ?? 5000
+    server.on('connection', socket => {
+      counts.connections++
+      counts.open++
+      socket.on('error', () => {})
+      socket.on('close', () => counts.open--)
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+    return new FakeSpeechService(server, url, counts, unkindness)
+  }
+
+  add(...unkindness: readonly (Unkindness | null)[]): void {
+    this.#unkindness.push(...unkindness)
+  }
+
+  closeIdle(): void {
+    this.#server.closeIdleConnections()
+  }
+
+  breakAll(): void {
+    this.#server.closeAllConnections()
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise<void>(resolve => this.#server.close(() => resolve()))
+  }
+}
+
+interface Exchange {
+  readonly options: FakeVoiceOptions
+  readonly counts: FakeVoiceCounts
+  readonly unkindness: Unkindness | null
+}
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  code: string | null,
+  message: string,
+  retryAfterS?: number,
+): void {
+  const type = status === 429 ? 'rate_limit_error' : 'invalid_request_error'
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    ...(retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) }),
+  })
+  response.end(JSON.stringify({ error: { message, type, param: null, code } }))
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
+  const { options, counts, unkindness } = exchange
+  const body = objectFrom(await bodyOf(request))
+  if (unkindness?.type === 'refuse') {
+    counts.refused++
+    const code = unkindness.status === 429 ? 'rate_limit_exceeded' : null
+    return refuse(response, unkindness.status, code, 'Refused.', unkindness.retryAfterS)
+  }
+  const key = request.headers.authorization
+  if (request.method !== 'POST' || request.url !== '/v1/audio/speech') return refuse(response, 404, null, 'Invalid URL')
+  if (key !== `Bearer ${options.apiKey}`) {
+    counts.refused++
+    return refuse(response, 401, 'invalid_api_key', `Incorrect API key provided: ${key}.`)
+  }
+  const fault = faultOf(body)
+  if (fault !== null) return refuse(response, fault[0], fault[1], fault[2])
+  if (unkindness?.type === 'mute') return
+  await speak(response, { text: String(body!.input), speed: Number(body!.speed ?? 1) }, exchange)
+}
+
+function faultOf(body: Readonly<Record<string, unknown>> | null): readonly [number, string, string] | null {
+  if (body === null || typeof body.model !== 'string') return [400, 'invalid_body', 'We could not parse the body.']
+  if (typeof body.input !== 'string' || body.input === '' || [...body.input].length > MOST_CHARACTERS)
+    return [400, 'string_too_long', 'Invalid input.']
+  if (body.voice === 'unknown') return [400, 'invalid_value', "Input should be 'alloy', 'ash' or others."]
+  if (body.response_format !== 'pcm') return [400, 'invalid_value', 'This fake makes pcm only.']
+  const speed = Number(body.speed ?? 1)
+  return speed >= 0.25 && speed <= 4 ? null : [400, 'invalid_value', 'Invalid speed.']
+}
+
+async function speak(
+  response: ServerResponse,
+  { text, speed }: { readonly text: string; readonly speed: number },
+  { options, counts, unkindness }: Exchange,
+): Promise<void> {
+  counts.utterances++
+  const language = /[áéíóúñ¿¡]/.test(text) ? 'es' : 'en'
+  const speech = await options.speak({ text, language, speed })
+  const firstMs = options.delays?.firstMs ?? 0
+  if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+  response.writeHead(200, { 'Content-Type': unkindness?.type === 'garble' ? 'text/html' : 'audio/pcm' })
+  if (unkindness?.type === 'garble') return void response.end('<html>Sign in</html>')
+  let isSilent = false
+  if (unkindness?.type === 'break-off' || unkindness?.type === 'error')
+    setTimeout(() => response.destroy(), unkindness.afterMs)
+  if (unkindness?.type === 'stall') {
+    setTimeout(() => {
+      isSilent = true
+    }, unkindness.afterMs)
+  }
+  const audio = linearOf(threefold(speech.samples))
+  // Six bytes for each one of mu-law: the same pace in time.
+  const pieceBytes = (options.pieceBytes ?? 1601) * 3
+  const pace = (options.pace ?? Number.POSITIVE_INFINITY) * 6
+  const utterance = new FakeUtterance(
+    audio,
+    { pieceBytes, pace },
+    {
+      onPiece: piece => {
+        if (!isSilent) response.write(piece)
+      },
+      onEnd: () => {
+        if (!isSilent) response.end()
+      },
+    },
+  )
+  response.on('error', () => {})
+  response.on('close', () => {
+    if (!response.writableEnded) counts.cancelled++
+    utterance.stop()
+  })
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) {
+    text += String(chunk)
+    if (text.length > MOST_BODY_BYTES) throw new Error('too much')
+  }
+  return text
+}
+
+/** 24 kHz from 8 kHz, by lines between the samples. */
+function threefold(samples: Int16Array): Int16Array {
+  const made = new Int16Array(3 * samples.length)
+  for (let i = 0; i < samples.length; i++) {
+    const [here, next] = [samples[i]!, samples[i + 1] ?? 0]
+    made[3 * i] = here
+    made[3 * i + 1] = Math.round((2 * here + next) / 3)
+    made[3 * i + 2] = Math.round((here + 2 * next) / 3)
+  }
+  return made
+}
+
+function linearOf(samples: Int16Array): Buffer {
+  const bytes = Buffer.alloc(2 * samples.length)
+  for (let i = 0; i < samples.length; i++) bytes.writeInt16LE(samples[i]!, 2 * i)
+  return bytes
+}

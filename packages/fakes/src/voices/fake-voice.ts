@@ -1,0 +1,96 @@
+import type { Ms } from '@parley/kernel'
+import type { FakeDelays, Speak, Unkindness } from '../protocol.ts'
+
+/** What the fakes of all voices take. */
+export interface FakeVoiceOptions {
+  /** The only key it takes. */
+  readonly apiKey: string
+  readonly speak: Speak
+  /** One for each connection (or request over HTTP), in their order; those after it are served kindly. */
+  readonly unkindness?: readonly (Unkindness | null)[]
+  readonly delays?: FakeDelays
+  /** Closes a connection that was idle for so long; default the service's own. */
+  readonly idleCloseMs?: Ms
+  /** Bytes of audio in one message; default 1601: no whole number of samples or packets. */
+  readonly pieceBytes?: number
+  /** How much faster than real time the audio comes; default all at once. */
+  readonly pace?: number
+  /** Messages of audio that still come of what was cancelled; default 5. */
+  readonly lateMessages?: number
+}
+
+/** What it saw. */
+export interface FakeVoiceCounts {
+  /** Accepted so far. */
+  connections: number
+  /** Open now. */
+  open: number
+  refused: number
+  /** Utterances asked of it. */
+  utterances: number
+  /** At a time on one connection. */
+  mostAtOnce: number
+  cancelled: number
+  /** Messages of audio that were sent of what had been cancelled. */
+  lateMessages: number
+}
+
+export function noCounts(): FakeVoiceCounts {
+  return { connections: 0, open: 0, refused: 0, utterances: 0, mostAtOnce: 0, cancelled: 0, lateMessages: 0 }
+}
+
+const MS_PER_BYTE = 1 / 8
+
+/** One utterance being sent, piece by piece. */
+export class FakeUtterance {
+  readonly #pieces: readonly Buffer[]
+  readonly #gapMs: Ms
+  readonly #onPiece: (piece: Buffer, index: number) => void
+  readonly #onEnd: () => void
+  #next = 0
+  #left = Number.POSITIVE_INFINITY
+  #timer: NodeJS.Timeout | NodeJS.Immediate | null = null
+
+  constructor(
+    audio: Buffer,
+    { pieceBytes = 1601, pace = Number.POSITIVE_INFINITY }: Pick<FakeVoiceOptions, 'pieceBytes' | 'pace'>,
+    listener: { readonly onPiece: (piece: Buffer, index: number) => void; readonly onEnd: () => void },
+  ) {
+    const pieces: Buffer[] = []
+    for (let at = 0; at < audio.length; at += pieceBytes) pieces.push(audio.subarray(at, at + pieceBytes))
+    this.#pieces = pieces
+    this.#gapMs = (pieceBytes * MS_PER_BYTE) / pace
+    this.#onPiece = listener.onPiece
+    this.#onEnd = listener.onEnd
+    this.#schedule()
+  }
+
+  /** Ends after so many more pieces. */
+  endAfter(pieces: number): void {
+    this.#left = Math.min(this.#left, pieces)
+  }
+
+  stop(): void {
+    this.#left = -1
+    if (this.#timer !== null) clearTimeout(this.#timer as NodeJS.Timeout)
+    if (this.#timer !== null) clearImmediate(this.#timer as NodeJS.Immediate)
+  }
+
+  #schedule(): void {
+    const step = () => this.#step()
+    this.#timer = this.#gapMs > 0 && this.#next > 0 ? setTimeout(step, this.#gapMs) : setImmediate(step)
+  }
+
+  #step(): void {
+    if (this.#left < 0) return
+    const piece = this.#pieces[this.#next]
+    if (piece === undefined || this.#left === 0) {
+      this.#left = -1
+      this.#onEnd()
+      return
+    }
+    this.#left--
+    this.#onPiece(piece, this.#next++)
+    this.#schedule()
+  }
+}

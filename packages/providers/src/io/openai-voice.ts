@@ -1,0 +1,220 @@
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { Pool } from 'undici'
+import { mayBeLinear, speechBody, speechFailure } from '../openai/speech-request.ts'
+import { LinearDecoder } from '../text-to-speech/audio-decoder.ts'
+import { checkSpeechRequest } from '../text-to-speech/request.ts'
+import { ServiceUtterance, type VoiceBudgets } from '../text-to-speech/service-utterance.ts'
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
+import { HttpExchange } from './http-exchange.ts'
+import { serviceUrl } from './service-url.ts'
+
+export interface OpenAiVoiceOptions {
+  /** Null: none is sent. */
+  readonly apiKey: string | null
+  readonly time: Time
+  /** Default "gpt-4o-mini-tts". */
+  readonly model?: string
+  /** Default "https://api.openai.com/v1"; "/audio/speech" is appended. */
+  readonly baseUrl?: string
+  /** Who runs it: the first part of `id`. Default "openai". */
+  readonly provider?: string
+  /** Where a request names none; default "alloy". */
+  readonly voice?: string
+  /** BCP 47 primary tags that it takes; default what OpenAI's voices speak. It finds the language out from the text. */
+  readonly languages?: readonly string[]
+  /** Of the linear audio that the service sends; default 24 000. */
+  readonly sampleRateHz?: number
+  /** Requests at a time; further ones wait. Default 64. */
+  readonly mostConnections?: number
+  readonly budgets?: VoiceBudgets
+}
+
+const LANGUAGES = (
+  'en es fr de it pt nl pl sv da no fi cs sk hu ro bg el uk ru tr ar he hi ta ur fa ja ko zh id ms vi th fil ' +
+  'ca gl hr sr sl mk bs lt lv et is cy hy az be kk kn mr mi ne sw'
+).split(' ')
+const KEEP_ALIVE_MS: Ms = 30_000
+const CONNECT_MS: Ms = 5000
+const MOST_ERROR_BYTES = 65_536
+
+/**
+ * Speech from a service with OpenAI's `/audio/speech`: linear audio as a stream over HTTP, brought down to 8 kHz. No times
+ * of words. Speeds are passed on as they are; some models take no notice. An utterance that is stopped ends its request.
+ * Errors: "voice_refused", "voice_busy", "voice_unreachable", "voice_failed", "voice_unknown", "voice_closed".
+ */
+export class OpenAiVoice implements TextToSpeech {
+  readonly id: string
+  readonly languages: readonly string[]
+  readonly #options: OpenAiVoiceOptions
+  readonly #path: string
+  readonly #pool: Pool
+  readonly #utterances = new Set<ServiceUtterance>()
+  /** A request was answered: a connection may be kept, and may break when it is used again. */
+  #answered = false
+  #closed = false
+
+  /** Throws `ParleyError` "voice_misconfigured" for a base URL that is none, and a key that no header can carry. */
+  constructor(options: OpenAiVoiceOptions) {
+    const { apiKey, model = 'gpt-4o-mini-tts', provider = 'openai' } = options
+    if (apiKey !== null && apiKey !== '' && !/^[\x21-\x7e]+$/.test(apiKey))
+      throw new ParleyError('voice_misconfigured', 'The key has characters that no header can carry.')
+    const url = new URL(serviceUrl(options.baseUrl ?? 'https://api.openai.com/v1', ['https:', 'http:']))
+    this.id = `${provider}/${model}`
+    this.languages = options.languages ?? LANGUAGES
+    this.#options = options
+    this.#path = `${url.pathname.replace(/\/+$/, '')}/audio/speech`
+    this.#pool = new Pool(url.origin, {
+      connections: options.mostConnections ?? 64,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: CONNECT_MS },
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // The budgets stand over these.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+  }
+
+  async readiness(): Promise<string | null> {
+    if (this.#closed) return 'closed'
+    return this.#options.apiKey === '' ? `no key for ${this.id}` : null
+  }
+
+  async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
+    checkSpeechRequest(request, { languages: this.languages, voices: /^[A-Za-z0-9_.+-]{1,64}$/ })
+    if (this.#closed) throw closed()
+    const obstacle = await this.readiness()
+    if (obstacle !== null) throw new ParleyError('voice_refused', `There is ${obstacle}.`)
+    if (signal.aborted || !/[\p{L}\p{N}]/u.test(request.text)) return
+    const asking = new Asking(exchange => this.#dispatch(request, exchange), this.#answered)
+    const { time, budgets, sampleRateHz = 24_000 } = this.#options
+    const utterance = new ServiceUtterance({
+      text: request.text,
+      decoder: new LinearDecoder(sampleRateHz),
+      time,
+      ...(budgets !== undefined && { budgets }),
+      whyLate: () => asking.whyLate(),
+    })
+    this.#utterances.add(utterance)
+    const stop = () => {
+      utterance.stop()
+      asking.stop()
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      void asking.run(utterance).then(isAnswered => {
+        if (isAnswered) this.#answered = true
+      })
+      yield* utterance.chunks()
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#utterances.delete(utterance)
+      stop()
+    }
+  }
+
+  /** Opens a connection ahead by asking for nothing, where none is kept. */
+  warm(): void {
+    if (this.#closed || this.#pool.stats.free > 0) return
+    const exchange = new HttpExchange(() => {})
+    exchange.next().then(
+      () => {},
+      () => {},
+    )
+    this.#pool.dispatch({ path: '/', method: 'HEAD' }, exchange)
+  }
+
+  /** Utterances under way fail with "voice_closed". */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const utterance of this.#utterances) utterance.fail(closed())
+    await this.#pool.destroy()
+  }
+
+  #dispatch(request: SpeechRequest, exchange: HttpExchange): void {
+    const { apiKey, model = 'gpt-4o-mini-tts', voice = 'alloy' } = this.#options
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'audio/pcm, application/octet-stream',
+      ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+    }
+    const body = speechBody(request, { model, voice })
+    this.#pool.dispatch({ path: this.#path, method: 'POST', headers, body }, exchange)
+  }
+}
+
+function closed(): ParleyError {
+  return new ParleyError('voice_closed', 'This voice was closed.')
+}
+
+const STOPPED = new Error('stopped')
+
+/** One request, begun once more where a kept connection turns out dead. */
+class Asking {
+  readonly #dispatch: (exchange: HttpExchange) => void
+  readonly #mayBeStale: boolean
+  #exchange: HttpExchange | null = null
+  #sent = false
+  #stopped = false
+
+  constructor(dispatch: (exchange: HttpExchange) => void, mayBeStale: boolean) {
+    this.#dispatch = dispatch
+    this.#mayBeStale = mayBeStale
+  }
+
+  /** Never rejects. Whether the service answered with audio to its end. */
+  async run(utterance: ServiceUtterance): Promise<boolean> {
+    for (let attempt = 1; !this.#stopped; attempt++) {
+      try {
+        return await this.#once(utterance)
+      } catch (cause) {
+        if (this.#stopped) return false
+        if (attempt === 1 && this.#mayBeStale && utterance.samples === 0) continue
+        const error = new ParleyError('voice_unreachable', "The voice's service is not reachable, or broke off.", {
+          retryable: true,
+          cause,
+        })
+        utterance.fail(error)
+        return false
+      }
+    }
+    return false
+  }
+
+  /** Why there is no audio, where it never came to asking. */
+  whyLate(): ParleyError | null {
+    if (this.#sent) return null
+    return new ParleyError('voice_busy', 'No connection to the voice became free in time.', { retryable: true })
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#exchange?.abort(STOPPED)
+  }
+
+  async #once(utterance: ServiceUtterance): Promise<boolean> {
+    const exchange = new HttpExchange(() => {
+      this.#sent = true
+    })
+    this.#exchange = exchange
+    this.#dispatch(exchange)
+    let status = 0
+    let refusal = ''
+    for (;;) {
+      const piece = await exchange.next()
+      if (utterance.isOver) return false
+      if (piece.type === 'head') {
+        status = piece.status
+        if (status === 200 && !mayBeLinear(piece.headers['content-type'])) {
+          utterance.fail(new ParleyError('voice_failed', "The voice's service answered with no linear audio."))
+          return false
+        }
+      } else if (piece.type === 'end') {
+        if (status === 200) utterance.end()
+        else utterance.fail(speechFailure(status, refusal))
+        return status === 200
+      } else if (status === 200) utterance.audio(piece.bytes)
+      else refusal = `${refusal}${Buffer.from(piece.bytes).toString()}`.slice(0, MOST_ERROR_BYTES)
+    }
+  }
+}

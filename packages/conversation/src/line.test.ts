@@ -3,7 +3,17 @@ import { describe, expect, it } from 'vitest'
 import type { EffectLedger, EffectRecord, PolicyDecision } from './ledger.ts'
 import { MemoryLedger } from './memory-ledger.ts'
 import { HeardTalk } from './testing/heard-talk.ts'
-import { asks, type DraftAction, type DraftNode, ends, planOf, says, staticText, when } from './testing/plans.ts'
+import {
+  asks,
+  type DraftAction,
+  type DraftNode,
+  ends,
+  httpAction,
+  planOf,
+  says,
+  staticText,
+  when,
+} from './testing/plans.ts'
 import { linesOf } from './testing/scripted-model.ts'
 import { type StageOptions, settle } from './testing/text-talk.ts'
 
@@ -66,6 +76,7 @@ describe('a transfer', () => {
     talk.conversation.transferSettled('r2', 'taken', RECEIPT)
     await talk.conversation.settled()
     expect(talk.saying).toEqual(['Nobody is there.'])
+    expect(talk.lines().slice(3)).toEqual(['call.transfer started', 'call.transfer failed', '-> sorry (failure)'])
     expect(rowsOf(talk)).toEqual([['call.transfer', 'connect', 0, 'failed', 'transfer_failed']])
   })
 
@@ -162,6 +173,29 @@ describe('a transfer', () => {
     await talk.conversation.settled()
     expect(talk.count('transfer')).toBe(0)
     expect(records().map(({ state, error_code }) => [state, error_code])).toEqual([['failed', 'run_not_active']])
+  })
+})
+
+describe('a transfer that waits for words when the far end goes', () => {
+  it('is not made, also where the mouth reports nothing any more', async () => {
+    const node: DraftNode = {
+      id: 'f',
+      type: 'function',
+      tool_id: 'none',
+      speak_during_execution: true,
+      instruction: staticText('I put you through.'),
+      edges: [],
+      else_edge: when('Else', 'connect'),
+    }
+    const none = httpAction('none')
+    const talk = new HeardTalk(planOf([node, connect, says('sorry', 'Sorry.')], { ...phone, actions: [none] }))
+    talk.actions.answers('none', { body: null })
+    talk.heardWhenWithdrawn = null
+    await talk.start()
+    expect(talk.lines().at(-1)).toBe('call.transfer started')
+    talk.conversation.stop()
+    await talk.conversation.settled()
+    expect(rowsOf(talk)).toEqual([['call.transfer', 'connect', 0, 'failed', 'run_not_active']])
   })
 })
 

@@ -281,6 +281,22 @@ describe('a model that does not stop', () => {
     expect(talk.lines()).toEqual(['user: Talk', 'error model_timeout'])
   })
 
+  it('while nobody listens to its words is stopped, too', async () => {
+    const node: DraftNode = {
+      id: 'pick',
+      type: 'conversation',
+      instruction: staticText('Yes?'),
+      edges: [when('a', 'on')],
+      else_edge: when('Else', 'on'),
+    }
+    const talk = new HeardTalk(planOf([node, says('on', 'Let us go on.')]))
+    await talk.start()
+    await talk.hear()
+    talk.model.answers([{ babble: 'hm ' }])
+    await talk.say('Hm')
+    expect(talk.lines().slice(2)).toEqual(['user: Hm', 'error model_failed', '-> on (else)'])
+  })
+
   it('when it is told to says nothing that anybody hears', async () => {
     const talk = await atTheDesk(
       [{ wait: 100 }, { say: 'Old news.' }, { call: 'book' }, { take: 'the caller is done' }],

@@ -65,8 +65,9 @@ describe('a model whose service is slow', () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'write', text: ': processing\n\n' }, { do: 'stall' })
-    const ended = ending(chatWith(fake.baseUrl, time))
+    const ended = ending(chatWith(fake.baseUrl, time, { budgets: { idleMs: 60_000 } }))
     await expect.poll(() => fake.requests.length).toBe(1)
+    for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate)
     time.advance(9999)
     expect(ended.error).toBeUndefined()
     time.advance(1)
@@ -198,6 +199,24 @@ describe('a model and its connections', () => {
       await expect.poll(() => fake.isIdle).toBe(true)
     }
     // Until the end of the stream has come in, the connection is not free.
+    expect(fake.connections).toBeLessThanOrEqual(2)
+  })
+
+  it('reads a stream to its end, however late that comes, to keep the connection', async () => {
+    const fake = await service()
+    const chat = chatWith(fake.baseUrl)
+    for (let i = 0; i < 3; i++) {
+      fake.script(
+        { do: 'say', text: 'Hi' },
+        { do: 'finish', reason: 'stop' },
+        { do: 'write', text: 'data: [DONE]\n\n' },
+        { do: 'wait', ms: 5 },
+        { do: 'end' },
+      )
+      expect((await collect(chat)).at(-1)).toEqual({ type: 'finished', reason: 'stop' })
+      await expect.poll(() => fake.isIdle).toBe(true)
+    }
+    expect(fake.givenUp).toBe(0)
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 

@@ -7,7 +7,7 @@ import { ActionUse, type HttpActionsOptions } from './action-use.ts'
  * (`http_404`); never connected failed (`not_connected`); no answer is uncertain (`timeout`, `no_answer`). GET, and what
  * has `effect_key`, is sent again after a lost or 5xx answer, at most 3 sends within the action's `timeout_ms`. Nothing
  * is sent without the ledger (`ledger_unavailable`). Other codes of what was not sent: `policy_denied`,
- * `policy_unavailable` (secrets cannot be read), `bad_url`, `request_too_large`, `internal`.
+ * `policy_unavailable` (secrets cannot be read), `run_not_active`, `bad_url`, `request_too_large`, `internal`.
  */
 export class HttpActions implements ActionRunner {
   readonly #options: Required<HttpActionsOptions>

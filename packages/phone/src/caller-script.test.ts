@@ -13,7 +13,7 @@ const voice = new PhoneVoice(tones, 'en')
 const spoken = new Map<string, Int16Array>()
 beforeAll(async () => {
   for (const text of [GREETING, ORDER, ANSWER]) spoken.set(text, await voice.render(text))
-})
+}, 60_000)
 afterAll(() => tones.close())
 
 /** A far end that greets, and answers when the caller has fallen silent; it stops when it is interrupted. */

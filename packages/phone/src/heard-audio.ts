@@ -25,9 +25,14 @@ export class HeardAudio {
     this.#end = atSample + audio.length
   }
 
-  /** A copy of all that is remembered. */
-  samples(): Int16Array {
-    return this.#memory.slice(Math.max(0, this.#length - this.#most), this.#length)
+  /** Position behind the newest sample; 0 before the first. */
+  get end(): Samples {
+    return this.#end ?? 0
+  }
+
+  /** A copy of the newest `count` samples, of less where there are less; default all that are remembered. */
+  samples(count: Samples = this.#most): Int16Array {
+    return this.#memory.slice(Math.max(0, this.#length - Math.min(count, this.#most)), this.#length)
   }
 
   #push(piece: Int16Array): void {

@@ -22,7 +22,7 @@ const renderings = new Map<string, Int16Array>()
 beforeAll(async () => {
   for (const text of [GREETING, ORDER, ANSWER, SHORT])
     renderings.set(text, await new PhoneVoice(voice, 'en').render(text))
-})
+}, 60_000)
 afterAll(() => voice.close())
 
 const spoken = (text: string): Int16Array => renderings.get(text)!
@@ -216,6 +216,17 @@ describe('a phone that waits', () => {
     const before = line.time.now()
     await line.during(second)
     expect(line.time.now() - before).toBeGreaterThan(700 + 800)
+  })
+
+  it('knows of the silence, and of the talk, that was before it was asked', async () => {
+    const line = await listening()
+    line.far.play(spoken(GREETING))
+    await line.pass(1000)
+    await line.during(line.call.untilAgentTalks(700), 60)
+    const other = await listening()
+    await other.pass(4000)
+    await other.during(other.call.untilAgentQuiet(4000), 20)
+    await expect(other.during(other.call.untilAgentQuiet(9000, 100))).rejects.toMatchObject({ code: 'wait_timeout' })
   })
 
   it('lets time pass, unless the call ends', async () => {

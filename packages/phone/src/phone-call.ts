@@ -16,6 +16,7 @@ const DRAIN_EVERY_MS = 100
 const ATTENTIVE_MS = 20
 const MOST_EVENTS = 20_000
 const PATIENCE_MS: Ms = 30_000
+const RECENT = msToSamples(5000)
 
 /** When something was on the line, on the call's sample clock. */
 export interface Spoken {
@@ -35,11 +36,12 @@ export class PhoneCall {
   readonly #log = new EventLog<LegEvent>(MOST_EVENTS)
   readonly #waits: Waits
   readonly #heard: HeardAudio
-  readonly #farVoice = new FarVoice()
   readonly #scratch = new Int16Array(msToSamples(1000))
   #drainTimer: Timer | undefined
   #voice: PhoneVoice | null = null
   #ear: Ear | null = null
+  /** Only where somebody wants to know: judging it costs more than hearing it. */
+  #farVoice: FarVoice | null = null
 
   /** `memoryMs` of heard audio are kept at most; default 20 minutes. */
   constructor(leg: CallLeg, time: Time, memoryMs: Ms = 20 * 60_000) {
@@ -114,7 +116,7 @@ export class PhoneCall {
    * "call_ended" and "wait_timeout" like `waitFor`.
    */
   async untilPause(pauseMs: Ms, timeoutMs: Ms): Promise<void> {
-    const voice = this.#farVoice
+    const voice = this.#listenForVoice()
     const before = voice.pauses
     const paused = () => (voice.pauses > before && voice.quiet >= msToSamples(pauseMs) ? true : null)
     await this.#waits.until(paused, timeoutMs, () => `no pause of ${pauseMs} ms behind speech`)
@@ -122,7 +124,8 @@ export class PhoneCall {
 
   /** Waits until the far end has been silent for `ms`, what has passed of it counted. Throws like `waitFor`. */
   async untilAgentQuiet(ms: Ms, timeoutMs: Ms = PATIENCE_MS): Promise<void> {
-    const quiet = () => (this.#farVoice.quiet >= msToSamples(ms) ? true : null)
+    const voice = this.#listenForVoice()
+    const quiet = () => (voice.quiet >= msToSamples(ms) ? true : null)
     await this.#waits.until(quiet, timeoutMs, () => `no silence of ${ms} ms`)
   }
 
@@ -131,7 +134,8 @@ export class PhoneCall {
    * `waitFor`.
    */
   async untilAgentTalks(ms: Ms, timeoutMs: Ms = PATIENCE_MS): Promise<void> {
-    const talking = () => (this.#farVoice.talking >= Math.max(1, msToSamples(ms)) ? true : null)
+    const voice = this.#listenForVoice()
+    const talking = () => (voice.talking >= Math.max(1, msToSamples(ms)) ? true : null)
     await this.#waits.until(talking, timeoutMs, () => `no talk of ${ms} ms`)
   }
 
@@ -213,6 +217,17 @@ export class PhoneCall {
     return this.#waits.until(find, timeoutMs, () => `no "${type}"`)
   }
 
+  /** What the far end did just now counts, whenever somebody begins to ask. */
+  #listenForVoice(): FarVoice {
+    this.#drain()
+    if (this.#farVoice === null) {
+      const audio = this.#heard.samples(RECENT)
+      this.#farVoice = new FarVoice()
+      this.#farVoice.hear(audio, this.#heard.end - audio.length)
+    }
+    return this.#farVoice
+  }
+
   #onEnded(end: LegEnd): void {
     this.#drainTimer?.cancel()
     this.#drain()
@@ -236,7 +251,7 @@ export class PhoneCall {
       const audio = this.#scratch.subarray(0, count)
       const atSample = this.leg.heardPosition() - count
       this.#heard.append(audio, atSample)
-      this.#farVoice.hear(audio, atSample)
+      this.#farVoice?.hear(audio, atSample)
       this.#ear?.hear(audio, atSample)
     }
     this.#waits.check()

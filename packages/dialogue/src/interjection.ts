@@ -1,4 +1,5 @@
-import { foldedPhrases, foldedTokensOf, type Lexicon, type PhraseSet } from './lexicon/lexicon.ts'
+import { foldedPhrases, foldedTokensOf, type Lexicon } from './lexicon/lexicon.ts'
+import type { PhraseSet } from './lexicon/phrase-set.ts'
 
 /**
  * What words mean that are said while the agent speaks: `nothing` (no words, or "um"), `acknowledgement` ("uh-huh, okay"),
@@ -37,7 +38,7 @@ export class InterjectionJudge {
       )
       if (this.#stops.lengthAt(tokens, at) > 0 && backchannel === 0) return 'stop'
       const length = Math.max(backchannel, this.#fillers.lengthAt(tokens, at))
-      if (length === 0) return this.#mayBecomeOne(tokens, at) ? 'unclear' : 'words'
+      if (length === 0) return this.#backchannels.isBeginning(tokens, at) ? 'unclear' : 'words'
       acknowledged ||= backchannel > 0
       at += length
     }
@@ -48,9 +49,5 @@ export class InterjectionJudge {
   isAssent(words: readonly { readonly text: string }[]): boolean {
     const tokens = words.flatMap(({ text }) => foldedTokensOf(text))
     return tokens.some((_, at) => this.#assents.lengthAt(tokens, at) > 0)
-  }
-
-  #mayBecomeOne(tokens: readonly string[], at: number): boolean {
-    return this.#backchannels.isBeginning(tokens, at)
   }
 }

@@ -1,46 +1,8 @@
 import { ENGLISH } from './english.ts'
+import type { LexiconData } from './lexicon-data.ts'
 import { NEUTRAL } from './neutral.ts'
+import { PhraseSet } from './phrase-set.ts'
 import { SPANISH } from './spanish.ts'
-
-/** Words of one language, as data: one entry a line or several with blanks between; `phrases` have one entry a line. */
-export interface LexiconData {
-  /** BCP 47 primary tag. */
-  readonly language: string
-  /** Nobody ends a sentence with one of these: articles, conjunctions, prepositions, subject pronouns. */
-  readonly dangling: string
-  /** Sentences seldom end with one of these: auxiliaries, verbs that want an object. */
-  readonly weaklyDangling: string
-  /** "um": the speaker keeps the turn. Phrases. */
-  readonly fillers: string
-  /** "let me see": the speaker asks for time. Phrases. */
-  readonly hesitations: string
-  /** Whole turns, however short. Phrases. */
-  readonly answers: string
-  /** What ends a turn, whatever stands before it. Phrases. */
-  readonly closers: string
-  readonly questionWords: string
-  /** 0 to 9, and what stands for them. */
-  readonly digits: string
-  /** Number words of more than one digit. */
-  readonly numbers: string
-  /** "number", "card": digits that follow are many. */
-  readonly numberNames: string
-  /** "spelled": single letters follow. */
-  readonly spellingNames: string
-  /** Parts of addresses that want something after them ("dot"), and months (a day or a year may follow). */
-  readonly connectors: string
-  readonly months: string
-  /** What a listener says without wanting the turn. Phrases. */
-  readonly backchannels: string
-  /** Of those, what would answer a question as well. Phrases. */
-  readonly assents: string
-  /** What interrupts whoever is speaking. Phrases. */
-  readonly stops: string
-  /** Phrases. */
-  readonly greetings: string
-  /** What the agent says while it listens. Phrases. */
-  readonly agentBackchannels: string
-}
 
 /** A language's words, ready to be looked up. Single words as written in lower case; phrases as `PhraseSet`. */
 export interface Lexicon {
@@ -58,53 +20,7 @@ export interface Lexicon {
   readonly spellingNames: ReadonlySet<string>
   readonly connectors: ReadonlySet<string>
   readonly months: ReadonlySet<string>
-  readonly backchannels: PhraseSet
-  readonly assents: PhraseSet
-  readonly stops: PhraseSet
-  readonly greetings: PhraseSet
   readonly agentBackchannels: readonly string[]
-}
-
-/** Phrases of one or more words, looked up inside a list of tokens. */
-export class PhraseSet {
-  readonly #phrases = new Set<string>()
-  /** Beginnings of phrases of several words. */
-  readonly #beginnings = new Set<string>()
-  readonly #longest: number
-
-  constructor(phrases: Iterable<readonly string[]>) {
-    let longest = 0
-    for (const phrase of phrases) {
-      this.#phrases.add(phrase.join(' '))
-      for (let length = 1; length < phrase.length; length++) this.#beginnings.add(phrase.slice(0, length).join(' '))
-      longest = Math.max(longest, phrase.length)
-    }
-    this.#longest = longest
-  }
-
-  /** How many tokens the longest phrase takes that begins at `from`; 0: none does. */
-  lengthAt(tokens: readonly string[], from: number): number {
-    for (let length = Math.min(this.#longest, tokens.length - from); length > 0; length--)
-      if (this.#phrases.has(tokens.slice(from, from + length).join(' '))) return length
-    return 0
-  }
-
-  /** How many tokens the longest phrase takes that the tokens end with; 0: none does. */
-  lengthAtEnd(tokens: readonly string[]): number {
-    for (let length = Math.min(this.#longest, tokens.length); length > 0; length--)
-      if (this.#phrases.has(tokens.slice(-length).join(' '))) return length
-    return 0
-  }
-
-  /** Whether nothing but one phrase stands there. */
-  isWhole(tokens: readonly string[]): boolean {
-    return tokens.length > 0 && this.lengthAt(tokens, 0) === tokens.length
-  }
-
-  /** Whether the tokens from `from` on may yet become a phrase. */
-  isBeginning(tokens: readonly string[], from: number): boolean {
-    return tokens.length - from < this.#longest && this.#beginnings.has(tokens.slice(from).join(' '))
-  }
 }
 
 /** Lower case, marks gone, hyphens and blanks part tokens; digits stay together. */
@@ -162,10 +78,6 @@ function load(data: LexiconData): Lexicon {
     spellingNames: words(data.spellingNames),
     connectors: words(data.connectors),
     months: words(data.months),
-    backchannels: phrases(data.backchannels),
-    assents: phrases(data.assents),
-    stops: phrases(data.stops),
-    greetings: phrases(data.greetings),
     agentBackchannels: lines(data.agentBackchannels),
   }
 }

@@ -1,4 +1,4 @@
-import type { LexiconData } from './lexicon.ts'
+import type { LexiconData } from './lexicon-data.ts'
 
 /** What is the same in most languages: for those that have no lexicon of their own. */
 export const NEUTRAL: LexiconData = {

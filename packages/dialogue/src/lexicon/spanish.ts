@@ -1,4 +1,4 @@
-import type { LexiconData } from './lexicon.ts'
+import type { LexiconData } from './lexicon-data.ts'
 
 export const SPANISH: LexiconData = {
   language: 'es',

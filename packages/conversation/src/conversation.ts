@@ -6,6 +6,7 @@ import { type Ensemble, feed } from './ensemble.ts'
 import { Happenings } from './happenings.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
+import type { HeadStartReport } from './model/head-start.ts'
 import { Performance } from './performance.ts'
 import { nodesOf } from './plan-nodes.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
@@ -100,6 +101,26 @@ export class Conversation {
     this.#turn({ type: 'user_turn', text }, () => this.#heard(turn, text))
   }
 
+  /**
+   * The caller has probably finished with this: the model may be asked already, and its answer is held. Nothing else
+   * happens. `userTurn` with the same text uses it; `callerGoesOn`, or another turn, throws it away.
+   */
+  getAhead(text: string): void {
+    const words = text.trim().slice(0, MOST_CHARACTERS)
+    const isFree = this.#state.at === 'talking' && !this.#performance.isBusy && !this.#speeches.hasMore
+    if (isFree && words !== '') this.#performance.getAhead(words)
+  }
+
+  /** What was held is of no use. */
+  callerGoesOn(): void {
+    this.#performance.headStart.drop()
+  }
+
+  /** What asking early has cost and brought. */
+  get headStart(): HeadStartReport {
+    return this.#performance.headStart.report
+  }
+
   /** Digits the caller entered, complete. `atMs`: when, on the run's clock; null in text. */
   digits(entered: string, atMs: Ms | null = null): void {
     const digits = entered.replace(/[^0-9*#]/g, '').slice(0, MOST_DIGITS)
@@ -173,6 +194,7 @@ export class Conversation {
     const { at } = this.#state
     if (at === 'ended' || at === 'stopped') return
     this.#state = { at: 'stopped' }
+    this.#performance.headStart.drop()
     this.#thinking.abortAll()
     this.#speeches.withdrawAll()
     this.#speeches.close()

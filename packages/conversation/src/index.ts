@@ -14,6 +14,7 @@ export type {
   Receipt,
 } from './ledger.ts'
 export { MemoryLedger, type MemoryLedgerOptions } from './memory-ledger.ts'
+export type { HeadStartReport } from './model/head-start.ts'
 export { type DestinationRules, judgeDestination } from './policy/destination.ts'
 export type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, CallFacts } from './ports.ts'
 export type { ConversationEvent, Span, SpokenReport, UserTurn } from './protocol.ts'

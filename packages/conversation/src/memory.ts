@@ -85,17 +85,23 @@ export class Memory {
 
   /** What was heard. */
   messages(): ChatMessage[] {
-    return inMessages(this.#newest().filter(entry => entry.kind !== 'agent' || entry.line.state === 'heard'))
+    return inMessages(
+      this.#newest(this.#entries).filter(entry => entry.kind !== 'agent' || entry.line.state === 'heard'),
+    )
   }
 
   /** What was heard and, as if heard, what the agent is about to say: whatever is generated now follows upon that. */
   messagesAhead(): ChatMessage[] {
-    return inMessages(this.#newest().filter(entry => entry.kind !== 'agent' || entry.line.state !== 'withdrawn'))
+    return ahead(this.#newest(this.#entries))
+  }
+
+  /** The same as it would be after this turn of the caller. */
+  messagesAfter(turn: string): ChatMessage[] {
+    return ahead(this.#newest([...this.#entries, { kind: 'user', text: turn }]))
   }
 
   /** The newest entries that fit, from a turn of the caller on; a single turn that does not fit is cut between entries. */
-  #newest(): Entry[] {
-    const entries = this.#entries
+  #newest(entries: readonly Entry[]): Entry[] {
     let room = MOST_CHARACTERS
     let start = entries.length
     let turn = entries.length
@@ -111,8 +117,12 @@ export class Memory {
   /** A conversation of days must not fill the memory of the process. */
   #forget(): void {
     const size = this.#entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
-    if (size > 2 * MOST_CHARACTERS) this.#entries = this.#newest()
+    if (size > 2 * MOST_CHARACTERS) this.#entries = this.#newest(this.#entries)
   }
+}
+
+function ahead(entries: readonly Entry[]): ChatMessage[] {
+  return inMessages(entries.filter(entry => entry.kind !== 'agent' || entry.line.state !== 'withdrawn'))
 }
 
 function inMessages(entries: readonly Entry[]): ChatMessage[] {

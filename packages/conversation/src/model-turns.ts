@@ -2,16 +2,20 @@ import { render } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import { type Ensemble, feed, speak } from './ensemble.ts'
 import { apology, languageOf } from './model/agent-language.ts'
+import { HeadStart } from './model/head-start.ts'
 import type { Setting } from './model/instructions.ts'
-import { judge, type Question } from './model/judgement.ts'
+import { choiceRequest, judge, type Question } from './model/judgement.ts'
 import { ModelRequests } from './model/model-requests.ts'
-import { type Prompt, type ReplyEnd, reply } from './model/reply.ts'
+import { type Prompt, type ReplyEnd, reply, replyRequest } from './model/reply.ts'
 import type { Speech } from './speeches.ts'
 
 const DEFAULT_EVENT_MS: Ms = 10_000
 const DEFAULT_ANSWER_MS: Ms = 60_000
 const MOST_FAILURES_IN_A_ROW = 3
+const MINUTE_MS = 60_000
 const PROVIDER_FAILED = 'provider_failed'
+
+export type Decision = Extract<Question, { type: 'decide' }>
 
 type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, unknown>>) => void
 
@@ -20,6 +24,8 @@ export class ModelTurns {
   readonly #with: Ensemble
   readonly #requests: ModelRequests
   readonly #onTool: OnTool
+  /** Answers that were asked for before the caller had certainly finished. */
+  readonly headStart: HeadStart
   #failuresInARow = 0
   #hasApologised = false
   /** What is said while something is done. */
@@ -28,8 +34,24 @@ export class ModelTurns {
   constructor(ensemble: Ensemble, onTool: OnTool) {
     const { models, ledger, time, budgets } = ensemble.options
     this.#with = ensemble
-    this.#requests = new ModelRequests({ models, ledger, time, eventMs: budgets?.eventMs ?? DEFAULT_EVENT_MS })
+    this.headStart = new HeadStart({ models, ledger })
+    const { headStart } = this
+    const eventMs = budgets?.eventMs ?? DEFAULT_EVENT_MS
+    this.#requests = new ModelRequests({ models, ledger, headStart, time, eventMs })
     this.#onTool = onTool
+  }
+
+  /** Asks now what is about to be asked once the caller's turn, `text`, is over. */
+  getAhead(ahead: Prompt | Decision, text: string, globalPrompt: string): void {
+    const { memory, options } = this.#with
+    const messages = memory.messagesAfter(text)
+    const setting = this.#setting(ahead.type === 'prompt' ? ahead.global_prompt : globalPrompt)
+    const temperature = options.plan.settings.modelTemperature
+    const request =
+      ahead.type === 'prompt'
+        ? replyRequest({ prompt: ahead, setting, messages, temperature })
+        : choiceRequest({ setting, messages }, ahead)
+    this.headStart.begin(ahead.model, ahead.node_id, request)
   }
 
   /** What the model says to a prompt is one speech, announced at once so that it keeps its place among others. */
@@ -136,7 +158,9 @@ export class ModelTurns {
 
   #setting(globalPrompt: string): Setting {
     const { plan, mode, wallClock } = this.#with.options
-    const currentTime = this.#with.flow.variable('current_time', wallClock()) ?? ''
+    // To the minute: the same question a moment later is the same request.
+    const minute = Math.floor(wallClock() / MINUTE_MS) * MINUTE_MS
+    const currentTime = this.#with.flow.variable('current_time', minute) ?? ''
     return { channel: mode.channel, language: languageOf(plan), globalPrompt, currentTime }
   }
 
@@ -146,7 +170,8 @@ export class ModelTurns {
   }
 
   /** When the ledger has the rows of all requests that ended. */
-  written(): Promise<void> {
-    return this.#requests.written()
+  async written(): Promise<void> {
+    this.headStart.drop()
+    await Promise.all([this.#requests.written(), this.headStart.written()])
   }
 }

@@ -1,7 +1,15 @@
-import { type FlowInput, type FlowOutput, type HttpAction, type NodeTurnSettings, render } from '@parley/flow'
+import {
+  type FlowInput,
+  FlowInterpreter,
+  type FlowOutput,
+  type HttpAction,
+  type NodeTurnSettings,
+  render,
+} from '@parley/flow'
 import { ActionUses, type RunAction } from './action-uses.ts'
 import { type Ensemble, feed, speak } from './ensemble.ts'
 import { Line } from './line.ts'
+import type { HeadStart } from './model/head-start.ts'
 import type { Prompt } from './model/reply.ts'
 import { ModelTurns } from './model-turns.ts'
 import type { WaitClock } from './wait-clock.ts'
@@ -51,6 +59,26 @@ export class Performance {
       await this.line.over()
     }
     await this.#model.written()
+  }
+
+  /**
+   * Asks the model what it will be asked once a turn of the caller, `text`, is over: where it is to speak or choose, and
+   * nothing else is to be done before.
+   */
+  getAhead(text: string): void {
+    const { options, flow } = this.#with
+    const now = options.wallClock()
+    const future = new FlowInterpreter(options.plan, options.mode, flow.state())
+    const outputs = future.handle(now, { type: 'user_turn', text })
+    const asked = outputs.filter(({ type }) => type !== 'node' && type !== 'collect_digits')
+    const [only] = asked
+    if (asked.length !== 1 || (only?.type !== 'prompt' && only?.type !== 'decide')) return this.headStart.drop()
+    const globalPrompt = render(options.plan.flow.global_prompt, name => future.variable(name, now))
+    this.#model.getAhead(only, text, globalPrompt)
+  }
+
+  get headStart(): HeadStart {
+    return this.#model.headStart
   }
 
   perform(outputs: readonly FlowOutput[], cause: FlowInput): void {

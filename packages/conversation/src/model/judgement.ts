@@ -62,17 +62,23 @@ export async function judge(options: JudgementOptions): Promise<Judgement> {
   return { value: value ?? null, failure, mishaps }
 }
 
-function choiceForm({ setting, messages }: JudgementOptions, { choices }: Extract<Question, { type: 'decide' }>): Form {
-  const tools = new TransitionTools(choices)
+/** What the model is asked for a decision. The same choices, setting and conversation make the same request. */
+export function choiceRequest(
+  { setting, messages }: Pick<JudgementOptions, 'setting' | 'messages'>,
+  { choices }: Pick<Extract<Question, { type: 'decide' }>, 'choices'>,
+  tools = new TransitionTools(choices),
+): GenerationRequest {
   return {
-    request: {
-      messages: [{ role: 'system', content: choiceInstructions(setting) }, ...messages],
-      tools: tools.declarations,
-      toolChoice: 'auto',
-      brief: { purpose: 'decide', language: setting.language, transitions: tools.transitions },
-    },
-    read: ({ name }) => tools.choiceOf(name),
+    messages: [{ role: 'system', content: choiceInstructions(setting) }, ...messages],
+    tools: tools.declarations,
+    toolChoice: 'auto',
+    brief: { purpose: 'decide', language: setting.language, transitions: tools.transitions },
   }
+}
+
+function choiceForm(options: JudgementOptions, question: Extract<Question, { type: 'decide' }>): Form {
+  const tools = new TransitionTools(question.choices)
+  return { request: choiceRequest(options, question, tools), read: ({ name }) => tools.choiceOf(name) }
 }
 
 const READINGS = {

@@ -3,6 +3,7 @@ import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 import type { EffectLedger } from '../ledger.ts'
 import { type AnswerEnd, readAnswer } from './answer.ts'
+import type { HeadStart } from './head-start.ts'
 import { InferenceRow } from './inference-row.ts'
 
 /** Before the second try. */
@@ -11,6 +12,7 @@ const RETRY_AFTER_MS: Ms = 250
 export interface ModelRequestOptions {
   readonly models: (ref: ModelRef | null) => LanguageModel
   readonly ledger: EffectLedger
+  readonly headStart: HeadStart
   readonly time: Time
   /** From a send to the first event, and from one event to the next. */
   readonly eventMs: Ms
@@ -58,10 +60,10 @@ export class ModelRequests {
   }
 
   async #send(row: InferenceRow, ask: Ask, onEvent: Ask['onEvent']): Promise<AnswerEnd> {
-    const { models, time, eventMs } = this.#options
+    const { models, headStart, time, eventMs } = this.#options
     let model: LanguageModel
     try {
-      model = models(ask.model)
+      model = headStart.take(ask.model, ask.request) ?? models(ask.model)
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'model_not_ready'
       return { type: 'failed', code, message: 'There is no such model here.', retryable: false }

@@ -57,7 +57,7 @@ class Reply {
       requests,
       model: prompt.model,
       nodeId: prompt.node_id,
-      request: this.#request(),
+      request: replyRequest(this.#options, this.#transitions),
       deadline,
       signal,
       onText: delta => this.#text(delta),
@@ -76,33 +76,6 @@ class Reply {
     if (end.type !== 'finished' || this.#characters > 0 || this.#hasCalled) return null
     if (end.reason === 'content-filter') return { code: 'model_refused', message: 'The answer was withheld.' }
     return end.reason === 'length' ? { code: 'model_failed', message: 'The answer ended before its first word.' } : null
-  }
-
-  #request(): GenerationRequest {
-    const { prompt, setting, messages, temperature } = this.#options
-    const { instruction, reason, choices, tools } = prompt
-    const system = replyInstructions(setting, {
-      instruction,
-      reason,
-      mayMove: choices.length > 0,
-      hasTools: tools.length > 0,
-    })
-    const declared = [
-      ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-      ...this.#transitions.declarations,
-    ]
-    return {
-      messages: [{ role: 'system', content: system }, ...messages],
-      ...(declared.length > 0 && { tools: declared }),
-      ...(temperature !== undefined && { temperature }),
-      brief: {
-        purpose: 'reply',
-        language: setting.language,
-        instruction: instruction.text,
-        reason,
-        transitions: this.#transitions.transitions,
-      },
-    }
   }
 
   #text(delta: string): boolean {
@@ -125,5 +98,35 @@ class Reply {
     this.#hasCalled = true
     this.#options.onTool(tool.action_id, args)
     return { type: 'taken', told: '{"status":"in progress"}' }
+  }
+}
+
+/** What the model is asked for a reply. The same prompt, setting and conversation make the same request. */
+export function replyRequest(
+  { prompt, setting, messages, temperature }: Pick<ReplyOptions, 'prompt' | 'setting' | 'messages' | 'temperature'>,
+  transitions = new TransitionTools(prompt.choices, prompt.tools),
+): GenerationRequest {
+  const { instruction, reason, choices, tools } = prompt
+  const system = replyInstructions(setting, {
+    instruction,
+    reason,
+    mayMove: choices.length > 0,
+    hasTools: tools.length > 0,
+  })
+  const declared = [
+    ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    ...transitions.declarations,
+  ]
+  return {
+    messages: [{ role: 'system', content: system }, ...messages],
+    ...(declared.length > 0 && { tools: declared }),
+    ...(temperature !== undefined && { temperature }),
+    brief: {
+      purpose: 'reply',
+      language: setting.language,
+      instruction: instruction.text,
+      reason,
+      transitions: transitions.transitions,
+    },
   }
 }

@@ -22,6 +22,11 @@ export class Evidence {
     return this.#turn
   }
 
+  /** It is a plain yes to a question of the agent: what that proposed is agreed. */
+  get agrees(): boolean {
+    return this.turn.polarity === 'yes' && this.turn.plain && this.question.text.includes('?')
+  }
+
   /** The agent's questions before it; all that the agent said where that was no question. */
   get question(): Turn {
     if (this.#question === null) {

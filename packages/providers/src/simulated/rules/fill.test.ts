@@ -105,6 +105,11 @@ describe('what a conversation says for days and times', () => {
     expect(read('en', ['Is Tuesday at 10:15 fine?|Yes'], when)).toEqual({ day: 'Tuesday', time: '10:15' })
   })
 
+  it('takes spans of time and courtesies for neither', () => {
+    expect(read('en', ['We are open from eight to six.|ok thanks', '|a room please'], when)).toEqual({})
+    expect(read('en', ['|I work from ten to five'], when)).toEqual({})
+  })
+
   it('keeps the newest when the caller changes their mind', () => {
     expect(read('en', ['Which day?|Tuesday', 'Tuesday. Shall I book it?|No, make it Friday'], when)).toEqual({
       day: 'Friday',

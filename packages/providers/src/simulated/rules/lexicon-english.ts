@@ -170,7 +170,6 @@ export const ENGLISH: Lexicon = {
     'pay,payment,card,cash',
     'bill,invoice,billing',
     'broken,repair,fix,work',
-    'doctor,physician',
     'earlier,sooner',
     'status,track,tracking',
     'morning,am',

@@ -147,7 +147,6 @@ export const SPANISH: Lexicon = {
     'pagar,pago,tarjeta,efectivo',
     'factura,recibo',
     'reparar,arreglar,averia,estropeado',
-    'medico,doctor,doctora',
     'estado,seguimiento',
     'manana,mananas',
   ].map(group => group.split(',')),

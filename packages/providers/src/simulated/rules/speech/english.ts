@@ -106,7 +106,9 @@ function bySort(kind: Kind, afterVerb: string, quotes: readonly string[]): strin
 }
 
 function ask(words: string): string | null {
-  const bare = words.replace(/[.\s]+$/, '')
+  const bare = words
+    .replace(/[.\s]+$/, '')
+    .replace(/,? if (?:needed|necessary|required|applicable|possible|relevant)$/i, '')
   const whether = after(bare, /^(?:whether|if)\b/i)
   if (whether !== null) {
     const clause = toTheCaller(whether)

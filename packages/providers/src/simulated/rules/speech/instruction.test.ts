@@ -17,6 +17,7 @@ describe('an instruction as speech', () => {
     ['Ask when they would like to arrive.', 'When would you like to arrive?'],
     ['Ask the caller to spell their name.', 'Could you please spell your name?'],
     ['Ask: Anything else?', 'Anything else?'],
+    ['Ask for the room number if needed.', 'Could you tell me the room number?'],
     ['Find out what the problem is.', 'What is the problem?'],
     ['Tell the caller that their room is ready.', 'Your room is ready.'],
     ['Tell them you will call back tomorrow.', 'I will call back tomorrow.'],

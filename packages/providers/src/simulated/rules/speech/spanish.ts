@@ -90,7 +90,7 @@ function bySort(kind: Kind, afterVerb: string, quotes: readonly string[]): strin
   switch (kind) {
     case 'ask':
     case 'request':
-      return ask(kind, spoken.replace(/[.\s]+$/, ''))
+      return ask(kind, spoken.replace(/[.\s]+$/, '').replace(/,? si (?:es necesario|hace falta|procede)$/i, ''))
     case 'say':
       return say(words)
     case 'greet':

@@ -7,7 +7,8 @@ import { timesIn, written } from './times.ts'
  * The time that the turn names, "15:00": as said, by its place among those the agent offered, by a number alone where
  * it was asked for, or by a plain yes to one.
  */
-export function timeIn({ exchange, turn, question }: Evidence, { asked, language }: Asked): string | undefined {
+export function timeIn(evidence: Evidence, { asked, language }: Asked): string | undefined {
+  const { exchange, turn, question } = evidence
   const offered = timesIn(wordsOf(exchange.agent, language), language)
   const saidAs = (bare: boolean) => {
     const times = timesIn(turn.words, language, bare)
@@ -18,5 +19,5 @@ export function timeIn({ exchange, turn, question }: Evidence, { asked, language
   const said = saidAs(false) ?? chosen ?? (asked ? saidAs(true) : undefined)
   if (said !== undefined) return written(said, offered)
   const proposed = timesIn(question.words, language)
-  return turn.polarity === 'yes' && turn.plain && proposed.length === 1 ? written(proposed[0]!) : undefined
+  return evidence.agrees && proposed.length === 1 ? written(proposed[0]!) : undefined
 }

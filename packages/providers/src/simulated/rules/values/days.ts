@@ -8,8 +8,9 @@ import { datesIn, type SpokenDate } from './dates.ts'
  * The day that the turn names, as it was said ("next Tuesday"); where the schema wants a date ("2026-05-05"), the date
  * of it, if the year, or today, is known. By its place among those the agent offered, or by a plain yes to one.
  */
-export function dateIn(schema: Schema, { exchange, turn, question }: Evidence, asked: Asked): string | undefined {
+export function dateIn(schema: Schema, evidence: Evidence, asked: Asked): string | undefined {
   const { language } = asked
+  const { exchange, turn, question } = evidence
   const form = (date: SpokenDate | undefined, text: string, words: readonly Word[]) =>
     date === undefined ? undefined : wantsIso(schema) ? isoDate(date, asked.today) : asSaid(date, text, words)
   const said = datesIn(turn.words, language).find(date => !isDenied(date, turn.words, turn.denied))
@@ -19,8 +20,7 @@ export function dateIn(schema: Schema, { exchange, turn, question }: Evidence, a
   if (ordinal !== undefined && ordinal !== null)
     return form(datesIn(words, language)[ordinal - 1], exchange.agent, words)
   const proposed = datesIn(question.words, language)
-  const agreed = turn.polarity === 'yes' && turn.plain && proposed.length === 1
-  return agreed ? form(proposed[0], question.text, question.words) : undefined
+  return evidence.agrees && proposed.length === 1 ? form(proposed[0], question.text, question.words) : undefined
 }
 
 function isDenied(date: SpokenDate, words: readonly Word[], denied: ReadonlySet<string>): boolean {

@@ -20,10 +20,11 @@ const NO = new Set(['no', 'false', 'n'])
  */
 export function mentionedMember(
   schema: Schema,
-  { turn, question }: Evidence,
+  evidence: Evidence,
   asked: boolean,
   language: Language,
 ): Member | undefined {
+  const { turn, question } = evidence
   const said = mentions(membersOf(schema), turn, language)
   if (said.length > 0) return corrected(said, turn)
   const members = membersOf(schema)
@@ -37,7 +38,7 @@ export function mentionedMember(
     : undefined
   const offered = mentions(members, question, language)
   if (ordinal !== undefined && ordinal !== null) return offered[ordinal - 1]?.member
-  return turn.polarity === 'yes' && turn.plain && offered.length === 1 ? offered[0]!.member : undefined
+  return evidence.agrees && offered.length === 1 ? offered[0]!.member : undefined
 }
 
 /** All members that the turn names, in its order. */

@@ -88,7 +88,9 @@ function pastOrTo(words: readonly Word[], at: number): Read | null {
   const minutes = named ?? number?.value ?? 60
   const link = named === undefined ? number!.to : at + 1
   const direction = words[link]?.folded
-  if ((direction !== 'past' && direction !== 'to') || minutes > 59) return null
+  // "from ten to five" is no time, nor is "eight to six".
+  const isSpan = words[at - 1]?.folded === 'from' || !MINUTES.includes(minutes)
+  if ((direction !== 'past' && direction !== 'to') || isSpan) return null
   const hour = numberAt(words, link + 1, 'en')
   if (hour === null || hour.value < 1 || hour.value > 12) return null
   return direction === 'past'

@@ -83,6 +83,22 @@ function speaks(
     expect(fast.length / normal.length).toBeLessThan(mostAtDoubleSpeed)
   })
 
+  it('tells words of the text, in order and with the audio that they begin in, if it tells any', async () => {
+    const request = { text: SPEECH[languages[0]!]!, language: languages[0]! }
+    const words: string[] = []
+    let [endMs, lastMs] = [0, 0]
+    for await (const chunk of open(make).synthesize(request, new AbortController().signal)) {
+      endMs += chunk.samples.length / 8
+      for (const { text, startMs } of chunk.words) {
+        expect(startMs).toBeGreaterThanOrEqual(lastMs)
+        expect(startMs).toBeLessThan(endMs)
+        lastMs = startMs
+        words.push(text)
+      }
+    }
+    if (words.length > 0) expect(words).toEqual(request.text.split(' '))
+  })
+
   it('keeps utterances that are spoken at once apart', async () => {
     const voice = open(make)
     const requests = ['One.', 'Two, three, four, five.'].map(text => ({ text, language: languages[0]! }))
@@ -106,6 +122,18 @@ function stops(make: () => TextToSpeech, language: string): void {
 
   it('says nothing when it was stopped before it began', async () => {
     expect((await listen(open(make), long, AbortSignal.abort())).length).toBe(0)
+  })
+
+  it('says nothing of what was stopped in what it says next', async () => {
+    const voice = open(make)
+    const request = { text: 'One.', language }
+    const alone = await listen(voice, request)
+    for (let i = 0; i < 2; i++) {
+      const controller = new AbortController()
+      for await (const _chunk of voice.synthesize({ text: SPEECH[language]!, language }, controller.signal))
+        controller.abort()
+      expect(await listen(voice, request)).toEqual(alone)
+    }
   })
 
   it('goes on speaking to others after one was stopped', async () => {

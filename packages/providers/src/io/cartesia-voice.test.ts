@@ -1,0 +1,46 @@
+import { FakeCartesia } from '@parley/fakes'
+import { systemTime } from '@parley/kernel'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { textToSpeechConformance } from '../text-to-speech/conformance.ts'
+import { Utterance, voiceServiceConformance } from '../text-to-speech/testing/conformance-services.ts'
+import { TonesSpeech } from '../text-to-speech/testing/tones-speech.ts'
+import { CartesiaVoice } from './cartesia-voice.ts'
+
+const speech = new TonesSpeech()
+const languages = await speech.languages()
+const shared = await FakeCartesia.open({ apiKey: 'key', speak: speech.speak })
+/** The built-in voice behind the fake takes its time. */
+const budgets = { firstAudioMs: 20_000 }
+afterAll(() => Promise.all([shared.close(), speech.close()]))
+
+await textToSpeechConformance(
+  () => new CartesiaVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, languages, budgets }),
+  // "fast" is 1.3 in the fake.
+  { mostAtDoubleSpeed: 0.95 },
+)
+
+voiceServiceConformance(
+  {
+    name: 'the voice of Cartesia',
+    open: options => FakeCartesia.open(options),
+    make: ({ url, ...options }) => new CartesiaVoice({ baseUrl: url, ...options }),
+    over: 'socket',
+    utterancesPerConnection: 20,
+    tellsWords: true,
+    unknownVoice: { voice: 'Unknown', code: 'voice_unknown' },
+  },
+  speech,
+)
+
+it('is told by the service that the account speaks too much at once, in one context: the others go on', async () => {
+  const fake = await FakeCartesia.open({ apiKey: 'key', speak: speech.speak, mostContexts: 2 })
+  const voice = new CartesiaVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url })
+  onTestFinished(async () => {
+    await voice.close()
+    await fake.close()
+  })
+  const all = Array.from({ length: 3 }, () => new Utterance(voice, { text: 'One, two.', language: 'en' }))
+  expect(await all[0]!.ended).toBe(null)
+  expect(await all[1]!.ended).toBe(null)
+  expect(await all[2]!.ended).toMatchObject({ code: 'voice_busy', retryable: true })
+})

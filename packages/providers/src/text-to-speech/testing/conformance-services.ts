@@ -1,0 +1,410 @@
+import type { FakeVoiceCounts, FakeVoiceOptions, Unkindness } from '@parley/fakes'
+import { systemTime, type Time, VirtualTime } from '@parley/kernel'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { VoiceBudgets } from '../service-utterance.ts'
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech.ts'
+import type { TonesSpeech } from './tones-speech.ts'
+
+/** What a fake service lets a test do. */
+export interface FakeService {
+  readonly url: string
+  readonly counts: Readonly<FakeVoiceCounts>
+  add(...unkindness: readonly (Unkindness | null)[]): void
+  closeIdle(): void
+  breakAll(): void
+  close(): Promise<void>
+}
+
+export interface MakeVoice {
+  readonly url: string
+  readonly apiKey: string
+  readonly time: Time
+  readonly budgets?: VoiceBudgets
+  readonly mostSockets?: number
+}
+
+export interface VoiceUnderTest {
+  readonly name: string
+  readonly open: (options: FakeVoiceOptions) => Promise<FakeService>
+  readonly make: (options: MakeVoice) => TextToSpeech
+  /** Over HTTP each utterance is a request of its own. */
+  readonly over: 'socket' | 'http'
+  /** Utterances at a time on one connection. */
+  readonly utterancesPerConnection: number
+  readonly tellsWords: boolean
+  /** A voice that the fake does not know, and what comes of it. */
+  readonly unknownVoice: { readonly voice: string; readonly code: string }
+}
+
+const API_KEY = 'secret-key-of-the-test'
+const SHORT = 'One, two, three.'
+const WORDS = "We ordered 12 chairs – it's true – but only 11 arrived!"
+const LONG = 'The garden is behind the house, and nobody has been there since the summer. '.repeat(3).trim()
+
+/** The fake and the voice of one test, both closed with it. */
+class Stage {
+  readonly fake: FakeService
+  readonly voice: TextToSpeech
+
+  constructor(fake: FakeService, voice: TextToSpeech) {
+    this.fake = fake
+    this.voice = voice
+  }
+
+  say(text: string, more: Partial<SpeechRequest> = {}): Utterance {
+    return new Utterance(this.voice, { text, language: 'en', ...more })
+  }
+}
+
+/** One utterance as it comes. */
+export class Utterance {
+  readonly chunks: SpeechChunk[] = []
+  readonly #controller = new AbortController()
+  /** Resolves with the error that it ended with, or null. */
+  readonly ended: Promise<unknown>
+
+  constructor(voice: TextToSpeech, request: SpeechRequest, onChunk: (utterance: Utterance) => void = () => {}) {
+    this.ended = this.#listen(voice, request, onChunk).catch((error: unknown) => error)
+  }
+
+  abort(): void {
+    this.#controller.abort()
+  }
+
+  get samples(): Int16Array {
+    const all = new Int16Array(this.chunks.reduce((sum, { samples }) => sum + samples.length, 0))
+    let at = 0
+    for (const { samples } of this.chunks) {
+      all.set(samples, at)
+      at += samples.length
+    }
+    return all
+  }
+
+  get words(): readonly string[] {
+    return this.chunks.flatMap(({ words }) => words.map(({ text }) => text))
+  }
+
+  async #listen(voice: TextToSpeech, request: SpeechRequest, onChunk: (utterance: Utterance) => void): Promise<null> {
+    for await (const chunk of voice.synthesize(request, this.#controller.signal)) {
+      this.chunks.push(chunk)
+      onChunk(this)
+    }
+    return null
+  }
+}
+
+/** The same audio; an assertion on arrays would take longer than all else. */
+function expectSame(heard: Int16Array, expected: Int16Array): void {
+  expect(heard.length).toBe(expected.length)
+  expect(Buffer.compare(bytesOf(heard), bytesOf(expected))).toBe(0)
+}
+
+function bytesOf(samples: Int16Array): Buffer {
+  return Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)
+}
+
+/** Until `holds`, which something under way brings about. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(resolve => setTimeout(resolve, 1))
+}
+
+/** What every voice of a service must do when the service is unkind, over a fake of it. */
+export function voiceServiceConformance(under: VoiceUnderTest, speech: TonesSpeech): void {
+  const stage = async (
+    fakeOptions: Partial<FakeVoiceOptions> = {},
+    voiceOptions: Partial<MakeVoice> = {},
+  ): Promise<Stage> => {
+    const fake = await under.open({ apiKey: API_KEY, speak: speech.speak, ...fakeOptions })
+    const voice = under.make({ url: fake.url, apiKey: API_KEY, time: systemTime, ...voiceOptions })
+    onTestFinished(async () => {
+      await voice.close()
+      await fake.close()
+    })
+    return new Stage(fake, voice)
+  }
+  const alone = async (text: string) => {
+    const { say } = await stage().then(one => ({ say: one.say.bind(one) }))
+    const utterance = say(text)
+    expect(await utterance.ended).toBe(null)
+    return utterance
+  }
+  describe(`${under.name}, when its service`, () => {
+    // The built-in voice takes its time once for each text.
+    beforeAll(async () => {
+      for (const text of [SHORT, LONG, WORDS, 'One.']) await speech.speak({ text, language: 'en', speed: 1 })
+    })
+    refusals(under, stage)
+    lateness(stage)
+    breaks(under, stage, alone)
+    cancels(under, stage, alone)
+    connections(under, stage, alone)
+    pieces(under, stage, alone, speech)
+  })
+}
+
+type MakeStage = (fake?: Partial<FakeVoiceOptions>, voice?: Partial<MakeVoice>) => Promise<Stage>
+type Alone = (text: string) => Promise<Utterance>
+
+function refusals(under: VoiceUnderTest, stage: MakeStage): void {
+  it('refuses the key: "voice_refused", for good, and the key is told to nobody', async () => {
+    const apiKey = 'another-secret-key'
+    const { say } = bound(await stage({}, { apiKey }))
+    const error = await say(SHORT).ended
+    expect(error).toMatchObject({ name: 'ParleyError', code: 'voice_refused', retryable: false })
+    expect(`${error} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toContain(apiKey)
+  })
+
+  it.each([
+    [429, 'voice_busy'],
+    [503, 'voice_busy'],
+    [502, 'voice_unreachable'],
+  ])('answers %i: "%s", which may pass', async (status, code) => {
+    const { say } = bound(await stage({ unkindness: [{ type: 'refuse', status, retryAfterS: 3 }] }))
+    expect(await say(SHORT).ended).toMatchObject({ code, retryable: true })
+    expect(await say(SHORT).ended).toBe(null)
+  })
+
+  it('is not there: "voice_unreachable"', async () => {
+    const { fake, say } = bound(await stage())
+    await fake.close()
+    expect(await say(SHORT).ended).toMatchObject({ code: 'voice_unreachable', retryable: true })
+  })
+
+  it('does not know the voice: an error for good', async () => {
+    const { voice, code } = under.unknownVoice
+    const { say } = bound(await stage())
+    expect(await say(SHORT, { voice }).ended).toMatchObject({ code, retryable: false })
+  })
+
+  it('has no key to be asked with: not ready, and nothing is asked', async () => {
+    const { fake, voice, say } = bound(await stage({}, { apiKey: '' }))
+    expect(await voice.readiness()).toMatch(/key/)
+    expect(await say(SHORT).ended).toMatchObject({ code: 'voice_refused' })
+    expect(fake.counts.connections + fake.counts.refused).toBe(0)
+  })
+}
+
+function lateness(stage: MakeStage): void {
+  it('says nothing: given up after five seconds', async () => {
+    const time = new VirtualTime()
+    const { fake, say } = bound(await stage({ unkindness: [{ type: 'mute' }] }, { time }))
+    let ended = false
+    const utterance = say(SHORT)
+    void utterance.ended.then(() => {
+      ended = true
+    })
+    await until(() => fake.counts.connections === 1)
+    time.advance(4999)
+    await new Promise(resolve => setImmediate(resolve))
+    expect(ended).toBe(false)
+    time.advance(1)
+    expect(await utterance.ended).toMatchObject({ code: 'voice_failed', retryable: true })
+  })
+
+  it('falls silent in the middle: what came is heard, then it is given up', async () => {
+    const unkindness: Unkindness[] = [{ type: 'stall', afterMs: 60 }]
+    const budgets = { firstAudioMs: 5000, idleMs: 200 }
+    const { say } = bound(await stage({ unkindness, pace: 20, pieceBytes: 321 }, { budgets }))
+    const utterance = say(LONG)
+    expect(await utterance.ended).toMatchObject({ code: 'voice_failed', retryable: true })
+    expect(utterance.samples.length).toBeGreaterThan(0)
+  })
+}
+
+function breaks(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
+  it.each<[string, Unkindness]>([
+    ['breaks off', { type: 'break-off', afterMs: 60 }],
+    ['says an error', { type: 'error', afterMs: 60 }],
+  ])('%s in the middle: what came is heard, then an error that may pass', async (_name, unkindness) => {
+    const { say } = bound(await stage({ unkindness: [unkindness], pace: 20, pieceBytes: 321 }))
+    const whole = await alone(LONG)
+    const utterance = say(LONG)
+    expect(await utterance.ended).toMatchObject({ name: 'ParleyError', retryable: true })
+    expect(utterance.samples.length).toBeGreaterThan(0)
+    expectSame(utterance.samples, whole.samples.slice(0, utterance.samples.length))
+    expect(await say(SHORT).ended).toBe(null)
+  })
+
+  it('talks nonsense', async () => {
+    const { say } = bound(await stage({ unkindness: [{ type: 'garble' }] }))
+    const utterance = say(SHORT)
+    if (under.over === 'http') expect(await utterance.ended).toMatchObject({ code: 'voice_failed' })
+    else {
+      expect(await utterance.ended).toBe(null)
+      expectSame(utterance.samples, (await alone(SHORT)).samples)
+    }
+  })
+
+  it('closes what is idle: nobody notices', async () => {
+    const { fake, say } = bound(await stage())
+    const first = say(SHORT)
+    expect(await first.ended).toBe(null)
+    fake.closeIdle()
+    await until(() => fake.counts.open === 0)
+    const second = say(SHORT)
+    expect(await second.ended).toBe(null)
+    expectSame(second.samples, first.samples)
+    expect(fake.counts.connections).toBe(2)
+  })
+
+  it('turns out gone when a kept connection is used again: begun once more on a fresh one', async () => {
+    const { fake, say } = bound(await stage())
+    const first = say(SHORT)
+    expect(await first.ended).toBe(null)
+    const second = say(SHORT)
+    fake.breakAll()
+    expect(await second.ended).toBe(null)
+    expectSame(second.samples, first.samples)
+    expect(fake.counts.connections).toBe(2)
+  })
+
+  it('is gone for good: begun once more, and no more than that', async () => {
+    const { fake, say } = bound(await stage())
+    expect(await say(SHORT).ended).toBe(null)
+    fake.add({ type: 'break-off', afterMs: 0 }, { type: 'break-off', afterMs: 0 })
+    const second = say(SHORT)
+    fake.breakAll()
+    expect(await second.ended).toMatchObject({ name: 'ParleyError', retryable: true })
+    expect(fake.counts.connections).toBe(2)
+  })
+}
+
+function cancels(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
+  it('goes on speaking after a cancel: silence at once, and nothing of it in what comes next', async () => {
+    const short = await alone(SHORT)
+    const { voice, fake, say } = bound(await stage({ pace: 30, pieceBytes: 321, lateMessages: 10 }))
+    for (let i = 0; i < 3; i++) {
+      const stopped: Utterance = new Utterance(voice, { text: LONG, language: 'en' }, utterance => utterance.abort())
+      expect(await stopped.ended).toBe(null)
+      const next = say(SHORT)
+      expect(await next.ended).toBe(null)
+      expectSame(next.samples, short.samples)
+      expect(stopped.chunks.length).toBe(1)
+    }
+    if (fake.counts.cancelled > 0 && under.over === 'socket') expect(fake.counts.lateMessages).toBeGreaterThan(0)
+    if (under.over === 'http') await until(() => fake.counts.cancelled === 3)
+  })
+
+  it('has not been reached yet when it is cancelled: it never hears of it', async () => {
+    const { fake, say } = bound(await stage({ delays: { connectMs: under.over === 'socket' ? 30 : 0, firstMs: 30 } }))
+    const stopped = say(LONG)
+    await until(() => under.over === 'http' || fake.counts.connections === 0)
+    stopped.abort()
+    expect(await stopped.ended).toBe(null)
+    expect(await say(SHORT).ended).toBe(null)
+    expect(fake.counts.utterances).toBe(1)
+  })
+
+  it('carries many of whom most are cancelled: the others are whole', async () => {
+    const short = await alone(SHORT)
+    const { voice, say } = bound(await stage({ pace: 100, pieceBytes: 321 }))
+    const stopped: Utterance[] = []
+    const whole: Utterance[] = []
+    for (let i = 0; i < 12; i++) {
+      stopped.push(new Utterance(voice, { text: LONG, language: 'en' }, utterance => utterance.abort()))
+      if (i % 4 === 0) whole.push(say(SHORT))
+    }
+    for (const utterance of [...stopped, ...whole]) expect(await utterance.ended).toBe(null)
+    for (const utterance of whole) expectSame(utterance.samples, short.samples)
+  })
+}
+
+function connections(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
+  // A connection over HTTP is free a moment after its answer came to the end.
+  const kept = under.over === 'http' ? 2 : 1
+  it('is asked again and again: the connection is kept', async () => {
+    const { fake, say } = bound(await stage())
+    for (let i = 0; i < 6; i++) expect(await say(SHORT).ended).toBe(null)
+    expect(fake.counts.connections).toBeLessThanOrEqual(kept)
+  })
+
+  it('is asked by many at once: no more on a connection than it can carry, and each gets its own', async () => {
+    const [short, long] = [await alone(SHORT), await alone(LONG)]
+    const { fake, say } = bound(await stage())
+    const all = Array.from({ length: 15 }, (_, i) => say(i % 2 === 0 ? SHORT : LONG))
+    for (const [i, utterance] of all.entries()) {
+      expect(await utterance.ended).toBe(null)
+      expectSame(utterance.samples, (i % 2 === 0 ? short : long).samples)
+    }
+    expect(fake.counts.connections).toBeLessThanOrEqual(Math.ceil(15 / under.utterancesPerConnection))
+    expect(fake.counts.mostAtOnce).toBeLessThanOrEqual(under.utterancesPerConnection)
+  })
+
+  it('may be asked on so many connections and no more: the others wait, in order', async () => {
+    const { fake, say } = bound(await stage({}, { mostSockets: 1 }))
+    const order: number[] = []
+    const count = under.utterancesPerConnection + 3
+    const all = Array.from({ length: count }, (_, i) => {
+      const utterance = say(SHORT)
+      void utterance.ended.then(() => order.push(i))
+      return utterance
+    })
+    for (const utterance of all) expect(await utterance.ended).toBe(null)
+    expect(order.at(-1)).toBe(count - 1)
+    expect(fake.counts.connections).toBe(1)
+  })
+
+  it('has no connection free in time: "voice_busy"', async () => {
+    const time = new VirtualTime()
+    const { fake, say } = bound(await stage({ unkindness: [{ type: 'mute' }] }, { time, mostSockets: 1 }))
+    const first = Array.from({ length: under.utterancesPerConnection }, () => say(SHORT))
+    await until(() => fake.counts.connections === 1)
+    const waiting = say(SHORT)
+    await new Promise(resolve => setImmediate(resolve))
+    time.advance(5000)
+    expect(await waiting.ended).toMatchObject({ code: 'voice_busy', retryable: true })
+    for (const utterance of first) expect(await utterance.ended).toMatchObject({ code: 'voice_failed' })
+  })
+
+  it('is warmed: the first utterance finds a connection', async () => {
+    const { fake, voice, say } = bound(await stage())
+    voice.warm!({ language: 'en' })
+    await until(() => fake.counts.connections === 1)
+    expect(await say(SHORT).ended).toBe(null)
+    expect(fake.counts.connections).toBeLessThanOrEqual(kept)
+    // A language that it does not speak warms nothing, and throws nothing.
+    voice.warm!({ language: 'tlh' })
+  })
+
+  it('is no longer wanted: what is being said fails, and no connection is left', async () => {
+    const { fake, voice, say } = bound(await stage({ pace: 20, pieceBytes: 321 }))
+    const utterance = say(LONG)
+    await until(() => utterance.chunks.length > 0)
+    await voice.close()
+    expect(await utterance.ended).toMatchObject({ code: 'voice_closed' })
+    await until(() => fake.counts.open === 0)
+  })
+}
+
+function pieces(under: VoiceUnderTest, stage: MakeStage, alone: Alone, speech: TonesSpeech): void {
+  it.each([1, 7, 161, 100_000])('sends audio in pieces of %i: the same is heard', async pieceBytes => {
+    const whole = await alone('One.')
+    const { say } = bound(await stage({ pieceBytes }))
+    const utterance = say('One.')
+    expect(await utterance.ended).toBe(null)
+    expectSame(utterance.samples, whole.samples)
+    for (const { samples } of utterance.chunks.slice(0, -1)) expect(samples.length).toBeGreaterThanOrEqual(80)
+  })
+
+  it('tells where the words are: those of the text, each with the audio that it begins in', async () => {
+    const { say } = bound(await stage())
+    const utterance = say(WORDS)
+    expect(await utterance.ended).toBe(null)
+    if (!under.tellsWords) return expect(utterance.words).toEqual([])
+    expect(utterance.words).toEqual(WORDS.split(' '))
+    const told = utterance.chunks.flatMap(({ words }) => words)
+    const { words: spoken } = await speech.speak({ text: WORDS, language: 'en', speed: 1 })
+    for (const { text, startMs } of spoken)
+      expect(Math.abs(told.find(word => word.text === text)!.startMs - startMs)).toBeLessThan(1)
+    let end = 0
+    for (const { samples, words } of utterance.chunks) {
+      end += samples.length / 8
+      for (const { startMs } of words) expect(startMs).toBeLessThan(end)
+    }
+  })
+}
+
+function bound(stage: Stage) {
+  return { fake: stage.fake, voice: stage.voice, say: stage.say.bind(stage) }
+}

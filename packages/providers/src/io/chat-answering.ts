@@ -43,6 +43,8 @@ export class ChatAnswering {
   /** When the request was written to a connection. */
   #sentAt: Ms | null = null
   #timer: Timer | null = null
+  /** Also where nobody takes the events any more: no connection stays open for it. */
+  readonly #wholeTimer: Timer
   #end: ParleyError | Error | null = null
   /** All events are known: only the end of the stream is missing. */
   #isDone = false
@@ -53,6 +55,7 @@ export class ChatAnswering {
     this.#wholeBy = now + options.budgets.wholeMs
     this.#stageBy = now + options.budgets.connectMs
     this.#exchange = this.#newExchange()
+    this.#wholeTimer = options.time.at(this.#wholeBy, () => this.#exchange.abort(this.#late()))
   }
 
   /** Throws `ParleyError`, as the language-model port says. */
@@ -81,6 +84,7 @@ export class ChatAnswering {
 
   /** Nobody listens any more. A stream that only lacks its end is read to it, that the connection can be kept. */
   release(): void {
+    this.#wholeTimer.cancel()
     if (!this.#isDone) this.abort(GIVEN_UP)
     else void this.#drain()
   }
@@ -138,8 +142,7 @@ export class ChatAnswering {
 
   #rearm(): void {
     this.#timer?.cancel()
-    const by = Math.min(this.#stageBy, this.#wholeBy)
-    this.#timer = this.#options.time.at(by, () => this.#exchange.abort(this.#late()))
+    this.#timer = this.#options.time.at(this.#stageBy, () => this.#exchange.abort(this.#late()))
   }
 
   #late(): ParleyError {

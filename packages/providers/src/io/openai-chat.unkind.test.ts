@@ -98,6 +98,16 @@ describe('a model whose service is slow', () => {
     expect(await last).toMatchObject({ code: 'model_failed', retryable: false })
   })
 
+  it('keeps no connection for somebody who went away without a word', async () => {
+    const fake = await service()
+    const time = new VirtualTime()
+    fake.script({ do: 'say', text: 'One' }, { do: 'stall' })
+    const forgotten = chatWith(fake.baseUrl, time).generate(REQUEST, never)
+    await forgotten.next()
+    time.advance(60_000)
+    await expect.poll(() => fake.givenUp).toBe(1)
+  })
+
   it('is not waited for once it has finished', async () => {
     const fake = await service()
     const time = new VirtualTime()

@@ -2,25 +2,32 @@ import type { Ms, Samples, Time, Timer } from '@parley/kernel'
 
 /** More open requests than this are a caller's bug: the oldest is answered at once. */
 const MOST = 8
+/** Services need not answer where there is nothing to finalize: what was said would have shown itself by now. */
+const QUIET_MS: Ms = 700
 
 interface Request {
   /** All audio before this was meant. */
   readonly until: Samples
-  readonly timer: Timer
+  timer: Timer
+}
+
+export interface FinalizeRequestsOptions {
+  readonly time: Time
+  /** A request is overdue after so long. */
+  readonly patienceMs: Ms
+  /** Nobody speaks, as far as the service has told, and it had the time to tell. */
+  readonly isQuiet: () => boolean
+  /** The oldest, which is no longer open, got no answer. */
+  readonly onOverdue: () => void
 }
 
 /** The calls of `finalize` that wait for their answer, oldest first; each is answered once, by the service or by time. */
 export class FinalizeRequests {
-  readonly #time: Time
-  readonly #patienceMs: Ms
-  readonly #onOverdue: () => void
+  readonly #options: FinalizeRequestsOptions
   #open: Request[] = []
 
-  /** `onOverdue`: the oldest, which is no longer open, got no answer. */
-  constructor(options: { readonly time: Time; readonly patienceMs: Ms }, onOverdue: () => void) {
-    this.#time = options.time
-    this.#patienceMs = options.patienceMs
-    this.#onOverdue = onOverdue
+  constructor(options: FinalizeRequestsOptions) {
+    this.#options = options
   }
 
   /** What the oldest is about; null when none is open. */
@@ -29,9 +36,17 @@ export class FinalizeRequests {
   }
 
   add(until: Samples): void {
-    if (this.#open.length >= MOST) this.#expire()
-    const timer = this.#time.at(this.#time.now() + this.#patienceMs, () => this.#expire())
-    this.#open.push({ until, timer })
+    const { time, patienceMs, isQuiet } = this.#options
+    if (this.#open.length >= MOST) this.#expire(this.#open[0]!)
+    const askedAt = time.now()
+    const request: Request = {
+      until,
+      timer: time.at(askedAt + Math.min(QUIET_MS, patienceMs), () => {
+        if (isQuiet()) return this.#expire(request)
+        request.timer = time.at(askedAt + patienceMs, () => this.#expire(request))
+      }),
+    }
+    this.#open.push(request)
   }
 
   /** The oldest was answered. */
@@ -44,9 +59,11 @@ export class FinalizeRequests {
     this.#open = []
   }
 
-  /** Timers run in the order in which the requests came: the one that is due is the oldest. */
-  #expire(): void {
-    this.answered()
-    this.#onOverdue()
+  /** That one, and those that are older. */
+  #expire(request: Request): void {
+    while (this.#open.includes(request)) {
+      this.answered()
+      this.#options.onOverdue()
+    }
   }
 }

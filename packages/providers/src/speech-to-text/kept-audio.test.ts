@@ -39,5 +39,7 @@ describe('audio that is kept for a service', () => {
     const kept = new KeptAudio(8000)
     for (let at = 0; at < 400_000; at += 320) kept.append(audio(at, 320), at)
     expect(kept.from).toBe(392_000)
+    kept.append(audio(9_000_000, 320), 9_000_000)
+    expect(kept.from).toBe(392_320)
   })
 })

@@ -9,10 +9,11 @@ interface Block {
   length: Samples
 }
 
-/** Mu-law audio of a call that a service has not made words of yet, at most `most` samples: the oldest is forgotten. */
+/** Mu-law audio of a call that a service has not made words of yet, at most `most` samples: the oldest is forgotten. Gaps do not count. */
 export class KeptAudio {
   readonly #most: Samples
   #blocks: Block[] = []
+  #length: Samples = 0
 
   constructor(most: Samples) {
     this.#most = most
@@ -36,22 +37,27 @@ export class KeptAudio {
       block.length += count
       done += count
     }
-    this.forgetBefore(at + bytes.length - this.#most)
+    this.#length += bytes.length
+    while (this.#length > this.#most) this.#forgetFirst(this.#length - this.#most)
   }
 
   /** Forgets what lies before `sample`. */
   forgetBefore(sample: Samples): void {
-    const first = this.#blocks.findIndex(({ at, length }) => at + length > sample)
-    if (first === -1) this.#blocks = []
-    else if (first > 0) this.#blocks.splice(0, first)
-    const block = this.#blocks[0]
-    if (block === undefined || block.at >= sample) return
-    const gone = sample - block.at
-    this.#blocks[0] = { at: sample, bytes: block.bytes.subarray(gone), length: block.length - gone }
+    for (let first = this.#blocks[0]; first !== undefined && first.at < sample; first = this.#blocks[0])
+      this.#forgetFirst(sample - first.at)
   }
 
   /** What is kept, in order; valid until the next change. */
   *stretches(): Generator<{ readonly at: Samples; readonly bytes: Uint8Array }> {
     for (const { at, bytes, length } of this.#blocks) yield { at, bytes: bytes.subarray(0, length) }
+  }
+
+  /** Forgets at most `most` samples of the first block. */
+  #forgetFirst(most: Samples): void {
+    const { at, bytes, length } = this.#blocks[0]!
+    const gone = Math.min(most, length)
+    this.#length -= gone
+    if (gone === length) this.#blocks.shift()
+    else this.#blocks[0] = { at: at + gone, bytes: bytes.subarray(gone), length: length - gone }
   }
 }

@@ -16,6 +16,8 @@ const MOST_KEPT: Samples = msToSamples(10_000)
 const KEPT_IN_SILENCE: Samples = msToSamples(3000)
 /** How long a connection must have listened for that to hold. */
 const SETTLED_MS: Ms = 5000
+/** What was written while a connection was made has been heard by then. */
+const CAUGHT_UP_MS: Ms = 2000
 /** A busy service is asked again by the same call if it wants to be within this time. */
 const LONGEST_RETRY_MS: Ms = 3000
 const RETRY_MS: Ms = 500
@@ -61,7 +63,12 @@ export class ServiceStream implements SpeechStream {
   constructor(options: ServiceStreamOptions) {
     this.#options = options
     const patienceMs = options.finalizeMs ?? FINALIZE_MS
-    this.#requests = new FinalizeRequests({ time: options.time, patienceMs }, () => this.#understanding.settle(true))
+    this.#requests = new FinalizeRequests({
+      time: options.time,
+      patienceMs,
+      isQuiet: () => !this.#understanding.isOpen && this.#hasListenedFor(CAUGHT_UP_MS),
+      onOverdue: () => this.#understanding.settle(true),
+    })
     this.#link = this.#open()
   }
 
@@ -170,6 +177,7 @@ export class ServiceStream implements SpeechStream {
     if (!error.retryable || isSecond || waitMs === null) return this.#die(error)
     this.#lostAt = time.now()
     this.#forgetSilence()
+    this.#readyAt = null
     this.#understanding.interrupted(this.#kept.from ?? this.#position ?? 0)
     this.#listener({ type: 'error', error })
     this.#retry = time.at(time.now() + waitMs, () => {
@@ -186,8 +194,12 @@ export class ServiceStream implements SpeechStream {
 
   /** A service catches up slowly with what it is sent at once: nobody's silence is sent again. */
   #forgetSilence(): void {
-    const listened = this.#readyAt !== null && this.#options.time.now() - this.#readyAt >= SETTLED_MS
-    if (listened && !this.#understanding.isOpen) this.#kept.forgetBefore((this.#position ?? 0) - KEPT_IN_SILENCE)
+    if (this.#understanding.isOpen || !this.#hasListenedFor(SETTLED_MS)) return
+    this.#kept.forgetBefore((this.#position ?? 0) - KEPT_IN_SILENCE)
+  }
+
+  #hasListenedFor(ms: Ms): boolean {
+    return this.#readyAt !== null && this.#options.time.now() - this.#readyAt >= ms
   }
 
   #die(error: ParleyError): void {

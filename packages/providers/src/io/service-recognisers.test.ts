@@ -1,0 +1,35 @@
+import { FakeAssemblyAi, FakeDeepgramFlux, FakeDeepgramListen } from '@parley/fakes'
+import { systemTime } from '@parley/kernel'
+import { afterAll } from 'vitest'
+import { speechToTextConformance } from '../speech-to-text/conformance.ts'
+import { tonesHearing } from '../speech-to-text/testing/tones-hearing.ts'
+import { AssemblyAiRecogniser } from './assemblyai-recogniser.ts'
+import { DeepgramFluxRecogniser } from './deepgram-flux-recogniser.ts'
+import { DeepgramRecogniser } from './deepgram-recogniser.ts'
+import { TonesVoice } from './tones-voice.ts'
+
+const apiKey = 'key-of-the-tests'
+const options = { apiKey, time: systemTime }
+
+const voice = new TonesVoice()
+
+async function speak(text: string, language: string): Promise<Int16Array> {
+  const audio: number[] = []
+  for await (const chunk of voice.synthesize({ text, language }, new AbortController().signal))
+    audio.push(...chunk.samples)
+  return Int16Array.from(audio)
+}
+
+const nova = await FakeDeepgramListen.open({ apiKey, hearing: tonesHearing })
+const flux = await FakeDeepgramFlux.open({ apiKey, hearing: tonesHearing })
+const assembly = await FakeAssemblyAi.open({ apiKey, hearing: tonesHearing })
+
+afterAll(() => Promise.all([nova, flux, assembly, voice].map(one => one.close())))
+
+for (const recogniser of [
+  () => new DeepgramRecogniser({ ...options, baseUrl: nova.url, languages: ['en', 'es'] }),
+  () => new DeepgramFluxRecogniser({ ...options, baseUrl: flux.url }),
+  () => new AssemblyAiRecogniser({ ...options, baseUrl: assembly.url }),
+]) {
+  await speechToTextConformance(() => ({ recogniser: recogniser(), speak, close: async () => {} }))
+}

@@ -151,7 +151,8 @@ describe('whatever rules-1 is asked', () => {
     ['commas', ', and ask '.repeat(20_000)],
     ['negations', 'not or '.repeat(30_000)],
   ])('does not take long over endless %s', (_name, endless) => {
-    const before = performance.now()
+    // Processor time: the machine may be busy with other tests.
+    const before = process.cpuUsage()
     const properties = Object.fromEntries(
       ['name', 'phone', 'email', 'day', 'time', 'count', 'note'].map(key => [
         key,
@@ -175,7 +176,8 @@ describe('whatever rules-1 is asked', () => {
         brief: { purpose: 'reply', language: 'en', instruction: endless, reason, transitions: ways },
       })
     decide({ messages, tools, brief: { purpose: 'arguments', language: 'es', prompt: endless, tool: 'fill' } })
-    expect(performance.now() - before).toBeLessThan(5000)
+    const { user } = process.cpuUsage(before)
+    expect(user / 1000).toBeLessThan(5000)
   })
 })
 

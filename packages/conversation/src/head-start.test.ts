@@ -48,6 +48,15 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(model.requests).toHaveLength(1)
   })
 
+  it('is asked once also when the recogniser adds marks and capitals in the end', async () => {
+    const { model, said, turn, ahead } = await shop()
+    model.answers([{ say: 'Of course.' }])
+    await ahead('one pizza')
+    await turn('One pizza.')
+    expect(said).toEqual(['Hello.', 'Of course.'])
+    expect(model.requests).toHaveLength(1)
+  })
+
   it('is waited for when its answer is still coming', async () => {
     const { model, time, said, turn, ahead, talk } = await shop()
     model.answers([{ say: 'Of ' }, { wait: 300 }, { say: 'course.' }])

@@ -1,5 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import type { CallerVoice } from './caller-voice.ts'
+import { Candidate } from './candidate.ts'
 import type { EndOfTurn, Silence } from './endpointing.ts'
 import type { HeardWords } from './heard-words.ts'
 import { HeldBack, RECOGNISER_PATIENCE_MS } from './held-back.ts'
@@ -28,6 +29,9 @@ const CUT_OFF_WITHIN_MS: Ms = 2000
 export interface CallerTurnsPort {
   give(turn: CallerTurn): void
   finalize(): void
+  /** This may be all of it; or it was not. */
+  candidate(text: string): void
+  goesOn(): void
 }
 
 /**
@@ -40,6 +44,7 @@ export class CallerTurns {
   readonly #ends: EndOfTurn
   readonly #port: CallerTurnsPort
   readonly #held = new HeldBack()
+  readonly #candidate: Candidate
   /** Begin of the first voice that no turn has taken. */
   #onset: Ms | null = null
   /** Speech without words in this turn. */
@@ -62,6 +67,10 @@ export class CallerTurns {
     this.#words = words
     this.#ends = ends
     this.#port = port
+    this.#candidate = new Candidate(
+      text => port.candidate(text),
+      () => port.goesOn(),
+    )
   }
 
   voiceStarted(at: Ms): void {
@@ -70,6 +79,7 @@ export class CallerTurns {
     if (goesOn && this.#voice.hasSpoken) this.#ends.learnPause(at - this.#voice.stoppedAt)
     this.#given = null
     this.#onset ??= at
+    this.#candidate.goesOn()
     this.#endOfTurn = null
     this.#decidedAt = null
   }
@@ -157,6 +167,7 @@ export class CallerTurns {
     if (this.#isSuspended) this.#suspendedUntil = now
     this.#isSuspended = suspended
     if (suspended) {
+      this.#candidate.goesOn()
       this.#decidedAt = null
       return
     }
@@ -183,9 +194,17 @@ export class CallerTurns {
 
   #decide(now: Ms, quietSince: Ms, responsiveness: number): void {
     const dueAt = quietSince + this.#silenceNeeded(quietSince, responsiveness)
+    const words = this.#words.count === 0 ? [] : this.#words.all
+    const candidateAt = this.#candidate.settle(
+      now,
+      quietSince,
+      dueAt,
+      words,
+      this.#ends.score(this.#silence(quietSince)),
+    )
     if (now < dueAt) {
       this.#decidedAt = null
-      this.#deadline = dueAt
+      this.#deadline = Math.min(dueAt, candidateAt ?? dueAt)
       return
     }
     this.#decidedAt ??= now
@@ -242,6 +261,7 @@ export class CallerTurns {
     this.#endOfTurn = null
     this.#decidedAt = null
     this.#lastFinalAt = null
+    this.#candidate.given()
     if (isNothing) return
     this.#ends.learnText(words)
     this.#given = { endMs: quietSince }

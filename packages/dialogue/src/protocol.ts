@@ -113,6 +113,10 @@ export type DialogueOutput =
   /** The agent may begin. `opening`: what the far end said before; it belongs into the transcript and wants no answer of its own. */
   | { readonly type: 'begin'; readonly opening: CallerTurn | null }
   | { readonly type: 'turn'; readonly turn: CallerTurn }
+  /** This may be all of the caller's turn: its answer may be begun. A `turn` follows, another candidate, or `goes-on`. */
+  | { readonly type: 'candidate'; readonly text: string }
+  /** The last candidate was none: the caller goes on. */
+  | { readonly type: 'goes-on' }
   /** Digits the caller entered: complete by limit, terminator (not in it) or timeout. */
   | { readonly type: 'digits'; readonly digits: string; readonly atMs: Ms }
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }

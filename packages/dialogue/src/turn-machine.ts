@@ -52,6 +52,10 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#turns = new CallerTurns(this.#voice, this.#words, ends, {
       give: turn => this.#give(turn),
       finalize: () => emit({ type: 'finalize' }),
+      candidate: text => {
+        if (this.#opener.hasBegun) emit({ type: 'candidate', text })
+      },
+      goesOn: () => emit({ type: 'goes-on' }),
     })
     const parts = { voice: this.#voice, words: this.#words, turns: this.#turns, judge: new InterjectionJudge(lexicons) }
     this.#bargeIn = new BargeIn(parts, emit)

@@ -1,4 +1,4 @@
-import type { TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
+import type { HeadStartReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
 import type { CallLeg, LegEvent } from '@parley/leg'
 import type { LocalEnding } from './outcome.ts'
 
@@ -32,4 +32,6 @@ export interface AttendantResult {
   readonly digits: string
   /** Of each answer of the agent, in order. */
   readonly latencies: readonly TurnLatency[]
+  /** What asking models early has cost and brought; null where no model is asked. */
+  readonly headStart: HeadStartReport | null
 }

@@ -51,7 +51,7 @@ class ScriptedAttendant implements Attendant {
   fault: Error | null = null
   readonly line: AttendedCall
   settles: Promise<void> = Promise.resolve()
-  readonly result = { utterances: [], timeline: [], digits: '', latencies: [] }
+  readonly result = { utterances: [], timeline: [], digits: '', latencies: [], headStart: null }
 
   constructor(line: AttendedCall) {
     this.line = line

@@ -1,4 +1,4 @@
-import type { TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
+import type { HeadStartReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent, LegTransport } from '@parley/leg'
 import type { Attendant, AttendedCall } from './attendant.ts'
@@ -34,6 +34,7 @@ export interface CallReport {
   readonly digits: string
   /** Of each answer of the agent that was measured, in order. */
   readonly latencies: readonly TurnLatency[]
+  readonly headStart: HeadStartReport | null
   readonly end: LegEnd
 }
 
@@ -141,6 +142,7 @@ export class Call {
       timeline: result?.timeline ?? [],
       digits: result?.digits ?? '',
       latencies: result?.latencies ?? [],
+      headStart: result?.headStart ?? null,
       end,
     }
   }

@@ -53,7 +53,13 @@ export class LineTest implements Attendant {
   }
 
   get result(): AttendantResult {
-    return { utterances: this.#utterances, timeline: this.#timeline.items, digits: this.#agent.digits, latencies: [] }
+    return {
+      utterances: this.#utterances,
+      timeline: this.#timeline.items,
+      digits: this.#agent.digits,
+      latencies: [],
+      headStart: null,
+    }
   }
 
   onLeg(event: LegEvent): void {

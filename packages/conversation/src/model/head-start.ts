@@ -102,8 +102,12 @@ export class HeadStart {
   }
 }
 
+/** The same words of the caller are the same question, whatever marks and capitals the recogniser gives them in the end. */
 function keyOf(ref: ModelRef | null, request: GenerationRequest): string {
-  return JSON.stringify([ref, request])
+  const last = request.messages.at(-1)
+  if (last?.role !== 'user') return JSON.stringify([ref, request])
+  const words = last.content.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return JSON.stringify([ref, { ...request, messages: request.messages.slice(0, -1) }, words])
 }
 
 /** An answer that comes in while nobody reads it yet. */

@@ -20,6 +20,9 @@ export const OPTIONS: DialogueOptions = {
   backchannel: { enabled: false, frequency: 0.8, words: [] },
 }
 
+/** What is between the machine and the services. */
+const UNHEARD: readonly DialogueOutput['type'][] = ['finalize', 'candidate', 'goes-on']
+
 /** How the voice detector and the recogniser of a scripted call behave. */
 export interface Senses {
   /** From a voice's onset and end to their being known; default 60 and 200. */
@@ -181,16 +184,25 @@ export class ScriptedCall {
     return this
   }
 
-  /** What was put out, each with its ms in the call: "1450 turn yes please", "300 pause". `finalize` is left out. */
+  /** What was put out, each with its ms in the call: "1450 turn yes please", "300 pause". What changes nothing for the caller is left out. */
   get said(): string[] {
     return this.outputs.flatMap(({ at, output }) =>
-      output.type === 'finalize' ? [] : [`${at - this.#start} ${inWords(output)}`],
+      UNHEARD.includes(output.type) ? [] : [`${at - this.#start} ${inWords(output)}`],
     )
   }
 
   /** The same without times. */
   get events(): string[] {
     return this.said.map(line => line.slice(line.indexOf(' ') + 1))
+  }
+
+  /** Candidates and what became of them: "700 yes please", "900 goes on", "950 turn". */
+  get candidates(): string[] {
+    return this.outputs.flatMap(({ at, output }) => {
+      if (output.type === 'candidate') return [`${at - this.#start} ${output.text}`]
+      if (output.type === 'goes-on') return [`${at - this.#start} goes on`]
+      return output.type === 'turn' ? [`${at - this.#start} turn`] : []
+    })
   }
 
   get turns() {

@@ -24,6 +24,8 @@ export interface VoiceAgent {
   /** A ledger for one call. */
   readonly ledger: () => EffectLedger
   readonly transferPolicy: (destination: string) => PolicyDecision
+  /** The model is asked as soon as the caller has probably finished, and its answer held until that is certain; default true. */
+  readonly asksAhead?: boolean
   /** Default adaptive. */
   readonly endpointing?: Endpointing
 }

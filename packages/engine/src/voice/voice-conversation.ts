@@ -121,6 +121,7 @@ export class VoiceConversation implements Attendant {
       timeline: this.#timeline.items,
       digits: this.#digits,
       latencies: this.#latencies.all,
+      headStart: this.#conversation.headStart,
     }
   }
 
@@ -220,6 +221,11 @@ export class VoiceConversation implements Attendant {
       case 'turn':
         this.#latencies.turn(output.turn)
         return this.#conversation.userTurn(this.#userTurn(output.turn))
+      case 'candidate':
+        if (this.#options.agent.asksAhead !== false) this.#conversation.getAhead(output.text)
+        return
+      case 'goes-on':
+        return this.#conversation.callerGoesOn()
       case 'digits':
         return this.#conversation.digits(output.digits, this.#clock.offsetOf(output.atMs))
       case 'silence':

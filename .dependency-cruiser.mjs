@@ -5,7 +5,8 @@ const rooms = {
   'packages/kernel': [],
   sip: ['packages/kernel'],
   media: ['packages/kernel'],
-  'packages/flow': ['packages/kernel'],
+  'packages/contract': ['packages/kernel'],
+  'packages/flow': ['packages/kernel', 'packages/contract'],
   'packages/dialogue': ['packages/kernel', 'media'],
   'packages/fakes': ['packages/kernel'],
   // Fakes of services: for the tests of adapters only (rule "fakes-are-for-tests").

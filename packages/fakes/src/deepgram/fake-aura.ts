@@ -122,6 +122,7 @@ class Session implements FakeSession {
   }
 
   #warn(description: string, code: string): void {
+    this.#counts.overLimit++
     this.#line.json({ type: 'Warning', description, code })
   }
 

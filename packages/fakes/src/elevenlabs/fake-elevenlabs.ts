@@ -118,6 +118,7 @@ class Session implements FakeSession {
 
   #openContext(id: string, message: Readonly<Record<string, unknown>>): Context | null {
     if (this.#contexts.size >= MOST_CONTEXTS) {
+      this.#counts.overLimit++
       const said = `Maximum simultaneous contexts per WebSocket connection exceeded (${MOST_CONTEXTS}).`
       this.#line.end(failure('max_active_conversations', said))
       return null

@@ -31,12 +31,23 @@ export interface FakeVoiceCounts {
   /** At a time on one connection. */
   mostAtOnce: number
   cancelled: number
+  /** Asked for beyond what the service allows. */
+  overLimit: number
   /** Messages of audio that were sent of what had been cancelled. */
   lateMessages: number
 }
 
 export function noCounts(): FakeVoiceCounts {
-  return { connections: 0, open: 0, refused: 0, utterances: 0, mostAtOnce: 0, cancelled: 0, lateMessages: 0 }
+  return {
+    connections: 0,
+    open: 0,
+    refused: 0,
+    utterances: 0,
+    mostAtOnce: 0,
+    cancelled: 0,
+    overLimit: 0,
+    lateMessages: 0,
+  }
 }
 
 const MS_PER_BYTE = 1 / 8

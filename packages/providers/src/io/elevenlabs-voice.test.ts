@@ -46,7 +46,6 @@ it('never has a sixth context on a socket, however many were cancelled on it', a
     })
     for (const utterance of burst) expect(await utterance.ended).toBe(null)
   }
-  await until(() => fake.counts.utterances === 16)
-  expect(fake.counts.connections).toBe(1)
-  expect(fake.counts.mostAtOnce).toBeLessThanOrEqual(5)
+  await until(() => fake.counts.utterances === 16 || fake.counts.overLimit > 0)
+  expect(fake.counts).toMatchObject({ connections: 1, mostAtOnce: 5, overLimit: 0 })
 })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { appendFileSync, existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePeerPorts, type PeerPorts, rtpRange } from './ports.ts'
 import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.ts'
@@ -74,8 +74,32 @@ export interface BaresipCallee {
   stop(): Promise<BaresipResult>
 }
 
+export interface BaresipCall {
+  /** What was heard so far, gaps closed up, 8 kHz. */
+  heard(): Int16Array
+  /** Presses keys, now. */
+  press(digits: string): void
+  readonly finished: Promise<BaresipResult>
+}
+
 /** Calls `target`, runs the actions, hangs up; resolves when all is over. Only inside a test. */
 export async function runBaresipCaller(options: CallerOptions): Promise<BaresipResult> {
+  return resultOf(await startCaller(options, {}), options)
+}
+
+/** Calls `target`; resolves when that is answered, and does then what it is told. Only inside a test. Throws where nobody answers. */
+export async function startBaresipCall(options: CallerOptions): Promise<BaresipCall> {
+  const recipe = await startCaller(options, { OBEY: 'yes' })
+  const finished = resultOf(recipe, options)
+  if (!(await recipe.printed(/^established/m))) throw new Error(`nobody answered:\n${recipe.output()}`)
+  return {
+    heard: () => recordedSoFar(recipe.directory),
+    press: digits => appendFileSync(join(recipe.directory, 'commands'), `sndcode ${digits}\n`),
+    finished,
+  }
+}
+
+async function startCaller(options: CallerOptions, more: Readonly<Record<string, string>>): Promise<Recipe> {
   const ports = options.ports ?? (await freePeerPorts())
   const env = {
     ...commonEnvironment(options, ports, options.callSeconds ?? 10),
@@ -84,9 +108,16 @@ export async function runBaresipCaller(options: CallerOptions): Promise<BaresipR
     ANSWER_SECONDS: String(options.answerSeconds ?? 30),
     AUTH_USER: options.credentials?.user ?? 'caller',
     AUTH_PASS: options.credentials?.password ?? '',
+    ...more,
   }
-  const recipe = startRecipe('baresip-caller/run.sh', env, options.atTestEnd)
-  return resultOf(recipe, options)
+  return startRecipe('baresip-caller/run.sh', env, options.atTestEnd)
+}
+
+/** The header of a WAV file that is still being written tells nothing: it is 44 bytes, and samples follow. */
+function recordedSoFar(directory: string): Int16Array {
+  const [file] = globSync(join(directory, 'dump-*-dec.wav'))
+  const bytes = file === undefined ? Buffer.alloc(0) : readFileSync(file).subarray(44)
+  return Int16Array.from({ length: bytes.length >> 1 }, (_, index) => bytes.readInt16LE(2 * index))
 }
 
 /** Resolves when it listens; it takes one call. Only inside a test. Throws when baresip cannot start. */

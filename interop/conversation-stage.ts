@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { type EffectRecord, HttpActions, judgeDestination, MemoryLedger } from '@parley/conversation'
-import { OutboundHttp } from '@parley/egress'
+import type { EffectRecord } from '@parley/conversation'
 import type { CallReport, VoiceAgent } from '@parley/engine'
-import { compile, type Draft, type Plan } from '@parley/flow'
-import { systemRandom, systemTime } from '@parley/kernel'
+import type { Draft, Plan } from '@parley/flow'
 import { CallerScript, type CallerStep, type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
-import { RulesModel, TonesRecogniser, TonesVoice } from '@parley/providers'
 import { type ActionAnswers, ActionServer } from './action-server.ts'
+import { AgentServices } from './agent-services.ts'
 import { dialling, type EngineUnderTest, startEngine } from './engine.ts'
 import { type AtTestEnd, interopCertificates } from './recipe.ts'
 
@@ -37,93 +35,74 @@ export interface FinishedCall {
  */
 export class ConversationStage {
   readonly server: ActionServer
-  readonly voice = new TonesVoice()
-  readonly recogniser = new TonesRecogniser()
-  readonly #model = new RulesModel()
-  readonly #ledgers: MemoryLedger[] = []
-  readonly #agents = new Map<string, VoiceAgent>()
-  readonly #egress: OutboundHttp
-  #under: EngineUnderTest | null = null
-  #phone: VirtualPhone | null = null
+  readonly #services: AgentServices
+  readonly #agents: ReadonlyMap<string, VoiceAgent>
+  readonly #under: EngineUnderTest
+  readonly #phone: VirtualPhone
 
-  private constructor(server: ActionServer) {
-    this.server = server
-    this.#egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: server.port }], time: systemTime })
+  private constructor(parts: {
+    readonly server: ActionServer
+    readonly services: AgentServices
+    readonly agents: ReadonlyMap<string, VoiceAgent>
+    readonly under: EngineUnderTest
+    readonly phone: VirtualPhone
+  }) {
+    this.server = parts.server
+    this.#services = parts.services
+    this.#agents = parts.agents
+    this.#under = parts.under
+    this.#phone = parts.phone
   }
 
-  /** `atEnd`: when all tests that use it are over. */
+  /** It is closed at `atEnd`: when all tests that use it are over. */
   static async open(play: StagePlay, atEnd: AtTestEnd): Promise<ConversationStage> {
-    const stage = new ConversationStage(await ActionServer.open(play.answers ?? {}))
-    atEnd(() => stage.#close())
-    const drafts = play.agents(stage.server.origin)
-    for (const [name, draft] of Object.entries(drafts)) stage.#agents.set(name, stage.#agent(name, draft))
-    stage.#under = await startEngine(
-      {
-        voice: stage.voice,
-        routes: [...stage.#agents].map(([name, agent]) => ({
-          name,
-          token: tokenOf(name),
-          security: 'srtp-required',
-          agent,
-        })),
-      },
-      atEnd,
+    const server = await ActionServer.open(play.answers ?? {})
+    atEnd(() => server.close())
+    const services = new AgentServices(server.origin)
+    atEnd(() => services.close())
+    const drafts = play.agents(server.origin)
+    await services.rehearse(...Object.values(drafts))
+    const agents = new Map(Object.entries(drafts).map(([name, draft]) => [name, services.agent(name, draft)]))
+    const routes = [...agents].map(
+      ([name, agent]) => ({ name, token: tokenOf(name), security: 'srtp-required', agent }) as const,
     )
-    stage.#phone = await openPhone()
-    await stage.#rehearse(Object.values(drafts))
-    return stage
+    const under = await startEngine({ voice: services.voice, routes }, atEnd)
+    const phone = await openPhone()
+    atEnd(() => phone.close())
+    return new ConversationStage({ server, services, agents, under, phone })
   }
 
-  get under(): EngineUnderTest {
-    return this.#under!
-  }
-
-  /** Where the phone is called. */
-  get phoneUri(): string {
-    return this.#phone!.uri()
-  }
-
-  agent(name: string): VoiceAgent {
-    const agent = this.#agents.get(name)
-    if (agent === undefined) throw new Error(`no agent is called ${name}`)
-    return agent
-  }
-
-  uriOf(name: string): string {
-    return this.under.uri.replace(/^sip:[^@]+@/, `sip:${tokenOf(name)}@`)
-  }
-
-  /** The row of an effect, whichever call it belongs to. */
   effect(effectId: string): EffectRecord | undefined {
-    return this.#ledgers.flatMap(ledger => ledger.records).find(record => record.effect_id === effectId)
+    return this.#services.effect(effectId)
   }
 
   /** The phone calls the agent and plays its part; resolves when the call is over. Throws where the part cannot be played. */
   async call(name: string, steps: readonly CallerStep[]): Promise<FinishedCall> {
-    const script = await this.prepare(steps)
-    const phone = await this.#phone!.call(this.uriOf(name))
-    return this.#play(name, phone, script, async () => this.under.reportOf(phone.leg.callId))
+    const script = await this.#prepare(steps)
+    const phone = await this.#phone.call(this.#uriOf(name))
+    return this.#play(name, phone, script, () => this.#under.reportOf(phone.leg.callId))
   }
 
   /** The agent calls the phone, which plays its part. */
   async callPhone(name: string, steps: readonly CallerStep[]): Promise<FinishedCall> {
-    const script = await this.prepare(steps)
-    const call = await this.under.engine.dial(dialling(this.phoneUri, { agent: this.agent(name) }))
-    const phone = await this.#phone!.nextCall()
+    const script = await this.#prepare(steps)
+    const call = await this.dialOut(name, this.#phone.uri())
+    const phone = await this.#phone.nextCall()
     return this.#play(name, phone, script, () => call.report)
+  }
+
+  /** The agent calls `uri`. */
+  dialOut(name: string, uri: string) {
+    return this.#under.engine.dial(dialling(uri, { agent: this.#agent(name) }))
   }
 
   /** A call that the test plays by hand; `finish` resolves when it is over. */
   async dial(name: string): Promise<{ readonly phone: PhoneCall; readonly finish: () => Promise<FinishedCall> }> {
-    const phone = await this.#phone!.call(this.uriOf(name))
-    phone.understand(this.recogniser, 'en')
-    phone.talk(this.voice, 'en')
+    const phone = await this.#phone.call(this.#uriOf(name))
+    phone.understand(this.#services.recogniser, 'en')
+    phone.talk(this.#services.voice, 'en')
     await phone.waitFor('answered', 10_000)
-    return { phone, finish: () => this.#finish(name, phone, () => this.under.reportOf(phone.leg.callId)) }
-  }
-
-  prepare(steps: readonly CallerStep[]): Promise<CallerScript> {
-    return CallerScript.prepare(steps, new PhoneVoice(this.voice, 'en'))
+    return { phone, finish: () => this.#finish(name, phone, () => this.#under.reportOf(phone.leg.callId)) }
   }
 
   async #play(
@@ -132,7 +111,7 @@ export class ConversationStage {
     script: CallerScript,
     report: () => Promise<CallReport>,
   ): Promise<FinishedCall> {
-    phone.understand(this.recogniser, 'en')
+    phone.understand(this.#services.recogniser, 'en')
     try {
       await script.follow(phone)
     } catch (error) {
@@ -144,53 +123,23 @@ export class ConversationStage {
   }
 
   async #finish(name: string, phone: PhoneCall, report: () => Promise<CallReport>): Promise<FinishedCall> {
-    const finished = { plan: this.agent(name).plan, phone, report: await report() }
+    const finished = { plan: this.#agent(name).plan, phone, report: await report() }
     await lastWords(phone)
     return finished
   }
 
-  #agent(name: string, draft: Draft): VoiceAgent {
-    const compiled = compile(draft)
-    if (!compiled.ok)
-      throw new Error(`${name}: ${compiled.diagnostics.map(({ path, message }) => `${path}: ${message}`).join('\n')}`)
-    return {
-      plan: compiled.plan,
-      agentId: name,
-      agentVersion: 1,
-      recogniser: this.recogniser,
-      voice: this.voice,
-      voiceId: null,
-      model: () => this.#model,
-      ledger: () => this.#ledger(),
-      actions: ledger =>
-        new HttpActions({
-          egress: this.#egress,
-          ledger,
-          secrets: { get: async () => null },
-          time: systemTime,
-          wallClock: Date.now,
-        }),
-      transferPolicy: destination => judgeDestination(destination, { allowedCountries: ['US'], mayDial: true }),
-    }
+  #prepare(steps: readonly CallerStep[]): Promise<CallerScript> {
+    return CallerScript.prepare(steps, new PhoneVoice(this.#services.voice, 'en'))
   }
 
-  #ledger(): MemoryLedger {
-    const ledger = new MemoryLedger({ random: systemRandom, wallClock: Date.now })
-    this.#ledgers.push(ledger)
-    return ledger
+  #agent(name: string): VoiceAgent {
+    const agent = this.#agents.get(name)
+    if (agent === undefined) throw new Error(`no agent is called ${name}`)
+    return agent
   }
 
-  /** Fixed texts are made before the first call: how long a voice takes at first is not what is tested. */
-  async #rehearse(drafts: readonly Draft[]): Promise<void> {
-    const texts = JSON.stringify(drafts).matchAll(/"type":"static_text","text":"([^"{]+)"/g)
-    const voice = new PhoneVoice(this.voice, 'en')
-    await Promise.all([...texts].map(([, text]) => voice.render(text!)))
-  }
-
-  async #close(): Promise<void> {
-    await this.#phone?.close()
-    await this.#egress.close()
-    await Promise.all([this.voice.close(), this.recogniser.close(), this.#model.close(), this.server.close()])
+  #uriOf(name: string): string {
+    return this.#under.uri.replace(/^sip:[^@]+@/, `sip:${tokenOf(name)}@`)
   }
 }
 
@@ -210,8 +159,6 @@ async function openPhone(): Promise<VirtualPhone> {
     key: readFileSync(files.engine.key, 'utf8'),
     ca: readFileSync(files.ca, 'utf8'),
   }
-  return VirtualPhone.open({
-    station: { tls, rtp: { ports: PHONE_PORTS, threads: 1 }, userAgentName: 'Parley phone' },
-    name: PHONE_NUMBER,
-  })
+  const station = { tls, rtp: { ports: PHONE_PORTS, threads: 1 }, userAgentName: 'Parley phone' }
+  return VirtualPhone.open({ station, name: PHONE_NUMBER })
 }

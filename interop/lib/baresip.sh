@@ -40,6 +40,9 @@ bs_cmd() {                                # bs_cmd "sndcode 5"
 }
 bs_event()      { grep -qE "\"type\":\"($1)\"" "$RUN_DIR/events.log"; }
 bs_wait_event() { wait_log "$RUN_DIR/events.log" "\"type\":\"($1)\"" "$2"; }
+bs_obey() {                               # each line of FIFO $RUN_DIR/commands is a command, done as it comes
+  local line; while IFS= read -r line; do bs_cmd "$line"; done < "$RUN_DIR/commands"
+}
 # bs_actions "2:sndcode 1|4:hold|6:resume" : each command at T seconds from now; ends early with the call
 bs_actions() {
   local IFS='|' a t0=$EPOCHREALTIME

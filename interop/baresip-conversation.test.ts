@@ -1,0 +1,135 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
+import { type Ms, msToSamples } from '@parley/kernel'
+import { readWav } from '@parley/media'
+import { loudness } from '@parley/phone'
+import { TonesRecogniser } from '@parley/providers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AgentServices } from './agent-services.ts'
+import { startBaresipCall } from './baresip.ts'
+import { linesOf, pathOf } from './call-evidence.ts'
+import { closeTestVoice, type EngineUnderTest, spoken, startEngine, TOKEN } from './engine.ts'
+import { writeMonoWav } from './mono-wav.ts'
+import { PeerEar } from './peer-ear.ts'
+import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
+import { startServing } from './serving.ts'
+import { BARESIP_PROGRAMS, requires } from './skip.ts'
+
+const peer = requires(BARESIP_PROGRAMS)
+const recogniser = new TonesRecogniser()
+
+/** The keys, each with the question that it answers. */
+type Keys = readonly (readonly [question: RegExp, keys: string])[]
+
+const FROM_THE_NUMBER: Keys = [
+  [/patient number/i, '1042'],
+  [/Which day/i, '2'],
+  [/Which time/i, '1'],
+  [/Shall I book/i, '1'],
+]
+const ALL_KEYS: Keys = [[/press 1/i, '1'], ...FROM_THE_NUMBER]
+const BOOKED = /You are booked for .+ at .+\. Goodbye\./
+
+/** A person with a softphone: hears the questions, presses keys, waits for the agent to hang up. */
+async function byKeys(target: string, wavIn: string, keys: Keys, atTestEnd: AtTestEnd) {
+  const call = await startBaresipCall({ target, wavIn, callSeconds: 100, atTestEnd })
+  const ear = new PeerEar(recogniser, () => call.heard())
+  for (const [question, digits] of keys) {
+    await ear.untilHears(question)
+    call.press(digits)
+  }
+  await ear.untilHears(BOOKED)
+  const { exitCode, log, output } = await call.finished
+  expect(exitCode, output).toBe(0)
+  expect(log).toContain('SRTP is Enabled')
+  // Who hangs up is the agent.
+  expect(log).toMatch(/^BYE sip:caller/m)
+  return { heard: ear.text, callId: /^Call-ID: (\S+)/m.exec(log)![1]! }
+}
+
+/** Two minutes of silence, with `speech` after `afterMs`. */
+function microphone(speech: Int16Array, afterMs: Ms, atTestEnd: AtTestEnd): string {
+  const directory = mkdtempSync(join(tmpdir(), 'parley-microphone.'))
+  atTestEnd(() => rmSync(directory, { recursive: true, force: true }))
+  const audio = new Int16Array(msToSamples(120_000))
+  audio.set(speech, msToSamples(afterMs))
+  const path = join(directory, 'mic.wav')
+  writeMonoWav(path, audio)
+  return path
+}
+
+const silence = (atTestEnd: AtTestEnd) => microphone(new Int16Array(0), 0, atTestEnd)
+
+/** Each of the two agents has a clinic of its own. */
+const CLINICS = ['keys', 'voice'] as const
+const atEnd = atLastTestEnd()
+let under: EngineUnderTest
+const servers = {} as Record<(typeof CLINICS)[number], ExampleServer>
+
+async function openClinics(): Promise<void> {
+  for (const name of CLINICS) servers[name] = await ExampleServer.open()
+  const services = new AgentServices(...CLINICS.map(name => servers[name].origin))
+  atEnd(() => services.close())
+  for (const name of CLINICS) atEnd(() => servers[name].close())
+  const { draft } = exampleDraft('clinic')
+  await services.rehearse(draft)
+  const routes = CLINICS.map(name => {
+    const agent = services.agent(name, withOrigin(draft, servers[name].origin))
+    return { name, token: TOKEN + name, security: 'srtp-required', agent } as const
+  })
+  under = await startEngine({ voice: services.voice, routes }, atEnd)
+}
+
+const uriOf = (name: (typeof CLINICS)[number]) => under.uri.replace(TOKEN, TOKEN + name)
+
+describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurrent: true, timeout: 150_000 }, () => {
+  beforeAll(openClinics, 60_000)
+  afterAll(closeTestVoice)
+  afterAll(() => recogniser.close())
+
+  it('and books by keys alone', async ({ onTestFinished: atTestEnd }) => {
+    const { callId } = await byKeys(uriOf('keys'), silence(atTestEnd), ALL_KEYS, atTestEnd)
+    const report = await under.reportOf(callId)
+    expect(report.run).toMatchObject({
+      state: 'completed',
+      outcome: { kind: 'completed', ended_by: 'agent', sip_status: 200 },
+    })
+    expect(servers.keys.bookings).toMatchObject([{ patient: '1042' }])
+    expect(report.digits).toBe('11042211')
+    expect(linesOf(report, 'user')).toEqual([])
+    expect(isHeard(report.end.media!.recording!.path)).toEqual({ caller: false, agent: true })
+  })
+
+  it('speaks, is told that only keys are understood, and books by them', async ({ onTestFinished: atTestEnd }) => {
+    const wish = await spoken('Good morning, I would like to book an appointment, please.')
+    const wavIn = microphone(wish, 8000, atTestEnd)
+    const { heard, callId } = await byKeys(uriOf('voice'), wavIn, FROM_THE_NUMBER, atTestEnd)
+    expect(heard).toContain("understands only Parley's own phone. Please go on with the keys.")
+    const report = await under.reportOf(callId)
+    expect(report.run.outcome).toMatchObject({ kind: 'completed', ended_by: 'agent' })
+    expect(pathOf(report).slice(0, 3)).toEqual([
+      'welcome (start)',
+      'use_keys (edge unheard)',
+      'ask_number (edge number)',
+    ])
+    expect(servers.voice.bookings).toMatchObject([{ patient: '1042' }])
+    expect(isHeard(report.end.media!.recording!.path)).toEqual({ caller: true, agent: true })
+  })
+
+  it('of "npm start", which ends cleanly afterwards', async ({ onTestFinished: atTestEnd }) => {
+    const serving = await startServing(atTestEnd)
+    expect(serving.demo.sip).toMatch(/^sip:[a-z2-7]{26}@127\.0\.0\.1:\d+;transport=tls$/)
+    await byKeys(serving.demo.sip!, silence(atTestEnd), ALL_KEYS, atTestEnd)
+    expect(await serving.stop(), serving.output()).toBe(0)
+    expect(serving.recordings()).toHaveLength(1)
+    expect(isHeard(serving.recordings()[0]!)).toEqual({ caller: false, agent: true })
+  })
+})
+
+/** Who is heard in a recording. */
+function isHeard(path: string): { readonly caller: boolean; readonly agent: boolean } {
+  const [caller, agent] = readWav(readFileSync(path)).channels.map(channel => loudness(channel) > 0.005)
+  return { caller: caller!, agent: agent! }
+}

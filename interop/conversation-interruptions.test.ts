@@ -1,0 +1,108 @@
+import type { Draft } from '@parley/flow'
+import { type Ms, msToSamples } from '@parley/kernel'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectConsistent, factsOf, linesOf, recordingOf, soundsIn } from './call-evidence.ts'
+import { bye, draftOf, says, when } from './conversation-flows.ts'
+import { ConversationStage } from './conversation-stage.ts'
+import { closeTestVoice, spoken } from './engine.ts'
+import { atLastTestEnd } from './recipe.ts'
+
+const GREETING =
+  'Welcome to the house of many words, where every sentence is long enough to be interrupted by anybody who calls.'
+const QUESTION = 'Please stop, I want to know the price.'
+/** From the caller's first sound to the agent's last. */
+const LONGEST_OVERLAP_MS: Ms = 700
+/** The agent is silent so soon after the moment that the timeline names. */
+const SILENT_WITHIN_MS: Ms = 100
+
+const agents = (): Record<string, Draft> => ({
+  talker: draftOf([
+    says('hello', GREETING, { edges: [when('price', 'price', 'The caller asks for the price')] }),
+    bye('price', 'It costs ten dollars. Goodbye.'),
+  ]),
+})
+
+const atEnd = atLastTestEnd()
+let stage: ConversationStage
+
+beforeAll(async () => {
+  stage = await ConversationStage.open({ agents }, atEnd)
+}, 30_000)
+afterAll(closeTestVoice)
+
+describe('a caller in the middle of what the agent says', { concurrent: true, timeout: 40_000 }, () => {
+  it('is let speak at once: nothing of the agent is heard any more, and only what was heard is written down', async () => {
+    const finished = await stage.call('talker', [
+      { type: 'interrupt', afterMs: 1500, by: { type: 'say', text: QUESTION } },
+      { type: 'hung-up', withinMs: 20_000 },
+    ])
+    await expectConsistent(finished)
+    const { report } = finished
+    const [greeting, , answer] = report.utterances
+    const [cut, ...more] = factsOf(report, 'interruption')
+    expect(more).toEqual([])
+    expect(cut).toMatchObject({ index: 0, resumed: false })
+    expect(greeting).toMatchObject({ role: 'agent', interrupted: true })
+    expect(GREETING.startsWith(greeting!.text)).toBe(true)
+    expect(greeting!.text.split(' ').length).toBeGreaterThan(2)
+    expect(linesOf(report, 'user')).toEqual([QUESTION])
+    expect(answer).toMatchObject({ text: 'It costs ten dollars. Goodbye.', interrupted: false })
+
+    const { agent, caller } = recordingOf(report)
+    const quietFrom = cut!.offset_ms! + SILENT_WITHIN_MS
+    const between = agent.subarray(msToSamples(quietFrom), msToSamples(answer!.start_ms!))
+    expect(between.length).toBeGreaterThan(msToSamples(1000))
+    expect(soundsIn(between)).toEqual([])
+    const lastOfGreeting = soundsIn(agent)[0]!.toMs
+    const firstOfCaller = soundsIn(caller)[0]!.fromMs
+    expect(lastOfGreeting - firstOfCaller).toBeGreaterThan(0)
+    expect(lastOfGreeting - firstOfCaller).toBeLessThan(LONGEST_OVERLAP_MS)
+  })
+
+  it.each([
+    ['a cough', cough],
+    ['a burst of noise', noise],
+  ])(
+    '%s ends nothing: the agent goes on where it stopped, and the phone understands the whole sentence',
+    async (_what, sound) => {
+      const audio = await sound(400)
+      const { phone, finish } = await stage.dial('talker')
+      await phone.untilAgentTalks(1500)
+      await phone.speak(audio)
+      await phone.untilHears('who calls', 20_000)
+      await phone.untilAgentQuiet(300)
+      await phone.hangUp()
+      const finished = await finish()
+      await expectConsistent(finished)
+      const { report } = finished
+      expect(report.utterances.map(({ role, text, interrupted }) => [role, text, interrupted])).toEqual([
+        ['agent', GREETING, false],
+      ])
+      for (const { resumed } of factsOf(report, 'interruption')) expect(resumed).toBe(true)
+    },
+  )
+
+  it('"uh-huh" is no turn: the agent goes on without a pause', async () => {
+    const { phone, finish } = await stage.dial('talker')
+    await phone.untilAgentTalks(1500)
+    await phone.say('Yeah.')
+    await phone.untilHears('who calls', 20_000)
+    await phone.untilAgentQuiet(1500)
+    await phone.hangUp()
+    const finished = await finish()
+    await expectConsistent(finished)
+    expect(linesOf(finished.report, 'agent')).toEqual([GREETING])
+    expect(linesOf(finished.report, 'user')).toEqual([])
+  })
+})
+
+/** A voice that says no word which the recogniser could know. */
+async function cough(ms: Ms): Promise<Int16Array> {
+  const voice = await spoken('Ahem, ahem, ahem.')
+  const from = voice.findIndex(sample => Math.abs(sample) > 500)
+  return voice.slice(from, from + msToSamples(ms))
+}
+
+async function noise(ms: Ms): Promise<Int16Array> {
+  return Int16Array.from({ length: msToSamples(ms) }, () => Math.round(8000 * (Math.random() - 0.5)))
+}

@@ -1,0 +1,105 @@
+import { ParleyError, VirtualTime } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { MuLawDecoder } from './audio-decoder.ts'
+import { ServiceUtterance } from './service-utterance.ts'
+import type { SpeechChunk } from './text-to-speech.ts'
+
+function begin(text = 'one two three') {
+  const time = new VirtualTime()
+  const utterance = new ServiceUtterance({ text, decoder: new MuLawDecoder(), time })
+  const chunks: SpeechChunk[] = []
+  const outcome: { error: unknown } = { error: 'none yet' }
+  const ended = (async () => {
+    for await (const chunk of utterance.chunks()) chunks.push(chunk)
+  })().then(
+    () => {
+      outcome.error = null
+    },
+    error => {
+      outcome.error = error
+    },
+  )
+  return { time, utterance, chunks, ended, outcome }
+}
+
+/** Milliseconds of mu-law. */
+const audio = (ms: number) => new Uint8Array(8 * ms).fill(0x55)
+const settled = () => new Promise(resolve => setImmediate(resolve))
+
+describe('an utterance from a service', () => {
+  it('is given up when no audio comes within five seconds', async () => {
+    const { time, ended, outcome } = begin()
+    time.advance(4999)
+    await settled()
+    expect(outcome.error).toBe('none yet')
+    time.advance(1)
+    await ended
+    expect(outcome.error).toMatchObject({ code: 'voice_failed', retryable: true })
+  })
+
+  it('is given up ten seconds after the last audio, and what came is heard', async () => {
+    const { time, utterance, chunks, ended, outcome } = begin()
+    time.advance(4000)
+    utterance.audio(audio(100))
+    time.advance(9000)
+    utterance.audio(audio(100))
+    time.advance(9999)
+    await settled()
+    expect(outcome.error).toBe('none yet')
+    time.advance(1)
+    await ended
+    expect(outcome.error).toMatchObject({ code: 'voice_failed' })
+    expect(chunks.reduce((sum, { samples }) => sum + samples.length, 0)).toBe(1600)
+  })
+
+  it('leaves no timer behind', async () => {
+    for (const finish of ['end', 'stop'] as const) {
+      const { time, utterance, ended, outcome } = begin()
+      utterance.audio(audio(100))
+      utterance[finish]()
+      await ended
+      expect(outcome.error).toBe(null)
+      expect(time.nextDeadline()).toBe(undefined)
+    }
+  })
+
+  it('says nothing more once it was stopped, not even what was ready', async () => {
+    const { utterance, chunks, ended } = begin()
+    utterance.audio(audio(100))
+    utterance.stop()
+    utterance.audio(audio(100))
+    utterance.end()
+    utterance.fail(new ParleyError('voice_failed', 'late'))
+    await ended
+    expect(chunks).toEqual([])
+  })
+
+  it('gives each word with the audio that it begins in, also when it is told ahead, or after the last audio', async () => {
+    const { utterance, chunks, ended } = begin()
+    utterance.word('one', 0)
+    utterance.word('two', 250)
+    utterance.audio(audio(100))
+    await settled()
+    utterance.audio(audio(100))
+    await settled()
+    utterance.audio(audio(200))
+    utterance.word('three', 390)
+    utterance.end()
+    await ended
+    expect(chunks.map(({ words }) => words.map(({ text }) => text))).toEqual([['one'], [], ['two'], ['three']])
+  })
+
+  it('fails when the service says that it has spoken and there was nothing to hear', async () => {
+    const { utterance, ended, outcome } = begin()
+    utterance.end()
+    await ended
+    expect(outcome.error).toMatchObject({ code: 'voice_failed', retryable: true })
+  })
+
+  it('ends when a service goes on and on', async () => {
+    const { utterance, ended, outcome } = begin()
+    for (let minutes = 0; minutes < 16 && !utterance.isOver; minutes++) utterance.audio(audio(60_000))
+    await ended
+    expect(outcome.error).toMatchObject({ code: 'voice_failed' })
+  })
+})

@@ -1,8 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
-import { type Ms, msToSamples } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import { loudness } from '@parley/phone'
 import { TonesRecogniser } from '@parley/providers'
@@ -11,7 +8,7 @@ import { AgentServices } from './agent-services.ts'
 import { startBaresipCall } from './baresip.ts'
 import { linesOf, pathOf } from './call-evidence.ts'
 import { closeTestVoice, type EngineUnderTest, spoken, startEngine, TOKEN } from './engine.ts'
-import { writeMonoWav } from './mono-wav.ts'
+import { microphone } from './microphone.ts'
 import { PeerEar } from './peer-ear.ts'
 import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
 import { startServing } from './serving.ts'
@@ -49,19 +46,6 @@ async function byKeys(target: string, wavIn: string, keys: Keys, atTestEnd: AtTe
   return { heard: ear.text, callId: /^Call-ID: (\S+)/m.exec(log)![1]! }
 }
 
-/** Two minutes of silence, with `speech` after `afterMs`. */
-function microphone(speech: Int16Array, afterMs: Ms, atTestEnd: AtTestEnd): string {
-  const directory = mkdtempSync(join(tmpdir(), 'parley-microphone.'))
-  atTestEnd(() => rmSync(directory, { recursive: true, force: true }))
-  const audio = new Int16Array(msToSamples(120_000))
-  audio.set(speech, msToSamples(afterMs))
-  const path = join(directory, 'mic.wav')
-  writeMonoWav(path, audio)
-  return path
-}
-
-const silence = (atTestEnd: AtTestEnd) => microphone(new Int16Array(0), 0, atTestEnd)
-
 /** Each of the two agents has a clinic of its own. */
 const CLINICS = ['keys', 'voice'] as const
 const atEnd = atLastTestEnd()
@@ -90,7 +74,7 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
   afterAll(() => recogniser.close())
 
   it('and books by keys alone', async ({ onTestFinished: atTestEnd }) => {
-    const { callId } = await byKeys(uriOf('keys'), silence(atTestEnd), ALL_KEYS, atTestEnd)
+    const { callId } = await byKeys(uriOf('keys'), microphone(atTestEnd), ALL_KEYS, atTestEnd)
     const report = await under.reportOf(callId)
     expect(report.run).toMatchObject({
       state: 'completed',
@@ -104,7 +88,7 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
 
   it('speaks, is told that only keys are understood, and books by them', async ({ onTestFinished: atTestEnd }) => {
     const wish = await spoken('Good morning, I would like to book an appointment, please.')
-    const wavIn = microphone(wish, 8000, atTestEnd)
+    const wavIn = microphone(atTestEnd, wish, 8000)
     const { heard, callId } = await byKeys(uriOf('voice'), wavIn, FROM_THE_NUMBER, atTestEnd)
     expect(heard).toContain("understands only Parley's own phone. Please go on with the keys.")
     const report = await under.reportOf(callId)
@@ -121,7 +105,7 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
   it('of "npm start", which ends cleanly afterwards', async ({ onTestFinished: atTestEnd }) => {
     const serving = await startServing(atTestEnd)
     expect(serving.demo.sip).toMatch(/^sip:[a-z2-7]{26}@127\.0\.0\.1:\d+;transport=tls$/)
-    await byKeys(serving.demo.sip!, silence(atTestEnd), ALL_KEYS, atTestEnd)
+    await byKeys(serving.demo.sip!, microphone(atTestEnd), ALL_KEYS, atTestEnd)
     expect(await serving.stop(), serving.output()).toBe(0)
     expect(serving.recordings()).toHaveLength(1)
     expect(isHeard(serving.recordings()[0]!)).toEqual({ caller: false, agent: true })

@@ -50,6 +50,8 @@ export interface CalleeOptions extends BaresipOptions {
   readonly user?: string
   /** It declines the call instead of answering it. Default: false. */
   readonly rejects?: boolean
+  /** Through which it makes calls of its own, such as "sip:127.0.0.1:5061;transport=tls". Default: none. */
+  readonly outboundProxy?: string
 }
 
 export interface BaresipResult {
@@ -130,6 +132,7 @@ export async function startBaresipCallee(options: CalleeOptions = {}): Promise<B
     WAIT_SECONDS: String(options.waitSeconds ?? 60),
     RING_SECONDS: String(options.ringSeconds ?? 0),
     REJECT: options.rejects === true ? 'yes' : '',
+    OUTBOUND_PROXY: options.outboundProxy ?? '',
   }
   const recipe = startRecipe('baresip-callee/run.sh', env, options.atTestEnd)
   if (!(await recipe.printed(/^ready/m))) throw new Error(`baresip did not start:\n${recipe.output()}`)

@@ -91,6 +91,16 @@ export class ConversationStage {
     return this.#play(name, phone, script, () => call.report)
   }
 
+  /** Where the phone is reached, and the next call that comes in there. */
+  get phoneUri(): string {
+    return this.#phone.uri()
+  }
+  async phoneRings(): Promise<PhoneCall> {
+    const phone = await this.#phone.nextCall()
+    phone.talk(this.#services.voice, 'en')
+    return phone
+  }
+
   /** The agent calls `uri`. */
   dialOut(name: string, uri: string) {
     return this.#under.engine.dial(dialling(uri, { agent: this.#agent(name) }))

@@ -1,0 +1,56 @@
+import { TonesRecogniser } from '@parley/providers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { startBaresipCallee } from './baresip.ts'
+import { factsOf, linesOf, pathOf } from './call-evidence.ts'
+import { formatAgents } from './conversation-flows.ts'
+import { ConversationStage } from './conversation-stage.ts'
+import { microphone } from './microphone.ts'
+import { PeerEar } from './peer-ear.ts'
+import { atLastTestEnd } from './recipe.ts'
+import { BARESIP_PROGRAMS, requires } from './skip.ts'
+import { readMonoWav } from './speech-match.ts'
+
+const peer = requires(BARESIP_PROGRAMS)
+const atEnd = atLastTestEnd()
+let stage: ConversationStage
+
+describe.skipIf(peer.missing)(`an agent that puts its caller through${peer.note}`, () => {
+  beforeAll(async () => {
+    const { switchboard } = formatAgents('')
+    stage = await ConversationStage.open({ agents: () => ({ switchboard: switchboard! }) }, atEnd)
+  }, 30_000)
+
+  it('says so first; then the caller hears the shop, and the agent has hung up', { timeout: 60_000 }, async ({
+    onTestFinished: atTestEnd,
+  }) => {
+    const proxy = stage.phoneUri.replace(/sip:[^@]+@/, 'sip:')
+    const callee = await startBaresipCallee({
+      callSeconds: 40,
+      outboundProxy: proxy,
+      wavIn: microphone(atTestEnd),
+      atTestEnd,
+    })
+    const call = await stage.dialOut('switchboard', callee.uri)
+    const shop = await stage.phoneRings()
+    await shop.waitFor('answered', 10_000)
+    await shop.say('Flower shop, this is Anna.')
+    await shop.wait(500)
+    await shop.hangUp()
+    const report = await call.report
+    const transferred = await callee.finished
+    expect(transferred.exitCode, transferred.output).toBe(0)
+    expect(transferred.log).toMatch(/^Refer-To: <?sip:\+12025550123@127\.0\.0\.1;user=phone/im)
+    expect(transferred.log).toMatch(/^X-Reason: roses/im)
+    expect(report.run).toMatchObject({ state: 'completed', outcome: { kind: 'transferred', ended_by: 'agent' } })
+    expect(pathOf(report)).toEqual(['hello (start)', 'shop (edge on)'])
+    expect(linesOf(report, 'agent')).toEqual(['I put you through to the shop.'])
+    const [, succeeded] = factsOf(report, 'action')
+    expect(stage.effect(succeeded!.effect_id)).toMatchObject({
+      effect_kind: 'sip_transfer',
+      state: 'succeeded',
+      receipts: [{ kind: 'sip_transfer', refer_status: 202, final_sip_status: 200 }],
+    })
+    const ear = new PeerEar(new TonesRecogniser(), () => readMonoWav(transferred.heardWav!))
+    await ear.untilHears(/I put you through to the shop\. .*Flower shop, this is Anna\./, 0)
+  })
+})

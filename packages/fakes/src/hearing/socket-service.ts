@@ -158,7 +158,7 @@ export class ServiceLine {
   readonly #conversation: Conversation
   #unkindness: Unkindness | null
   #isDeaf = false
-  #lastDue: Ms = 0
+  readonly #delayed: (object | Uint8Array)[] = []
 
   constructor(socket: WebSocket, { url, isAuthorized, time, unkindness, converse }: LineOptions) {
     this.#socket = socket
@@ -182,11 +182,12 @@ export class ServiceLine {
     })
   }
 
-  /** Sends a message `delayMs` from now, never before one that was to be sent earlier. */
+  /** Sends a message `delayMs` from now, in order. */
   say(message: object | Uint8Array, delayMs: Ms = 0): void {
-    if (delayMs === 0 && this.#lastDue <= this.time.now()) return this.#send(message)
-    this.#lastDue = Math.max(this.#lastDue, this.time.now() + delayMs)
-    this.after(this.#lastDue - this.time.now(), () => this.#send(message))
+    if (delayMs === 0 && this.#delayed.length === 0) return this.#send(message)
+    this.#delayed.push(message)
+    // The earliest that waits goes with each timer: timers of one instant need not come in order.
+    this.after(delayMs, () => this.#send(this.#delayed.shift()!))
   }
 
   after(ms: Ms, act: () => void): Timer {

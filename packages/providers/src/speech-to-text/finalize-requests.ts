@@ -49,9 +49,14 @@ export class FinalizeRequests {
     this.#open.push(request)
   }
 
-  /** The oldest was answered. */
-  answered(): void {
-    this.#open.shift()?.timer.cancel()
+  /** The oldest was answered, and all that are about nothing after `covered`; returns how many. */
+  answered(covered: Samples): number {
+    let count = 0
+    do {
+      this.#open.shift()?.timer.cancel()
+      count++
+    } while (this.#open[0] !== undefined && this.#open[0].until <= covered)
+    return count
   }
 
   clear(): void {
@@ -62,7 +67,7 @@ export class FinalizeRequests {
   /** That one, and those that are older. */
   #expire(request: Request): void {
     while (this.#open.includes(request)) {
-      this.answered()
+      this.answered(Number.NEGATIVE_INFINITY)
       this.#options.onOverdue()
     }
   }

@@ -58,6 +58,8 @@ export class ServiceStream implements SpeechStream {
   /** The last words were all final before: so is what is said of their turn. */
   #isStale = false
   #wasForced = false
+  /** Requests about what was written before this were made of the service as one. */
+  #askedTogether: Samples = Number.NEGATIVE_INFINITY
   #turnEnd: Samples = 0
 
   constructor(options: ServiceStreamOptions) {
@@ -119,7 +121,9 @@ export class ServiceStream implements SpeechStream {
   #onReady(): void {
     this.#readyAt = this.#options.time.now()
     for (const { at, bytes } of this.#kept.stretches()) this.#link.write(bytes, at)
-    if (this.#requests.oldest !== null) this.#link.finalize()
+    if (this.#requests.oldest === null) return
+    this.#askedTogether = this.#position ?? 0
+    this.#link.finalize()
   }
 
   #onNews(news: ServiceNews, link: ServiceLink): void {
@@ -155,8 +159,9 @@ export class ServiceStream implements SpeechStream {
     const answers = news.final && asked !== null && news.forced !== false && (until === null || until >= asked - slack)
     this.#wasForced = news.forced === true || (news.forced === null && until === null && answers)
     this.#turnEnd = news.words.at(-1)?.end == null ? (until ?? this.#turnEnd) : link.toClock(news.words.at(-1)!.end!)
-    if (answers) this.#requests.answered()
+    const count = answers ? this.#requests.answered(until ?? this.#askedTogether) : 0
     this.#isStale = !this.#understanding.words(news, stream => link.toClock(stream), answers)
+    for (let i = 1; i < count; i++) this.#understanding.settle(true)
     if (news.final) this.#kept.forgetBefore(this.#understanding.finalTo)
   }
 
@@ -165,8 +170,7 @@ export class ServiceStream implements SpeechStream {
     this.#kept.forgetBefore(until - KEPT_IN_SILENCE)
     const asked = this.#requests.oldest
     if (asked === null || until < asked) return
-    this.#requests.answered()
-    this.#understanding.settle(true)
+    for (let i = this.#requests.answered(until); i > 0; i--) this.#understanding.settle(true)
   }
 
   #onLost(error: ParleyError): void {
@@ -203,7 +207,8 @@ export class ServiceStream implements SpeechStream {
   }
 
   #die(error: ParleyError): void {
-    for (; this.#requests.oldest !== null; this.#requests.answered()) this.#understanding.settle(true)
+    if (this.#requests.oldest !== null)
+      for (let i = this.#requests.answered(Number.POSITIVE_INFINITY); i > 0; i--) this.#understanding.settle(true)
     this.#understanding.settle(false)
     const dead = error.retryable ? new ParleyError(error.code, error.message, { cause: error }) : error
     const listener = this.#listener

@@ -4,6 +4,8 @@ import type { HeardWord, SpeechEvent } from './speech-to-text.ts'
 
 /** A cough is no speech that wants to be understood. */
 const LEAST_SPEECH: Samples = msToSamples(250)
+/** What lies around the end of a word that is final is the rest of it, heard again. */
+const REST_OF_WORD: Samples = msToSamples(50)
 
 type WordsNews = Extract<ServiceNews, { type: 'words' }>
 
@@ -53,13 +55,16 @@ export class Understanding {
     const told = placed(news, toClock)
     const words = this.#unsaid(told, news.passage)
     const isNew = words.length > 0 || told.length === 0
+    // Known already, all of it: what is open since then stays so.
+    if (!isNew && !answer) return false
     if (words.length > 0) this.speechStarted(words[0]!.startSample)
     if (!news.final) {
       this.#say(words)
       return isNew
     }
     const until = news.until === null ? words.at(-1)?.endSample : toClock(news.until)
-    if (words.length === 0 && news.stopped) this.#endSpeechWithoutWords(until)
+    // A service that does not say how far it has heard: all that it was sent.
+    if (words.length === 0 && news.stopped) this.#endSpeechWithoutWords(until ?? toClock(Number.POSITIVE_INFINITY))
     this.#settled = null
     this.#final(words, answer)
     this.#finalTo = Math.max(this.#finalTo, until ?? this.#finalTo)
@@ -107,16 +112,16 @@ export class Understanding {
     this.#emit({ type: 'final', text: textOf(words), words, fromFinalize })
   }
 
-  #endSpeechWithoutWords(until: Samples | undefined): void {
+  #endSpeechWithoutWords(until: Samples): void {
     const from = this.#speechFrom
-    if (from === null || until === undefined || until - from < LEAST_SPEECH) return
+    if (from === null || until - from < LEAST_SPEECH) return
     this.#emit({ type: 'unintelligible', startSample: from, endSample: until })
   }
 
   #unsaid(words: readonly HeardWord[], passage: number): readonly HeardWord[] {
     const settled = this.#settled?.passage === passage ? words.slice(this.#settled.count) : words
     if (this.#knownTo === Number.NEGATIVE_INFINITY) return settled
-    return settled.filter(({ startSample, endSample }) => (startSample + endSample) / 2 >= this.#knownTo)
+    return settled.filter(({ startSample, endSample }) => (startSample + endSample) / 2 >= this.#knownTo + REST_OF_WORD)
   }
 }
 

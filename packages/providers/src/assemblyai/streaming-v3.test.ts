@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { assemblyAiFailure, streamingV3, streamingV3Query } from './streaming-v3.ts'
+
+const turn = (order: number, texts: string, isOver = false, fields: object = {}) => ({
+  type: 'Turn',
+  turn_order: order,
+  turn_is_formatted: false,
+  end_of_turn: isOver,
+  // Words that are not final are in the list alone.
+  transcript: '',
+  end_of_turn_confidence: 0.4,
+  words: texts.split(' ').map((text, i) => ({ text, start: 100 * i, end: 100 * i + 90, confidence: 0.9 })),
+  ...fields,
+})
+
+function read(...messages: readonly object[]) {
+  const reader = streamingV3.reader()
+  return messages.map(message => reader(JSON.stringify(message))).at(-1)!
+}
+
+describe('what AssemblyAI tells', () => {
+  it('has all words of the turn so far, also those that may change', () => {
+    expect(read(turn(0, 'hi there'))).toMatchObject([
+      { type: 'words', passage: 0, final: false, words: [{ text: 'hi', start: 0, end: 720 }, { text: 'there' }] },
+    ])
+  })
+
+  it('ends a turn once', () => {
+    expect(read(turn(0, 'hi', true))).toMatchObject([
+      { type: 'words', final: true },
+      { type: 'end-of-turn', confidence: 0.4, eager: false },
+    ])
+    expect(read(turn(0, 'hi', true), turn(0, 'Hi.', true, { turn_is_formatted: true }))).toEqual([])
+    expect(read(turn(0, 'hi', true), turn(1, 'so'))).toMatchObject([{ passage: 1 }])
+  })
+
+  it('means nothing where it makes no sense', () => {
+    for (const message of [{}, { type: 'Turn' }, turn(Number.NaN, 'x'), { type: 'Termination' }])
+      expect(read(message)).toEqual([])
+  })
+
+  it('refuses, is busy or fails, by code and by word', () => {
+    expect(assemblyAiFailure(1008, 'Unauthorized Connection: Missing Authorization header')).toBe('refused')
+    expect(assemblyAiFailure(1008, 'Unauthorized Connection: Too many concurrent sessions')).toBe('busy')
+    expect(assemblyAiFailure(3009, '')).toBe('busy')
+    expect(assemblyAiFailure(3008, 'Session Expired: Maximum session duration exceeded')).toBe('failed')
+    expect(read({ type: 'Error', error_code: 3005, error: 'Session Cancelled' })).toEqual([
+      { type: 'failed', kind: 'failed', reason: 'Session Cancelled' },
+    ])
+  })
+})
+
+it('asks AssemblyAI for mu-law at 8 kHz', () => {
+  const options = { language: 'en', sampleRate: 8000, endpointingMs: 900, keywords: ['Parley'] } as const
+  expect(Object.fromEntries(streamingV3Query('universal-streaming-english', options, { minSilenceMs: 300 }))).toEqual({
+    speech_model: 'universal-streaming-english',
+    sample_rate: '8000',
+    encoding: 'pcm_mulaw',
+    min_turn_silence: '300',
+    max_turn_silence: '900',
+    keyterms_prompt: '["Parley"]',
+  })
+})

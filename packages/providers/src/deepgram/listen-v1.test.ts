@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { listenV1, listenV1Query } from './listen-v1.ts'
+
+const read = (message: object) => listenV1.reader()(JSON.stringify(message))
+
+const result = (fields: object, best: object) => ({
+  type: 'Results',
+  start: 2,
+  duration: 1.5,
+  is_final: false,
+  speech_final: false,
+  channel: { alternatives: [best] },
+  ...fields,
+})
+
+describe("Deepgram's results", () => {
+  it('have words as they would be written, with their times', () => {
+    const word = { word: 'hello', punctuated_word: 'Hello,', start: 2.1, end: 2.4, confidence: 0.9 }
+    expect(read(result({ is_final: true }, { transcript: 'Hello,', words: [word] }))).toEqual([
+      {
+        type: 'words',
+        passage: 16_000,
+        words: [{ text: 'Hello,', start: 16_800, end: 19_200, confidence: 0.9 }],
+        from: 16_000,
+        until: 28_000,
+        final: true,
+        forced: null,
+        stopped: false,
+      },
+    ])
+  })
+
+  it('may have a transcript and no words, or words without times', () => {
+    expect(read(result({}, { transcript: 'hello there' }))).toMatchObject([
+      { words: [{ text: 'hello', start: null }, { text: 'there' }] },
+    ])
+    expect(read(result({}, { transcript: 'x', words: [{ word: 'x', start: -1, end: 'soon' }] }))).toMatchObject([
+      { words: [{ text: 'x', start: null, end: null }] },
+    ])
+  })
+
+  it('are the answer to a Finalize where they say so', () => {
+    expect(read(result({ is_final: true, from_finalize: true }, { transcript: '' }))).toMatchObject([
+      { final: true, forced: true, stopped: true },
+    ])
+  })
+
+  it('that make no sense mean nothing', () => {
+    for (const message of [{}, [], 7, { type: 'Results' }, result({ start: null }, {}), result({ channel: 3 }, {})])
+      expect(read(message as object)).toEqual([])
+    expect(listenV1.reader()('{')).toEqual([])
+  })
+
+  it('are cut to what anybody says', () => {
+    const words = Array.from({ length: 5000 }, () => ({ word: 'x'.repeat(5000), start: 1e300, end: 1e300 }))
+    const [news] = read(result({}, { transcript: '', words }))
+    expect(news).toMatchObject({ type: 'words' })
+    if (news?.type !== 'words') return
+    expect(news.words).toHaveLength(2000)
+    expect(news.words[0]!.text).toHaveLength(200)
+    expect(news.words[0]!.start).toBeLessThan(1e9)
+  })
+})
+
+describe('a query to Deepgram', () => {
+  it('asks for mu-law at 8 kHz, a language that the service knows, and terms in the way of the model', () => {
+    const options = { language: 'en-ZA', sampleRate: 8000, keywords: ['Parley'] } as const
+    const query = listenV1Query('nova-3', options)
+    expect(Object.fromEntries(query)).toMatchObject({
+      model: 'nova-3',
+      language: 'en',
+      encoding: 'mulaw',
+      sample_rate: '8000',
+      interim_results: 'true',
+      vad_events: 'true',
+      endpointing: '300',
+      keyterm: 'Parley',
+    })
+    expect(listenV1Query('nova-2-phonecall', { ...options, language: 'en-US' }).get('keywords')).toBe('Parley')
+    expect(listenV1Query('nova-3', { ...options, language: 'en-US' }).get('language')).toBe('en-US')
+    expect(listenV1Query('nova-3', { ...options, endpointingMs: 500 }).get('endpointing')).toBe('500')
+  })
+})

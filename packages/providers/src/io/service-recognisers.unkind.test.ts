@@ -1,0 +1,314 @@
+import {
+  FakeAssemblyAi,
+  type FakeAssemblyAiOptions,
+  FakeDeepgramFlux,
+  type FakeDeepgramFluxOptions,
+  FakeDeepgramListen,
+  type FakeRecogniser,
+} from '@parley/fakes'
+import { systemTime } from '@parley/kernel'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
+import { amplitudeHearing, amplitudeSpeech, mumble } from '../speech-to-text/testing/amplitude-speech.ts'
+import { listenTo, textOf } from '../speech-to-text/testing/listened-stream.ts'
+import { AssemblyAiRecogniser } from './assemblyai-recogniser.ts'
+import { DeepgramFluxRecogniser } from './deepgram-flux-recogniser.ts'
+import { DeepgramRecogniser } from './deepgram-recogniser.ts'
+import type { ServiceRecogniser, ServiceRecogniserOptions } from './service-recogniser.ts'
+
+const KEY = 'a-key-that-nobody-may-see'
+type FakeOptions = Partial<FakeDeepgramFluxOptions & FakeAssemblyAiOptions>
+interface Service {
+  readonly name: string
+  readonly fake: (
+    options: FakeOptions & { apiKey: string; hearing: typeof amplitudeHearing },
+  ) => Promise<FakeRecogniser>
+  readonly recogniser: (options: ServiceRecogniserOptions) => ServiceRecogniser
+}
+
+const NOVA: Service = {
+  name: 'Deepgram Nova',
+  fake: options => FakeDeepgramListen.open(options),
+  recogniser: options => new DeepgramRecogniser(options),
+}
+const FLUX: Service = {
+  name: 'Deepgram Flux',
+  fake: options => FakeDeepgramFlux.open(options),
+  recogniser: options => new DeepgramFluxRecogniser({ ...options, thresholds: { eagerEndOfTurn: 0.4 } }),
+}
+const ASSEMBLY: Service = {
+  name: 'AssemblyAI',
+  fake: options => FakeAssemblyAi.open(options),
+  recogniser: options => new AssemblyAiRecogniser(options),
+}
+
+async function stand(
+  service: Service,
+  fakeOptions: FakeOptions = {},
+  options: Partial<ServiceRecogniserOptions> & { stream?: Partial<SpeechStreamOptions> } = {},
+) {
+  const fake = await service.fake({ apiKey: KEY, hearing: amplitudeHearing, ...fakeOptions })
+  const recogniser = service.recogniser({ apiKey: KEY, baseUrl: fake.url, time: systemTime, ...options })
+  onTestFinished(async () => {
+    await recogniser.close()
+    await fake.close()
+  })
+  const line = listenTo(recogniser.open({ language: 'en', sampleRate: 8000, ...options.stream }))
+  return { fake, line }
+}
+
+const startsOf = (line: ReturnType<typeof listenTo>) =>
+  line.events.flatMap(event => (event.type === 'final' ? event.words.map(word => word.startSample) : []))
+
+describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
+  it('hears what was said before the connection stood, faster than real time', async () => {
+    const { line } = await stand(service, { delays: { connectMs: 100 } })
+    line.write(amplitudeSpeech('one two three four five six seven eight nine'))
+    line.stream.finalize()
+    expect(await line.said()).toBe('one two three four five six seven eight nine')
+    const from = 1_000_000
+    expect(startsOf(line)).toEqual(Array.from({ length: 9 }, (_, i) => from + 2000 * i))
+  })
+
+  it('answers every finalize, also when several are asked before it listens', async () => {
+    const { line } = await stand(service, { delays: { connectMs: 50 } })
+    line.write(amplitudeSpeech('seven three'))
+    line.stream.finalize()
+    line.write(amplitudeSpeech('five'))
+    line.silence(50)
+    line.stream.finalize()
+    expect(await line.said(2)).toBe('seven three five')
+    expect(line.events.filter(event => event.type === 'final' && event.fromFinalize)).toHaveLength(2)
+  })
+
+  it('takes words back that it had told, and places late finals where they were said', async () => {
+    const { line } = await stand(service, { revises: true, delays: { finalMs: 60 } })
+    line.write(amplitudeSpeech('seven three'))
+    line.silence(200)
+    line.stream.finalize()
+    expect(await line.said(1)).toBe('seven three')
+    line.write(amplitudeSpeech('five'))
+    line.silence(50)
+    line.stream.finalize()
+    expect(await line.said(2)).toBe('seven three five')
+    const partials = line.events.flatMap(event => (event.type === 'partial' ? [event.text] : []))
+    expect(partials.some(text => text.includes('sev') && !text.includes('seven'))).toBe(true)
+    expect(startsOf(line)).toEqual([1_000_000, 1_002_000, 1_005_600])
+  })
+
+  it('goes on over a lost connection: every word once, where it was said', async () => {
+    const { fake, line } = await stand(service)
+    line.write(amplitudeSpeech('one two'))
+    line.silence(1500)
+    await line.event('final')
+    line.write(amplitudeSpeech('three four'))
+    line.silence(60)
+    await line.until(events => events.some(event => event.type === 'partial' && /four/.test(event.text)))
+    fake.breakOff()
+    line.write(amplitudeSpeech('five'))
+    const { error } = await line.event('error')
+    expect(error).toMatchObject({ code: 'recogniser_unreachable', retryable: true })
+    line.write(amplitudeSpeech('six'))
+    line.silence(100)
+    line.stream.finalize()
+    expect(await line.said()).toBe('one two three four five six')
+    expect(fake.counts).toEqual({ accepted: 2, refused: 0 })
+    const from = 1_000_000
+    const second = from + 4000 + 12_000
+    const third = second + 4000 + 480
+    expect(startsOf(line)).toEqual([from, from + 2000, second, second + 2000, third, third + 2000])
+  })
+
+  it('is dead after a second loss', async () => {
+    const { fake, line } = await stand(service)
+    line.write(amplitudeSpeech('one two'))
+    line.silence(60)
+    await line.event('partial')
+    fake.breakOff()
+    await line.event('error')
+    line.write(amplitudeSpeech('three'))
+    line.silence(60)
+    await line.until(events => events.some(event => event.type === 'partial' && /three/.test(event.text)))
+    fake.breakOff()
+    const { error } = await line.event('error', 2)
+    expect(error.retryable).toBe(false)
+    expect(textOf(line.events)).toBe('one two three')
+    const heard = line.events.length
+    line.write(amplitudeSpeech('four'))
+    line.stream.finalize()
+    expect(line.events.length).toBe(heard)
+    expect(fake.counts.accepted).toBe(2)
+  })
+
+  it('is dead at once when its key is refused, and does not tell the key', async () => {
+    const { fake, line } = await stand(service, { apiKey: 'another' })
+    line.write(amplitudeSpeech('one'))
+    const { error } = await line.event('error')
+    expect(error).toMatchObject({ code: 'recogniser_refused', retryable: false })
+    expect(`${error.message} ${error.stack}`).not.toContain(KEY)
+    expect(fake.counts.accepted + fake.counts.refused).toBe(1)
+  })
+
+  it('asks a busy service again when it may, and not when that is too late', async () => {
+    const { fake, line } = await stand(service, { unkindness: [{ type: 'refuse', status: 429, retryAfterS: 0 }] })
+    line.write(amplitudeSpeech('eight'))
+    line.silence(60)
+    line.stream.finalize()
+    expect(await line.said()).toBe('eight')
+    expect(await line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: true } })
+    expect(fake.counts).toEqual({ accepted: 1, refused: 1 })
+    const other = await stand(service, { unkindness: [{ type: 'refuse', status: 429, retryAfterS: 60 }] })
+    expect(await other.line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
+  })
+
+  it('survives an error of the service, and nonsense', async () => {
+    const { fake, line } = await stand(service, { unkindness: [{ type: 'error', afterMs: 5 }, { type: 'garble' }] })
+    line.write(amplitudeSpeech('one two'))
+    line.silence(60)
+    const { error } = await line.event('error')
+    expect(error).toMatchObject({ code: 'recogniser_failed', retryable: true })
+    line.write(amplitudeSpeech('three'))
+    line.silence(60)
+    line.stream.finalize()
+    expect(await line.said()).toBe('one two three')
+    expect(fake.counts.accepted).toBe(2)
+  })
+
+  it('answers finalize with what is known when the service stalls', async () => {
+    const { line } = await stand(service, { unkindness: [{ type: 'stall', afterMs: 150 }] }, { finalizeMs: 400 })
+    line.write(amplitudeSpeech('one two'))
+    line.silence(60)
+    await line.until(events => events.some(event => event.type === 'partial' && /two/.test(event.text)))
+    await new Promise(resolve => setTimeout(resolve, 200))
+    line.stream.finalize()
+    expect(await line.said()).toBe('one two')
+    expect(line.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true, text: 'one two' })
+  })
+
+  it('says goodbye when it is closed', async () => {
+    const { fake, line } = await stand(service)
+    line.write(amplitudeSpeech('one'))
+    line.silence(100)
+    await line.event('partial')
+    line.stream.close()
+    while (fake.standing > 0) await new Promise(resolve => setTimeout(resolve, 5))
+    expect(fake.log.messages.at(-1)).toMatch(/CloseStream|Terminate/)
+  })
+
+  it('tells the words to expect', async () => {
+    const keywords = ['Parley', 'Ångström', 'x'.repeat(400)]
+    const { fake, line } = await stand(service, {}, { stream: { keywords } })
+    line.write(amplitudeSpeech('one'))
+    line.silence(60)
+    await line.event('partial')
+    const [query] = fake.log.queries
+    const terms = query!.has('keyterms_prompt') ? JSON.parse(query!.get('keyterms_prompt')!) : query!.getAll('keyterm')
+    expect(terms).toEqual(['Parley', 'Ångström'])
+  })
+})
+
+describe('speech without words', () => {
+  it.each([
+    { ...NOVA, options: {} },
+    { ...FLUX, options: {} },
+    { ...ASSEMBLY, options: { speechStarted: true } },
+  ])('is told by $name', async ({ options, ...service }) => {
+    const { line } = await stand(service, options)
+    line.silence(200)
+    line.write(mumble(8000))
+    line.silence(1500)
+    const { startSample, endSample } = await line.event('unintelligible')
+    expect(line.events[0]).toEqual({ type: 'speech-started', atSample: startSample })
+    expect(Math.abs(startSample - 1_001_600)).toBeLessThan(4200)
+    expect(endSample).toBeGreaterThan(1_009_000)
+    expect(textOf(line.events)).toBe('')
+  })
+})
+
+describe('ends of turns', () => {
+  it('are told by Flux: early, taken back, and for sure', async () => {
+    const { line } = await stand(FLUX)
+    line.write(amplitudeSpeech('one two'))
+    line.silence(300)
+    line.write(amplitudeSpeech('three'))
+    line.silence(1000)
+    await line.until(events => events.some(event => event.type === 'end-of-turn' && !event.eager))
+    const turns = line.events.filter(({ type }) => type !== 'partial')
+    expect(turns.map(event => (event.type === 'end-of-turn' && event.eager ? 'eager' : event.type))).toEqual([
+      'speech-started',
+      'eager',
+      'turn-resumed',
+      'eager',
+      'final',
+      'end-of-turn',
+    ])
+    expect(turns[1]).toMatchObject({ atSample: 1_003_600, confidence: 0.55 })
+    expect(turns[5]).toMatchObject({ atSample: 1_008_000, confidence: 0.85 })
+  })
+
+  it('are told by AssemblyAI, once, also when the turn comes again formatted', async () => {
+    const { line } = await stand(ASSEMBLY, { formats: true })
+    line.write(amplitudeSpeech('one two'))
+    line.silence(500)
+    line.write(amplitudeSpeech('three'))
+    line.silence(500)
+    await line.event('end-of-turn', 2)
+    expect(textOf(line.events)).toBe('one two three')
+    expect(line.events.filter(({ type }) => type === 'end-of-turn')).toHaveLength(2)
+  })
+
+  it('are not told where they were forced', async () => {
+    for (const service of [FLUX, ASSEMBLY]) {
+      const { line } = await stand(service)
+      line.write(amplitudeSpeech('one two'))
+      line.silence(60)
+      line.stream.finalize()
+      await line.said()
+      expect(line.events.some(event => event.type === 'end-of-turn')).toBe(false)
+    }
+  })
+
+  it('do without times of words and without triggers, as Flux told them at first', async () => {
+    const { line } = await stand(FLUX, { wordTimes: false, triggers: false })
+    line.write(amplitudeSpeech('one two three four'))
+    line.silence(100)
+    line.stream.finalize()
+    line.silence(700)
+    expect(await line.said()).toBe('one two three four')
+    for (const start of startsOf(line)) {
+      expect(start).toBeGreaterThanOrEqual(1_000_000)
+      expect(start).toBeLessThan(1_009_000)
+    }
+  })
+})
+
+describe('hold and silence', () => {
+  it('never close a stream of Flux, which knows no keep-alive', async () => {
+    const { fake, line } = await stand(FLUX, { idleCloseMs: 700 })
+    line.write(amplitudeSpeech('one'))
+    line.silence(60)
+    // No audio comes, and still the turn ends.
+    await line.event('end-of-turn')
+    line.position += 40_000
+    line.write(amplitudeSpeech('two'))
+    line.silence(60)
+    line.stream.finalize()
+    expect(await line.said()).toBe('one two')
+    expect(startsOf(line)).toEqual([1_000_000, 1_042_480])
+    expect(fake.counts.accepted).toBe(1)
+  })
+
+  it('are within what AssemblyAI takes: no message is too short or too long', async () => {
+    const { fake, line } = await stand(ASSEMBLY)
+    for (const word of ['one', 'two', 'three']) {
+      line.write(amplitudeSpeech(word).subarray(0, 1650))
+      line.position += 160_000
+    }
+    line.silence(10)
+    line.stream.finalize()
+    expect(await line.said()).toBe('one two three')
+    expect(fake.log.shortest).toBeGreaterThanOrEqual(400)
+    expect(fake.log.longest).toBeLessThanOrEqual(8000)
+    expect(fake.log.closes).toEqual([])
+  })
+})

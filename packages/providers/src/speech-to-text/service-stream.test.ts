@@ -1,0 +1,273 @@
+import { ParleyError, VirtualTime } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import type { ConnectionListener } from './service-link.ts'
+import type { ServiceNews, ServiceProtocol } from './service-protocol.ts'
+import { ServiceStream } from './service-stream.ts'
+import type { SpeechEvent } from './speech-to-text.ts'
+
+const CLOCK = 8_000_000
+
+const PROTOCOL: ServiceProtocol = {
+  name: 'A service',
+  chunk: 160,
+  chunkIsRule: false,
+  mostChunk: 4000,
+  greets: true,
+  idle: { afterMs: 4000, say: 'keep' },
+  muteAfterMs: null,
+  finalize: 'finalize',
+  goodbye: 'goodbye',
+  // The scripted service speaks in news.
+  reader: () => message => [JSON.parse(message) as ServiceNews],
+}
+
+/** A stream in virtual time, and what its service sees of it; the test is the service. */
+function stand(protocol: Partial<ServiceProtocol> = {}) {
+  const time = new VirtualTime()
+  const connections: { readonly sent: (string | number)[]; readonly listener: ConnectionListener; closed: boolean }[] =
+    []
+  const events: SpeechEvent[] = []
+  const stream = new ServiceStream({
+    protocol: { ...PROTOCOL, ...protocol },
+    time,
+    connect: listener => {
+      const connection = { sent: [] as (string | number)[], listener, closed: false }
+      connections.push(connection)
+      return {
+        send: data => connection.sent.push(typeof data === 'string' ? data : data.length),
+        close: () => {
+          connection.closed = true
+        },
+      }
+    },
+    onClose: () => {},
+  })
+  stream.onEvent(event => events.push(event))
+  let position = CLOCK
+  const last = () => connections.at(-1)!
+  return {
+    time,
+    stream,
+    events,
+    connections,
+    tell: (news: ServiceNews) => last().listener.onText(JSON.stringify(news)),
+    lose: (retryable = true, code = 'recogniser_unreachable') =>
+      last().listener.onEnd(new ParleyError(code, 'gone', { retryable })),
+    /** Audio in real time. */
+    talk(ms: number) {
+      for (let passed = 0; passed < ms; passed += 20) {
+        stream.write(new Int16Array(160), position)
+        position += 160
+        time.advance(20)
+      }
+    },
+    audioOf: (index: number) =>
+      connections[index]!.sent.reduce<number>((sum, one) => sum + (typeof one === 'number' ? one : 0), 0),
+    types: () => events.map(({ type }) => type),
+  }
+}
+
+/** Words at these samples of the service's stream, each 100 ms. */
+function words(texts: string, starts: readonly number[], final = false, passage = 0): ServiceNews {
+  const list = texts.split(' ').filter(text => text !== '')
+  return {
+    type: 'words',
+    passage,
+    words: list.map((text, i) => ({ text, start: starts[i]!, end: starts[i]! + 800 })),
+    from: 0,
+    until: null,
+    final,
+    forced: null,
+    stopped: final,
+  }
+}
+
+describe('finalize', () => {
+  it('is answered after 1500 ms with what is known, and what comes late is not said twice', () => {
+    const { tell, talk, stream, time, events } = stand()
+    tell({ type: 'ready' })
+    talk(1000)
+    tell(words('one two', [100, 2000]))
+    stream.finalize()
+    time.advance(1499)
+    expect(events.some(({ type }) => type === 'final')).toBe(false)
+    time.advance(1)
+    expect(events.at(-1)).toMatchObject({ type: 'final', text: 'one two', fromFinalize: true })
+    tell(words('one two three', [100, 2000, 4000], true))
+    expect(events.at(-1)).toMatchObject({ type: 'final', text: 'three', fromFinalize: false })
+  })
+
+  it('is answered after 700 ms when nobody speaks: services need not answer then', () => {
+    const { tell, talk, stream, time, events } = stand()
+    tell({ type: 'ready' })
+    talk(3000)
+    stream.finalize()
+    time.advance(700)
+    expect(events).toEqual([{ type: 'final', text: '', words: [], fromFinalize: true }])
+  })
+
+  it('waits for words that are told late, also when nobody seemed to speak', () => {
+    const { tell, talk, stream, time, events } = stand()
+    tell({ type: 'ready' })
+    talk(3000)
+    stream.finalize()
+    time.advance(600)
+    tell(words('yes', [22_000]))
+    time.advance(600)
+    tell(words('yes', [22_000], true))
+    expect(events.at(-1)).toMatchObject({ type: 'final', text: 'yes', fromFinalize: true })
+    time.advance(5000)
+    expect(events.filter(({ type }) => type === 'final')).toHaveLength(1)
+  })
+
+  it('is not answered by what became final before it was asked', () => {
+    const { tell, talk, stream, events } = stand()
+    tell({ type: 'ready' })
+    talk(2000)
+    stream.finalize()
+    tell({ ...words('one', [100], true), until: 8000 } as ServiceNews)
+    expect(events.at(-1)).toMatchObject({ text: 'one', fromFinalize: false })
+    tell({ ...words('two', [9000], true, 1), until: 16_000, forced: true } as ServiceNews)
+    expect(events.at(-1)).toMatchObject({ text: 'two', fromFinalize: true })
+  })
+
+  it('is answered while there is no connection, too', () => {
+    const { talk, stream, time, events } = stand()
+    talk(100)
+    stream.finalize()
+    time.advance(1500)
+    expect(events).toEqual([{ type: 'final', text: '', words: [], fromFinalize: true }])
+  })
+
+  it('is answered when the stream dies', () => {
+    const { tell, talk, stream, types, lose, events } = stand()
+    tell({ type: 'ready' })
+    talk(500)
+    tell(words('one', [100]))
+    stream.finalize()
+    stream.finalize()
+    lose(false, 'recogniser_refused')
+    expect(types().slice(-3)).toEqual(['final', 'final', 'error'])
+    expect(events.at(-3)).toMatchObject({ text: 'one', fromFinalize: true })
+  })
+})
+
+describe('a connection', () => {
+  it('is kept alive while there is no audio, and only then', () => {
+    const { tell, talk, time, connections } = stand()
+    tell({ type: 'ready' })
+    talk(10_000)
+    expect(connections[0]!.sent).not.toContain('keep')
+    time.advance(60_000)
+    expect(connections[0]!.sent.filter(one => one === 'keep').length).toBeGreaterThanOrEqual(14)
+  })
+
+  it('that does not greet within 5 s is given up, and the next one gets all that was said', () => {
+    const { tell, talk, audioOf, connections, types } = stand()
+    talk(5100)
+    expect(types()).toEqual(['error'])
+    expect(connections[0]!.closed).toBe(true)
+    tell({ type: 'ready' })
+    expect(audioOf(1)).toBe(5100 * 8)
+  })
+
+  it('that loses the thread of what somebody says is given up; silence is no such thing', () => {
+    const { tell, talk, types } = stand()
+    tell({ type: 'ready' })
+    talk(60_000)
+    expect(types()).toEqual([])
+    tell({ type: 'speech-started', at: 479_000 })
+    talk(4900)
+    expect(types()).toEqual(['speech-started'])
+    talk(200)
+    expect(types()).toEqual(['speech-started', 'error'])
+  })
+
+  it('that is mute is given up where the service tells of silence as well', () => {
+    const { listener } = { listener: stand({ greets: false, muteAfterMs: 10_000 }) }
+    listener.connections[0]!.listener.onOpen()
+    listener.talk(9900)
+    expect(listener.types()).toEqual([])
+    listener.talk(200)
+    expect(listener.types()).toEqual(['error'])
+  })
+})
+
+describe('a lost connection', () => {
+  it('is replaced as often as it is lost, if that is half a minute apart', () => {
+    const { tell, talk, lose, events, connections } = stand()
+    for (let i = 0; i < 5; i++) {
+      tell({ type: 'ready' })
+      talk(31_000)
+      lose()
+      talk(20)
+    }
+    expect(connections).toHaveLength(6)
+    tell({ type: 'ready' })
+    talk(100)
+    lose()
+    expect(connections).toHaveLength(6)
+    expect(events.map(event => event.type === 'error' && event.error.retryable)).toEqual([
+      ...Array<boolean>(5).fill(true),
+      false,
+    ])
+  })
+
+  it('gives the next one what has not become words: ten seconds while somebody speaks, three of silence', () => {
+    const speaking = stand()
+    speaking.tell({ type: 'ready' })
+    speaking.talk(20_000)
+    speaking.tell(words('one', [20 * 8000 - 2000]))
+    speaking.lose()
+    speaking.time.advance(0)
+    speaking.tell({ type: 'ready' })
+    expect(speaking.audioOf(1)).toBe(80_000)
+    const silent = stand()
+    silent.tell({ type: 'ready' })
+    silent.talk(20_000)
+    silent.lose()
+    silent.time.advance(0)
+    silent.tell({ type: 'ready' })
+    expect(silent.audioOf(1)).toBe(24_000)
+  })
+
+  it('does not take words with it whose audio is no longer kept', () => {
+    const { tell, talk, lose, events } = stand()
+    tell({ type: 'ready' })
+    talk(15_000)
+    tell(words('long ago and now', [1000, 3000, 60_000, 110_000]))
+    lose()
+    expect(events.slice(-2)).toMatchObject([{ type: 'final', text: 'long ago' }, { type: 'error' }])
+  })
+
+  it('says no word twice when it hears it again, nor ends a turn that had ended', () => {
+    const { tell, talk, lose, events, time } = stand()
+    tell({ type: 'ready' })
+    talk(2000)
+    tell({ ...words('one two', [1000, 3000], true), until: null } as ServiceNews)
+    tell(words('three', [9000], false, 1))
+    lose()
+    time.advance(0)
+    tell({ type: 'ready' })
+    const before = events.length
+    // The new stream begins where "two" ended, 3800 samples into the old one.
+    tell(words('two', [-700], true))
+    tell({ type: 'end-of-turn', confidence: 1, eager: false })
+    expect(events).toHaveLength(before)
+    tell(words('three', [9000 - 3800], true, 1))
+    expect(events.at(-1)).toMatchObject({ text: 'three', words: [{ startSample: CLOCK + 9000 }] })
+  })
+
+  it('waits as long as a busy service asks, and goes on to be told nothing once it is closed', () => {
+    const { stream, time, connections, lose, types } = stand()
+    lose(true, 'recogniser_busy')
+    time.advance(499)
+    expect(connections).toHaveLength(1)
+    time.advance(1)
+    expect(connections).toHaveLength(2)
+    stream.close()
+    lose()
+    expect(types()).toEqual(['error'])
+    expect(connections).toHaveLength(2)
+  })
+})

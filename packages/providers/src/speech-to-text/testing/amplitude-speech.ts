@@ -1,0 +1,72 @@
+import type { FakeHearing, FakeWord, OpenHearing } from '@parley/fakes'
+
+const WORD = 1600
+const PAUSE = 400
+const STEP = 2400
+const BLOCK = 160
+
+/** Words that `amplitudeHearing` understands, in order of their loudness. */
+export const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'] as const
+
+/**
+ * Speech that costs nothing to make and to hear, for tests: each word 200 ms of a square wave whose amplitude is the word, and
+ * 50 ms of pause. Not for telephone lines.
+ */
+export function amplitudeSpeech(text: string): Int16Array {
+  const words = text.split(' ')
+  const audio = new Int16Array(words.length * (WORD + PAUSE))
+  for (const [i, word] of words.entries()) {
+    const amplitude = STEP * (1 + WORDS.indexOf(word as (typeof WORDS)[number]))
+    const from = i * (WORD + PAUSE)
+    for (let k = 0; k < WORD; k++) audio[from + k] = (k & 8) === 0 ? amplitude : -amplitude
+  }
+  return audio
+}
+
+/** Loud, and no word. */
+export function mumble(samples: number): Int16Array {
+  return Int16Array.from({ length: samples }, (_, k) => (k & 8 ? -600 : 600))
+}
+
+export const amplitudeHearing: OpenHearing = () => new AmplitudeHearing()
+
+class AmplitudeHearing implements FakeHearing {
+  #listener: (word: FakeWord) => void = () => {}
+  #position = 0
+  #from = 0
+  #sum = 0
+  #loud = 0
+
+  write(audio: Int16Array): void {
+    for (let at = 0; at < audio.length; at += BLOCK) this.#hear(audio.subarray(at, at + BLOCK))
+  }
+
+  onWord(listener: (word: FakeWord) => void): void {
+    this.#listener = listener
+  }
+
+  close(): void {
+    this.#listener = () => {}
+  }
+
+  #hear(block: Int16Array): void {
+    for (const sample of block) {
+      const level = Math.abs(sample)
+      if (level < STEP / 2) this.#endWord()
+      else {
+        if (this.#loud === 0) this.#from = this.#position
+        this.#loud++
+        this.#sum += level
+      }
+      this.#position++
+    }
+  }
+
+  #endWord(): void {
+    const text = WORDS[Math.round(this.#sum / this.#loud / STEP) - 1]
+    // Half a word is none.
+    const isWord = this.#loud >= WORD * 0.6
+    this.#loud = this.#sum = 0
+    if (isWord && text !== undefined) this.#listener({ text, startSample: this.#from, endSample: this.#position })
+  }
+}

@@ -29,6 +29,13 @@ const egressAllow = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+const key = z
+  .string()
+  .min(1)
+  .regex(/^[\x21-\x7e]+$/, 'has characters that no key has')
+
+const webSocket = z.url({ protocol: /^wss?$/ })
+
 const commaList = z.string().transform(text =>
   text
     .split(',')
@@ -62,9 +69,17 @@ const variables = z.object({
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
   PARLEY_PACKET_IO: z.enum(['native', 'portable']).optional(),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
-  OPENAI_API_KEY: z.string().min(1).optional(),
-  OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).default('https://api.openai.com/v1'),
+  OPENAI_API_KEY: key.optional(),
+  OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   OPENAI_MODELS: commaList.prefault('gpt-4.1-mini'),
+  DEEPGRAM_API_KEY: key.optional(),
+  DEEPGRAM_BASE_URL: webSocket.optional(),
+  ASSEMBLYAI_API_KEY: key.optional(),
+  ASSEMBLYAI_BASE_URL: webSocket.optional(),
+  ELEVENLABS_API_KEY: key.optional(),
+  ELEVENLABS_BASE_URL: webSocket.optional(),
+  CARTESIA_API_KEY: key.optional(),
+  CARTESIA_BASE_URL: webSocket.optional(),
   PARLEY_TLS_CERT: z.string().optional(),
   PARLEY_TLS_KEY: z.string().optional(),
   PARLEY_TLS_CA: z.string().optional(),
@@ -92,16 +107,21 @@ export interface Settings {
   readonly packetIo: 'native' | 'portable' | undefined
   /** Private addresses that agents' HTTP actions may reach all the same. */
   readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
-  /** Null without a key. */
-  readonly openAi: OpenAiSettings | null
+  /** Those with a key. */
+  readonly services: Readonly<Partial<Record<Vendor, ServiceAccess>>>
   /** Paths of PEM files; null: a local authority under `home` signs. */
   readonly tlsFiles: { readonly cert: string; readonly key: string; readonly ca: string | null } | null
 }
 
-export interface OpenAiSettings {
+/** Services of others that a key opens. */
+export type Vendor = 'openai' | 'deepgram' | 'assemblyai' | 'elevenlabs' | 'cartesia'
+
+export interface ServiceAccess {
   readonly key: string
-  readonly baseUrl: string
-  /** Models that agents may name. */
+  /** Where the service is instead of at the vendor's: HTTP, WebSocket; null: the vendor's. */
+  readonly url: string | null
+  readonly webSocketUrl: string | null
+  /** Models that agents may name; empty: any. */
   readonly models: readonly string[]
 }
 
@@ -140,10 +160,23 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     rtpPorts: values.PARLEY_RTP_PORTS,
     packetIo: values.PARLEY_PACKET_IO,
     egressAllow: values.PARLEY_EGRESS_ALLOW,
-    openAi:
-      values.OPENAI_API_KEY === undefined
-        ? null
-        : { key: values.OPENAI_API_KEY, baseUrl: values.OPENAI_BASE_URL, models: values.OPENAI_MODELS },
+    services: servicesOf(values),
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
+  }
+}
+
+function servicesOf(values: z.output<typeof variables>): Settings['services'] {
+  const access = (key: string, url: string | undefined, models: readonly string[] = []): ServiceAccess => {
+    const isSocket = url?.startsWith('ws') === true
+    return { key, url: isSocket ? null : (url ?? null), webSocketUrl: isSocket ? url! : null, models }
+  }
+  const { OPENAI_API_KEY: openai, DEEPGRAM_API_KEY: deepgram, ASSEMBLYAI_API_KEY: assemblyai } = values
+  const { ELEVENLABS_API_KEY: elevenlabs, CARTESIA_API_KEY: cartesia } = values
+  return {
+    ...(openai && { openai: access(openai, values.OPENAI_BASE_URL, values.OPENAI_MODELS) }),
+    ...(deepgram && { deepgram: access(deepgram, values.DEEPGRAM_BASE_URL) }),
+    ...(assemblyai && { assemblyai: access(assemblyai, values.ASSEMBLYAI_BASE_URL) }),
+    ...(elevenlabs && { elevenlabs: access(elevenlabs, values.ELEVENLABS_BASE_URL) }),
+    ...(cartesia && { cartesia: access(cartesia, values.CARTESIA_BASE_URL) }),
   }
 }

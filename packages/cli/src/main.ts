@@ -1,5 +1,7 @@
 import { call } from './commands/call.ts'
 import { demo } from './commands/demo.ts'
+import { fakes } from './commands/fakes.ts'
+import { providers } from './commands/providers.ts'
 import { serve } from './commands/serve.ts'
 import { sip } from './commands/sip.ts'
 import { version } from './commands/version.ts'
@@ -8,9 +10,11 @@ import { UsageError } from './usage.ts'
 const USAGE = `parley: conversational agents on real phone calls
 
   parley serve                      the engine: answers SIP calls over TLS and SRTP (npm start)
-  parley call URI [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N]
+  parley call URI [--say TEXT]… [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N]
                                     calls a SIP URI with a virtual phone
   parley demo [--json]              one complete call over real sockets (npm run demo)
+  parley providers check            one real request to each service that has a key
+  parley fakes                      local stand-ins of those services, for work without keys
   parley sip decode FILE            what a user agent makes of a SIP message
   parley --version | --help
 
@@ -21,6 +25,8 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   serve,
   call,
   demo,
+  fakes,
+  providers,
   sip,
   '--version': version,
 }

@@ -3,17 +3,8 @@ import { OutboundHttp } from '@parley/egress'
 import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import type { Instruction, ModelRef, Plan, Providers } from '@parley/flow'
 import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
-import {
-  type LanguageModel,
-  LocalEspeak,
-  LocalFlite,
-  OpenAiChat,
-  RulesModel,
-  type SpeechToText,
-  type TextToSpeech,
-  TonesRecogniser,
-  TonesVoice,
-} from '@parley/providers'
+import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
+import { type Catalogue, catalogueOf, type Offer } from './catalogue.ts'
 import type { Settings } from './environment.ts'
 
 export interface ServicesOptions {
@@ -23,33 +14,78 @@ export interface ServicesOptions {
   readonly egressAllow?: Settings['egressAllow']
 }
 
-/** The services that agents of this process talk with: one of each, shared by all calls. */
+type Kind = keyof Catalogue
+
+/** The services that agents of this process talk with: each opened once, when it is first wanted, and shared by all calls. */
 export class Services {
-  readonly #settings: Settings
   readonly #options: ServicesOptions
-  readonly #voices: readonly TextToSpeech[] = [new TonesVoice(), new LocalFlite(), new LocalEspeak()]
-  readonly #recognisers: readonly SpeechToText[] = [new TonesRecogniser()]
-  readonly #rules = new RulesModel()
-  readonly #chats = new Map<string, OpenAiChat>()
+  readonly #catalogue: Catalogue
+  readonly #opened = new Map<string, SpeechToText | TextToSpeech | LanguageModel>()
   readonly #egress: OutboundHttp
 
   constructor(settings: Settings, options: ServicesOptions = {}) {
-    this.#settings = settings
     this.#options = options
+    this.#catalogue = catalogueOf(settings.services)
     this.#egress = new OutboundHttp({
       allow: [...settings.egressAllow, ...(options.egressAllow ?? [])],
       time: systemTime,
     })
   }
 
-  /** The voice of that id. Throws `ParleyError` "voice_not_found". */
+  /** The voice `vendor/model`. Throws `ParleyError` "voice_not_found", "voice_not_ready" (no key). */
   voice(id: string): TextToSpeech {
-    return found(this.#voices, id, 'voice_not_found', 'providers.tts')
+    return this.#open('tts', id, 'voice')
   }
 
-  /** The recogniser of that id. Throws `ParleyError` "recogniser_not_found". */
+  /** The recogniser `vendor/model`. Throws `ParleyError` "recogniser_not_found", "recogniser_not_ready". */
   recogniser(id: string): SpeechToText {
-    return found(this.#recognisers, id, 'recogniser_not_found', 'providers.stt')
+    return this.#open('stt', id, 'recogniser')
+  }
+
+  /** The model `vendor/model`. Throws `ParleyError` "model_not_found", "model_not_ready". */
+  model(id: string): LanguageModel {
+    return this.#open('llm', id, 'model')
+  }
+
+  /** Ids of what is ready for `language` (BCP 47), services with a key first: the first is what a new agent gets. */
+  async ready(kind: Kind, language: string): Promise<string[]> {
+    const ids: string[] = []
+    for (const { vendor, models, open } of this.#catalogue[kind]) {
+      for (const model of open === null ? [] : models) {
+        const id = `${vendor}/${model}`
+        if (
+          await isReady(
+            this.#service(kind, id, () => open!(model)),
+            language,
+          )
+        )
+          ids.push(id)
+      }
+    }
+    return ids
+  }
+
+  #open<Of extends Kind>(kind: Of, id: string, name: string): ServiceOf<Of> {
+    const [vendor, ...rest] = id.split('/')
+    const model = rest.join('/')
+    const offers = this.#catalogue[kind].filter(offer => offer.vendor === vendor)
+    const offer = offers.find(({ models }) => models.includes(model)) ?? offers.find(isOpenToAnyModel)
+    if (offer === undefined) {
+      const known = this.#catalogue[kind].flatMap(({ vendor, models }) => models.map(one => `${vendor}/${one}`))
+      throw new ParleyError(`${name}_not_found`, `there is no ${name} "${id}"; there are ${known.join(', ')}`)
+    }
+    if (offer.open === null)
+      throw new ParleyError(`${name}_not_ready`, `the ${name} "${id}" needs ${vendor!.toUpperCase()}_API_KEY`)
+    return this.#service(kind, id, () => offer.open!(model)) as ServiceOf<Of>
+  }
+
+  #service(kind: Kind, id: string, open: () => SpeechToText | TextToSpeech | LanguageModel) {
+    const key = `${kind} ${id}`
+    const opened = this.#opened.get(key)
+    if (opened !== undefined) return opened
+    const service = open()
+    this.#opened.set(key, service)
+    return service
   }
 
   /**
@@ -64,7 +100,7 @@ export class Services {
     const { voiceId } = plan.settings
     const voice = this.voice(idOf(tts))
     const recogniser = this.recogniser(idOf(stt))
-    const own = this.#model(llm.model)
+    const own = this.model(modelIdOf(llm.model))
     for (const [field, service] of [['tts', voice] as const, ['stt', recogniser] as const, ['llm', own] as const]) {
       const why = await service.readiness()
       if (why !== null) throw new ParleyError(`${field}_not_ready`, `providers.${field} is not ready: ${why}`)
@@ -83,7 +119,7 @@ export class Services {
       voiceId: voiceId ?? tts.voiceId ?? null,
       fallbackVoices: await this.#fallbackVoices(plan),
       ...(await this.#lastResort(languageOf({ plan, voice }))),
-      model: ref => (ref === null ? own : this.#model(ref.model)),
+      model: ref => (ref === null ? own : this.model(modelIdOf(ref.model))),
       ledger: () => new MemoryLedger({ random: systemRandom, wallClock: Date.now }),
       actions: ledger =>
         new HttpActions({
@@ -100,8 +136,7 @@ export class Services {
   }
 
   async close(): Promise<void> {
-    const all = [...this.#voices, ...this.#recognisers, this.#rules, ...this.#chats.values(), this.#egress]
-    await Promise.all(all.map(service => service.close()))
+    await Promise.all([...this.#opened.values(), this.#egress].map(service => service.close()))
   }
 
   /** `provider/model`, or `provider/model:voice`; one that is not ready is left out: it could not take over. */
@@ -125,21 +160,22 @@ export class Services {
     }
     return {}
   }
+}
 
-  #model({ provider, model_id: id }: ModelRef['model']): LanguageModel {
-    if (provider === 'parley' && id === this.#rules.identity.model) return this.#rules
-    const { openAi } = this.#settings
-    if (provider !== 'openai' || openAi === null || !openAi.models.includes(id))
-      throw new ParleyError(
-        'model_not_ready',
-        `the model ${provider}/${id} is not available: built in is parley/rules-1; OPENAI_API_KEY and OPENAI_MODELS add openai/…`,
-      )
-    const known = this.#chats.get(id)
-    if (known !== undefined) return known
-    const chat = new OpenAiChat({ baseUrl: openAi.baseUrl, apiKey: openAi.key, model: id, time: systemTime })
-    this.#chats.set(id, chat)
-    return chat
-  }
+type ServiceOf<Of extends Kind> = Of extends 'stt' ? SpeechToText : Of extends 'tts' ? TextToSpeech : LanguageModel
+
+/** A vendor's newest models may be named before this list knows them; what is built in is what it is. */
+function isOpenToAnyModel({ vendor }: Offer<unknown>): boolean {
+  return !['local', 'simulated', 'parley', 'openai'].includes(vendor)
+}
+
+async function isReady(service: SpeechToText | TextToSpeech | LanguageModel, language: string): Promise<boolean> {
+  const speaks = !('languages' in service) || service.languages.includes(language.split('-')[0]!.toLowerCase())
+  return speaks && (await service.readiness(language)) === null
+}
+
+function modelIdOf({ provider, model_id: id }: ModelRef['model']): string {
+  return `${provider}/${id}`
 }
 
 /** What the agent says word for word, as far as it is known beforehand. */
@@ -153,15 +189,4 @@ function fixedTexts({ flow }: Plan): string[] {
 
 function idOf({ provider, model }: Providers['stt']): string {
   return `${provider}/${model}`
-}
-
-function found<Service extends { readonly id: string }>(
-  services: readonly Service[],
-  id: string,
-  code: string,
-  field: string,
-): Service {
-  const service = services.find(one => one.id === id)
-  if (service !== undefined) return service
-  throw new ParleyError(code, `${field}: "${id}" is not known; there are ${services.map(one => one.id).join(', ')}`)
 }

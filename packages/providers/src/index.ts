@@ -35,6 +35,7 @@ export type {
   SpeechStreamOptions,
   SpeechToText,
 } from './speech-to-text/speech-to-text.ts'
+export { type WordStream, wordByWord } from './speech-to-text/word-by-word.ts'
 export { cached } from './text-to-speech/cached.ts'
 export type { VoiceBudgets } from './text-to-speech/service-utterance.ts'
 export type { SpeechChunk, SpeechRequest, TextToSpeech } from './text-to-speech/text-to-speech.ts'

@@ -7,6 +7,7 @@ import { readSettings, type Settings } from '../environment.ts'
 import { describeEvent } from '../event-lines.ts'
 import { addressOf, exampleAgent } from '../example-agent.ts'
 import { type ProcessIdentity, processIdentity, watchIdentity } from '../identity.ts'
+import { nextSignal } from '../next-signal.ts'
 import { overridesOf } from '../resolve-entries.ts'
 import { Services } from '../services.ts'
 import { parseCommand } from '../usage.ts'
@@ -132,23 +133,4 @@ async function inboundToken(settings: Settings, name: string): Promise<string> {
   const token = randomToken(systemRandom, 26)
   await writeFile(file, `${token}\n`, { mode: 0o600 })
   return token
-}
-
-/**
- * A terminal's Ctrl-C reaches the process twice when a launcher forwards it as well: what follows at once is the same
- * wish, what comes later is impatience.
- */
-const SAME_SIGNAL_MS = 1000
-
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise(resolve => {
-    let first: number | null = null
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        first ??= performance.now()
-        resolve(signal)
-        if (performance.now() - first > SAME_SIGNAL_MS) process.exit(130)
-      })
-    }
-  })
 }

@@ -1,0 +1,136 @@
+import { type Ms, ParleyError } from '@parley/kernel'
+import { type LanguageModel, LocalFlite, type SpeechToText, type TextToSpeech } from '@parley/providers'
+import { type Catalogue, catalogueOf, type Offer } from './catalogue.ts'
+import type { Settings } from './environment.ts'
+
+const TIMEOUT_MS: Ms = 20_000
+const SENTENCE = 'The garden is behind the house.'
+/** 20 ms. */
+const PACKET = 160
+
+export interface ServiceCheck {
+  readonly id: string
+  readonly what: 'speech to text' | 'text to speech' | 'model'
+  readonly ok: boolean
+  /** What it answered and how soon; or what is wrong and what to do about it. */
+  readonly told: string
+}
+
+/** Asks each service that has a key for one real thing, one after the other. */
+export async function* checkServices(settings: Settings): AsyncGenerator<ServiceCheck> {
+  const catalogue: Catalogue = catalogueOf(settings.services)
+  const keyed = <Service>(offers: readonly Offer<Service>[]) =>
+    offers.flatMap(({ vendor, models, open }) =>
+      open !== null && vendor in settings.services ? models.map(model => ({ vendor, model, open })) : [],
+    )
+  for (const { vendor, model, open } of keyed(catalogue.stt))
+    yield check(vendor, model, 'speech to text', () => open(model), hears)
+  for (const { vendor, model, open } of keyed(catalogue.tts))
+    yield check(vendor, model, 'text to speech', () => open(model), speaks)
+  for (const { vendor, model, open } of keyed(catalogue.llm))
+    yield check(vendor, model, 'model', () => open(model), answers)
+}
+
+async function check<Service extends { close(): Promise<void> }>(
+  vendor: string,
+  model: string,
+  what: ServiceCheck['what'],
+  open: () => Service,
+  ask: (service: Service, signal: AbortSignal) => Promise<string>,
+): Promise<ServiceCheck> {
+  const id = `${vendor}/${model}`
+  let service: Service | null = null
+  try {
+    service = open()
+    return { id, what, ok: true, told: await ask(service, AbortSignal.timeout(TIMEOUT_MS)) }
+  } catch (error) {
+    return { id, what, ok: false, told: explained(error, vendor) }
+  } finally {
+    await service?.close()
+  }
+}
+
+async function hears(recogniser: SpeechToText, signal: AbortSignal): Promise<string> {
+  const audio = await spokenLocally(signal)
+  const stream = recogniser.open({ language: 'en', sampleRate: 8000 })
+  const began = performance.now()
+  try {
+    const text = await new Promise<string>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(noAnswer()), { once: true })
+      let heard = ''
+      stream.onEvent(event => {
+        if (event.type === 'error') reject(event.error)
+        if (event.type !== 'final') return
+        heard = `${heard} ${event.text}`.trim()
+        if (event.fromFinalize) resolve(heard)
+      })
+      for (let at = 0; at < audio.length; at += PACKET) stream.write(audio.subarray(at, at + PACKET), at)
+      stream.finalize()
+    })
+    if (text === '') return `heard nothing in ${since(began)} although "${SENTENCE}" was said`
+    return `heard "${text}" in ${since(began)}`
+  } finally {
+    stream.close()
+  }
+}
+
+async function speaks(voice: TextToSpeech, signal: AbortSignal): Promise<string> {
+  const began = performance.now()
+  let first = ''
+  let samples = 0
+  for await (const chunk of voice.synthesize({ text: SENTENCE, language: 'en' }, signal)) {
+    if (first === '') first = since(began)
+    samples += chunk.samples.length
+  }
+  if (samples === 0) throw noAnswer()
+  return `first audio after ${first}, ${(samples / 8000).toFixed(1)} s of speech`
+}
+
+async function answers(model: LanguageModel, signal: AbortSignal): Promise<string> {
+  const began = performance.now()
+  let first = ''
+  let text = ''
+  const messages = [{ role: 'user' as const, content: 'Answer with the one word OK.' }]
+  for await (const event of model.generate({ messages, maxOutputTokens: 64 }, signal)) {
+    if (event.type !== 'text') continue
+    if (first === '') first = since(began)
+    text += event.delta
+  }
+  if (text === '') throw noAnswer()
+  return `said "${text.trim().slice(0, 40)}", first words after ${first}`
+}
+
+async function spokenLocally(signal: AbortSignal): Promise<Int16Array> {
+  const voice = new LocalFlite()
+  try {
+    const chunks: Int16Array[] = []
+    for await (const { samples } of voice.synthesize({ text: SENTENCE, language: 'en' }, signal)) chunks.push(samples)
+    return Int16Array.from(chunks.flatMap(chunk => [...chunk]))
+  } finally {
+    await voice.close()
+  }
+}
+
+function since(began: Ms): string {
+  return `${Math.round(performance.now() - began)} ms`
+}
+
+function noAnswer(): ParleyError {
+  return new ParleyError('no_answer', `it gave no answer within ${TIMEOUT_MS / 1000} s`)
+}
+
+/** What went wrong, in words, and what to do. */
+function explained(error: unknown, vendor: string): string {
+  if (!(error instanceof ParleyError)) return error instanceof Error ? error.message : String(error)
+  const name = vendor.toUpperCase()
+  return `${error.message} ${adviceFor(error.code, name)}`.trim()
+}
+
+function adviceFor(code: string, name: string): string {
+  if (code.endsWith('_refused'))
+    return `The key was not taken, or the account may not use this model: check ${name}_API_KEY and the account's balance.`
+  if (code.endsWith('_busy')) return 'The service turns requests away for now: too many at once, or a quota is used up.'
+  if (code.endsWith('_unreachable'))
+    return `No connection: check the network, a proxy or firewall, and ${name}_BASE_URL where it is set.`
+  return ''
+}

@@ -1,0 +1,91 @@
+import {
+  FakeAssemblyAi,
+  FakeAura,
+  FakeCartesia,
+  FakeDeepgramFlux,
+  FakeDeepgramListen,
+  type FakeDelays,
+  FakeElevenLabs,
+  FakeSpeechService,
+  type OpenHearing,
+  PathRouter,
+  type Speak,
+} from '@parley/fakes'
+import { TonesRecogniser, TonesVoice, wordByWord } from '@parley/providers'
+
+/** The only key that the stand-ins take. */
+const KEY = 'stand-in'
+
+export interface StandInsOptions {
+  /** Of hearing; default none. */
+  readonly hearing?: FakeDelays
+  /** Of voices; default none. */
+  readonly speaking?: FakeDelays
+}
+
+/** Local stand-ins of all services: they speak the vendors' protocols and hear and talk as the simulated pair does. */
+export class StandIns {
+  /** Environment variables with which agents use them. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly #close: () => Promise<void>
+
+  private constructor(environment: Readonly<Record<string, string>>, close: () => Promise<void>) {
+    this.environment = environment
+    this.#close = close
+  }
+
+  static async open(options: StandInsOptions = {}): Promise<StandIns> {
+    const recogniser = new TonesRecogniser()
+    const voice = new TonesVoice()
+    const hearing: OpenHearing = language => wordByWord(recogniser, language)
+    const speak: Speak = request => rendered(voice, request)
+    const ears = { apiKey: KEY, hearing, ...(options.hearing && { delays: options.hearing }) }
+    const mouths = { apiKey: KEY, speak, ...(options.speaking && { delays: options.speaking }) }
+    const [listen, flux, aura, assemblyai, elevenlabs, cartesia, openai] = await Promise.all([
+      FakeDeepgramListen.open(ears),
+      FakeDeepgramFlux.open(ears),
+      FakeAura.open(mouths),
+      FakeAssemblyAi.open(ears),
+      FakeElevenLabs.open(mouths),
+      FakeCartesia.open(mouths),
+      FakeSpeechService.open(mouths),
+    ])
+    const deepgram = await PathRouter.open({ '/v1/listen': listen.url, '/v2/listen': flux.url, '/v1/speak': aura.url })
+    const environment = {
+      DEEPGRAM_API_KEY: KEY,
+      DEEPGRAM_BASE_URL: `ws://127.0.0.1:${deepgram.port}`,
+      ASSEMBLYAI_API_KEY: KEY,
+      ASSEMBLYAI_BASE_URL: assemblyai.url,
+      ELEVENLABS_API_KEY: KEY,
+      ELEVENLABS_BASE_URL: elevenlabs.url,
+      CARTESIA_API_KEY: KEY,
+      CARTESIA_BASE_URL: cartesia.url,
+      OPENAI_API_KEY: KEY,
+      OPENAI_BASE_URL: openai.url,
+    }
+    const all = [deepgram, listen, flux, aura, assemblyai, elevenlabs, cartesia, openai, voice, recogniser]
+    return new StandIns(environment, async () => {
+      await Promise.all(all.map(one => one.close()))
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+}
+
+async function rendered(voice: TonesVoice, request: Parameters<Speak>[0]): ReturnType<Speak> {
+  const chunks: Int16Array[] = []
+  const words: { text: string; startMs: number }[] = []
+  for await (const chunk of voice.synthesize(request, new AbortController().signal)) {
+    chunks.push(chunk.samples)
+    words.push(...chunk.words)
+  }
+  const samples = new Int16Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    samples.set(chunk, at)
+    at += chunk.length
+  }
+  return { samples, words }
+}

@@ -1,0 +1,53 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import WebSocket, { WebSocketServer } from 'ws'
+import { PathRouter } from './path-router.ts'
+
+const servers: Server[] = []
+let router: PathRouter | null = null
+
+afterEach(async () => {
+  await router?.close()
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+async function service(name: string): Promise<string> {
+  const server = createServer((incoming, response) => response.end(`${name} ${incoming.method} ${incoming.url}`))
+  const sockets = new WebSocketServer({ server })
+  sockets.on('connection', (socket, incoming) => {
+    socket.send(`${name} ${incoming.url} ${incoming.headers.authorization}`)
+    socket.on('message', data => socket.send(`${name} heard ${data}`))
+  })
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+it('sends requests and sockets to the fake whose path it is, headers and all', async () => {
+  router = await PathRouter.open({ '/v1/listen': await service('ears'), '/v1/speak': await service('mouth') })
+  const answer = await fetch(`http://127.0.0.1:${router.port}/v1/speak?a=1`, { method: 'POST', body: 'x' })
+  expect(await answer.text()).toBe('mouth POST /v1/speak?a=1')
+  const socket = new WebSocket(`ws://127.0.0.1:${router.port}/v1/listen`, { headers: { authorization: 'Token k' } })
+  const heard: string[] = []
+  await new Promise<void>(resolve => {
+    socket.on('message', data => {
+      heard.push(data.toString())
+      if (heard.length === 1) socket.send('hello')
+      else resolve()
+    })
+  })
+  socket.close()
+  expect(heard).toEqual(['ears /v1/listen Token k', 'ears heard hello'])
+})
+
+it('knows no other path', async () => {
+  router = await PathRouter.open({ '/v1/listen': await service('ears') })
+  expect((await fetch(`http://127.0.0.1:${router.port}/other`)).status).toBe(404)
+  const socket = new WebSocket(`ws://127.0.0.1:${router.port}/other`)
+  const error = await new Promise<Error>(resolve => socket.on('error', resolve))
+  expect(error.message).toContain('404')
+})

@@ -41,6 +41,7 @@ export function cached(voice: TextToSpeech, options: { readonly maxBytes?: numbe
       const known = renderings.get(key)
       return known === undefined ? made(key, request, signal) : remembered(known, signal)
     },
+    ...(voice.warm !== undefined && { warm: request => voice.warm?.(request) }),
     async close() {
       renderings.clear()
       await voice.close()

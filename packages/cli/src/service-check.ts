@@ -1,9 +1,10 @@
 import { type Ms, ParleyError } from '@parley/kernel'
-import { type LanguageModel, LocalFlite, type SpeechToText, type TextToSpeech } from '@parley/providers'
+import { type LanguageModel, type SpeechToText, type TextToSpeech, TonesVoice } from '@parley/providers'
 import { type Catalogue, catalogueOf, type Offer } from './catalogue.ts'
 import type { Settings } from './environment.ts'
 
 const TIMEOUT_MS: Ms = 20_000
+const AFTERTHOUGHT_MS: Ms = 1000
 const SENTENCE = 'The garden is behind the house.'
 /** 20 ms. */
 const PACKET = 160
@@ -62,12 +63,13 @@ async function hears(recogniser: SpeechToText, signal: AbortSignal): Promise<str
         if (event.type === 'error') reject(event.error)
         if (event.type !== 'final') return
         heard = `${heard} ${event.text}`.trim()
-        if (event.fromFinalize) resolve(heard)
+        // A stream that dies answers first, and tells why after it.
+        if (event.fromFinalize) setTimeout(() => resolve(heard), heard === '' ? AFTERTHOUGHT_MS : 0)
       })
       for (let at = 0; at < audio.length; at += PACKET) stream.write(audio.subarray(at, at + PACKET), at)
       stream.finalize()
     })
-    if (text === '') return `heard nothing in ${since(began)} although "${SENTENCE}" was said`
+    if (text === '') throw new ParleyError('nothing_heard', `it heard nothing, although "${SENTENCE}" was said.`)
     return `heard "${text}" in ${since(began)}`
   } finally {
     stream.close()
@@ -100,8 +102,9 @@ async function answers(model: LanguageModel, signal: AbortSignal): Promise<strin
   return `said "${text.trim().slice(0, 40)}", first words after ${first}`
 }
 
+/** By the built-in voice, which anybody understands, the stand-ins of services too. */
 async function spokenLocally(signal: AbortSignal): Promise<Int16Array> {
-  const voice = new LocalFlite()
+  const voice = new TonesVoice()
   try {
     const chunks: Int16Array[] = []
     for await (const { samples } of voice.synthesize({ text: SENTENCE, language: 'en' }, signal)) chunks.push(samples)

@@ -22,6 +22,10 @@ export interface StageOptions {
   readonly act?: (request: ActionRequest) => Promise<Partial<ActionOutcome>>
   readonly endpointing?: Endpointing
   readonly recogniserLagMs?: Ms
+  /** What the voice needs to make a word; it then goes on although nobody wants it any more. Default: it has all at once. */
+  readonly voiceWordMs?: Ms
+  /** How long signalling and sound are on the way. Default 10 and 20. */
+  readonly latency?: { readonly signallingMs?: Ms; readonly soundMs?: Ms }
   /** What the agent has otherwise than the stage's own. */
   readonly agent?: Partial<VoiceAgent>
 }
@@ -31,7 +35,7 @@ const STEP_MS: Ms = 5
 /** A whole call in virtual time: a caller's leg, real signalling and media between, an agent with scripted services. */
 export class AudioStage {
   readonly line = new VirtualLine()
-  readonly voice = new FingerprintVoice()
+  readonly voice: FingerprintVoice
   readonly recogniser: ScriptedRecogniser
   readonly requests: GenerationRequest[] = []
   readonly actions: ActionRequest[] = []
@@ -40,7 +44,13 @@ export class AudioStage {
   #answers: ModelAnswer[]
 
   private constructor(options: StageOptions) {
-    this.recogniser = new ScriptedRecogniser(this.line.time, options.recogniserLagMs)
+    const { time, signalling, packets } = this.line
+    this.recogniser = new ScriptedRecogniser(time, options.recogniserLagMs)
+    const wordMs = options.voiceWordMs
+    this.voice = new FingerprintVoice(wordMs === undefined ? null : { time, wordMs })
+    const { signallingMs = 10, soundMs = 20 } = options.latency ?? {}
+    signalling.latencyMs = signallingMs
+    packets.setConditions({ latencyMs: soundMs })
     this.#answers = [...(options.answers ?? [])]
     const plan = planOf(options.draft)
     this.line.onOffer = leg => {
@@ -177,6 +187,12 @@ export class AudioStage {
 /** The model says this. */
 export function speaks(text: string): ModelAnswer {
   return () => [{ type: 'text', delta: text }]
+}
+
+/** The newest sample, from `from` on, at which somebody could hear something; -1: none. */
+export function lastAudible(audio: Int16Array, from: Samples = 0): Samples {
+  for (let i = audio.length - 1; i >= from; i--) if (Math.abs(audio[i]!) > 300) return i
+  return -1
 }
 
 /** Place and likeness of `sound` in `audio`, tried at every sample from `from` on. */

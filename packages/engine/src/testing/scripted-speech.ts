@@ -10,6 +10,12 @@ export class FingerprintVoice implements TextToSpeech {
   readonly id = 'test/fingerprint'
   readonly languages = ['en', 'es']
   readonly said: string[] = []
+  readonly #pace: { readonly time: Time; readonly wordMs: Ms } | null
+
+  /** With a pace it takes its time for each word, and does not stop when it is told to. */
+  constructor(pace: { readonly time: Time; readonly wordMs: Ms } | null = null) {
+    this.#pace = pace
+  }
 
   async readiness(): Promise<null> {
     return null
@@ -18,12 +24,18 @@ export class FingerprintVoice implements TextToSpeech {
   async *synthesize({ text }: { text: string }, signal: AbortSignal): AsyncIterable<SpeechChunk> {
     this.said.push(text)
     for (const [i, word] of text.split(/\s+/).entries()) {
-      if (signal.aborted) return
+      if (signal.aborted && this.#pace === null) return
       yield { samples: soundOf(word, i), words: [{ text: word, startMs: i * WORD_MS }] }
+      await this.#pause()
     }
   }
 
   async close(): Promise<void> {}
+
+  async #pause(): Promise<void> {
+    const pace = this.#pace
+    if (pace !== null) await new Promise<void>(resolve => pace.time.at(pace.time.now() + pace.wordMs, resolve))
+  }
 
   /** What `text` sounds like. */
   sound(text: string): Int16Array {

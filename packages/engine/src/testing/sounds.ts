@@ -34,3 +34,10 @@ export function likeness(a: Int16Array, b: Int16Array): number {
   }
   return aa === 0 || bb === 0 ? 0 : ab / Math.sqrt(aa * bb)
 }
+
+/** Root mean square. */
+export function loudness(audio: Int16Array): number {
+  let sum = 0
+  for (const sample of audio) sum += sample ** 2
+  return Math.sqrt(sum / Math.max(1, audio.length))
+}

@@ -1,29 +1,11 @@
-import type { Draft } from '@parley/flow'
-import { msToSamples, type Samples } from '@parley/kernel'
+import { msToSamples, type Samples, samplesToMs } from '@parley/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
-import { AudioStage, find, type StageOptions, speaks } from '../testing/audio-stage.ts'
-import { likeness } from '../testing/sounds.ts'
+import { AudioStage, find, lastAudible, type StageOptions, speaks } from '../testing/audio-stage.ts'
+import { draftOf, GREETING, greeter } from '../testing/drafts.ts'
+import { WORD_MS } from '../testing/scripted-speech.ts'
+import { likeness, loudness } from '../testing/sounds.ts'
 
 /** What people complain about most in agents on the phone, each as what they would notice. */
-
-const providers = {
-  stt: { provider: 'simulated', model: 'tones-1' },
-  llm: { provider: 'simulated_hosted', model: { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' } },
-  tts: { provider: 'simulated', model: 'tones-1' },
-} as const satisfies Draft['providers']
-
-type Nodes = NonNullable<NonNullable<Draft['flow']>['nodes']>
-
-const GREETING = 'Welcome to the house of many words, where every sentence is long enough to be interrupted by anybody.'
-
-function draftOf(nodes: Nodes, rest: Partial<Draft> = {}): Draft {
-  return { name: 'Test', providers, flow: { start_node_id: nodes[0]!.id, nodes }, ...rest }
-}
-
-const greeter = draftOf([
-  { id: 'hello', type: 'conversation', instruction: { type: 'static_text', text: GREETING } },
-  { id: 'end', type: 'end' },
-])
 
 let stage: AudioStage | null = null
 
@@ -38,12 +20,6 @@ afterEach(async () => {
   await stage?.pass(200)
   stage = null
 })
-
-/** The newest sample at which somebody could hear the agent. */
-function lastAudible(audio: Int16Array, from: Samples = 0): Samples {
-  for (let i = audio.length - 1; i >= from; i--) if (Math.abs(audio[i]!) > 300) return i
-  return -1
-}
 
 describe('the greeting', () => {
   it('is heard from its first sample: nobody speaks before media is ready', async () => {
@@ -93,7 +69,20 @@ describe('a caller who interrupts', () => {
     const { at } = find(call.heard(), call.voice.sound(GREETING))
     const words = greeting!.text.split(' ').length
     expect(words).toBeGreaterThan(2)
-    expect(lastAudible(call.heard(), at)).toBeGreaterThanOrEqual(at + msToSamples(words * 300) - msToSamples(20))
+    const playedMs = samplesToMs(lastAudible(call.heard(), at) - at)
+    expect(playedMs).toBeGreaterThanOrEqual(words * WORD_MS - 20)
+    // Nor not to know what it did hear.
+    expect(playedMs).toBeLessThan((words + 1) * WORD_MS + 20)
+  })
+
+  it('hears nothing of what the voice was still making', async () => {
+    const call = await open({ draft: greeter, answers: [speaks('Of course.')], voiceWordMs: 250 })
+    await call.pass(1500)
+    call.says('please stop talking now')
+    await call.until(() => call.facts('interruption').length > 0, 2000, 'interrupted')
+    const known = call.heardNow()
+    await call.pass(800)
+    expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100))
   })
 
   it('loses no word of their own, from the first on', async () => {
@@ -141,6 +130,23 @@ describe('a false interruption', () => {
     }
     const [greeting] = call.facts('utterance')
     expect(greeting).toMatchObject({ text: GREETING, interrupted: false })
+  })
+
+  it('a sound too short to be one: the agent speaks lower for a moment, then as before', async () => {
+    const call = await open({ draft: greeter })
+    await call.pass(1500)
+    call.coughs(160)
+    await call.pass(GREETING.split(' ').length * WORD_MS)
+    expect(call.facts('interruption')).toEqual([])
+    const sound = call.voice.sound(GREETING)
+    const { at } = find(call.heard(), sound)
+    const volumes: number[] = []
+    for (let from = 0; from + 800 <= sound.length; from += 800)
+      volumes.push(
+        loudness(call.heard().subarray(at + from, at + from + 800)) / loudness(sound.subarray(from, from + 800)),
+      )
+    expect(Math.min(...volumes)).toBeLessThan(0.5)
+    expect(Math.min(...volumes.slice(-10))).toBeGreaterThan(0.9)
   })
 
   it('a short "uh-huh" stops nobody and asks nothing of the model', async () => {

@@ -1,0 +1,28 @@
+import type { Draft } from '@parley/flow'
+
+type Nodes = NonNullable<NonNullable<Draft['flow']>['nodes']>
+
+const providers = {
+  stt: { provider: 'simulated', model: 'tones-1' },
+  llm: { provider: 'simulated_hosted', model: { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' } },
+  tts: { provider: 'simulated', model: 'tones-1' },
+} as const satisfies Draft['providers']
+
+/** A draft of these nodes; the first is the start. */
+export function draftOf(nodes: Nodes, rest: Partial<Draft> = {}): Draft {
+  return { name: 'Test', providers, flow: { start_node_id: nodes[0]!.id, nodes }, ...rest }
+}
+
+export const GREETING =
+  'Welcome to the house of many words, where every sentence is long enough to be interrupted by anybody.'
+
+/** Greets at length, and answers. */
+export const greeter = draftOf([
+  { id: 'hello', type: 'conversation', instruction: { type: 'static_text', text: GREETING } },
+  { id: 'end', type: 'end' },
+])
+
+/** Says its last words at once. */
+export function farewell(text: string): Draft {
+  return draftOf([{ id: 'bye', type: 'end', speak_during_execution: true, instruction: { type: 'static_text', text } }])
+}

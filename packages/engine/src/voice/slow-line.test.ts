@@ -1,0 +1,69 @@
+import { msToSamples, type Samples } from '@parley/kernel'
+import { afterEach, describe, expect, it } from 'vitest'
+import { AudioStage, find, type StageOptions } from '../testing/audio-stage.ts'
+import { farewell, GREETING, greeter } from '../testing/drafts.ts'
+import { likeness } from '../testing/sounds.ts'
+
+let stage: AudioStage | null = null
+
+async function open(options: StageOptions): Promise<AudioStage> {
+  stage = await AudioStage.open(options)
+  return stage
+}
+
+afterEach(async () => {
+  stage?.caller.hangUp()
+  await stage?.pass(1000)
+  stage = null
+})
+
+/** When the caller hears the greeting begin, from the opening of their media on, which is when they dial. */
+async function greetedAt(call: AudioStage): Promise<Samples> {
+  await call.pass(3000)
+  const { at, likeness: sure } = find(call.heard(), call.voice.sound(GREETING))
+  expect(sure).toBeGreaterThan(0.95)
+  return at
+}
+
+describe('on a line where sound is slower than signalling', () => {
+  const latency = { signallingMs: 10, soundMs: 150 }
+
+  it('the greeting waits until the caller was heard', async () => {
+    // Their first packet comes 150 ms after the answer, the greeting takes as long back.
+    expect(await greetedAt(await open({ draft: greeter, latency }))).toBeGreaterThan(msToSamples(320))
+  })
+
+  it('a caller who sends nothing is greeted all the same', async () => {
+    const call = await open({ draft: greeter, latency })
+    call.line.packets.onSend = (from, _packet, _length, ipv4) => {
+      if (from.ipv4 < ipv4) call.line.packets.setConditions({ latencyMs: 150, loss: 1 })
+      else call.line.packets.setConditions({ latencyMs: 150 })
+    }
+    const at = await greetedAt(call)
+    expect(at).toBeGreaterThan(msToSamples(400))
+    expect(at).toBeLessThan(msToSamples(800))
+  })
+
+  it('the last word arrives before the end of the call does', async () => {
+    const words = 'Thank you for calling and goodbye.'
+    const call = await open({ draft: farewell(words), latency })
+    await call.until(() => call.report !== null, 8000, 'ended')
+    const sound = call.voice.sound(words)
+    const { at } = find(call.heard(), sound)
+    const heard = call.heard().subarray(at, at + sound.length)
+    expect(heard.length).toBe(sound.length)
+    expect(likeness(heard.subarray(-800), sound.subarray(-800))).toBeGreaterThan(0.95)
+  })
+})
+
+describe('on a line where signalling is slower than sound', () => {
+  it('a caller whose sound overtakes the ACK is greeted as soon as that is there', async () => {
+    const latency = { signallingMs: 300, soundMs: 20 }
+    const call = await open({ draft: greeter, latency })
+    const at = await greetedAt(call)
+    const ack = call.line.signalling.passed.find(({ text }) => text.startsWith('ACK'))!
+    const greetable = ack.at + latency.signallingMs + latency.soundMs
+    expect(at).toBeGreaterThanOrEqual(msToSamples(greetable))
+    expect(at).toBeLessThan(msToSamples(greetable + 100))
+  })
+})

@@ -15,7 +15,8 @@ const QUIET_MS = 1000
 
 /**
  * What the engine adds to a turn: from the caller's last audible frame to the agent's first, both read off the wire, less the
- * wait for the caller to go on and the model's scripted delay. `npm run bench -- turn [--calls 1,10,50,100] [--turns N]`
+ * wait for the caller to go on and the model's scripted delay, one after the other; at one call also with the model asked
+ * ahead, where they overlap. `npm run bench -- turn [--calls 1,10,50,100] [--turns N]`
  * (N in each call) `[--planted 50]` (ms that the model takes longer than its script says: a fault that must show).
  */
 export const benchmark: Benchmark = { name: 'turn', options: ['calls', 'turns', 'planted'], run }
@@ -25,12 +26,19 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
   const plantedMs = Number(option('planted') ?? 0)
   if (!(plantedMs >= 0 && plantedMs <= 5000)) throw new Error('--planted takes 0 to 5000')
   const lines = await callerLines()
+  const measured = async (calls: number, turns: number, asksAhead: boolean) => {
+    progress(`${calls} calls, ${turns} turns each${asksAhead ? ', the model asked ahead' : ''}`)
+    const fixed = { warmUpTurns: WARM_UP_TURNS, quietMs: QUIET_MS, lines, plantedMs }
+    const row = await measureRow({ ...fixed, calls, turns, asksAhead })
+    line({ bench: 'turn', ...row })
+    return row
+  }
   let single: Row | null = null
   for (const { calls, turns } of rows) {
-    progress(`${calls} calls, ${turns} turns each`)
-    const row = await measureRow({ calls, turns, warmUpTurns: WARM_UP_TURNS, quietMs: QUIET_MS, lines, plantedMs })
-    line({ bench: 'turn', ...row })
-    if (calls === 1) single = row
+    const row = await measured(calls, turns, false)
+    if (calls !== 1) continue
+    single = row
+    await measured(calls, turns, true)
   }
   return {
     bench: 'turn',

@@ -3,7 +3,7 @@ import { HttpActions, judgeDestination, MemoryLedger } from '@parley/conversatio
 import { OutboundHttp } from '@parley/egress'
 import { Engine, type VoiceAgent } from '@parley/engine'
 import { compile, type Draft, type Plan } from '@parley/flow'
-import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
+import { randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { ensureLocalCertificate } from '@parley/leg'
 import { type SpeechChunk, type TextToSpeech, TonesRecogniser, TonesVoice } from '@parley/providers'
 import { crispStart } from './crisp-audio.ts'
@@ -45,20 +45,20 @@ const DRAFT: Draft = {
   },
 }
 
-async function start({ home, endpointingMs, plantedMs }: EngineRequest & { type: 'start' }): Promise<EngineReply> {
+async function start(request: EngineRequest & { type: 'start' }): Promise<EngineReply> {
   const voice = await readyVoice()
-  model = new ScriptedModel(plantedMs)
+  model = new ScriptedModel(request.plantedMs)
   const token = randomToken(systemRandom, 26)
   const engine = await Engine.start({
     station: {
       udpPort: 0,
       tcpPort: null,
       tlsPort: null,
-      tls: await ensureLocalCertificate(home, { names: ['localhost'], addresses: ['127.0.0.1'] }),
+      tls: await ensureLocalCertificate(request.home, { names: ['localhost'], addresses: ['127.0.0.1'] }),
       rtp: { ports: RTP_PORTS },
       userAgentName: 'Parley',
     },
-    routes: [{ name: 'turns', token, security: 'rtp-only', agent: agent(voice, model, endpointingMs) }],
+    routes: [{ name: 'turns', token, security: 'rtp-only', agent: agent(voice, model, request) }],
     voice,
     language: 'en',
     recordingPath: () => null,
@@ -68,7 +68,11 @@ async function start({ home, endpointingMs, plantedMs }: EngineRequest & { type:
   return { type: 'started', uri, packetIo }
 }
 
-function agent(voice: TextToSpeech, scripted: ScriptedModel, endpointingMs: Ms): VoiceAgent {
+function agent(
+  voice: TextToSpeech,
+  scripted: ScriptedModel,
+  { endpointingMs, asksAhead }: EngineRequest & { type: 'start' },
+): VoiceAgent {
   const egress = new OutboundHttp({ allow: [], time: systemTime })
   return {
     plan: compiled(),
@@ -88,6 +92,7 @@ function agent(voice: TextToSpeech, scripted: ScriptedModel, endpointingMs: Ms):
       }),
     ledger: () => new MemoryLedger({ random: systemRandom, wallClock: Date.now }),
     transferPolicy: destination => judgeDestination(destination, { allowedCountries: [], mayDial: false }),
+    asksAhead,
     endpointing: { mode: 'fixed', silenceMs: endpointingMs },
   }
 }

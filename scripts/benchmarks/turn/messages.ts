@@ -7,6 +7,8 @@ export type EngineRequest =
       readonly home: string
       /** Silence after which the caller's turn is over, whatever was said. */
       readonly endpointingMs: Ms
+      /** The model may be asked before it is certain that the caller has finished. */
+      readonly asksAhead: boolean
       /** A planted fault: the model takes so much longer than its script says. */
       readonly plantedMs: Ms
     }

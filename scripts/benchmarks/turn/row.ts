@@ -19,12 +19,15 @@ export interface RowOptions {
   readonly warmUpTurns: number
   readonly quietMs: Ms
   readonly lines: readonly Int16Array[]
+  /** The model may be asked before it is certain that the caller has finished: waits overlap, and overhead may be negative. */
+  readonly asksAhead: boolean
   /** A planted fault: the model takes so much longer than its script says. */
   readonly plantedMs: Ms
 }
 
 export interface Row extends TurnFigures {
   readonly calls: number
+  readonly asks_ahead: boolean
   readonly packet_io: 'native' | 'portable'
   readonly engine_event_loop_utilization: number
   readonly engine_cpu_ms_per_call_second: number
@@ -33,7 +36,7 @@ export interface Row extends TurnFigures {
   /** Calls that did not get to their last turn; what they measured before counts. */
   readonly broken_calls: number
   readonly broken: readonly string[]
-  /** How many more answers the model was asked for than there were turns; fewer: negative. */
+  /** How many more answers the model was asked for than there were turns, asked ahead in vain included; fewer: negative. */
   readonly answers_too_many: number
   /** What of the turns was not understood word by word, the first of it. */
   readonly misheard: readonly string[]
@@ -41,10 +44,15 @@ export interface Row extends TurnFigures {
 
 /** So many calls at once with an engine in a process of its own. Throws when not one of them gets through. */
 export async function measureRow(options: RowOptions): Promise<Row> {
-  const { calls, turns, warmUpTurns, quietMs, lines, plantedMs } = options
+  const { calls, turns, warmUpTurns, quietMs, lines, asksAhead, plantedMs } = options
   const home = await mkdtemp(join(tmpdir(), 'parley-turn.'))
   try {
-    const { engine, uri, packetIo } = await EngineLink.start({ home, endpointingMs: ENDPOINTING_MS, plantedMs })
+    const { engine, uri, packetIo } = await EngineLink.start({
+      home,
+      endpointingMs: ENDPOINTING_MS,
+      asksAhead,
+      plantedMs,
+    })
     try {
       const before = await engine.measure()
       const loop = performance.eventLoopUtilization()
@@ -56,6 +64,7 @@ export async function measureRow(options: RowOptions): Promise<Row> {
       const { eventLoop, cpuPerCallSecond } = engineFigures(calls, before, after)
       return {
         calls,
+        asks_ahead: asksAhead,
         packet_io: packetIo,
         ...turnFigures(
           measured.map(call => call.turns),

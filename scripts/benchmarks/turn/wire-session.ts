@@ -148,6 +148,8 @@ export class WireSession implements MediaSession {
 
   #arm(): void {
     this.#timer = this.#time.at(this.#nextAt, () => {
+      // The grid begins with the first frame: a call that is still being set up sends nothing on time.
+      if (this.#frames === 0) this.#nextAt = this.#time.now()
       const late = Math.floor((this.#time.now() - this.#nextAt) / FRAME_MS)
       if (late * FRAME_MS > MOST_LATE_MS) this.#skip(late)
       for (; this.#nextAt <= this.#time.now(); this.#nextAt += FRAME_MS) this.#send()

@@ -1,10 +1,10 @@
 import { FakeAura } from '@parley/fakes'
 import { systemTime, VirtualTime } from '@parley/kernel'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../text-to-speech/conformance.ts'
 import { Utterance, until, voiceServiceConformance } from '../text-to-speech/testing/conformance-services.ts'
 import { TonesSpeech } from '../text-to-speech/testing/tones-speech.ts'
-import { AuraVoice } from './aura-voice.ts'
+import { AuraVoice, type AuraVoiceOptions } from './aura-voice.ts'
 
 const speech = new TonesSpeech()
 const voices = Object.fromEntries((await speech.languages()).map(language => [language, 'thalia']))
@@ -63,4 +63,54 @@ it('gives a socket up that no longer answers, and says the same on a fresh one',
   time.advance(2000)
   expect(await utterance.ended).toBe(null)
   expect(fake.counts.connections).toBe(2)
+})
+
+describe('the sockets', () => {
+  const stage = async (options: Omit<AuraVoiceOptions, 'apiKey'>) => {
+    const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
+    const voice = new AuraVoice({ apiKey: 'key', baseUrl: fake.url, ...options })
+    onTestFinished(async () => {
+      await voice.close()
+      await fake.close()
+    })
+    const say = (more: { voice?: string } = {}) => new Utterance(voice, { text: 'One.', language: 'en', ...more }).ended
+    return { fake, voice, say }
+  }
+
+  it('of a voice that nobody uses make room for one that is wanted', async () => {
+    const { fake, voice, say } = await stage({ time: systemTime, mostSockets: 2 })
+    const names = ['thalia', 'zeus', 'apollo', 'luna', 'thalia']
+    expect(await Promise.all(names.map(name => say({ voice: name })))).toEqual(names.map(() => null))
+    expect(voice.sockets).toBeLessThanOrEqual(2)
+    expect(fake.counts.connections).toBeGreaterThanOrEqual(4)
+  })
+
+  it('go away when they were idle for a minute', async () => {
+    const time = new VirtualTime()
+    const { fake, say } = await stage({ time })
+    expect(await say()).toBe(null)
+    time.advance(59_999)
+    expect(await say()).toBe(null)
+    expect(fake.counts.connections).toBe(1)
+    time.advance(60_000)
+    await until(() => fake.counts.open === 0)
+    expect(await say()).toBe(null)
+    expect(fake.counts.connections).toBe(2)
+  })
+
+  it('are used for 55 minutes and no longer', async () => {
+    const time = new VirtualTime()
+    const { fake, say } = await stage({ time, idleMs: 20 * 60_000 })
+    for (const [minutes, connections] of [
+      [0, 1],
+      [18, 1],
+      [36, 1],
+      [54, 1],
+      [56, 2],
+    ] as const) {
+      time.advanceTo(minutes * 60_000)
+      expect(await say()).toBe(null)
+      expect(fake.counts.connections).toBe(connections)
+    }
+  })
 })

@@ -121,7 +121,7 @@ export class OpenAiVoice implements TextToSpeech {
       () => {},
       () => {},
     )
-    this.#pool.dispatch({ path: '/', method: 'HEAD' }, exchange)
+    this.#pool.dispatch({ path: '/', method: 'HEAD', headersTimeout: CONNECT_MS }, exchange)
   }
 
   /** Utterances under way fail with "voice_closed". */

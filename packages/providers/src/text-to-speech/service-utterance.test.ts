@@ -1,12 +1,12 @@
 import { ParleyError, VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { MuLawDecoder } from './audio-decoder.ts'
-import { ServiceUtterance } from './service-utterance.ts'
+import { ServiceUtterance, type VoiceBudgets } from './service-utterance.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
 
-function begin(text = 'one two three') {
+function begin(budgets: VoiceBudgets = {}) {
   const time = new VirtualTime()
-  const utterance = new ServiceUtterance({ text, decoder: new MuLawDecoder(), time })
+  const utterance = new ServiceUtterance({ text: 'one two three', decoder: new MuLawDecoder(), time, budgets })
   const chunks: SpeechChunk[] = []
   const outcome: { error: unknown } = { error: 'none yet' }
   const ended = (async () => {
@@ -50,6 +50,19 @@ describe('an utterance from a service', () => {
     await ended
     expect(outcome.error).toMatchObject({ code: 'voice_failed' })
     expect(chunks.reduce((sum, { samples }) => sum + samples.length, 0)).toBe(1600)
+  })
+
+  it('keeps to a budget between pieces that is shorter than the one until the first', async () => {
+    const { time, utterance, ended, outcome } = begin({ firstAudioMs: 5000, idleMs: 300 })
+    utterance.audio(audio(100))
+    time.advance(200)
+    utterance.audio(audio(100))
+    time.advance(299)
+    await settled()
+    expect(outcome.error).toBe('none yet')
+    time.advance(1)
+    await ended
+    expect(outcome.error).toMatchObject({ code: 'voice_failed' })
   })
 
   it('leaves no timer behind', async () => {

@@ -65,7 +65,12 @@ export class ServiceUtterance {
   audio(bytes: Uint8Array): void {
     if (this.#over !== 'no' || bytes.length === 0) return
     this.#heardAt = this.#time.now()
+    const isFirst = this.#came === 0
     this.#take(this.#decoder.decode(bytes))
+    if (isFirst && this.#came > 0) {
+      this.#timer.cancel()
+      this.#timer = this.#watch()
+    }
     if (this.#came > MOST_SAMPLES) this.fail(new ParleyError('voice_failed', 'The voice does not come to an end.'))
   }
 

@@ -1,5 +1,3 @@
-export type { FakeStep, FakeStyle } from './fakes/openai/fake-step.ts'
-export { type FakeRequest, OpenAiFake, type OpenAiFakeOptions } from './fakes/openai/openai-fake.ts'
 export { AssemblyAiRecogniser, type AssemblyAiRecogniserOptions } from './io/assemblyai-recogniser.ts'
 export { AuraVoice, type AuraVoiceOptions } from './io/aura-voice.ts'
 export { CartesiaVoice, type CartesiaVoiceOptions } from './io/cartesia-voice.ts'

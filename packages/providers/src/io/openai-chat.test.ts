@@ -1,11 +1,10 @@
+import { type FakeChatStyle, type FakeModelStep, FakeOpenAiChat } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { afterAll } from 'vitest'
-import type { FakeStep, FakeStyle } from '../fakes/openai/fake-step.ts'
-import { OpenAiFake } from '../fakes/openai/openai-fake.ts'
 import { languageModelConformance, type ModelUnderTest, type ServiceStep } from '../language-model/conformance.ts'
 import { OpenAiChat } from './openai-chat.ts'
 
-const STYLES: Readonly<Record<string, FakeStyle>> = {
+const STYLES: Readonly<Record<string, FakeChatStyle>> = {
   'of a service like OpenAI': {},
   'of a service whose bytes come one by one': { pieces: 3 },
   'of a service with other line ends, comments, and no blanks': {
@@ -19,12 +18,12 @@ const STYLES: Readonly<Record<string, FakeStyle>> = {
 }
 
 for (const [name, style] of Object.entries(STYLES)) {
-  const fake = await OpenAiFake.open({ style })
+  const fake = await FakeOpenAiChat.open({ style })
   afterAll(() => fake.close())
   languageModelConformance(name, () => underTest(fake))
 }
 
-function underTest(fake: OpenAiFake): ModelUnderTest {
+function underTest(fake: FakeOpenAiChat): ModelUnderTest {
   const before = fake.givenUp
   return {
     model: new OpenAiChat({ baseUrl: fake.baseUrl, apiKey: 'sk-test', model: 'gpt-test', time: systemTime }),
@@ -34,6 +33,6 @@ function underTest(fake: OpenAiFake): ModelUnderTest {
   }
 }
 
-function inWordsOfVendor(step: ServiceStep): FakeStep {
+function inWordsOfVendor(step: ServiceStep): FakeModelStep {
   return step.do === 'finish' ? { ...step, reason: step.reason.replace('-', '_') } : step
 }

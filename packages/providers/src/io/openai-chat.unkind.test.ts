@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
+import { type FakeModelOptions, FakeOpenAiChat } from '@parley/fakes'
 import { systemTime, type Time, VirtualTime } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { OpenAiFake, type OpenAiFakeOptions } from '../fakes/openai/openai-fake.ts'
 import type { GenerationEvent } from '../language-model/language-model.ts'
 import { retryAfterMs } from '../openai/chat-failure.ts'
 import { OpenAiChat, type OpenAiChatOptions } from './openai-chat.ts'
@@ -10,8 +10,8 @@ const REQUEST = { messages: [{ role: 'user', content: 'Hi' }] } as const
 const KEY = 'sk-very-secret-1234567890'
 const never = new AbortController().signal
 
-async function service(options: OpenAiFakeOptions = {}): Promise<OpenAiFake> {
-  const fake = await OpenAiFake.open(options)
+async function service(options: FakeModelOptions = {}): Promise<FakeOpenAiChat> {
+  const fake = await FakeOpenAiChat.open(options)
   onTestFinished(() => fake.close())
   return fake
 }
@@ -134,7 +134,7 @@ describe('a model whose service answers with an error', () => {
     const fake = await service({ key: 'another' })
     const error = (await collect(chatWith(fake.baseUrl)).catch((thrown: unknown) => thrown)) as Error
     expect(error).toMatchObject({ code: 'model_refused' })
-    expect(fake.requests[0]?.authorization).toBe(`Bearer ${KEY}`)
+    expect(fake.requests[0]?.key).toBe(KEY)
     for (let each: unknown = error; each instanceof Error; each = each.cause)
       expect(`${each.message} ${each.stack} ${JSON.stringify(each)}`).not.toContain('secret')
   })

@@ -1,4 +1,21 @@
-import type { FakeStep, FakeStyle } from './fake-step.ts'
+import type { FakeModelAnswer } from '../models/model-dialect.ts'
+import { eventText, type FakeModelStep, type FakeStreamStyle } from '../models/model-step.ts'
+
+/** How the service writes its answers. The defaults are OpenAI's. */
+export interface FakeChatStyle extends FakeStreamStyle {
+  /** Tool calls have no id. */
+  readonly withoutIds?: boolean
+  /** Tool calls have no index. */
+  readonly withoutIndexes?: boolean
+  /** Every fragment of a tool call repeats its id and name. */
+  readonly repeating?: boolean
+  /** Tool calls end with the reason "stop". */
+  readonly alwaysStop?: boolean
+  /** Content is null in chunks without text. */
+  readonly nulls?: boolean
+  /** No "[DONE]" at the end. */
+  readonly withoutDone?: boolean
+}
 
 interface FakeCall {
   readonly index: number
@@ -7,9 +24,9 @@ interface FakeCall {
   text: string
 }
 
-/** One answer in the vendor's words: steps in, lines of the stream out, or the document at the end. */
-export class FakeAnswer {
-  readonly #style: FakeStyle
+/** One answer of `/chat/completions`. */
+export class ChatCompletion implements FakeModelAnswer {
+  readonly #style: FakeChatStyle
   readonly #model: string
   #text = ''
   readonly #calls: FakeCall[] = []
@@ -17,7 +34,7 @@ export class FakeAnswer {
   #usage: object | null = null
   #isFirst = true
 
-  constructor(style: FakeStyle, model: string) {
+  constructor(style: FakeChatStyle, model: string) {
     this.#style = style
     this.#model = model
   }
@@ -26,12 +43,13 @@ export class FakeAnswer {
     return this.#reason !== null
   }
 
-  /** What the step adds to the stream; "" for steps that add nothing. */
-  lines(step: FakeStep): string {
+  lines(step: FakeModelStep): string {
     switch (step.do) {
       case 'say':
         this.#text += step.text
         return this.#delta({ content: step.text })
+      case 'think':
+        return this.#delta({ reasoning_content: step.text })
       case 'begin-tool':
         this.#calls.push({ index: step.index, id: step.id, name: step.name, text: '' })
         return this.#delta({ tool_calls: [this.#callDelta(step.index, '', true)] })
@@ -48,6 +66,8 @@ export class FakeAnswer {
           ...(step.cached !== undefined && { prompt_tokens_details: { cached_tokens: step.cached } }),
         }
         return this.#event({ choices: [], usage: this.#usage })
+      case 'ping':
+        return `: ping\n\n`
       case 'fail':
         return this.#event({ error: step.error })
       case 'write':
@@ -58,10 +78,9 @@ export class FakeAnswer {
   }
 
   done(): string {
-    return this.#style.withoutDone === true ? '' : this.#line('[DONE]')
+    return this.#style.withoutDone === true ? '' : eventText({ ...this.#style, comments: false }, '[DONE]')
   }
 
-  /** The answer as one document. */
   document(): string {
     const tool_calls = this.#calls.map(({ id, name, text }) => ({
       ...(this.#style.withoutIds !== true && { id }),
@@ -99,16 +118,7 @@ export class FakeAnswer {
   }
 
   #event(members: object): string {
-    const comment = this.#style.comments === true ? `: still here${this.#lineEnd}${this.#lineEnd}` : ''
-    return comment + this.#line(JSON.stringify({ ...this.#envelope('chat.completion.chunk'), ...members }))
-  }
-
-  #line(data: string): string {
-    return `data:${this.#style.tight === true ? '' : ' '}${data}${this.#lineEnd}${this.#lineEnd}`
-  }
-
-  get #lineEnd(): string {
-    return this.#style.lineEnd ?? '\n'
+    return eventText(this.#style, JSON.stringify({ ...this.#envelope('chat.completion.chunk'), ...members }))
   }
 
   #envelope(object: string): object {

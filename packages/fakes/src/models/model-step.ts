@@ -1,11 +1,19 @@
-/** What the fake does with a request, step by step. An answer that no step finishes ends as a broken one would. */
-export type FakeStep =
+/**
+ * What the fake of a model's service does with a request, step by step, in its vendor's words. An answer that no step
+ * finishes ends as a broken one would.
+ */
+export type FakeModelStep =
   | { readonly do: 'say'; readonly text: string }
+  /** What the model thinks before it speaks. */
+  | { readonly do: 'think'; readonly text: string }
   | { readonly do: 'begin-tool'; readonly index: number; readonly id: string; readonly name: string }
   | { readonly do: 'tool-arguments'; readonly index: number; readonly text: string }
+  /** `input` includes `cached`. */
   | { readonly do: 'report-usage'; readonly input: number; readonly output: number; readonly cached?: number }
   /** `reason` as the service writes it. */
   | { readonly do: 'finish'; readonly reason: string }
+  /** A sign of life that says nothing. */
+  | { readonly do: 'ping' }
   /** Nothing for so long, on the fake's time. */
   | { readonly do: 'wait'; readonly ms: number }
   /** Nothing more comes, until the request is given up. */
@@ -16,7 +24,7 @@ export type FakeStep =
   | { readonly do: 'refuse' }
   /** The connection breaks; as the first step, before a byte of an answer. */
   | { readonly do: 'break-off' }
-  /** The stream ends as if it were complete, without "[DONE]". */
+  /** The stream ends as if it were complete, without the vendor's own end. */
   | { readonly do: 'end' }
   /** An error object inside the stream. */
   | { readonly do: 'fail'; readonly error: unknown }
@@ -30,27 +38,23 @@ export type FakeStep =
       readonly body: string
     }
 
-/** How the service writes its streams. The defaults are OpenAI's. */
-export interface FakeStyle {
+/** How a service writes its streams, whoever the vendor. */
+export interface FakeStreamStyle {
   readonly lineEnd?: '\n' | '\r\n'
   /** "data:{" instead of "data: {". */
   readonly tight?: boolean
   /** Comment lines between events, as proxies send them to keep a connection open. */
   readonly comments?: boolean
-  /** Tool calls have no id. */
-  readonly withoutIds?: boolean
-  /** Tool calls have no index. */
-  readonly withoutIndexes?: boolean
-  /** Every fragment of a tool call repeats its id and name. */
-  readonly repeating?: boolean
-  /** Tool calls end with the reason "stop". */
-  readonly alwaysStop?: boolean
-  /** Content is null in chunks without text. */
-  readonly nulls?: boolean
-  /** No "[DONE]" at the end. */
-  readonly withoutDone?: boolean
   /** One JSON document instead of a stream. */
   readonly whole?: boolean
   /** Every write is cut into pieces of 1 to so many bytes. Default: not at all. */
   readonly pieces?: number
+}
+
+/** One server-sent event; `event`: its name, where the vendor gives names. */
+export function eventText(style: FakeStreamStyle, data: string, event: string | null = null): string {
+  const end = style.lineEnd ?? '\n'
+  const space = style.tight === true ? '' : ' '
+  const name = event === null ? '' : `event:${space}${event}${end}`
+  return `${style.comments === true ? `: still here${end}${end}` : ''}${name}data:${space}${data}${end}${end}`
 }

@@ -1,0 +1,32 @@
+import { type FakeModelOptions, FakeModelService } from '../models/fake-model-service.ts'
+import type { FakeModelStep } from '../models/model-step.ts'
+import { ChatCompletion, type FakeChatStyle } from './chat-completion.ts'
+import { bearerOf, openAiError, openAiRefusal } from './openai-refusal.ts'
+
+const HELLO: readonly FakeModelStep[] = [
+  { do: 'say', text: 'Hello from the fake.' },
+  { do: 'finish', reason: 'stop' },
+  { do: 'report-usage', input: 10, output: 5 },
+]
+
+/** A service that speaks like OpenAI's `/v1/chat/completions`, with the unkindness it is told. */
+export class FakeOpenAiChat extends FakeModelService {
+  static async open(options: FakeModelOptions<FakeChatStyle> = {}): Promise<FakeOpenAiChat> {
+    const dialect = {
+      path: '/v1/chat/completions',
+      keyOf: bearerOf,
+      faultOf: (_headers: unknown, body: Readonly<Record<string, unknown>>) =>
+        typeof body.model === 'string' && Array.isArray(body.messages)
+          ? null
+          : openAiError(400, 'invalid_request_error', null, 'Missing required parameter.'),
+      refusal: openAiRefusal,
+      begin: (body: Readonly<Record<string, unknown>>) => new ChatCompletion(options.style ?? {}, String(body.model)),
+    }
+    return new FakeOpenAiChat(dialect, options, HELLO).listen()
+  }
+
+  /** "http://127.0.0.1:PORT/v1". */
+  get baseUrl(): string {
+    return `${this.origin}/v1`
+  }
+}

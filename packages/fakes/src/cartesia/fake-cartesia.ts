@@ -1,4 +1,4 @@
-import type { FakeSpeech, Unkindness } from '../protocol.ts'
+import type { FakeSpeech } from '../protocol.ts'
 import type { FakeLine } from '../voices/fake-line.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
 import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
@@ -10,18 +10,10 @@ export interface FakeCartesiaOptions extends FakeVoiceOptions {
 }
 
 /** Cartesia's WebSocket (`/tts/websocket`), mu-law at 8 kHz only. */
-export class FakeCartesia {
-  readonly url: string
-  readonly #server: FakeVoiceServer
-
-  private constructor(server: FakeVoiceServer, url: string) {
-    this.#server = server
-    this.url = url
-  }
-
-  static async open(options: FakeCartesiaOptions): Promise<FakeCartesia> {
+export class FakeCartesia extends FakeVoiceServer {
+  static open(options: FakeCartesiaOptions): Promise<FakeCartesia> {
     const account = { contexts: 0 }
-    const server: FakeVoiceServer = new FakeVoiceServer(
+    return new FakeCartesia(
       {
         idleCloseMs: 300_000,
         check: (url, request) => check(url, request.headers, options.apiKey),
@@ -32,31 +24,10 @@ export class FakeCartesia {
           reason: 'internal error',
         },
         idle: { message: null, code: 1000, reason: 'connection idle timeout' },
-        session: line => new Session(line, options, server.counts, account),
+        session: (line, _url, counts) => new Session(line, options, counts, account),
       },
       options,
-    )
-    return new FakeCartesia(server, await server.listen())
-  }
-
-  get counts(): Readonly<FakeVoiceCounts> {
-    return this.#server.counts
-  }
-
-  add(...unkindness: readonly (Unkindness | null)[]): void {
-    this.#server.add(...unkindness)
-  }
-
-  closeIdle(): void {
-    this.#server.closeIdle()
-  }
-
-  breakAll(): void {
-    this.#server.breakAll()
-  }
-
-  close(): Promise<void> {
-    return this.#server.close()
+    ).listen()
   }
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Unkindness } from '../protocol.ts'
 import type { FakeLine } from '../voices/fake-line.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
 import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
@@ -10,48 +9,19 @@ const MINUTE_MS = 60_000
 const MOST_CHARACTERS = 2000
 
 /** Deepgram's Aura over its WebSocket (`/v1/speak`), mu-law at 8 kHz only. */
-export class FakeAura {
-  readonly url: string
-  readonly #server: FakeVoiceServer
-
-  private constructor(server: FakeVoiceServer, url: string) {
-    this.#server = server
-    this.url = url
-  }
-
-  static async open(options: FakeVoiceOptions): Promise<FakeAura> {
-    const server: FakeVoiceServer = new FakeVoiceServer(
+export class FakeAura extends FakeVoiceServer {
+  static open(options: FakeVoiceOptions): Promise<FakeAura> {
+    return new FakeAura(
       {
         idleCloseMs: 60_000,
         check: (url, request) => check(url, request.headers.authorization, options.apiKey),
         refusal: status => refusal(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'INTERNAL_ERROR', 'Refused.'),
         error: { message: null, code: 1011, reason: 'NET-0000' },
         idle: { message: null, code: 1011, reason: 'NET-0001' },
-        session: (line, url) => new Session(line, url, options, server.counts),
+        session: (line, url, counts) => new Session(line, url, options, counts),
       },
       options,
-    )
-    return new FakeAura(server, await server.listen())
-  }
-
-  get counts(): Readonly<FakeVoiceCounts> {
-    return this.#server.counts
-  }
-
-  add(...unkindness: readonly (Unkindness | null)[]): void {
-    this.#server.add(...unkindness)
-  }
-
-  closeIdle(): void {
-    this.#server.closeIdle()
-  }
-
-  breakAll(): void {
-    this.#server.breakAll()
-  }
-
-  close(): Promise<void> {
-    return this.#server.close()
+    ).listen()
   }
 }
 

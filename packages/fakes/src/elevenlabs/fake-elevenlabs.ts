@@ -1,4 +1,4 @@
-import type { FakeSpeech, Unkindness } from '../protocol.ts'
+import type { FakeSpeech } from '../protocol.ts'
 import type { FakeLine } from '../voices/fake-line.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
 import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
@@ -7,17 +7,9 @@ import { muLawOf } from '../voices/mu-law.ts'
 const MOST_CONTEXTS = 5
 
 /** ElevenLabs' multi-context WebSocket (`/v1/text-to-speech/{voice}/multi-stream-input`), mu-law only. */
-export class FakeElevenLabs {
-  readonly url: string
-  readonly #server: FakeVoiceServer
-
-  private constructor(server: FakeVoiceServer, url: string) {
-    this.#server = server
-    this.url = url
-  }
-
-  static async open(options: FakeVoiceOptions): Promise<FakeElevenLabs> {
-    const server: FakeVoiceServer = new FakeVoiceServer(
+export class FakeElevenLabs extends FakeVoiceServer {
+  static open(options: FakeVoiceOptions): Promise<FakeElevenLabs> {
+    return new FakeElevenLabs(
       {
         idleCloseMs: 20_000,
         check: (url, request) => check(url, request.headers['xi-api-key'], options.apiKey),
@@ -28,31 +20,10 @@ export class FakeElevenLabs {
           code: 1008,
           reason: 'Have not received a new text input within the timeout of 20 seconds. Streaming input terminated.',
         },
-        session: (line, url) => new Session(line, url, options, server.counts),
+        session: (line, url, counts) => new Session(line, url, options, counts),
       },
       options,
-    )
-    return new FakeElevenLabs(server, await server.listen())
-  }
-
-  get counts(): Readonly<FakeVoiceCounts> {
-    return this.#server.counts
-  }
-
-  add(...unkindness: readonly (Unkindness | null)[]): void {
-    this.#server.add(...unkindness)
-  }
-
-  closeIdle(): void {
-    this.#server.closeIdle()
-  }
-
-  breakAll(): void {
-    this.#server.breakAll()
-  }
-
-  close(): Promise<void> {
-    return this.#server.close()
+    ).listen()
   }
 }
 

@@ -29,14 +29,15 @@ export interface FakeVoiceService {
   readonly refusal: (status: number) => FakeRefusal
   readonly error: FakeError
   readonly idle: FakeError
-  readonly session: (line: FakeLine, url: URL) => FakeSession
+  readonly session: (line: FakeLine, url: URL, counts: FakeVoiceCounts) => FakeSession
 }
 
 const MOST_CONNECTIONS = 2000
 
-/** The socket side of a fake voice, on 127.0.0.1. */
+/** A fake voice over WebSockets, on 127.0.0.1. */
 export class FakeVoiceServer {
-  readonly counts: FakeVoiceCounts = noCounts()
+  readonly #counts: FakeVoiceCounts = noCounts()
+  #url = ''
   readonly #service: FakeVoiceService
   readonly #options: FakeVoiceOptions
   readonly #unkindness: (Unkindness | null)[]
@@ -52,9 +53,19 @@ export class FakeVoiceServer {
     this.#server.on('upgrade', (request, socket, head) => this.#onUpgrade(request, socket, head))
   }
 
-  async listen(): Promise<string> {
+  /** "ws://127.0.0.1:PORT", once it listens. */
+  get url(): string {
+    return this.#url
+  }
+
+  get counts(): Readonly<FakeVoiceCounts> {
+    return this.#counts
+  }
+
+  async listen(): Promise<this> {
     await new Promise<void>(resolve => this.#server.listen(0, '127.0.0.1', resolve))
-    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    this.#url = `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this
   }
 
   /** What the next connections meet, after those that were given before. */
@@ -94,13 +105,13 @@ export class FakeVoiceServer {
     const refusal = this.#lines.size >= MOST_CONNECTIONS ? this.#service.refusal(503) : scripted
     const answer = refusal ?? this.#service.check(url, request)
     if (answer !== null) {
-      this.counts.refused++
+      this.#counts.refused++
       socket.end(httpAnswer(answer))
       return
     }
     this.#sockets.handleUpgrade(request, socket, head, webSocket => {
-      this.counts.connections++
-      this.counts.open++
+      this.#counts.connections++
+      this.#counts.open++
       let session: FakeSession | null = null
       const line = new FakeLine(webSocket, {
         unkindness,
@@ -109,13 +120,13 @@ export class FakeVoiceServer {
         idle: this.#service.idle,
         onText: text => session?.onText(text),
         onClose: () => {
-          this.counts.open--
+          this.#counts.open--
           this.#lines.delete(line)
           session?.onClose()
         },
       })
       this.#lines.add(line)
-      session = this.#service.session(line, url)
+      session = this.#service.session(line, url, this.#counts)
     })
   }
 

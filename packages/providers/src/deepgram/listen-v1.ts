@@ -12,7 +12,7 @@ const ENDPOINTING_MS: Ms = 300
 /** Deepgram's streaming API `/v1/listen` (Nova): how its messages are read, and what it is told. */
 export const listenV1: ServiceProtocol = {
   name: 'Deepgram',
-  chunk: msToSamples(20),
+  chunk: msToSamples(40),
   chunkIsRule: false,
   mostChunk: msToSamples(250),
   greets: false,

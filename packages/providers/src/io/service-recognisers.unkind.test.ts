@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   FakeAssemblyAi,
   type FakeAssemblyAiOptions,
@@ -205,6 +207,32 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     const terms = query!.has('keyterms_prompt') ? JSON.parse(query!.get('keyterms_prompt')!) : query!.getAll('keyterm')
     expect(terms).toEqual(['Parley', 'Ångström'])
   })
+})
+
+it('no error has the key in it, also when the service repeats it', async () => {
+  const server = createServer()
+  server.on('upgrade', ({ headers }, socket) => {
+    const body = `Who is ${headers.authorization}?`
+    socket.end(`HTTP/1.1 403 Forbidden\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const recogniser = NOVA.recogniser({ apiKey: KEY, baseUrl, time: systemTime })
+  onTestFinished(async () => {
+    await recogniser.close()
+    server.close()
+  })
+  const { error } = await listenTo(recogniser.open({ language: 'en', sampleRate: 8000 })).event('error')
+  expect(error).toMatchObject({ code: 'recogniser_refused', message: 'Deepgram: Who is Token …?' })
+})
+
+it('is not ready without a key, and takes neither keys nor addresses that cannot be used', async () => {
+  const unkeyed = NOVA.recogniser({ apiKey: null, time: systemTime })
+  expect(await unkeyed.readiness()).toBe('no key')
+  expect(await NOVA.recogniser({ apiKey: KEY, time: systemTime }).readiness()).toBe(null)
+  const misconfigured = expect.objectContaining({ code: 'recogniser_misconfigured' })
+  for (const options of [{ apiKey: 'two\r\nlines' }, { baseUrl: 'https://api.deepgram.com' }, { baseUrl: 'nowhere' }])
+    expect(() => NOVA.recogniser({ apiKey: KEY, time: systemTime, ...options })).toThrow(misconfigured)
 })
 
 describe('speech without words', () => {

@@ -176,7 +176,7 @@ function eavesdrop(stream: SpeechStream) {
   })
   const until = async (wanted: (event: SpeechEvent) => boolean) => {
     while (!events.some(wanted)) {
-      const failed = events.find(({ type }) => type === 'error')
+      const failed = events.find(event => event.type === 'error' && !event.error.retryable)
       if (failed?.type === 'error') throw failed.error
       await new Promise<void>(resolve => {
         wake = resolve

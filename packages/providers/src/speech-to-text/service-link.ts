@@ -7,6 +7,7 @@ const READY_MS: Ms = 5000
 const LONGEST_GAP: Samples = msToSamples(3000)
 /** A service that reported speech and says nothing more of it, while audio goes on, has lost the thread. */
 const STALL_MS: Ms = 5000
+const MOST_LATE_MS: Ms = 100
 const MU_LAW_SILENCE = 0xff
 
 /** What a link needs of a connection; messages sent before it stands are kept. */
@@ -177,14 +178,16 @@ export class ServiceLink {
     const due = this.#sentSomethingAt + afterMs
     this.#idle = this.#time.at(due, () => {
       if (this.#over) return
-      if (this.#time.now() >= this.#sentSomethingAt + afterMs) this.#keepAlive()
+      if (this.#time.now() >= this.#sentSomethingAt + afterMs) this.#keepAlive(this.#time.now() - due)
       this.#waitForIdle()
     })
   }
 
-  #keepAlive(): void {
+  #keepAlive(lateMs: Ms): void {
     const { afterMs, say } = this.#protocol.idle
     this.#sentSomethingAt = this.#time.now()
+    // The process stood still: the audio of that time comes now.
+    if (say === null && lateMs > MOST_LATE_MS) return
     if (this.#chunkLength > 0) this.#flushAll()
     if (say !== null) this.#connection.send(say)
     else if (this.#filledTo !== null) {

@@ -193,6 +193,30 @@ describe('a connection', () => {
   })
 })
 
+describe('audio for a service', () => {
+  it('has silence where the call has a gap, as much as ends any turn', () => {
+    for (const [gap, silence] of [
+      [800, 800],
+      [800_000, 24_000],
+    ] as const) {
+      const { tell, stream, audioOf } = stand()
+      tell({ type: 'ready' })
+      stream.write(new Int16Array(160), CLOCK)
+      stream.write(new Int16Array(160), CLOCK + 160 + gap)
+      expect(audioOf(0)).toBe(320 + silence)
+    }
+  })
+
+  it('goes out in messages of the right size, and the rest when no more comes', () => {
+    const { tell, talk, time, connections } = stand({ chunk: 640 })
+    tell({ type: 'ready' })
+    talk(100)
+    expect(connections[0]!.sent).toEqual([640])
+    time.advance(4000)
+    expect(connections[0]!.sent).toEqual([640, 160, 'keep'])
+  })
+})
+
 describe('a lost connection', () => {
   it('is replaced as often as it is lost, if that is half a minute apart', () => {
     const { tell, talk, lose, events, connections } = stand()

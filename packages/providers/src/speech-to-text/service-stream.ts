@@ -21,8 +21,8 @@ const CAUGHT_UP_MS: Ms = 2000
 /** A busy service is asked again by the same call if it wants to be within this time. */
 const LONGEST_RETRY_MS: Ms = 3000
 const RETRY_MS: Ms = 500
-/** A service may count what it was sent a little shorter than it was. */
-const COUNT_SLACK: Samples = msToSamples(400)
+/** A service that is made to finalize does so with what it has heard by then. */
+const HEARING_LAG: Samples = msToSamples(1000)
 
 export interface ServiceStreamOptions {
   readonly protocol: ServiceProtocol
@@ -155,7 +155,7 @@ export class ServiceStream implements SpeechStream {
   #onWords(news: Extract<ServiceNews, { type: 'words' }>, link: ServiceLink): void {
     const asked = this.#requests.oldest
     const until = news.until === null ? null : link.toClock(news.until)
-    const slack = news.forced === true ? COUNT_SLACK : 0
+    const slack = news.forced === true ? HEARING_LAG : 0
     const answers = news.final && asked !== null && news.forced !== false && (until === null || until >= asked - slack)
     this.#wasForced = news.forced === true || (news.forced === null && until === null && answers)
     this.#turnEnd = news.words.at(-1)?.end == null ? (until ?? this.#turnEnd) : link.toClock(news.words.at(-1)!.end!)

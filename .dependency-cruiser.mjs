@@ -129,7 +129,7 @@ export default {
       name: 'development-packages',
       comment: 'packages of devDependencies are for tests and scripts',
       severity: 'error',
-      from: { path: anyRoom, pathNot: [testCode, '/conformance'] },
+      from: { path: anyRoom, pathNot: [testCode, '/testing/', '/conformance'] },
       to: { path: '^node_modules/(vitest|fast-check|@jazzer\\.js|dependency-cruiser|@swc)/' },
     },
   ],

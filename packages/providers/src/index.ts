@@ -1,12 +1,12 @@
 export { AssemblyAiRecogniser, type AssemblyAiRecogniserOptions } from './io/assemblyai-recogniser.ts'
 export { AuraVoice, type AuraVoiceOptions } from './io/aura-voice.ts'
 export { CartesiaVoice, type CartesiaVoiceOptions } from './io/cartesia-voice.ts'
-export type { ChatBudgets } from './io/chat-answering.ts'
 export { DeepgramFluxRecogniser, type DeepgramFluxRecogniserOptions } from './io/deepgram-flux-recogniser.ts'
 export { DeepgramRecogniser, type DeepgramRecogniserOptions } from './io/deepgram-recogniser.ts'
 export { ElevenLabsVoice, type ElevenLabsVoiceOptions } from './io/elevenlabs-voice.ts'
 export { LocalEspeak, type LocalEspeakOptions } from './io/local-espeak.ts'
 export { LocalFlite, type LocalFliteOptions } from './io/local-flite.ts'
+export type { ModelBudgets } from './io/model-answering.ts'
 export { OpenAiChat, type OpenAiChatOptions } from './io/openai-chat.ts'
 export { OpenAiVoice, type OpenAiVoiceOptions } from './io/openai-voice.ts'
 export { TonesVoice, type TonesVoiceOptions } from './io/tones-voice.ts'
@@ -21,7 +21,7 @@ export type {
   ToolDeclaration,
   TransitionTool,
 } from './language-model/language-model.ts'
-export { retryAfterMs, ServiceRefusal } from './openai/chat-failure.ts'
+export { retryAfterMs, ServiceRefusal } from './model-service/model-failure.ts'
 export { RulesModel, type RulesPace } from './simulated/rules/rules-model.ts'
 export { toneBandFilter } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'

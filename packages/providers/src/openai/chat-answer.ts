@@ -1,6 +1,7 @@
 import { ParleyError } from '@parley/kernel'
 import type { GenerationEvent } from '../language-model/language-model.ts'
-import { failureInAnswer } from './chat-failure.ts'
+import type { ModelAnswer } from '../model-service/model-answer.ts'
+import { failureInAnswer } from '../model-service/model-failure.ts'
 import { countIn, isObject, type JsonObject, objectOf, textIn } from './json.ts'
 import { ToolCallSlots } from './tool-call-slots.ts'
 
@@ -10,31 +11,31 @@ type FinishReason = Extract<GenerationEvent, { type: 'finished' }>['reason']
 const CUT_OFF = new Set(['length', 'max_tokens', 'max_length', 'model_length'])
 const WITHHELD = new Set(['content_filter', 'content-filter', 'safety', 'refusal', 'blocked'])
 
-/**
- * One answer of `/chat/completions`, streamed or whole, as events. Throws `ParleyError` for an error object inside it
- * and for what makes no sense.
- */
-export class ChatAnswer {
+/** One answer of `/chat/completions`. */
+export class ChatAnswer implements ModelAnswer<GenerationEvent> {
   readonly #tools = new ToolCallSlots()
   #reason: FinishReason | null = null
   #refused = false
   #usage: GenerationEvent | null = null
   #complete = false
+  #progress = 0
 
-  /** The model has finished; what may come still is the usage. */
   get isFinished(): boolean {
     return this.#reason !== null
   }
 
-  /** The service has said that no more comes. */
   get isComplete(): boolean {
     return this.#complete
   }
 
-  /** The data of one server-sent event. */
+  get progress(): number {
+    return this.#progress
+  }
+
   data(text: string): GenerationEvent[] {
     const trimmed = text.trim()
     if (this.#complete || trimmed === '') return []
+    this.#progress++
     if (trimmed === '[DONE]') return this.#done()
     const chunk = objectOf(trimmed)
     if (chunk !== null) return this.chunk(chunk)
@@ -44,7 +45,6 @@ export class ChatAnswer {
     throw new ParleyError('model_failed', "The model's answer is no JSON.", { retryable: true })
   }
 
-  /** A chunk of the answer, or all of it. */
   chunk(chunk: JsonObject): GenerationEvent[] {
     if (hasError(chunk)) throw failureInAnswer(chunk)
     this.#count(chunk)
@@ -55,7 +55,6 @@ export class ChatAnswer {
       .flatMap(choice => this.#choice(choice))
   }
 
-  /** The answer is over: its usage and its end. Throws "model_unreachable" when it was not finished. */
   end(): GenerationEvent[] {
     if (this.#reason === null)
       throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })

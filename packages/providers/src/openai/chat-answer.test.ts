@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { GenerationEvent } from '../language-model/language-model.ts'
-import { AnswerBytes } from './answer-bytes.ts'
+import { AnswerBytes } from '../model-service/answer-bytes.ts'
+import { ChatAnswer } from './chat-answer.ts'
 
 function chunk(delta: object, finish_reason: string | null = null): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
@@ -10,7 +11,7 @@ function chunk(delta: object, finish_reason: string | null = null): string {
 /** The events of an answer whose bytes come in pieces of these lengths. */
 function read(text: string, lengths: readonly number[] = []): GenerationEvent[] {
   const bytes = Buffer.from(text, 'utf8')
-  const answer = new AnswerBytes()
+  const answer = new AnswerBytes(new ChatAnswer())
   const events: GenerationEvent[] = []
   let at = 0
   for (let i = 0; at < bytes.length; i++) {
@@ -99,12 +100,12 @@ describe('an answer in bytes', () => {
 
   it('has an end, in its lines and as a whole', () => {
     const tooLong = expect.objectContaining({ code: 'model_failed', message: expect.stringContaining('too long') })
-    const line = new AnswerBytes()
+    const line = new AnswerBytes(new ChatAnswer())
     const endless = Buffer.from(`data: ${'a'.repeat(100_000)}`)
     expect(() => {
       for (let i = 0; i < 20; i++) line.push(i === 0 ? endless : endless.subarray(6))
     }).toThrow(tooLong)
-    const comments = new AnswerBytes()
+    const comments = new AnswerBytes(new ChatAnswer())
     const comment = Buffer.from(`: ${'a'.repeat(1_000_000)}\n`)
     expect(() => {
       for (let i = 0; i < 20; i++) comments.push(comment)
@@ -122,7 +123,7 @@ describe('an answer in bytes', () => {
     )
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), pieces => {
-        const answer = new AnswerBytes()
+        const answer = new AnswerBytes(new ChatAnswer())
         try {
           for (const bytes of pieces) answer.push(bytes)
           answer.end()

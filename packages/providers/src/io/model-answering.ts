@@ -1,14 +1,14 @@
 import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
-import type { GenerationEvent } from '../language-model/language-model.ts'
-import { AnswerBytes } from '../openai/answer-bytes.ts'
-import { failureOf } from '../openai/chat-failure.ts'
+import { AnswerBytes } from '../model-service/answer-bytes.ts'
+import type { ModelAnswer } from '../model-service/model-answer.ts'
+import { failureOf } from '../model-service/model-failure.ts'
 import { HttpExchange, type HttpPiece } from './http-exchange.ts'
 
 /** How long each stage of an answer may take. */
-export interface ChatBudgets {
+export interface ModelBudgets {
   /** To a connection. Default 5000. */
   readonly connectMs: Ms
-  /** From the request to the first piece of the answer; comments that keep a connection open are none. Default 10 000. */
+  /** From the request to the first piece of the answer; signs of life that keep a connection open are none. Default 10 000. */
   readonly firstEventMs: Ms
   /** From one piece to the next. Default 10 000. */
   readonly idleMs: Ms
@@ -16,9 +16,10 @@ export interface ChatBudgets {
   readonly wholeMs: Ms
 }
 
-export interface AnsweringOptions {
+export interface AnsweringOptions<Event> {
+  readonly answer: ModelAnswer<Event>
   readonly time: Time
-  readonly budgets: ChatBudgets
+  readonly budgets: ModelBudgets
   /** The service's host and port, for messages. */
   readonly host: string
   /** Sends the request. */
@@ -35,8 +36,8 @@ const STALE_MS: Ms = 1000
 const GIVEN_UP = new Error('given up')
 
 /** One answer of a service, from the request to its last event, within its budgets. */
-export class ChatAnswering {
-  readonly #options: AnsweringOptions
+export class ModelAnswering<Event> {
+  readonly #options: AnsweringOptions<Event>
   readonly #wholeBy: Ms
   #exchange: HttpExchange
   #stageBy: Ms
@@ -49,7 +50,7 @@ export class ChatAnswering {
   /** All events are known: only the end of the stream is missing. */
   #isDone = false
 
-  constructor(options: AnsweringOptions) {
+  constructor(options: AnsweringOptions<Event>) {
     this.#options = options
     const now = options.time.now()
     this.#wholeBy = now + options.budgets.wholeMs
@@ -59,11 +60,11 @@ export class ChatAnswering {
   }
 
   /** Throws `ParleyError`, as the language-model port says. */
-  async *events(): AsyncGenerator<GenerationEvent> {
+  async *events(): AsyncGenerator<Event> {
     const head = await this.#head()
     if (head.status < 200 || head.status > 299)
       throw failureOf(head.status, await this.#errorBody(), head.headers['retry-after'])
-    const bytes = new AnswerBytes()
+    const bytes = new AnswerBytes(this.#options.answer)
     let progress = 0
     while (!bytes.answer.isComplete) {
       const piece = await this.#next().catch((error: unknown) => this.#pieceOfBroken(error, bytes))
@@ -153,12 +154,12 @@ export class ChatAnswering {
     return new ParleyError('model_unreachable', `The model's service at ${host} ${what} in time.`, { retryable: true })
   }
 
-  #patience(bytes: AnswerBytes): Ms {
+  #patience(bytes: AnswerBytes<Event>): Ms {
     return bytes.answer.isFinished ? TAIL_MS : this.#options.budgets.idleMs
   }
 
   /** An answer that was finished has its end, however the connection ended. */
-  #pieceOfBroken(error: unknown, bytes: AnswerBytes): HttpPiece {
+  #pieceOfBroken(error: unknown, bytes: AnswerBytes<Event>): HttpPiece {
     if (bytes.answer.isFinished && this.#end === null) return { type: 'end' }
     throw this.#failure(error)
   }

@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
-import { failureOf, retryAfterMs } from './chat-failure.ts'
+import { failureOf, retryAfterMs } from './model-failure.ts'
 
 const vendor = (code: string, message = 'something') => JSON.stringify({ error: { message, type: 't', code } })
 

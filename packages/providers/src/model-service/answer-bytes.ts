@@ -1,8 +1,7 @@
 import { ParleyError } from '@parley/kernel'
 import { createParser, type EventSourceParser } from 'eventsource-parser'
-import type { GenerationEvent } from '../language-model/language-model.ts'
-import { ChatAnswer } from './chat-answer.ts'
-import { objectOf } from './json.ts'
+import { objectOf } from '../openai/json.ts'
+import type { ModelAnswer } from './model-answer.ts'
 
 const MOST_BYTES = 16_777_216
 /** Of one line, and of one event. */
@@ -13,8 +12,8 @@ const BLANK = /^[\s\ufeff]*/
  * The bytes of an answer, cut anywhere, as events: server-sent ones, or, from services that do not stream, one JSON
  * document. Throws `ParleyError` "model_failed" beyond 16 MiB, or 1 Mi characters of one event.
  */
-export class AnswerBytes {
-  readonly answer = new ChatAnswer()
+export class AnswerBytes<Event> {
+  readonly answer: ModelAnswer<Event>
   readonly #decoder = new TextDecoder()
   readonly #parser: EventSourceParser
   #bytes = 0
@@ -24,9 +23,10 @@ export class AnswerBytes {
   #streams = false
   #data: string[] = []
   #tooLong = false
-  #progress = 0
+  #pieces = 0
 
-  constructor() {
+  constructor(answer: ModelAnswer<Event>) {
+    this.answer = answer
     this.#parser = createParser({
       maxBufferSize: MOST_BUFFERED_CHARACTERS,
       onEvent: ({ data }) => this.#data.push(data),
@@ -36,29 +36,29 @@ export class AnswerBytes {
     })
   }
 
-  /** Grows with each event, and with each piece of a document; not with comments. */
+  /** Grows with each event that says something, and with each piece of a document; not with comments. */
   get progress(): number {
-    return this.#progress
+    return this.#pieces + this.answer.progress
   }
 
-  push(bytes: Uint8Array): GenerationEvent[] {
+  push(bytes: Uint8Array): Event[] {
     this.#bytes += bytes.length
     if (this.#bytes > MOST_BYTES) throw tooLong()
     return this.#text(this.#decoder.decode(bytes, { stream: true }))
   }
 
   /** No more bytes come. */
-  end(): GenerationEvent[] {
+  end(): Event[] {
     const events = this.#text(this.#decoder.decode())
     if (this.#document !== null) return [...events, ...this.#whole(this.#document.join(''))]
     // Not every service closes its last event with a blank line.
     return [...events, ...this.#feed('\n\n')]
   }
 
-  #text(text: string): GenerationEvent[] {
+  #text(text: string): Event[] {
     if (this.#document !== null) {
       this.#document.push(text)
-      this.#progress++
+      this.#pieces++
     }
     if (this.#document !== null || text === '') return []
     if (this.#streams) return this.#feed(text)
@@ -73,16 +73,15 @@ export class AnswerBytes {
     return this.#feed(this.#head)
   }
 
-  #feed(text: string): GenerationEvent[] {
+  #feed(text: string): Event[] {
     this.#parser.feed(text)
     if (this.#tooLong) throw tooLong()
     const data = this.#data
-    this.#progress += data.length
     this.#data = []
     return data.flatMap(each => this.answer.data(each))
   }
 
-  #whole(document: string): GenerationEvent[] {
+  #whole(document: string): Event[] {
     const object = objectOf(document)
     if (object === null) throw new ParleyError('model_failed', "The model's answer is no JSON.", { retryable: true })
     return this.answer.chunk(object)

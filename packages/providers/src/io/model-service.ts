@@ -1,0 +1,126 @@
+import { ParleyError, type Time } from '@parley/kernel'
+import { Pool } from 'undici'
+import type { ModelAnswer } from '../model-service/model-answer.ts'
+import type { HttpExchange } from './http-exchange.ts'
+import { ModelAnswering, type ModelBudgets } from './model-answering.ts'
+
+export interface ModelServiceOptions {
+  /** What is asked, for messages: "openai/gpt-4o-mini". */
+  readonly id: string
+  readonly baseUrl: string
+  /** Appended to the path of the base URL: "/chat/completions". */
+  readonly path: string
+  /** Null: the service needs none. Empty: there is none, and nothing can be asked. */
+  readonly apiKey: string | null
+  /** The header that carries the key. */
+  readonly authorization: (apiKey: string) => Readonly<Record<string, string>>
+  /** Further headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly time: Time
+  readonly budgets?: Partial<ModelBudgets>
+}
+
+const BUDGETS: ModelBudgets = { connectMs: 5000, firstEventMs: 10_000, idleMs: 10_000, wholeMs: 60_000 }
+const MOST_CONNECTIONS = 256
+const KEEP_ALIVE_MS = 30_000
+
+/** A model's service over HTTP, asked by POST of JSON. Connections are kept, at most 256. */
+export class ModelService {
+  readonly #options: ModelServiceOptions
+  readonly #budgets: ModelBudgets
+  readonly #host: string
+  readonly #path: string
+  readonly #pool: Pool
+  readonly #underWay = new Set<{ abort(error: Error): void }>()
+  #hasAnswered = false
+  #closed = false
+
+  /** Throws `ParleyError` "model_misconfigured" for a URL or a key that cannot be used. */
+  constructor(options: ModelServiceOptions) {
+    const url = checkedUrl(options.baseUrl)
+    if (options.apiKey !== null && !/^[\x21-\x7e]*$/.test(options.apiKey))
+      throw new ParleyError('model_misconfigured', 'The key has characters that no header can carry.')
+    this.#options = options
+    this.#budgets = { ...BUDGETS, ...options.budgets }
+    this.#host = url.host
+    this.#path = `${url.pathname.replace(/\/+$/, '')}${options.path}${url.search}`
+    this.#pool = new Pool(url.origin, {
+      connections: MOST_CONNECTIONS,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: this.#budgets.connectMs },
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // The budgets stand over these.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+  }
+
+  /** Why nothing can be asked, or null. */
+  get obstacle(): string | null {
+    if (this.#closed) return 'closed'
+    return this.#options.apiKey === '' ? `no key for ${this.#options.id}` : null
+  }
+
+  /** The events of one answer. Ends at once, without an error, when `signal` aborts. Throws as the ports of models say. */
+  async *ask<Event>(body: object, answer: ModelAnswer<Event>, signal: AbortSignal): AsyncGenerator<Event> {
+    if (signal.aborted) return
+    if (this.#closed) throw this.#closedError()
+    if (this.obstacle !== null) throw new ParleyError('model_refused', `There is ${this.obstacle}.`)
+    const answering = this.#answering(JSON.stringify(body), answer)
+    this.#underWay.add(answering)
+    const abort = () => answering.abort(new Error('aborted'))
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      for await (const event of answering.events()) {
+        if (signal.aborted) return
+        this.#hasAnswered = true
+        yield event
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+    } finally {
+      signal.removeEventListener('abort', abort)
+      answering.release()
+      this.#underWay.delete(answering)
+    }
+  }
+
+  /** Answers under way fail with "model_failed". */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const answering of this.#underWay) answering.abort(this.#closedError())
+    await this.#pool.destroy()
+  }
+
+  #answering<Event>(body: string, answer: ModelAnswer<Event>): ModelAnswering<Event> {
+    const { apiKey, authorization, time } = this.#options
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+      ...(apiKey !== null && authorization(apiKey)),
+      ...this.#options.headers,
+    }
+    const dispatch = (exchange: HttpExchange) => {
+      this.#pool.dispatch({ path: this.#path, method: 'POST', headers, body }, exchange)
+    }
+    const mayBeStale = this.#hasAnswered
+    return new ModelAnswering({ answer, time, budgets: this.#budgets, host: this.#host, dispatch, mayBeStale })
+  }
+
+  #closedError(): ParleyError {
+    return new ParleyError('model_failed', `${this.#options.id} was closed.`)
+  }
+}
+
+/** The header of services that take keys as OpenAI does. */
+export function bearer(apiKey: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${apiKey}` }
+}
+
+function checkedUrl(baseUrl: string): URL {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    throw new ParleyError('model_misconfigured', 'The base URL is no http(s) URL, or has a user name in it.')
+  return url
+}

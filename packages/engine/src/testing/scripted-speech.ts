@@ -4,6 +4,7 @@ import { fingerprint } from './sounds.ts'
 
 /** How long a word lasts, whoever says it. */
 export const WORD_MS: Ms = 300
+const AUDIBLE = 300
 
 /** A voice whose every text is a noise of its own, with word times; the same text sounds the same each time. */
 export class FingerprintVoice implements TextToSpeech {
@@ -56,7 +57,7 @@ function soundOf(word: string, place: number): Int16Array {
   return fingerprint(WORD_MS, new SeededRandom(seed))
 }
 
-/** A recogniser that understands what the test tells it, as late as a service would. */
+/** A recogniser that understands what the test tells it, as late as a service would, if that was to be heard. */
 export class ScriptedRecogniser implements SpeechToText {
   readonly id = 'test/scripted'
   readonly languages = ['en', 'es']
@@ -65,6 +66,8 @@ export class ScriptedRecogniser implements SpeechToText {
   #listener: (event: SpeechEvent) => void = () => {}
   #words: HeardWord[] = []
   #written: Samples = 0
+  /** Positions at which something was to be heard. */
+  readonly #audible: Samples[] = []
   finalizes = 0
   /** Where each stream's first audio lay. */
   readonly opened: (Samples | null)[] = []
@@ -85,6 +88,7 @@ export class ScriptedRecogniser implements SpeechToText {
       write: (samples, atSample) => {
         this.opened[place] ??= atSample
         this.#written = atSample + samples.length
+        if (samples.some(sample => Math.abs(sample) > AUDIBLE)) this.#audible.push(atSample)
       },
       finalize: () => {
         this.finalizes++
@@ -115,6 +119,7 @@ export class ScriptedRecogniser implements SpeechToText {
       const startSample = from + msToSamples(i * WORD_MS)
       const heard = { text: word, startSample, endSample: startSample + msToSamples(WORD_MS - 20) }
       this.#time.at(this.#time.now() + (i + 1) * WORD_MS + this.#lagMs, () => {
+        if (!this.#audible.some(at => at >= heard.startSample && at < heard.endSample)) return
         this.#words.push(heard)
         this.#listener({ type: 'partial', text: textOf(this.#words), words: [...this.#words] })
       })

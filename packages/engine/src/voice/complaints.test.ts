@@ -56,7 +56,7 @@ describe('a caller who interrupts', () => {
 
   it('is never taken to know what it did not hear', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
-    await call.pass(1500)
+    await call.pass(1650)
     await call.pass(call.says('please stop talking now'))
     await call.until(() => call.requests.length > 0, 3000, 'the model asked')
     // The instruction may name what the step is for; what was said is what was heard.

@@ -1,9 +1,11 @@
-import { msToSamples } from '@parley/kernel'
+import { type Ms, msToSamples } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../openai/json.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
 import type { ServiceNews, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
+
+const LONGEST_SILENCE_MS: Ms = 10_000
 
 /** When the service takes a turn for over. */
 export interface AssemblyAiTurns {
@@ -22,6 +24,8 @@ export const streamingV3: ServiceProtocol = {
   greets: true,
   idle: { afterMs: 5000, say: JSON.stringify({ type: 'KeepAlive' }) },
   muteAfterMs: null,
+  // It says nothing while a speaker pauses, however long a turn may.
+  stall: { afterMs: LONGEST_SILENCE_MS + 5000, byVoice: false },
   finalize: JSON.stringify({ type: 'ForceEndpoint' }),
   goodbye: JSON.stringify({ type: 'Terminate' }),
   reader: () => {
@@ -43,7 +47,8 @@ export function streamingV3Query(
   const { confidenceThreshold, minSilenceMs } = turns
   if (confidenceThreshold !== undefined) query.set('end_of_turn_confidence_threshold', String(confidenceThreshold))
   if (minSilenceMs !== undefined) query.set('min_turn_silence', String(Math.round(minSilenceMs)))
-  if (options.endpointingMs !== undefined) query.set('max_turn_silence', String(Math.round(options.endpointingMs)))
+  if (options.endpointingMs !== undefined)
+    query.set('max_turn_silence', String(Math.min(LONGEST_SILENCE_MS, Math.round(options.endpointingMs))))
   const terms = expectedWords(options.keywords)
   if (terms.length > 0) query.set('keyterms_prompt', JSON.stringify(terms))
   return query

@@ -19,6 +19,7 @@ export const listenV1: ServiceProtocol = {
   idle: { afterMs: 4000, say: JSON.stringify({ type: 'KeepAlive' }) },
   // It sends results for silence as well.
   muteAfterMs: 10_000,
+  stall: { afterMs: 5000, byVoice: true },
   finalize: JSON.stringify({ type: 'Finalize' }),
   goodbye: JSON.stringify({ type: 'CloseStream' }),
   reader: () => readListenV1,

@@ -24,6 +24,7 @@ export const listenV2: ServiceProtocol = {
   // It knows no keep-alive, and a turn whose audio stops stays open.
   idle: { afterMs: 500, say: null },
   muteAfterMs: null,
+  stall: { afterMs: 5000, byVoice: true },
   finalize: JSON.stringify({ type: 'ForceEndTurn' }),
   goodbye: JSON.stringify({ type: 'CloseStream' }),
   reader: () => {

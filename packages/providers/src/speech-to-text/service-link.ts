@@ -5,8 +5,6 @@ import { StreamClock } from './stream-clock.ts'
 const READY_MS: Ms = 5000
 /** A gap is heard as silence up to here: longer than what any service waits for the end of a turn. */
 const LONGEST_GAP: Samples = msToSamples(3000)
-/** A service that reported speech and says nothing more of it, while audio goes on, has lost the thread. */
-const STALL_MS: Ms = 5000
 const MOST_LATE_MS: Ms = 100
 const MU_LAW_SILENCE = 0xff
 
@@ -136,7 +134,7 @@ export class ServiceLink {
       if (news.type === 'ready') this.#becomeReady()
       else if (news.type === 'failed') this.#fail(`recogniser_${news.kind}`, news.reason, news.kind !== 'refused')
       else {
-        if (news.type === 'speech-started') this.#speechIsOpen = true
+        if (news.type === 'speech-started') this.#speechIsOpen ||= this.#protocol.stall.byVoice
         else if (news.type === 'words' && news.final) this.#speechIsOpen = false
         else if (news.type === 'words' && news.words.length > 0) this.#speechIsOpen = true
         this.#listener.onNews(news)
@@ -197,7 +195,8 @@ export class ServiceLink {
   }
 
   #checkForStall(): void {
-    const limit = this.#speechIsOpen ? STALL_MS : this.#wasHeard ? null : this.#protocol.muteAfterMs
+    const { stall, muteAfterMs } = this.#protocol
+    const limit = this.#speechIsOpen ? stall.afterMs : this.#wasHeard ? null : muteAfterMs
     if (limit === null || this.#time.now() - this.#heardAt < limit) return
     if (samplesToMs(this.#clock.sent - this.#heardAtSent) < limit) return
     this.#fail('recogniser_failed', `said nothing for ${limit} ms while it was sent audio`)

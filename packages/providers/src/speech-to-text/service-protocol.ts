@@ -53,6 +53,11 @@ export interface ServiceProtocol {
   readonly idle: { readonly afterMs: Ms; readonly say: string | null }
   /** A service that has said nothing at all after so much audio is mute; null: it may be silent while people are. */
   readonly muteAfterMs: Ms | null
+  /**
+   * A service that says nothing after so much audio while words are open has lost the thread; `byVoice`: also when it told
+   * of a voice alone.
+   */
+  readonly stall: { readonly afterMs: Ms; readonly byVoice: boolean }
   readonly finalize: string
   readonly goodbye: string
   /** Reads the messages of one connection. */

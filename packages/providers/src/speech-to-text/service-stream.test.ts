@@ -15,6 +15,7 @@ const PROTOCOL: ServiceProtocol = {
   greets: true,
   idle: { afterMs: 4000, say: 'keep' },
   muteAfterMs: null,
+  stall: { afterMs: 5000, byVoice: true },
   finalize: 'finalize',
   goodbye: 'goodbye',
   // The scripted service speaks in news.
@@ -181,6 +182,18 @@ describe('a connection', () => {
     expect(types()).toEqual(['speech-started'])
     talk(200)
     expect(types()).toEqual(['speech-started', 'error'])
+  })
+
+  it('is not given up for a voice without words where the service may be silent then', () => {
+    const { tell, talk, types } = stand({ stall: { afterMs: 15_000, byVoice: false } })
+    tell({ type: 'ready' })
+    tell({ type: 'speech-started', at: 100 })
+    talk(60_000)
+    expect(types()).toEqual(['speech-started'])
+    tell(words('one', [480_000]))
+    talk(15_100)
+    // The audio of the word is older than what is kept: it is final as it is.
+    expect(types()).toEqual(['speech-started', 'partial', 'final', 'error'])
   })
 
   it('that is mute is given up where the service tells of silence as well', () => {

@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest'
 import type { SpeechEvent, SpeechStream } from '../speech-to-text.ts'
 
 const PACKET = 160
@@ -11,7 +10,6 @@ export function listenTo(stream: SpeechStream, from = 1_000_000) {
     events.push(event)
     wake()
   })
-  onTestFinished(() => stream.close())
   const until = async (wanted: (events: readonly SpeechEvent[]) => boolean): Promise<readonly SpeechEvent[]> => {
     while (!wanted(events)) {
       await new Promise<void>(resolve => {

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { listQuery, page } from '../values/page.ts'
+import { modelHosting, modelIdentity } from '../values/references.ts'
+import { text } from '../values/text.ts'
+
+const kind = z.enum(['chat', 'embedding'])
+
+/** Why a model or a voice cannot be used now. */
+export const notReadyReason = z.enum(['no_key', 'unreachable', 'disabled'])
+
+export const model = z
+  .strictObject({
+    model: modelIdentity,
+    name: text(0),
+    kind,
+    provider: modelHosting,
+    ready: z.boolean(),
+    /** Null when ready. */
+    reason: notReadyReason.nullable(),
+    context_tokens: z.int().min(1).nullable(),
+    /** Of an embedding model's vectors. */
+    dimension: z.int().min(1).nullable(),
+    /** Whether it calls tools. */
+    tools: z.boolean(),
+  })
+  .meta({ id: 'Model' })
+
+export const listModels = operation({
+  id: 'models.list',
+  method: 'GET',
+  path: '/api/v1/models',
+  summary: 'List language and embedding models, and which of them are ready',
+  role: 'viewer',
+  idempotency: 'none',
+  params: null,
+  query: listQuery({ kind: kind.optional(), ready: z.boolean().optional() }),
+  body: null,
+  output: page(model),
+  statuses: [200],
+  refusals: {},
+})

@@ -1,0 +1,169 @@
+import type { z } from 'zod'
+import { errorEnvelope } from '../error-envelope.ts'
+import { ERROR_STATUS, type ErrorCode } from '../errors.ts'
+import { minimumRole, type Operation } from '../operation.ts'
+import { DEFINITIONS, hasRequiredMember, type JsonSchema, jsonSchema } from './json-schema.ts'
+
+export const API_VERSION = '1.0.0'
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0'
+  readonly info: { readonly title: string; readonly version: string; readonly summary: string }
+  readonly servers: readonly { readonly url: string }[]
+  readonly security: readonly JsonSchema[]
+  readonly tags: readonly { readonly name: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly headers: JsonSchema
+    readonly securitySchemes: JsonSchema
+  }
+}
+
+type Schemas = Map<string, JsonSchema>
+
+/**
+ * The document of the operations, served from `baseUrl` (default: where the document itself comes from). Named schemas
+ * are components; in requests their names end in `Input`, since a request may leave out what an answer always says.
+ */
+export function toOpenApi(operations: readonly Operation[], baseUrl = '/'): OpenApiDocument {
+  const schemas: Schemas = new Map()
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const operation of operations) {
+    const item = paths[operation.path] ?? {}
+    paths[operation.path] = item
+    item[operation.method.toLowerCase()] = operationObject(operation, schemas)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Parley',
+      version: API_VERSION,
+      summary: 'Conversational agents on phone calls, web calls and chat',
+    },
+    servers: [{ url: baseUrl }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(operations.map(tagOf))].map(name => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
+      headers: HEADERS,
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key' } },
+    },
+  }
+}
+
+function tagOf(operation: Operation): string {
+  return operation.id.slice(0, operation.id.indexOf('.'))
+}
+
+function operationObject(operation: Operation, schemas: Schemas): JsonSchema {
+  const parameters = [
+    ...parametersOf(operation.params, 'path', schemas),
+    ...parametersOf(operation.query, 'query', schemas),
+    ...keyParameter(operation, schemas),
+  ]
+  return {
+    operationId: operation.id,
+    tags: [tagOf(operation)],
+    summary: operation.summary,
+    security: [{ apiKey: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(operation.body !== null && { requestBody: requestBody(operation.body, schemas) }),
+    responses: responses(operation, schemas),
+    'x-role': minimumRole(operation),
+    'x-idempotency': operation.idempotency,
+    ...(operation.tool !== null && { 'x-tool': operation.tool }),
+  }
+}
+
+function parametersOf(part: z.ZodObject | null, place: 'path' | 'query', schemas: Schemas): JsonSchema[] {
+  if (part === null) return []
+  return Object.entries(part.shape).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: schema._zod.optin !== 'optional',
+    schema: hoisted(schema as z.ZodType, 'input', schemas),
+  }))
+}
+
+function keyParameter(operation: Operation, schemas: Schemas): JsonSchema[] {
+  if (operation.idempotencyKey === null) return []
+  const schema = hoisted(operation.idempotencyKey, 'input', schemas)
+  return [{ name: 'Idempotency-Key', in: 'header', required: true, schema }]
+}
+
+function requestBody(body: z.ZodObject, schemas: Schemas): JsonSchema {
+  return { required: hasRequiredMember(body), content: jsonContent(hoisted(body, 'input', schemas)) }
+}
+
+const STATUS_TEXT: Readonly<Record<number, string>> = { 200: 'Done', 201: 'Created', 202: 'Accepted' }
+
+function responses(operation: Operation, schemas: Schemas): JsonSchema {
+  const content = jsonContent(hoisted(operation.output, 'output', schemas))
+  const done = operation.statuses.map((status, index) => {
+    const description = index === 0 ? STATUS_TEXT[status] : 'A replay, or nothing was left to do'
+    return [status, { description, headers: EVERY_ANSWER, content }] as const
+  })
+  const failure = jsonContent(hoisted(errorEnvelope, 'output', schemas))
+  const failed = [...codesByStatus(operation)].map(([status, codes]) => {
+    const headers = { ...EVERY_ANSWER, ...(status === 429 && RETRY_AFTER), ...(status === 401 && CHALLENGE) }
+    return [status, { description: codes.join('; '), headers, content: failure }] as const
+  })
+  return Object.fromEntries([...done, ...failed].map(([status, response]) => [String(status), response]))
+}
+
+function codesByStatus(operation: Operation): Map<number, string[]> {
+  const found = new Map<number, string[]>()
+  for (const [code, reasons] of Object.entries(operation.errors)) {
+    const status = ERROR_STATUS[code as ErrorCode]
+    const line = reasons.length === 0 ? code : `${code} (${reasons.join(', ')})`
+    found.set(status, [...(found.get(status) ?? []), line])
+  }
+  return found
+}
+
+const text = { schema: { type: 'string' } }
+const HEADERS = {
+  'X-Request-Id': text,
+  RateLimit: text,
+  'RateLimit-Policy': text,
+  'Retry-After': { schema: { type: 'integer', minimum: 0 } },
+  'WWW-Authenticate': text,
+}
+const EVERY_ANSWER = headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy')
+const RETRY_AFTER = headers('Retry-After')
+const CHALLENGE = headers('WWW-Authenticate')
+
+function headers(...names: (keyof typeof HEADERS)[]): JsonSchema {
+  return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+function jsonContent(schema: JsonSchema): JsonSchema {
+  return { 'application/json': { schema } }
+}
+
+/** The schema with its named parts moved to the components. */
+function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Schemas): JsonSchema {
+  const { $defs, ...own } = jsonSchema(schema, io)
+  const ending = io === 'input' ? 'Input' : ''
+  for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, JsonSchema>))
+    schemas.set(name + ending, redirected(definition, ending) as JsonSchema)
+  const id = schema.meta()?.id
+  if (id === undefined) return redirected(own, ending) as JsonSchema
+  schemas.set(id + ending, redirected(own, ending) as JsonSchema)
+  return { $ref: `#/components/schemas/${id}${ending}` }
+}
+
+function redirected(value: unknown, ending: string): unknown {
+  if (Array.isArray(value)) return value.map(item => redirected(item, ending))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, held]) =>
+      name === '$ref' && typeof held === 'string' && held.startsWith(DEFINITIONS)
+        ? [name, `#/components/schemas/${held.slice(DEFINITIONS.length)}${ending}`]
+        : [name, redirected(held, ending)],
+    ),
+  )
+}

@@ -1,0 +1,76 @@
+import type { z } from 'zod'
+import type { Issue } from '../error-envelope.ts'
+import type { Operation } from '../operation.ts'
+import type { InputOf } from '../operation-types.ts'
+import { jsonFault } from '../values/json.ts'
+
+/** What came for an operation, as JSON; `undefined` where nothing came. */
+export interface RawInput {
+  readonly params?: unknown
+  readonly query?: unknown
+  readonly body?: unknown
+  readonly idempotencyKey?: unknown
+}
+
+export type ParsedInput<O extends Operation> =
+  | { readonly ok: true; readonly input: InputOf<O>; readonly idempotencyKey: string | null }
+  | { readonly ok: false; readonly issues: readonly Issue[] }
+
+/** More than these are not reported: whoever sends thousands of faults mends the first ones first. */
+const MAX_ISSUES = 50
+const MAX_MESSAGE = 512
+const MAX_PATH = 1024
+
+/**
+ * The one parser of requests, for HTTP and tools alike. Refuses what the schemas refuse and, anywhere in the input,
+ * what no body may hold. A body whose members may all be left out may be left out; so may parameters and query.
+ */
+export function parseInput<O extends Operation>(operation: O, raw: RawInput): ParsedInput<O> {
+  const issues: Issue[] = []
+  const params = part(operation.params, raw.params, 'path', issues)
+  const query = part(operation.query, raw.query, 'query', issues)
+  const body = part(operation.body, raw.body, 'body', issues)
+  const key = part(operation.idempotencyKey, raw.idempotencyKey, 'Idempotency-Key', issues)
+  if (issues.length > 0) return { ok: false, issues: issues.slice(0, MAX_ISSUES) }
+  const input = { params, query, body } as InputOf<O>
+  return { ok: true, input, idempotencyKey: operation.idempotencyKey === null ? null : String(key) }
+}
+
+function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Issue[]): unknown {
+  if (schema === null) {
+    // A key where none is required is ignored; anything else that an operation does not take is a mistake.
+    if (place !== 'Idempotency-Key' && !isNothing(raw)) issues.push({ path: '', message: `${place}: takes nothing` })
+    return null
+  }
+  const value = raw === undefined && place !== 'Idempotency-Key' ? {} : raw
+  const fault = jsonFault(value)
+  if (fault !== null) {
+    issues.push(issue(place, fault.path, fault.message))
+    return null
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  if (raw === undefined && place !== 'path' && place !== 'query') issues.push(issue(place, [], 'is missing'))
+  else
+    for (const found of parsed.error.issues.slice(0, MAX_ISSUES)) issues.push(issue(place, found.path, found.message))
+  return null
+}
+
+function isNothing(raw: unknown): boolean {
+  return raw === undefined || (typeof raw === 'object' && raw !== null && Object.keys(raw).length === 0)
+}
+
+function issue(place: string, path: readonly PropertyKey[], message: string): Issue {
+  return {
+    path: jsonPointer(path).slice(0, MAX_PATH),
+    message: `${place}: ${message}`.slice(0, MAX_MESSAGE).toWellFormed(),
+  }
+}
+
+/** RFC 6901. */
+export function jsonPointer(path: readonly PropertyKey[]): string {
+  return path
+    .map(name => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')
+    .toWellFormed()
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { actionId, edgeId, nodeId, variableName } from '../values/names.ts'
+import { text } from '../values/text.ts'
+import { action } from './action.ts'
+import { agentKnowledge, analysis, inboundContext, notification, recording, telephony } from './draft-parts.ts'
+import { edge, slot } from './edge.ts'
+import { beginAfterUserSilenceMs, component, globalPrompt, startSpeaker, variableDefaults } from './flow.ts'
+import { instruction } from './instruction.ts'
+import { node } from './node.ts'
+import { languageModelChanges, speechProviderChanges } from './providers.ts'
+import { SETTING_COUNT, settingName, settingValues } from './settings.ts'
+
+/** Null is the main flow. */
+const componentId = nodeId.nullable()
+const inFlow = { component_id: componentId }
+const atNode = { component_id: componentId, node_id: nodeId }
+
+/** A name cannot be set and cleared by one edit. */
+function nothingTwice(edit: { values: object; clear: readonly string[] }): boolean {
+  return !edit.clear.some(name => Object.hasOwn(edit.values, name))
+}
+const TWICE = { message: 'a name stands in both values and clear', path: ['clear'] }
+
+const agentEdits = [
+  z.strictObject({ type: z.literal('agent.name'), name: text(1, 256) }),
+  z
+    .strictObject({
+      type: z.literal('agent.settings'),
+      values: settingValues.default({}),
+      /** What has its default again. */
+      clear: z.array(settingName).max(SETTING_COUNT).default([]),
+    })
+    .refine(nothingTwice, TWICE),
+  z.strictObject({ type: z.literal('agent.telephony'), value: telephony.nullable() }),
+  z.discriminatedUnion('role', [
+    z.strictObject({
+      type: z.literal('agent.provider'),
+      role: z.enum(['stt', 'tts']),
+      changes: speechProviderChanges,
+    }),
+    z.strictObject({ type: z.literal('agent.provider'), role: z.literal('llm'), changes: languageModelChanges }),
+  ]),
+  z.strictObject({ type: z.literal('agent.knowledge'), value: agentKnowledge.nullable() }),
+  z.strictObject({ type: z.literal('agent.analysis'), value: analysis.nullable() }),
+  z.strictObject({ type: z.literal('agent.recording'), value: recording }),
+  z.strictObject({ type: z.literal('notification.put'), notification }),
+  z.strictObject({ type: z.literal('notification.remove') }),
+  z.strictObject({ type: z.literal('action.put'), action }),
+  z.strictObject({ type: z.literal('action.remove'), action_id: actionId }),
+  z.strictObject({ type: z.literal('phone.inbound_context'), value: inboundContext.nullable() }),
+] as const
+
+const flowEdits = [
+  z.strictObject({ type: z.literal('flow.prompt'), text: globalPrompt }),
+  z.strictObject({ type: z.literal('node.instruction'), ...atNode, instruction }),
+  z.strictObject({ type: z.literal('flow.node.put'), ...inFlow, node }),
+  z.strictObject({ type: z.literal('flow.node.remove'), ...atNode }),
+  z.strictObject({
+    type: z.literal('flow.edge.put'),
+    ...atNode,
+    slot: slot.default('edges'),
+    edge,
+    /** Where in `edges` a new one goes; at the end otherwise. */
+    index: z.int().min(0).max(100).optional(),
+  }),
+  z.strictObject({ type: z.literal('flow.edge.remove'), ...atNode, edge_id: edgeId }),
+  z
+    .strictObject({
+      type: z.literal('flow.start'),
+      ...inFlow,
+      node_id: nodeId.nullable(),
+      start_speaker: startSpeaker.optional(),
+      begin_after_user_silence_ms: beginAfterUserSilenceMs.optional(),
+    })
+    .refine(
+      edit =>
+        edit.component_id === null ||
+        (edit.start_speaker === undefined && edit.begin_after_user_silence_ms === undefined),
+      'who speaks first is said of the main flow only',
+    ),
+  z.strictObject({ type: z.literal('flow.component.put'), component }),
+  z.strictObject({ type: z.literal('flow.component.remove'), component_id: nodeId }),
+  z
+    .strictObject({
+      type: z.literal('flow.variables'),
+      values: variableDefaults.default({}),
+      clear: z.array(variableName).max(1000).default([]),
+    })
+    .refine(nothingTwice, TWICE),
+] as const
+
+/** One typed change to a draft. */
+export const draftEdit = z.discriminatedUnion('type', [...agentEdits, ...flowEdits]).meta({ id: 'DraftEdit' })
+
+/** What one request, or one fix, changes: applied in order, all or none. */
+export const draftEdits = z.array(draftEdit).min(1).max(100)
+
+export type DraftEdit = z.output<typeof draftEdit>

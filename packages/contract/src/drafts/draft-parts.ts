@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { actionId, variableName } from '../values/names.ts'
+import { modelRef, secretRef } from '../values/references.ts'
+import { e164, text, uri } from '../values/text.ts'
+import { analysisItem } from './analysis-item.ts'
+
+/** Over which trunk the agent calls, and which number it shows. */
+export const telephony = z.strictObject({ trunkId: text(1, 256), from: e164.optional() }).meta({ id: 'Telephony' })
+
+/** A call of an agent that requires recording is not connected where it cannot be recorded. */
+export const recording = z
+  .strictObject({
+    required: z.boolean(),
+    channels: z.literal('dual'),
+    /** False: the link to the recording's player page needs no signature. */
+    signed_urls: z.boolean().default(true),
+  })
+  .meta({ id: 'AgentRecording' })
+
+const webhookEvent = z.enum(['run.started', 'run.transfer', 'run.ended', 'run.analyzed'])
+
+/** The signed webhook of an agent. http is for the hosts that the operator allowed; that is checked when it is put. */
+export const notification = z
+  .strictObject({
+    url: uri(2048, /^https?$/).refine(url => /^[a-z]+:\/\/[^/]/i.test(url), 'an http(s) URL with a host'),
+    /** A secret of kind webhook_signing. */
+    secret: secretRef,
+    events: z
+      .array(webhookEvent)
+      .min(1)
+      .max(4)
+      .refine(list => new Set(list).size === list.length, 'an event stands twice')
+      .meta({ uniqueItems: true })
+      .default(webhookEvent.options),
+  })
+  .meta({ id: 'Notification' })
+
+/** The action asked before an inbound call is answered, and the variables that it may set. */
+export const inboundContext = z
+  .strictObject({ action_id: actionId, variables: z.array(variableName).max(100) })
+  .meta({ id: 'InboundContext' })
+
+export const agentKnowledge = z
+  .strictObject({
+    /** Null: all documents of the environment. */
+    document_ids: z.array(text(1, 256)).min(1).max(100).nullable(),
+    top_k: z.int().min(1).max(20).default(3),
+    min_score: z.number().min(0).max(1).default(0),
+  })
+  .meta({ id: 'AgentKnowledge' })
+
+/** What is read out of a run once it has ended. */
+export const analysis = z
+  .strictObject({ items: z.array(analysisItem).max(50), model: modelRef.nullable() })
+  .meta({ id: 'Analysis' })

@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { jsonObject } from '../values/json.ts'
+import { revision, uuid, version } from '../values/names.ts'
+import { agentReference } from '../values/references.ts'
+import { text } from '../values/text.ts'
+import { timestamp } from '../values/time.ts'
+import { action } from './action.ts'
+import { agentKnowledge, analysis, inboundContext, notification, recording, telephony } from './draft-parts.ts'
+import { flow } from './flow.ts'
+import { providers } from './providers.ts'
+import { plannedSettings, settingValues } from './settings.ts'
+
+const draftHead = {
+  agent: agentReference,
+  draft_id: uuid,
+  revision,
+  base_version: version.nullable(),
+  published_revision: revision.nullable(),
+  updated_at: timestamp,
+}
+
+/** Which draft, and where it stands: the answer to edits, imports and discards. */
+export const draftResult = z.strictObject(draftHead).meta({ id: 'DraftResult' })
+
+const content = {
+  name: text(1, 256),
+  settings: settingValues,
+  providers,
+  telephony: telephony
+    .extend({ from: telephony.shape.from.unwrap().nullable() })
+    .meta({ id: 'DraftTelephony' })
+    .nullable(),
+  recording,
+  notification: notification.nullable(),
+  inbound_context: inboundContext.nullable(),
+  knowledge: agentKnowledge.nullable(),
+  analysis: analysis.nullable(),
+  actions: z.array(action).max(100),
+  flow,
+}
+
+/** Where an imported draft comes from, and by JSON pointer what of it has no place here. */
+const draftSource = z
+  .strictObject({
+    kind: z.literal('agent_import'),
+    agent_version: version,
+    flow_id: text(0).nullable(),
+    flow_version: z.int().min(0).nullable(),
+    unplaced: jsonObject,
+  })
+  .meta({ id: 'DraftSource' })
+
+const written = { ...content, source: draftSource.nullable() }
+
+/** A draft from its name on, as written. */
+export const draftContent = z.strictObject(written).meta({ id: 'DraftContent' })
+
+/** An open draft, whole. */
+export const draft = z.strictObject({ ...draftHead, ...written }).meta({ id: 'Draft' })
+
+/** What a publication runs: the draft with every default filled in and every reference pinned. */
+export const plan = z
+  .strictObject({ plan_schema_version: z.literal(1), ...content, settings: plannedSettings })
+  .meta({ id: 'Plan' })

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { byAgentId } from '../agents/agents.ts'
+import { operation } from '../operation.ts'
+import { revision, uuid, version } from '../values/names.ts'
+import { diagnostic } from './diagnostic.ts'
+import { draft, draftResult } from './draft.ts'
+import { draftEdits } from './draft-edit.ts'
+
+const path = '/api/v1/agents/{agent_id}/draft'
+
+/** Which draft, at which revision. */
+const atRevision = { draft_id: uuid, expected_revision: revision }
+
+export const getDraft = operation({
+  id: 'drafts.get',
+  method: 'GET',
+  path,
+  summary: 'Read the open draft of an agent, whole',
+  role: 'tenant:read',
+  idempotency: 'none',
+  params: byAgentId,
+  query: null,
+  body: null,
+  output: draft,
+  statuses: [200],
+  refusals: {},
+})
+
+export const editDraft = operation({
+  id: 'drafts.edit',
+  method: 'PATCH',
+  path,
+  summary: 'Change the open draft by typed edits, applied in order, all or none (compare-and-set on its revision)',
+  role: 'member',
+  idempotency: 'natural',
+  params: byAgentId,
+  query: null,
+  body: z.strictObject({ ...atRevision, edits: draftEdits }),
+  output: draftResult,
+  statuses: [200],
+  refusals: {
+    invalid_request: ['edit_not_applicable', 'address_not_allowed'],
+    conflict: ['stale_revision', 'agent_archived', 'limit_reached'],
+  },
+})
+
+export const discardDraft = operation({
+  id: 'drafts.discard',
+  method: 'DELETE',
+  path,
+  summary: 'Discard the open draft (compare-and-set on its revision); published versions are not affected',
+  role: 'tenant:write',
+  idempotency: 'natural',
+  params: byAgentId,
+  query: z.strictObject(atRevision),
+  body: null,
+  output: draftResult,
+  statuses: [200],
+  refusals: { conflict: ['stale_revision', 'agent_archived'] },
+})
+
+export const openDraft = operation({
+  id: 'drafts.open',
+  method: 'POST',
+  path,
+  summary: 'Open a draft from the head or another published version',
+  role: 'member',
+  idempotency: 'required_header',
+  params: byAgentId,
+  query: null,
+  /** Default: the head. */
+  body: z.strictObject({ version: version.optional() }),
+  output: draft,
+  statuses: [201, 200],
+  refusals: { conflict: ['draft_exists', 'agent_not_published', 'agent_archived'] },
+})
+
+export const validateDraft = operation({
+  id: 'drafts.validate',
+  method: 'POST',
+  path: `${path}/validate`,
+  summary: 'Check the open draft: what would keep it from being published, what to watch, and edits that mend it',
+  role: 'member',
+  idempotency: 'none',
+  params: byAgentId,
+  query: null,
+  /** Empty: the draft as it stands. */
+  body: z
+    .strictObject({ draft_id: uuid.optional(), expected_revision: revision.optional() })
+    .refine(body => (body.draft_id === undefined) === (body.expected_revision === undefined), {
+      message: 'draft_id and expected_revision come together',
+      path: ['expected_revision'],
+    })
+    .meta({ dependentRequired: { draft_id: ['expected_revision'], expected_revision: ['draft_id'] } }),
+  output: z.strictObject({ revision, diagnostics: z.array(diagnostic) }),
+  statuses: [200],
+  refusals: { conflict: ['stale_revision'] },
+  hints: { readOnly: true },
+})

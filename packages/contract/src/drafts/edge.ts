@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { edgeId, nodeId } from '../values/names.ts'
+import { text } from '../values/text.ts'
+
+const equation = z
+  .strictObject({
+    left: text(1, 1024),
+    operator: z.enum(['==', '!=', '>', '>=', '<', '<=', 'contains', 'not_contains', 'exists', 'not_exist']),
+    /** Unused by `exists` and `not_exist`. */
+    right: text(0, 1024).optional(),
+  })
+  .meta({ id: 'Equation' })
+
+/** When an edge is taken. */
+export const transitionCondition = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('prompt'), prompt: text(1, 4096) }),
+    z.strictObject({
+      type: z.literal('equation'),
+      operator: z.enum(['||', '&&']).default('&&'),
+      equations: z.array(equation).min(1).max(50),
+    }),
+  ])
+  .meta({ id: 'TransitionCondition' })
+
+/** A way out of a node. Without a destination it leads nowhere, which a draft may hold and validation names. */
+export const edge = z
+  .strictObject({
+    id: edgeId,
+    transition_condition: transitionCondition,
+    destination_node_id: nodeId.nullable().default(null),
+  })
+  .meta({ id: 'Edge' })
+
+/** What brings a global node's caller back to where they were. */
+export const goBackCondition = z.strictObject({
+  id: edgeId,
+  transition_condition: transitionCondition,
+  destination_node_id: z.null().default(null),
+})
+
+export const edges = z.array(edge).max(100).default([])
+export const edgeSlot = edge.nullable().default(null)
+
+/** Where on its node an edge stands: in the list, or in one of the single places. */
+export const slot = z.enum([
+  'edges',
+  'always_edge',
+  'skip_response_edge',
+  'else_edge',
+  'edge',
+  'success_edge',
+  'failed_edge',
+])

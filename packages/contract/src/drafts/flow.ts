@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { stringMap } from '../values/json.ts'
+import { nodeId, variableName, variableValue } from '../values/names.ts'
+import { text } from '../values/text.ts'
+import { node } from './node.ts'
+
+/** The prompt that stands over every node. */
+export const globalPrompt = text(0, 65_536)
+export const startSpeaker = z.enum(['agent', 'user'])
+/** With `start_speaker` user: how long the agent waits before it begins itself. Null waits for ever. */
+export const beginAfterUserSilenceMs = z.int().min(0).max(60_000).nullable()
+/** What variables hold where nothing else sets them. */
+export const variableDefaults = stringMap(variableName, variableValue)
+
+const startNodeId = nodeId.nullable().default(null)
+const nodes = z.array(node).max(500).default([])
+
+/** A flow within the flow, run by nodes of type component. */
+export const component = z
+  .strictObject({ component_id: nodeId, name: text(0, 256).default(''), start_node_id: startNodeId, nodes })
+  .meta({ id: 'Component' })
+
+export const flow = z
+  .strictObject({
+    global_prompt: globalPrompt.default(''),
+    start_node_id: startNodeId,
+    start_speaker: startSpeaker.default('agent'),
+    begin_after_user_silence_ms: beginAfterUserSilenceMs.default(null),
+    default_dynamic_variables: variableDefaults.default({}),
+    nodes,
+    components: z.array(component).max(50).default([]),
+  })
+  .meta({ id: 'Flow' })

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { channel } from '../values/names.ts'
+import { text } from '../values/text.ts'
+import { instruction } from './instruction.ts'
+
+const unit = z.number().min(0).max(1)
+const zeroToTwo = z.number().min(0).max(2)
+const name = text(1, 256)
+const word = text(0, 256)
+
+const pronunciation = z.strictObject({ word: name, alphabet: z.enum(['ipa', 'cmu']), phoneme: name })
+
+const voicemail = z.strictObject({
+  enabled: z.boolean(),
+  detectionTimeoutMs: z.int().min(1).optional(),
+  action: z.enum(['hangup', 'leave_message']).optional(),
+  message: instruction.optional(),
+})
+
+const userDtmfOptions = z.strictObject({
+  digitLimit: z.int().min(1).nullable().optional(),
+  terminationKey: z
+    .string()
+    .regex(/^[0-9*#]$/, 'one of 0-9, *, #')
+    .nullable()
+    .optional(),
+  timeoutMs: z.int().min(1).optional(),
+})
+
+function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    // Offsets such as +02:00 are understood, but are no names.
+    return /^[A-Za-z]/.test(zone)
+  } catch {
+    return false
+  }
+}
+
+/** Every setting with its bounds. Times are in ms. Whoever runs the agent fills defaults in, not this schema. */
+const setting = {
+  voiceId: name,
+  voiceModel: name,
+  voiceSpeed: z.number().min(0.5).max(2),
+  voiceTemperature: zeroToTwo,
+  volume: zeroToTwo,
+  language: z.union([name, z.array(name).min(1)]),
+  responsiveness: unit,
+  interruptionSensitivity: unit,
+  backchannelFrequency: unit,
+  enableBackchannel: z.boolean(),
+  normalizeForSpeech: z.boolean(),
+  openerWaitsForCallee: z.boolean(),
+  allowUserDtmf: z.boolean(),
+  allowDtmfInterruption: z.boolean(),
+  backchannelWords: z.array(name).max(50),
+  boostedKeywords: z.array(name).max(500),
+  reminderTriggerMs: z.int().min(0).max(3_600_000),
+  reminderMaxCount: z.int().min(0).max(100),
+  maxCallDurationMs: z.int().min(1000).max(86_400_000),
+  endCallAfterSilenceMs: z.int().min(1000).max(3_600_000),
+  ringDurationMs: z.int().min(1000).max(300_000),
+  beginMessageDelayMs: z.int().min(0).max(60_000),
+  voicemail,
+  ambientSound: word,
+  ambientSoundVolume: zeroToTwo,
+  pronunciationDictionary: z.array(pronunciation).max(500),
+  denoisingMode: word,
+  sttMode: word,
+  userDtmfOptions,
+  channels: z
+    .array(channel)
+    .min(1)
+    .max(2)
+    .refine(list => new Set(list).size === list.length, 'a channel stands twice')
+    .meta({ uniqueItems: true }),
+  timezone: text(1, 64).refine(isTimeZone, 'not an IANA time zone'),
+  modelTemperature: zeroToTwo,
+  toolCallStrictMode: z.boolean(),
+  ivr: z.strictObject({ enabled: z.boolean(), action: z.literal('hangup').optional() }),
+  callScreening: z.strictObject({
+    enabled: z.boolean(),
+    identity: text(0, 256).optional(),
+    purpose: text(0, 512).optional(),
+  }),
+  fallbackVoiceIds: z.array(name).max(5),
+  vocabSpecialization: z.enum(['general', 'medical']),
+}
+
+const everySetting = z.strictObject(setting)
+
+/** What an agent sets; what it leaves out has its default on the call. */
+export const settingValues = everySetting.partial().meta({ id: 'Settings' })
+
+/** What a plan says: everything but the few settings whose default is the voice's or the model's own. */
+export const plannedSettings = everySetting
+  .partial({ voiceId: true, voiceModel: true, modelTemperature: true })
+  .meta({ id: 'PlannedSettings' })
+
+export const settingName = everySetting.keyof()
+
+/** How many settings there are. */
+export const SETTING_COUNT = Object.keys(setting).length

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { minimumRole, type Operation } from './operation.ts'
+import { operations } from './operations.ts'
+
+/** The tables of the API, written out: method, path, tool, who may, what repeating does, answers. */
+const TABLE = `
+GET    /api/v1/environments                              environments_list           viewer        none             200
+POST   /api/v1/environments/sandbox                      environments_ensure_sandbox admin         natural          201,200
+GET    /api/v1/keys                                      keys_list                   admin         none             200
+POST   /api/v1/keys                                      keys_create                 admin         required_header  201,200
+DELETE /api/v1/keys/{key_id}                             keys_revoke                 admin         natural          200
+POST   /api/v1/keys/{key_id}/rotate                      keys_rotate                 admin         required_header  200
+GET    /api/v1/secrets                                   secrets_list                viewer        none             200
+PUT    /api/v1/secrets/{secret_id}                       secrets_put                 admin         natural          200
+DELETE /api/v1/secrets/{secret_id}                       secrets_delete              admin         natural          200
+GET    /api/v1/tenant/settings                           tenant_settings_get         viewer        none             200
+PUT    /api/v1/tenant/settings                           tenant_settings_update      admin         natural          200
+GET    /api/v1/audit                                     audit_list                  admin         none             200
+GET    /api/v1/actions                                   actions_list                tenant:read   none             200
+POST   /api/v1/agents                                    agents_create               tenant:write  required_header  201,200
+GET    /api/v1/agents                                    agents_list                 viewer        none             200
+GET    /api/v1/agents/{agent_id}                         agents_get                  tenant:read   none             200
+DELETE /api/v1/agents/{agent_id}                         agents_delete               tenant:write  natural          200
+POST   /api/v1/agents/{agent_id}/clone                   agents_clone                tenant:write  required_header  201,200
+POST   /api/v1/agents/import                             agents_import               member        required_header  201,200
+POST   /api/v1/agents/import/inspect                     agents_import_inspect       member        none             200
+GET    /api/v1/agents/{agent_id}/export                  agents_export               viewer        none             200
+GET    /api/v1/agents/{agent_id}/draft                   drafts_get                  tenant:read   none             200
+PATCH  /api/v1/agents/{agent_id}/draft                   drafts_edit                 member        natural          200
+DELETE /api/v1/agents/{agent_id}/draft                   drafts_discard              tenant:write  natural          200
+POST   /api/v1/agents/{agent_id}/draft                   drafts_open                 member        required_header  201,200
+POST   /api/v1/agents/{agent_id}/draft/validate          drafts_validate             member        none             200
+GET    /api/v1/agents/{agent_id}/publications            publications_list           viewer        none             200
+POST   /api/v1/agents/{agent_id}/publications            publications_publish        member        required_header  201,200
+GET    /api/v1/agents/{agent_id}/publications/{version}  publications_get            viewer        none             200
+PUT    /api/v1/agents/{agent_id}/head                    publications_set_head       member        natural          200
+GET    /api/v1/models                                    models_list                 viewer        none             200
+GET    /api/v1/voices                                    voices_list                 viewer        none             200
+GET    /api/v1/telephony/trunks                          trunks_list                 viewer        none             200
+POST   /api/v1/telephony/trunks                          trunks_create               admin         required_header  201,200
+GET    /api/v1/telephony/trunks/{trunk_id}               trunks_get                  viewer        none             200
+PATCH  /api/v1/telephony/trunks/{trunk_id}               trunks_update               admin         natural          200
+DELETE /api/v1/telephony/trunks/{trunk_id}               trunks_delete               admin         natural          200
+GET    /api/v1/telephony/numbers                         numbers_list                viewer        none             200
+POST   /api/v1/telephony/numbers                         numbers_import              admin         required_header  201,200
+PUT    /api/v1/telephony/numbers/{number_id}/assignment  numbers_assign              admin         natural          200
+DELETE /api/v1/telephony/numbers/{number_id}             numbers_release             admin         natural          200
+GET    /api/v1/telephony/call-limit                      call_limits_get             viewer        none             200
+PUT    /api/v1/telephony/call-limit                      call_limits_update          admin         natural          200
+`
+
+const rows = TABLE.trim()
+  .split('\n')
+  .map(line => line.split(/\s+/) as [string, string, string, string, string, string])
+
+const all: readonly Operation[] = operations
+
+/** Families whose name has an underscore of its own. */
+function idOf(tool: string): string {
+  const family =
+    ['tenant_settings', 'call_limits'].find(name => tool.startsWith(name)) ?? tool.slice(0, tool.indexOf('_'))
+  return `${family}.${tool.slice(family.length + 1)}`
+}
+
+describe('the operations of the API', () => {
+  it.each(rows)('%s %s is %s, for %s, repeated: %s, answers %s', (method, path, tool, role, idempotency, statuses) => {
+    const found = all.filter(operation => operation.method === method && operation.path === path)
+    expect(found).toHaveLength(1)
+    const { id, ...operation } = found[0]!
+    expect({ id, tool: operation.tool, role: operation.role, idempotency: operation.idempotency }).toEqual({
+      id: idOf(tool),
+      tool,
+      role,
+      idempotency,
+    })
+    expect(operation.statuses.join(',')).toBe(statuses)
+  })
+
+  it('are these and no others', () =>
+    expect(all.map(({ tool }) => tool).sort()).toEqual(rows.map(row => row[2]).sort()))
+
+  it('have ids of their own', () => expect(new Set(all.map(({ id }) => id)).size).toBe(rows.length))
+
+  it('stand scopes for roles', () => {
+    const roleOf = (id: string) => minimumRole(all.find(operation => operation.id === id)!)
+    expect(roleOf('drafts.get')).toBe('viewer')
+    expect(roleOf('agents.create')).toBe('member')
+    expect(roleOf('keys.create')).toBe('admin')
+  })
+
+  it('take imports of 8 MiB, everything else of 1 MiB', () => {
+    const large = all.filter(({ bodyBytes }) => bodyBytes !== 1024 * 1024)
+    expect(large.map(({ id, bodyBytes }) => [id, bodyBytes])).toEqual([
+      ['agents.import', 8_388_608],
+      ['agents.import_inspect', 8_388_608],
+    ])
+    expect(large).toEqual(all.filter(({ rate }) => rate === 'costly'))
+  })
+})
+
+describe.each(all)('$id', operation => {
+  it('takes as parameters what its path names', () => {
+    const named = [...operation.path.matchAll(/\{([a-z_]+)\}/g)].map(match => match[1])
+    expect(Object.keys(operation.params?.shape ?? {})).toEqual(named)
+  })
+
+  it('reads without a body, and deletes without one', () => {
+    if (operation.method === 'GET' || operation.method === 'DELETE') expect(operation.body).toBeNull()
+    else expect(operation.query).toBeNull()
+  })
+
+  it('asks for a key exactly when the header is required', () =>
+    expect(operation.idempotencyKey !== null).toBe(operation.idempotency === 'required_header'))
+
+  it('gives hints that fit', () => {
+    const reads = operation.method === 'GET' || /validate|inspect/.test(operation.id)
+    expect(operation.hints).toEqual({
+      readOnly: reads,
+      destructive: operation.method === 'DELETE',
+      idempotent: operation.idempotency !== 'required_header',
+    })
+  })
+
+  it('may refuse whom and what every operation refuses', () => {
+    expect(Object.keys(operation.errors)).toEqual(
+      expect.arrayContaining(['invalid_request', 'unauthenticated', 'forbidden', 'rate_limited', 'internal']),
+    )
+    if (operation.idempotency === 'required_header') {
+      expect(operation.errors.conflict).toContain('in_progress')
+      expect(operation.errors.idempotency_conflict).toEqual([])
+    }
+    if (operation.params !== null) expect(operation.errors.not_found).toEqual([])
+  })
+})

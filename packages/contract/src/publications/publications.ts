@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { agentSummary } from '../agents/agent-summary.ts'
+import { byAgentId } from '../agents/agents.ts'
+import { diagnostic } from '../drafts/diagnostic.ts'
+import { draftContent, plan } from '../drafts/draft.ts'
+import { operation } from '../operation.ts'
+import { channel, language, revision, uuid, version } from '../values/names.ts'
+import { listQuery, page } from '../values/page.ts'
+import { principalRef, publicationRef } from '../values/references.ts'
+import { timestamp } from '../values/time.ts'
+
+/** A numbered, immutable version of an agent. */
+export const publication = z
+  .strictObject({
+    ref: publicationRef,
+    plan_schema_version: z.int().min(1),
+    channels: z.array(channel).min(1),
+    languages: z.array(language).min(1),
+    source_kind: z.enum(['studio', 'agent_import', 'api']),
+    published_at: timestamp,
+    published_by: principalRef,
+    is_head: z.boolean(),
+    /** Never the head; taken by test runs and by runs off the phone. */
+    test: z.boolean(),
+  })
+  .meta({ id: 'Publication' })
+
+const path = '/api/v1/agents/{agent_id}/publications'
+
+export const listPublications = operation({
+  id: 'publications.list',
+  method: 'GET',
+  path,
+  summary: 'List the published versions of an agent, latest first',
+  role: 'viewer',
+  idempotency: 'none',
+  params: byAgentId,
+  query: listQuery({}),
+  body: null,
+  output: page(publication),
+  statuses: [200],
+  refusals: {},
+})
+
+export const publishDraft = operation({
+  id: 'publications.publish',
+  method: 'POST',
+  path,
+  summary: 'Publish the open draft as the next version, which goes live unless it is for tests',
+  role: 'member',
+  idempotency: 'required_header',
+  params: byAgentId,
+  query: null,
+  body: z.strictObject({ draft_id: uuid, expected_revision: revision, test: z.boolean().default(false) }),
+  output: z.strictObject({ publication, warnings: z.array(diagnostic) }),
+  statuses: [201, 200],
+  refusals: { conflict: ['stale_revision', 'agent_archived'], publication_invalid: ['invalid_draft'] },
+})
+
+export const getPublication = operation({
+  id: 'publications.get',
+  method: 'GET',
+  path: `${path}/{version}`,
+  summary: 'Read a published version: the plan that runs, and the draft it was made of',
+  role: 'viewer',
+  idempotency: 'none',
+  params: byAgentId.extend({ version }),
+  query: null,
+  body: null,
+  output: z.strictObject({ publication, plan, draft: draftContent, warnings: z.array(diagnostic) }),
+  statuses: [200],
+  refusals: {},
+})
+
+export const setHead = operation({
+  id: 'publications.set_head',
+  method: 'PUT',
+  path: '/api/v1/agents/{agent_id}/head',
+  summary: 'Make a published version the live one (compare-and-set on the version that is live now)',
+  role: 'member',
+  idempotency: 'natural',
+  params: byAgentId,
+  query: null,
+  body: z.strictObject({
+    version,
+    /** Null: the agent has no head yet. */
+    expected_version: version.nullable(),
+  }),
+  output: agentSummary,
+  statuses: [200],
+  refusals: { conflict: ['stale_revision', 'test_publication', 'agent_archived'] },
+})

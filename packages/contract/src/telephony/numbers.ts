@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { agentId, trunkId, uuid, version } from '../values/names.ts'
+import { listQuery, page } from '../values/page.ts'
+import { e164, text } from '../values/text.ts'
+import { timestamp } from '../values/time.ts'
+
+export const phoneNumber = z
+  .strictObject({
+    number_id: uuid,
+    phone_number: e164,
+    trunk_id: trunkId,
+    name: text(1, 256).nullable(),
+    /** Who answers; `version` null follows the agent's head. */
+    assignment: z.strictObject({ agent_id: agentId, version: version.nullable() }).nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'PhoneNumber' })
+
+const byId = z.strictObject({ number_id: uuid })
+
+export const listNumbers = operation({
+  id: 'numbers.list',
+  method: 'GET',
+  path: '/api/v1/telephony/numbers',
+  summary: 'List phone numbers and who answers them',
+  role: 'viewer',
+  idempotency: 'none',
+  params: null,
+  query: listQuery({ trunk_id: trunkId.optional(), agent_id: agentId.optional() }),
+  body: null,
+  output: page(phoneNumber),
+  statuses: [200],
+  refusals: {},
+})
+
+export const importNumber = operation({
+  id: 'numbers.import',
+  method: 'POST',
+  path: '/api/v1/telephony/numbers',
+  summary: 'Import a phone number that a SIP trunk carries',
+  role: 'admin',
+  idempotency: 'required_header',
+  params: null,
+  query: null,
+  body: z.strictObject({ phone_number: e164, trunk_id: trunkId, name: text(1, 256).optional() }),
+  output: phoneNumber,
+  statuses: [201, 200],
+  refusals: { not_found: [], conflict: ['number_exists', 'limit_reached'] },
+})
+
+export const assignNumber = operation({
+  id: 'numbers.assign',
+  method: 'PUT',
+  path: '/api/v1/telephony/numbers/{number_id}/assignment',
+  summary: 'Let a published phone agent answer a number, or nobody (agent_id null)',
+  role: 'admin',
+  idempotency: 'natural',
+  params: byId,
+  query: null,
+  body: z.strictObject({
+    agent_id: agentId.nullable(),
+    /** Null follows the head. */
+    version: version.nullable().default(null),
+  }),
+  output: phoneNumber,
+  statuses: [200],
+  refusals: {
+    conflict: ['agent_archived', 'agent_not_published', 'test_publication', 'trunk_not_inbound'],
+    capability_unavailable: ['channel_not_supported'],
+  },
+})
+
+export const releaseNumber = operation({
+  id: 'numbers.release',
+  method: 'DELETE',
+  path: '/api/v1/telephony/numbers/{number_id}',
+  summary: 'Release a phone number: its assignment ends, live calls go on',
+  role: 'admin',
+  idempotency: 'natural',
+  params: byId,
+  query: null,
+  body: null,
+  output: phoneNumber,
+  statuses: [200],
+  refusals: {},
+})

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { trunkId } from '../values/names.ts'
+import { listQuery, page } from '../values/page.ts'
+import { text } from '../values/text.ts'
+import { timestamp } from '../values/time.ts'
+
+const provider = z.enum(['carrier_elastic_sip', 'generic_sip'])
+
+/** A host: port and transport are staff's. */
+const terminationUri = text(1, 253).regex(
+  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
+  'lower-case letters, digits, . and -, with a letter or digit at both ends',
+)
+
+/** A pinned secret of kind sip_auth. */
+const authSecret = z.strictObject({ id: text(1, 128), version: text(1, 128) }).meta({ id: 'TrunkSecretRef' })
+const authUsername = text(1, 256)
+const name = text(1, 256)
+
+export const trunk = z
+  .strictObject({
+    trunk_id: trunkId,
+    name,
+    provider,
+    termination_uri: terminationUri,
+    auth_username: authUsername.nullable(),
+    auth_secret: authSecret.nullable(),
+    inbound: z.boolean(),
+    /** What the carrier sends inbound calls to. */
+    inbound_sip_uri: text(0, 1024).nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Trunk' })
+
+const byId = z.strictObject({ trunk_id: trunkId })
+
+export const listTrunks = operation({
+  id: 'trunks.list',
+  method: 'GET',
+  path: '/api/v1/telephony/trunks',
+  summary: 'List SIP trunks',
+  role: 'viewer',
+  idempotency: 'none',
+  params: null,
+  query: listQuery({}),
+  body: null,
+  output: page(trunk),
+  statuses: [200],
+  refusals: {},
+})
+
+export const createTrunk = operation({
+  id: 'trunks.create',
+  method: 'POST',
+  path: '/api/v1/telephony/trunks',
+  summary: 'Connect a SIP trunk of your carrier; its password is stored first as a secret of kind sip_auth',
+  role: 'admin',
+  idempotency: 'required_header',
+  params: null,
+  query: null,
+  body: z.strictObject({
+    trunk_id: trunkId,
+    name,
+    provider,
+    termination_uri: terminationUri,
+    auth_username: authUsername,
+    auth_secret: authSecret,
+    inbound: z.boolean().default(false),
+  }),
+  output: trunk,
+  statuses: [201, 200],
+  refusals: {
+    invalid_request: ['secret_not_found'],
+    conflict: ['trunk_exists', 'limit_reached'],
+    capability_unavailable: ['tenant_not_configured'],
+  },
+})
+
+export const getTrunk = operation({
+  id: 'trunks.get',
+  method: 'GET',
+  path: '/api/v1/telephony/trunks/{trunk_id}',
+  summary: 'Read a SIP trunk',
+  role: 'viewer',
+  idempotency: 'none',
+  params: byId,
+  query: null,
+  body: null,
+  output: trunk,
+  statuses: [200],
+  refusals: {},
+})
+
+interface Credentials {
+  readonly auth_username?: string | null | undefined
+  readonly auth_secret?: object | null | undefined
+}
+
+function bothOrNeither({ auth_username: username, auth_secret: secret }: Credentials): boolean {
+  return (username === undefined) === (secret === undefined) && (username === null) === (secret === null)
+}
+
+export const updateTrunk = operation({
+  id: 'trunks.update',
+  method: 'PATCH',
+  path: '/api/v1/telephony/trunks/{trunk_id}',
+  summary: 'Change a SIP trunk, for later calls; inbound switched off and on again gives a new inbound URI',
+  role: 'admin',
+  idempotency: 'natural',
+  params: byId,
+  query: null,
+  body: z
+    .strictObject({
+      name: name.optional(),
+      termination_uri: terminationUri.optional(),
+      /** With `auth_secret`; both null: calls are not authenticated by digest. */
+      auth_username: authUsername.nullable().optional(),
+      auth_secret: authSecret.nullable().optional(),
+      inbound: z.boolean().optional(),
+    })
+    .refine(bothOrNeither, { message: 'auth_username and auth_secret come together', path: ['auth_secret'] })
+    .meta({ dependentRequired: { auth_username: ['auth_secret'], auth_secret: ['auth_username'] } }),
+  output: trunk,
+  statuses: [200],
+  refusals: { invalid_request: ['secret_not_found'] },
+})
+
+export const deleteTrunk = operation({
+  id: 'trunks.delete',
+  method: 'DELETE',
+  path: '/api/v1/telephony/trunks/{trunk_id}',
+  summary: 'Delete a SIP trunk; refused while numbers are on it',
+  role: 'admin',
+  idempotency: 'natural',
+  params: byId,
+  query: null,
+  body: null,
+  output: trunk,
+  statuses: [200],
+  refusals: { conflict: ['trunk_in_use'] },
+})

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { text } from './text.ts'
+
+/** The text form of RFC 9562, of any version: an id that nothing has is 404, not 400. */
+export const uuid = z.guid()
+
+/** Agents, actions, secrets: a letter or digit, then letters, digits, `_ . : -`; 1..`max`. */
+export function identifier(max: number): z.ZodString {
+  return text(1, max).regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/, 'a letter or digit, then letters, digits, _ . : -')
+}
+
+export const agentId = identifier(256)
+
+/** The id of an agent to be made. */
+export const newAgentId = text(1, 256).regex(
+  /^[a-z0-9][a-z0-9_.:-]*$/,
+  'a lower-case letter or digit, then lower-case letters, digits, _ . : -',
+)
+
+export const actionId = identifier(128)
+export const secretId = identifier(128)
+
+export const trunkId = text(1, 128).regex(
+  /^[a-z0-9][a-z0-9_-]*$/,
+  'a lower-case letter or digit, then lower-case letters, digits, _ -',
+)
+
+/** Nodes and components: 1..63 characters without `/` and control characters. */
+export const nodeId = text(1, 63)
+  .regex(/^[^/\p{Cc}]+$/u, 'holds "/" or control characters')
+  .refine(value => value !== '__proto__', 'is no id')
+
+/** Edges: 1..64, unique in their node. */
+export const edgeId = text(1, 64)
+
+/** A dynamic variable: a letter or `_`, then letters, digits, `_ . -`; 1..128. */
+export const variableName = text(1, 128)
+  .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'a letter or _, then letters, digits, _ . -')
+  .refine(value => value !== '__proto__', 'is no name')
+
+/** What a dynamic variable holds. */
+export const variableValue = text(0, 4096)
+
+const MAX_INT32 = 2_147_483_647
+
+/** The number of a publication; counts from 0. */
+export const version = z.int().min(0).max(MAX_INT32)
+
+/** The compare-and-set token of a draft; counts from 1. */
+export const revision = z.int().min(1).max(MAX_INT32)
+
+/** `sha256:` and 64 lower-case hex digits. */
+export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'sha256: and 64 lower-case hex digits')
+
+export const channel = z.enum(['cloud', 'phone'])
+export const language = z.enum(['en', 'es'])
+export const role = z.enum(['viewer', 'member', 'admin'])
+export const environmentName = z.enum(['production', 'sandbox'])
+
+export type Role = z.output<typeof role>

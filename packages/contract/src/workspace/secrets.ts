@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { secretId } from '../values/names.ts'
+import { listQuery, page } from '../values/page.ts'
+import { text } from '../values/text.ts'
+import { timestamp } from '../values/time.ts'
+
+export const secretKind = z.enum(['sip_auth', 'http_auth', 'webhook_signing', 'provider_credential'])
+
+const secretVersion = z
+  .string()
+  .max(128)
+  .regex(/^[0-9]+$/, 'decimal digits')
+
+/** What is known of a secret: never its values. */
+export const secret = z
+  .strictObject({
+    secret_id: secretId,
+    kind: secretKind,
+    /** The current one. */
+    version: secretVersion,
+    versions: z.array(z.strictObject({ version: secretVersion, created_at: timestamp })),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Secret' })
+
+const byId = z.strictObject({ secret_id: secretId })
+
+export const listSecrets = operation({
+  id: 'secrets.list',
+  method: 'GET',
+  path: '/api/v1/secrets',
+  summary: 'List secrets and their versions, never their values',
+  role: 'viewer',
+  idempotency: 'none',
+  params: null,
+  query: listQuery({}),
+  body: null,
+  output: page(secret),
+  statuses: [200],
+  refusals: {},
+})
+
+export const putSecret = operation({
+  id: 'secrets.put',
+  method: 'PUT',
+  path: '/api/v1/secrets/{secret_id}',
+  summary: 'Create a secret, or add a version to it; the current value again adds none',
+  role: 'admin',
+  idempotency: 'natural',
+  params: byId,
+  query: null,
+  body: z.strictObject({ kind: secretKind, value: text(1, 16_384) }),
+  output: secret,
+  statuses: [200],
+  refusals: { conflict: ['kind_mismatch', 'limit_reached'] },
+})
+
+export const deleteSecret = operation({
+  id: 'secrets.delete',
+  method: 'DELETE',
+  path: '/api/v1/secrets/{secret_id}',
+  summary: 'Delete a secret and all its versions; refused while something pins it, unless forced',
+  role: 'admin',
+  idempotency: 'natural',
+  params: byId,
+  query: z.strictObject({ force: z.boolean().default(false) }),
+  body: null,
+  output: secret,
+  statuses: [200],
+  refusals: { conflict: ['secret_in_use'] },
+})

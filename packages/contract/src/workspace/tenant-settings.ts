@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { text } from '../values/text.ts'
+
+const days = z.int().min(1).max(3650)
+const settingsVersion = z.int().min(0)
+
+export const tenantSettings = z
+  .strictObject({
+    name: text(0),
+    display_name: text(1, 128).nullable(),
+    retention: z.strictObject({
+      recording_days: days,
+      transcript_days: days,
+      /** Null keeps documents. */
+      document_days: days.nullable(),
+      source: z.enum(['platform_default', 'tenant']),
+      version: settingsVersion,
+    }),
+  })
+  .meta({ id: 'TenantSettings' })
+
+export const getTenantSettings = operation({
+  id: 'tenant_settings.get',
+  method: 'GET',
+  path: '/api/v1/tenant/settings',
+  summary: 'Read the display name and how long recordings, transcripts and documents are kept',
+  role: 'viewer',
+  idempotency: 'none',
+  params: null,
+  query: null,
+  body: null,
+  output: tenantSettings,
+  statuses: [200],
+  refusals: {},
+})
+
+export const updateTenantSettings = operation({
+  id: 'tenant_settings.update',
+  method: 'PUT',
+  path: '/api/v1/tenant/settings',
+  summary: 'Rename the environment for display, change retention (compare-and-set), or both',
+  role: 'admin',
+  idempotency: 'natural',
+  params: null,
+  query: null,
+  body: z.strictObject({
+    display_name: text(1, 128).nullable().optional(),
+    retention: z
+      .strictObject({
+        recording_days: days,
+        transcript_days: days,
+        document_days: days.nullable(),
+        expected_version: settingsVersion,
+      })
+      .optional(),
+  }),
+  output: tenantSettings,
+  statuses: [200],
+  refusals: { conflict: ['stale_revision'] },
+})

@@ -1,3 +1,5 @@
+export { FakeAnthropic } from './anthropic/fake-anthropic.ts'
+export type { FakeMessagesStyle } from './anthropic/message-stream.ts'
 export { FakeAssemblyAi, type FakeAssemblyAiOptions } from './assemblyai/fake-assemblyai.ts'
 export { FakeCartesia, type FakeCartesiaOptions } from './cartesia/fake-cartesia.ts'
 export { FakeAura } from './deepgram/fake-aura.ts'

@@ -1,3 +1,5 @@
+export type { ClaudeTraits } from './anthropic/claude-traits.ts'
+export { AnthropicMessages, type AnthropicMessagesOptions } from './io/anthropic-messages.ts'
 export { AssemblyAiRecogniser, type AssemblyAiRecogniserOptions } from './io/assemblyai-recogniser.ts'
 export { AuraVoice, type AuraVoiceOptions } from './io/aura-voice.ts'
 export { CartesiaVoice, type CartesiaVoiceOptions } from './io/cartesia-voice.ts'

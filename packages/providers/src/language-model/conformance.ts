@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { GenerationEvent, GenerationRequest, LanguageModel } from './language-model.ts'
+import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } from './language-model.ts'
 
 /** What the service behind a model does with its next request, step by step; whoever plays it adds its own unkindness. */
 export type ServiceStep =
@@ -41,10 +41,45 @@ const REQUEST: GenerationRequest = {
   ],
 }
 
+const ASKS = { role: 'user', content: 'What is the weather in Oslo and in Lima?' } as const
+const CALLS = {
+  role: 'assistant',
+  content: '',
+  toolCalls: [
+    { id: 'call:0', name: 'weather', argumentsText: '{"city":"Oslo"}' },
+    { id: 'call:1', name: 'weather', argumentsText: '{"city":' },
+  ],
+} as const
+const RESULTS = [
+  { role: 'tool', toolCallId: 'call:0', content: '{"outlook":"sunny"}' },
+  { role: 'tool', toolCallId: 'call:1', content: '' },
+] as const
+
+/** Conversations as calls bring them about, the system prompt before them left out. */
+const CONVERSATIONS: Readonly<Record<string, readonly ChatMessage[]>> = {
+  'that has not begun': [],
+  'that the model began': [{ role: 'assistant', content: 'Hello.' }, ASKS],
+  'in which nobody answered the model': [ASKS, { role: 'assistant', content: 'Sunny. ' }],
+  'in which somebody speaks twice, and says nothing once': [ASKS, { role: 'user', content: ' ' }, ASKS],
+  'with results of tools': [ASKS, CALLS, ...RESULTS],
+  'with the same ids in two answers': [
+    ASKS,
+    CALLS,
+    ...RESULTS,
+    { role: 'assistant', content: 'So.' },
+    CALLS,
+    ...RESULTS,
+  ],
+  'in which the caller spoke before the results came': [ASKS, CALLS, ASKS, ...RESULTS],
+  'that lost a result': [ASKS, CALLS, RESULTS[0], { role: 'assistant', content: 'Sunny.' }, ASKS],
+  'that lost a call': [RESULTS[0], ASKS],
+}
+
 /** What every language-model port must do. `make` gives a fresh model over a fresh service. */
 export function languageModelConformance(name: string, make: () => ModelUnderTest): void {
   describe(`the model ${name}`, () => {
     answers(make)
+    takes(make)
     callsTools(make)
     stops(make)
     fails(make)
@@ -114,6 +149,29 @@ function answers(make: () => ModelUnderTest): void {
       return collect(model.generate(REQUEST, new AbortController().signal)).then(textOf)
     })
     expect((await Promise.all(asked)).sort()).toEqual(['one', 'three', 'two'])
+  })
+}
+
+function takes(make: () => ModelUnderTest): void {
+  const SAYS = [
+    { do: 'say', text: 'Well.' },
+    { do: 'finish', reason: 'stop' },
+  ] as const
+
+  it.each(Object.entries(CONVERSATIONS))('takes a conversation %s', async (_name, conversation) => {
+    const messages = [...REQUEST.messages.slice(0, 1), ...conversation]
+    expect(textOf(await generate(make, SAYS, { ...REQUEST, messages }))).toBe('Well.')
+    expect(textOf(await generate(make, SAYS, { messages }))).toBe('Well.')
+  })
+
+  it.each<[string, Partial<GenerationRequest>]>([
+    ['no tool', { toolChoice: 'none' }],
+    ['any tool', { toolChoice: 'required' }],
+    ['one tool', { toolChoice: { name: 'weather' } }],
+    ['a temperature', { temperature: 1.5 }],
+    ['a cap', { maxOutputTokens: 5 }],
+  ])('takes a request that asks for %s', async (_name, wish) => {
+    expect(textOf(await generate(make, SAYS, { ...REQUEST, ...wish }))).toBe('Well.')
   })
 }
 

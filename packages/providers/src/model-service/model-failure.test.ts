@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { failureOf, retryAfterMs } from './model-failure.ts'
 
 const vendor = (code: string, message = 'something') => JSON.stringify({ error: { message, type: 't', code } })
+const anthropic = (type: string, message = 'something') => JSON.stringify({ type: 'error', error: { type, message } })
 
 describe('what a service answers instead', () => {
   it.each([
@@ -30,6 +31,31 @@ describe('what a service answers instead', () => {
     [503, '', 'model_busy', true],
     [504, '', 'model_unreachable', true],
     [529, vendor('overloaded_error'), 'model_busy', true],
+    [529, anthropic('overloaded_error'), 'model_busy', true],
+    [401, anthropic('authentication_error'), 'model_refused', false],
+    [429, anthropic('rate_limit_error'), 'model_busy', true],
+    [
+      429,
+      '{"type":"error","error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}',
+      'model_refused',
+      false,
+    ],
+    [
+      400,
+      anthropic('invalid_request_error', 'Your credit balance is too low to access the API.'),
+      'model_refused',
+      false,
+    ],
+    [400, anthropic('invalid_request_error', 'prompt is too long: 300 tokens > 200 maximum'), 'prompt_too_long', false],
+    [
+      400,
+      anthropic('invalid_request_error', 'input length and `max_tokens` exceed context limit'),
+      'prompt_too_long',
+      false,
+    ],
+    [400, anthropic('invalid_request_error', 'max_tokens: Field required'), 'model_failed', false],
+    [404, anthropic('not_found_error', 'model: claude-x'), 'model_failed', false],
+    [500, anthropic('api_error'), 'model_failed', true],
   ])('%i %s means %s', (status, body, code, retryable) => {
     expect(failureOf(status, body, undefined)).toMatchObject({ code, retryable })
   })

@@ -54,8 +54,10 @@ function proseOf(error: JsonObject): string {
   return textIn(error, 'message') || textIn(error, 'detail')
 }
 
+/** The most exact word there is: Anthropic tells a used-up account in the details alone. */
 function codeOf(error: JsonObject): string {
-  const code = textIn(error, 'code') || textIn(error, 'type')
+  const details = isObject(error.details) ? error.details : {}
+  const code = textIn(details, 'error_code') || textIn(error, 'code') || textIn(error, 'type')
   return /^[A-Za-z0-9_.-]{1,64}$/.test(code) ? code : ''
 }
 
@@ -68,7 +70,8 @@ function classified(refusal: ServiceRefusal, prose: string): ParleyError {
 
   if (isTooLong(status, vendorCode, prose))
     return failed('prompt_too_long', 'The prompt is too long for the model', false)
-  if (/quota|billing|credit/i.test(vendorCode) || status === 402)
+  const isUsedUp = status === 400 && /credit balance|usage limits/i.test(prose)
+  if (status === 402 || isUsedUp || /quota|billing|credit|spend_limit/i.test(vendorCode))
     return failed('model_refused', "The account's quota at the model's service is used up", false)
   if (/content_filter|content_policy|moderation|safety/i.test(vendorCode))
     return failed('model_refused', "The model's service refused the content", false)
@@ -78,14 +81,17 @@ function classified(refusal: ServiceRefusal, prose: string): ParleyError {
     return failed('model_busy', "The model's service is busy", true)
   if (status === 502 || status === 504) return failed('model_unreachable', "The model's service is not reachable", true)
   if (status === 404) return failed('model_failed', "The model's service does not know the model or the path", false)
-  const retryable = status === null || status === 408 || status >= 500
+  const isOurs = /invalid_request|not_found/i.test(vendorCode)
+  const retryable = status === null ? !isOurs : status === 408 || status >= 500
   return failed('model_failed', "The model's service answered with an error", retryable)
 }
 
 function isTooLong(status: number | null, code: string, prose: string): boolean {
   if (status === 413 || /context_length|context_size|string_above_max_length/i.test(code)) return true
   if (status !== null && ![400, 422, 500].includes(status)) return false
-  return /context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens/i.test(prose)
+  return /context (?:length|window|size)|(?:maximum|exceed) context|prompt is too long|too many (?:input )?tokens/i.test(
+    prose,
+  )
 }
 
 /** Retry-After (RFC 9110 section 10.2.3) in seconds; a date would need the service's clock and is not kept. */

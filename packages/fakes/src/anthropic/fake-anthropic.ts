@@ -1,0 +1,49 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type FakeModelOptions, FakeModelService } from '../models/fake-model-service.ts'
+import type { FakeHttpAnswer } from '../models/model-dialect.ts'
+import type { FakeModelStep } from '../models/model-step.ts'
+import { type FakeMessagesStyle, MessageStream } from './message-stream.ts'
+import { messagesFault } from './messages-check.ts'
+
+const HELLO: readonly FakeModelStep[] = [
+  { do: 'say', text: 'Hello from the fake.' },
+  { do: 'finish', reason: 'end_turn' },
+]
+
+/** Anthropic's `/v1/messages`, as strict about requests as the service, with the unkindness it is told. */
+export class FakeAnthropic extends FakeModelService {
+  static async open(options: FakeModelOptions<FakeMessagesStyle> = {}): Promise<FakeAnthropic> {
+    const dialect = {
+      path: '/v1/messages',
+      keyOf: (headers: IncomingHttpHeaders) => [headers['x-api-key'] ?? null].flat()[0] ?? null,
+      faultOf: (headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>) => {
+        if (headers['anthropic-version'] !== '2023-06-01') return invalid('anthropic-version: header is required')
+        const fault = messagesFault(body)
+        return fault === null ? null : invalid(fault)
+      },
+      refusal,
+      begin: (body: Readonly<Record<string, unknown>>, steps: readonly FakeModelStep[]) =>
+        new MessageStream(options.style ?? {}, String(body.model), steps),
+    }
+    return new FakeAnthropic(dialect, options, HELLO).listen()
+  }
+}
+
+function refusal(why: 'key' | 'busy' | 'path', key: string | null): FakeHttpAnswer {
+  switch (why) {
+    case 'key':
+      return anthropicError(401, 'authentication_error', `invalid x-api-key: ${key ?? 'none'}`)
+    case 'busy':
+      return anthropicError(429, 'rate_limit_error', 'Number of requests has exceeded your rate limit.')
+    case 'path':
+      return anthropicError(404, 'not_found_error', 'Not found')
+  }
+}
+
+function invalid(message: string): FakeHttpAnswer {
+  return anthropicError(400, 'invalid_request_error', message)
+}
+
+function anthropicError(status: number, type: string, message: string): FakeHttpAnswer {
+  return { status, body: { type: 'error', error: { type, message }, request_id: 'req_fake' } }
+}

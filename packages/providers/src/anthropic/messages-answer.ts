@@ -1,0 +1,157 @@
+import { ParleyError } from '@parley/kernel'
+import type { GenerationEvent } from '../language-model/language-model.ts'
+import { ToolCallAssembly } from '../language-model/tool-call-assembly.ts'
+import type { ModelAnswer } from '../model-service/model-answer.ts'
+import { failureInAnswer } from '../model-service/model-failure.ts'
+import { countIn, isObject, type JsonObject, objectOf, textIn } from '../openai/json.ts'
+
+type FinishReason = Extract<GenerationEvent, { type: 'finished' }>['reason']
+
+const CUT_OFF = new Set(['max_tokens', 'model_context_window_exceeded'])
+
+/** A call of a tool whose arguments come. */
+interface OpenCall {
+  /** What its block began with: some services write all of it there, and no fragments. */
+  readonly input: string
+  hasFragments: boolean
+}
+
+/** One answer of `/v1/messages`. Thinking, citations, and whatever kind of block is not known, is passed over. */
+export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
+  readonly #tools = new ToolCallAssembly()
+  /** By the index of their block. */
+  readonly #calls = new Map<number, OpenCall>()
+  #reason: FinishReason | null = null
+  #usage: JsonObject | null = null
+  #complete = false
+  #progress = 0
+
+  get isFinished(): boolean {
+    return this.#reason !== null
+  }
+
+  get isComplete(): boolean {
+    return this.#complete
+  }
+
+  get progress(): number {
+    return this.#progress
+  }
+
+  data(text: string): GenerationEvent[] {
+    if (this.#complete || text.trim() === '') return []
+    const event = objectOf(text)
+    if (event === null) throw new ParleyError('model_failed', "The model's answer is no JSON.", { retryable: true })
+    if (textIn(event, 'type') !== 'ping') this.#progress++
+    return this.chunk(event)
+  }
+
+  chunk(chunk: JsonObject): GenerationEvent[] {
+    if (isObject(chunk.error) || chunk.type === 'error') throw failureInAnswer(chunk)
+    switch (chunk.type) {
+      case 'message':
+        return this.#message(chunk)
+      case 'message_start':
+        if (isObject(chunk.message)) this.#count(chunk.message.usage)
+        return []
+      case 'content_block_start':
+        return isObject(chunk.content_block) ? this.#begin(indexOf(chunk), chunk.content_block) : []
+      case 'content_block_delta':
+        return isObject(chunk.delta) ? this.#delta(indexOf(chunk), chunk.delta) : []
+      case 'content_block_stop':
+        return this.#endOfBlock(indexOf(chunk))
+      case 'message_delta':
+        this.#count(chunk.usage)
+        return isObject(chunk.delta) ? this.#finish(textIn(chunk.delta, 'stop_reason')) : []
+      case 'message_stop':
+        this.#complete = true
+        return this.#finish('end_turn')
+      default:
+        return []
+    }
+  }
+
+  end(): GenerationEvent[] {
+    if (this.#reason === null)
+      throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })
+    return [...this.#usageEvents(), { type: 'finished', reason: this.#reason }]
+  }
+
+  /** The answer of a service that does not stream. */
+  #message(message: JsonObject): GenerationEvent[] {
+    const blocks = Array.isArray(message.content) ? message.content.filter(isObject) : []
+    this.#count(message.usage)
+    const events = blocks.flatMap((block, index) => [...this.#begin(index, block), ...this.#endOfBlock(index)])
+    return [...events, ...this.#finish(textIn(message, 'stop_reason') || 'end_turn')]
+  }
+
+  #begin(index: number, block: JsonObject): GenerationEvent[] {
+    if (block.type === 'text') return said(textIn(block, 'text'))
+    if (block.type !== 'tool_use') return []
+    const input = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : ''
+    this.#calls.set(index, { input, hasFragments: false })
+    return [this.#tools.begin(index, textIn(block, 'id'), textIn(block, 'name'))]
+  }
+
+  #delta(index: number, delta: JsonObject): GenerationEvent[] {
+    if (delta.type === 'text_delta') return said(textIn(delta, 'text'))
+    const call = this.#calls.get(index)
+    // Tools that the service calls by itself have fragments, too.
+    if (delta.type !== 'input_json_delta' || call === undefined) return []
+    const text = textIn(delta, 'partial_json')
+    if (text !== '') call.hasFragments = true
+    return this.#append(index, text)
+  }
+
+  #endOfBlock(index: number): GenerationEvent[] {
+    const call = this.#calls.get(index)
+    if (call === undefined || call.hasFragments || call.input === '') return []
+    call.hasFragments = true
+    return this.#append(index, call.input)
+  }
+
+  #append(index: number, text: string): GenerationEvent[] {
+    const fragment = this.#tools.append(index, text)
+    return fragment === null ? [] : [fragment]
+  }
+
+  #finish(reason: string): GenerationEvent[] {
+    if (reason === '' || this.#reason !== null) return []
+    if (CUT_OFF.has(reason)) this.#reason = 'length'
+    else if (reason === 'refusal') this.#reason = 'content-filter'
+    else this.#reason = this.#calls.size > 0 ? 'tool-calls' : 'stop'
+    return this.#reason === 'tool-calls' ? this.#tools.complete() : []
+  }
+
+  /** Counts are of everything so far; a later report may lack those that are known. */
+  #count(usage: unknown): void {
+    if (!isObject(usage)) return
+    const told = Object.entries(usage).filter(([, count]) => typeof count === 'number')
+    this.#usage = { ...this.#usage, ...Object.fromEntries(told) }
+  }
+
+  #usageEvents(): GenerationEvent[] {
+    const usage = this.#usage
+    if (usage === null) return []
+    const cachedInputTokens = countIn(usage, 'cache_read_input_tokens')
+    const written = countIn(usage, 'cache_creation_input_tokens')
+    return [
+      {
+        type: 'usage',
+        // The service counts what is cached apart.
+        inputTokens: countIn(usage, 'input_tokens') + cachedInputTokens + written,
+        outputTokens: countIn(usage, 'output_tokens'),
+        cachedInputTokens,
+      },
+    ]
+  }
+}
+
+function said(text: string): GenerationEvent[] {
+  return text === '' ? [] : [{ type: 'text', delta: text }]
+}
+
+/** Services that make only one block may leave its index out. */
+function indexOf(event: JsonObject): number {
+  return countIn(event, 'index')
+}

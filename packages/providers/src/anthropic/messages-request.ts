@@ -1,0 +1,90 @@
+import type { GenerationRequest, ToolDeclaration } from '../language-model/language-model.ts'
+import type { ClaudeTraits } from './claude-traits.ts'
+import { type Turn, turnsOf } from './messages-turns.ts'
+
+/** What the body says beside the request. */
+export interface MessagesRequestOptions {
+  readonly model: string
+  readonly traits: ClaudeTraits
+  /** Where the request does not cap its answer: the service demands a cap. */
+  readonly maxOutputTokens: number
+  /** "least": it begins its answer as soon as the model can. "model": as the model thinks right. */
+  readonly thinking: 'least' | 'model'
+}
+
+/** Thinking counts as output: room for it where it cannot be kept off. */
+const ROOM_TO_THINK = 4096
+
+/** The body of `POST /v1/messages` for a streamed answer. */
+export function messagesRequest(request: GenerationRequest, options: MessagesRequestOptions): Record<string, unknown> {
+  const { model, traits, thinking } = options
+  const { messages, temperature, maxOutputTokens = options.maxOutputTokens } = request
+  const turns = turnsOf(messages)
+  const { tools, choice, order } = toolsOf(request, turns, traits)
+  const system = [...messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])), order]
+    .filter(text => text.trim() !== '')
+    .join('\n\n')
+  const thinks = traits.haste === 'low-effort' || (thinking === 'model' && traits.haste !== 'nothing')
+  return {
+    model,
+    max_tokens: maxOutputTokens + (thinks ? ROOM_TO_THINK : 0),
+    ...(system !== '' && { system }),
+    messages: turns,
+    ...(tools.length > 0 && { tools: tools.map(toolOf), tool_choice: choice }),
+    ...(temperature !== undefined && traits.takesTemperature && { temperature: Math.min(temperature, 1) }),
+    ...(thinking === 'least' && hasteOf(traits)),
+    stream: true,
+  }
+}
+
+function hasteOf({ haste }: ClaudeTraits): Record<string, unknown> {
+  switch (haste) {
+    case 'nothing':
+      return {}
+    case 'disabled':
+      return { thinking: { type: 'disabled' } }
+    case 'between-tools':
+      return { thinking: { type: 'between_tools' } }
+    case 'low-effort':
+      return { output_config: { effort: 'low' } }
+  }
+}
+
+interface Tools {
+  readonly tools: readonly ToolDeclaration[]
+  readonly choice: object
+  /** What the system prompt says where the choice cannot. */
+  readonly order: string
+}
+
+function toolsOf(
+  { tools = [], toolChoice = 'auto' }: GenerationRequest,
+  turns: readonly Turn[],
+  { canBeForced }: ClaudeTraits,
+): Tools {
+  // A conversation with calls in it is refused without tools.
+  if (tools.length === 0) return { tools: toolsIn(turns), choice: { type: 'none' }, order: '' }
+  if (toolChoice === 'auto' || toolChoice === 'none') return { tools, choice: { type: toolChoice }, order: '' }
+  const name = toolChoice === 'required' ? null : toolChoice.name
+  if (canBeForced) return { tools, choice: name === null ? { type: 'any' } : { type: 'tool', name }, order: '' }
+  const which = name === null ? 'one of your tools' : `the tool ${name}`
+  return {
+    tools: name === null ? tools : tools.filter(tool => tool.name === name),
+    choice: { type: 'auto' },
+    order: `Answer by calling ${which}, and write nothing else.`,
+  }
+}
+
+function toolsIn(turns: readonly Turn[]): readonly ToolDeclaration[] {
+  const blocks = turns.flatMap(({ content }) => content)
+  const names = new Set(blocks.flatMap(({ type, name }) => (type === 'tool_use' ? [String(name)] : [])))
+  return [...names].map(name => ({ name, description: '', parameters: {} }))
+}
+
+function toolOf({ name, description, parameters }: ToolDeclaration): Record<string, unknown> {
+  return {
+    name,
+    ...(description !== '' && { description }),
+    input_schema: { ...parameters, type: 'object' },
+  }
+}

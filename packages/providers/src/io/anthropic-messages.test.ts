@@ -1,0 +1,50 @@
+import { FakeAnthropic, type FakeMessagesStyle, type FakeModelStep } from '@parley/fakes'
+import { systemTime } from '@parley/kernel'
+import { afterAll } from 'vitest'
+import { languageModelConformance, type ModelUnderTest, type ServiceStep } from '../language-model/conformance.ts'
+import { AnthropicMessages } from './anthropic-messages.ts'
+
+const STYLES: Readonly<Record<string, FakeMessagesStyle>> = {
+  'of Anthropic': {},
+  'of Anthropic, byte by byte': { pieces: 3 },
+  'of a service like Anthropic, with other line ends, comments and events that nobody knows': {
+    lineEnd: '\r\n',
+    tight: true,
+    comments: true,
+    novelties: true,
+    pieces: 7,
+  },
+  'of a service like Anthropic that writes several blocks at a time': { interleaved: true },
+  'of a service like Anthropic that ends everything with "end_turn" and never with "message_stop"': {
+    alwaysEndTurn: true,
+    withoutStop: true,
+    interleaved: true,
+  },
+}
+
+const REASONS = { stop: 'end_turn', 'tool-calls': 'tool_use', length: 'max_tokens' } as const
+
+for (const [name, style] of Object.entries(STYLES)) {
+  const fake = await FakeAnthropic.open({ style, key: 'sk-ant-test' })
+  afterAll(() => fake.close())
+  languageModelConformance(name, () => underTest(fake))
+}
+
+function underTest(fake: FakeAnthropic): ModelUnderTest {
+  const before = fake.givenUp
+  return {
+    model: new AnthropicMessages({
+      baseUrl: fake.origin,
+      apiKey: 'sk-ant-test',
+      model: 'claude-haiku-4-5',
+      time: systemTime,
+    }),
+    script: steps => fake.script(...steps.map(inWordsOfVendor)),
+    givenUp: () => fake.givenUp - before,
+    close: async () => {},
+  }
+}
+
+function inWordsOfVendor(step: ServiceStep): FakeModelStep {
+  return step.do === 'finish' ? { ...step, reason: REASONS[step.reason] } : step
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import type { GenerationRequest } from '../language-model/language-model.ts'
+import { traitsOf } from './claude-traits.ts'
+import { messagesRequest } from './messages-request.ts'
+import { turnsOf } from './messages-turns.ts'
+
+const TOOLS = [
+  { name: 'weather', description: 'The weather', parameters: { properties: { city: {} } } },
+  { name: 'time', description: '', parameters: { type: 'object' } },
+]
+const HI = [{ role: 'user', content: 'Hi' }] as const
+
+function body(request: GenerationRequest, model = 'claude-haiku-4-5', thinking: 'least' | 'model' = 'least') {
+  return messagesRequest(request, { model, traits: traitsOf(model), maxOutputTokens: 4096, thinking })
+}
+
+describe('a request in the words of Anthropic', () => {
+  it('has the system prompt apart, and turns with calls and what came of them', () => {
+    const request = body({
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Weather?' },
+        {
+          role: 'assistant',
+          content: 'One moment.',
+          toolCalls: [
+            { id: 'x', name: 'weather', argumentsText: '{"city":"Oslo"}' },
+            { id: 'y', name: 'weather', argumentsText: '{"ci' },
+          ],
+        },
+        { role: 'tool', toolCallId: 'y', content: 'no such city' },
+        { role: 'user', content: 'Hello?' },
+        { role: 'tool', toolCallId: 'x', content: 'sunny' },
+        { role: 'system', content: 'Be kind.' },
+      ],
+      tools: TOOLS,
+      temperature: 1.5,
+      maxOutputTokens: 50,
+    })
+    expect(request).toEqual({
+      model: 'claude-haiku-4-5',
+      max_tokens: 50,
+      system: 'Be brief.\n\nBe kind.',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Weather?' }] },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'One moment.' },
+            { type: 'tool_use', id: 'call_1', name: 'weather', input: { city: 'Oslo' } },
+            { type: 'tool_use', id: 'call_2', name: 'weather', input: {} },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'call_2', content: 'no such city' },
+            { type: 'tool_result', tool_use_id: 'call_1', content: 'sunny' },
+            { type: 'text', text: 'Hello?' },
+          ],
+        },
+      ],
+      tools: [
+        {
+          name: 'weather',
+          description: 'The weather',
+          input_schema: { type: 'object', properties: { city: {} } },
+        },
+        { name: 'time', input_schema: { type: 'object' } },
+      ],
+      tool_choice: { type: 'auto' },
+      temperature: 1,
+      stream: true,
+    })
+  })
+
+  it.each([
+    ['none', { type: 'none' }],
+    ['required', { type: 'any' }],
+    [{ name: 'time' }, { type: 'tool', name: 'time' }],
+  ] as const)('chooses tools: %j', (toolChoice, tool_choice) => {
+    expect(body({ messages: HI, tools: TOOLS, toolChoice })).toMatchObject({ tool_choice })
+  })
+
+  it('asks in words for a call where the model cannot be forced', () => {
+    const named = body({ messages: HI, tools: TOOLS, toolChoice: { name: 'time' } }, 'claude-opus-5-5')
+    expect(named).toMatchObject({
+      tool_choice: { type: 'auto' },
+      tools: [{ name: 'time' }],
+      system: expect.stringContaining('calling the tool time'),
+    })
+    const any = body({ messages: HI, tools: TOOLS, toolChoice: 'required' }, 'claude-opus-5-5')
+    expect(any).toMatchObject({ tool_choice: { type: 'auto' }, tools: [{ name: 'weather' }, { name: 'time' }] })
+  })
+
+  it('declares the tools of earlier calls where none may be called', () => {
+    const messages = [
+      ...HI,
+      { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'weather', argumentsText: '' }] },
+      { role: 'tool', toolCallId: 'a', content: 'sunny' },
+    ] as const
+    expect(body({ messages })).toMatchObject({ tools: [{ name: 'weather' }], tool_choice: { type: 'none' } })
+    expect(body({ messages: HI })).not.toHaveProperty('tool_choice')
+  })
+
+  it('lets no caller wait for a model that thinks by itself', () => {
+    const asked = (model: string, thinking?: 'model') => {
+      const { thinking: told, output_config, max_tokens } = body({ messages: HI }, model, thinking)
+      return [told, output_config, max_tokens]
+    }
+    expect(asked('claude-haiku-4-5')).toEqual([undefined, undefined, 4096])
+    expect(asked('claude-haiku-5-5')).toEqual([{ type: 'disabled' }, undefined, 4096])
+    expect(asked('claude-sonnet-5-5')).toEqual([{ type: 'between_tools' }, undefined, 4096])
+    expect(asked('claude-opus-5-5')).toEqual([undefined, { effort: 'low' }, 8192])
+    expect(asked('claude-haiku-5-5', 'model')).toEqual([undefined, undefined, 8192])
+    expect(body({ messages: HI, temperature: 0 }, 'claude-haiku-5-5')).not.toHaveProperty('temperature')
+  })
+
+  it('leaves the brief out', () => {
+    const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
+    expect(JSON.stringify(body({ messages: HI, brief }))).not.toContain('decide')
+  })
+})
+
+describe('the turns of a conversation', () => {
+  const told = (messages: Parameters<typeof turnsOf>[0]) =>
+    turnsOf(messages).map(({ role, content }) => [role, content.map(({ type, text, content: c }) => text ?? c ?? type)])
+
+  it('go from the user to the user', () => {
+    expect(told([])).toEqual([['user', ['[The conversation begins.]']]])
+    expect(told([{ role: 'assistant', content: 'Hello.' }])).toEqual([
+      ['user', ['[The conversation begins.]']],
+      ['assistant', ['Hello.']],
+      ['user', ['[No reply so far.]']],
+    ])
+  })
+
+  it('are joined, without blanks', () => {
+    const messages = [
+      ...HI,
+      { role: 'assistant', content: '' },
+      { role: 'user', content: 'there' },
+      { role: 'assistant', content: 'Yes?' },
+      { role: 'assistant', content: 'Go on.' },
+      { role: 'user', content: '\n' },
+      { role: 'user', content: 'Well' },
+    ] as const
+    expect(told(messages)).toEqual([
+      ['user', ['Hi', 'there']],
+      ['assistant', ['Yes?', 'Go on.']],
+      ['user', ['Well']],
+    ])
+  })
+
+  it('have a result for each call and a call for each result', () => {
+    const call = { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'x', argumentsText: '{}' }] } as const
+    const result = { role: 'tool', toolCallId: 'a', content: 'done' } as const
+    expect(told([...HI, call])).toEqual([
+      ['user', ['Hi']],
+      ['assistant', ['tool_use']],
+      ['user', ['No result.']],
+    ])
+    expect(told([...HI, call, call, result, result])).toEqual([
+      ['user', ['Hi']],
+      ['assistant', ['tool_use']],
+      ['user', ['No result.']],
+      ['assistant', ['tool_use']],
+      ['user', ['done', '[Result of a tool: done]']],
+    ])
+  })
+})

@@ -1,5 +1,6 @@
 import { systemTime } from '@parley/kernel'
 import {
+  AnthropicMessages,
   AssemblyAiRecogniser,
   AuraVoice,
   CartesiaVoice,
@@ -101,6 +102,12 @@ export function catalogueOf(access: Access): Catalogue {
         access.openai?.models ?? [],
         ({ key, url }, model) =>
           new OpenAiChat({ apiKey: key, model, time, baseUrl: url ?? 'https://api.openai.com/v1' }),
+      ),
+      keyed(
+        'anthropic',
+        access.anthropic?.models ?? [],
+        ({ key, url }, model) =>
+          new AnthropicMessages({ apiKey: key, model, time, ...(url !== null && { baseUrl: url }) }),
       ),
       { vendor: 'parley', models: ['rules-1'], open: () => new RulesModel() },
     ],

@@ -72,6 +72,9 @@ const variables = z.object({
   OPENAI_API_KEY: key.optional(),
   OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   OPENAI_MODELS: commaList.prefault('gpt-4.1-mini'),
+  ANTHROPIC_API_KEY: key.optional(),
+  ANTHROPIC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ANTHROPIC_MODELS: commaList.prefault('claude-haiku-4-5'),
   DEEPGRAM_API_KEY: key.optional(),
   DEEPGRAM_BASE_URL: webSocket.optional(),
   ASSEMBLYAI_API_KEY: key.optional(),
@@ -114,7 +117,7 @@ export interface Settings {
 }
 
 /** Services of others that a key opens. */
-export type Vendor = 'openai' | 'deepgram' | 'assemblyai' | 'elevenlabs' | 'cartesia'
+export type Vendor = 'openai' | 'anthropic' | 'deepgram' | 'assemblyai' | 'elevenlabs' | 'cartesia'
 
 export interface ServiceAccess {
   readonly key: string
@@ -170,10 +173,16 @@ function servicesOf(values: z.output<typeof variables>): Settings['services'] {
     const isSocket = url?.startsWith('ws') === true
     return { key, url: isSocket ? null : (url ?? null), webSocketUrl: isSocket ? url! : null, models }
   }
-  const { OPENAI_API_KEY: openai, DEEPGRAM_API_KEY: deepgram, ASSEMBLYAI_API_KEY: assemblyai } = values
+  const {
+    OPENAI_API_KEY: openai,
+    ANTHROPIC_API_KEY: anthropic,
+    DEEPGRAM_API_KEY: deepgram,
+    ASSEMBLYAI_API_KEY: assemblyai,
+  } = values
   const { ELEVENLABS_API_KEY: elevenlabs, CARTESIA_API_KEY: cartesia } = values
   return {
     ...(openai && { openai: access(openai, values.OPENAI_BASE_URL, values.OPENAI_MODELS) }),
+    ...(anthropic && { anthropic: access(anthropic, values.ANTHROPIC_BASE_URL, values.ANTHROPIC_MODELS) }),
     ...(deepgram && { deepgram: access(deepgram, values.DEEPGRAM_BASE_URL) }),
     ...(assemblyai && { assemblyai: access(assemblyai, values.ASSEMBLYAI_BASE_URL) }),
     ...(elevenlabs && { elevenlabs: access(elevenlabs, values.ELEVENLABS_BASE_URL) }),

@@ -166,7 +166,7 @@ type ServiceOf<Of extends Kind> = Of extends 'stt' ? SpeechToText : Of extends '
 
 /** A vendor's newest models may be named before this list knows them; what is built in is what it is. */
 function isOpenToAnyModel({ vendor }: Offer<unknown>): boolean {
-  return !['local', 'simulated', 'parley', 'openai'].includes(vendor)
+  return !['local', 'simulated', 'parley', 'openai', 'anthropic'].includes(vendor)
 }
 
 async function isReady(service: SpeechToText | TextToSpeech | LanguageModel, language: string): Promise<boolean> {

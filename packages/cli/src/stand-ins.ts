@@ -10,6 +10,7 @@ import {
   type OpenHearing,
   PathRouter,
   type Speak,
+  type Unkindness,
 } from '@parley/fakes'
 import { TonesRecogniser, TonesVoice, wordByWord } from '@parley/providers'
 
@@ -21,16 +22,42 @@ export interface StandInsOptions {
   readonly hearing?: FakeDelays
   /** Of voices; default none. */
   readonly speaking?: FakeDelays
+  /** How much faster than real time voices give their audio; default all at once. */
+  readonly pace?: number
 }
+
+/** One stand-in, for whoever wants it to fail. */
+export interface StandIn {
+  /** What its next connections or requests meet, one each; those after them are served. */
+  beUnkind(...unkindness: readonly Unkindness[]): void
+  /** Breaks all its connections off, without a close frame. */
+  breakOff(): void
+}
+
+/** Names of stand-ins: models of theirs, as agents name them. */
+export type StandInName =
+  | 'deepgram/nova-3'
+  | 'deepgram/flux-general-en'
+  | 'assemblyai/universal-streaming-english'
+  | 'elevenlabs/eleven_flash_v2_5'
+  | 'cartesia/sonic-2'
+  | 'deepgram/aura-2'
+  | 'openai/gpt-4o-mini-tts'
 
 /** Local stand-ins of all services: they speak the vendors' protocols and hear and talk as the simulated pair does. */
 export class StandIns {
   /** Environment variables with which agents use them. */
   readonly environment: Readonly<Record<string, string>>
+  readonly all: Readonly<Record<StandInName, StandIn>>
   readonly #close: () => Promise<void>
 
-  private constructor(environment: Readonly<Record<string, string>>, close: () => Promise<void>) {
+  private constructor(
+    environment: Readonly<Record<string, string>>,
+    all: Readonly<Record<StandInName, StandIn>>,
+    close: () => Promise<void>,
+  ) {
     this.environment = environment
+    this.all = all
     this.#close = close
   }
 
@@ -40,7 +67,8 @@ export class StandIns {
     const hearing: OpenHearing = language => wordByWord(recogniser, language)
     const speak: Speak = request => rendered(voice, request)
     const ears = { apiKey: KEY, hearing, ...(options.hearing && { delays: options.hearing }) }
-    const mouths = { apiKey: KEY, speak, ...(options.speaking && { delays: options.speaking }) }
+    const { speaking, pace } = options
+    const mouths = { apiKey: KEY, speak, ...(speaking && { delays: speaking }), ...(pace && { pace }) }
     const [listen, flux, aura, assemblyai, elevenlabs, cartesia, openai] = await Promise.all([
       FakeDeepgramListen.open(ears),
       FakeDeepgramFlux.open(ears),
@@ -63,15 +91,28 @@ export class StandIns {
       OPENAI_API_KEY: KEY,
       OPENAI_BASE_URL: openai.url,
     }
-    const all = [deepgram, listen, flux, aura, assemblyai, elevenlabs, cartesia, openai, voice, recogniser]
-    return new StandIns(environment, async () => {
-      await Promise.all(all.map(one => one.close()))
+    const standIns = {
+      'deepgram/nova-3': listen,
+      'deepgram/flux-general-en': flux,
+      'assemblyai/universal-streaming-english': assemblyai,
+      'elevenlabs/eleven_flash_v2_5': voiceStandIn(elevenlabs),
+      'cartesia/sonic-2': voiceStandIn(cartesia),
+      'deepgram/aura-2': voiceStandIn(aura),
+      'openai/gpt-4o-mini-tts': voiceStandIn(openai),
+    }
+    const opened = [deepgram, listen, flux, aura, assemblyai, elevenlabs, cartesia, openai, voice, recogniser]
+    return new StandIns(environment, standIns, async () => {
+      await Promise.all(opened.map(one => one.close()))
     })
   }
 
   close(): Promise<void> {
     return this.#close()
   }
+}
+
+function voiceStandIn(fake: Pick<FakeSpeechService, 'add' | 'breakAll'>): StandIn {
+  return { beUnkind: (...unkindness) => fake.add(...unkindness), breakOff: () => fake.breakAll() }
 }
 
 async function rendered(voice: TonesVoice, request: Parameters<Speak>[0]): ReturnType<Speak> {

@@ -12,7 +12,7 @@ export async function providers(args: string[]): Promise<number> {
   const vendors = Object.keys(settings.services)
   if (vendors.length === 0) {
     process.stdout.write(
-      'No key of a service is in the environment (OPENAI_API_KEY, DEEPGRAM_API_KEY, ASSEMBLYAI_API_KEY, ELEVENLABS_API_KEY, CARTESIA_API_KEY).\n' +
+      'No key of a service is in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, DEEPGRAM_API_KEY, ASSEMBLYAI_API_KEY, ELEVENLABS_API_KEY, CARTESIA_API_KEY).\n' +
         'Agents use what is built in: simulated/tones-1 hears and speaks, parley/rules-1 thinks.\n',
     )
     return 0

@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { readSettings } from './environment.ts'
+import { checkServices } from './service-check.ts'
+import { Services } from './services.ts'
+import { StandIns } from './stand-ins.ts'
+
+const opened: { close(): Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close()
+})
+
+function services(environment: Record<string, string>): Services {
+  const made = new Services(readSettings(environment))
+  opened.push(made)
+  return made
+}
+
+describe('what a new agent gets', () => {
+  it('is a service with a key before what is built in', async () => {
+    const keyed = services({ DEEPGRAM_API_KEY: 'k', CARTESIA_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
+    expect(await keyed.ready('stt', 'en')).toEqual(['deepgram/nova-3', 'deepgram/flux-general-en', 'simulated/tones-1'])
+    expect((await keyed.ready('tts', 'en')).slice(0, 3)).toEqual([
+      'cartesia/sonic-2',
+      'deepgram/aura-2',
+      'simulated/tones-1',
+    ])
+    expect(await keyed.ready('llm', 'en')).toEqual(['anthropic/claude-haiku-4-5', 'parley/rules-1'])
+  })
+
+  it('speaks the language: a recogniser of English alone is no choice for Spanish', async () => {
+    expect(await services({ DEEPGRAM_API_KEY: 'k' }).ready('stt', 'es')).toEqual([
+      'deepgram/nova-3',
+      'simulated/tones-1',
+    ])
+  })
+
+  it('is built in where no key is', async () => {
+    expect((await services({}).ready('stt', 'en'))[0]).toBe('simulated/tones-1')
+    expect((await services({}).ready('llm', 'en'))[0]).toBe('parley/rules-1')
+  })
+})
+
+describe('a service that an agent names', () => {
+  it('without its key is refused, and the variable is named', () => {
+    expect(() => services({}).voice('elevenlabs/eleven_flash_v2_5')).toThrow('ELEVENLABS_API_KEY')
+    expect(() => services({}).model('openai/gpt-4.1-mini')).toThrow(/openai/)
+  })
+
+  it('that nobody knows is refused, and those that there are are named', () => {
+    expect(() => services({}).recogniser('nobody/model')).toThrow('simulated/tones-1')
+  })
+
+  it('is opened once for all who want it', () => {
+    const keyed = services({ DEEPGRAM_API_KEY: 'k' })
+    expect(keyed.voice('deepgram/aura-2')).toBe(keyed.voice('deepgram/aura-2'))
+    expect(keyed.voice('deepgram/aura-2')).not.toBe(keyed.recogniser('deepgram/nova-3'))
+  })
+})
+
+describe('providers check', () => {
+  it('tells what each service answered, and what is wrong with the others', { timeout: 60_000 }, async () => {
+    const standIns = await StandIns.open()
+    opened.push(standIns)
+    const settings = readSettings({ ...standIns.environment, OPENAI_MODELS: '', CARTESIA_API_KEY: 'wrong' })
+    const told = new Map<string, string>()
+    for await (const check of checkServices(settings)) told.set(`${check.id} ${check.ok ? 'ok' : 'failed'}`, check.told)
+    expect(told.get('deepgram/nova-3 ok')).toMatch(/heard "The garden is behind the house\."/)
+    expect(told.get('assemblyai/universal-streaming-english ok')).toMatch(/heard/)
+    expect(told.get('elevenlabs/eleven_flash_v2_5 ok')).toMatch(/first audio after \d+ ms/)
+    expect(told.get('cartesia/sonic-2 failed')).toMatch(/CARTESIA_API_KEY/)
+    expect([...told.values()].join()).not.toContain('wrong')
+  })
+})

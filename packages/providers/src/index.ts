@@ -1,4 +1,5 @@
 export type { ClaudeTraits } from './anthropic/claude-traits.ts'
+export type { TextEmbedder } from './embedding/text-embedder.ts'
 export { AnthropicMessages, type AnthropicMessagesOptions } from './io/anthropic-messages.ts'
 export { AssemblyAiRecogniser, type AssemblyAiRecogniserOptions } from './io/assemblyai-recogniser.ts'
 export { AuraVoice, type AuraVoiceOptions } from './io/aura-voice.ts'
@@ -10,6 +11,7 @@ export { LocalEspeak, type LocalEspeakOptions } from './io/local-espeak.ts'
 export { LocalFlite, type LocalFliteOptions } from './io/local-flite.ts'
 export type { ModelBudgets } from './io/model-answering.ts'
 export { OpenAiChat, type OpenAiChatOptions } from './io/openai-chat.ts'
+export { OpenAiEmbedder, type OpenAiEmbedderOptions } from './io/openai-embedder.ts'
 export { OpenAiVoice, type OpenAiVoiceOptions } from './io/openai-voice.ts'
 export { TonesVoice, type TonesVoiceOptions } from './io/tones-voice.ts'
 export type {

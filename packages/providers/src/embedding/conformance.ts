@@ -1,0 +1,150 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { TextEmbedder } from './text-embedder.ts'
+
+/** What the service behind an embedder does with its next request, instead of answering. */
+export type EmbeddingStep =
+  /** Nothing comes, until the request is given up. */
+  | { readonly do: 'stall' }
+  /** Too many requests (429); it wants to be asked again at once. */
+  | { readonly do: 'turn-away' }
+  /** The key is not valid (401). */
+  | { readonly do: 'refuse' }
+  /** The connection breaks. */
+  | { readonly do: 'break-off' }
+
+export interface EmbedderUnderTest {
+  readonly embedder: TextEmbedder
+  /** For the next request that has none yet; requests without one are answered. */
+  script(step: EmbeddingStep): void
+  /** Requests so far. */
+  requests(): number
+  /** Requests that were given up before their answer was complete, as the service saw it. */
+  givenUp(): number
+  /** Ends the service; the embedder is closed by the suite. */
+  close(): Promise<void>
+}
+
+const never = new AbortController().signal
+const TEXTS = ['The clinic opens at nine.', 'La clínica abre a las nueve. 🌞', 'Parking is free.']
+
+/** What every embedder must do. `make` gives a fresh embedder over a fresh service. */
+export function textEmbedderConformance(name: string, make: () => EmbedderUnderTest): void {
+  describe(`the embedder ${name}`, () => {
+    embeds(make)
+    fails(make)
+    stops(make)
+  })
+}
+
+function open(make: () => EmbedderUnderTest): EmbedderUnderTest {
+  const examined = make()
+  onTestFinished(async () => {
+    await examined.embedder.close()
+    await examined.close()
+  })
+  return examined
+}
+
+function embeds(make: () => EmbedderUnderTest): void {
+  it('gives each text its vector, in the order of the texts', async () => {
+    const { embedder } = open(make)
+    expect(await embedder.readiness()).toBeNull()
+    const vectors = await embedder.embed(TEXTS, never)
+    expect(vectors).toHaveLength(3)
+    expect(embedder.dimensions).toBe(vectors[0]!.length)
+    for (const [index, text] of TEXTS.entries()) {
+      const [alone] = await embedder.embed([text], never)
+      expect(vectors[index]).toBeInstanceOf(Float32Array)
+      expect(vectors[index]).toEqual(alone)
+    }
+    expect(new Set(vectors.map(vector => vector.join())).size).toBe(3)
+  })
+
+  it('takes more texts than one request can hold', async () => {
+    const { embedder } = open(make)
+    const texts = Array.from({ length: 2500 }, (_none, index) => `Answer ${index}`)
+    const vectors = await embedder.embed(texts, never)
+    expect(vectors).toHaveLength(2500)
+    const picked = [0, 1, 1234, 2499]
+    const alone = await embedder.embed(
+      picked.map(index => texts[index]!),
+      never,
+    )
+    expect(picked.map(index => vectors[index])).toEqual(alone)
+  })
+
+  it('takes texts that together are more than one request can hold', async () => {
+    const { embedder } = open(make)
+    const texts = Array.from({ length: 5 }, (_none, index) => `${index} ${'word '.repeat(18_000)}`)
+    expect(await embedder.embed(texts, never)).toHaveLength(5)
+  })
+
+  it('asks nobody for no texts, and for a text without words', async () => {
+    const { embedder, requests } = open(make)
+    const before = requests()
+    expect(await embedder.embed([], never)).toEqual([])
+    await expect(embedder.embed(['Hello', ' \n'], never)).rejects.toMatchObject({ code: 'text_blank' })
+    expect(requests()).toBe(before)
+  })
+
+  it('keeps what is asked at once apart', async () => {
+    const { embedder } = open(make)
+    const [together, ...apart] = await Promise.all([
+      embedder.embed(TEXTS, never),
+      ...TEXTS.map(text => embedder.embed([text], never)),
+    ])
+    expect(apart.flat()).toEqual(together)
+  })
+}
+
+function fails(make: () => EmbedderUnderTest): void {
+  it('asks a service that is busy again', async () => {
+    const { embedder, script } = open(make)
+    script({ do: 'turn-away' })
+    script({ do: 'turn-away' })
+    expect(await embedder.embed(TEXTS, never)).toHaveLength(3)
+  })
+
+  it.each<[string, EmbeddingStep, string, boolean]>([
+    ['the key is refused', { do: 'refuse' }, 'model_refused', false],
+    ['the connection breaks', { do: 'break-off' }, 'model_unreachable', true],
+  ])('says whether to try again when %s', async (_name, step, code, retryable) => {
+    const { embedder, script } = open(make)
+    script(step)
+    await expect(embedder.embed(TEXTS, never)).rejects.toMatchObject({ name: 'ParleyError', code, retryable })
+  })
+
+  it('fails what is under way when it is closed, and everything after that', async () => {
+    const { embedder, script, requests } = open(make)
+    const before = requests()
+    script({ do: 'stall' })
+    const underWay = embedder.embed(TEXTS, never).catch((error: unknown) => error)
+    await expect.poll(() => requests() - before).toBe(1)
+    await embedder.close()
+    expect(await underWay).toMatchObject({ code: 'model_failed' })
+    await expect(embedder.embed(TEXTS, never)).rejects.toMatchObject({ code: 'model_failed' })
+    expect(await embedder.readiness()).toBe('closed')
+  })
+}
+
+function stops(make: () => EmbedderUnderTest): void {
+  it('stops at once with the reason, and lets the service know', async () => {
+    const { embedder, script, requests, givenUp } = open(make)
+    const before = requests()
+    const controller = new AbortController()
+    script({ do: 'stall' })
+    const stopped = embedder.embed(TEXTS, controller.signal).catch((error: unknown) => error)
+    await expect.poll(() => requests() - before).toBe(1)
+    const reason = new Error('The caller hung up.')
+    controller.abort(reason)
+    expect(await stopped).toBe(reason)
+    await expect.poll(givenUp).toBe(1)
+  })
+
+  it('asks nobody when it was stopped before', async () => {
+    const { embedder, requests } = open(make)
+    const before = requests()
+    await expect(embedder.embed(TEXTS, AbortSignal.abort('over'))).rejects.toBe('over')
+    expect(requests()).toBe(before)
+  })
+}

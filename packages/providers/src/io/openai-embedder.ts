@@ -1,0 +1,138 @@
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { batchesOf, type TextEmbedder } from '../embedding/text-embedder.ts'
+import { retryAfterMs } from '../model-service/model-failure.ts'
+import { EmbeddingAnswer } from '../openai/embedding-answer.ts'
+import type { ModelBudgets } from './model-answering.ts'
+import { bearer, ModelService } from './model-service.ts'
+
+export interface OpenAiEmbedderOptions {
+  /** Null: none is sent. Empty: it is not ready. */
+  readonly apiKey: string | null
+  /** Default "text-embedding-3-small". */
+  readonly model?: string
+  /** Default "https://api.openai.com/v1"; "/embeddings" is appended. */
+  readonly baseUrl?: string
+  /** Who runs it: the first part of `id`. Default "openai". */
+  readonly provider?: string
+  /** Asked of the model, where it can shorten its vectors. Default the model's. */
+  readonly dimensions?: number
+  /** How vectors are asked for; both are understood. Default "base64", which is a third as long. */
+  readonly encoding?: 'base64' | 'float'
+  /** In one request. Default 128. */
+  readonly mostTexts?: number
+  /** In one request. Default 100 000: below OpenAI's 300 000 tokens in any language. */
+  readonly mostCharacters?: number
+  /** So long after the call a service that is busy is asked again. Default 20 000. */
+  readonly retryMs?: Ms
+  readonly time: Time
+  /** For each request. */
+  readonly budgets?: Partial<ModelBudgets>
+}
+
+/** Where a busy service does not say when; doubled with each time. */
+const FIRST_PAUSE_MS: Ms = 500
+/** Also where it says "at once": no service is asked in a circle. */
+const LEAST_PAUSE_MS: Ms = 100
+
+/**
+ * Vectors of a service that speaks like OpenAI's `/embeddings`: OpenAI itself, vLLM, Ollama, llama.cpp and others. One
+ * request after the other for each call of `embed`.
+ */
+export class OpenAiEmbedder implements TextEmbedder {
+  readonly id: string
+  readonly #options: OpenAiEmbedderOptions
+  readonly #model: string
+  readonly #service: ModelService
+  #dimensions: number | null
+
+  /** Throws `ParleyError` "model_misconfigured" for a URL or a key that cannot be used. */
+  constructor(options: OpenAiEmbedderOptions) {
+    const { model = 'text-embedding-3-small', provider = 'openai', apiKey, time, budgets = {} } = options
+    this.id = `${provider}/${model}`
+    this.#options = options
+    this.#model = model
+    this.#dimensions = options.dimensions ?? null
+    this.#service = new ModelService({
+      id: this.id,
+      baseUrl: options.baseUrl ?? 'https://api.openai.com/v1',
+      path: '/embeddings',
+      apiKey,
+      authorization: bearer,
+      time,
+      budgets,
+    })
+  }
+
+  get dimensions(): number | null {
+    return this.#dimensions
+  }
+
+  async readiness(): Promise<string | null> {
+    return this.#service.obstacle
+  }
+
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    signal.throwIfAborted()
+    if (texts.some(text => text.trim() === ''))
+      throw new ParleyError('text_blank', 'A text without a word cannot be embedded.')
+    const { mostTexts = 128, mostCharacters = 100_000, retryMs = 20_000, time } = this.#options
+    const deadline = time.now() + retryMs
+    const vectors: Float32Array[] = []
+    for (const batch of batchesOf(texts, { mostTexts, mostCharacters }))
+      vectors.push(...(await this.#untilAnswered(batch, deadline, signal)))
+    return vectors
+  }
+
+  close(): Promise<void> {
+    return this.#service.close()
+  }
+
+  async #untilAnswered(batch: readonly string[], deadline: Ms, signal: AbortSignal): Promise<Float32Array[]> {
+    const { time } = this.#options
+    for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
+      try {
+        return await this.#ask(batch, signal)
+      } catch (error) {
+        const again = time.now() + Math.max(retryAfterMs(error) ?? pause, LEAST_PAUSE_MS)
+        if (!(error instanceof ParleyError) || error.code !== 'model_busy' || again > deadline) throw error
+        await this.#until(again, signal)
+      }
+    }
+  }
+
+  async #ask(batch: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const { encoding = 'base64', dimensions } = this.#options
+    const body = {
+      model: this.#model,
+      input: batch,
+      encoding_format: encoding,
+      ...(dimensions !== undefined && { dimensions }),
+    }
+    const vectors = new Array<Float32Array>(batch.length)
+    for await (const { index, vector } of this.#service.ask(body, new EmbeddingAnswer(batch.length), signal))
+      vectors[index] = vector
+    signal.throwIfAborted()
+    this.#know(vectors[0]!.length)
+    return vectors
+  }
+
+  #know(dimensions: number): void {
+    this.#dimensions ??= dimensions
+    if (this.#dimensions === dimensions) return
+    const message = `${this.id} gave vectors of ${dimensions} members instead of ${this.#dimensions}.`
+    throw new ParleyError('model_failed', message)
+  }
+
+  async #until(deadline: Ms, signal: AbortSignal): Promise<void> {
+    await new Promise<void>(resolve => {
+      const timer = this.#options.time.at(deadline, done)
+      function done() {
+        timer.cancel()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      signal.addEventListener('abort', done, { once: true })
+    })
+    signal.throwIfAborted()
+  }
+}

@@ -1,0 +1,63 @@
+import { DEMO_CALLER } from '../../packages/cli/src/demo/demo-caller.ts'
+import { percentiles } from '../../packages/cli/src/percentiles.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+import { soundOf } from './services/call-recording.ts'
+import { ClinicCalls, inTurns } from './services/clinic-calls.ts'
+import { courseOf, differences } from './services/course.ts'
+
+const AT_ONCE = 4
+const EARS = ['deepgram/nova-3', 'deepgram/flux-general-en', 'assemblyai/universal-streaming-english']
+const VOICES = ['elevenlabs/eleven_flash_v2_5', 'cartesia/sonic-2', 'deepgram/aura-2', 'openai/gpt-4o-mini-tts']
+
+export type ServicePair = readonly [stt: string, tts: string]
+
+const SIMULATED: ServicePair = ['simulated/tones-1', 'simulated/tones-1']
+export const PAIRS: readonly ServicePair[] = EARS.flatMap(ear => VOICES.map(voice => [ear, voice] as const))
+
+export interface ServicesPlan {
+  /** Default all, as many as `count` says. */
+  readonly pairs?: readonly ServicePair[]
+  readonly planted?: 'nothing' | 'a wrong key'
+}
+
+/**
+ * The demo conversation of the clinic over TLS and SRTP with each pair of services, against their stand-ins: all of it is
+ * said, heard and done as with the simulated pair.
+ */
+export async function proveServices(options: ProofOptions, plan: ServicesPlan = {}): Promise<ProofOutcome> {
+  const { count, line, progress } = options
+  const { pairs = PAIRS.slice(0, count), planted = 'nothing' } = plan
+  const calls = await ClinicCalls.open(DEMO_CALLER, AT_ONCE)
+  // The voice's key alone: the call begins, and fails where it would speak.
+  const environment = planted === 'a wrong key' ? { ELEVENLABS_API_KEY: 'wrong' } : {}
+  try {
+    const all = [SIMULATED, ...pairs]
+    const reports = await inTurns(all, AT_ONCE, async ([stt, tts]) => {
+      progress(`${stt} with ${tts}`)
+      const { report } = await calls.run({ stt, tts, environment })
+      return { report, deadAirMs: (await soundOf(report))?.deadAir([]) ?? null }
+    })
+    const expected = courseOf(reports[0]!.report)
+    let same = 0
+    for (const [index, { report, deadAirMs }] of reports.entries()) {
+      const different = differences(expected, courseOf(report))
+      const isSame = Object.keys(different).length === 0
+      if (isSame && index > 0) same++
+      const [stt, tts] = all[index]!
+      const p50 = (part: 'e2e' | 'stt' | 'tts') => percentiles(report.latencies.map(turn => turn[part]))?.p50 ?? null
+      const latency = { e2e_p50: p50('e2e'), stt_p50: p50('stt'), tts_p50: p50('tts') }
+      line({ proof: 'services', stt, tts, same: isSame, different, latency, dead_air_ms: deadAirMs })
+    }
+    const ok = expected.outcome === 'completed' && expected.errors.length === 0 && same === pairs.length
+    return { ok, summary: { pairs: pairs.length, same, simulated: expected.outcome ?? null } }
+  } finally {
+    await calls.close()
+  }
+}
+
+export const proof: Proof = {
+  name: 'services',
+  seconds: 600,
+  count: PAIRS.length,
+  run: options => proveServices(options),
+}

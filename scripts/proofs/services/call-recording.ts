@@ -1,0 +1,12 @@
+import { readFile } from 'node:fs/promises'
+import type { CallReport } from '@parley/engine'
+import { readWav } from '@parley/media'
+import { CallSound } from './call-sound.ts'
+
+/** Both sides of a call by its recording; null where nothing was recorded. */
+export async function soundOf(report: CallReport): Promise<CallSound | null> {
+  const path = report.end.media?.recording?.path
+  if (path === undefined) return null
+  const [caller, agent] = readWav(await readFile(path)).channels
+  return caller === undefined || agent === undefined ? null : new CallSound(caller, agent)
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { CallSound, stretch } from './call-sound.ts'
+
+type Part = readonly [who: 'caller' | 'agent' | 'both' | 'nobody', ms: number]
+
+function call(...parts: readonly Part[]): CallSound {
+  const side = (name: 'caller' | 'agent') => {
+    const stretches = parts.map(([who, ms]) => stretch(ms, who === name || who === 'both'))
+    return Int16Array.from(stretches.flatMap(audio => [...audio]))
+  }
+  return new CallSound(side('caller'), side('agent'))
+}
+
+it('dead air is the longest wait from the end of what the caller said', () => {
+  const sound = call(['agent', 1000], ['nobody', 5000], ['caller', 800], ['nobody', 700], ['agent', 400])
+  expect(sound.deadAir([])).toBe(700)
+  const pausing = call(['caller', 400], ['nobody', 200], ['caller', 400], ['nobody', 500], ['agent', 400])
+  expect(pausing.deadAir([])).toBe(500)
+})
+
+it('a caller who is never answered waits until the end', () => {
+  expect(call(['agent', 400], ['caller', 400], ['nobody', 9000]).deadAir([])).toBe(9000)
+  expect(call(['caller', 400], ['nobody', 2000], ['caller', 400], ['nobody', 1000]).deadAir([])).toBe(3400)
+})
+
+it('keys are answered as words are', () => {
+  expect(call(['agent', 400], ['nobody', 3000], ['agent', 400]).deadAir([1000])).toBe(2400)
+})
+
+it('silence counts whoever was to speak', () => {
+  const sound = call(['nobody', 9000], ['agent', 400], ['nobody', 3000], ['agent', 400], ['nobody', 1000])
+  expect(sound.silence()).toBe(3000)
+  expect(sound.deadAir([])).toBe(0)
+})
+
+it('what the agent says in a stretch is found', () => {
+  const sound = call(['agent', 1000], ['nobody', 1000], ['agent', 200])
+  expect(sound.agentWithin(900, 2000)).toBe(100)
+  expect(sound.agentWithin(1000, 2000)).toBe(0)
+  expect(sound.agentWithin(1100, 3000)).toBe(200)
+})

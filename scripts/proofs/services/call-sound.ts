@@ -1,0 +1,67 @@
+import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+
+const FRAME: Samples = 160
+const FRAME_MS: Ms = 20
+/** Louder is a sound; what a codec makes of silence is far below. */
+const SOUND = 300
+/** A pause between words is no end. */
+const PAUSE_FRAMES = 15
+
+/** When the two sides of a call were to be heard; times in ms on the call's sample clock, steps of 20 ms. */
+export class CallSound {
+  readonly #caller: readonly boolean[]
+  readonly #agent: readonly boolean[]
+
+  /** Samples at 8 kHz. */
+  constructor(caller: Int16Array, agent: Int16Array) {
+    this.#caller = soundsOf(caller)
+    this.#agent = soundsOf(agent)
+  }
+
+  /** The longest wait from where the caller stopped, or from one of `marks` (keys), to the agent's next sound, or the end. */
+  deadAir(marks: readonly Ms[]): Ms {
+    const frames = this.#agent.length
+    const ends = marks.map(ms => Math.ceil(ms / FRAME_MS)).filter(frame => frame < frames)
+    for (let frame = 0; frame < frames; frame++) if (this.#stopsAt(frame)) ends.push(frame + 1)
+    const waits = ends.map(end => {
+      const answer = this.#agent.indexOf(true, end)
+      return (answer === -1 ? frames : answer) - end
+    })
+    return Math.max(0, ...waits) * FRAME_MS
+  }
+
+  /** The longest time for which nobody was to be heard, from the agent's first sound on. */
+  silence(): Ms {
+    let longest = 0
+    let length = 0
+    const first = this.#agent.indexOf(true)
+    for (let frame = first === -1 ? 0 : first; frame < this.#agent.length; frame++) {
+      length = this.#agent[frame] || this.#caller[frame] ? 0 : length + 1
+      longest = Math.max(longest, length)
+    }
+    return longest * FRAME_MS
+  }
+
+  /** How much of the agent was to be heard in a stretch. */
+  agentWithin(fromMs: Ms, toMs: Ms): Ms {
+    const within = this.#agent.slice(Math.ceil(fromMs / FRAME_MS), Math.max(0, Math.floor(toMs / FRAME_MS)))
+    return within.filter(sounds => sounds).length * FRAME_MS
+  }
+
+  #stopsAt(frame: number): boolean {
+    if (!this.#caller[frame]) return false
+    return !this.#caller.slice(frame + 1, frame + 1 + PAUSE_FRAMES).includes(true)
+  }
+}
+
+function soundsOf(audio: Int16Array): boolean[] {
+  const frames: boolean[] = []
+  for (let at = 0; at + FRAME <= audio.length; at += FRAME)
+    frames.push(audio.subarray(at, at + FRAME).some(sample => Math.abs(sample) > SOUND))
+  return frames
+}
+
+/** A stretch of sound, or of silence; for tests. */
+export function stretch(ms: Ms, sounds: boolean): Int16Array {
+  return new Int16Array(msToSamples(ms)).fill(sounds ? 5000 : 0)
+}

@@ -1,0 +1,183 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CallReport, Engine, type InboundRoute, type VoiceAgent } from '@parley/engine'
+import { ExampleServer } from '@parley/examples'
+import { type Ms, ParleyError, randomToken, systemRandom } from '@parley/kernel'
+import { CallerScript, type CallerStep, PhoneVoice, VirtualPhone } from '@parley/phone'
+import { TonesRecogniser, TonesVoice } from '@parley/providers'
+import { readSettings } from '../../../packages/cli/src/environment.ts'
+import { addressOf, exampleAgent } from '../../../packages/cli/src/example-agent.ts'
+import { processIdentity } from '../../../packages/cli/src/identity.ts'
+import { Services } from '../../../packages/cli/src/services.ts'
+import { StandIns, type StandInsOptions } from '../../../packages/cli/src/stand-ins.ts'
+
+/** A call that is not over by then is hung up. */
+const LONGEST_CALL_MS: Ms = 150_000
+/** What a call still does once it was hung up. */
+const REPORT_WITHIN_MS: Ms = 20_000
+
+/** One caller of the clinic, and what the clinic's agent hears and speaks with. */
+export interface ClinicCall {
+  /** `vendor/model`. */
+  readonly stt: string
+  readonly tts: string
+  /** As in settings.fallbackVoiceIds; default none. */
+  readonly fallbackVoices?: readonly string[]
+  readonly standIns?: StandInsOptions
+  /** Variables instead of those of the stand-ins; default none. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Before the call. */
+  readonly prepare?: (standIns: StandIns, server: ExampleServer) => void | Promise<void>
+  /** As each step of the caller begins. */
+  readonly onStep?: (step: CallerStep, standIns: StandIns) => void
+}
+
+export interface ClinicCallResult {
+  readonly report: CallReport
+  /** Why the caller hung up; null: the agent ended the call. */
+  readonly gaveUp: string | null
+  /** What the clinic was made to do. */
+  readonly effects: number
+}
+
+interface Lane {
+  readonly token: string
+  agent: VoiceAgent | null
+}
+
+/** Calls of the clinic over TLS and SRTP: one engine and one phone for all, services and a clinic of its own for each. */
+export class ClinicCalls {
+  readonly #home: string
+  readonly #engine: Engine
+  readonly #phone: VirtualPhone
+  readonly #script: CallerScript
+  readonly #voice = new TonesVoice()
+  readonly #ear = new TonesRecogniser()
+  readonly #free: Lane[]
+
+  private constructor(home: string, engine: Engine, phone: VirtualPhone, script: CallerScript, lanes: Lane[]) {
+    this.#home = home
+    this.#engine = engine
+    this.#phone = phone
+    this.#script = script
+    this.#free = lanes
+  }
+
+  /** At most `atOnce` calls at a time. */
+  static async open(steps: readonly CallerStep[], atOnce: number): Promise<ClinicCalls> {
+    const home = await mkdtemp(join(tmpdir(), 'parley-clinic.'))
+    const { tls } = await processIdentity(readSettings({ PARLEY_HOME: home }))
+    const station = { tls, rtp: { bind: '127.0.0.1', ports: { from: 33_000, to: 33_999 }, threads: 1 } }
+    const lanes = Array.from({ length: atOnce }, (): Lane => ({ token: randomToken(systemRandom, 26), agent: null }))
+    const voice = new TonesVoice()
+    const engine = await Engine.start({
+      station: { ...station, userAgentName: 'Parley' },
+      routes: lanes.map(routeOf),
+      voice,
+      language: 'en',
+      recordingPath: id => join(home, `${id}.wav`),
+    })
+    const phone = await VirtualPhone.open({ station: { ...station, userAgentName: 'phone' } })
+    const script = await CallerScript.prepare(steps, new PhoneVoice(voice, 'en'))
+    await voice.close()
+    return new ClinicCalls(home, engine, phone, script, lanes)
+  }
+
+  /** Throws "no_lane" above `atOnce`, "no_report" when the call does not come to its end. */
+  async run(call: ClinicCall): Promise<ClinicCallResult> {
+    const lane = this.#free.pop()
+    if (lane === undefined) throw new ParleyError('no_lane', 'too many calls at once')
+    const server = await ExampleServer.open()
+    const standIns = await StandIns.open(call.standIns)
+    const settings = readSettings({ ...standIns.environment, ...call.environment, PARLEY_HOME: this.#home })
+    const services = new Services(settings, { egressAllow: [addressOf(server)] })
+    try {
+      lane.agent = await agentOf(call, server, services)
+      await call.prepare?.(standIns, server)
+      const { report, gaveUp } = await this.#converse(lane.token, step => call.onStep?.(step, standIns))
+      return { report, gaveUp, effects: server.bookings.length + server.callbacks.length }
+    } finally {
+      this.#free.push(lane)
+      await services.close()
+      await standIns.close()
+      await server.close()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#phone.close()
+    await this.#engine.close()
+    await this.#voice.close()
+    await this.#ear.close()
+    await rm(this.#home, { recursive: true, force: true })
+  }
+
+  async #converse(token: string, onStep: (step: CallerStep) => void) {
+    const call = await this.#phone.call(`sip:${token}@127.0.0.1:${this.#engine.station.port('tls')};transport=tls`)
+    call.understand(this.#ear, 'en')
+    await call.waitFor('answered', 20_000)
+    const owner = [...this.#engine.calls].find(one => one.leg.callId === call.leg.callId)
+    if (owner === undefined) throw new ParleyError('no_report', 'the engine does not have the call')
+    const limit = setTimeout(() => call.leg.hangUp(), LONGEST_CALL_MS)
+    let gaveUp: string | null = null
+    try {
+      await this.#script.follow(call, { onStep: (_description, step) => onStep(step) })
+    } catch (error) {
+      // The agent may end the call in the middle of the caller's part; a caller who waits in vain does so himself.
+      if (call.leg.state !== 'ended') gaveUp = error instanceof Error ? error.message : String(error)
+      call.leg.hangUp()
+    } finally {
+      clearTimeout(limit)
+    }
+    const report = await inTime(owner.report)
+    const byCaller = report.run.outcome?.kind === 'caller_hung_up'
+    return { report, gaveUp: gaveUp ?? (byCaller ? 'the caller hung up at the limit' : null) }
+  }
+}
+
+/** A way in whose agent is another one for each call. */
+function routeOf(lane: Lane): InboundRoute {
+  return {
+    name: 'clinic',
+    token: lane.token,
+    security: 'srtp-required',
+    get agent() {
+      if (lane.agent === null) throw new ParleyError('no_agent', 'nobody is to call on this lane')
+      return lane.agent
+    },
+  }
+}
+
+async function agentOf(call: ClinicCall, server: ExampleServer, services: Services): Promise<VoiceAgent> {
+  const agent = await exampleAgent('clinic', server.origin, services, { stt: call.stt, tts: call.tts })
+  if (call.fallbackVoices === undefined) return agent
+  const settings = { ...agent.plan.settings, fallbackVoiceIds: [...call.fallbackVoices] }
+  return services.agent({ ...agent.plan, settings }, { id: null, version: null })
+}
+
+async function inTime(report: Promise<CallReport>): Promise<CallReport> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new ParleyError('no_report', 'the call did not come to its end')), REPORT_WITHIN_MS)
+  })
+  return Promise.race([report, late]).finally(() => clearTimeout(timer))
+}
+
+/** Does `work` for all of `items`, `atOnce` at a time; results in their order. */
+export async function inTurns<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  let next = 0
+  const worker = async () => {
+    while (next < items.length) {
+      const index = next++
+      results[index] = await work(items[index]!)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return results
+}

@@ -1,0 +1,35 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CallReport } from '@parley/engine'
+
+/** What was said and done on a call, without what differs from voice to voice. */
+export interface Course {
+  readonly outcome: string | undefined
+  readonly said: readonly string[]
+  readonly answered: readonly string[]
+  readonly interrupted: number
+  readonly digits: string
+  readonly nodes: readonly string[]
+  readonly actions: readonly string[]
+  readonly errors: readonly string[]
+}
+
+export function courseOf({ run, utterances, digits, timeline }: CallReport): Course {
+  return {
+    outcome: run.outcome?.kind,
+    said: utterances
+      .filter(line => line.role === 'user')
+      .map(line => line.text.toLowerCase().replace(/[^\p{L} ]/gu, '')),
+    answered: utterances.filter(line => line.role === 'agent' && !line.interrupted).map(line => line.text),
+    interrupted: utterances.filter(line => line.interrupted).length,
+    digits,
+    nodes: timeline.flatMap(item => (item.kind === 'node' ? [item.node_id] : [])),
+    actions: timeline.flatMap(item => (item.kind === 'action' ? [`${item.action_id} ${item.phase}`] : [])),
+    errors: timeline.flatMap(item => (item.kind === 'error' ? [`${item.code}: ${item.message}`] : [])),
+  }
+}
+
+/** What is not as expected, by part; empty where all is. */
+export function differences(expected: Course, course: Course): Partial<Course> {
+  const parts = Object.entries(course) as [keyof Course, Course[keyof Course]][]
+  return Object.fromEntries(parts.filter(([part, value]) => !isDeepStrictEqual(value, expected[part])))
+}

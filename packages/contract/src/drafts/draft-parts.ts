@@ -22,7 +22,7 @@ const webhookEvent = z.enum(['run.started', 'run.transfer', 'run.ended', 'run.an
 /** The signed webhook of an agent. http is for the hosts that the operator allowed; that is checked when it is put. */
 export const notification = z
   .strictObject({
-    url: uri(2048, /^https?$/).refine(url => /^[a-z]+:\/\/[^/]/i.test(url), 'an http(s) URL with a host'),
+    url: uri(2048, ['https', 'http']),
     /** A secret of kind webhook_signing. */
     secret: secretRef,
     events: z

@@ -38,10 +38,10 @@ export interface JsonFault {
  * {@link MAX_JSON_DEPTH}, a string or name with U+0000 or half a surrogate pair, the name `__proto__`.
  */
 export function jsonFault(value: unknown, path: readonly (string | number)[] = []): JsonFault | null {
-  if (path.length > MAX_JSON_DEPTH) return { path, message: `deeper than ${MAX_JSON_DEPTH}` }
   if (typeof value === 'string')
     return isWellFormed(value) ? null : { path, message: 'holds U+0000 or half a surrogate pair' }
   if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return null
+  if (path.length >= MAX_JSON_DEPTH) return { path, message: `deeper than ${MAX_JSON_DEPTH}` }
   if (Array.isArray(value)) return firstFault(value.entries(), path)
   if (typeof value === 'object' && isPlain(value))
     return nameFault(value, path) ?? firstFault(Object.entries(value), path)

@@ -31,17 +31,16 @@ function hasLength(value: string, min: number, max: number): boolean {
 /** At least one character that is no white space. */
 export const notBlank = text(1).regex(/\S/, 'must not be blank')
 
-/** An absolute URI of at most `max` characters, without white space; `protocol` limits its scheme. */
-export function uri(max = 2048, protocol?: RegExp): z.ZodURL {
-  return (
-    z
-      .url(protocol === undefined ? undefined : { protocol })
-      .refine(isWellFormed, ILL_FORMED)
-      .refine(value => hasLength(value, 1, max), `longer than ${max} characters`)
-      // The parser behind z.url forgives spaces around and line breaks inside.
-      .refine(value => !/[\s\p{Cc}]/u.test(value), 'holds white space or control characters')
-      .meta({ maxLength: max })
-  )
+/**
+ * An absolute URI of at most `max` characters, with one of `schemes` where some are named. No white space: parsers
+ * forgive it around a URI and line breaks even inside, whoever reads it afterwards may not.
+ */
+export function uri(max = 2048, schemes?: readonly string[]): z.ZodString {
+  const named = schemes === undefined ? 'an absolute URI' : `an absolute URI (${schemes.join(', ')})`
+  return text(0, max)
+    .refine(value => !/[\s\p{Cc}]/u.test(value) && URL.canParse(value), `not ${named}`)
+    .refine(value => schemes?.some(scheme => value.toLowerCase().startsWith(`${scheme}://`)) ?? true, `not ${named}`)
+    .meta({ format: 'uri' })
 }
 
 /** `+`, then 7 to 15 digits of which the first is not 0 (E.164). */

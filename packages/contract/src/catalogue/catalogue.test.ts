@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { boolean, integer, oneOf, optional, text } from '../testing/bounds.ts'
+import { requestCases, takes } from '../testing/requests.ts'
+
+const page = { cursor: optional(text(0, 1024)), limit: optional(integer(1, 200)) }
+
+const cases = [
+  ...requestCases(
+    'actions.list',
+    'query',
+    {},
+    {
+      channel: optional(oneOf('cloud', 'phone', 'web', 'control')),
+      invocation: optional(oneOf('model_tool', 'flow_node', 'setting', 'lifecycle', 'command')),
+    },
+  ),
+  ...requestCases(
+    'models.list',
+    'query',
+    {},
+    {
+      ...page,
+      kind: optional(oneOf('chat', 'embedding')),
+      ready: optional(boolean),
+    },
+  ),
+  ...requestCases(
+    'voices.list',
+    'query',
+    {},
+    {
+      ...page,
+      role: optional(oneOf('stt', 'tts')),
+      language: optional(text(1, 64)),
+      provider: optional(text(1, 256)),
+    },
+  ),
+]
+
+describe('a request for what there is', () => {
+  it.each(cases)('$id, $part: $title is taken: $taken', ({ id, part, value, taken }) =>
+    expect(takes(id, { [part]: value })).toBe(taken),
+  )
+
+  it('for actions has no pages', () => expect(takes('actions.list', { query: { limit: 5 } })).toBe(false))
+})

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import {
+  atLeast,
+  type Bounds,
+  boolean,
+  identifier,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  pattern,
+  text,
+  variations,
+} from '../testing/bounds.ts'
+import { action } from './action.ts'
+
+const one = (value: unknown): Bounds => ({ takes: [value], refuses: ['x', 7, []], optional: false })
+const every: Record<string, Bounds> = {
+  action_id: identifier(128),
+  version: optional(atLeast(1)),
+  name: pattern(['_', 'a', 'look_up-2', 'a'.repeat(64)], ['', '2a', '-a', 'a b', 'a.b', 'a'.repeat(65), 'a\n']),
+  description: optional(text(0, 1024)),
+  channels: optional({
+    takes: [['cloud'], ['phone', 'web', 'cloud']],
+    refuses: [[], ['control'], ['cloud', 'cloud'], ['cloud', 'phone', 'web', 'cloud'], 'cloud'],
+    optional: false,
+  }),
+}
+const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, 'v']))
+const stringMap = optional({ takes: [{}, pairs(50)], refuses: [pairs(51), { a: 1 }, { '': 'x' }, []], optional: false })
+const secret = { id: 's', version: '1' }
+const instruction = optional(nullable(one({ type: 'prompt', text: 'Goodbye' })))
+
+const http: Record<string, Bounds> = {
+  ...every,
+  method: oneOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
+  url: pattern(
+    [
+      'https://example.com',
+      'http://127.0.0.1:8080/a',
+      'HTTPS://example.com/{{path}}?q={{q}}',
+      `https://e.com/${'x'.repeat(2034)}`,
+    ],
+    [
+      '',
+      'example.com',
+      'ftp://example.com',
+      'https://{{host}}/',
+      'https://a.{{host}}',
+      'https://user@example.com/',
+      `https://e.com/${'x'.repeat(2035)}`,
+    ],
+  ),
+  headers: stringMap,
+  query: stringMap,
+  parameters: optional({
+    takes: [{}, { type: 'object', properties: {} }],
+    refuses: [[], 'x', { a: '\0' }],
+    optional: false,
+  }),
+  body_format: optional(oneOf('json', 'form')),
+  args_at_root: optional(boolean),
+  response_variables: optional({
+    takes: [{}, { slot: '$.slots[0]' }],
+    refuses: [{ '9': '$.a' }, { slot: '' }, { slot: 'x'.repeat(1025) }, []],
+    optional: false,
+  }),
+  auth: optional(
+    nullable(
+      object(
+        { scheme: 'bearer', secret },
+        {
+          scheme: oneOf('bearer', 'basic', 'header', 'parley_signature'),
+          secret: object(secret, { id: text(1, 256), version: text(1, 256) }),
+          header: optional(pattern(['X-Key', 'a'.repeat(128)], ['', 'X Key', 'X:Key', 'X-Key\r\n', 'a'.repeat(129)])),
+        },
+      ),
+    ),
+  ),
+  idempotency: optional(oneOf('effect_key', 'none')),
+  timeout_ms: optional(integer(1000, 600_000)),
+  speak_during_execution: optional(boolean),
+  speak_after_execution: optional(boolean),
+}
+
+const KINDS: Record<string, { valid: Record<string, unknown>; fields: Record<string, Bounds> }> = {
+  http: { valid: { method: 'POST', url: 'https://example.com/' }, fields: http },
+  end_call: { valid: {}, fields: { ...every, instruction, speak_during_execution: optional(boolean) } },
+  transfer_call: {
+    valid: { transfer_destination: { type: 'inferred', prompt: 'whom' } },
+    fields: { ...every, transfer_destination: one({ type: 'predefined', number: '+15551234567' }) },
+  },
+  press_digit: { valid: {}, fields: { ...every, instruction, delay_ms: optional(integer(0, 10_000)) } },
+  extract_dynamic_variables: {
+    valid: { variables: [{ type: 'string', name: 'a', description: 'b' }] },
+    fields: { ...every, variables: list(1, 50, one({ type: 'number', name: 'a', description: 'b' })) },
+  },
+}
+
+const cases = Object.entries(KINDS).flatMap(([kind, { valid, fields }]) =>
+  variations({ action_id: 'a', name: 'a', kind, ...valid }, fields).map(found => ({ ...found, kind })),
+)
+
+describe('an action', () => {
+  it.each(cases)('$kind: $title is taken: $taken', ({ value, taken }) =>
+    expect(action.safeParse(value).success).toBe(taken),
+  )
+
+  it.each(['agent_swap', 'send_sms'])('of kind %s is kept as written', kind => {
+    const kept = { action_id: 'a', name: 'a', kind, own: { fields: [1] } }
+    expect(action.parse(kept)).toMatchObject(kept)
+  })
+
+  it('of kind http has these defaults', () =>
+    expect(action.parse({ action_id: 'a', name: 'a', kind: 'http', method: 'GET', url: 'https://e.com' })).toEqual({
+      action_id: 'a',
+      version: 1,
+      name: 'a',
+      description: '',
+      channels: ['cloud', 'phone', 'web'],
+      kind: 'http',
+      method: 'GET',
+      url: 'https://e.com',
+      headers: {},
+      query: {},
+      parameters: {},
+      body_format: 'json',
+      args_at_root: false,
+      response_variables: {},
+      auth: null,
+      idempotency: 'none',
+      timeout_ms: 120_000,
+      speak_during_execution: false,
+      speak_after_execution: true,
+    }))
+
+  it('of another kind is refused', () =>
+    expect(action.safeParse({ action_id: 'a', name: 'a', kind: 'shell' }).success).toBe(false))
+})

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import {
+  atLeast,
+  type Bounds,
+  boolean,
+  integer,
+  list,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  pattern,
+  text,
+  variations,
+} from '../testing/bounds.ts'
+import { settingName, settingValues } from './settings.ts'
+
+const name = text(1, 256)
+const unit = number(0, 1)
+const zeroToTwo = number(0, 2)
+const pronunciation = { word: 'Ada', alphabet: 'ipa', phoneme: 'ˈeɪdə' }
+
+const values: Record<string, Bounds> = {
+  voiceId: name,
+  voiceModel: name,
+  voiceSpeed: number(0.5, 2),
+  voiceTemperature: zeroToTwo,
+  volume: zeroToTwo,
+  language: {
+    takes: ['en', 'x'.repeat(256), ['en'], ['en', 'es', 'de-DE'], Array(500).fill('en')],
+    refuses: ['', 'x'.repeat(257), [], ['en', ''], [5], 5, {}],
+    optional: false,
+  },
+  responsiveness: unit,
+  interruptionSensitivity: unit,
+  backchannelFrequency: unit,
+  enableBackchannel: boolean,
+  normalizeForSpeech: boolean,
+  openerWaitsForCallee: boolean,
+  allowUserDtmf: boolean,
+  allowDtmfInterruption: boolean,
+  backchannelWords: list(0, 50, name),
+  boostedKeywords: list(0, 500, name),
+  reminderTriggerMs: integer(0, 3_600_000),
+  reminderMaxCount: integer(0, 100),
+  maxCallDurationMs: integer(1000, 86_400_000),
+  endCallAfterSilenceMs: integer(1000, 3_600_000),
+  ringDurationMs: integer(1000, 300_000),
+  beginMessageDelayMs: integer(0, 60_000),
+  voicemail: object(
+    { enabled: true },
+    {
+      enabled: boolean,
+      detectionTimeoutMs: optional(atLeast(1)),
+      action: optional(oneOf('hangup', 'leave_message')),
+      message: optional(
+        object({ type: 'static_text', text: 'Bye' }, { type: oneOf('prompt', 'static_text'), text: text(0, 32_768) }),
+      ),
+    },
+  ),
+  ambientSound: text(0, 256),
+  ambientSoundVolume: zeroToTwo,
+  pronunciationDictionary: list(
+    0,
+    500,
+    object(pronunciation, { word: name, alphabet: oneOf('ipa', 'cmu'), phoneme: name }),
+  ),
+  denoisingMode: text(0, 256),
+  sttMode: text(0, 256),
+  userDtmfOptions: object(
+    {},
+    {
+      digitLimit: optional(nullable(atLeast(1))),
+      terminationKey: optional(nullable(pattern(['0', '9', '*', '#'], ['', 'A', '10', '**', '#\n']))),
+      timeoutMs: optional(atLeast(1)),
+    },
+  ),
+  channels: {
+    takes: [['cloud'], ['phone'], ['phone', 'cloud']],
+    refuses: [[], ['web'], ['cloud', 'cloud'], ['cloud', 'phone', 'cloud'], 'cloud'],
+    optional: false,
+  },
+  timezone: pattern(['UTC', 'Europe/Madrid', 'America/New_York'], ['', 'Europe/Nowhere', '+02:00', 'x'.repeat(65)]),
+  modelTemperature: zeroToTwo,
+  toolCallStrictMode: boolean,
+  ivr: object({ enabled: false }, { enabled: boolean, action: optional(oneOf('hangup')) }),
+  callScreening: object(
+    { enabled: true },
+    {
+      enabled: boolean,
+      identity: optional(text(0, 256)),
+      purpose: optional(text(0, 512)),
+    },
+  ),
+  fallbackVoiceIds: list(0, 5, name),
+  vocabSpecialization: oneOf('general', 'medical'),
+}
+
+const fields = Object.fromEntries(Object.entries(values).map(([key, bounds]) => [key, optional(bounds)]))
+
+describe('the settings of an agent', () => {
+  it('are these', () => expect([...settingName.options].sort()).toEqual(Object.keys(values).sort()))
+
+  it.each(variations({}, fields))('$title is taken: $taken', ({ value, taken }) =>
+    expect(settingValues.safeParse(value).success).toBe(taken),
+  )
+
+  it('are kept as they were set: no default is written in', () => {
+    const set = { voicemail: { enabled: true }, userDtmfOptions: {}, ivr: { enabled: true } }
+    expect(settingValues.parse(set)).toEqual(set)
+  })
+})

@@ -1,0 +1,42 @@
+import { parseInput, type RawInput } from '../derived/parse-input.ts'
+import type { Operation } from '../operation.ts'
+import { operations } from '../operations.ts'
+import { type Bounds, type Variation, variations } from './bounds.ts'
+
+const VALID_PARAMS: Readonly<Record<string, unknown>> = {
+  agent_id: 'agent_1',
+  version: 0,
+  key_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
+  secret_id: 'sip-password',
+  trunk_id: 'trunk-1',
+  number_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
+}
+
+export function operationOf(id: string): Operation {
+  const found = operations.find(operation => operation.id === id)
+  if (found === undefined) throw new Error(`no operation ${id}`)
+  return found
+}
+
+/** Whether the operation takes it, with path arguments and a key that are as they should be. */
+export function takes(id: string, raw: RawInput): boolean {
+  const operation = operationOf(id)
+  const params = Object.fromEntries(Object.keys(operation.params?.shape ?? {}).map(name => [name, VALID_PARAMS[name]]))
+  const key = operation.idempotencyKey === null ? {} : { idempotencyKey: 'key-00000001' }
+  return parseInput(operation, { ...(operation.params !== null && { params }), ...key, ...raw }).ok
+}
+
+export interface RequestCase extends Variation {
+  readonly id: string
+  readonly part: 'params' | 'query' | 'body'
+}
+
+/** Every way to vary one part of a request of the operation. */
+export function requestCases(
+  id: string,
+  part: RequestCase['part'],
+  valid: Record<string, unknown>,
+  fields: Readonly<Record<string, Bounds>>,
+): RequestCase[] {
+  return variations(valid, fields).map(variation => ({ ...variation, id, part }))
+}

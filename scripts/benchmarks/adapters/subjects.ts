@@ -1,8 +1,9 @@
+import { MODELS } from './models.ts'
 import { RECOGNISERS } from './recognisers.ts'
 import type { AdapterSubject } from './subject.ts'
 import { VOICES } from './voices.ts'
 
-export const SUBJECTS: readonly AdapterSubject[] = [...VOICES, ...RECOGNISERS]
+export const SUBJECTS: readonly AdapterSubject[] = [...VOICES, ...RECOGNISERS, ...MODELS]
 
 /** Throws for a name that none has. */
 export function subjectByName(name: string): AdapterSubject {

@@ -16,12 +16,14 @@ export interface ModelServingOptions {
 export class ModelServing {
   readonly #options: ModelServingOptions
   readonly #response: ServerResponse
+  readonly #closed: Promise<void>
   #hasBegun = false
   #isOver = false
 
   constructor(options: ModelServingOptions) {
     this.#options = options
     this.#response = options.response
+    this.#closed = new Promise(resolve => options.response.once('close', () => resolve()))
   }
 
   get wasGivenUp(): boolean {
@@ -51,7 +53,7 @@ export class ModelServing {
       case 'wait':
         return this.#wait(step.ms)
       case 'stall':
-        return this.#closed()
+        return this.#closed
       case 'break-off':
         return this.#breakOff()
       case 'end':
@@ -111,13 +113,10 @@ export class ModelServing {
 
   async #wait(ms: Ms): Promise<void> {
     const { time } = this.#options
-    const waited = new Promise<void>(resolve => time.at(time.now() + ms, resolve))
-    await Promise.race([waited, this.#closed()])
-  }
-
-  #closed(): Promise<void> {
-    if (this.#response.destroyed) return Promise.resolve()
-    return new Promise(resolve => this.#response.once('close', resolve))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = time.at(time.now() + ms, resolve)
+    await Promise.race([promise, this.#closed])
+    timer.cancel()
   }
 }
 

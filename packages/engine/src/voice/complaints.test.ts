@@ -259,6 +259,40 @@ describe('the end of a call', () => {
   })
 })
 
+describe('a transfer that the far end does not make', () => {
+  it('leaves no dead air: the agent is back at once and says so', async () => {
+    const back = 'Nobody can take your call right now.'
+    const call = await open({
+      draft: draftOf([
+        {
+          id: 'hi',
+          type: 'conversation',
+          instruction: { type: 'static_text', text: 'I put you through.' },
+          skip_response_edge: edge('a', 'through'),
+        },
+        {
+          id: 'through',
+          type: 'transfer_call',
+          transfer_destination: { type: 'predefined', number: '+12025550123' },
+          edge: edge('b', 'back'),
+        },
+        { id: 'back', type: 'conversation', instruction: { type: 'static_text', text: back } },
+      ]),
+    })
+    const through = 'I put you through.'
+    await call.until(() => call.facts('utterance').length === 2, 8000, 'back')
+    const first = find(call.heard(), call.voice.sound(through))
+    const second = find(call.heard(), call.voice.sound(back))
+    expect(second.likeness).toBeGreaterThan(0.95)
+    expect(second.at - first.at - call.voice.sound(through).length).toBeLessThan(msToSamples(500))
+    expect(call.facts('node').map(item => [item.node_id, item.cause])).toEqual([
+      ['hi', 'start'],
+      ['through', 'edge'],
+      ['back', 'failure'],
+    ])
+  })
+})
+
 describe('the latency that is published', () => {
   it('is what the ear measures', async () => {
     const call = await open({

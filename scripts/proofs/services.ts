@@ -1,8 +1,9 @@
+import { CallerScript, type PhoneVoice } from '@parley/phone'
 import { DEMO_CALLER } from '../../packages/cli/src/demo/demo-caller.ts'
 import { percentiles } from '../../packages/cli/src/percentiles.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 import { soundOf } from './services/call-recording.ts'
-import { ClinicCalls, inTurns } from './services/clinic-calls.ts'
+import { type ClinicCaller, ClinicCalls, inTurns } from './services/clinic-calls.ts'
 import { courseOf, differences } from './services/course.ts'
 
 const AT_ONCE = 4
@@ -27,7 +28,7 @@ export interface ServicesPlan {
 export async function proveServices(options: ProofOptions, plan: ServicesPlan = {}): Promise<ProofOutcome> {
   const { count, line, progress } = options
   const { pairs = PAIRS.slice(0, count), planted = 'nothing' } = plan
-  const calls = await ClinicCalls.open(DEMO_CALLER, AT_ONCE)
+  const calls = await ClinicCalls.open(demoCaller, AT_ONCE)
   // The voice's key alone: the call begins, and fails where it would speak.
   const environment = planted === 'a wrong key' ? { ELEVENLABS_API_KEY: 'wrong' } : {}
   try {
@@ -53,6 +54,11 @@ export async function proveServices(options: ProofOptions, plan: ServicesPlan = 
   } finally {
     await calls.close()
   }
+}
+
+async function demoCaller(voice: PhoneVoice): Promise<ClinicCaller> {
+  const script = await CallerScript.prepare(DEMO_CALLER, voice)
+  return { follow: call => script.follow(call).then(() => 0) }
 }
 
 export const proof: Proof = {

@@ -12,7 +12,7 @@ import {
   type Speak,
   type Unkindness,
 } from '@parley/fakes'
-import { TonesRecogniser, TonesVoice, wordByWord } from '@parley/providers'
+import { type TextToSpeech, TonesRecogniser, TonesVoice, wordByWord } from '@parley/providers'
 
 /** The only key that the stand-ins take. */
 const KEY = 'stand-in'
@@ -24,6 +24,8 @@ export interface StandInsOptions {
   readonly speaking?: FakeDelays
   /** How much faster than real time voices give their audio; default all at once. */
   readonly pace?: number
+  /** What voices speak with, not closed with them; default one of their own. Many at once had better share it. */
+  readonly voice?: TextToSpeech
 }
 
 /** One stand-in, for whoever wants it to fail. */
@@ -63,7 +65,8 @@ export class StandIns {
 
   static async open(options: StandInsOptions = {}): Promise<StandIns> {
     const recogniser = new TonesRecogniser()
-    const voice = new TonesVoice()
+    const own = options.voice === undefined ? new TonesVoice() : null
+    const voice = options.voice ?? own!
     const hearing: OpenHearing = language => wordByWord(recogniser, language)
     const speak: Speak = request => rendered(voice, request)
     const ears = { apiKey: KEY, hearing, ...(options.hearing && { delays: options.hearing }) }
@@ -100,9 +103,9 @@ export class StandIns {
       'deepgram/aura-2': voiceStandIn(aura),
       'openai/gpt-4o-mini-tts': voiceStandIn(openai),
     }
-    const opened = [deepgram, listen, flux, aura, assemblyai, elevenlabs, cartesia, openai, voice, recogniser]
+    const opened = [deepgram, listen, flux, aura, assemblyai, elevenlabs, cartesia, openai, recogniser]
     return new StandIns(environment, standIns, async () => {
-      await Promise.all(opened.map(one => one.close()))
+      await Promise.all([...opened.map(one => one.close()), own?.close()])
     })
   }
 
@@ -115,7 +118,7 @@ function voiceStandIn(fake: Pick<FakeSpeechService, 'add' | 'breakAll'>): StandI
   return { beUnkind: (...unkindness) => fake.add(...unkindness), breakOff: () => fake.breakAll() }
 }
 
-async function rendered(voice: TonesVoice, request: Parameters<Speak>[0]): ReturnType<Speak> {
+async function rendered(voice: TextToSpeech, request: Parameters<Speak>[0]): ReturnType<Speak> {
   const chunks: Int16Array[] = []
   const words: { text: string; startMs: number }[] = []
   for await (const chunk of voice.synthesize(request, new AbortController().signal)) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type CallReport, Engine, type InboundRoute, type VoiceAgent } from '@parley/engine'
 import { ExampleServer } from '@parley/examples'
 import { type Ms, ParleyError, randomToken, systemRandom } from '@parley/kernel'
-import { CallerScript, type CallerStep, PhoneVoice, VirtualPhone } from '@parley/phone'
+import { type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
 import { TonesRecogniser, TonesVoice } from '@parley/providers'
 import { readSettings } from '../../../packages/cli/src/environment.ts'
 import { addressOf, exampleAgent } from '../../../packages/cli/src/example-agent.ts'
@@ -29,14 +29,22 @@ export interface ClinicCall {
   readonly environment?: Readonly<Record<string, string>>
   /** Before the call. */
   readonly prepare?: (standIns: StandIns, server: ExampleServer) => void | Promise<void>
-  /** As each step of the caller begins. */
-  readonly onStep?: (step: CallerStep, standIns: StandIns) => void
+  /** When the caller is about to say or press something. */
+  readonly onAct?: (act: string, standIns: StandIns) => void
+}
+
+/** The caller's part of all calls. */
+export interface ClinicCaller {
+  /** Returns how often something was said again. Throws when the call does not go as it should. */
+  follow(call: PhoneCall, onAct: (act: string) => void): Promise<number>
 }
 
 export interface ClinicCallResult {
   readonly report: CallReport
   /** Why the caller hung up; null: the agent ended the call. */
   readonly gaveUp: string | null
+  /** How often the caller said something again. */
+  readonly repeats: number
   /** What the clinic was made to do. */
   readonly effects: number
 }
@@ -51,21 +59,29 @@ export class ClinicCalls {
   readonly #home: string
   readonly #engine: Engine
   readonly #phone: VirtualPhone
-  readonly #script: CallerScript
-  readonly #voice = new TonesVoice()
+  readonly #caller: ClinicCaller
+  readonly #voice: TonesVoice
   readonly #ear = new TonesRecogniser()
   readonly #free: Lane[]
 
-  private constructor(home: string, engine: Engine, phone: VirtualPhone, script: CallerScript, lanes: Lane[]) {
-    this.#home = home
-    this.#engine = engine
-    this.#phone = phone
-    this.#script = script
-    this.#free = lanes
+  private constructor(parts: {
+    readonly home: string
+    readonly engine: Engine
+    readonly phone: VirtualPhone
+    readonly caller: ClinicCaller
+    readonly voice: TonesVoice
+    readonly lanes: Lane[]
+  }) {
+    this.#home = parts.home
+    this.#engine = parts.engine
+    this.#phone = parts.phone
+    this.#caller = parts.caller
+    this.#voice = parts.voice
+    this.#free = parts.lanes
   }
 
   /** At most `atOnce` calls at a time. */
-  static async open(steps: readonly CallerStep[], atOnce: number): Promise<ClinicCalls> {
+  static async open(callerOf: (voice: PhoneVoice) => Promise<ClinicCaller>, atOnce: number): Promise<ClinicCalls> {
     const home = await mkdtemp(join(tmpdir(), 'parley-clinic.'))
     const { tls } = await processIdentity(readSettings({ PARLEY_HOME: home }))
     const station = { tls, rtp: { bind: '127.0.0.1', ports: { from: 33_000, to: 33_999 }, threads: 1 } }
@@ -79,9 +95,8 @@ export class ClinicCalls {
       recordingPath: id => join(home, `${id}.wav`),
     })
     const phone = await VirtualPhone.open({ station: { ...station, userAgentName: 'phone' } })
-    const script = await CallerScript.prepare(steps, new PhoneVoice(voice, 'en'))
-    await voice.close()
-    return new ClinicCalls(home, engine, phone, script, lanes)
+    const caller = await callerOf(new PhoneVoice(voice, 'en'))
+    return new ClinicCalls({ home, engine, phone, caller, voice, lanes })
   }
 
   /** Throws "no_lane" above `atOnce`, "no_report" when the call does not come to its end. */
@@ -89,14 +104,14 @@ export class ClinicCalls {
     const lane = this.#free.pop()
     if (lane === undefined) throw new ParleyError('no_lane', 'too many calls at once')
     const server = await ExampleServer.open()
-    const standIns = await StandIns.open(call.standIns)
+    const standIns = await StandIns.open({ voice: this.#voice, ...call.standIns })
     const settings = readSettings({ ...standIns.environment, ...call.environment, PARLEY_HOME: this.#home })
     const services = new Services(settings, { egressAllow: [addressOf(server)] })
     try {
       lane.agent = await agentOf(call, server, services)
       await call.prepare?.(standIns, server)
-      const { report, gaveUp } = await this.#converse(lane.token, step => call.onStep?.(step, standIns))
-      return { report, gaveUp, effects: server.bookings.length + server.callbacks.length }
+      const conversed = await this.#converse(lane.token, act => call.onAct?.(act, standIns))
+      return { ...conversed, effects: server.bookings.length + server.callbacks.length }
     } finally {
       this.#free.push(lane)
       await services.close()
@@ -113,7 +128,7 @@ export class ClinicCalls {
     await rm(this.#home, { recursive: true, force: true })
   }
 
-  async #converse(token: string, onStep: (step: CallerStep) => void) {
+  async #converse(token: string, onAct: (act: string) => void): Promise<Omit<ClinicCallResult, 'effects'>> {
     const call = await this.#phone.call(`sip:${token}@127.0.0.1:${this.#engine.station.port('tls')};transport=tls`)
     call.understand(this.#ear, 'en')
     await call.waitFor('answered', 20_000)
@@ -121,8 +136,9 @@ export class ClinicCalls {
     if (owner === undefined) throw new ParleyError('no_report', 'the engine does not have the call')
     const limit = setTimeout(() => call.leg.hangUp(), LONGEST_CALL_MS)
     let gaveUp: string | null = null
+    let repeats = 0
     try {
-      await this.#script.follow(call, { onStep: (_description, step) => onStep(step) })
+      repeats = await this.#caller.follow(call, onAct)
     } catch (error) {
       // The agent may end the call in the middle of the caller's part; a caller who waits in vain does so himself.
       if (call.leg.state !== 'ended') gaveUp = error instanceof Error ? error.message : String(error)
@@ -132,7 +148,7 @@ export class ClinicCalls {
     }
     const report = await inTime(owner.report)
     const byCaller = report.run.outcome?.kind === 'caller_hung_up'
-    return { report, gaveUp: gaveUp ?? (byCaller ? 'the caller hung up at the limit' : null) }
+    return { report, repeats, gaveUp: gaveUp ?? (byCaller ? 'the caller hung up at the limit' : null) }
   }
 }
 

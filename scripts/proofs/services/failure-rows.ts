@@ -1,7 +1,7 @@
 import type { Unkindness } from '@parley/fakes'
 import type { Ms } from '@parley/kernel'
-import type { CallerStep } from '@parley/phone'
 import type { StandIn, StandInName } from '../../../packages/cli/src/stand-ins.ts'
+import type { CallerTurn } from './patient-caller.ts'
 
 export const FAILING_EARS = [
   'deepgram/nova-3',
@@ -30,38 +30,35 @@ export interface FailureRow {
 }
 
 /** Every service in every way; half of the voices have another to fall back on. */
-export const FAILURE_ROWS: readonly FailureRow[] = [...FAILING_EARS, ...FAILING_VOICES].flatMap((service, s) =>
-  WAYS.flatMap((way, w) =>
-    (['once', 'for good'] as const).map((lasts, l): FailureRow => {
+export const FAILURE_ROWS: readonly FailureRow[] = WAYS.flatMap((way, w) =>
+  (['once', 'for good'] as const).flatMap((lasts, l) =>
+    [...FAILING_EARS, ...FAILING_VOICES].map((service, s): FailureRow => {
       const kind = s < FAILING_EARS.length ? 'ear' : 'voice'
       return { service, kind, way, lasts, fallback: kind === 'voice' && (s + w + l) % 2 === 0 }
     }),
   ),
 )
 
+const KEYS = '1042#'
+
 /**
  * The caller's part: interrupts the greeting and both lists, and speaks while services fail. The clinic books one
  * appointment, and hangs up.
  */
-export const FAILURE_CALLER: readonly CallerStep[] = [
-  { type: 'interrupt', afterMs: 800, by: { type: 'say', text: 'I would like to book an appointment, please.' } },
-  { type: 'hear', pattern: /patient number/i },
-  { type: 'quiet', forMs: 500 },
-  { type: 'press', digits: '1042#' },
-  { type: 'hear', pattern: /I have/i },
-  { type: 'wait', ms: 500 },
-  { type: 'say', text: 'The second one, please.' },
-  { type: 'hear', pattern: /I have/i },
-  { type: 'wait', ms: 500 },
-  { type: 'say', text: 'The first one.' },
-  { type: 'hear', pattern: /shall I book/i },
-  { type: 'quiet', forMs: 700 },
-  { type: 'say', text: 'Yes, please.' },
-  { type: 'hung-up', withinMs: 30_000 },
+export const FAILURE_CALLER: readonly CallerTurn[] = [
+  {
+    after: /Hillside|Clinic|help|keys/i,
+    waitMs: 300,
+    act: { type: 'say', text: 'I would like to book an appointment, please.' },
+  },
+  { after: /patient number|press 0/i, waitMs: 500, act: { type: 'press', digits: KEYS } },
+  { after: /I have/i, waitMs: 500, act: { type: 'say', text: 'The second one, please.' } },
+  { after: /I have/i, waitMs: 500, act: { type: 'say', text: 'The first one.' } },
+  { after: /shall I book|1 for yes/i, waitMs: 700, act: { type: 'say', text: 'Yes, please.' } },
 ]
 
 /** While the caller says "The second one, please.": so long after a recogniser got its first audio. */
-const MID_CALL_MS: Ms = 14_000
+const MID_CALL_MS: Ms = 13_000
 /** Into the first thing that a connection says or hears. */
 const SOON_MS: Ms = 300
 const FOR_GOOD = 60
@@ -76,8 +73,8 @@ export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandI
 }
 
 /** Voices fail at what they say after the caller has pressed keys: until then every utterance was kind. */
-export function failAtStep({ kind, way, lasts }: FailureRow, step: CallerStep, standIn: StandIn): void {
-  if (kind !== 'voice' || step.type !== 'press') return
+export function failAtAct({ kind, way, lasts }: FailureRow, act: string, standIn: StandIn): void {
+  if (kind !== 'voice' || act !== KEYS) return
   standIn.beUnkind(...times(lasts, unkindness(way, SOON_MS)))
   standIn.breakOff()
 }

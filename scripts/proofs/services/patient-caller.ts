@@ -1,0 +1,69 @@
+import { type Ms, ParleyError, samplesToMs } from '@parley/kernel'
+import type { CallerAct, PhoneCall, PhoneVoice } from '@parley/phone'
+
+/** What a caller does at a place of the conversation. */
+export interface CallerTurn {
+  /** What the agent says before. */
+  readonly after: RegExp
+  /** How long the caller waits then; a short wait interrupts. */
+  readonly waitMs: Ms
+  readonly act: CallerAct
+}
+
+/** What a caller waits for an answer before it says the same again; longer than the agent waits before it asks again. */
+const PATIENCE_MS: Ms = 20_000
+const MOST_REPEATS = 2
+
+/** A caller who says it again when nothing comes of it, and gives up in the end. */
+export class PatientCaller {
+  readonly #turns: readonly CallerTurn[]
+  readonly #spoken: ReadonlyMap<string, Int16Array>
+
+  private constructor(turns: readonly CallerTurn[], spoken: ReadonlyMap<string, Int16Array>) {
+    this.#turns = turns
+    this.#spoken = spoken
+  }
+
+  static async prepare(turns: readonly CallerTurn[], voice: PhoneVoice): Promise<PatientCaller> {
+    const spoken = new Map<string, Int16Array>()
+    for (const { act } of turns) if (act.type === 'say') spoken.set(act.text, await voice.render(act.text))
+    return new PatientCaller(turns, spoken)
+  }
+
+  /**
+   * Returns how often something was said again, once the agent has hung up. Throws "call_ended" when it does so before
+   * the last turn, "wait_timeout" when the caller's patience is over.
+   */
+  async follow(call: PhoneCall, onAct: (act: string) => void): Promise<number> {
+    let repeats = 0
+    let act: CallerAct | null = null
+    let from: Ms = 0
+    const again = async (reached: () => Promise<unknown>) => {
+      for (let tries = 0; ; tries++) {
+        try {
+          return await reached()
+        } catch (error) {
+          const isTimeout = error instanceof ParleyError && error.code === 'wait_timeout'
+          if (!isTimeout || act === null || tries === MOST_REPEATS) throw error
+          repeats++
+          await this.#do(call, act)
+        }
+      }
+    }
+    for (const turn of this.#turns) {
+      await again(() => call.untilHears(turn.after, PATIENCE_MS, from))
+      await call.wait(turn.waitMs)
+      act = turn.act
+      from = samplesToMs(call.leg.heardPosition())
+      onAct(act.type === 'say' ? act.text : act.digits)
+      await this.#do(call, act)
+    }
+    await again(() => call.waitFor('ended', PATIENCE_MS))
+    return repeats
+  }
+
+  async #do(call: PhoneCall, act: CallerAct): Promise<void> {
+    if (act.type === 'press') await call.press(act.digits)
+    else await call.speak(this.#spoken.get(act.text)!)
+  }
+}

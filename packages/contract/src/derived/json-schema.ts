@@ -31,5 +31,10 @@ function withoutNoise({ jsonSchema }: { jsonSchema: JsonSchema }): void {
 
 /** Whether an object schema has a member that must be given. */
 export function hasRequiredMember(schema: z.ZodObject): boolean {
-  return Object.values(schema.shape).some(member => member._zod.optin !== 'optional')
+  return Object.values(schema.shape).some(isRequired)
+}
+
+/** Whether a member must be given: what is optional or has a default need not. */
+export function isRequired(member: z.core.$ZodType): boolean {
+  return member._zod.optin === undefined
 }

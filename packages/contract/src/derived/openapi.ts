@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { errorEnvelope } from '../error-envelope.ts'
 import { ERROR_STATUS, type ErrorCode } from '../errors.ts'
 import { minimumRole, type Operation } from '../operation.ts'
-import { DEFINITIONS, hasRequiredMember, type JsonSchema, jsonSchema } from './json-schema.ts'
+import { DEFINITIONS, hasRequiredMember, isRequired, type JsonSchema, jsonSchema } from './json-schema.ts'
 
 export const API_VERSION = '1.0.0'
 
@@ -83,7 +83,7 @@ function parametersOf(part: z.ZodObject | null, place: 'path' | 'query', schemas
   return Object.entries(part.shape).map(([name, schema]) => ({
     name,
     in: place,
-    required: schema._zod.optin !== 'optional',
+    required: isRequired(schema),
     schema: hoisted(schema as z.ZodType, 'input', schemas),
   }))
 }

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { ERROR_STATUS, type ErrorCode } from '../errors.ts'
+import { operations } from '../operations.ts'
+import { type OpenApiDocument, toOpenApi } from './openapi.ts'
+
+interface Parameter {
+  name: string
+  in: string
+  required: boolean
+  schema: object
+}
+interface Described {
+  operationId: string
+  tags: string[]
+  security: object[]
+  parameters?: Parameter[]
+  requestBody?: { required: boolean; content: Record<string, { schema: object }> }
+  responses: Record<string, { description: string; headers?: object; content: Record<string, { schema: object }> }>
+}
+
+const document = toOpenApi(operations, 'https://parley.example')
+
+function described(of: OpenApiDocument): { path: string; method: string; operation: Described }[] {
+  return Object.entries(of.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation: operation as unknown as Described })),
+  )
+}
+
+/** What OpenAPI 3.1 says of a document's structure, as far as this one uses it; empty when it is kept. */
+function faults(of: OpenApiDocument): string[] {
+  const found: string[] = []
+  const ids = new Set<string>()
+  const declared = new Set(of.tags.map(({ name }) => name))
+  for (const { path, method, operation } of described(of)) {
+    const at = `${method} ${path}`
+    if (!path.startsWith('/')) found.push(`${at}: the path begins without /`)
+    if (!['get', 'post', 'put', 'patch', 'delete'].includes(method)) found.push(`${at}: no method`)
+    if (ids.has(operation.operationId)) found.push(`${at}: ${operation.operationId} stands twice`)
+    ids.add(operation.operationId)
+    for (const tag of operation.tags) if (!declared.has(tag)) found.push(`${at}: tag ${tag} is not declared`)
+    found.push(...parameterFaults(path, operation.parameters ?? []).map(fault => `${at}: ${fault}`))
+    const statuses = Object.keys(operation.responses)
+    if (!statuses.some(status => status.startsWith('2'))) found.push(`${at}: no success`)
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (!/^[1-5][0-9][0-9]$/.test(status)) found.push(`${at}: ${status} is no status`)
+      if (typeof response.description !== 'string') found.push(`${at}: ${status} without description`)
+    }
+    if ((method === 'get' || method === 'delete') && operation.requestBody) found.push(`${at}: a body`)
+    for (const requirement of operation.security)
+      for (const name of Object.keys(requirement))
+        if (!(name in of.components.securitySchemes)) found.push(`${at}: no security scheme ${name}`)
+  }
+  for (const name of Object.keys(of.components.schemas))
+    if (!/^[a-zA-Z0-9._-]+$/.test(name)) found.push(`${name} is no name of a component`)
+  return [...found, ...referenceFaults(of, of)]
+}
+
+function parameterFaults(path: string, parameters: readonly Parameter[]): string[] {
+  const named = [...path.matchAll(/\{([^}]+)\}/g)].map(match => match[1])
+  const inPath = parameters.filter(parameter => parameter.in === 'path')
+  const keys = parameters.map(parameter => `${parameter.in} ${parameter.name}`)
+  return [
+    ...named.filter(name => !inPath.some(parameter => parameter.name === name)).map(name => `no parameter ${name}`),
+    ...inPath.filter(({ name }) => !named.includes(name)).map(({ name }) => `${name} is not in the path`),
+    ...inPath.filter(({ required }) => required !== true).map(({ name }) => `${name} is not required`),
+    ...(new Set(keys).size === keys.length ? [] : ['a parameter stands twice']),
+    ...parameters.filter(({ schema }) => typeof schema !== 'object').map(({ name }) => `${name} has no schema`),
+  ]
+}
+
+function referenceFaults(of: OpenApiDocument, part: unknown): string[] {
+  if (typeof part !== 'object' || part === null) return []
+  return Object.entries(part).flatMap(([name, value]) => {
+    if (name !== '$ref' || typeof value !== 'string') return referenceFaults(of, value)
+    let target: unknown = of
+    for (const step of value.replace(/^#\//, '').split('/'))
+      target = (target as Record<string, unknown> | undefined)?.[step]
+    return value.startsWith('#/components/') && target !== undefined ? [] : [`${value} leads nowhere`]
+  })
+}
+
+describe('the OpenAPI document', () => {
+  it('is one of 3.1, whole and without loose ends', () => {
+    expect(document.openapi).toBe('3.1.0')
+    expect(document.info.version).toBe('1.0.0')
+    expect(document.servers).toEqual([{ url: 'https://parley.example' }])
+    expect(faults(document)).toEqual([])
+  })
+
+  it('is plain JSON', () => expect(JSON.parse(JSON.stringify(document))).toEqual(document))
+
+  it('would be found out with a reference that leads nowhere, or a path that names nobody', () => {
+    const { AgentSummary: _, ...schemas } = document.components.schemas
+    expect(faults({ ...document, components: { ...document.components, schemas } })).not.toEqual([])
+    const paths = { ...document.paths, '/x/{id}': document.paths['/api/v1/agents']! }
+    expect(faults({ ...document, paths })).not.toEqual([])
+  })
+
+  it('describes every operation once', () => {
+    const listed = described(document).map(
+      ({ path, method, operation }) => `${operation.operationId} ${method} ${path}`,
+    )
+    expect(listed.sort()).toEqual(
+      operations.map(({ id, method, path }) => `${id} ${method.toLowerCase()} ${path}`).sort(),
+    )
+  })
+
+  it('declares the bearer key for all operations', () => {
+    expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } })
+    for (const { operation } of described(document)) expect(operation.security).toEqual([{ apiKey: [] }])
+  })
+
+  it.each(operations)('says of $id its key, its statuses and its errors', ({ id, idempotency, statuses, errors }) => {
+    const { operation } = described(document).find(found => found.operation.operationId === id)!
+    const header = operation.parameters?.find(parameter => parameter.in === 'header')
+    expect(header?.name).toBe(idempotency === 'required_header' ? 'Idempotency-Key' : undefined)
+    const expected = [...statuses, ...Object.keys(errors).map(code => ERROR_STATUS[code as ErrorCode])]
+    expect(Object.keys(operation.responses).map(Number).sort()).toEqual([...new Set(expected)].sort())
+    for (const [status, { content }] of Object.entries(operation.responses))
+      if (Number(status) >= 400)
+        expect(content['application/json']).toEqual({ schema: { $ref: '#/components/schemas/ErrorEnvelope' } })
+  })
+
+  it('tells requests, which may leave out, from answers, which say everything', () => {
+    const { Action, ActionInput } = document.components.schemas as Record<string, { oneOf: { required: string[] }[] }>
+    expect(ActionInput!.oneOf[0]!.required).not.toContain('timeout_ms')
+    expect(Action!.oneOf[0]!.required).toContain('timeout_ms')
+  })
+
+  it('requires a query member only where it has no default', () => {
+    const query = (path: string, method: string) =>
+      (document.paths[path]![method] as unknown as Described).parameters!.filter(parameter => parameter.in === 'query')
+    expect(query('/api/v1/agents', 'get').map(({ required }) => required)).toEqual([false, false, false, false, false])
+    expect(query('/api/v1/agents/{agent_id}/draft', 'delete').map(({ required }) => required)).toEqual([true, true])
+  })
+
+  it('says when a body may be left out', () => {
+    const required = (path: string) => (document.paths[path]!.post as unknown as Described).requestBody!.required
+    expect(required('/api/v1/agents')).toBe(true)
+    expect(required('/api/v1/agents/{agent_id}/draft/validate')).toBe(false)
+    expect(required('/api/v1/keys/{key_id}/rotate')).toBe(false)
+  })
+})

@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { operations } from '../operations.ts'
+import { operationOf } from '../testing/requests.ts'
+import { jsonPointer, parseInput } from './parse-input.ts'
+
+const edit = operationOf('drafts.edit')
+const params = { agent_id: 'a' }
+const head = { draft_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f', expected_revision: 1 }
+
+function issuesOf(body: unknown) {
+  const parsed = parseInput(edit, { params, body })
+  return parsed.ok ? [] : parsed.issues
+}
+
+describe('a request that is refused', () => {
+  it('is told where, by JSON pointer, and what', () => {
+    const edits = [{ type: 'flow.prompt', text: 'x' }, { type: 'agent.settings', values: { volume: 3 } }, { type: 'x' }]
+    expect(issuesOf({ ...head, edits }).map(({ path }) => path)).toEqual(['/edits/1/values/volume', '/edits/2/type'])
+    expect(issuesOf({ ...head })).toEqual([{ path: '/edits', message: expect.stringContaining('body: ') }])
+    expect(jsonPointer(['a/b', 'm~n', 0])).toBe('/a~1b/m~0n/0')
+  })
+
+  it('is told once that a body is missing', () =>
+    expect(issuesOf(undefined)).toEqual([{ path: '', message: 'body: is missing' }]))
+
+  it('is told of what no body may hold before anything else', () => {
+    expect(issuesOf({ ...head, edits: [{ type: 'flow.prompt', text: 'a\0' }] })[0]?.path).toBe('/edits/0/text')
+    expect(
+      issuesOf({ ...head, edits: JSON.parse('[{"type":"flow.variables","values":{"__proto__":"x"}}]') })[0]?.path,
+    ).toBe('/edits/0/values')
+  })
+
+  it('is told so much and no more', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`member_${n}`, n]))
+    const edits = Array.from({ length: 100 }, () => ({ type: 'agent.settings', values: { volume: 3, ...unknown } }))
+    const issues = issuesOf({ ...head, edits })
+    expect(issues).toHaveLength(50)
+    for (const { message } of issues) expect(message.length).toBeLessThanOrEqual(512)
+  })
+
+  it('is refused what the operation does not take', () => {
+    const list = operationOf('environments.list')
+    expect(parseInput(list, {}).ok).toBe(true)
+    expect(parseInput(list, { query: {}, params: {} }).ok).toBe(true)
+    expect(parseInput(list, { query: { limit: 5 } }).ok).toBe(false)
+    expect(parseInput(list, { body: [1] }).ok).toBe(false)
+  })
+})
+
+describe('whatever comes', () => {
+  it('is taken or refused with at least one issue, and never throws', () => {
+    const anything = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.anything({ maxDepth: 3 }))
+    fc.assert(
+      fc.property(fc.constantFrom(...operations), anything, anything, anything, (operation, asked, query, body) => {
+        const parsed = parseInput(operation, { params: asked, query, body, idempotencyKey: 'key-0001' })
+        if (!parsed.ok) expect(parsed.issues.length).toBeGreaterThan(0)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { operations } from '../operations.ts'
+import { operationOf } from '../testing/requests.ts'
+import { toTool } from './tool.ts'
+
+const schemaOf = (id: string) => toTool(operationOf(id))!.inputSchema
+
+describe('a tool', () => {
+  it.each(operations.map(operation => [operation.id, operation] as const))(
+    '%s takes objects and gives objects',
+    (_, operation) => {
+      const tool = toTool(operation)!
+      expect(tool.name).toMatch(/^[a-z][a-z_]{0,63}$/)
+      expect(tool.inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(tool.outputSchema).toMatchObject({ type: 'object' })
+      const parts = { params: operation.params, query: operation.query, body: operation.body }
+      const taken = Object.entries(parts).flatMap(([name, part]) => (part === null ? [] : [name]))
+      if (operation.idempotency === 'required_header') taken.push('idempotency_key')
+      expect(Object.keys(tool.inputSchema.properties as object)).toEqual(taken)
+    },
+  )
+
+  it('requires what has a required member, and nothing else', () => {
+    expect(schemaOf('agents.list').required).toBeUndefined()
+    expect(schemaOf('agents.get').required).toEqual(['params'])
+    expect(schemaOf('agents.create').required).toEqual(['body', 'idempotency_key'])
+    expect(schemaOf('agents.clone').required).toEqual(['params', 'idempotency_key'])
+    expect(schemaOf('drafts.discard').required).toEqual(['params', 'query'])
+    expect(schemaOf('drafts.validate').required).toEqual(['params'])
+    expect(schemaOf('environments.ensure_sandbox').required).toBeUndefined()
+  })
+
+  it('says the bounds that the parser holds', () =>
+    expect(schemaOf('call_limits.update')).toEqual({
+      type: 'object',
+      properties: {
+        body: {
+          type: 'object',
+          properties: {
+            daily_limit: { anyOf: [{ type: 'integer', minimum: 0, maximum: 1_000_000 }, { type: 'null' }] },
+          },
+          required: ['daily_limit'],
+          additionalProperties: false,
+        },
+      },
+      required: ['body'],
+      additionalProperties: false,
+    }))
+
+  it('hints at what it does', () => {
+    expect(toTool(operationOf('drafts.validate'))!.annotations).toMatchObject({
+      readOnlyHint: true,
+      idempotentHint: true,
+    })
+    expect(toTool(operationOf('keys.revoke'))!.annotations).toMatchObject({
+      destructiveHint: true,
+      idempotentHint: true,
+    })
+    expect(toTool(operationOf('keys.create'))!.annotations).toMatchObject({
+      destructiveHint: false,
+      idempotentHint: false,
+    })
+  })
+
+  it('is none where the operation has none', () =>
+    expect(toTool({ ...operationOf('agents.list'), tool: null })).toBeNull())
+})

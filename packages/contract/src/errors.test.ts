@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { envelopeOf, errorEnvelope } from './error-envelope.ts'
+import { ERROR_CODES, ERROR_REASONS, ERROR_STATUS, isRetryable } from './errors.ts'
+
+const STATUS = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  policy_denied: 403,
+  not_found: 404,
+  conflict: 409,
+  idempotency_conflict: 409,
+  run_not_active: 409,
+  capability_unavailable: 409,
+  publication_invalid: 422,
+  rate_limited: 429,
+  internal: 500,
+  provider_unavailable: 503,
+  knowledge_unavailable: 503,
+  outcome_unknown: 504,
+}
+
+const REASONS: Record<string, string> = {
+  invalid_request:
+    'body_too_large invalid_cursor edit_not_applicable webhook_mismatch secret_not_found provider_key_rejected address_not_allowed',
+  conflict:
+    'in_progress stale_revision draft_has_changes draft_exists nothing_to_clone agent_exists agent_archived agent_not_published test_publication trunk_exists trunk_in_use trunk_not_inbound number_exists secret_in_use kind_mismatch key_revoked already_member invitation_pending last_admin preview_consumed limit_reached turn_in_progress not_uncertain',
+  run_not_active: 'run_ended',
+  capability_unavailable:
+    'unsupported_capability tenant_not_configured admission_disabled pricing_not_installed channel_not_supported mode_not_supported telephony_missing trunk_unavailable number_unavailable secret_unavailable model_not_ready voice_not_ready signing_secret_missing destination_not_configured',
+  forbidden: 'role can_dial production_only',
+  policy_denied: 'spend_cap destination_not_allowed',
+  rate_limited: 'request_rate daily_call_limit concurrent_capacity',
+  publication_invalid: 'invalid_draft model_binding_required',
+  knowledge_unavailable: 'not_configured no_generation',
+}
+
+const RETRYABLE = new Set([
+  'rate_limited',
+  'provider_unavailable',
+  'knowledge_unavailable',
+  'outcome_unknown',
+  'internal',
+])
+
+describe('the errors of the API', () => {
+  it('have these codes and statuses', () => expect(ERROR_STATUS).toEqual(STATUS))
+
+  it.each(ERROR_CODES)('%s has its reasons', code =>
+    expect([...ERROR_REASONS[code]].sort()).toEqual((REASONS[code]?.split(' ') ?? []).sort()),
+  )
+
+  it.each(ERROR_CODES)('%s is retryable when its nature or its reason says so', code => {
+    expect(isRetryable(code)).toBe(RETRYABLE.has(code))
+    for (const reason of ERROR_REASONS[code]) {
+      const busy = reason === 'in_progress' || reason === 'turn_in_progress'
+      expect(isRetryable(code, reason)).toBe(busy || (RETRYABLE.has(code) && reason !== 'not_configured'))
+    }
+  })
+})
+
+describe('an error envelope', () => {
+  it.each(ERROR_CODES)('of %s is one', code => {
+    const made = envelopeOf(code, 'What is wrong')
+    expect(errorEnvelope.parse(made)).toEqual(made)
+    expect(made.error.outcome).toBe(code === 'outcome_unknown' ? 'unknown' : 'none')
+    expect('details' in made.error).toBe(false)
+  })
+
+  it('carries its reason and whatever else in the details', () =>
+    expect(
+      envelopeOf('conflict', 'Stale', { reason: 'stale_revision', details: { current: { revision: 4 } } }),
+    ).toEqual({
+      error: {
+        code: 'conflict',
+        message: 'Stale',
+        retryable: false,
+        outcome: 'none',
+        details: { reason: 'stale_revision', current: { revision: 4 } },
+      },
+    }))
+
+  const error = { code: 'internal', message: 'x', retryable: true, outcome: 'none' }
+  it.each([
+    { ...error, code: 'teapot' },
+    { ...error, outcome: 'perhaps' },
+    { ...error, details: null },
+    { ...error, extra: 1 },
+    { code: 'internal', message: 'x', retryable: true },
+    { code: 'internal', message: 'x', outcome: 'none' },
+  ])('is not %j', wrong => expect(errorEnvelope.safeParse({ error: wrong }).success).toBe(false))
+})

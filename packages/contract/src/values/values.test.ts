@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { e164, instant as instants, uuid as uuids } from '../testing/bounds.ts'
+import { jsonFault, stringMap } from './json.ts'
+import { digest, uuid } from './names.ts'
+import { listQuery, page } from './page.ts'
+import { principalRef, publicationRef, scope } from './references.ts'
+import { decimal, e164 as e164Schema, text } from './text.ts'
+import { instant, timestamp } from './time.ts'
+
+describe('text', () => {
+  it('is counted in code points', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 30 }), fc.nat(12), fc.nat(12), (value, min, more) => {
+        const count = [...value].length
+        const sound = !value.includes('\0') && value.isWellFormed()
+        expect(text(min, min + more).safeParse(value).success).toBe(sound && count >= min && count <= min + more)
+      }),
+    ))
+
+  it('never holds half a surrogate pair, wherever it stands', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 0xd800, max: 0xdfff }), (value, unit) => {
+        const broken = `a${String.fromCharCode(unit)}b`
+        expect(text(0).safeParse(broken + value).success).toBe(false)
+      }),
+    ))
+})
+
+describe('a decimal', () => {
+  it.each(['0', '0.5', '10', '12.000000000001', '9'.repeat(40)])('is %s', value =>
+    expect(decimal.safeParse(value).success).toBe(true),
+  )
+  it.each(['', '00', '01', '.5', '1.', '-1', '+1', '1e3', '1.0000000000001', '1,5', ' 1', '1\n'])('is not %j', value =>
+    expect(decimal.safeParse(value).success).toBe(false),
+  )
+})
+
+describe('a time', () => {
+  it('goes in with any offset', () => {
+    for (const value of instants.takes) expect(instant.safeParse(value).success).toBe(true)
+    for (const value of instants.refuses) expect(instant.safeParse(value).success).toBe(false)
+    expect(instant.safeParse(`2026-01-01T00:00:00.${'0'.repeat(60)}Z`).success).toBe(false)
+  })
+
+  it('comes out in UTC, in milliseconds', () => {
+    fc.assert(
+      fc.property(fc.date({ min: new Date(0), noInvalidDate: true, max: new Date('9999-12-31') }), date => {
+        expect(timestamp.safeParse(date.toISOString()).success).toBe(true)
+        expect(instant.safeParse(date.toISOString()).success).toBe(true)
+      }),
+    )
+    for (const value of ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123+00:00', '2026-01-01T00:00:00.1234Z'])
+      expect(timestamp.safeParse(value).success).toBe(false)
+  })
+})
+
+describe('a name', () => {
+  it('of a number is E.164', () => {
+    for (const value of e164.takes) expect(e164Schema.safeParse(value).success).toBe(true)
+    for (const value of e164.refuses) expect(e164Schema.safeParse(value).success).toBe(false)
+  })
+
+  it('of a resource is a UUID of any version', () => {
+    fc.assert(fc.property(fc.uuid(), value => uuid.safeParse(value).success))
+    for (const value of uuids.refuses) expect(uuid.safeParse(value).success).toBe(false)
+  })
+
+  it('of a plan is its digest', () => {
+    expect(digest.safeParse(`sha256:${'0f'.repeat(32)}`).success).toBe(true)
+    for (const wrong of [
+      `sha256:${'0F'.repeat(32)}`,
+      `sha256:${'0'.repeat(63)}`,
+      '0f'.repeat(32),
+      `sha512:${'0f'.repeat(32)}`,
+    ])
+      expect(digest.safeParse(wrong).success).toBe(false)
+  })
+})
+
+describe('a reference', () => {
+  const id = uuids.takes[0]
+  const by = { owner_id: 'o', environment: 'production' }
+
+  it('to who did it names a person, a key or the platform', () => {
+    for (const kind of ['user', 'api_key']) {
+      expect(principalRef.safeParse({ ...by, kind, id }).success).toBe(true)
+      expect(principalRef.safeParse({ ...by, kind, id: 'staff' }).success).toBe(false)
+    }
+    expect(principalRef.safeParse({ ...by, kind: 'system', id: 'staff' }).success).toBe(true)
+    expect(principalRef.safeParse({ ...by, kind: 'system', id: 'x'.repeat(257) }).success).toBe(false)
+    expect(principalRef.safeParse({ ...by, owner_id: '', kind: 'user', id }).success).toBe(false)
+    expect(principalRef.safeParse({ ...by, kind: 'robot', id }).success).toBe(false)
+  })
+
+  it('to an environment or a publication is whole', () => {
+    expect(scope.safeParse({ ...by, tenant_id: id }).success).toBe(true)
+    expect(scope.safeParse({ ...by, tenant_id: null }).success).toBe(false)
+    const ref = { agent_id: 'a', version: 0, digest: `sha256:${'0'.repeat(64)}` }
+    expect(publicationRef.safeParse(ref).success).toBe(true)
+    expect(publicationRef.safeParse({ ...ref, version: 2_147_483_648 }).success).toBe(false)
+  })
+})
+
+describe('a list', () => {
+  it('is asked for by pages of 50 unless it says otherwise', () => {
+    expect(listQuery({}).parse({})).toEqual({ limit: 50 })
+    expect(listQuery({}).safeParse({ limit: null }).success).toBe(false)
+    expect(listQuery({}).safeParse({ page: 1 }).success).toBe(false)
+  })
+
+  it('always says where it goes on, null at its end', () => {
+    const ids = page(uuid)
+    expect(ids.safeParse({ items: [], next_cursor: null }).success).toBe(true)
+    expect(ids.safeParse({ items: [] }).success).toBe(false)
+    expect(ids.safeParse({ items: [], next_cursor: 'x'.repeat(1025) }).success).toBe(false)
+  })
+})
+
+describe('a map', () => {
+  it('holds so many entries at most', () => {
+    const two = stringMap(text(1, 9), text(0, 9), 2)
+    expect(two.safeParse({ a: '1', b: '2' }).success).toBe(true)
+    expect(two.safeParse({ a: '1', b: '2', c: '3' }).success).toBe(false)
+  })
+})
+
+describe('what no body may hold', () => {
+  it('is none of what JSON can say', () =>
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), value => {
+        const written = JSON.stringify(value)
+        // JSON.parse gives what a body gives; `-0` and the like are gone by then.
+        if (written.includes('\\u0000') || written.includes('__proto__')) return
+        expect(jsonFault(JSON.parse(written))).toBeNull()
+      }),
+    ))
+
+  it.each([
+    ['U+0000', { a: ['x', 'b\0'] }, ['a', 1]],
+    ['half a surrogate pair', { a: { b: '\udfff' } }, ['a', 'b']],
+    ['a name with U+0000', { a: { 'b\0': 1 } }, ['a']],
+    ['the name __proto__', JSON.parse('{"a":[{"__proto__":{}}]}'), ['a', 0]],
+    ['what is not JSON', { a: undefined }, ['a']],
+    ['a number that JSON has not', { a: Number.POSITIVE_INFINITY }, ['a']],
+    ['an object with a class', { a: new Date(0) }, ['a']],
+  ])('is %s', (_, value, path) => expect(jsonFault(value)?.path).toEqual(path))
+
+  it('is 65 levels, which do not exhaust the stack at a million either', () => {
+    const nested = (depth: number) => {
+      let value: unknown = 1
+      for (let level = 0; level < depth; level++) value = [value]
+      return value
+    }
+    expect(jsonFault(nested(64))).toBeNull()
+    expect(jsonFault(nested(65))?.message).toContain('64')
+    expect(jsonFault(nested(1_000_000))?.message).toContain('64')
+  })
+})

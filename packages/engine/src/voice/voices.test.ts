@@ -78,6 +78,17 @@ describe('a voice that fails', () => {
     expect(samples).toBe(4000)
   })
 
+  it('in the middle of a sentence, with no other left, is asked for the rest once', async () => {
+    const only = voice('a', [2, null])
+    const { said, remedies, failure } = await speak([only])
+    expect(only.asked).toEqual(['one two three four', 'two three four'])
+    expect(said).toEqual(['one@0', 'two@100', 'two@200', 'three@300', 'four@400'])
+    expect(remedies).toEqual(['asked-again'])
+    expect(failure).toBe(null)
+    expect((await speak([voice('a', [2, 1])])).remedies).toEqual(['asked-again', 'gave-up'])
+    expect((await speak([voice('a', [2], { retryable: false })])).remedies).toEqual(['gave-up'])
+  })
+
   it('that does not tell its words has the sentence said again', async () => {
     const [first, second] = [voice('a', [2], { words: false }), voice('b', [])]
     await speak([first, second])

@@ -10,8 +10,9 @@ export interface VoiceTrouble {
 }
 
 /**
- * The voices of a call, in order of preference. One that fails is asked once more where nothing of the sentence was
- * heard and it may work; then the next one takes over, for the rest of the call, at the word where the other broke off.
+ * The voices of a call, in order of preference. One that fails is asked once more where it may work and nothing of the
+ * sentence was heard, or no other is left; then the next one takes over, for the rest of the call. Whoever goes on does
+ * so at the word where the other broke off.
  */
 export class Voices {
   readonly #choices: readonly VoiceChoice[]
@@ -46,8 +47,8 @@ export class Voices {
   }
 
   #recovers(error: ParleyError, attempt: number, wasHeard: boolean): boolean {
-    const asksAgain = attempt === 1 && !wasHeard && error.retryable
     const hasNext = this.#current + 1 < this.#choices.length
+    const asksAgain = attempt === 1 && error.retryable && !(wasHeard && hasNext)
     if (!asksAgain && hasNext) this.#current++
     const remedy = asksAgain ? 'asked-again' : hasNext ? 'next-voice' : 'gave-up'
     this.#onTrouble({ error, remedy })

@@ -1,3 +1,4 @@
+import type { TimelineItem } from '@parley/conversation'
 import type { CallReport } from '@parley/engine'
 import type { ExampleServer } from '@parley/examples'
 import type { Ms } from '@parley/kernel'
@@ -15,7 +16,7 @@ import {
 } from './services/failure-rows.ts'
 import { PatientCaller } from './services/patient-caller.ts'
 
-const AT_ONCE = 5
+const AT_ONCE = 6
 /** Voices talk twice as fast as they are heard: what fails in the middle of an utterance finds it under way. */
 const PACE = 2
 /** What agents speak with while their ears fail. */
@@ -118,16 +119,15 @@ async function judged({ report, gaveUp, effects }: ClinicCallResult): Promise<Ve
   }
 }
 
-/** What the caller heard of the agent after interrupting it, before it can have had an answer. */
+/** What the caller heard of the agent after interrupting it, before it can have had an answer or a word of regret. */
 function staleSound({ timeline, utterances }: CallReport, sound: CallSound): Ms {
-  const cuts = timeline.flatMap(item =>
-    item.kind === 'interruption' && !item.resumed && item.offset_ms !== null ? [item.offset_ms] : [],
-  )
-  return cuts.reduce((sum, at) => {
-    const starts = utterances.flatMap(({ role, start_ms: start }) =>
-      role === 'agent' && start !== null && start > at ? [start] : [],
-    )
-    return sum + sound.agentWithin(at + SILENT_FROM_MS, Math.min(at + SILENT_UNTIL_MS, ...starts))
+  const offsets = (fits: (item: TimelineItem) => boolean) =>
+    timeline.flatMap(item => (item.offset_ms !== null && fits(item) ? [item.offset_ms] : []))
+  const answers = utterances.flatMap(({ role, start_ms }) => (role === 'agent' && start_ms !== null ? [start_ms] : []))
+  const next = [...answers, ...offsets(item => item.kind === 'error')]
+  return offsets(item => item.kind === 'interruption' && !item.resumed).reduce((sum, at) => {
+    const until = Math.min(at + SILENT_UNTIL_MS, ...next.filter(offset => offset > at))
+    return sum + sound.agentWithin(at + SILENT_FROM_MS, until)
   }, 0)
 }
 

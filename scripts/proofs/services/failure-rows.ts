@@ -57,7 +57,7 @@ export const FAILURE_CALLER: readonly CallerTurn[] = [
   { after: /shall I book|1 for yes/i, waitMs: 700, act: { type: 'say', text: 'Yes, please.' } },
 ]
 
-/** While the caller says "The second one, please.": so long after a recogniser got its first audio. */
+/** So long after a recogniser got its first audio: about when the caller answers the lists. */
 const MID_CALL_MS: Ms = 13_000
 /** Into the first thing that a connection says or hears. */
 const SOON_MS: Ms = 300

@@ -6,6 +6,7 @@ import {
   identifier,
   integer,
   list,
+  misjudged,
   nullable,
   object,
   oneOf,
@@ -99,13 +100,14 @@ const KINDS: Record<string, { valid: Record<string, unknown>; fields: Record<str
   },
 }
 
-const cases = Object.entries(KINDS).flatMap(([kind, { valid, fields }]) =>
-  variations({ action_id: 'a', name: 'a', kind, ...valid }, fields).map(found => ({ ...found, kind })),
-)
+const kinds = Object.entries(KINDS).map(([kind, { valid, fields }]) => ({
+  kind,
+  all: variations({ action_id: 'a', name: 'a', kind, ...valid }, fields),
+}))
 
 describe('an action', () => {
-  it.each(cases)('$kind: $title is taken: $taken', ({ value, taken }) =>
-    expect(action.safeParse(value).success).toBe(taken),
+  it.each(kinds)('of kind $kind has these bounds', ({ all }) =>
+    expect(misjudged(all, value => action.safeParse(value).success)).toEqual([]),
   )
 
   it.each(['agent_swap', 'send_sms'])('of kind %s is kept as written', kind => {

@@ -5,6 +5,7 @@ import {
   identifier,
   integer,
   list,
+  misjudged,
   nullable,
   number,
   object,
@@ -200,20 +201,22 @@ const KEPT: Record<string, Record<string, Bounds>> = {
   cancel_transfer: every,
 }
 
-const cases = [
-  ...Object.entries(NODES).flatMap(([type, { valid, fields }]) =>
-    variations({ id: 'n', type, ...valid }, fields).map(found => ({ ...found, type })),
-  ),
-  ...Object.entries(KEPT).flatMap(([type, fields]) =>
-    variations({ id: 'n', type, whatever: { it: ['says'] } }, fields)
-      .filter(({ title }) => title !== 'an unknown member')
-      .map(found => ({ ...found, type })),
-  ),
+const types = [
+  ...Object.entries(NODES).map(([type, { valid, fields }]) => ({
+    type,
+    all: variations({ id: 'n', type, ...valid }, fields),
+  })),
+  ...Object.entries(KEPT).map(([type, fields]) => ({
+    type,
+    all: variations({ id: 'n', type, whatever: { it: ['says'] } }, fields).filter(
+      ({ title }) => title !== 'an unknown member',
+    ),
+  })),
 ]
 
 describe('a node', () => {
-  it.each(cases)('$type: $title is taken: $taken', ({ value, taken }) =>
-    expect(node.safeParse(value).success).toBe(taken),
+  it.each(types)('of type $type has these bounds', ({ all }) =>
+    expect(misjudged(all, value => node.safeParse(value).success)).toEqual([]),
   )
 
   it('of an unknown type is refused', () => expect(node.safeParse({ id: 'n', type: 'oracle' }).success).toBe(false))
@@ -256,7 +259,6 @@ describe('a flow', () => {
     components: optional(list(0, 50, one({ component_id: 'c', nodes: [end] }))),
   }
 
-  it.each(variations({}, fields))('$title is taken: $taken', ({ value, taken }) =>
-    expect(flow.safeParse(value).success).toBe(taken),
-  )
+  it('has these bounds', () =>
+    expect(misjudged(variations({}, fields), value => flow.safeParse(value).success)).toEqual([]))
 })

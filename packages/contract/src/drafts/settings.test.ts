@@ -5,6 +5,7 @@ import {
   boolean,
   integer,
   list,
+  misjudged,
   nullable,
   number,
   object,
@@ -97,14 +98,13 @@ const values: Record<string, Bounds> = {
   vocabSpecialization: oneOf('general', 'medical'),
 }
 
-const fields = Object.fromEntries(Object.entries(values).map(([key, bounds]) => [key, optional(bounds)]))
-
 describe('the settings of an agent', () => {
   it('are these', () => expect([...settingName.options].sort()).toEqual(Object.keys(values).sort()))
 
-  it.each(variations({}, fields))('$title is taken: $taken', ({ value, taken }) =>
-    expect(settingValues.safeParse(value).success).toBe(taken),
-  )
+  it.each(Object.entries(values))('%s has these bounds', (key, bounds) => {
+    const all = variations({}, { [key]: optional(bounds) })
+    expect(misjudged(all, value => settingValues.safeParse(value).success)).toEqual([])
+  })
 
   it('are kept as they were set: no default is written in', () => {
     const set = { voicemail: { enabled: true }, userDtmfOptions: {}, ivr: { enabled: true } }

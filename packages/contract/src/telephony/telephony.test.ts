@@ -14,7 +14,7 @@ import {
   uuid,
   version,
 } from '../testing/bounds.ts'
-import { requestCases, takes } from '../testing/requests.ts'
+import { misjudgedRequests, requestCases, takes } from '../testing/requests.ts'
 
 const host = pattern(
   ['a', 'a.b-c.example.com', '9', 'a'.repeat(253)],
@@ -33,8 +33,8 @@ const trunk = {
 }
 
 const cases = [
-  ...requestCases('trunks.list', 'query', {}, page),
-  ...requestCases('trunks.create', 'body', trunk, {
+  requestCases('trunks.list', 'query', {}, page),
+  requestCases('trunks.create', 'body', trunk, {
     trunk_id: trunkId,
     name: text(1, 256),
     provider: oneOf('carrier_elastic_sip', 'generic_sip'),
@@ -43,8 +43,8 @@ const cases = [
     auth_secret: secretRef,
     inbound: optional(boolean),
   }),
-  ...requestCases('trunks.get', 'params', { trunk_id: 'a' }, { trunk_id: trunkId }),
-  ...requestCases(
+  requestCases('trunks.get', 'params', { trunk_id: 'a' }, { trunk_id: trunkId }),
+  requestCases(
     'trunks.update',
     'body',
     {},
@@ -54,7 +54,7 @@ const cases = [
       inbound: optional(boolean),
     },
   ),
-  ...requestCases(
+  requestCases(
     'trunks.update',
     'body',
     { auth_username: 'user', auth_secret: secret },
@@ -63,7 +63,7 @@ const cases = [
       auth_secret: secretRef,
     },
   ),
-  ...requestCases(
+  requestCases(
     'numbers.list',
     'query',
     {},
@@ -73,7 +73,7 @@ const cases = [
       agent_id: optional(identifier(256)),
     },
   ),
-  ...requestCases(
+  requestCases(
     'numbers.import',
     'body',
     { phone_number: '+15551234567', trunk_id: 'trunk-1' },
@@ -83,8 +83,8 @@ const cases = [
       name: optional(text(1, 256)),
     },
   ),
-  ...requestCases('numbers.release', 'params', { number_id: uuid.takes[0] }, { number_id: uuid }),
-  ...requestCases(
+  requestCases('numbers.release', 'params', { number_id: uuid.takes[0] }, { number_id: uuid }),
+  requestCases(
     'numbers.assign',
     'body',
     { agent_id: 'a' },
@@ -93,13 +93,11 @@ const cases = [
       version: optional(nullable(version)),
     },
   ),
-  ...requestCases('call_limits.update', 'body', { daily_limit: 0 }, { daily_limit: nullable(integer(0, 1_000_000)) }),
+  requestCases('call_limits.update', 'body', { daily_limit: 0 }, { daily_limit: nullable(integer(0, 1_000_000)) }),
 ]
 
 describe('a telephony request', () => {
-  it.each(cases)('$id, $part: $title is taken: $taken', ({ id, part, value, taken }) =>
-    expect(takes(id, { [part]: value })).toBe(taken),
-  )
+  it.each(cases)('$id: its $part has these bounds', cases => expect(misjudgedRequests(cases)).toEqual([]))
 })
 
 describe('the credentials of a trunk', () => {

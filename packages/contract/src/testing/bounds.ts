@@ -144,3 +144,9 @@ function varied(valid: Record<string, unknown>, name: string, value: unknown, ta
   const title = `${name}: ${shown.length > 60 ? `${shown.slice(0, 50)}… (${shown.length})` : shown}`
   return { title, value: { ...valid, [name]: value }, taken }
 }
+
+/** Which variations `takes` judges otherwise than they should be, each once, in words. */
+export function misjudged(all: readonly Variation[], takes: (value: Record<string, unknown>) => boolean): string[] {
+  const wrong = all.filter(({ value, taken }) => takes(value) !== taken)
+  return [...new Set(wrong.map(({ title, taken }) => `${title} should be ${taken ? 'taken' : 'refused'}`))]
+}

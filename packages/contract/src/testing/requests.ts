@@ -1,7 +1,7 @@
 import { parseInput, type RawInput } from '../derived/parse-input.ts'
 import type { Operation } from '../operation.ts'
 import { operations } from '../operations.ts'
-import { type Bounds, type Variation, variations } from './bounds.ts'
+import { type Bounds, misjudged, type Variation, variations } from './bounds.ts'
 
 const VALID_PARAMS: Readonly<Record<string, unknown>> = {
   agent_id: 'agent_1',
@@ -26,17 +26,23 @@ export function takes(id: string, raw: RawInput): boolean {
   return parseInput(operation, { ...(operation.params !== null && { params }), ...key, ...raw }).ok
 }
 
-export interface RequestCase extends Variation {
+export interface RequestCases {
   readonly id: string
   readonly part: 'params' | 'query' | 'body'
+  readonly variations: readonly Variation[]
 }
 
 /** Every way to vary one part of a request of the operation. */
 export function requestCases(
   id: string,
-  part: RequestCase['part'],
+  part: RequestCases['part'],
   valid: Record<string, unknown>,
   fields: Readonly<Record<string, Bounds>>,
-): RequestCase[] {
-  return variations(valid, fields).map(variation => ({ ...variation, id, part }))
+): RequestCases {
+  return { id, part, variations: variations(valid, fields) }
+}
+
+/** Which of them the operation judges otherwise than it should. */
+export function misjudgedRequests({ id, part, variations }: RequestCases): string[] {
+  return misjudged(variations, value => takes(id, { [part]: value }))
 }

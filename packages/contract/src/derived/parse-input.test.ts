@@ -32,7 +32,7 @@ describe('a request that is refused', () => {
   })
 
   it('is told so much and no more', () => {
-    const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`member_${n}`, n]))
+    const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`member_${n}`, n]))
     const edits = Array.from({ length: 100 }, () => ({ type: 'agent.settings', values: { volume: 3, ...unknown } }))
     const issues = issuesOf({ ...head, edits })
     expect(issues).toHaveLength(50)

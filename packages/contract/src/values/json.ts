@@ -6,6 +6,9 @@ export type Json = string | number | boolean | null | Json[] | { [name: string]:
 /** How deep arrays and objects stand in one another in a body. */
 export const MAX_JSON_DEPTH = 64
 
+/** How many members one object has at most: schemas look at each before they refuse one. */
+export const MAX_JSON_MEMBERS = 10_000
+
 /** Any JSON value of bounded depth; its strings and names are held to what `text` holds. */
 export const json = z.unknown().superRefine(report) as unknown as z.ZodType<Json, Json>
 
@@ -35,7 +38,7 @@ export interface JsonFault {
 
 /**
  * The first thing in `value` that no body may hold: something that is not JSON, arrays and objects deeper than
- * {@link MAX_JSON_DEPTH}, a string or name with U+0000 or half a surrogate pair, the name `__proto__`.
+ * {@link MAX_JSON_DEPTH}, an object with more than {@link MAX_JSON_MEMBERS} members, a string or name with U+0000 or half a surrogate pair, the name `__proto__`.
  */
 export function jsonFault(value: unknown, path: readonly (string | number)[] = []): JsonFault | null {
   if (typeof value === 'string')
@@ -54,7 +57,9 @@ function isPlain(value: object): boolean {
 }
 
 function nameFault(value: object, path: readonly (string | number)[]): JsonFault | null {
-  for (const name of Object.keys(value)) {
+  const names = Object.keys(value)
+  if (names.length > MAX_JSON_MEMBERS) return { path, message: `more than ${MAX_JSON_MEMBERS} members` }
+  for (const name of names) {
     if (!isWellFormed(name)) return { path, message: 'a name holds U+0000 or half a surrogate pair' }
     if (name === '__proto__') return { path, message: 'the name __proto__ is not taken' }
   }

@@ -119,14 +119,19 @@ async function judged({ report, gaveUp, effects }: ClinicCallResult): Promise<Ve
   }
 }
 
-/** What the caller heard of the agent after interrupting it, before it can have had an answer or a word of regret. */
-function staleSound({ timeline, utterances }: CallReport, sound: CallSound): Ms {
+/**
+ * What the caller heard of the agent after interrupting it, before it can have had an answer. A call that is given up cuts
+ * the agent too, for a word of regret: that is no interruption.
+ */
+function staleSound({ run, timeline, utterances }: CallReport, sound: CallSound): Ms {
   const offsets = (fits: (item: TimelineItem) => boolean) =>
     timeline.flatMap(item => (item.offset_ms !== null && fits(item) ? [item.offset_ms] : []))
   const answers = utterances.flatMap(({ role, start_ms }) => (role === 'agent' && start_ms !== null ? [start_ms] : []))
-  const next = [...answers, ...offsets(item => item.kind === 'error')]
-  return offsets(item => item.kind === 'interruption' && !item.resumed).reduce((sum, at) => {
-    const until = Math.min(at + SILENT_UNTIL_MS, ...next.filter(offset => offset > at))
+  const errors = offsets(item => item.kind === 'error')
+  const gaveUpAt = run.outcome?.detail === 'provider_failed' ? Math.max(...errors) : Number.POSITIVE_INFINITY
+  const cuts = offsets(item => item.kind === 'interruption' && !item.resumed).filter(at => at < gaveUpAt)
+  return cuts.reduce((sum, at) => {
+    const until = Math.min(at + SILENT_UNTIL_MS, ...[...answers, ...errors].filter(offset => offset > at))
     return sum + sound.agentWithin(at + SILENT_FROM_MS, until)
   }, 0)
 }

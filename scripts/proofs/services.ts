@@ -18,6 +18,8 @@ export const PAIRS: readonly ServicePair[] = EARS.flatMap(ear => VOICES.map(voic
 export interface ServicesPlan {
   /** Default all, as many as `count` says. */
   readonly pairs?: readonly ServicePair[]
+  /** Calls at a time; default 4. */
+  readonly atOnce?: number
   readonly planted?: 'nothing' | 'a wrong key'
 }
 
@@ -27,13 +29,13 @@ export interface ServicesPlan {
  */
 export async function proveServices(options: ProofOptions, plan: ServicesPlan = {}): Promise<ProofOutcome> {
   const { count, line, progress } = options
-  const { pairs = PAIRS.slice(0, count), planted = 'nothing' } = plan
-  const calls = await ClinicCalls.open(demoCaller, AT_ONCE)
+  const { pairs = PAIRS.slice(0, count), atOnce = AT_ONCE, planted = 'nothing' } = plan
+  const calls = await ClinicCalls.open(demoCaller, atOnce)
   // The voice's key alone: the call begins, and fails where it would speak.
   const environment = planted === 'a wrong key' ? { ELEVENLABS_API_KEY: 'wrong' } : {}
   try {
     const all = [SIMULATED, ...pairs]
-    const reports = await inTurns(all, AT_ONCE, async ([stt, tts]) => {
+    const reports = await inTurns(all, atOnce, async ([stt, tts]) => {
       progress(`${stt} with ${tts}`)
       const { report } = await calls.run({ stt, tts, environment })
       return { report, deadAirMs: (await soundOf(report))?.deadAir([]) ?? null }

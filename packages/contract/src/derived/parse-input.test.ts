@@ -24,6 +24,11 @@ describe('a request that is refused', () => {
   it('is told once that a body is missing', () =>
     expect(issuesOf(undefined)).toEqual([{ path: '', message: 'body: is missing' }]))
 
+  it('is told that a key is missing', () => {
+    const parsed = parseInput(operationOf('keys.rotate'), { params: { key_id: head.draft_id } })
+    expect(parsed).toEqual({ ok: false, issues: [{ path: '', message: 'Idempotency-Key: is missing' }] })
+  })
+
   it('is told of what no body may hold before anything else', () => {
     expect(issuesOf({ ...head, edits: [{ type: 'flow.prompt', text: 'a\0' }] })[0]?.path).toBe('/edits/0/text')
     expect(

@@ -42,7 +42,11 @@ function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Iss
     if (place !== 'Idempotency-Key' && !isNothing(raw)) issues.push({ path: '', message: `${place}: takes nothing` })
     return null
   }
-  const value = raw === undefined && place !== 'Idempotency-Key' ? {} : raw
+  if (raw === undefined && place === 'Idempotency-Key') {
+    issues.push(issue(place, [], 'is missing'))
+    return null
+  }
+  const value = raw === undefined ? {} : raw
   const fault = jsonFault(value)
   if (fault !== null) {
     issues.push(issue(place, fault.path, fault.message))
@@ -50,7 +54,7 @@ function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Iss
   }
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  if (raw === undefined && place !== 'path' && place !== 'query') issues.push(issue(place, [], 'is missing'))
+  if (raw === undefined && place === 'body') issues.push(issue(place, [], 'is missing'))
   else
     for (const found of parsed.error.issues.slice(0, MAX_ISSUES)) issues.push(issue(place, found.path, found.message))
   return null
@@ -61,16 +65,15 @@ function isNothing(raw: unknown): boolean {
 }
 
 function issue(place: string, path: readonly PropertyKey[], message: string): Issue {
-  return {
-    path: jsonPointer(path).slice(0, MAX_PATH),
-    message: `${place}: ${message}`.slice(0, MAX_MESSAGE).toWellFormed(),
-  }
+  return { path: cut(jsonPointer(path), MAX_PATH), message: cut(`${place}: ${message}`, MAX_MESSAGE) }
+}
+
+/** Names are the sender's: a cut through one of them leaves no half of a character. */
+function cut(words: string, length: number): string {
+  return words.slice(0, length).toWellFormed()
 }
 
 /** RFC 6901. */
 export function jsonPointer(path: readonly PropertyKey[]): string {
-  return path
-    .map(name => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`)
-    .join('')
-    .toWellFormed()
+  return path.map(name => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

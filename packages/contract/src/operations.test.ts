@@ -49,6 +49,47 @@ GET    /api/v1/telephony/call-limit                      call_limits_get        
 PUT    /api/v1/telephony/call-limit                      call_limits_update          admin         natural          200
 `
 
+/** Why an operation of its own refuses what is well formed. */
+const REASONS: Readonly<Record<string, string>> = {
+  'environments.ensure_sandbox': 'forbidden/production_only',
+  'keys.create': 'conflict/limit_reached',
+  'keys.rotate': 'conflict/key_revoked',
+  'secrets.put': 'conflict/kind_mismatch conflict/limit_reached',
+  'secrets.delete': 'conflict/secret_in_use',
+  'tenant_settings.update': 'conflict/stale_revision',
+  'agents.create': 'conflict/agent_exists',
+  'agents.clone': 'conflict/nothing_to_clone conflict/agent_exists',
+  'agents.import':
+    'invalid_request/webhook_mismatch invalid_request/secret_not_found conflict/draft_has_changes conflict/stale_revision ' +
+    'conflict/agent_archived capability_unavailable/unsupported_capability publication_invalid/model_binding_required',
+  'agents.export': 'conflict/agent_not_published',
+  'drafts.edit':
+    'invalid_request/edit_not_applicable invalid_request/address_not_allowed conflict/stale_revision ' +
+    'conflict/agent_archived conflict/limit_reached',
+  'drafts.discard': 'conflict/stale_revision conflict/agent_archived',
+  'drafts.open': 'conflict/draft_exists conflict/agent_not_published conflict/agent_archived',
+  'drafts.validate': 'conflict/stale_revision',
+  'publications.publish': 'conflict/stale_revision conflict/agent_archived publication_invalid/invalid_draft',
+  'publications.set_head': 'conflict/stale_revision conflict/test_publication conflict/agent_archived',
+  'trunks.create':
+    'invalid_request/secret_not_found conflict/trunk_exists conflict/limit_reached ' +
+    'capability_unavailable/tenant_not_configured',
+  'trunks.update': 'invalid_request/secret_not_found',
+  'trunks.delete': 'conflict/trunk_in_use',
+  'numbers.import': 'conflict/number_exists conflict/limit_reached',
+  'numbers.assign':
+    'conflict/agent_archived conflict/agent_not_published conflict/test_publication conflict/trunk_not_inbound ' +
+    'capability_unavailable/channel_not_supported',
+}
+
+const COMMON = new Set([
+  'invalid_request/body_too_large',
+  'invalid_request/invalid_cursor',
+  'forbidden/role',
+  'conflict/in_progress',
+  'rate_limited/request_rate',
+])
+
 const rows = TABLE.trim()
   .split('\n')
   .map(line => line.split(/\s+/) as [string, string, string, string, string, string])
@@ -130,5 +171,11 @@ describe.each(all)('$id', operation => {
       expect(operation.errors.idempotency_conflict).toEqual([])
     }
     if (operation.params !== null) expect(operation.errors.not_found).toEqual([])
+  })
+
+  it('refuses for reasons of its own', () => {
+    const reasons = Object.entries(operation.errors).flatMap(([code, all]) => all.map(reason => `${code}/${reason}`))
+    const own = reasons.filter(reason => !COMMON.has(reason))
+    expect(own.sort()).toEqual((REASONS[operation.id]?.split(' ') ?? []).sort())
   })
 })

@@ -30,7 +30,11 @@ const every: Record<string, Bounds> = {
   }),
 }
 const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, 'v']))
-const stringMap = optional({ takes: [{}, pairs(50)], refuses: [pairs(51), { a: 1 }, { '': 'x' }, []], optional: false })
+const stringMap = optional({
+  takes: [{}, pairs(50), { ['h'.repeat(256)]: 'v'.repeat(8192) }],
+  refuses: [pairs(51), { a: 1 }, { '': 'x' }, { ['h'.repeat(257)]: 'v' }, { h: 'v'.repeat(8193) }, []],
+  optional: false,
+})
 const secret = { id: 's', version: '1' }
 const instruction = optional(nullable(one({ type: 'prompt', text: 'Goodbye' })))
 

@@ -109,13 +109,17 @@ const conversing: Record<string, Bounds> = {
   allow_dtmf_interruption: optional(nullable(boolean)),
 }
 const cold = { type: 'cold_transfer', cold_transfer_mode: 'sip_refer' }
+const predefined = object(
+  { type: 'predefined', number: '+15551234567' },
+  {
+    number: text(1, 256),
+    extension: optional(nullable(text(0, 64))),
+  },
+)
+const inferred = object({ type: 'inferred', prompt: 'whom they ask for' }, { prompt: text(1, 4096) })
 const destination: Bounds = {
-  takes: [
-    { type: 'predefined', number: '+15551234567' },
-    { type: 'predefined', number: '+15551234567', extension: '12' },
-    { type: 'inferred', prompt: 'whom they ask for' },
-  ],
-  refuses: [{ type: 'predefined' }, { type: 'inferred', prompt: '' }, { type: 'other' }, 'x'],
+  takes: [...predefined.takes, ...inferred.takes],
+  refuses: [...predefined.refuses, ...inferred.refuses, { type: 'other' }],
   optional: false,
 }
 

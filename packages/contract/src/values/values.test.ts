@@ -91,6 +91,7 @@ describe('a reference', () => {
     }
     expect(principalRef.safeParse({ ...by, kind: 'system', id: 'staff' }).success).toBe(true)
     expect(principalRef.safeParse({ ...by, kind: 'system', id: 'x'.repeat(257) }).success).toBe(false)
+    expect(principalRef.safeParse({ ...by, kind: 'system', id: '' }).success).toBe(false)
     expect(principalRef.safeParse({ ...by, owner_id: '', kind: 'user', id }).success).toBe(false)
     expect(principalRef.safeParse({ ...by, kind: 'robot', id }).success).toBe(false)
   })

@@ -51,6 +51,13 @@ describe('an answer', () => {
     expect(takes('agents.get', { ...agent, updated_at: '2026-01-01T00:00:00Z' })).toBe(false)
   })
 
+  it('to an import says what it did', () => {
+    const answer = ANSWERS.find(([id]) => id === 'agents.import')![1]
+    for (const outcome of ['create_agent', 'open_draft', 'replace_draft', 'unchanged'])
+      expect(takes('agents.import', { ...answer, outcome })).toBe(true)
+    expect(takes('agents.import', { ...answer, outcome: 'published' })).toBe(false)
+  })
+
   it('with an API key shows the secret at creation and rotation only', () => {
     expect(takes('keys.revoke', { ...key, secret: 's'.repeat(20) })).toBe(false)
     for (const length of [15, 257]) expect(takes('keys.create', { ...key, secret: 's'.repeat(length) })).toBe(false)
@@ -75,6 +82,7 @@ describe('an answer', () => {
       ['message', 4096],
     ] as const) {
       expect(validate({ [name]: 'x'.repeat(max) })).toBe(true)
+      expect(validate({ [name]: '' })).toBe(name !== 'code')
       expect(validate({ [name]: 'x'.repeat(max + 1) })).toBe(false)
     }
   })

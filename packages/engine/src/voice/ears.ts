@@ -1,5 +1,5 @@
 import { type DialogueInput, SpeechProsody, type SpokenWord } from '@parley/dialogue'
-import { type Ms, ParleyError, type Samples, samplesToMs, type Time } from '@parley/kernel'
+import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import { VoiceActivity } from '@parley/media'
 import type { HeardWord, SpeechEvent, SpeechFilter, SpeechStream, SpeechToText } from '@parley/providers'
@@ -14,6 +14,8 @@ const HANGOVER_MS = 80
 const REPLAY_MS: Ms = 5000
 /** A recogniser that is lost again so soon is not opened again. */
 const TRUST_AFTER_MS: Ms = 30_000
+/** So much voice of which a recogniser says nothing at all: it has stalled, or it hears music. */
+const UNNOTICED_VOICE: Samples = msToSamples(6000)
 
 export interface EarsOptions {
   readonly leg: Pick<CallLeg, 'readHeard' | 'heardPosition'>
@@ -41,6 +43,8 @@ export class Ears {
   /** Everything before it was understood. */
   #finalUntil: Samples = 0
   #reopenedAt: Ms = Number.NEGATIVE_INFINITY
+  /** Voice since the recogniser last said anything. */
+  #unnoticed: Samples = 0
   #closed = false
 
   /** Throws what the recogniser's `open` throws. */
@@ -117,6 +121,17 @@ export class Ears {
     const heard = this.#audio.subarray(0, count)
     this.#recent.write(heard)
     this.#stream.write(heard, position)
+    if (this.#voice.speaking) this.#unnoticed += count
+    if (this.#unnoticed >= UNNOTICED_VOICE) this.#onStalled()
+  }
+
+  /** It may be music that it rightly says nothing of: it is opened again now and then, and the call goes on. */
+  #onStalled(): void {
+    const { time, onTrouble } = this.#options
+    this.#unnoticed = 0
+    if (time.now() - this.#reopenedAt < TRUST_AFTER_MS) return
+    const error = new ParleyError('recogniser_failed', 'the recogniser says nothing although somebody speaks')
+    onTrouble(error, !this.#reopen())
   }
 
   #onEdge(edge: 'speech-start' | 'speech-end'): void {
@@ -132,6 +147,7 @@ export class Ears {
 
   #onSpeech(event: SpeechEvent): void {
     if (this.#closed) return
+    this.#unnoticed = 0
     const { onHeard, clock } = this.#options
     switch (event.type) {
       case 'speech-started':

@@ -4,6 +4,7 @@ import type { TextToSpeech } from '@parley/providers'
 import { afterEach, expect, it } from 'vitest'
 import { AudioStage, find, type StageOptions, speaks } from '../testing/audio-stage.ts'
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
+import { voiceSound } from '../testing/sounds.ts'
 
 /** Services that fail in mid-call: what the caller notices. */
 
@@ -114,4 +115,16 @@ it('a recogniser that is lost again at once: a word of regret, then the end', as
   expect(find(call.heard(), other.voice.sound('I am sorry, there is a technical problem.')).likeness).toBeGreaterThan(
     0.95,
   )
+})
+
+it('a recogniser that stalls without a word is found out while the caller speaks, and opened again', async () => {
+  const call = await open({})
+  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  call.caller.play(voiceSound(12_000))
+  await call.pass(12_000)
+  expect(call.recogniser.opened).toHaveLength(2)
+  expect(errors(call)).toEqual([
+    'recogniser_failed the recogniser says nothing although somebody speaks (connected again)',
+  ])
+  expect(call.report).toBe(null)
 })

@@ -61,6 +61,8 @@ describe('an answer', () => {
   it('with an API key shows the secret at creation and rotation only', () => {
     expect(takes('keys.revoke', { ...key, secret: 's'.repeat(20) })).toBe(false)
     for (const length of [15, 257]) expect(takes('keys.create', { ...key, secret: 's'.repeat(length) })).toBe(false)
+    const sandbox = ANSWERS.find(([id]) => id === 'environments.ensure_sandbox')![1]
+    expect(takes('environments.ensure_sandbox', { ...sandbox, key: null })).toBe(true)
     for (const prefix of ['abc', 'x'.repeat(33)]) expect(takes('keys.revoke', { ...key, prefix })).toBe(false)
   })
 
@@ -92,7 +94,7 @@ describe('an answer', () => {
     expect(item({ resource: null })).toBe(true)
     for (const action of ['', 'Keys.revoke', '1x', `a${'x'.repeat(128)}`]) expect(item({ action })).toBe(false)
     expect(item({ resource: { ...audit.resource, kind: 'team' } })).toBe(false)
-    expect(item({ resource: { ...audit.resource, id: 'x'.repeat(513) } })).toBe(false)
+    for (const id of ['', 'x'.repeat(513)]) expect(item({ resource: { ...audit.resource, id } })).toBe(false)
     expect(item({ request_id: 'x'.repeat(257) })).toBe(false)
   })
 

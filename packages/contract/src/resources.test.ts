@@ -4,6 +4,7 @@ import { agentSummary } from './agents/agent-summary.ts'
 import { actionDescriptor } from './catalogue/actions.ts'
 import { model } from './catalogue/models.ts'
 import { voice } from './catalogue/voices.ts'
+import { diagnosticFix } from './drafts/diagnostic.ts'
 import { draftResult } from './drafts/draft.ts'
 import { publication } from './publications/publications.ts'
 import { callLimit } from './telephony/call-limit.ts'
@@ -16,6 +17,7 @@ import {
   e164,
   identifier,
   integer,
+  list,
   misjudged,
   nullable,
   object,
@@ -28,6 +30,7 @@ import {
   variations,
   version,
 } from './testing/bounds.ts'
+import { environment } from './workspace/environments.ts'
 import { apiKeyCreated } from './workspace/keys.ts'
 import { secret } from './workspace/secrets.ts'
 import { tenantSettings } from './workspace/tenant-settings.ts'
@@ -62,6 +65,7 @@ const agentRef = object(
 const head = { version: 0, digest: digest.takes[0], channels: ['phone'], languages: ['en'], published_at: now }
 const lastRun = { run_id: id, created_at: now, state: 'running', disposition: null }
 const principal = { owner_id: 'o', environment: 'sandbox', kind: 'user', id }
+const edit = { type: 'notification.remove' }
 const reason = nullable(oneOf('no_key', 'unreachable', 'disabled'))
 
 /** What each field of a resource may say: nothing may be left out. */
@@ -166,6 +170,26 @@ const RESOURCES: Record<string, [z.ZodType, Record<string, Bounds>]> = {
           version: atLeast(0),
         },
       ),
+    },
+  ],
+  Environment: [
+    environment,
+    {
+      environment: oneOf('production', 'sandbox'),
+      tenant_id: uuid,
+      name: pattern(['Demo', ''], ['\0']),
+      display_name: nullable(text(1, 128)),
+      admission_enabled: boolean,
+      concurrent_capacity: nullable(atLeast(0)),
+      created_at: at,
+    },
+  ],
+  DiagnosticFix: [
+    diagnosticFix,
+    {
+      id: text(1, 64),
+      label: text(1, 256),
+      edits: list(1, 100, { takes: [edit], refuses: [{}, 'x'], optional: false }),
     },
   ],
   CallLimit: [

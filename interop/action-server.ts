@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Ms } from '@parley/kernel'
 
 /** A request as the server got it. */
@@ -11,9 +12,6 @@ export interface ActionRequestReceived {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** Parsed JSON; null without a body. */
   readonly body: unknown
-  readonly atMs: Ms
-  /** When it was answered; null before that. */
-  answeredAtMs: Ms | null
 }
 
 export interface ActionAnswer {
@@ -31,40 +29,20 @@ export type ActionAnswers = Readonly<Record<string, (request: ActionRequestRecei
 export class ActionServer {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
-  readonly port: number
   readonly received: readonly ActionRequestReceived[]
   readonly #server: Server
 
   private constructor(server: Server, received: readonly ActionRequestReceived[]) {
-    this.port = (server.address() as AddressInfo).port
-    this.origin = `http://127.0.0.1:${this.port}`
+    this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     this.received = received
     this.#server = server
   }
 
   static async open(answers: ActionAnswers): Promise<ActionServer> {
     const received: ActionRequestReceived[] = []
-    const server = createServer(async (message, response) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of message) chunks.push(chunk as Buffer)
-      const url = new URL(message.url ?? '/', 'http://127.0.0.1')
-      const text = Buffer.concat(chunks).toString('utf8')
-      const request: ActionRequestReceived = {
-        method: message.method ?? '',
-        path: url.pathname,
-        query: Object.fromEntries(url.searchParams),
-        headers: message.headers,
-        body: text === '' ? null : JSON.parse(text),
-        atMs: performance.now(),
-        answeredAtMs: null,
-      }
-      received.push(request)
-      const { status = 200, body, afterMs = 0 } = answers[url.pathname]?.(request) ?? { status: 404, body: {} }
-      setTimeout(() => {
-        request.answeredAtMs = performance.now()
-        response.writeHead(status, { 'content-type': 'application/json' })
-        response.end(JSON.stringify(body))
-      }, afterMs)
+    const server = createServer((message, response) => {
+      // Who goes away in the middle is not answered.
+      respond(message, response, answers, received).catch(() => response.destroy())
     })
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
     return new ActionServer(server, received)
@@ -80,4 +58,28 @@ export class ActionServer {
     this.#server.closeAllConnections()
     await closed
   }
+}
+
+async function respond(
+  message: IncomingMessage,
+  response: ServerResponse,
+  answers: ActionAnswers,
+  received: ActionRequestReceived[],
+): Promise<void> {
+  const chunks: Buffer[] = []
+  for await (const chunk of message) chunks.push(chunk as Buffer)
+  const url = new URL(message.url ?? '/', 'http://127.0.0.1')
+  const text = Buffer.concat(chunks).toString('utf8')
+  const request: ActionRequestReceived = {
+    method: message.method ?? '',
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    headers: message.headers,
+    body: text === '' ? null : JSON.parse(text),
+  }
+  received.push(request)
+  const { status = 200, body, afterMs = 0 } = answers[url.pathname]?.(request) ?? { status: 404, body: {} }
+  await pause(afterMs)
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
 }

@@ -16,7 +16,9 @@ export class AgentServices {
 
   /** `origins`: of the servers that actions may reach, `http://127.0.0.1:PORT`. */
   constructor(...origins: readonly string[]) {
-    const allow = origins.map(origin => new URL(origin)).map(({ hostname, port }) => ({ host: hostname, port: +port }))
+    const allow = origins
+      .map(origin => new URL(origin))
+      .map(({ hostname, port }) => ({ host: hostname, port: Number(port) }))
     this.#egress = new OutboundHttp({ allow, time: systemTime })
   }
 

@@ -1,5 +1,5 @@
 import type { Draft } from '@parley/flow'
-import { type Ms, msToSamples } from '@parley/kernel'
+import { type Ms, msToSamples, SeededRandom } from '@parley/kernel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectConsistent, factsOf, linesOf, recordingOf, soundsIn } from './call-evidence.ts'
 import { bye, draftOf, says, when } from './conversation-flows.ts'
@@ -45,7 +45,6 @@ describe('a caller in the middle of what the agent says', { concurrent: true, ti
     expect(greeting).toMatchObject({ role: 'agent', interrupted: true })
     expect(GREETING.startsWith(greeting!.text)).toBe(true)
     expect(greeting!.text.split(' ').length).toBeGreaterThan(2)
-    expect(linesOf(report, 'user')).toEqual([QUESTION])
     expect(answer).toMatchObject({ text: 'It costs ten dollars. Goodbye.', interrupted: false })
 
     const { agent, caller } = recordingOf(report)
@@ -104,5 +103,5 @@ async function cough(ms: Ms): Promise<Int16Array> {
 }
 
 async function noise(ms: Ms): Promise<Int16Array> {
-  return Int16Array.from({ length: msToSamples(ms) }, () => Math.round(8000 * (Math.random() - 0.5)))
+  return Int16Array.from(new SeededRandom(1).bytes(msToSamples(ms)), byte => 32 * (byte - 128))
 }

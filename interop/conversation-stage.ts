@@ -25,6 +25,8 @@ export interface FinishedCall {
   readonly plan: Plan
   /** What the phone heard and got. */
   readonly phone: PhoneCall
+  /** What its part had the phone say; null: it was played by hand. */
+  readonly said: readonly string[] | null
   /** What the engine says of it. */
   readonly report: CallReport
 }
@@ -80,7 +82,7 @@ export class ConversationStage {
   async call(name: string, steps: readonly CallerStep[]): Promise<FinishedCall> {
     const script = await this.#prepare(steps)
     const phone = await this.#phone.call(this.#uriOf(name))
-    return this.#play(name, phone, script, () => this.#under.reportOf(phone.leg.callId))
+    return this.#play(name, phone, script, wordsIn(steps), () => this.#under.reportOf(phone.leg.callId))
   }
 
   /** The agent calls the phone, which plays its part. */
@@ -88,13 +90,14 @@ export class ConversationStage {
     const script = await this.#prepare(steps)
     const call = await this.dialOut(name, this.#phone.uri())
     const phone = await this.#phone.nextCall()
-    return this.#play(name, phone, script, () => call.report)
+    return this.#play(name, phone, script, wordsIn(steps), () => call.report)
   }
 
-  /** Where the phone is reached, and the next call that comes in there. */
   get phoneUri(): string {
     return this.#phone.uri()
   }
+
+  /** The next call that reaches the phone, which answers it and can talk. */
   async phoneRings(): Promise<PhoneCall> {
     const phone = await this.#phone.nextCall()
     phone.talk(this.#services.voice, 'en')
@@ -112,13 +115,14 @@ export class ConversationStage {
     phone.understand(this.#services.recogniser, 'en')
     phone.talk(this.#services.voice, 'en')
     await phone.waitFor('answered', 10_000)
-    return { phone, finish: () => this.#finish(name, phone, () => this.#under.reportOf(phone.leg.callId)) }
+    return { phone, finish: () => this.#finish(name, phone, null, () => this.#under.reportOf(phone.leg.callId)) }
   }
 
   async #play(
     name: string,
     phone: PhoneCall,
     script: CallerScript,
+    said: readonly string[],
     report: () => Promise<CallReport>,
   ): Promise<FinishedCall> {
     phone.understand(this.#services.recogniser, 'en')
@@ -129,11 +133,16 @@ export class ConversationStage {
       const { timeline } = await report()
       throw new Error(`${name}: ${String(error)}\n${timeline.map(item => JSON.stringify(item)).join('\n')}`)
     }
-    return this.#finish(name, phone, report)
+    return this.#finish(name, phone, said, report)
   }
 
-  async #finish(name: string, phone: PhoneCall, report: () => Promise<CallReport>): Promise<FinishedCall> {
-    const finished = { plan: this.#agent(name).plan, phone, report: await report() }
+  async #finish(
+    name: string,
+    phone: PhoneCall,
+    said: FinishedCall['said'],
+    report: () => Promise<CallReport>,
+  ): Promise<FinishedCall> {
+    const finished = { plan: this.#agent(name).plan, phone, said, report: await report() }
     await lastWords(phone)
     return finished
   }
@@ -151,6 +160,11 @@ export class ConversationStage {
   #uriOf(name: string): string {
     return this.#under.uri.replace(/^sip:[^@]+@/, `sip:${tokenOf(name)}@`)
   }
+}
+
+function wordsIn(steps: readonly CallerStep[]): string[] {
+  const acts = steps.map(step => (step.type === 'interrupt' ? step.by : step))
+  return acts.flatMap(act => (act.type === 'say' ? [act.text] : []))
 }
 
 /** What was said last is written down a little after the call: who waits for what cannot come is told when nothing more does. */

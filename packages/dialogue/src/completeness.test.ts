@@ -27,6 +27,7 @@ describe('what was said looks', () => {
   it.each([
     'I need to see the',
     'I was wondering if',
+    'I would like',
     'we could come on',
     'it is about um',
     'let me see',

@@ -84,8 +84,8 @@ function wordScore(tokens: readonly string[], lexicon: Lexicon, isWhole: boolean
   if (lexicon.dangling.has(last)) return DANGLING
   if (lexicon.connectors.has(last)) return OPEN_RUN
   if (lexicon.weaklyDangling.has(last)) {
-    // "yes I do", "no, we can't"
-    return isWhole && tokens.length <= 4 && lexicon.answers.lengthAt(tokens, 0) > 0 ? 0.85 : WEAKLY_DANGLING
+    // "yes I do", "no, we can't"; but not "I would like", although "I would" is an answer.
+    return isWhole && tokens.length <= 4 && lexicon.answers.lengthAt(tokens, 0) === 1 ? 0.85 : WEAKLY_DANGLING
   }
   if (lexicon.months.has(last)) return 0.4
   if (isQuestion) return 0.8

@@ -1,4 +1,5 @@
 import { type Ms, ParleyError } from '@parley/kernel'
+import { PhoneVoice } from '@parley/phone'
 import { type LanguageModel, type SpeechToText, type TextToSpeech, TonesVoice } from '@parley/providers'
 import { type Catalogue, catalogueOf, type Offer } from './catalogue.ts'
 import type { Settings } from './environment.ts'
@@ -52,7 +53,7 @@ async function check<Service extends { close(): Promise<void> }>(
 }
 
 async function hears(recogniser: SpeechToText, signal: AbortSignal): Promise<string> {
-  const audio = await spokenLocally(signal)
+  const audio = await spokenLocally()
   const stream = recogniser.open({ language: 'en', sampleRate: 8000 })
   const began = performance.now()
   try {
@@ -103,12 +104,10 @@ async function answers(model: LanguageModel, signal: AbortSignal): Promise<strin
 }
 
 /** By the built-in voice, which anybody understands, the stand-ins of services too. */
-async function spokenLocally(signal: AbortSignal): Promise<Int16Array> {
+async function spokenLocally(): Promise<Int16Array> {
   const voice = new TonesVoice()
   try {
-    const chunks: Int16Array[] = []
-    for await (const { samples } of voice.synthesize({ text: SENTENCE, language: 'en' }, signal)) chunks.push(samples)
-    return Int16Array.from(chunks.flatMap(chunk => [...chunk]))
+    return await new PhoneVoice(voice, 'en').render(SENTENCE)
   } finally {
     await voice.close()
   }

@@ -107,8 +107,8 @@ export class VoiceConversation implements Attendant {
       onHeard: input => this.#driver.handle(input),
       onTrouble: (error, isDeaf) => this.#onEarTrouble(error, isDeaf),
     })
-    for (const { voice, language, voiceId } of voicesOf(agent).slice(0, 1))
-      voice.warm?.({ language, ...(voiceId !== null && { voice: voiceId }) })
+    const { voiceId } = agent
+    agent.voice.warm?.({ language: languageOf(agent), ...(voiceId !== null && { voice: voiceId }) })
     this.#presser = new DigitPresser(line.leg, time, id => this.#conversation.digitsPressed(id))
     this.#transfer = new LineTransfer(line.leg, (id, outcome, receipt) =>
       this.#conversation.transferSettled(id, outcome, receipt),

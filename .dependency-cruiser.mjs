@@ -12,6 +12,7 @@ const rooms = {
   // Fakes of services: for the tests of adapters only (rule "fakes-are-for-tests").
   'packages/providers': ['packages/kernel', 'media', 'packages/fakes'],
   'packages/egress': ['packages/kernel'],
+  'packages/store': ['packages/kernel', 'packages/contract'],
   'packages/leg': ['packages/kernel', 'sip', 'media'],
   'packages/conversation': ['packages/kernel', 'packages/flow', 'packages/providers', 'packages/egress'],
   'packages/engine': [
@@ -25,6 +26,8 @@ const rooms = {
     'packages/conversation',
   ],
   'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/providers', 'packages/leg'],
+  'packages/client': ['packages/kernel', 'packages/contract'],
+  'control-plane': ['packages/kernel', 'packages/contract', 'packages/flow', 'packages/store'],
   examples: ['packages/kernel', 'packages/flow'],
   'packages/cli': [
     'packages/kernel',
@@ -39,6 +42,10 @@ const rooms = {
     'packages/conversation',
     'packages/engine',
     'packages/phone',
+    'packages/contract',
+    'packages/store',
+    'packages/client',
+    'control-plane',
     'examples',
   ],
 }

@@ -1,0 +1,1 @@
+export type { RequestOf, ResultOf } from '@parley/contract'

@@ -1,0 +1,27 @@
+import { ParleyError } from '@parley/kernel'
+import { type ErrorEnvelope, envelopeOf } from './error-envelope.ts'
+import { type ErrorCode, type ErrorReason, isRetryable } from './errors.ts'
+import type { Json } from './values/json.ts'
+
+interface Particulars<Code extends ErrorCode> {
+  readonly reason?: ErrorReason<Code>
+  readonly details?: Readonly<Record<string, Json>>
+  readonly cause?: unknown
+}
+
+/** An operation says no: what it throws becomes the error envelope, word for word. The message names what is wrong and what mends it. */
+export class Refusal<Code extends ErrorCode = ErrorCode> extends ParleyError {
+  readonly reason: ErrorReason<Code> | undefined
+  readonly envelope: ErrorEnvelope
+
+  constructor(code: Code, message: string, particulars: Particulars<Code> = {}) {
+    const { reason, details, cause } = particulars
+    super(code, message, { retryable: isRetryable(code, reason), cause })
+    this.name = 'Refusal'
+    this.reason = reason
+    this.envelope = envelopeOf(code, message, {
+      ...(reason !== undefined && { reason }),
+      ...(details !== undefined && { details }),
+    })
+  }
+}

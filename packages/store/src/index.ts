@@ -1,0 +1,2 @@
+export type { Bus, Database, KeyHolder, Queries, Sealer, Topic } from './protocol.ts'
+export type { DraftContent, PlanContent, Schema, SecretKind, TrunkDetails } from './schema.ts'

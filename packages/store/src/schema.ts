@@ -1,0 +1,232 @@
+import type { draftContent, plan } from '@parley/contract'
+import type { ColumnType, Generated } from 'kysely'
+import type { z } from 'zod'
+
+/** ISO time in UTC with milliseconds, as the API shows it: that is how `timestamptz` comes out of every query. */
+type Instant = string
+type Made<Value> = Generated<Value>
+/** Given as a value, sent as JSON, comes out parsed. */
+type JsonColumn<Value> = ColumnType<Value, string, string>
+
+export type DraftContent = z.output<typeof draftContent>
+export type PlanContent = z.output<typeof plan>
+
+interface OfTenant {
+  tenant_id: Made<string>
+}
+
+export interface OrganisationsTable {
+  owner_id: Made<string>
+  name: string
+  created_at: Made<Instant>
+}
+
+export interface Destinations {
+  readonly countries: readonly string[]
+  readonly allow_prefixes: readonly string[]
+}
+
+export interface TenantsTable {
+  tenant_id: Made<string>
+  owner_id: string
+  environment: 'production' | 'sandbox'
+  name: string
+  display_name: string | null
+  admission_enabled: Made<boolean>
+  concurrent_capacity: number | null
+  daily_call_limit: number | null
+  rate_per_second: number | null
+  rate_burst: number | null
+  destinations: ColumnType<Destinations | null, string | null, string | null>
+  recording_days: Made<number>
+  transcript_days: Made<number>
+  document_days: number | null
+  retention_version: Made<number>
+  created_at: Made<Instant>
+}
+
+export interface ApiKeysTable extends OfTenant {
+  key_id: Made<string>
+  name: string
+  role: 'viewer' | 'member' | 'admin'
+  can_dial: Made<boolean>
+  prefix: string
+  secret_hash: Buffer
+  previous_hash: Buffer | null
+  previous_until: Instant | null
+  created_at: Made<Instant>
+  last_used_at: Instant | null
+  expires_at: Instant | null
+  revoked_at: Instant | null
+}
+
+export type SecretKind = 'sip_auth' | 'http_auth' | 'webhook_signing' | 'provider_credential'
+
+export interface SecretsTable extends OfTenant {
+  secret_id: string
+  kind: SecretKind
+  version: number
+  created_at: Made<Instant>
+  updated_at: Made<Instant>
+  deleted_at: Instant | null
+}
+
+export interface SecretVersionsTable extends OfTenant {
+  secret_id: string
+  version: number
+  sealed: Buffer
+  created_at: Made<Instant>
+}
+
+export type Channel = 'cloud' | 'phone'
+
+export interface AgentsTable extends OfTenant {
+  agent_id: string
+  name: string
+  created_at: Made<Instant>
+  updated_at: Made<Instant>
+  archived_at: Instant | null
+  head_version: number | null
+  head_channels: Made<Channel[]>
+  next_version: Made<number>
+}
+
+export interface DraftsTable extends OfTenant {
+  draft_id: Made<string>
+  agent_id: string
+  revision: Made<number>
+  base_version: number | null
+  published_revision: number | null
+  content: JsonColumn<DraftContent>
+  imported_revision: number | null
+  import_digest: string | null
+  updated_at: Made<Instant>
+}
+
+export interface StoredPrincipal {
+  readonly owner_id: string
+  readonly environment: string
+  readonly kind: 'user' | 'api_key' | 'system'
+  readonly id: string
+}
+
+/** As the contract's Diagnostic, which only control-plane and flow look into. */
+export type StoredDiagnostics = readonly Readonly<Record<string, unknown>>[]
+
+export interface PublicationsTable extends OfTenant {
+  agent_id: string
+  version: number
+  digest: string
+  plan_schema_version: number
+  channels: Channel[]
+  languages: ('en' | 'es')[]
+  source_kind: 'studio' | 'agent_import' | 'api'
+  published_at: Made<Instant>
+  published_by: JsonColumn<StoredPrincipal>
+  test: boolean
+  draft_id: string
+  draft_revision: number
+  plan: JsonColumn<PlanContent>
+  draft: JsonColumn<DraftContent>
+  warnings: JsonColumn<StoredDiagnostics>
+}
+
+/** What staff set of a trunk, beyond what its `termination_uri` says. */
+export interface TrunkDetails {
+  readonly port?: number
+  readonly transport?: 'udp' | 'tcp' | 'tls'
+  readonly media?: 'srtp' | 'rtp'
+  readonly source?: readonly string[]
+  readonly country?: string
+  readonly cps?: number
+  readonly profile?: string
+  readonly identity?: string
+  readonly register?: boolean
+}
+
+export interface TrunksTable extends OfTenant {
+  trunk_id: string
+  name: string
+  provider: 'carrier_elastic_sip' | 'generic_sip'
+  termination_uri: string
+  auth_username: string | null
+  auth_secret_id: string | null
+  auth_secret_version: string | null
+  inbound: boolean
+  inbound_token: string | null
+  details: ColumnType<TrunkDetails, string | undefined, string>
+  created_at: Made<Instant>
+  updated_at: Made<Instant>
+}
+
+export interface NumbersTable extends OfTenant {
+  number_id: Made<string>
+  phone_number: string
+  trunk_id: string
+  name: string | null
+  agent_id: string | null
+  version: number | null
+  created_at: Made<Instant>
+  updated_at: Made<Instant>
+}
+
+export interface TombstonesTable extends OfTenant {
+  kind: 'secret' | 'trunk' | 'number' | 'draft'
+  id: string
+  answer: JsonColumn<Readonly<Record<string, unknown>>>
+  deleted_at: Made<Instant>
+}
+
+export interface CallMinutesTable extends OfTenant {
+  minute: Instant
+  calls: number
+}
+
+export interface IdempotencyTable extends OfTenant {
+  principal: string
+  operation: string
+  key: string
+  request_hash: Buffer
+  status: number | null
+  answer: Buffer | null
+  lease_until: Instant | null
+  intent: ColumnType<Readonly<Record<string, unknown>> | null, string | null, string | null>
+  created_at: Made<Instant>
+}
+
+export interface AuditTable extends OfTenant {
+  audit_id: Made<string>
+  occurred_at: Made<Instant>
+  principal: JsonColumn<StoredPrincipal>
+  action: string
+  resource_kind: string | null
+  resource_id: string | null
+  outcome: 'allowed' | 'denied' | 'failed'
+  request_id: string | null
+}
+
+export interface LeasesTable {
+  name: string
+  owner: string | null
+  fence: ColumnType<string, never, never>
+  expires_at: Instant
+}
+
+/** Every table of the database (schema `parley`), as queries see it. */
+export interface Schema {
+  organisations: OrganisationsTable
+  tenants: TenantsTable
+  api_keys: ApiKeysTable
+  secrets: SecretsTable
+  secret_versions: SecretVersionsTable
+  agents: AgentsTable
+  drafts: DraftsTable
+  publications: PublicationsTable
+  trunks: TrunksTable
+  numbers: NumbersTable
+  tombstones: TombstonesTable
+  call_minutes: CallMinutesTable
+  idempotency: IdempotencyTable
+  audit: AuditTable
+  leases: LeasesTable
+}

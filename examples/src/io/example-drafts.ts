@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Draft, draftSchema } from '@parley/flow'
+import { type Draft, readDraft } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 
 /** An example agent as a draft from `name` on. */
@@ -31,7 +31,7 @@ export function exampleDraft(name: ExampleName): ExampleDraft {
 function draftIn(file: string): Draft {
   try {
     const draft: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    draftSchema.parse(draft)
+    readDraft(draft)
     return draft as Draft
   } catch (cause) {
     throw new ParleyError('example_invalid', `${file} is no draft of an agent`, { cause })

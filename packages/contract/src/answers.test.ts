@@ -141,5 +141,12 @@ describe('an answer', () => {
     }
     expect(takes('publications.get', answer({ ...plan, settings: set }))).toBe(true)
     expect(takes('publications.get', answer({ ...plan, settings: set, source: null }))).toBe(false)
+    for (const inner of [
+      { voicemail: { enabled: false, action: 'hangup' } },
+      { userDtmfOptions: { digitLimit: null, timeoutMs: 3000 } },
+      { ivr: { enabled: false } },
+      { callScreening: { enabled: false, identity: '' } },
+    ])
+      expect(takes('publications.get', answer({ ...plan, settings: { ...set, ...inner } }))).toBe(false)
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Draft } from '../src/plan/plan.ts'
+import type { Draft } from '../src/plan/draft.ts'
 import { type DraftAction, type DraftNode, providers } from '../src/testing/talk.ts'
 
 const SIZE = 5

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { edgeId, nodeId } from '../values/names.ts'
 import { text } from '../values/text.ts'
 
-const equation = z
+/** A comparison of a variable. */
+export const equation = z
   .strictObject({
     left: text(1, 1024),
     operator: z.enum(['==', '!=', '>', '>=', '<', '<=', 'contains', 'not_contains', 'exists', 'not_exist']),

@@ -17,6 +17,14 @@ const voicemail = z.strictObject({
   message: instruction.optional(),
 })
 
+const ivr = z.strictObject({ enabled: z.boolean(), action: z.literal('hangup').optional() })
+
+const callScreening = z.strictObject({
+  enabled: z.boolean(),
+  identity: text(0, 256).optional(),
+  purpose: text(0, 512).optional(),
+})
+
 const userDtmfOptions = z.strictObject({
   digitLimit: z.int().min(1).nullable().optional(),
   terminationKey: z
@@ -77,12 +85,8 @@ const setting = {
   timezone: text(1, 64).refine(isTimeZone, 'not an IANA time zone'),
   modelTemperature: zeroToTwo,
   toolCallStrictMode: z.boolean(),
-  ivr: z.strictObject({ enabled: z.boolean(), action: z.literal('hangup').optional() }),
-  callScreening: z.strictObject({
-    enabled: z.boolean(),
-    identity: text(0, 256).optional(),
-    purpose: text(0, 512).optional(),
-  }),
+  ivr,
+  callScreening,
   fallbackVoiceIds: z.array(name).max(5),
   vocabSpecialization: z.enum(['general', 'medical']),
 }
@@ -94,6 +98,12 @@ export const settingValues = everySetting.partial().meta({ id: 'Settings' })
 
 /** What a plan says: everything but the few settings whose default is the voice's or the model's own. */
 export const plannedSettings = everySetting
+  .extend({
+    voicemail: voicemail.required({ detectionTimeoutMs: true, action: true }),
+    userDtmfOptions: userDtmfOptions.required(),
+    ivr: ivr.required(),
+    callScreening: callScreening.required(),
+  })
   .partial({ voiceId: true, voiceModel: true, modelTemperature: true })
   .meta({ id: 'PlannedSettings' })
 

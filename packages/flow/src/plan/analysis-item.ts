@@ -1,27 +1,6 @@
-import { z } from 'zod'
-import { text, variableName } from './names.ts'
-
-const described = {
-  name: variableName,
-  description: text(1, 1024),
-  examples: z.array(text(0, 1024)).max(20).optional(),
-  required: z.boolean().default(false),
-}
+import type { analysisItem, variableItem } from '@parley/contract'
+import type { z } from 'zod'
 
 /** What is read out of a conversation: a variable with its type and its description for the model. */
-export const variableItem = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('string'), ...described }),
-  z.strictObject({ type: z.literal('enum'), ...described, choices: z.array(text(1, 256)).min(1).max(50) }),
-  z.strictObject({ type: z.literal('boolean'), ...described }),
-  z.strictObject({ type: z.literal('number'), ...described }),
-])
-
-const preset = z.strictObject({
-  type: z.literal('system-presets'),
-  name: z.enum(['call_summary', 'call_successful', 'user_sentiment']),
-})
-
-export const analysisItem = z.union([variableItem, preset])
-
 export type VariableItem = z.output<typeof variableItem>
 export type AnalysisItem = z.output<typeof analysisItem>

@@ -1,15 +1,16 @@
 import type { Action } from './action.ts'
+import { withDefaults } from './defaults.ts'
+import type { DraftContent } from './draft.ts'
 import { type Findings, type Scope, scopesOf } from './findings.ts'
 import type { FlowNode, FunctionNode } from './node.ts'
 import { conditionalEdges } from './node-edges.ts'
-import type { ParsedDraft } from './plan.ts'
 import { KNOWN_WORDS } from './settings.ts'
 import type { TransferDestination } from './transfer.ts'
 
 type Path = readonly (string | number)[]
 
 /** What the engine cannot run, what refers to nothing, and settings it does not know. */
-export function checkCapabilities(draft: ParsedDraft, findings: Findings): void {
+export function checkCapabilities(draft: DraftContent, findings: Findings): void {
   const actions = new Map(draft.actions.map(action => [action.action_id, action]))
   checkActions(draft, findings)
   checkInboundContext(draft, actions, findings)
@@ -147,7 +148,7 @@ function checkTransfer(
     )
 }
 
-function checkActions({ actions }: ParsedDraft, findings: Findings): void {
+function checkActions({ actions }: DraftContent, findings: Findings): void {
   const ids = new Set<string>()
   const names = new Set<string>()
   for (const [index, action] of actions.entries()) {
@@ -168,7 +169,7 @@ function checkActions({ actions }: ParsedDraft, findings: Findings): void {
   }
 }
 
-function checkInboundContext(draft: ParsedDraft, actions: ReadonlyMap<string, Action>, findings: Findings): void {
+function checkInboundContext(draft: DraftContent, actions: ReadonlyMap<string, Action>, findings: Findings): void {
   const binding = draft.inbound_context
   if (binding === null) return
   const action = actions.get(binding.action_id)
@@ -197,7 +198,7 @@ function checkInboundContext(draft: ParsedDraft, actions: ReadonlyMap<string, Ac
     )
 }
 
-function isUsed(draft: ParsedDraft, actionId: string): boolean {
+function isUsed(draft: DraftContent, actionId: string): boolean {
   return scopesOf(draft).some(scope =>
     scope.nodes.some(
       node =>
@@ -207,14 +208,16 @@ function isUsed(draft: ParsedDraft, actionId: string): boolean {
   )
 }
 
-function checkSettings({ settings, telephony }: ParsedDraft, findings: Findings): void {
+function checkSettings({ settings: set, telephony }: DraftContent, findings: Findings): void {
+  const settings = withDefaults(set)
   for (const name of ['ambientSound', 'denoisingMode', 'sttMode'] as const) {
     const known: readonly string[] = KNOWN_WORDS[name]
-    if (!known.includes(settings[name]))
+    const word = settings[name]
+    if (!known.includes(word))
       findings.warning(
         'setting_unknown',
         ['settings', name],
-        `"${settings[name]}" is not known, the default is used; known: ${known.join(', ')}`,
+        `"${word}" is not known, the default is used; known: ${known.join(', ')}`,
       )
   }
   const languages = typeof settings.language === 'string' ? [settings.language] : settings.language

@@ -1,11 +1,11 @@
+import type { DraftContent } from './draft.ts'
 import type { Edge } from './edge.ts'
 import { type Findings, leadToEnd, removeEdge, type Scope, scopesOf } from './findings.ts'
 import type { FlowNode } from './node.ts'
 import { slottedEdges } from './node-edges.ts'
-import type { ParsedDraft } from './plan.ts'
 
 /** Ids, starts, edges, and what can be reached. */
-export function checkGraph(draft: ParsedDraft, findings: Findings): void {
+export function checkGraph(draft: DraftContent, findings: Findings): void {
   const scopes = scopesOf(draft)
   checkComponentIds(draft, findings)
   for (const scope of scopes) {
@@ -18,7 +18,7 @@ export function checkGraph(draft: ParsedDraft, findings: Findings): void {
   checkCalls(draft, scopes, findings)
 }
 
-function checkComponentIds({ flow }: ParsedDraft, findings: Findings): void {
+function checkComponentIds({ flow }: DraftContent, findings: Findings): void {
   for (const index of repeated(flow.components.map(component => component.component_id)))
     findings.error(
       'duplicate_id',
@@ -147,7 +147,7 @@ function checkReachable(scope: Scope, findings: Findings): void {
 }
 
 /** Components that are there, and that do not contain themselves. */
-function checkCalls({ flow }: ParsedDraft, scopes: readonly Scope[], findings: Findings): void {
+function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: Findings): void {
   const known = new Map(flow.components.map(component => [component.component_id, component.nodes]))
   for (const scope of scopes)
     for (const [index, node] of scope.nodes.entries()) {

@@ -1,13 +1,13 @@
 import { variableOf } from '../interpreter/equation.ts'
 import { isKnownSystemVariable } from '../interpreter/system-variables.ts'
 import { references } from '../interpreter/template.ts'
+import type { DraftContent } from './draft.ts'
 import type { Equation } from './edge.ts'
 import { type Findings, scopesOf } from './findings.ts'
 import { isSystemVariable, isVariableName } from './names.ts'
-import type { ParsedDraft } from './plan.ts'
 
 /** Names of variables that the flow reads although nothing in the draft sets them; a run may still bring them. */
-export function checkVariables(draft: ParsedDraft, findings: Findings): void {
+export function checkVariables(draft: DraftContent, findings: Findings): void {
   const known = definedVariables(draft)
   const reported = new Set<string>()
   const report = (name: string, path: readonly (string | number)[]) => {
@@ -19,14 +19,17 @@ export function checkVariables(draft: ParsedDraft, findings: Findings): void {
       path,
       `Nothing here sets "${name}": it is empty unless the run brings it; give it a default, extract it, or mend the name`,
       isDefinable
-        ? { label: `Give "${name}" an empty default`, edits: [{ type: 'flow.variables', values: { [name]: '' } }] }
+        ? {
+            label: `Give "${name}" an empty default`,
+            edits: [{ type: 'flow.variables', values: { [name]: '' }, clear: [] }],
+          }
         : undefined,
     )
   }
   for (const { name, path } of readVariables(draft)) report(name, path)
 }
 
-function definedVariables(draft: ParsedDraft): ReadonlySet<string> {
+function definedVariables(draft: DraftContent): ReadonlySet<string> {
   const names = new Set([
     ...Object.keys(draft.flow.default_dynamic_variables),
     ...(draft.inbound_context?.variables ?? []),
@@ -46,7 +49,7 @@ interface Read {
   readonly path: readonly (string | number)[]
 }
 
-function readVariables(draft: ParsedDraft): Read[] {
+function readVariables(draft: DraftContent): Read[] {
   const found: Read[] = []
   const { global_prompt, default_dynamic_variables: _, ...rest } = draft.flow
   collect(global_prompt, ['flow', 'global_prompt'], found)

@@ -231,7 +231,7 @@ describe('what a plan can live with', () => {
       'warning variable_undefined /flow/nodes/0/instruction/text',
       'warning node_unreachable /flow/nodes/1',
     ])
-    expect(findings(draft)[2]?.fixes?.[0]?.edits).toEqual([{ type: 'flow.variables', values: { name: '' } }])
+    expect(findings(draft)[2]?.fixes?.[0]?.edits).toEqual([{ type: 'flow.variables', values: { name: '' }, clear: [] }])
   })
 
   it('does not warn of a global node, nor of a variable that an action or an extraction sets', () => {

@@ -3,8 +3,9 @@ import { checkCapabilities } from './check-capabilities.ts'
 import { checkGraph } from './check-graph.ts'
 import { checkVariables } from './check-variables.ts'
 import type { Diagnostic, DiagnosticCode } from './diagnostic.ts'
+import { type DraftContent, tryReadDraft } from './draft.ts'
 import { Findings } from './findings.ts'
-import { draftSchema, PLAN_SCHEMA_VERSION, type Plan } from './plan.ts'
+import { type Plan, planFrom } from './plan.ts'
 
 export type Compilation =
   | { readonly ok: true; readonly plan: Plan; readonly warnings: readonly Diagnostic[] }
@@ -23,19 +24,22 @@ export function compile(draft: unknown): Compilation {
     findings.error('draft_malformed', [], `Nested deeper than ${MAX_DEPTH} levels`)
     return { ok: false, diagnostics: findings.sorted() }
   }
-  const parsed = draftSchema.safeParse(draft)
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) reportIssue(issue, findings)
+  const read = tryReadDraft(draft)
+  if (!read.ok) {
+    for (const issue of read.issues) reportIssue(issue, findings)
     return { ok: false, diagnostics: findings.sorted() }
   }
-  checkGraph(parsed.data, findings)
-  checkCapabilities(parsed.data, findings)
-  checkVariables(parsed.data, findings)
+  checkDraft(read.draft, findings)
   const diagnostics = findings.sorted()
   if (diagnostics.some(diagnostic => diagnostic.severity === 'error')) return { ok: false, diagnostics }
-  const { source: _, ...agent } = parsed.data
-  const plan = structuredClone({ plan_schema_version: PLAN_SCHEMA_VERSION, ...agent }) as Plan
-  return { ok: true, plan: freeze(plan), warnings: diagnostics }
+  return { ok: true, plan: planFrom(read.draft), warnings: diagnostics }
+}
+
+/** What can be said of a draft by itself. */
+export function checkDraft(draft: DraftContent, findings: Findings): void {
+  checkGraph(draft, findings)
+  checkCapabilities(draft, findings)
+  checkVariables(draft, findings)
 }
 
 function reportIssue(issue: z.core.$ZodIssue, findings: Findings): void {
@@ -52,10 +56,4 @@ function codeOf([member]: readonly (string | number)[]): DiagnosticCode {
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some(member => isDeeperThan(member, levels - 1))
-}
-
-function freeze<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null) return value
-  for (const member of Object.values(value)) freeze(member)
-  return Object.freeze(value)
 }

@@ -1,26 +1,4 @@
-import type { Edge } from './edge.ts'
-
-/** Draft edits that fixes are made of (a part of what a draft takes). */
-export type FixEdit =
-  | { readonly type: 'flow.start'; readonly component_id: string | null; readonly node_id: string }
-  | { readonly type: 'flow.node.remove'; readonly component_id: string | null; readonly node_id: string }
-  | {
-      readonly type: 'flow.edge.put'
-      readonly component_id: string | null
-      readonly node_id: string
-      readonly slot: EdgeSlot
-      readonly edge: Edge
-    }
-  | {
-      readonly type: 'flow.edge.remove'
-      readonly component_id: string | null
-      readonly node_id: string
-      readonly edge_id: string
-    }
-  | { readonly type: 'flow.variables'; readonly values: Readonly<Record<string, string>> }
-  | { readonly type: 'phone.inbound_context'; readonly value: null }
-
-export type EdgeSlot = 'edges' | 'always_edge' | 'skip_response_edge' | 'else_edge' | 'edge'
+import type { Diagnostic as DiagnosticInContract, DraftEdit } from '@parley/contract'
 
 export type DiagnosticCode =
   | 'draft_malformed'
@@ -45,20 +23,10 @@ export type DiagnosticCode =
   | 'setting_unknown'
   | 'field_ignored'
 
-export interface DiagnosticFix {
-  readonly id: string
-  readonly label: string
-  readonly edits: readonly FixEdit[]
-}
-
 /** One finding about a draft: `path` is a JSON pointer into it; `message` says what is wrong and what mends it. */
-export interface Diagnostic {
-  readonly code: DiagnosticCode
-  readonly path: string
-  readonly message: string
-  readonly severity: 'error' | 'warning'
-  readonly fixes?: readonly DiagnosticFix[]
-}
+export type Diagnostic = DiagnosticInContract & { code: DiagnosticCode }
+export type DiagnosticFix = NonNullable<Diagnostic['fixes']>[number]
+export type FixEdit = DraftEdit
 
 /** RFC 6901. */
 export function jsonPointer(path: readonly PropertyKey[]): string {

@@ -1,7 +1,7 @@
-import type { Diagnostic, DiagnosticCode, EdgeSlot, FixEdit } from './diagnostic.ts'
-import { jsonPointer } from './diagnostic.ts'
+import { type Diagnostic, type DiagnosticCode, type FixEdit, jsonPointer } from './diagnostic.ts'
+import type { DraftContent } from './draft.ts'
+import type { EdgeSlot } from './edge.ts'
 import type { FlowNode } from './node.ts'
-import type { ParsedDraft } from './plan.ts'
 
 const MAX_PATH = 1024
 /** Of each severity, so that no number of warnings hides an error. */
@@ -11,7 +11,7 @@ type Path = readonly (string | number)[]
 
 interface Fix {
   readonly label: string
-  readonly edits: readonly FixEdit[]
+  readonly edits: FixEdit[]
 }
 
 /** A flow or component of a draft, and where it stands. */
@@ -22,7 +22,7 @@ export interface Scope {
   readonly nodes: readonly FlowNode[]
 }
 
-export function scopesOf({ flow }: ParsedDraft): readonly Scope[] {
+export function scopesOf({ flow }: DraftContent): readonly Scope[] {
   return [
     { componentId: null, path: ['flow'], startNodeId: flow.start_node_id, nodes: flow.nodes },
     ...flow.components.map((component, index) => ({

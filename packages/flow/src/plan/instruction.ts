@@ -1,7 +1,5 @@
-import { z } from 'zod'
-import { text } from './names.ts'
+import type { instruction } from '@parley/contract'
+import type { z } from 'zod'
 
 /** What the agent says: generated from `prompt`, or `static_text` word for word. Both may hold `{{variables}}`. */
-export const instruction = z.strictObject({ type: z.enum(['prompt', 'static_text']), text: text(0, 32768) })
-
 export type Instruction = z.output<typeof instruction>

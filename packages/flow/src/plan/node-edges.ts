@@ -1,5 +1,4 @@
-import type { EdgeSlot } from './diagnostic.ts'
-import type { Edge } from './edge.ts'
+import type { Edge, EdgeSlot } from './edge.ts'
 import type { FlowNode } from './node.ts'
 
 export interface SlottedEdge {

@@ -1,7 +1,8 @@
 import { FlowInterpreter, type FlowOptions } from '../interpreter/flow-interpreter.ts'
 import type { Choice, FlowInput, FlowOutput } from '../interpreter/protocol.ts'
 import { compile } from '../plan/compile.ts'
-import type { Draft, Plan } from '../plan/plan.ts'
+import type { Draft } from '../plan/draft.ts'
+import type { Plan } from '../plan/plan.ts'
 
 export type DraftNode = NonNullable<NonNullable<Draft['flow']>['nodes']>[number]
 export type DraftAction = NonNullable<Draft['actions']>[number]

@@ -1,0 +1,44 @@
+import { draftContent } from '@parley/contract'
+import type { z } from 'zod'
+
+const parts = draftContent.shape
+const telephony = parts.telephony.unwrap()
+
+/** A draft from its name on, with what a person need not write: no telephone, no webhook, no recording, no actions. */
+const writtenDraft = draftContent.extend({
+  settings: parts.settings.default({}),
+  telephony: telephony
+    .extend({ from: telephony.shape.from.default(null) })
+    .nullable()
+    .default(null),
+  recording: parts.recording
+    .extend({ channels: parts.recording.shape.channels.default('dual') })
+    .prefault({ required: false }),
+  notification: parts.notification.default(null),
+  inbound_context: parts.inbound_context.default(null),
+  knowledge: parts.knowledge.default(null),
+  analysis: parts.analysis.default(null),
+  actions: parts.actions.default([]),
+  flow: parts.flow.prefault({}),
+  source: parts.source.default(null),
+})
+
+/** A draft as a person writes it: what is left out is absent from the agent, or empty. */
+export type Draft = z.input<typeof writtenDraft>
+/** A draft from its name on, whole. Its settings are those that were set. */
+export type DraftContent = z.output<typeof draftContent>
+
+/** A written draft, whole. Throws `ZodError` where it is none. */
+export function readDraft(draft: unknown): DraftContent {
+  return writtenDraft.parse(draft)
+}
+
+export type ReadDraft =
+  | { readonly ok: true; readonly draft: DraftContent }
+  | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] }
+
+/** As {@link readDraft}, without throwing. */
+export function tryReadDraft(draft: unknown): ReadDraft {
+  const parsed = writtenDraft.safeParse(draft)
+  return parsed.success ? { ok: true, draft: parsed.data } : { ok: false, issues: parsed.error.issues }
+}

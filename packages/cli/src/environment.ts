@@ -55,8 +55,16 @@ const networks = z.string().transform((text, context) => {
     })
 })
 
+const httpUrl = z.url({ protocol: /^https?$/ }).transform(url => url.replace(/\/+$/, ''))
+
 const variables = z.object({
   PARLEY_HOME: z.string().min(1).default('.parley'),
+  PARLEY_HTTP_BIND: z.ipv4().default('127.0.0.1'),
+  PARLEY_HTTP_PORT: port.default(8080),
+  PARLEY_PUBLIC_URL: httpUrl.optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  PARLEY_MASTER_KEY: key.optional(),
   PARLEY_SIP_BIND: z.ipv4().default('127.0.0.1'),
   PARLEY_SIP_PORT: port.default(5060),
   PARLEY_SIP_TLS_PORT: port.default(5061),
@@ -92,6 +100,16 @@ const variables = z.object({
 export interface Settings {
   /** Absolute path; state lives here. */
   readonly home: string
+  /** Where the API listens. */
+  readonly http: { readonly bind: string; readonly port: number }
+  /** Base URL under which others reach the API; null: the address it listens on. */
+  readonly publicUrl: string | null
+  /** Null: the embedded Postgres under `home`. */
+  readonly databaseUrl: string | null
+  /** Null: the bus runs on Postgres. */
+  readonly redisUrl: string | null
+  /** Null: a key under `home`, made on first start. */
+  readonly masterKey: string | null
   readonly sipBind: string
   /** UDP and TCP. */
   readonly sipPort: number
@@ -130,14 +148,38 @@ export interface ServiceAccess {
 
 export class SettingsError extends Error {}
 
+const clientVariables = z.object({
+  PARLEY_HOME: z.string().min(1).default('.parley'),
+  PARLEY_API: httpUrl.optional(),
+  PARLEY_KEY: key.optional(),
+})
+
+/** What the commands that ask the API go by; null: what `demo.json` under `home` says. */
+export interface ClientSettings {
+  readonly home: string
+  readonly api: string | null
+  readonly key: string | null
+}
+
+/** Throws as {@link readSettings} does. */
+export function readClientSettings(environment: Readonly<Record<string, string | undefined>>): ClientSettings {
+  const values = parsedBy(clientVariables, environment)
+  return { home: resolve(values.PARLEY_HOME), api: values.PARLEY_API ?? null, key: values.PARLEY_KEY ?? null }
+}
+
+function parsedBy<Values extends z.ZodType>(
+  schema: Values,
+  environment: Readonly<Record<string, string | undefined>>,
+): z.output<Values> {
+  const parsed = schema.safeParse(environment)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`)
+  throw new SettingsError(problems.join('\n'))
+}
+
 /** Throws `SettingsError` that names every variable at fault and what would do. */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
-  const parsed = variables.safeParse(environment)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`)
-    throw new SettingsError(problems.join('\n'))
-  }
-  const values = parsed.data
+  const values = parsedBy(variables, environment)
   const { PARLEY_TLS_CERT: cert, PARLEY_TLS_KEY: key, PARLEY_TLS_CA: ca } = values
   if ((cert === undefined) !== (key === undefined))
     throw new SettingsError('PARLEY_TLS_CERT and PARLEY_TLS_KEY: give both or none')
@@ -151,6 +193,11 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     )
   return {
     home: resolve(values.PARLEY_HOME),
+    http: { bind: values.PARLEY_HTTP_BIND, port: values.PARLEY_HTTP_PORT },
+    publicUrl: values.PARLEY_PUBLIC_URL ?? null,
+    databaseUrl: values.DATABASE_URL ?? null,
+    redisUrl: values.REDIS_URL ?? null,
+    masterKey: values.PARLEY_MASTER_KEY ?? null,
     sipBind: values.PARLEY_SIP_BIND,
     sipPort: values.PARLEY_SIP_PORT,
     sipTlsPort: values.PARLEY_SIP_TLS_PORT,

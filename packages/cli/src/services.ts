@@ -4,7 +4,7 @@ import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import type { Instruction, ModelRef, Plan, Providers } from '@parley/flow'
 import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
 import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
-import { type Catalogue, catalogueOf, type Offer } from './catalogue.ts'
+import { type Catalogue, catalogueOf, type Offer, type OfferedVoice } from './catalogue.ts'
 import type { Settings } from './environment.ts'
 
 export interface ServicesOptions {
@@ -63,6 +63,18 @@ export class Services {
       }
     }
     return ids
+  }
+
+  /** Everything of a kind that could be offered, the best first; `service` null: its key is missing. */
+  offers<Of extends Kind>(kind: Of): OfferedService<Of>[] {
+    return this.#catalogue[kind].flatMap(({ vendor, models, open, voices = [] }) =>
+      models.map(model => ({
+        vendor,
+        model,
+        voices,
+        service: open === null ? null : (this.#service(kind, `${vendor}/${model}`, () => open(model)) as ServiceOf<Of>),
+      })),
+    )
   }
 
   #open<Of extends Kind>(kind: Of, id: string, name: string): ServiceOf<Of> {
@@ -160,6 +172,13 @@ export class Services {
     }
     return {}
   }
+}
+
+export interface OfferedService<Of extends Kind> {
+  readonly vendor: string
+  readonly model: string
+  readonly voices: readonly OfferedVoice[]
+  readonly service: ServiceOf<Of> | null
 }
 
 type ServiceOf<Of extends Kind> = Of extends 'stt' ? SpeechToText : Of extends 'tts' ? TextToSpeech : LanguageModel

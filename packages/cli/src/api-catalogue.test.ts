@@ -1,0 +1,36 @@
+import { model, voice } from '@parley/contract'
+import { describe, expect, it } from 'vitest'
+import { catalogueOfServices } from './api-catalogue.ts'
+import { readSettings } from './environment.ts'
+import { Services } from './services.ts'
+
+const catalogueWith = async (keys: Record<string, string>) => {
+  const services = new Services(readSettings(keys))
+  const catalogue = await catalogueOfServices(services)
+  await services.close()
+  return catalogue
+}
+
+describe('what the API offers to agents', () => {
+  it('is shaped as the lists of models and voices are', async () => {
+    const { models, voices } = await catalogueWith({ DEEPGRAM_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
+    for (const one of models) expect(model.parse(one)).toEqual(one)
+    for (const one of voices) expect(voice.parse(one)).toEqual(one)
+  })
+
+  it('is ready where nothing but Parley is needed, and says which need a key', async () => {
+    const { models, voices } = await catalogueWith({})
+    expect(models.at(-1)).toMatchObject({ model: { provider: 'parley', model_id: 'rules-1' }, ready: true })
+    expect(voices.find(({ role, provider }) => role === 'stt' && provider === 'simulated')?.ready).toBe(true)
+    expect(voices.filter(({ provider }) => provider === 'elevenlabs')).toMatchObject([
+      { ready: false, reason: 'no_key' },
+    ])
+  })
+
+  it('puts services with a key before what is built in', async () => {
+    const { models, voices } = await catalogueWith({ ANTHROPIC_API_KEY: 'k', DEEPGRAM_API_KEY: 'k' })
+    expect(models.find(({ ready }) => ready)?.model.provider).toBe('anthropic')
+    for (const role of ['stt', 'tts'])
+      expect(voices.find(one => one.role === role && one.ready)?.provider).toBe('deepgram')
+  })
+})

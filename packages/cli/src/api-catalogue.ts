@@ -1,0 +1,120 @@
+import type { Catalogue, CatalogueModel, CatalogueVoice } from '@parley/control-plane'
+import type { Time, Timer } from '@parley/kernel'
+import type { Services } from './services.ts'
+
+const REFRESH_MS = 60_000
+
+/** What the API offers to agents, looked up anew every minute: a program may be installed, a service come back. */
+export class ApiCatalogue {
+  readonly #services: Services
+  readonly #time: Time
+  #current: Catalogue
+  #timer: Timer
+
+  static async open(services: Services, time: Time): Promise<ApiCatalogue> {
+    return new ApiCatalogue(services, time, await catalogueOfServices(services))
+  }
+
+  private constructor(services: Services, time: Time, first: Catalogue) {
+    this.#services = services
+    this.#time = time
+    this.#current = first
+    this.#timer = this.#later()
+  }
+
+  get current(): Catalogue {
+    return this.#current
+  }
+
+  close(): void {
+    this.#timer.cancel()
+  }
+
+  #later(): Timer {
+    return this.#time.at(this.#time.now() + REFRESH_MS, () => {
+      this.#timer = this.#later()
+      // What cannot be looked up stays as it was.
+      catalogueOfServices(this.#services).then(
+        found => {
+          this.#current = found
+        },
+        () => {},
+      )
+    })
+  }
+}
+
+/** Models, recognisers and voices in the order in which the first ready one is chosen. */
+export async function catalogueOfServices(services: Services): Promise<Catalogue> {
+  return {
+    models: await Promise.all(services.offers('llm').map(offer => modelOf(offer))),
+    voices: [
+      ...(await Promise.all(services.offers('stt').map(offer => recogniserOf(offer)))),
+      ...(await Promise.all(services.offers('tts').map(offer => voicesOf(offer)))).flat(),
+    ],
+  }
+}
+
+interface Readiness {
+  readonly ready: boolean
+  readonly reason: CatalogueVoice['reason']
+}
+
+async function readinessOf(why: Promise<string | null> | null): Promise<Readiness> {
+  if (why === null) return { ready: false, reason: 'no_key' }
+  return (await why) === null ? { ready: true, reason: null } : { ready: false, reason: 'unreachable' }
+}
+
+type Offered<Kind extends 'stt' | 'tts' | 'llm'> = ReturnType<typeof Services.prototype.offers<Kind>>[number]
+
+async function modelOf({ vendor, model, service }: Offered<'llm'>): Promise<CatalogueModel> {
+  const isBuiltIn = vendor === 'parley'
+  return {
+    model: { model_id: model, provider: vendor, tier: isBuiltIn ? 'platform-served' : 'frontier' },
+    name: isBuiltIn ? 'Parley rules (matches words, needs no service)' : model,
+    kind: 'chat',
+    provider: isBuiltIn ? 'simulated_hosted' : 'hosted',
+    ...(await readinessOf(service?.readiness() ?? null)),
+    context_tokens: null,
+    dimension: null,
+    tools: true,
+  }
+}
+
+async function recogniserOf({ vendor, model, service }: Offered<'stt'>): Promise<CatalogueVoice> {
+  return {
+    role: 'stt',
+    provider: vendor,
+    model,
+    voice_id: null,
+    name: `${vendor} ${model}`,
+    languages: [...(service?.languages ?? [])],
+    gender: null,
+    ...(await readinessOf(service?.readiness() ?? null)),
+  }
+}
+
+function voicesOf({ vendor, model, voices, service }: Offered<'tts'>): Promise<CatalogueVoice[]> {
+  // Asking may take a rendering: once for each language.
+  const asked = new Map<string | undefined, Promise<Readiness>>()
+  const readiness = (language: string | undefined) => {
+    const known = asked.get(language) ?? readinessOf(service?.readiness(language) ?? null)
+    asked.set(language, known)
+    return known
+  }
+  return Promise.all(
+    voices.map(async voice => {
+      const languages = voice.languages ?? service?.languages ?? []
+      return {
+        role: 'tts' as const,
+        provider: vendor,
+        model,
+        voice_id: voice.id,
+        name: voice.name,
+        languages: [...languages],
+        gender: voice.gender,
+        ...(await readiness(languages[0])),
+      }
+    }),
+  )
+}

@@ -1,8 +1,11 @@
 import type { DraftContent } from './draft.ts'
-import type { Edge } from './edge.ts'
-import { type Findings, leadToEnd, removeEdge, type Scope, scopesOf } from './findings.ts'
+import type { Edge, EdgeSlot } from './edge.ts'
+import type { Findings } from './findings.ts'
+import { addEdgeToEnd, beginWithNode, leadToEnd, removeEdge, removeNode } from './fixes.ts'
+import type { Component } from './flow.ts'
 import type { FlowNode } from './node.ts'
 import { slottedEdges } from './node-edges.ts'
+import { type Path, type Scope, scopesOf } from './scope.ts'
 
 /** Ids, starts, edges, and what can be reached. */
 export function checkGraph(draft: DraftContent, findings: Findings): void {
@@ -19,28 +22,36 @@ export function checkGraph(draft: DraftContent, findings: Findings): void {
 }
 
 function checkComponentIds({ flow }: DraftContent, findings: Findings): void {
-  for (const index of repeated(flow.components.map(component => component.component_id)))
+  for (const { index, id, isLast } of repeated(flow.components.map(component => component.component_id)))
     findings.error(
       'duplicate_id',
       ['flow', 'components', index, 'component_id'],
-      `A component "${flow.components[index]!.component_id}" stands above: give one of the two another id`,
+      `A component "${id}" stands above: give one of the two another id`,
+      isLast ? { label: 'Remove this one', edits: [{ type: 'flow.component.remove', component_id: id }] } : undefined,
     )
 }
 
 function checkIds(scope: Scope, findings: Findings): void {
-  for (const index of repeated(scope.nodes.map(node => node.id)))
+  for (const { index, id, isLast } of repeated(scope.nodes.map(node => node.id)))
     findings.error(
       'duplicate_id',
       [...scope.path, 'nodes', index, 'id'],
-      `A node "${scope.nodes[index]!.id}" stands above: give one of the two another id`,
+      `A node "${id}" stands above: give one of the two another id`,
+      isLast && scope.isAddressable
+        ? {
+            label: 'Remove this one',
+            edits: [{ type: 'flow.node.remove', component_id: scope.componentId, node_id: id }],
+          }
+        : undefined,
     )
 }
 
-/** Indexes of what stood before. */
-function repeated(ids: readonly string[]): number[] {
+/** Ids that stood before, and whether they stand no more behind: a removal takes the last. */
+function repeated(ids: readonly string[]): { index: number; id: string; isLast: boolean }[] {
   const seen = new Set<string>()
+  const last = new Map(ids.map((id, index) => [id, index]))
   return ids.flatMap((id, index) => {
-    if (seen.has(id)) return [index]
+    if (seen.has(id)) return [{ index, id, isLast: last.get(id) === index }]
     seen.add(id)
     return []
   })
@@ -50,67 +61,93 @@ function checkStart(scope: Scope, findings: Findings): void {
   const path = [...scope.path, 'start_node_id']
   const first = scope.nodes[0]
   if (first === undefined) {
-    findings.error('flow_empty', [...scope.path, 'nodes'], 'There is no node: add a conversation node to begin with')
+    const message = 'There is no node: add a conversation node to begin with'
+    findings.error('flow_empty', [...scope.path, 'nodes'], message, beginWithNode(scope))
     return
   }
   if (scope.nodes.some(node => node.id === scope.startNodeId)) return
   const found =
     scope.startNodeId === null ? 'No start node is set' : `There is no node "${scope.startNodeId}" to start with`
-  findings.error('start_node_missing', path, `${found}: name one of the nodes`, {
-    label: `Start with "${first.name || first.id}"`,
-    edits: [{ type: 'flow.start', component_id: scope.componentId, node_id: first.id }],
-  })
+  findings.error(
+    'start_node_missing',
+    path,
+    `${found}: name one of the nodes`,
+    scope.isAddressable
+      ? {
+          label: `Start with "${first.name || first.id}"`,
+          edits: [{ type: 'flow.start', component_id: scope.componentId, node_id: first.id }],
+        }
+      : undefined,
+  )
 }
 
-function checkEdges(scope: Scope, node: FlowNode, path: readonly (string | number)[], findings: Findings): void {
-  const ids = new Set<string>()
+function checkEdges(scope: Scope, node: FlowNode, path: Path, findings: Findings): void {
+  const edges = slottedEdges(node)
+  checkEdgeIds(scope, node, path, findings)
   let index = 0
-  for (const { slot, edge } of slottedEdges(node)) {
+  for (const { slot, edge } of edges) {
     const at = slot === 'edges' ? [...path, slot, index++] : [...path, slot]
-    if (ids.has(edge.id)) findings.error('duplicate_id', [...at, 'id'], `Another edge of "${node.id}" is "${edge.id}"`)
-    ids.add(edge.id)
-    checkDestination(scope, node, edge, [...at, 'destination_node_id'], findings)
+    checkDestination(scope, node, slot, edge, [...at, 'destination_node_id'], findings)
   }
   if (node.type === 'branch' && node.else_edge === null)
     findings.error(
       'else_edge_missing',
       [...path, 'else_edge'],
       `The branch "${node.id}" says nothing for when no equation holds: add an else edge`,
-      leadToEnd(scope, node, 'else_edge', freshId(ids, 'else'), 'Else'),
+      addEdgeToEnd(scope, node, 'else_edge', 'else', 'Else'),
     )
   if (node.type === 'transfer_call' && node.edge === null)
     findings.error(
       'edge_dangling',
       [...path, 'edge'],
       `The transfer "${node.id}" says nothing for when it fails: add its failure edge`,
-      leadToEnd(scope, node, 'edge', freshId(ids, 'failed'), 'Transfer failed'),
+      addEdgeToEnd(scope, node, 'edge', 'failed', 'Transfer failed'),
     )
 }
 
-function freshId(taken: ReadonlySet<string>, wanted: string): string {
-  let id = wanted
-  for (let n = 2; taken.has(id); n++) id = `${wanted}-${n}`
-  return id
+function checkEdgeIds(scope: Scope, node: FlowNode, path: Path, findings: Findings): void {
+  const edges = slottedEdges(node)
+  for (const { index, id, isLast } of repeated(edges.map(({ edge }) => edge.id))) {
+    const { slot } = edges[index]!
+    findings.error(
+      'duplicate_id',
+      slot === 'edges' ? [...path, slot, index, 'id'] : [...path, slot, 'id'],
+      `Another edge of "${node.id}" is "${id}"`,
+      isLast && scope.isAddressable && !scope.doubtful.has(node.id)
+        ? {
+            label: 'Remove this one',
+            edits: [{ type: 'flow.edge.remove', component_id: scope.componentId, node_id: node.id, edge_id: id }],
+          }
+        : undefined,
+    )
+  }
 }
 
 function checkDestination(
   scope: Scope,
   node: FlowNode,
+  slot: EdgeSlot,
   edge: Edge,
-  path: readonly (string | number)[],
+  path: Path,
   findings: Findings,
 ): void {
   const to = edge.destination_node_id
-  const remove = removeEdge(scope, node, edge.id)
+  if (to !== null && scope.nodes.some(candidate => candidate.id === to)) return
+  const fixes = [removeEdge(scope, node, edge), leadToEnd(scope, node, slot, edge)]
   if (to === null)
     findings.error(
       'edge_dangling',
       path,
       `The edge "${edge.id}" of "${node.id}" leads nowhere: connect or remove it`,
-      remove,
+      ...fixes,
     )
-  else if (!scope.nodes.some(candidate => candidate.id === to))
-    findings.error('node_unknown', path, `There is no node "${to}": connect the edge "${edge.id}" or remove it`, remove)
+  else
+    findings.error(
+      'node_unknown',
+      path,
+      `There is no node "${to}": connect the edge "${edge.id}" or remove it`,
+      ...fixes,
+    )
 }
 
 /** Nodes that no edge and no global rule leads to, and flows that cannot end by themselves. */
@@ -133,10 +170,7 @@ function checkReachable(scope: Scope, findings: Findings): void {
         'node_unreachable',
         [...scope.path, 'nodes', index],
         `Nothing leads to "${node.id}": connect an edge to it, make it global, or remove it`,
-        {
-          label: `Remove "${node.name || node.id}"`,
-          edits: [{ type: 'flow.node.remove', component_id: scope.componentId, node_id: node.id }],
-        },
+        removeNode(scope, node),
       )
   if (![...reached].some(node => node.type === 'end' || node.type === 'transfer_call'))
     findings.warning(
@@ -148,36 +182,48 @@ function checkReachable(scope: Scope, findings: Findings): void {
 
 /** Components that are there, and that do not contain themselves. */
 function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: Findings): void {
-  const known = new Map(flow.components.map(component => [component.component_id, component.nodes]))
+  const within = componentsWithin(flow.components)
   for (const scope of scopes)
     for (const [index, node] of scope.nodes.entries()) {
       if (node.type !== 'component') continue
       const path = [...scope.path, 'nodes', index, 'component_id']
-      if (!known.has(node.component_id))
+      if (!within.has(node.component_id))
         findings.error(
           'component_unknown',
           path,
           `There is no component "${node.component_id}": add it to the flow, or name another`,
+          removeNode(scope, node),
         )
-      else if (scope.componentId !== null && reaches(known, node.component_id, scope.componentId))
+      else if (
+        scope.componentId !== null &&
+        (node.component_id === scope.componentId || within.get(node.component_id)!.has(scope.componentId))
+      )
         findings.error(
           'component_recursive',
           path,
           `The component "${scope.componentId}" would run inside itself: use edges for a repetition`,
+          removeNode(scope, node),
         )
     }
 }
 
-function reaches(components: ReadonlyMap<string, readonly FlowNode[]>, from: string, to: string): boolean {
+/** For each component all that run inside it, however deep. */
+function componentsWithin(components: readonly Component[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const direct = new Map(components.map(({ component_id: id }) => [id, new Set<string>()]))
+  for (const { component_id: id, nodes } of components)
+    for (const node of nodes)
+      if (node.type === 'component' && direct.has(node.component_id)) direct.get(id)!.add(node.component_id)
+  return new Map(components.map(({ component_id: id }) => [id, reachedFrom(id, direct)]))
+}
+
+function reachedFrom(from: string, direct: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+  const reached = new Set<string>()
   const open = [from]
-  const seen = new Set(open)
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    if (id === to) return true
-    for (const node of components.get(id) ?? [])
-      if (node.type === 'component' && !seen.has(node.component_id)) {
-        seen.add(node.component_id)
-        open.push(node.component_id)
+  for (let id = open.pop(); id !== undefined; id = open.pop())
+    for (const inner of direct.get(id)!)
+      if (!reached.has(inner)) {
+        reached.add(inner)
+        open.push(inner)
       }
-  }
-  return false
+  return reached
 }

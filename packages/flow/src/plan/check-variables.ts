@@ -3,8 +3,9 @@ import { isKnownSystemVariable } from '../interpreter/system-variables.ts'
 import { references } from '../interpreter/template.ts'
 import type { DraftContent } from './draft.ts'
 import type { Equation } from './edge.ts'
-import { type Findings, scopesOf } from './findings.ts'
+import type { Findings } from './findings.ts'
 import { isSystemVariable, isVariableName } from './names.ts'
+import { scopesOf } from './scope.ts'
 
 /** Names of variables that the flow reads although nothing in the draft sets them; a run may still bring them. */
 export function checkVariables(draft: DraftContent, findings: Findings): void {

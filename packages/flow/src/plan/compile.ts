@@ -1,6 +1,9 @@
 import type { z } from 'zod'
+import { checkActions } from './check-actions.ts'
 import { checkCapabilities } from './check-capabilities.ts'
 import { checkGraph } from './check-graph.ts'
+import { checkSettings } from './check-settings.ts'
+import { checkTelephony } from './check-telephony.ts'
 import { checkVariables } from './check-variables.ts'
 import type { Diagnostic, DiagnosticCode } from './diagnostic.ts'
 import { type DraftContent, tryReadDraft } from './draft.ts'
@@ -30,19 +33,22 @@ export function compile(draft: unknown): Compilation {
     return { ok: false, diagnostics: findings.sorted() }
   }
   checkDraft(read.draft, findings)
+  checkTelephony(read.draft, findings)
   const diagnostics = findings.sorted()
   if (diagnostics.some(diagnostic => diagnostic.severity === 'error')) return { ok: false, diagnostics }
   return { ok: true, plan: planFrom(read.draft), warnings: diagnostics }
 }
 
-/** What can be said of a draft by itself. */
+/** What can be said of a draft whatever its surroundings. */
 export function checkDraft(draft: DraftContent, findings: Findings): void {
   checkGraph(draft, findings)
   checkCapabilities(draft, findings)
+  checkActions(draft, findings)
+  checkSettings(draft, findings)
   checkVariables(draft, findings)
 }
 
-function reportIssue(issue: z.core.$ZodIssue, findings: Findings): void {
+export function reportIssue(issue: z.core.$ZodIssue, findings: Findings): void {
   const path = issue.path.map(part => (typeof part === 'number' ? part : String(part)))
   findings.error(codeOf(path), path, issue.message)
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic as DiagnosticInContract, DraftEdit } from '@parley/contract'
+import type { Diagnostic as DiagnosticInContract } from '@parley/contract'
 
 export type DiagnosticCode =
   | 'draft_malformed'
@@ -15,6 +15,11 @@ export type DiagnosticCode =
   | 'action_unknown'
   | 'inbound_action_invalid'
   | 'language_unsupported'
+  | 'model_not_ready'
+  | 'voice_not_found'
+  | 'trunk_not_found'
+  | 'number_not_found'
+  | 'secret_not_found'
   | 'unsupported_capability'
   | 'node_unreachable'
   | 'end_unreachable'
@@ -22,11 +27,11 @@ export type DiagnosticCode =
   | 'telephony_missing'
   | 'setting_unknown'
   | 'field_ignored'
+  | 'knowledge_not_ready'
 
 /** One finding about a draft: `path` is a JSON pointer into it; `message` says what is wrong and what mends it. */
-export type Diagnostic = DiagnosticInContract & { code: DiagnosticCode }
+export type Diagnostic = DiagnosticInContract & { readonly code: DiagnosticCode }
 export type DiagnosticFix = NonNullable<Diagnostic['fixes']>[number]
-export type FixEdit = DraftEdit
 
 /** RFC 6901. */
 export function jsonPointer(path: readonly PropertyKey[]): string {

@@ -1,38 +1,13 @@
-import { type Diagnostic, type DiagnosticCode, type FixEdit, jsonPointer } from './diagnostic.ts'
-import type { DraftContent } from './draft.ts'
-import type { EdgeSlot } from './edge.ts'
-import type { FlowNode } from './node.ts'
+import { type Diagnostic, type DiagnosticCode, jsonPointer } from './diagnostic.ts'
+import type { Fix } from './fixes.ts'
+import type { Path } from './scope.ts'
 
 const MAX_PATH = 1024
+const MAX_MESSAGE = 4096
+const MAX_LABEL = 256
+const MAX_FIXES = 8
 /** Of each severity, so that no number of warnings hides an error. */
 const MAX_FINDINGS = 500
-
-type Path = readonly (string | number)[]
-
-interface Fix {
-  readonly label: string
-  readonly edits: FixEdit[]
-}
-
-/** A flow or component of a draft, and where it stands. */
-export interface Scope {
-  readonly componentId: string | null
-  readonly path: Path
-  readonly startNodeId: string | null
-  readonly nodes: readonly FlowNode[]
-}
-
-export function scopesOf({ flow }: DraftContent): readonly Scope[] {
-  return [
-    { componentId: null, path: ['flow'], startNodeId: flow.start_node_id, nodes: flow.nodes },
-    ...flow.components.map((component, index) => ({
-      componentId: component.component_id,
-      path: ['flow', 'components', index],
-      startNodeId: component.start_node_id,
-      nodes: component.nodes,
-    })),
-  ]
-}
 
 /** Collects diagnostics: errors first, then by path. */
 export class Findings {
@@ -57,12 +32,12 @@ export class Findings {
     if (++this.#count[severity] > MAX_FINDINGS) return
     const fixes = offered
       .filter(fix => fix !== undefined)
-      .map((fix, index) => ({ ...fix, id: `${code}-${index + 1}`, label: fix.label.slice(0, 256) }))
-    const pointer = jsonPointer(path).slice(0, MAX_PATH)
+      .slice(0, MAX_FIXES)
+      .map((fix, index) => ({ id: `${code}-${index + 1}`, label: cut(fix.label, MAX_LABEL), edits: fix.edits }))
     this.#list.push({
       code,
-      path: pointer,
-      message: message.slice(0, 4096),
+      path: pointerWithin(path),
+      message: cut(message, MAX_MESSAGE),
       severity,
       ...(fixes.length > 0 && { fixes }),
     })
@@ -77,30 +52,15 @@ function rank(diagnostic: Diagnostic): number {
   return diagnostic.severity === 'error' ? 0 : 1
 }
 
-export function removeEdge(scope: Scope, node: FlowNode, edgeId: string): Fix {
-  return {
-    label: `Remove the edge "${edgeId}"`,
-    edits: [{ type: 'flow.edge.remove', component_id: scope.componentId, node_id: node.id, edge_id: edgeId }],
-  }
+/** The pointer, or the longest one above it that is short enough. */
+function pointerWithin(path: Path): string {
+  const pointer = jsonPointer(path)
+  return pointer.length <= MAX_PATH ? pointer : pointerWithin(path.slice(0, -1))
 }
 
-/** An edge in the slot that leads to the first end node; undefined where there is none. */
-export function leadToEnd(
-  scope: Scope,
-  node: FlowNode,
-  slot: EdgeSlot,
-  edgeId: string,
-  prompt: string,
-): Fix | undefined {
-  const end = scope.nodes.find(candidate => candidate.type === 'end')
-  if (end === undefined) return undefined
-  const edge = {
-    id: edgeId,
-    transition_condition: { type: 'prompt' as const, prompt },
-    destination_node_id: end.id,
-  }
-  return {
-    label: `Lead to "${end.name || end.id}"`,
-    edits: [{ type: 'flow.edge.put', component_id: scope.componentId, node_id: node.id, slot, edge }],
-  }
+/** At most `max` units, and no half of a surrogate pair. */
+function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  const short = text.slice(0, max)
+  return short.isWellFormed() ? short : short.slice(0, -1)
 }

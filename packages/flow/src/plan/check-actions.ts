@@ -1,0 +1,109 @@
+import type { Action, HttpAction } from './action.ts'
+import { checkTransfer } from './check-transfer.ts'
+import type { DraftContent } from './draft.ts'
+import type { Findings } from './findings.ts'
+import { type Fix, freshName, putAction, removeAction } from './fixes.ts'
+import { scopesOf } from './scope.ts'
+
+/** Longest name that still has room for a number behind it. */
+const NAME_ROOM = 56
+/** How long a caller waits for the action of the inbound context, at most. */
+const MAX_INBOUND_MS = 10_000
+
+/** Actions that stand twice or do not run, and the one that is asked before a call is answered. */
+export function checkActions(draft: DraftContent, findings: Findings): void {
+  const { actions } = draft
+  const last = new Map(actions.map((action, index) => [action.action_id, index]))
+  const ids = new Set<string>()
+  const names = new Set<string>()
+  for (const [index, action] of actions.entries()) {
+    const path = ['actions', index]
+    if (ids.has(action.action_id))
+      findings.error(
+        'duplicate_id',
+        [...path, 'action_id'],
+        `Another action is "${action.action_id}"`,
+        // A removal takes the last of that id.
+        last.get(action.action_id) === index
+          ? { label: 'Remove this one', edits: [{ type: 'action.remove', action_id: action.action_id }] }
+          : undefined,
+      )
+    if (names.has(action.name))
+      findings.error(
+        'action_invalid',
+        [...path, 'name'],
+        `Another action is called "${action.name}"`,
+        renamed(draft, action),
+      )
+    ids.add(action.action_id)
+    names.add(action.name)
+    if (action.kind === 'agent_swap' || action.kind === 'send_sms')
+      findings.error(
+        'unsupported_capability',
+        [...path, 'kind'],
+        `Actions of kind "${action.kind}" do not run here yet: remove "${action.action_id}"`,
+        removeAction(actions, action),
+      )
+    if (action.kind === 'transfer_call')
+      checkTransfer(action, path, findings, (fields, label) => putAction(actions, { ...action, ...fields }, label))
+  }
+  checkInboundContext(draft, findings)
+}
+
+function renamed({ actions }: DraftContent, action: Action): Fix | undefined {
+  const name = freshName(action.name.slice(0, NAME_ROOM), new Set(actions.map(other => other.name)), '_')
+  return putAction(actions, { ...action, name }, `Call it "${name}"`)
+}
+
+function checkInboundContext(draft: DraftContent, findings: Findings): void {
+  const binding = draft.inbound_context
+  if (binding === null) return
+  const action = draft.actions.find(action => action.action_id === binding.action_id)
+  const path = ['inbound_context', 'action_id']
+  const unbind: Fix = { label: 'Remove the binding', edits: [{ type: 'phone.inbound_context', value: null }] }
+  if (action === undefined) {
+    findings.error('action_unknown', path, `There is no action "${binding.action_id}"`, unbind)
+    return
+  }
+  const isFree = !isUsed(draft, binding.action_id)
+  if (action.kind !== 'http' || !isAskedBeforeCalls(action))
+    findings.error(
+      'inbound_action_invalid',
+      path,
+      'The action of the inbound context is of kind http, POST, for the channel phone only, with idempotency effect_key and a timeout_ms of at most 10000',
+      action.kind === 'http' && isFree ? madeAskable(draft, action) : undefined,
+      unbind,
+    )
+  else if (!isFree)
+    findings.error(
+      'inbound_action_invalid',
+      path,
+      'The action of the inbound context is used nowhere else in the flow',
+      unbind,
+    )
+}
+
+function isAskedBeforeCalls(action: HttpAction): boolean {
+  return (
+    action.method === 'POST' &&
+    action.channels.join() === 'phone' &&
+    action.idempotency === 'effect_key' &&
+    action.timeout_ms <= MAX_INBOUND_MS
+  )
+}
+
+function madeAskable({ actions }: DraftContent, action: HttpAction): Fix | undefined {
+  const timeout_ms = Math.min(action.timeout_ms, MAX_INBOUND_MS)
+  const asked: HttpAction = { ...action, method: 'POST', channels: ['phone'], idempotency: 'effect_key', timeout_ms }
+  return putAction(actions, asked, `Make "${action.name}" such an action`)
+}
+
+function isUsed(draft: DraftContent, actionId: string): boolean {
+  return scopesOf(draft).some(scope =>
+    scope.nodes.some(
+      node =>
+        (node.type === 'function' && node.tool_id === actionId) ||
+        (node.type === 'subagent' && node.tool_ids.includes(actionId)),
+    ),
+  )
+}

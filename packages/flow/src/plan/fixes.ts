@@ -1,0 +1,146 @@
+import type { DraftEdit } from '@parley/contract'
+import type { Action } from './action.ts'
+import type { Edge, EdgeSlot } from './edge.ts'
+import type { FlowNode } from './node.ts'
+import { slottedEdges } from './node-edges.ts'
+import type { Scope } from './scope.ts'
+
+/** A way to mend a finding; the edits apply as they stand to the draft that was looked at. */
+export interface Fix {
+  readonly label: string
+  readonly edits: DraftEdit[]
+}
+
+const MAX_NODES = 500
+
+/** Whether an edit that names the node reaches this one and no other. */
+function isAddressable(scope: Scope, node: FlowNode): boolean {
+  return scope.isAddressable && !scope.doubtful.has(node.id)
+}
+
+export function removeNode(scope: Scope, node: FlowNode): Fix | undefined {
+  if (!isAddressable(scope, node)) return undefined
+  return {
+    label: `Remove "${node.name || node.id}"`,
+    edits: [{ type: 'flow.node.remove', component_id: scope.componentId, node_id: node.id }],
+  }
+}
+
+/** The node as it should be, in place of the one of its id. */
+export function putNode(scope: Scope, node: FlowNode, label: string): Fix | undefined {
+  if (!isAddressable(scope, node)) return undefined
+  return { label, edits: [{ type: 'flow.node.put', component_id: scope.componentId, node }] }
+}
+
+/** Undefined where the edit would not do: another edge has the id, or a branch would lose its last edge. */
+export function removeEdge(scope: Scope, node: FlowNode, edge: Edge): Fix | undefined {
+  if (!isAddressable(scope, node) || !isOnlyOne(node, edge)) return undefined
+  if (node.type === 'branch' && node.edges.length === 1 && node.edges[0] === edge) return undefined
+  return {
+    label: `Remove the edge "${edge.id}"`,
+    edits: [{ type: 'flow.edge.remove', component_id: scope.componentId, node_id: node.id, edge_id: edge.id }],
+  }
+}
+
+function isOnlyOne(node: FlowNode, edge: Edge): boolean {
+  return slottedEdges(node).every(other => other.edge === edge || other.edge.id !== edge.id)
+}
+
+/** The edge of the node, led to an end node. */
+export function leadToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edge): Fix | undefined {
+  return isOnlyOne(node, edge) ? addLeadingToEnd(scope, node, slot, edge) : undefined
+}
+
+/** A new edge in an empty slot, led to an end node. */
+export function addEdgeToEnd(
+  scope: Scope,
+  node: FlowNode,
+  slot: EdgeSlot,
+  id: string,
+  prompt: string,
+): Fix | undefined {
+  const taken = new Set(slottedEdges(node).map(({ edge }) => edge.id))
+  const edge = {
+    id: freshName(id, taken),
+    transition_condition: { type: 'prompt' as const, prompt },
+    destination_node_id: null,
+  }
+  return addLeadingToEnd(scope, node, slot, edge)
+}
+
+/** To the first end node; where there is none, to a new one. */
+function addLeadingToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edge): Fix | undefined {
+  if (!isAddressable(scope, node)) return undefined
+  const component_id = scope.componentId
+  const put = (to: string): DraftEdit => ({
+    type: 'flow.edge.put',
+    component_id,
+    node_id: node.id,
+    slot,
+    edge: { ...edge, destination_node_id: to },
+  })
+  const end = scope.nodes.find(candidate => candidate.type === 'end')
+  if (end !== undefined) return { label: `Lead to "${end.name || end.id}"`, edits: [put(end.id)] }
+  if (scope.nodes.length >= MAX_NODES) return undefined
+  const id = freshName('end', new Set(scope.nodes.map(candidate => candidate.id)))
+  return {
+    label: 'Lead to a new end node',
+    edits: [{ type: 'flow.node.put', component_id, node: endNode(id) }, put(id)],
+  }
+}
+
+/** `wanted`, or that with the first number that makes it new. */
+export function freshName(wanted: string, taken: ReadonlySet<string>, separator = '-'): string {
+  let name = wanted
+  for (let n = 2; taken.has(name); n++) name = `${wanted}${separator}${n}`
+  return name
+}
+
+function endNode(id: string): FlowNode {
+  return { ...bare(id), type: 'end', instruction: null, speak_during_execution: false }
+}
+
+function bare(id: string) {
+  return { id, name: '', display_position: null, global_node_setting: null, model_choice: null }
+}
+
+/** A first node in an empty flow or component. */
+export function beginWithNode(scope: Scope): Fix | undefined {
+  if (!scope.isAddressable) return undefined
+  const component_id = scope.componentId
+  const node: FlowNode = {
+    ...bare('start'),
+    type: 'conversation',
+    instruction: { type: 'prompt', text: 'Greet the user and ask how you can help.' },
+    edges: [],
+    always_edge: null,
+    skip_response_edge: null,
+    else_edge: null,
+    interruption_sensitivity: null,
+    responsiveness: null,
+    voice_speed: null,
+    reminder_trigger_ms: null,
+    reminder_max_count: null,
+    allow_dtmf_interruption: null,
+  }
+  return {
+    label: 'Begin with a conversation node',
+    edits: [
+      { type: 'flow.node.put', component_id, node },
+      { type: 'flow.start', component_id, node_id: node.id },
+    ],
+  }
+}
+
+/** The action as it should be, in place of the one of its id. */
+export function putAction(actions: readonly Action[], action: Action, label: string): Fix | undefined {
+  const isOnly = actions.filter(other => other.action_id === action.action_id).length === 1
+  return isOnly ? { label, edits: [{ type: 'action.put', action }] } : undefined
+}
+
+export function removeAction(actions: readonly Action[], action: Action): Fix | undefined {
+  const isOnly = actions.filter(other => other.action_id === action.action_id).length === 1
+  return isOnly
+    ? { label: `Remove "${action.name}"`, edits: [{ type: 'action.remove', action_id: action.action_id }] }
+    : undefined
+}

@@ -1,0 +1,20 @@
+export type Language = 'en' | 'es'
+
+/** Tags that are spoken here (English, Spanish, `multi`: both) and those that are not, as they are written. */
+export function spokenTags(language: string | readonly string[]): { spoken: string[]; others: string[] } {
+  const tags = typeof language === 'string' ? [language] : language
+  const isSpoken = (tag: string) => languagesOfTag(tag).length > 0
+  return { spoken: tags.filter(isSpoken), others: tags.filter(tag => !isSpoken(tag)) }
+}
+
+/** The languages of a setting, as primary tags, each once. */
+export function languagesOf(language: string | readonly string[]): Language[] {
+  const tags = typeof language === 'string' ? [language] : language
+  return [...new Set(tags.flatMap(languagesOfTag))]
+}
+
+function languagesOfTag(tag: string): Language[] {
+  const primary = tag.split('-')[0]!.toLowerCase()
+  if (primary === 'multi') return ['en', 'es']
+  return primary === 'en' || primary === 'es' ? [primary] : []
+}

@@ -1,0 +1,50 @@
+import type { DraftContent } from './draft.ts'
+import type { FlowNode } from './node.ts'
+
+export type Path = readonly (string | number)[]
+
+/** A flow or component of a draft, and where it stands. */
+export interface Scope {
+  readonly componentId: string | null
+  readonly path: Path
+  readonly startNodeId: string | null
+  readonly nodes: readonly FlowNode[]
+  /** Whether edits that name the component reach this one: its id stands once. */
+  readonly isAddressable: boolean
+  /** Ids of nodes that stand twice. */
+  readonly doubtful: ReadonlySet<string>
+}
+
+export function scopesOf({ flow }: DraftContent): readonly Scope[] {
+  const twice = repeatedIds(flow.components.map(component => component.component_id))
+  return [
+    {
+      componentId: null,
+      path: ['flow'],
+      startNodeId: flow.start_node_id,
+      nodes: flow.nodes,
+      isAddressable: true,
+      doubtful: doubtfulIn(flow.nodes),
+    },
+    ...flow.components.map((component, index) => ({
+      componentId: component.component_id,
+      path: ['flow', 'components', index],
+      startNodeId: component.start_node_id,
+      nodes: component.nodes,
+      isAddressable: !twice.has(component.component_id),
+      doubtful: doubtfulIn(component.nodes),
+    })),
+  ]
+}
+
+function doubtfulIn(nodes: readonly FlowNode[]): ReadonlySet<string> {
+  return repeatedIds(nodes.map(node => node.id))
+}
+
+/** Ids that stand more than once. */
+function repeatedIds(ids: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const twice = new Set<string>()
+  for (const id of ids) (seen.has(id) ? twice : seen).add(id)
+  return twice
+}

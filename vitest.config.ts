@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     testTimeout: 20_000,
     pool: 'forks',
+    globalSetup: ['packages/store/src/testing/global-setup.ts'],
     projects: [
       {
         extends: true,

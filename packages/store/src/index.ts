@@ -1,3 +1,6 @@
+export { type DatabaseOptions, openDatabase } from './io/database.ts'
+export { type Migration, migrate } from './io/migrate.ts'
+export type { PoolLimits } from './io/tenant-pool.ts'
 export type { Bus, Database, KeyHolder, Queries, Sealer, Topic } from './protocol.ts'
 export type { DraftContent, PlanContent, Schema, SecretKind, TrunkDetails } from './schema.ts'
 export { dropTombstone, keepTombstone, type TombstoneKind, tombstoneOf } from './tombstones.ts'

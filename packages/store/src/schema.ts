@@ -1,5 +1,5 @@
 import type { draftContent, plan } from '@parley/contract'
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { z } from 'zod'
 
 /** ISO time in UTC with milliseconds, as the API shows it: that is how `timestamptz` comes out of every query. */
@@ -83,6 +83,8 @@ export type Channel = 'cloud' | 'phone'
 export interface AgentsTable extends OfTenant {
   agent_id: string
   name: string
+  /** Of the name, in lower case: what lists are sorted by. */
+  sort_name: GeneratedAlways<string>
   created_at: Made<Instant>
   updated_at: Made<Instant>
   archived_at: Instant | null

@@ -2,9 +2,8 @@
 --
 -- Roles (made before migrations run): parley_app, whose members serve requests and see one tenant at a time;
 -- parley_system, which owns the named functions that must look across tenants and is what staff commands act as.
--- Neither owns a table, is superuser or has BYPASSRLS.
+-- Neither owns a table, is superuser or has BYPASSRLS. The schema parley exists before the first migration, too.
 
-create schema parley;
 grant usage on schema parley to parley_app, parley_system;
 
 -- What a transaction may see. Unset or empty: nothing.
@@ -64,9 +63,10 @@ create table parley.api_keys (
 );
 create index on parley.api_keys (tenant_id, created_at desc, key_id);
 
+-- Lists ordered by an id or a phone number compare code points, whatever the cluster's locale.
 create table parley.secrets (
   tenant_id uuid not null default parley.current_tenant() references parley.tenants,
-  secret_id text not null,
+  secret_id text collate "C" not null,
   kind text not null,
   -- Never falls, also over a deletion: an old pin must not open a new value.
   version integer not null,
@@ -78,7 +78,7 @@ create table parley.secrets (
 
 create table parley.secret_versions (
   tenant_id uuid not null default parley.current_tenant(),
-  secret_id text not null,
+  secret_id text collate "C" not null,
   version integer not null,
   sealed bytea not null,
   created_at timestamptz not null default parley.now_ms(),
@@ -90,6 +90,8 @@ create table parley.agents (
   tenant_id uuid not null default parley.current_tenant() references parley.tenants,
   agent_id text not null,
   name text not null,
+  -- Compared byte by byte, since row security lets an index be searched by nothing else than plain columns.
+  sort_name text collate "C" not null generated always as (lower(name collate "pg_c_utf8")) stored,
   created_at timestamptz not null default parley.now_ms(),
   -- The head's publish time, else created_at.
   updated_at timestamptz not null default parley.now_ms(),
@@ -101,7 +103,7 @@ create table parley.agents (
   primary key (tenant_id, agent_id)
 );
 create index on parley.agents (tenant_id, updated_at desc, agent_id) where archived_at is null;
-create index on parley.agents (tenant_id, lower(name), agent_id) where archived_at is null;
+create index on parley.agents (tenant_id, sort_name, agent_id) where archived_at is null;
 
 create table parley.drafts (
   tenant_id uuid not null default parley.current_tenant(),
@@ -146,7 +148,7 @@ create unique index on parley.publications (tenant_id, draft_id, draft_revision,
 
 create table parley.trunks (
   tenant_id uuid not null default parley.current_tenant() references parley.tenants,
-  trunk_id text not null,
+  trunk_id text collate "C" not null,
   name text not null,
   provider text not null,
   termination_uri text not null,
@@ -166,8 +168,8 @@ create table parley.trunks (
 create table parley.numbers (
   tenant_id uuid not null default parley.current_tenant(),
   number_id uuid not null default uuidv7(),
-  phone_number text not null,
-  trunk_id text not null,
+  phone_number text collate "C" not null,
+  trunk_id text collate "C" not null,
   name text,
   agent_id text,
   -- Null follows the agent's head.
@@ -319,3 +321,24 @@ end;
 alter function parley.forget_idempotency owner to parley_system;
 revoke all on function parley.forget_idempotency from public;
 grant execute on function parley.forget_idempotency to parley_app, parley_system;
+
+-- The sandbox of the organisation whose production environment asks, and its first admin key, at most once: nothing when
+-- there is a sandbox already. Who asks at the same time waits for the first.
+create function parley.make_sandbox(key_name text, key_prefix text, key_hash bytea) returns uuid
+language sql security definer set search_path = pg_catalog
+begin atomic
+  with made as (
+    insert into parley.tenants (owner_id, environment, name)
+    select t.owner_id, 'sandbox', t.name || ' (sandbox)' from parley.tenants t
+    where t.tenant_id = parley.current_tenant() and t.owner_id = parley.current_owner()
+      and t.environment = 'production'
+    on conflict (owner_id, environment) do nothing
+    returning tenant_id
+  )
+  insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash)
+  select made.tenant_id, key_name, 'admin', key_prefix, key_hash from made
+  returning key_id;
+end;
+alter function parley.make_sandbox owner to parley_system;
+revoke all on function parley.make_sandbox from public;
+grant execute on function parley.make_sandbox to parley_app, parley_system;

@@ -1,0 +1,217 @@
+import type { Scope } from '@parley/contract'
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Queries } from './protocol.ts'
+import type { Channel, Schema } from './schema.ts'
+
+/** An agent with what stands beside it in a list; null where there is no head or no open draft. */
+export interface AgentRow {
+  readonly agent_id: string
+  readonly name: string
+  readonly created_at: string
+  readonly updated_at: string
+  readonly archived_at: string | null
+  readonly head_version: number | null
+  readonly digest: string | null
+  readonly channels: Channel[] | null
+  readonly languages: ('en' | 'es')[] | null
+  readonly published_at: string | null
+  readonly draft_id: string | null
+  readonly revision: number | null
+  readonly base_version: number | null
+  readonly published_revision: number | null
+}
+
+/** By which the lists of agents are sorted: the row after which to go on. */
+export type AgentPosition =
+  | { readonly sort: 'updated_desc'; readonly updated_at: string; readonly agent_id: string }
+  | { readonly sort: 'name_asc'; readonly sort_name: string; readonly agent_id: string }
+
+export interface AgentFilter {
+  readonly sort: AgentPosition['sort']
+  /** Part of name or id, whatever the case; blank: all. */
+  readonly q?: string | undefined
+  /** Only agents whose head serves it. */
+  readonly channel?: Channel | undefined
+  readonly after: AgentPosition | null
+  readonly limit: number
+}
+
+type Picked = SelectQueryBuilder<Schema, 'agents', PickedAgent>
+
+interface PickedAgent {
+  agent_id: string
+  name: string
+  sort_name: string
+  created_at: string
+  updated_at: string
+  archived_at: string | null
+  head_version: number | null
+}
+
+const PICKED = [
+  'agent_id',
+  'name',
+  'sort_name',
+  'created_at',
+  'updated_at',
+  'archived_at',
+  'head_version',
+] as const satisfies (keyof PickedAgent)[]
+
+/** One agent, archived or not; null where the environment never had it. */
+export async function readAgent(db: Queries, scope: Scope, agentId: string): Promise<AgentRow | null> {
+  const picked = db
+    .selectFrom('agents')
+    .select(PICKED)
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('agent_id', '=', agentId)
+  return (await besides(db, scope, picked).executeTakeFirst()) ?? null
+}
+
+/** Agents that are not archived, each with the name it is sorted by. */
+export function listAgents(
+  db: Queries,
+  scope: Scope,
+  filter: AgentFilter,
+): Promise<(AgentRow & { readonly sort_name: string })[]> {
+  let picked: Picked = db
+    .selectFrom('agents')
+    .select(PICKED)
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('archived_at', 'is', null)
+    .limit(filter.limit)
+  const q = filter.q?.trim() ?? ''
+  if (q !== '') {
+    const lower = sql<string>`lower(${q}::text collate "pg_c_utf8")`
+    picked = picked.where(
+      sql<boolean>`(strpos(sort_name, ${lower}) > 0 or strpos(lower(agent_id collate "pg_c_utf8"), ${lower}) > 0)`,
+    )
+  }
+  if (filter.channel !== undefined)
+    picked = picked.where(sql<boolean>`head_channels @> array[${filter.channel}::text]`)
+  const { after } = filter
+  // The first condition is one that an index can be searched by; the second leaves out what it cannot.
+  if (after?.sort === 'updated_desc')
+    picked = picked
+      .where('updated_at', '<=', after.updated_at)
+      .where(sql<boolean>`(updated_at < ${after.updated_at}::timestamptz or agent_id > ${after.agent_id})`)
+  if (after?.sort === 'name_asc')
+    picked = picked.where(sql<boolean>`(sort_name, agent_id) > (${after.sort_name}, ${after.agent_id})`)
+  picked =
+    filter.sort === 'name_asc'
+      ? picked.orderBy('sort_name').orderBy('agent_id')
+      : picked.orderBy('updated_at', 'desc').orderBy('agent_id')
+  const rows = besides(db, scope, picked)
+  return (
+    filter.sort === 'name_asc'
+      ? rows.orderBy('a.sort_name').orderBy('a.agent_id')
+      : rows.orderBy('a.updated_at', 'desc').orderBy('a.agent_id')
+  ).execute()
+}
+
+/** Heads and drafts are looked up for the agents that were picked only, never for a whole environment. */
+function besides(db: Queries, { tenant_id }: Scope, picked: Picked) {
+  return db
+    .selectFrom(picked.as('a'))
+    .leftJoin('publications as p', join =>
+      join
+        .on('p.tenant_id', '=', tenant_id)
+        .onRef('p.agent_id', '=', 'a.agent_id')
+        .onRef('p.version', '=', 'a.head_version'),
+    )
+    .leftJoin('drafts as d', join => join.on('d.tenant_id', '=', tenant_id).onRef('d.agent_id', '=', 'a.agent_id'))
+    .select([
+      'a.agent_id',
+      'a.name',
+      'a.sort_name',
+      'a.created_at',
+      'a.updated_at',
+      'a.archived_at',
+      'a.head_version',
+      'p.digest',
+      'p.channels',
+      'p.languages',
+      'p.published_at',
+      'd.draft_id',
+      'd.revision',
+      'd.base_version',
+      'd.published_revision',
+    ])
+}
+
+/** False where the id is or was another agent's: ids are never given twice. */
+export async function insertAgent(tx: Queries, scope: Scope, agentId: string, name: string): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('agents')
+    // One instant in both, so that an agent without a head says when it was made.
+    .columns(['tenant_id', 'agent_id', 'name', 'created_at', 'updated_at'])
+    .expression(
+      sql`select ${scope.tenant_id}::uuid, ${agentId}::text, ${name}::text, made.at, made.at from (select parley.now_ms() as at offset 0) made`,
+    )
+    .onConflict(conflict => conflict.columns(['tenant_id', 'agent_id']).doNothing())
+    .returning('agent_id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+/** Which agents there are, and their heads, while it is decided what becomes of one. */
+export interface LockedAgent {
+  readonly agent_id: string
+  readonly name: string
+  readonly archived_at: string | null
+  readonly head_version: number | null
+}
+
+/** Keeps everybody else from changing, publishing or archiving the agent until the transaction ends; null: never made. */
+export async function lockAgent(tx: Queries, scope: Scope, agentId: string): Promise<LockedAgent | null> {
+  const locked = await tx
+    .selectFrom('agents')
+    .select(['agent_id', 'name', 'archived_at', 'head_version'])
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('agent_id', '=', agentId)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  return locked ?? null
+}
+
+/** An agent without a head is called what its draft is called. */
+export async function renameUnpublished(tx: Queries, scope: Scope, agentId: string, name: string): Promise<void> {
+  await tx
+    .updateTable('agents')
+    .set({ name })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('agent_id', '=', agentId)
+    .where('head_version', 'is', null)
+    .where('name', '!=', name)
+    .execute()
+}
+
+/**
+ * The agent leaves the catalogue, its draft goes, its numbers reach nobody. Answers the numbers that lost it; null where
+ * it was archived before or never made.
+ */
+export async function archiveAgent(tx: Queries, scope: Scope, agentId: string): Promise<string[] | null> {
+  const archived = await tx
+    .updateTable('agents')
+    .set({ archived_at: sql<string>`parley.now_ms()` })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('agent_id', '=', agentId)
+    .where('archived_at', 'is', null)
+    .returning('agent_id')
+    .executeTakeFirst()
+  if (archived === undefined) return null
+  await tx
+    .deleteFrom('drafts')
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('agent_id', '=', agentId)
+    .execute()
+  const numbers = await tx
+    .updateTable('numbers')
+    .set({ agent_id: null, version: null, updated_at: sql<string>`parley.now_ms()` })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('agent_id', '=', agentId)
+    .returning('number_id')
+    .execute()
+  return numbers.map(number => number.number_id)
+}
+

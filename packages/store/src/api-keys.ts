@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import type { Role, Scope } from '@parley/contract'
+import { type Random, randomBelow } from '@parley/kernel'
+import { sql } from 'kysely'
+import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
+import type { Queries } from './protocol.ts'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const RANDOM_CHARACTERS = 40
+const PREFIX_CHARACTERS = 18
+
+/** A key's secret, as its holder keeps it, and what is stored of it. */
+export interface KeySecret {
+  /** `parley_live_` (production) or `parley_test_` and 40 of `[0-9A-Za-z]`: 238 bits. */
+  readonly secret: string
+  /** Its first 18 characters, shown in lists. */
+  readonly prefix: string
+  readonly hash: Buffer
+}
+
+export function newKeySecret(environment: string, random: Random): KeySecret {
+  let secret = environment === 'production' ? 'parley_live_' : 'parley_test_'
+  for (let i = 0; i < RANDOM_CHARACTERS; i++) secret += ALPHABET[randomBelow(random, ALPHABET.length)]
+  return { secret, prefix: secret.slice(0, PREFIX_CHARACTERS), hash: keyHash(secret) }
+}
+
+/** SHA-256 of the secret: what {@link Database.keyOf} looks for. */
+export function keyHash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+/** What is known of a key, never its hashes. */
+export const KEY_COLUMNS = [
+  'key_id',
+  'name',
+  'role',
+  'can_dial',
+  'prefix',
+  'created_at',
+  'last_used_at',
+  'expires_at',
+  'revoked_at',
+] as const
+
+export interface KeyRow {
+  readonly key_id: string
+  readonly name: string
+  readonly role: Role
+  readonly can_dial: boolean
+  readonly prefix: string
+  readonly created_at: string
+  readonly last_used_at: string | null
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+}
+
+export interface NewKey {
+  readonly name: string
+  readonly role: Role
+  readonly can_dial: boolean
+  /** ISO time; null: it does not expire. */
+  readonly expires_at: string | null
+}
+
+const isActive = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`
+
+/** Null: the environment has as many active keys as it may. */
+export async function insertKey(tx: Queries, scope: Scope, key: NewKey, secret: KeySecret): Promise<KeyRow | null> {
+  await takeTurn(tx, scope, 'keys')
+  const { active } = await tx
+    .selectFrom('api_keys')
+    .select(sql<number>`count(*)::integer`.as('active'))
+    .where('tenant_id', '=', scope.tenant_id)
+    .where(isActive)
+    .executeTakeFirstOrThrow()
+  if (active >= ENVIRONMENT_LIMITS.keys) return null
+  return tx
+    .insertInto('api_keys')
+    .values({ ...key, tenant_id: scope.tenant_id, prefix: secret.prefix, secret_hash: secret.hash })
+    .returning(KEY_COLUMNS)
+    .executeTakeFirstOrThrow()
+}
+
+/**
+ * The key has another secret from now on; the one it had still works for `overlapSeconds`, the one before that no more.
+ * Null: there is no such key, or it is revoked or expired.
+ */
+export async function replaceKeySecret(
+  tx: Queries,
+  scope: Scope,
+  keyId: string,
+  secret: KeySecret,
+  overlapSeconds: number,
+): Promise<KeyRow | null> {
+  const overlaps = overlapSeconds > 0
+  const replaced = await tx
+    .updateTable('api_keys')
+    .set(({ ref }) => ({
+      secret_hash: secret.hash,
+      prefix: secret.prefix,
+      previous_hash: overlaps ? ref('secret_hash') : null,
+      previous_until: overlaps ? sql<string>`parley.now_ms() + ${overlapSeconds} * interval '1 second'` : null,
+    }))
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('key_id', '=', keyId)
+    .where(isActive)
+    .returning(KEY_COLUMNS)
+    .executeTakeFirst()
+  return replaced ?? null
+}
+
+/** Revokes the key, or leaves it as revoked as it is. Null: there is no such key. */
+export async function revokeKey(tx: Queries, scope: Scope, keyId: string): Promise<KeyRow | null> {
+  const revoked = await tx
+    .updateTable('api_keys')
+    .set({ revoked_at: sql<string>`coalesce(revoked_at, parley.now_ms())` })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('key_id', '=', keyId)
+    .returning(KEY_COLUMNS)
+    .executeTakeFirst()
+  return revoked ?? null
+}
+
+export async function keyExists(db: Queries, scope: Scope, keyId: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('api_keys')
+    .select('key_id')
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('key_id', '=', keyId)
+    .executeTakeFirst()
+  return found !== undefined
+}

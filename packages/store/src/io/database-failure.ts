@@ -1,0 +1,45 @@
+import { ParleyError } from '@parley/kernel'
+import { DatabaseError } from 'pg'
+
+/** serialization_failure, deadlock_detected: the same transaction may pass next time. */
+const AGAIN = new Set(['40001', '40P01'])
+/** The server goes, starts or has no room: class 57P0x, too_many_connections, and class 08. */
+const UNAVAILABLE = /^(57P0[1-5]|53300|08...)$/
+/** A statement took longer than it may. */
+const CANCELLED = '57014'
+
+export function isWorthAnotherTry(error: unknown): boolean {
+  return error instanceof DatabaseError && AGAIN.has(error.code ?? '')
+}
+
+/** Whether Postgres answered with an error, so that the connection itself stands. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof DatabaseError && !UNAVAILABLE.test(error.code ?? '')
+}
+
+/** A prepared statement whose table has changed since. */
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '0A000' && /cached plan/.test(error.message)
+}
+
+/** Nothing happened: no connection, or it went before COMMIT was sent. */
+export function unavailable(cause: unknown): ParleyError {
+  if (cause instanceof ParleyError) return cause
+  const said = cause instanceof Error ? cause.message : String(cause)
+  return new ParleyError('database_unavailable', `the database cannot be reached: ${said}`, { retryable: true, cause })
+}
+
+/** What a failed statement means for who asked: an answer of Postgres as it is, all else `database_unavailable`. */
+export function failureOf(error: unknown): unknown {
+  if (error instanceof DatabaseError && error.code === CANCELLED)
+    return new ParleyError('database_timeout', 'a statement took longer than it may', { retryable: true, cause: error })
+  return isAnswer(error) ? error : unavailable(error)
+}
+
+export function outcomeUnknown(cause: unknown): ParleyError {
+  return new ParleyError(
+    'outcome_unknown',
+    'the connection to the database went while it committed: the change stands or not',
+    { cause },
+  )
+}

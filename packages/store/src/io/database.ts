@@ -1,0 +1,112 @@
+import type { Scope } from '@parley/contract'
+import { ParleyError } from '@parley/kernel'
+import type { CompiledQuery, QueryResult } from 'kysely'
+import type { Database, KeyHolder, Queries } from '../protocol.ts'
+import { unavailable } from './database-failure.ts'
+import { readAddress } from './owner-connection.ts'
+import { type TenantContext, WholeAnswers } from './tenant-connection.ts'
+import { queriesOn } from './tenant-driver.ts'
+import { type PoolLimits, TenantPool } from './tenant-pool.ts'
+
+export interface DatabaseOptions extends PoolLimits {
+  /** `postgres://owner:password@host:port/database`, migrated (`migrate`). The application logs in as a role of its own. */
+  readonly ownerUrl: string
+}
+
+const PING_WITHIN_MS = 2000
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * Opens the application's pool and asks it once. Throws `database_unavailable`, or `database_misconfigured` when its
+ * role could pass row security.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const address = readAddress(options.ownerUrl)
+  const database = new TenantDatabase(new TenantPool(address.appUrl, address.login, options))
+  try {
+    await database.ping()
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}
+
+class TenantDatabase implements Database {
+  readonly #pool: TenantPool
+
+  constructor(pool: TenantPool) {
+    this.#pool = pool
+  }
+
+  within(scope: Scope): Queries {
+    return queriesOn(new ReadConnection(this.#pool, contextOf(scope)))
+  }
+
+  async transaction<Result>(scope: Scope, work: (tx: Queries) => Promise<Result>): Promise<Result> {
+    return this.#pool.transaction(contextOf(scope), connection => work(queriesOn(connection)))
+  }
+
+  async keyOf(secretHash: Buffer): Promise<KeyHolder | null> {
+    const { rows } = await this.#pool.bare('key_of', 'select * from parley.key_of($1)', [secretHash])
+    const [key] = rows
+    if (key === undefined) return null
+    return {
+      key_id: key.key_id,
+      role: key.role,
+      can_dial: key.can_dial,
+      scope: { owner_id: key.owner_id, environment: key.environment, tenant_id: key.tenant_id },
+      valid_until: key.valid_until,
+      rate: key.rate_per_second === null ? null : { perSecond: key.rate_per_second, burst: key.rate_burst },
+    }
+  }
+
+  async touchKeys(keyIds: readonly string[]): Promise<void> {
+    await this.#pool.bare('touch_keys', 'select parley.touch_keys($1::uuid[])', [keyIds])
+  }
+
+  async forgetIdempotency(keepMs: number, atMost: number): Promise<number> {
+    const { rows } = await this.#pool.bare(
+      'forget_idempotency',
+      "select parley.forget_idempotency($1 * interval '1 ms', $2) as gone",
+      [keepMs, atMost],
+    )
+    return Number(rows[0]?.gone)
+  }
+
+  async ping(): Promise<void> {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => late.reject(unavailable(new Error('no answer within 2 s'))), PING_WITHIN_MS)
+    try {
+      await Promise.race([this.#pool.bare('ping', 'select 1', []), late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close()
+  }
+}
+
+/** Each statement borrows a connection of its own. */
+class ReadConnection extends WholeAnswers {
+  readonly #pool: TenantPool
+  readonly #context: TenantContext
+
+  constructor(pool: TenantPool, context: TenantContext) {
+    super()
+    this.#pool = pool
+    this.#context = context
+  }
+
+  override executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#pool.read<Row>(this.#context, query)
+  }
+}
+
+function contextOf(scope: Scope): TenantContext {
+  if (!UUID.test(scope.tenant_id) || !UUID.test(scope.owner_id))
+    throw new ParleyError('invalid_scope', 'a scope names its tenant and its owner by UUID')
+  return { tenant: scope.tenant_id, owner: scope.owner_id }
+}

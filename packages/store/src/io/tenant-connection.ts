@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { ParleyError } from '@parley/kernel'
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import type { QueryResult as PgResult, PoolClient } from 'pg'
+
+const SET_TENANT = {
+  name: 'parley_scope',
+  text: "select set_config('parley.tenant', $1, true), set_config('parley.owner', $2, true)",
+}
+
+/** Statements that one connection keeps parsed, at most; then it is closed when it comes back. */
+const MAX_STATEMENTS = 500
+/** Names that are remembered at once; a name follows from its text, so forgetting one costs a digest. */
+const MAX_NAMES = 2000
+const names = new Map<string, string>()
+
+/** Whose rows a connection may see. */
+export interface TenantContext {
+  readonly tenant: string
+  readonly owner: string
+}
+
+/** Statements kept parsed by each connection. */
+const statementsOf = new WeakMap<PoolClient, Set<string>>()
+
+/** Whether the connection keeps so many statements that a fresh one is cheaper. */
+export function isWornOut(client: PoolClient): boolean {
+  return (statementsOf.get(client)?.size ?? 0) > MAX_STATEMENTS
+}
+
+/** A statement under the name that its text gives it, so that Postgres parses it once per connection. */
+export function send(client: PoolClient, query: CompiledQuery): Promise<PgResult> {
+  return client.query({ name: nameFor(client, query.sql), text: query.sql, values: [...query.parameters] })
+}
+
+/** Written in one piece with what follows in this turn of the event loop: the connections pipeline. */
+export function sendBegin(
+  client: PoolClient,
+  mode: 'read only' | 'read write',
+  context: TenantContext,
+): Promise<unknown>[] {
+  return [client.query(`begin ${mode}`), client.query({ ...SET_TENANT, values: [context.tenant, context.owner] })]
+}
+
+export function toResult<Row>(result: PgResult): QueryResult<Row> {
+  const rows = result.rows as Row[]
+  if (result.command === 'SELECT' || result.rowCount === null) return { rows }
+  return { rows, numAffectedRows: BigInt(result.rowCount) }
+}
+
+/** What kysely asks a connection for; everything here is answered whole. */
+export abstract class WholeAnswers implements DatabaseConnection {
+  abstract executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>>
+
+  // biome-ignore lint/correctness/useYield: kysely's interface; no stream is offered
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new ParleyError('not_supported', 'rows are not streamed: read them by pages')
+  }
+}
+
+function nameFor(client: PoolClient, text: string): string {
+  let name = names.get(text)
+  if (name === undefined) {
+    if (names.size >= MAX_NAMES) names.clear()
+    name = `q_${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`
+    names.set(text, name)
+  }
+  const kept = statementsOf.get(client)
+  if (kept === undefined) statementsOf.set(client, new Set([name]))
+  else kept.add(name)
+  return name
+}

@@ -1,0 +1,184 @@
+import type { CompiledQuery, QueryResult } from 'kysely'
+import pg, { type PoolClient } from 'pg'
+import { failureOf, isAnswer, isStalePlan, isWorthAnotherTry, outcomeUnknown, unavailable } from './database-failure.ts'
+import type { AppLogin } from './owner-connection.ts'
+import { APP_ROLE_FACTS, assertAppRole } from './roles.ts'
+import { isWornOut, send, sendBegin, type TenantContext, toResult, WholeAnswers } from './tenant-connection.ts'
+import { valueParsers } from './value-parsers.ts'
+
+/** Bounds of the pool and of what runs on it. */
+export interface PoolLimits {
+  /** Connections at once. Default 20. */
+  readonly maxConnections?: number
+  /** How long to wait for one before `database_unavailable`. Default 5000. */
+  readonly waitMs?: number
+  /** How long one statement may take. Default 15000. */
+  readonly statementMs?: number
+  /** How long a transaction may stand still. Default 15000. */
+  readonly idleInTransactionMs?: number
+}
+
+const MAX_ATTEMPTS = 3
+
+/** Connections of the application's role, each borrowed for one read or one transaction of one tenant. */
+export class TenantPool {
+  readonly #pool: pg.Pool
+
+  constructor(appUrl: string, login: AppLogin, limits: PoolLimits) {
+    this.#pool = new pg.Pool({
+      connectionString: appUrl,
+      application_name: 'parley',
+      max: limits.maxConnections ?? 20,
+      connectionTimeoutMillis: limits.waitMs ?? 5000,
+      statement_timeout: limits.statementMs ?? 15_000,
+      idle_in_transaction_session_timeout: limits.idleInTransactionMs ?? 15_000,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      options: '-c TimeZone=UTC -c DateStyle=ISO',
+      types: valueParsers,
+      ...PIPELINED,
+      verify: (client, done) => {
+        client.query(APP_ROLE_FACTS).then(
+          ({ rows }) => {
+            try {
+              assertAppRole(login, rows[0])
+              done()
+            } catch (error) {
+              done(error as Error)
+            }
+          },
+          error => done(error),
+        )
+      },
+    })
+    // A connection that breaks while it idles is replaced; one that is borrowed tells its borrower.
+    this.#pool.on('error', () => {})
+    this.#pool.on('connect', client => client.on('error', () => {}))
+  }
+
+  /** One statement in a read-only transaction of its own: one round trip. */
+  async read<Row>(context: TenantContext, query: CompiledQuery): Promise<QueryResult<Row>> {
+    const client = await this.#borrow()
+    const round = [...sendBegin(client, 'read only', context), send(client, query), client.query('commit')]
+    const answers = await Promise.allSettled(round)
+    const failed = answers.find(answer => answer.status === 'rejected')
+    giveBack(client, failed?.reason)
+    if (failed === undefined) {
+      const answer = answers[2] as PromiseFulfilledResult<pg.QueryResult>
+      return toResult(answer.value)
+    }
+    if (isStalePlan(failed.reason)) return this.read(context, query)
+    throw failureOf(failed.reason)
+  }
+
+  /** A statement outside of any tenant, kept parsed under `name`. */
+  async bare(name: string, text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    const client = await this.#borrow()
+    try {
+      const result = await client.query({ name: `parley_${name}`, text, values: [...values] })
+      giveBack(client, undefined)
+      return result
+    } catch (error) {
+      giveBack(client, error)
+      throw failureOf(error)
+    }
+  }
+
+  async transaction<Result>(
+    context: TenantContext,
+    work: (connection: TransactionConnection) => Promise<Result>,
+  ): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      const transaction = new TransactionConnection(await this.#borrow(), context)
+      try {
+        const result = await work(transaction)
+        await transaction.commit()
+        return result
+      } catch (error) {
+        await transaction.rollback()
+        if (attempt < MAX_ATTEMPTS && isWorthAnotherTry(error)) continue
+        throw error
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ended) await this.#pool.end()
+  }
+
+  async #borrow(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect()
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+}
+
+/** Missing in the published types of pg 8. */
+const PIPELINED: object = { pipeline: true }
+
+function giveBack(client: PoolClient, failure: unknown): void {
+  const isBroken = failure !== undefined && (!isAnswer(failure) || isStalePlan(failure))
+  client.release(isBroken || isWornOut(client))
+}
+
+/** One transaction; BEGIN travels with its first statement. */
+export class TransactionConnection extends WholeAnswers {
+  readonly #client: PoolClient
+  readonly #context: TenantContext
+  #state: 'new' | 'open' | 'over' = 'new'
+  #failure: unknown
+
+  constructor(client: PoolClient, context: TenantContext) {
+    super()
+    this.#client = client
+    this.#context = context
+  }
+
+  override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    if (this.#state === 'over') throw new TypeError('the transaction is over: await every query in it')
+    const begin = this.#state === 'new' ? sendBegin(this.#client, 'read write', this.#context) : []
+    this.#state = 'open'
+    const answers = await Promise.allSettled([...begin, send(this.#client, query)])
+    const failed = answers.find(answer => answer.status === 'rejected')
+    if (failed === undefined) {
+      const answer = answers.at(-1) as PromiseFulfilledResult<pg.QueryResult>
+      return toResult(answer.value)
+    }
+    this.#failure ??= failed.reason
+    throw failureOf(failed.reason)
+  }
+
+  async commit(): Promise<void> {
+    const wasOpen = this.#state === 'open'
+    this.#state = 'over'
+    if (!wasOpen) return giveBack(this.#client, undefined)
+    // A failed statement that `work` swallowed: COMMIT would roll back in silence.
+    if (this.#failure !== undefined) {
+      this.#state = 'open'
+      throw failureOf(this.#failure)
+    }
+    try {
+      await this.#client.query('commit')
+    } catch (error) {
+      giveBack(this.#client, error)
+      throw isAnswer(error) ? error : outcomeUnknown(error)
+    }
+    giveBack(this.#client, undefined)
+  }
+
+  /** Never throws. Does nothing after `commit`. */
+  async rollback(): Promise<void> {
+    const { wasNew, wasOver } = { wasNew: this.#state === 'new', wasOver: this.#state === 'over' }
+    this.#state = 'over'
+    if (wasOver) return
+    if (wasNew) return giveBack(this.#client, undefined)
+    try {
+      await this.#client.query('rollback')
+      giveBack(this.#client, this.#failure)
+    } catch (error) {
+      giveBack(this.#client, error)
+    }
+  }
+}

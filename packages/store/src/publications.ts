@@ -1,0 +1,197 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { DraftRevision } from './drafts.ts'
+import type { Queries } from './protocol.ts'
+import type { Channel, DraftContent, PlanContent, PublicationsTable, StoredDiagnostics, StoredPrincipal } from './schema.ts'
+
+/** A publication as lists show it. */
+export interface PublicationRow {
+  readonly agent_id: string
+  readonly version: number
+  readonly digest: string
+  readonly plan_schema_version: number
+  readonly channels: Channel[]
+  readonly languages: ('en' | 'es')[]
+  readonly source_kind: PublicationsTable['source_kind']
+  readonly published_at: string
+  readonly published_by: StoredPrincipal
+  readonly is_head: boolean
+  readonly test: boolean
+}
+
+/** A publication, whole. */
+export interface WholePublication extends PublicationRow {
+  readonly plan: PlanContent
+  readonly draft: DraftContent
+  readonly warnings: StoredDiagnostics
+}
+
+function publications(db: Queries, scope: Scope, agentId: string) {
+  return db
+    .selectFrom('publications as p')
+    .innerJoin('agents as a', join => join.onRef('a.tenant_id', '=', 'p.tenant_id').onRef('a.agent_id', '=', 'p.agent_id'))
+    .where('p.tenant_id', '=', scope.tenant_id)
+    .where('p.agent_id', '=', agentId)
+    .select([
+      'p.agent_id',
+      'p.version',
+      'p.digest',
+      'p.plan_schema_version',
+      'p.channels',
+      'p.languages',
+      'p.source_kind',
+      'p.published_at',
+      'p.published_by',
+      'p.test',
+      sql<boolean>`p.version is not distinct from a.head_version`.as('is_head'),
+    ])
+}
+
+/** Latest first, from the one before `before` on. */
+export function listPublications(
+  db: Queries,
+  scope: Scope,
+  agentId: string,
+  { before, limit }: { readonly before: number | null; readonly limit: number },
+): Promise<PublicationRow[]> {
+  const all = publications(db, scope, agentId).orderBy('p.version', 'desc').limit(limit)
+  return (before === null ? all : all.where('p.version', '<', before)).execute()
+}
+
+/** `head`: the one that is live. Null where there is none. */
+export async function readPublication(
+  db: Queries,
+  scope: Scope,
+  agentId: string,
+  version: number | 'head',
+): Promise<WholePublication | null> {
+  const all = publications(db, scope, agentId).select(['p.plan', 'p.draft', 'p.warnings'])
+  const one = version === 'head' ? all.whereRef('p.version', '=', 'a.head_version') : all.where('p.version', '=', version)
+  return (await one.executeTakeFirst()) ?? null
+}
+
+/**
+ * The version that the draft, as it stands at `at`, was published as with this `test`: also the one that it was opened
+ * from, while nobody edited it. Null where there is none.
+ */
+export async function publicationOfRevision(
+  tx: Queries,
+  scope: Scope,
+  agentId: string,
+  at: DraftRevision,
+  test: boolean,
+): Promise<WholePublication | null> {
+  const found = await publications(tx, scope, agentId)
+    .select(['p.plan', 'p.draft', 'p.warnings'])
+    .where('p.test', '=', test)
+    .where(
+      sql<boolean>`(
+        (p.draft_id = ${at.draft_id} and p.draft_revision = ${at.revision})
+        or p.version = (
+          select d.base_version from parley.drafts d
+          where d.tenant_id = ${scope.tenant_id} and d.draft_id = ${at.draft_id}
+            and d.revision = ${at.revision} and d.published_revision = d.revision
+        )
+      )`,
+    )
+    .orderBy('p.version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return found ?? null
+}
+
+/** What a draft is published as; its content is the draft's own. */
+export interface NewPublication {
+  readonly digest: string
+  readonly plan: PlanContent
+  readonly channels: readonly Channel[]
+  readonly languages: readonly ('en' | 'es')[]
+  readonly source_kind: PublicationsTable['source_kind']
+  readonly published_by: StoredPrincipal
+  readonly test: boolean
+  readonly warnings: StoredDiagnostics
+}
+
+/**
+ * Publishes the draft as it stands at `at`, as the agent's next version, and makes it the head unless it is for tests.
+ * Answers the version; null, and nothing happened, where the draft stands elsewhere. The agent's row must be locked.
+ */
+export async function insertPublication(
+  tx: Queries,
+  scope: Scope,
+  agentId: string,
+  at: DraftRevision,
+  publication: NewPublication,
+): Promise<number | null> {
+  const { digest, plan, channels, languages, source_kind, published_by, test, warnings } = publication
+  // One statement: the number is taken only where the revision is there, and the content comes from that very row.
+  const { rows } = await sql<{ version: number }>`
+    with source as (
+      select content from parley.drafts
+      where tenant_id = ${scope.tenant_id} and agent_id = ${agentId}
+        and draft_id = ${at.draft_id} and revision = ${at.revision}
+      for update
+    ), numbered as (
+      update parley.agents set next_version = next_version + 1
+      where tenant_id = ${scope.tenant_id} and agent_id = ${agentId} and exists (select from source)
+      returning next_version - 1 as version
+    )
+    insert into parley.publications (
+      tenant_id, agent_id, version, digest, plan_schema_version, channels, languages, source_kind,
+      published_by, test, draft_id, draft_revision, plan, draft, warnings
+    )
+    select
+      ${scope.tenant_id}::uuid, ${agentId}::text, numbered.version, ${digest}::text, ${plan.plan_schema_version}::integer,
+      ${channels}::text[], ${languages}::text[], ${source_kind}::text, ${JSON.stringify(published_by)}::jsonb,
+      ${test}::boolean, ${at.draft_id}::uuid, ${at.revision}::integer, ${JSON.stringify(plan)}::jsonb, source.content,
+      ${JSON.stringify(warnings)}::jsonb
+    from source, numbered
+    returning version`.execute(tx)
+  const version = rows[0]?.version
+  if (version === undefined) return null
+  if (test) return version
+  await tx
+    .updateTable('drafts')
+    .set({ published_revision: at.revision, base_version: version })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('draft_id', '=', at.draft_id)
+    .where('revision', '=', at.revision)
+    .execute()
+  await moveHead(tx, scope, agentId, version)
+  return version
+}
+
+/**
+ * Makes a version live: name, channels and time of the agent follow it. With `expected`, only while that one is live.
+ * False, and nothing happened, where it is not, or the version is none or for tests, or the agent is archived.
+ */
+export async function moveHead(
+  tx: Queries,
+  scope: Scope,
+  agentId: string,
+  version: number,
+  expected?: number | null,
+): Promise<boolean> {
+  const moved = await tx
+    .updateTable('agents as a')
+    .from('publications as p')
+    .set(eb => ({
+      head_version: eb.ref('p.version'),
+      head_channels: eb.ref('p.channels'),
+      updated_at: eb.ref('p.published_at'),
+      name: sql<string>`p.draft ->> 'name'`,
+    }))
+    .whereRef('p.tenant_id', '=', 'a.tenant_id')
+    .whereRef('p.agent_id', '=', 'a.agent_id')
+    .where('p.version', '=', version)
+    .where('p.test', '=', false)
+    .where('a.tenant_id', '=', scope.tenant_id)
+    .where('a.agent_id', '=', agentId)
+    .where('a.archived_at', 'is', null)
+    .$if(expected !== undefined, query =>
+      query.where(sql<boolean>`a.head_version is not distinct from ${expected ?? null}::integer`),
+    )
+    .returning('a.agent_id')
+    .executeTakeFirst()
+  return moved !== undefined
+}

@@ -1,0 +1,65 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries } from './protocol.ts'
+
+const SETTINGS_COLUMNS = [
+  'name',
+  'display_name',
+  'recording_days',
+  'transcript_days',
+  'document_days',
+  'retention_version',
+] as const
+
+export interface TenantSettingsRow {
+  readonly name: string
+  readonly display_name: string | null
+  readonly recording_days: number
+  readonly transcript_days: number
+  /** Null keeps documents. */
+  readonly document_days: number | null
+  /** 0: still the platform's default. */
+  readonly retention_version: number
+}
+
+export interface Retention {
+  readonly recording_days: number
+  readonly transcript_days: number
+  readonly document_days: number | null
+  readonly expected_version: number
+}
+
+export async function tenantSettings(db: Queries, scope: Scope): Promise<TenantSettingsRow> {
+  return db
+    .selectFrom('tenants')
+    .select(SETTINGS_COLUMNS)
+    .where('owner_id', '=', scope.owner_id)
+    .where('tenant_id', '=', scope.tenant_id)
+    .executeTakeFirstOrThrow()
+}
+
+/** Writes what is given, all or nothing. Null: `retention.expected_version` is not the version now. */
+export async function writeTenantSettings(
+  tx: Queries,
+  scope: Scope,
+  changes: { readonly display_name?: string | null; readonly retention?: Retention },
+): Promise<TenantSettingsRow | null> {
+  const { display_name, retention } = changes
+  if (display_name === undefined && retention === undefined) return tenantSettings(tx, scope)
+  let update = tx
+    .updateTable('tenants')
+    .set({
+      ...(display_name !== undefined && { display_name }),
+      ...(retention !== undefined && {
+        recording_days: retention.recording_days,
+        transcript_days: retention.transcript_days,
+        document_days: retention.document_days,
+        retention_version: sql<number>`retention_version + 1`,
+      }),
+    })
+    .where('owner_id', '=', scope.owner_id)
+    .where('tenant_id', '=', scope.tenant_id)
+  // Compared as bigint: what is expected may be any integer, the column holds 32 bits.
+  if (retention !== undefined) update = update.where(sql`retention_version::bigint`, '=', retention.expected_version)
+  return (await update.returning(SETTINGS_COLUMNS).executeTakeFirst()) ?? null
+}

@@ -1,0 +1,55 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { KeySecret } from './api-keys.ts'
+import type { Queries } from './protocol.ts'
+
+const ENVIRONMENT_COLUMNS = [
+  'environment',
+  'tenant_id',
+  'name',
+  'display_name',
+  'admission_enabled',
+  'concurrent_capacity',
+  'created_at',
+] as const
+
+export interface EnvironmentRow {
+  readonly environment: 'production' | 'sandbox'
+  readonly tenant_id: string
+  readonly name: string
+  readonly display_name: string | null
+  readonly admission_enabled: boolean
+  readonly concurrent_capacity: number | null
+  readonly created_at: string
+}
+
+/** The environments of the organisation: production, then the sandbox where there is one. */
+export async function environmentsOf(db: Queries, scope: Scope): Promise<EnvironmentRow[]> {
+  return db
+    .selectFrom('tenants')
+    .select(ENVIRONMENT_COLUMNS)
+    .where('owner_id', '=', scope.owner_id)
+    .orderBy('environment')
+    .execute()
+}
+
+/**
+ * Makes the sandbox of the organisation, with a first admin key of that secret, unless there is one; only the
+ * production environment can. Null: nothing was made. Otherwise the key's id.
+ */
+export async function makeSandbox(tx: Queries, keyName: string, secret: KeySecret): Promise<string | null> {
+  const { rows } = await sql<{ key_id: string | null }>`
+    select parley.make_sandbox(${keyName}, ${secret.prefix}, ${secret.hash}) as key_id`.execute(tx)
+  return rows[0]?.key_id ?? null
+}
+
+/** How many runs may live at once in this environment; null: staff has not set it. */
+export async function concurrentCapacity(db: Queries, scope: Scope): Promise<number | null> {
+  const { concurrent_capacity: capacity } = await db
+    .selectFrom('tenants')
+    .select('concurrent_capacity')
+    .where('owner_id', '=', scope.owner_id)
+    .where('tenant_id', '=', scope.tenant_id)
+    .executeTakeFirstOrThrow()
+  return capacity
+}

@@ -1,0 +1,2 @@
+export { type TestDatabase, testDatabase, testDatabaseOn } from './test-database.ts'
+export { startTestServer, type TestServer } from './test-server.ts'

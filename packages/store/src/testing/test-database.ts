@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
+import type { Scope } from '@parley/contract'
+import { Client, type QueryResult } from 'pg'
+import { inject } from 'vitest'
+import { openDatabase } from '../io/database.ts'
+import { readAddress } from '../io/owner-connection.ts'
+import { ensureAppLogin } from '../io/roles.ts'
+import type { PoolLimits } from '../io/tenant-pool.ts'
+import type { Database } from '../protocol.ts'
+import { TEMPLATE, withDatabase } from './test-server.ts'
+import './global-setup.ts'
+
+export interface TestDatabase {
+  /** As the product has it: the application's role, one tenant at a time. */
+  readonly database: Database
+  /** The superuser's way in, past row security: to arrange, and to look. */
+  readonly owner: {
+    readonly url: string
+    query(text: string, values?: readonly unknown[]): Promise<QueryResult>
+  }
+  /** A new tenant: production of a new organisation, or the sandbox of `owner_id`'s. */
+  scope(of?: { readonly environment?: 'production' | 'sandbox'; readonly owner_id?: string }): Promise<Scope>
+  close(): Promise<void>
+}
+
+/** An empty, migrated database on a real Postgres that all tests of the run share. Close it when done. */
+export async function testDatabase(limits: PoolLimits = {}): Promise<TestDatabase> {
+  return testDatabaseOn(await templateUrl(), limits)
+}
+
+/** As `testDatabase`, on a server of one's own (`startTestServer`). */
+export async function testDatabaseOn(template: string, limits: PoolLimits = {}): Promise<TestDatabase> {
+  const name = `t_${randomBytes(8).toString('hex')}`
+  const url = withDatabase(template, name)
+  const admin = await connected(withDatabase(template, 'postgres'))
+  try {
+    await admin.query(`create database ${name} template ${TEMPLATE}`)
+    await ensureAppLogin(admin, readAddress(url))
+  } finally {
+    await admin.end()
+  }
+  const database = await openDatabase({ ownerUrl: url, ...limits })
+  let client: Promise<Client> | undefined
+  const query = async (text: string, values: readonly unknown[] = []) => {
+    client ??= connected(url)
+    return (await client).query(text, [...values])
+  }
+  return {
+    database,
+    owner: { url, query },
+    async scope(of = {}) {
+      const environment = of.environment ?? 'production'
+      const owner_id =
+        of.owner_id ??
+        (await query("insert into parley.organisations (name) values ('Test') returning owner_id")).rows[0].owner_id
+      const { rows } = await query(
+        "insert into parley.tenants (owner_id, environment, name) values ($1, $2, 'Test') returning tenant_id",
+        [owner_id, environment],
+      )
+      return { owner_id, environment, tenant_id: rows[0].tenant_id }
+    },
+    async close() {
+      await database.close()
+      await (await client)?.end()
+    },
+  }
+}
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+function templateUrl(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    connect(inject('parleyTestPostgres'), '127.0.0.1')
+      .setEncoding('utf8')
+      .on('data', text => {
+        answer += text
+      })
+      .on('error', reject)
+      .on('end', () => {
+        if (answer.startsWith('postgres:')) resolve(answer.trim())
+        else reject(new Error(`no test database: ${answer.trim()}`))
+      })
+  })
+}

@@ -87,8 +87,7 @@ export function listAgents(
       sql<boolean>`(strpos(sort_name, ${lower}) > 0 or strpos(lower(agent_id collate "pg_c_utf8"), ${lower}) > 0)`,
     )
   }
-  if (filter.channel !== undefined)
-    picked = picked.where(sql<boolean>`head_channels @> array[${filter.channel}::text]`)
+  if (filter.channel !== undefined) picked = picked.where(sql<boolean>`head_channels @> array[${filter.channel}::text]`)
   const { after } = filter
   // The first condition is one that an index can be searched by; the second leaves out what it cannot.
   if (after?.sort === 'updated_desc')
@@ -200,11 +199,7 @@ export async function archiveAgent(tx: Queries, scope: Scope, agentId: string): 
     .returning('agent_id')
     .executeTakeFirst()
   if (archived === undefined) return null
-  await tx
-    .deleteFrom('drafts')
-    .where('tenant_id', '=', scope.tenant_id)
-    .where('agent_id', '=', agentId)
-    .execute()
+  await tx.deleteFrom('drafts').where('tenant_id', '=', scope.tenant_id).where('agent_id', '=', agentId).execute()
   const numbers = await tx
     .updateTable('numbers')
     .set({ agent_id: null, version: null, updated_at: sql<string>`parley.now_ms()` })
@@ -214,4 +209,3 @@ export async function archiveAgent(tx: Queries, scope: Scope, agentId: string): 
     .execute()
   return numbers.map(number => number.number_id)
 }
-

@@ -2,7 +2,14 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { DraftRevision } from './drafts.ts'
 import type { Queries } from './protocol.ts'
-import type { Channel, DraftContent, PlanContent, PublicationsTable, StoredDiagnostics, StoredPrincipal } from './schema.ts'
+import type {
+  Channel,
+  DraftContent,
+  PlanContent,
+  PublicationsTable,
+  StoredDiagnostics,
+  StoredPrincipal,
+} from './schema.ts'
 
 /** A publication as lists show it. */
 export interface PublicationRow {
@@ -29,7 +36,9 @@ export interface WholePublication extends PublicationRow {
 function publications(db: Queries, scope: Scope, agentId: string) {
   return db
     .selectFrom('publications as p')
-    .innerJoin('agents as a', join => join.onRef('a.tenant_id', '=', 'p.tenant_id').onRef('a.agent_id', '=', 'p.agent_id'))
+    .innerJoin('agents as a', join =>
+      join.onRef('a.tenant_id', '=', 'p.tenant_id').onRef('a.agent_id', '=', 'p.agent_id'),
+    )
     .where('p.tenant_id', '=', scope.tenant_id)
     .where('p.agent_id', '=', agentId)
     .select([
@@ -66,7 +75,8 @@ export async function readPublication(
   version: number | 'head',
 ): Promise<WholePublication | null> {
   const all = publications(db, scope, agentId).select(['p.plan', 'p.draft', 'p.warnings'])
-  const one = version === 'head' ? all.whereRef('p.version', '=', 'a.head_version') : all.where('p.version', '=', version)
+  const one =
+    version === 'head' ? all.whereRef('p.version', '=', 'a.head_version') : all.where('p.version', '=', version)
   return (await one.executeTakeFirst()) ?? null
 }
 

@@ -324,7 +324,8 @@ grant execute on function parley.forget_idempotency to parley_app, parley_system
 
 -- The sandbox of the organisation whose production environment asks, and its first admin key, at most once: nothing when
 -- there is a sandbox already. Who asks at the same time waits for the first.
-create function parley.make_sandbox(key_name text, key_prefix text, key_hash bytea) returns uuid
+create function parley.make_sandbox(key_name text, key_prefix text, key_hash bytea)
+returns table (key_id uuid, created_at timestamptz)
 language sql security definer set search_path = pg_catalog
 begin atomic
   with made as (
@@ -337,7 +338,7 @@ begin atomic
   )
   insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash)
   select made.tenant_id, key_name, 'admin', key_prefix, key_hash from made
-  returning key_id;
+  returning api_keys.key_id, api_keys.created_at;
 end;
 alter function parley.make_sandbox owner to parley_system;
 revoke all on function parley.make_sandbox from public;

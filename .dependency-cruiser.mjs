@@ -77,8 +77,15 @@ export default {
       name: 'by-its-face',
       comment: 'another room is imported as @parley/ROOM: its src/index.ts, never a file behind it',
       severity: 'error',
-      from: { path: `${anyRoom.slice(0, -1)}/(?:src|bin)/` },
+      from: { path: `${anyRoom.slice(0, -1)}/(?:src|bin)/`, pathNot: [testCode, '/testing/'] },
       to: { path: anyRoom, pathNot: ['^$1/', '/src/index\\.ts$'] },
+    },
+    {
+      name: 'tests-by-a-face-too',
+      comment: 'tests use what another room offers to tests as @parley/ROOM/testing: its src/testing/index.ts',
+      severity: 'error',
+      from: { path: `${anyRoom.slice(0, -1)}/(?:src|bin)/.*(?:${testCode}|/testing/)` },
+      to: { path: anyRoom, pathNot: ['^$1/', '/src/(testing/)?index\\.ts$'] },
     },
     {
       name: 'not-by-path',
@@ -122,8 +129,8 @@ export default {
       name: 'no-test-code-in-the-product',
       comment: 'tests, fuzz targets and test data are imported by tests and scripts only',
       severity: 'error',
-      from: { path: `${anyRoom}`, pathNot: testCode },
-      to: { path: testCode },
+      from: { path: anyRoom, pathNot: [testCode, '/testing/', '/conformance', '\\.fixture\\.ts$'] },
+      to: { path: [testCode, '/src/testing/'] },
     },
     {
       name: 'fakes-are-for-tests',

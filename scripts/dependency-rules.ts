@@ -35,6 +35,16 @@ const PLANTED: readonly PlantedFault[] = [
     source: "export const x = await import('@parley/engine')",
   },
   { rule: 'by-its-face', file: 'packages/leg/src/b.ts', source: "export { x } from '../../../sip/src/b.ts'" },
+  {
+    rule: 'tests-by-a-face-too',
+    file: 'packages/leg/src/b.test.ts',
+    source: "export { x } from '../../../sip/src/b.ts'",
+  },
+  {
+    rule: 'no-test-code-in-the-product',
+    file: 'packages/contract/src/c.ts',
+    source: "export { x } from './testing/b.ts'",
+  },
   { rule: 'not-by-path', file: 'packages/leg/src/c.ts', source: "export { x } from '../../../sip/src/index.ts'" },
   { rule: 'declared-room', file: 'packages/attic/src/a.ts', source: "export { x } from '@parley/kernel'" },
   { rule: 'outside-world-only-in-io', file: 'sip/src/c.ts', source: "export { connect as x } from 'node:net'" },
@@ -58,6 +68,8 @@ const PLANTED: readonly PlantedFault[] = [
 const INNOCENT: readonly Omit<PlantedFault, 'rule'>[] = [
   { file: 'sip/src/b.ts', source: "import { x as y } from '@parley/kernel'\nexport const x = y" },
   { file: 'sip/src/b.test.ts', source: "import 'node:fs'\nexport const x = 1" },
+  { file: 'packages/contract/src/testing/b.ts', source: 'export const x = 1' },
+  { file: 'packages/contract/src/b.test.ts', source: "export { x } from './testing/b.ts'" },
   { file: 'sip/src/io/socket.ts', source: "export { connect as x } from 'node:net'" },
   { file: 'packages/engine/src/b.ts', source: "export { x } from '@parley/leg'\nexport * from 'node:fs'" },
 ]

@@ -1,53 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minimumRole, type Operation } from './operation.ts'
 import { operations } from './operations.ts'
-
-/** The tables of the API, written out: method, path, tool, who may, what repeating does, answers. */
-const TABLE = `
-GET    /api/v1/environments                              environments_list           viewer        none             200
-POST   /api/v1/environments/sandbox                      environments_ensure_sandbox admin         natural          201,200
-GET    /api/v1/keys                                      keys_list                   admin         none             200
-POST   /api/v1/keys                                      keys_create                 admin         required_header  201,200
-DELETE /api/v1/keys/{key_id}                             keys_revoke                 admin         natural          200
-POST   /api/v1/keys/{key_id}/rotate                      keys_rotate                 admin         required_header  200
-GET    /api/v1/secrets                                   secrets_list                viewer        none             200
-PUT    /api/v1/secrets/{secret_id}                       secrets_put                 admin         natural          200
-DELETE /api/v1/secrets/{secret_id}                       secrets_delete              admin         natural          200
-GET    /api/v1/tenant/settings                           tenant_settings_get         viewer        none             200
-PUT    /api/v1/tenant/settings                           tenant_settings_update      admin         natural          200
-GET    /api/v1/audit                                     audit_list                  admin         none             200
-GET    /api/v1/actions                                   actions_list                tenant:read   none             200
-POST   /api/v1/agents                                    agents_create               tenant:write  required_header  201,200
-GET    /api/v1/agents                                    agents_list                 viewer        none             200
-GET    /api/v1/agents/{agent_id}                         agents_get                  tenant:read   none             200
-DELETE /api/v1/agents/{agent_id}                         agents_delete               tenant:write  natural          200
-POST   /api/v1/agents/{agent_id}/clone                   agents_clone                tenant:write  required_header  201,200
-POST   /api/v1/agents/import                             agents_import               member        required_header  201,200
-POST   /api/v1/agents/import/inspect                     agents_import_inspect       member        none             200
-GET    /api/v1/agents/{agent_id}/export                  agents_export               viewer        none             200
-GET    /api/v1/agents/{agent_id}/draft                   drafts_get                  tenant:read   none             200
-PATCH  /api/v1/agents/{agent_id}/draft                   drafts_edit                 member        natural          200
-DELETE /api/v1/agents/{agent_id}/draft                   drafts_discard              tenant:write  natural          200
-POST   /api/v1/agents/{agent_id}/draft                   drafts_open                 member        required_header  201,200
-POST   /api/v1/agents/{agent_id}/draft/validate          drafts_validate             member        none             200
-GET    /api/v1/agents/{agent_id}/publications            publications_list           viewer        none             200
-POST   /api/v1/agents/{agent_id}/publications            publications_publish        member        required_header  201,200
-GET    /api/v1/agents/{agent_id}/publications/{version}  publications_get            viewer        none             200
-PUT    /api/v1/agents/{agent_id}/head                    publications_set_head       member        natural          200
-GET    /api/v1/models                                    models_list                 viewer        none             200
-GET    /api/v1/voices                                    voices_list                 viewer        none             200
-GET    /api/v1/telephony/trunks                          trunks_list                 viewer        none             200
-POST   /api/v1/telephony/trunks                          trunks_create               admin         required_header  201,200
-GET    /api/v1/telephony/trunks/{trunk_id}               trunks_get                  viewer        none             200
-PATCH  /api/v1/telephony/trunks/{trunk_id}               trunks_update               admin         natural          200
-DELETE /api/v1/telephony/trunks/{trunk_id}               trunks_delete               admin         natural          200
-GET    /api/v1/telephony/numbers                         numbers_list                viewer        none             200
-POST   /api/v1/telephony/numbers                         numbers_import              admin         required_header  201,200
-PUT    /api/v1/telephony/numbers/{number_id}/assignment  numbers_assign              admin         natural          200
-DELETE /api/v1/telephony/numbers/{number_id}             numbers_release             admin         natural          200
-GET    /api/v1/telephony/call-limit                      call_limits_get             viewer        none             200
-PUT    /api/v1/telephony/call-limit                      call_limits_update          admin         natural          200
-`
+import { operationIdOf, SPECIFIED_OPERATIONS } from './testing/specified-operations.ts'
 
 /** Why an operation of its own refuses what is well formed. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -90,18 +44,11 @@ const COMMON = new Set([
   'rate_limited/request_rate',
 ])
 
-const rows = TABLE.trim()
-  .split('\n')
-  .map(line => line.split(/\s+/) as [string, string, string, string, string, string])
+const rows = SPECIFIED_OPERATIONS.map(
+  ({ method, path, tool, role, idempotency, statuses }) => [method, path, tool, role, idempotency, statuses] as const,
+)
 
 const all: readonly Operation[] = operations
-
-/** Families whose name has an underscore of its own. */
-function idOf(tool: string): string {
-  const family =
-    ['tenant_settings', 'call_limits'].find(name => tool.startsWith(name)) ?? tool.slice(0, tool.indexOf('_'))
-  return `${family}.${tool.slice(family.length + 1)}`
-}
 
 describe('the operations of the API', () => {
   it.each(rows)('%s %s is %s, for %s, repeated: %s, answers %s', (method, path, tool, role, idempotency, statuses) => {
@@ -109,7 +56,7 @@ describe('the operations of the API', () => {
     expect(found).toHaveLength(1)
     const { id, ...operation } = found[0]!
     expect({ id, tool: operation.tool, role: operation.role, idempotency: operation.idempotency }).toEqual({
-      id: idOf(tool),
+      id: operationIdOf(tool),
       tool,
       role,
       idempotency,

@@ -1,0 +1,1 @@
+export { operationIdOf, SPECIFIED_OPERATIONS, type SpecifiedOperation } from './specified-operations.ts'

@@ -1,0 +1,71 @@
+/** The tables of the API, written out: method, path, tool, who may, what repeating does, answers. */
+const TABLE = `
+GET    /api/v1/environments                              environments_list           viewer        none             200
+POST   /api/v1/environments/sandbox                      environments_ensure_sandbox admin         natural          201,200
+GET    /api/v1/keys                                      keys_list                   admin         none             200
+POST   /api/v1/keys                                      keys_create                 admin         required_header  201,200
+DELETE /api/v1/keys/{key_id}                             keys_revoke                 admin         natural          200
+POST   /api/v1/keys/{key_id}/rotate                      keys_rotate                 admin         required_header  200
+GET    /api/v1/secrets                                   secrets_list                viewer        none             200
+PUT    /api/v1/secrets/{secret_id}                       secrets_put                 admin         natural          200
+DELETE /api/v1/secrets/{secret_id}                       secrets_delete              admin         natural          200
+GET    /api/v1/tenant/settings                           tenant_settings_get         viewer        none             200
+PUT    /api/v1/tenant/settings                           tenant_settings_update      admin         natural          200
+GET    /api/v1/audit                                     audit_list                  admin         none             200
+GET    /api/v1/actions                                   actions_list                tenant:read   none             200
+POST   /api/v1/agents                                    agents_create               tenant:write  required_header  201,200
+GET    /api/v1/agents                                    agents_list                 viewer        none             200
+GET    /api/v1/agents/{agent_id}                         agents_get                  tenant:read   none             200
+DELETE /api/v1/agents/{agent_id}                         agents_delete               tenant:write  natural          200
+POST   /api/v1/agents/{agent_id}/clone                   agents_clone                tenant:write  required_header  201,200
+POST   /api/v1/agents/import                             agents_import               member        required_header  201,200
+POST   /api/v1/agents/import/inspect                     agents_import_inspect       member        none             200
+GET    /api/v1/agents/{agent_id}/export                  agents_export               viewer        none             200
+GET    /api/v1/agents/{agent_id}/draft                   drafts_get                  tenant:read   none             200
+PATCH  /api/v1/agents/{agent_id}/draft                   drafts_edit                 member        natural          200
+DELETE /api/v1/agents/{agent_id}/draft                   drafts_discard              tenant:write  natural          200
+POST   /api/v1/agents/{agent_id}/draft                   drafts_open                 member        required_header  201,200
+POST   /api/v1/agents/{agent_id}/draft/validate          drafts_validate             member        none             200
+GET    /api/v1/agents/{agent_id}/publications            publications_list           viewer        none             200
+POST   /api/v1/agents/{agent_id}/publications            publications_publish        member        required_header  201,200
+GET    /api/v1/agents/{agent_id}/publications/{version}  publications_get            viewer        none             200
+PUT    /api/v1/agents/{agent_id}/head                    publications_set_head       member        natural          200
+GET    /api/v1/models                                    models_list                 viewer        none             200
+GET    /api/v1/voices                                    voices_list                 viewer        none             200
+GET    /api/v1/telephony/trunks                          trunks_list                 viewer        none             200
+POST   /api/v1/telephony/trunks                          trunks_create               admin         required_header  201,200
+GET    /api/v1/telephony/trunks/{trunk_id}               trunks_get                  viewer        none             200
+PATCH  /api/v1/telephony/trunks/{trunk_id}               trunks_update               admin         natural          200
+DELETE /api/v1/telephony/trunks/{trunk_id}               trunks_delete               admin         natural          200
+GET    /api/v1/telephony/numbers                         numbers_list                viewer        none             200
+POST   /api/v1/telephony/numbers                         numbers_import              admin         required_header  201,200
+PUT    /api/v1/telephony/numbers/{number_id}/assignment  numbers_assign              admin         natural          200
+DELETE /api/v1/telephony/numbers/{number_id}             numbers_release             admin         natural          200
+GET    /api/v1/telephony/call-limit                      call_limits_get             viewer        none             200
+PUT    /api/v1/telephony/call-limit                      call_limits_update          admin         natural          200
+`
+
+export interface SpecifiedOperation {
+  readonly method: string
+  readonly path: string
+  readonly tool: string
+  /** A role, or a permission scope. */
+  readonly role: string
+  readonly idempotency: string
+  /** Separated by commas; the first is that of a first execution. */
+  readonly statuses: string
+}
+
+export const SPECIFIED_OPERATIONS: readonly SpecifiedOperation[] = TABLE.trim()
+  .split('\n')
+  .map(line => {
+    const [method, path, tool, role, idempotency, statuses] = line.split(/\s+/) as [string, ...string[]]
+    return { method, path, tool, role, idempotency, statuses } as SpecifiedOperation
+  })
+
+/** The operation's id: families such as `tenant_settings` have an underscore of their own. */
+export function operationIdOf(tool: string): string {
+  const family =
+    ['tenant_settings', 'call_limits'].find(name => tool.startsWith(name)) ?? tool.slice(0, tool.indexOf('_'))
+  return `${family}.${tool.slice(family.length + 1)}`
+}

@@ -30,7 +30,7 @@ export function keyHash(secret: string): Buffer {
 }
 
 /** What is known of a key, never its hashes. */
-export const KEY_COLUMNS = [
+const KEY_COLUMNS = [
   'key_id',
   'name',
   'role',
@@ -119,6 +119,22 @@ export async function revokeKey(tx: Queries, scope: Scope, keyId: string): Promi
     .returning(KEY_COLUMNS)
     .executeTakeFirst()
   return revoked ?? null
+}
+
+export interface KeyPosition {
+  readonly created_at: string
+  readonly key_id: string
+}
+
+/** Newest first, then by id; from the one after `after` on. */
+export async function listKeys(db: Queries, scope: Scope, after: KeyPosition | null, limit: number): Promise<KeyRow[]> {
+  let keys = db.selectFrom('api_keys').select(KEY_COLUMNS).where('tenant_id', '=', scope.tenant_id)
+  // The first condition is one that the index is searched by; the second leaves out what it cannot.
+  if (after !== null)
+    keys = keys
+      .where('created_at', '<=', after.created_at)
+      .where(sql<boolean>`(created_at < ${after.created_at}::timestamptz or key_id > ${after.key_id}::uuid)`)
+  return keys.orderBy('created_at', 'desc').orderBy('key_id').limit(limit).execute()
 }
 
 export async function keyExists(db: Queries, scope: Scope, keyId: string): Promise<boolean> {

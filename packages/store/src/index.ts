@@ -11,6 +11,20 @@ export {
   renameUnpublished,
 } from './agents.ts'
 export {
+  insertKey,
+  type KeyPosition,
+  type KeyRow,
+  type KeySecret,
+  keyExists,
+  keyHash,
+  listKeys,
+  type NewKey,
+  newKeySecret,
+  replaceKeySecret,
+  revokeKey,
+} from './api-keys.ts'
+export { type CallLimitRow, readCallLimit, writeCallLimit } from './call-limit.ts'
+export {
   type DraftHead,
   type DraftOrigin,
   type DraftRevision,
@@ -22,9 +36,22 @@ export {
   readOpenDraft,
   writeDraft,
 } from './drafts.ts'
+export { ENVIRONMENT_LIMITS } from './environment-limits.ts'
 export { type DatabaseOptions, openDatabase } from './io/database.ts'
 export { type Migration, migrate } from './io/migrate.ts'
 export type { PoolLimits } from './io/tenant-pool.ts'
+export {
+  type AnsweringAgent,
+  deleteNumber,
+  heldAgent,
+  insertNumber,
+  listNumbers,
+  type NumberFilter,
+  type NumberRow,
+  numberOf,
+  publishedVersion,
+  writeAssignment,
+} from './numbers.ts'
 export type { Bus, Database, KeyHolder, Queries, Sealer, Topic } from './protocol.ts'
 export {
   insertPublication,
@@ -36,6 +63,30 @@ export {
   readPublication,
   type WholePublication,
 } from './publications.ts'
+export { SECRET_PINS, type SecretReference, secretReferences } from './references.ts'
 export type { DraftContent, PlanContent, Schema, SecretKind, TrunkDetails } from './schema.ts'
+export {
+  deleteSecret,
+  holdPinnedSecret,
+  listSecrets,
+  type PinnedSecret,
+  putSecret,
+  type SecretRow,
+  secretSealContext,
+} from './secrets.ts'
 export { type ReferenceTargets, referenceTargets } from './surroundings.ts'
+export { type Retention, type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
+export { concurrentCapacity, type EnvironmentRow, environmentsOf, makeSandbox } from './tenants.ts'
 export { dropTombstone, keepTombstone, type TombstoneKind, tombstoneOf } from './tombstones.ts'
+export {
+  deleteTrunk,
+  insertTrunk,
+  listTrunks,
+  lockedTrunk,
+  type NewTrunk,
+  numbersOn,
+  type TrunkRow,
+  type TrunkSettings,
+  trunkOf,
+  writeTrunk,
+} from './trunks.ts'

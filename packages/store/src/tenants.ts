@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
-import type { KeySecret } from './api-keys.ts'
+import type { KeyRow, KeySecret } from './api-keys.ts'
 import type { Queries } from './protocol.ts'
 
 const ENVIRONMENT_COLUMNS = [
@@ -35,12 +35,15 @@ export async function environmentsOf(db: Queries, scope: Scope): Promise<Environ
 
 /**
  * Makes the sandbox of the organisation, with a first admin key of that secret, unless there is one; only the
- * production environment can. Null: nothing was made. Otherwise the key's id.
+ * production environment can. Null: nothing was made.
  */
-export async function makeSandbox(tx: Queries, keyName: string, secret: KeySecret): Promise<string | null> {
-  const { rows } = await sql<{ key_id: string | null }>`
-    select parley.make_sandbox(${keyName}, ${secret.prefix}, ${secret.hash}) as key_id`.execute(tx)
-  return rows[0]?.key_id ?? null
+export async function makeSandbox(tx: Queries, keyName: string, secret: KeySecret): Promise<KeyRow | null> {
+  const { rows } = await sql<{ key_id: string; created_at: string }>`
+    select key_id, created_at from parley.make_sandbox(${keyName}, ${secret.prefix}, ${secret.hash})`.execute(tx)
+  const [made] = rows
+  if (made === undefined) return null
+  const unset = { can_dial: false, last_used_at: null, expires_at: null, revoked_at: null }
+  return { ...made, ...unset, name: keyName, role: 'admin', prefix: secret.prefix }
 }
 
 /** How many runs may live at once in this environment; null: staff has not set it. */

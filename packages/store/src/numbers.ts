@@ -1,0 +1,160 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
+import type { Queries } from './protocol.ts'
+import type { Channel } from './schema.ts'
+import { thisInstant } from './this-instant.ts'
+
+const NUMBER_COLUMNS = [
+  'number_id',
+  'phone_number',
+  'trunk_id',
+  'name',
+  'agent_id',
+  'version',
+  'created_at',
+  'updated_at',
+] as const
+
+export interface NumberRow {
+  readonly number_id: string
+  readonly phone_number: string
+  readonly trunk_id: string
+  readonly name: string | null
+  /** Who answers; null: nobody. */
+  readonly agent_id: string | null
+  /** Null follows the agent's head. */
+  readonly version: number | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+function selectNumbers(db: Queries, scope: Scope) {
+  return db.selectFrom('numbers').select(NUMBER_COLUMNS).where('tenant_id', '=', scope.tenant_id)
+}
+
+export interface NumberFilter {
+  readonly trunk_id?: string | undefined
+  readonly agent_id?: string | undefined
+  /** The phone number after which to go on. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** By phone number, ascending. */
+export async function listNumbers(db: Queries, scope: Scope, filter: NumberFilter): Promise<NumberRow[]> {
+  let numbers = selectNumbers(db, scope)
+  if (filter.trunk_id !== undefined) numbers = numbers.where('trunk_id', '=', filter.trunk_id)
+  if (filter.agent_id !== undefined) numbers = numbers.where('agent_id', '=', filter.agent_id)
+  if (filter.after !== null) numbers = numbers.where('phone_number', '>', filter.after)
+  return numbers.orderBy('phone_number').limit(filter.limit).execute()
+}
+
+export async function numberOf(db: Queries, scope: Scope, numberId: string): Promise<NumberRow | null> {
+  return (await selectNumbers(db, scope).where('number_id', '=', numberId).executeTakeFirst()) ?? null
+}
+
+/** The first that holds of `no_trunk`, `number_exists`, `limit_reached`; otherwise the number, assigned to nobody. */
+export async function insertNumber(
+  tx: Queries,
+  scope: Scope,
+  number: { readonly phone_number: string; readonly trunk_id: string; readonly name: string | null },
+): Promise<NumberRow | 'no_trunk' | 'number_exists' | 'limit_reached'> {
+  await takeTurn(tx, scope, 'numbers')
+  const trunk = await tx
+    .selectFrom('trunks')
+    .select('trunk_id')
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('trunk_id', '=', number.trunk_id)
+    .forKeyShare()
+    .executeTakeFirst()
+  if (trunk === undefined) return 'no_trunk'
+  const { count, exists } = await tx
+    .selectFrom('numbers')
+    .select([
+      sql<number>`count(*)::integer`.as('count'),
+      sql<boolean>`coalesce(bool_or(phone_number = ${number.phone_number}), false)`.as('exists'),
+    ])
+    .where('tenant_id', '=', scope.tenant_id)
+    .executeTakeFirstOrThrow()
+  if (exists) return 'number_exists'
+  if (count >= ENVIRONMENT_LIMITS.numbers) return 'limit_reached'
+  return tx
+    .insertInto('numbers')
+    .values({ ...number, tenant_id: scope.tenant_id, created_at: thisInstant, updated_at: thisInstant })
+    .returning(NUMBER_COLUMNS)
+    .executeTakeFirstOrThrow()
+}
+
+/** Deletes the number and answers it as it was last; null: there is none. */
+export async function deleteNumber(tx: Queries, scope: Scope, numberId: string): Promise<NumberRow | null> {
+  const gone = await tx
+    .deleteFrom('numbers')
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('number_id', '=', numberId)
+    .returning(NUMBER_COLUMNS)
+    .executeTakeFirst()
+  return gone ?? null
+}
+
+/** Says who answers the number; the same again changes nothing. Null: there is no such number. */
+export async function writeAssignment(
+  tx: Queries,
+  scope: Scope,
+  numberId: string,
+  assignment: { readonly agent_id: string; readonly version: number | null } | null,
+): Promise<NumberRow | null> {
+  const agentId = assignment?.agent_id ?? null
+  const version = assignment?.version ?? null
+  const written = await tx
+    .updateTable('numbers')
+    .set({
+      agent_id: agentId,
+      version,
+      updated_at: sql<string>`case
+        when (agent_id, version) is not distinct from (${agentId}::text, ${version}::integer) then updated_at
+        else ${thisInstant} end`,
+    })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('number_id', '=', numberId)
+    .returning(NUMBER_COLUMNS)
+    .executeTakeFirst()
+  return written ?? null
+}
+
+/** What decides whether an agent can answer a number. */
+export interface AnsweringAgent {
+  readonly archived_at: string | null
+  readonly head_version: number | null
+  /** Of the head; empty without one. */
+  readonly head_channels: readonly Channel[]
+}
+
+/** The agent, which is not archived by anybody else until the transaction ends; null: there is none. */
+export async function heldAgent(tx: Queries, scope: Scope, agentId: string): Promise<AnsweringAgent | null> {
+  const found = await tx
+    .selectFrom('agents')
+    .select(['archived_at', 'head_version', 'head_channels'])
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('agent_id', '=', agentId)
+    .forShare()
+    .executeTakeFirst()
+  return found ?? null
+}
+
+/** What a version of an agent is for; null: there is no such version. Publications never change. */
+export async function publishedVersion(
+  db: Queries,
+  scope: Scope,
+  agentId: string,
+  version: number,
+): Promise<{ readonly test: boolean; readonly channels: readonly Channel[] } | null> {
+  const found = await db
+    .selectFrom('publications')
+    .select(['test', 'channels'])
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('agent_id', '=', agentId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  return found ?? null
+}

@@ -1,0 +1,55 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries } from './protocol.ts'
+
+/** Something that pins a secret: `id` is the trunk's, the agent's (its head) or the draft's. */
+export interface SecretReference {
+  readonly kind: 'trunk' | 'agent' | 'draft'
+  readonly id: string
+}
+
+/** Where drafts and plans pin secrets as `{id, version}`, as SQL/JSON paths. Anything else of that look is no pin. */
+export const SECRET_PINS = [
+  '$.providers.stt.credential',
+  '$.providers.llm.credential',
+  '$.providers.tts.credential',
+  '$.notification.secret',
+  '$.analysis.model.credential',
+  '$.actions[*].auth.secret',
+  '$.flow.nodes[*].model_choice.credential',
+  '$.flow.components[*].nodes[*].model_choice.credential',
+] as const
+
+/** The first of them that are named when a deletion is refused. */
+const MOST_NAMED = 200
+
+const PINS_IT = SECRET_PINS.map(path => `exists(${path} ? (@.id == $id && @.version == $versions[*]))`).join(' || ')
+
+/**
+ * What pins one of these versions of a secret: trunks, heads of agents that are not archived, open drafts; at most 200, in
+ * that order. Whoever goes on to delete the secret holds its row locked, so that no trunk begins to pin it meanwhile.
+ */
+export async function secretReferences(
+  db: Queries,
+  scope: Scope,
+  secretId: string,
+  versions: readonly string[],
+): Promise<SecretReference[]> {
+  const tenant = scope.tenant_id
+  const pin = JSON.stringify({ id: secretId, versions })
+  const pinnedBy = (document: string) =>
+    sql`coalesce(jsonb_path_match(${sql.ref(document)}, ${sql.lit(PINS_IT)}::jsonpath, ${pin}::jsonb, true), false)`
+  const { rows } = await sql<SecretReference>`
+    select kind, id from (
+      select 1 as place, 'trunk' as kind, trunk_id collate "C" as id from parley.trunks
+      where tenant_id = ${tenant} and auth_secret_id = ${secretId} and auth_secret_version = any(${versions})
+      union all
+      select 2, 'agent', agent_id collate "C" from parley.agents a
+      join parley.publications p using (tenant_id, agent_id)
+      where tenant_id = ${tenant} and a.archived_at is null and p.version = a.head_version and ${pinnedBy('p.plan')}
+      union all
+      select 3, 'draft', draft_id::text collate "C" from parley.drafts d
+      where tenant_id = ${tenant} and ${pinnedBy('d.content')}
+    ) as pins order by place, id limit ${sql.lit(MOST_NAMED)}`.execute(db)
+  return rows
+}

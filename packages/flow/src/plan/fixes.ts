@@ -3,6 +3,7 @@ import type { Action } from './action.ts'
 import type { Edge, EdgeSlot } from './edge.ts'
 import type { FlowNode } from './node.ts'
 import { slottedEdges } from './node-edges.ts'
+import type { ModelRef } from './references.ts'
 import type { Scope } from './scope.ts'
 
 /** A way to mend a finding; the edits apply as they stand to the draft that was looked at. */
@@ -30,6 +31,17 @@ export function removeNode(scope: Scope, node: FlowNode): Fix | undefined {
 export function putNode(scope: Scope, node: FlowNode, label: string): Fix | undefined {
   if (!isAddressable(scope, node)) return undefined
   return { label, edits: [{ type: 'flow.node.put', component_id: scope.componentId, node }] }
+}
+
+/** The node with another choice of model; null: the agent's. */
+export function putModelChoice(
+  scope: Scope,
+  node: FlowNode,
+  model_choice: ModelRef | null,
+  label: string,
+): Fix | undefined {
+  // Every type of node has this member; of a union the compiler does not see that.
+  return putNode(scope, { ...node, model_choice } as FlowNode, label)
 }
 
 /** Undefined where the edit would not do: another edge has the id, or a branch would lose its last edge. */

@@ -1,0 +1,49 @@
+import type { DraftContent } from '../plan/draft.ts'
+import type { Findings } from '../plan/findings.ts'
+import { type Fix, putModelChoice } from '../plan/fixes.ts'
+import type { ModelIdentity } from '../plan/references.ts'
+import { type Path, scopesOf } from '../plan/scope.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** Language models that are not there, or not ready. */
+export function checkModels(draft: DraftContent, { models }: Pick<Surroundings, 'models'>, findings: Findings): void {
+  const chat = models.filter(model => model.kind === 'chat' && model.ready)
+  const ready = new Set(chat.map(model => keyOf(model.identity)))
+  const check = (model: ModelIdentity, path: Path, who: string, ...fixes: (Fix | undefined)[]) => {
+    if (!ready.has(keyOf(model)))
+      findings.error(
+        'model_not_ready',
+        path,
+        `The model "${model.provider}/${model.model_id}" of ${who} is not ready here: name one that is`,
+        ...fixes,
+      )
+  }
+  const own = chat[0]
+  check(draft.providers.llm.model, ['providers', 'llm', 'model'], 'the agent', own && useModel(own))
+  for (const scope of scopesOf(draft))
+    for (const [index, node] of scope.nodes.entries()) {
+      if (node.model_choice === null) continue
+      const path = [...scope.path, 'nodes', index, 'model_choice', 'model']
+      const without = putModelChoice(scope, node, null, "Use the agent's model")
+      check(node.model_choice.model, path, `"${node.id}"`, without)
+    }
+  const { analysis } = draft
+  if (analysis !== null && analysis.model !== null)
+    check(analysis.model.model, ['analysis', 'model', 'model'], 'the analysis', {
+      label: "Use the agent's model",
+      edits: [{ type: 'agent.analysis', value: { ...analysis, model: null } }],
+    })
+}
+
+function keyOf({ model_id, provider, tier }: ModelIdentity): string {
+  return JSON.stringify([model_id, provider, tier])
+}
+
+/** Key and address were those of another model. */
+function useModel({ identity, provider }: Surroundings['models'][number]): Fix {
+  const changes = { model: identity, provider, credential: null, endpoint: null }
+  return {
+    label: `Use "${identity.provider}/${identity.model_id}"`,
+    edits: [{ type: 'agent.provider', role: 'llm', changes }],
+  }
+}

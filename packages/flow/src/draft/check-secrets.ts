@@ -1,0 +1,128 @@
+import type { DraftContent } from '../plan/draft.ts'
+import type { Findings } from '../plan/findings.ts'
+import { type Fix, putAction, putModelChoice } from '../plan/fixes.ts'
+import type { SecretRef } from '../plan/references.ts'
+import { type Path, scopesOf } from '../plan/scope.ts'
+import type { Surroundings } from './surroundings.ts'
+
+type Secret = Surroundings['secrets'][number]
+type Kind = Secret['kind']
+
+/** How a place that pins a secret is changed. */
+interface Mends {
+  /** The same, with another version pinned. */
+  readonly pin: (version: string) => Fix | undefined
+  /** The same without the secret, where that makes sense. */
+  readonly without?: Fix | undefined
+}
+
+/** Secrets that are pinned and not there: unknown, of another kind, or without that version. */
+export function checkSecrets(
+  draft: DraftContent,
+  { secrets }: Pick<Surroundings, 'secrets'>,
+  findings: Findings,
+): void {
+  const byId = new Map(secrets.map(secret => [secret.secret_id, secret]))
+  const check = (ref: SecretRef, kind: Kind, path: Path, mends: Mends) => {
+    const secret = byId.get(ref.id)
+    const why = faultOf(ref, kind, secret)
+    if (why === null) return
+    const newest = secret?.kind === kind ? newestOf(secret) : undefined
+    findings.error('secret_not_found', path, why, newest === undefined ? undefined : mends.pin(newest), mends.without)
+  }
+  checkServices(draft, check)
+  checkNodes(draft, check)
+  checkActions(draft, check)
+  const { notification, analysis } = draft
+  if (notification !== null)
+    check(notification.secret, 'webhook_signing', ['notification', 'secret'], {
+      pin: version => ({
+        label: pinned(version),
+        edits: [
+          {
+            type: 'notification.put',
+            notification: { ...notification, secret: { id: notification.secret.id, version } },
+          },
+        ],
+      }),
+      without: { label: 'Remove the webhook', edits: [{ type: 'notification.remove' }] },
+    })
+  const model = analysis?.model
+  if (analysis && model?.credential) {
+    const { credential } = model
+    const put = (label: string, changed: typeof model): Fix => ({
+      label,
+      edits: [{ type: 'agent.analysis', value: { ...analysis, model: changed } }],
+    })
+    check(credential, 'provider_credential', ['analysis', 'model', 'credential'], {
+      pin: version => put(pinned(version), { ...model, credential: { ...credential, version } }),
+      without: put(PLATFORM_KEY, { model: model.model }),
+    })
+  }
+}
+
+type Check = (ref: SecretRef, kind: Kind, path: Path, mends: Mends) => void
+
+const PLATFORM_KEY = "Use the platform's key"
+
+function checkServices({ providers: { stt, llm, tts } }: DraftContent, check: Check): void {
+  for (const [role, { credential }] of [['stt', stt] as const, ['tts', tts] as const])
+    if (credential !== undefined)
+      check(credential, 'provider_credential', ['providers', role, 'credential'], {
+        pin: version => ({
+          label: pinned(version),
+          edits: [{ type: 'agent.provider', role, changes: { credential: { id: credential.id, version } } }],
+        }),
+        without: { label: PLATFORM_KEY, edits: [{ type: 'agent.provider', role, changes: { credential: null } }] },
+      })
+  const { credential } = llm
+  if (credential !== undefined)
+    check(credential, 'provider_credential', ['providers', 'llm', 'credential'], {
+      pin: version => ({
+        label: pinned(version),
+        edits: [{ type: 'agent.provider', role: 'llm', changes: { credential: { ...credential, version } } }],
+      }),
+      without: { label: PLATFORM_KEY, edits: [{ type: 'agent.provider', role: 'llm', changes: { credential: null } }] },
+    })
+}
+
+function checkNodes(draft: DraftContent, check: Check): void {
+  for (const scope of scopesOf(draft))
+    for (const [index, node] of scope.nodes.entries()) {
+      const choice = node.model_choice
+      if (choice?.credential === undefined) continue
+      const { credential, model } = choice
+      check(credential, 'provider_credential', [...scope.path, 'nodes', index, 'model_choice', 'credential'], {
+        pin: version => putModelChoice(scope, node, { model, credential: { ...credential, version } }, pinned(version)),
+        without: putModelChoice(scope, node, { model }, PLATFORM_KEY),
+      })
+    }
+}
+
+/** No way is offered to send an action without what it signs in with, or with another secret. */
+function checkActions({ actions }: DraftContent, check: Check): void {
+  for (const [index, action] of actions.entries()) {
+    if (action.kind !== 'http' || action.auth === null) continue
+    const { auth } = action
+    check(auth.secret, 'http_auth', ['actions', index, 'auth', 'secret'], {
+      pin: version =>
+        putAction(actions, { ...action, auth: { ...auth, secret: { id: auth.secret.id, version } } }, pinned(version)),
+    })
+  }
+}
+
+function pinned(version: string): string {
+  return `Pin version ${version}`
+}
+
+function faultOf(ref: SecretRef, kind: Kind, secret: Secret | undefined): string | null {
+  if (secret === undefined) return `There is no secret "${ref.id}": put it, or name another`
+  if (secret.kind !== kind) return `The secret "${ref.id}" is of kind ${secret.kind}; what is needed here is ${kind}`
+  if (!secret.versions.includes(ref.version)) return `The secret "${ref.id}" has no version "${ref.version}"`
+  return null
+}
+
+/** Versions count up. */
+function newestOf({ versions }: Secret): string | undefined {
+  return versions.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1)).at(-1)
+}

@@ -1,0 +1,125 @@
+import { withDefaults } from '../plan/defaults.ts'
+import type { DraftContent } from '../plan/draft.ts'
+import type { Findings } from '../plan/findings.ts'
+import type { Fix } from '../plan/fixes.ts'
+import { languagesOf } from '../plan/languages.ts'
+import type { Surroundings } from './surroundings.ts'
+
+type Voice = Surroundings['voices'][number]
+type Tts = DraftContent['providers']['tts']
+
+/** The voice, the recogniser and the fallback voices, where they are not there or not ready. */
+export function checkVoices(draft: DraftContent, { voices }: Pick<Surroundings, 'voices'>, findings: Findings): void {
+  checkVoice(draft, voices, findings)
+  checkRecogniser(draft, voices, findings)
+  checkFallbacks(draft, voices, findings)
+}
+
+/** Whether the voice that `tts` and the settings name is ready. Without a voice id any voice of the model will do. */
+function isReady(voices: readonly Voice[], { provider, model, voiceId }: Tts): boolean {
+  return voices.some(
+    voice =>
+      voice.role === 'tts' &&
+      voice.ready &&
+      voice.provider === provider &&
+      voice.model === model &&
+      (voiceId === undefined || voice.voice_id === voiceId),
+  )
+}
+
+/** Settings win over the provider's fields. */
+function checkVoice(
+  { settings, providers: { tts } }: DraftContent,
+  voices: readonly Voice[],
+  findings: Findings,
+): void {
+  const { voiceId, voiceModel } = settings
+  const wanted: Tts = { ...tts, model: voiceModel ?? tts.model }
+  if (voiceId !== undefined) wanted.voiceId = voiceId
+  if (isReady(voices, wanted)) return
+  const path =
+    voiceId !== undefined
+      ? ['settings', 'voiceId']
+      : voiceModel !== undefined
+        ? ['settings', 'voiceModel']
+        : ['providers', 'tts']
+  const isSet = voiceId !== undefined || voiceModel !== undefined
+  const clear: Fix['edits'] = isSet ? [{ type: 'agent.settings', values: {}, clear: ['voiceId', 'voiceModel'] }] : []
+  const other = firstReady(voices, 'tts', settings)
+  findings.error(
+    'voice_not_found',
+    path,
+    `The voice ${nameOf(wanted)} is not ready here: name one that is`,
+    isSet && isReady(voices, tts) ? { label: `Use ${nameOf(tts)}`, edits: clear } : undefined,
+    other && {
+      label: `Use ${nameOf(serviceOf(other))}`,
+      edits: [...clear, { type: 'agent.provider', role: 'tts', changes: changesTo(other) }],
+    },
+  )
+}
+
+function checkRecogniser(draft: DraftContent, voices: readonly Voice[], findings: Findings): void {
+  const { stt } = draft.providers
+  const isThere = voices.some(
+    voice => voice.role === 'stt' && voice.ready && voice.provider === stt.provider && voice.model === stt.model,
+  )
+  if (isThere) return
+  const other = firstReady(voices, 'stt', draft.settings)
+  findings.error(
+    'voice_not_found',
+    ['providers', 'stt'],
+    `The recogniser ${nameOf({ provider: stt.provider, model: stt.model })} is not ready here: name one that is`,
+    other && {
+      label: `Use ${nameOf(serviceOf(other))}`,
+      edits: [{ type: 'agent.provider', role: 'stt', changes: changesTo(other) }],
+    },
+  )
+}
+
+/** `provider/model`, or `provider/model:voice`. One that is there but not ready is skipped on the call, which is no error. */
+function checkFallbacks({ settings }: DraftContent, voices: readonly Voice[], findings: Findings): void {
+  const ids = settings.fallbackVoiceIds ?? []
+  for (const [index, id] of ids.entries()) {
+    const isThere = voices.some(voice => {
+      const service = `${voice.provider}/${voice.model}`
+      return voice.role === 'tts' && (id === service || id === `${service}:${voice.voice_id}`)
+    })
+    if (isThere) continue
+    const fallbackVoiceIds = ids.filter(other => other !== id)
+    findings.error(
+      'voice_not_found',
+      ['settings', 'fallbackVoiceIds', index],
+      `There is no voice "${id}" to fall back to`,
+      {
+        label: `Leave "${id}" out`,
+        edits: [{ type: 'agent.settings', values: { fallbackVoiceIds }, clear: [] }],
+      },
+    )
+  }
+}
+
+/** One that knows all languages of the agent, else one that knows its first. */
+function firstReady(
+  voices: readonly Voice[],
+  role: Voice['role'],
+  settings: DraftContent['settings'],
+): Voice | undefined {
+  const ready = voices.filter(voice => voice.role === role && voice.ready)
+  const languages = languagesOf(withDefaults(settings).language)
+  const knows = (voice: Voice, wanted: readonly string[]) => wanted.every(tag => voice.languages.includes(tag))
+  return ready.find(voice => knows(voice, languages)) ?? ready.find(voice => knows(voice, languages.slice(0, 1)))
+}
+
+/** Key and address were those of another service. */
+function changesTo(voice: Voice) {
+  const { provider, model, voice_id: voiceId } = voice
+  return { provider, model, voiceId, credential: null, endpoint: null }
+}
+
+function serviceOf({ provider, model, voice_id }: Voice) {
+  return { provider, model, ...(voice_id !== null && { voiceId: voice_id }) }
+}
+
+function nameOf({ provider, model, voiceId }: Pick<Tts, 'provider' | 'model' | 'voiceId'>): string {
+  return `"${provider}/${model}${voiceId === undefined ? '' : `:${voiceId}`}"`
+}

@@ -1,0 +1,68 @@
+import type { DraftEdit } from '@parley/contract'
+import type { DraftContent } from '../plan/draft.ts'
+import type { Instruction } from '../plan/instruction.ts'
+import type { FlowNode } from '../plan/node.ts'
+import { slottedEdges } from '../plan/node-edges.ts'
+import { editedFlow, editedNode } from './edited-flow.ts'
+import { DRAFT_LIMITS } from './limits.ts'
+import { limitReached, notApplicable, Refusal } from './refusal.ts'
+
+export type NodeEdit = Extract<DraftEdit, { type: 'flow.node.put' | 'flow.node.remove' | 'node.instruction' }>
+
+/** A node keeps its place when it is put again; edges to one that is removed lose their destination. */
+export function applyNodeEdit(draft: DraftContent, edit: NodeEdit): Refusal | null {
+  switch (edit.type) {
+    case 'flow.node.put': {
+      const edited = editedFlow(draft, edit.component_id)
+      if (edited instanceof Refusal) return edited
+      const index = edited.nodes.findIndex(node => node.id === edit.node.id)
+      if (index === -1) {
+        if (edited.nodes.length >= DRAFT_LIMITS.nodes)
+          return limitReached('node', `a flow or component has at most ${DRAFT_LIMITS.nodes} nodes`)
+        edited.nodes.push(edit.node)
+      } else edited.nodes[index] = edit.node
+      return null
+    }
+    case 'flow.node.remove': {
+      const edited = editedFlow(draft, edit.component_id)
+      if (edited instanceof Refusal) return edited
+      const index = edited.nodes.findLastIndex(node => node.id === edit.node_id)
+      if (index === -1) return notApplicable('node_id', `there is no node "${edit.node_id}"`)
+      edited.nodes.splice(index, 1)
+      if (!edited.nodes.some(node => node.id === edit.node_id)) disconnect(edited.nodes, edit.node_id)
+      return null
+    }
+    case 'node.instruction': {
+      const node = editedNode(draft, edit)
+      return node instanceof Refusal ? node : instruct(node, edit.instruction)
+    }
+  }
+}
+
+function disconnect(nodes: readonly FlowNode[], id: string): void {
+  for (const node of nodes)
+    for (const { edge } of slottedEdges(node)) if (edge.destination_node_id === id) edge.destination_node_id = null
+}
+
+function instruct(node: FlowNode, instruction: Instruction): Refusal | null {
+  switch (node.type) {
+    case 'conversation':
+    case 'subagent':
+    case 'function':
+    case 'press_digit':
+    case 'end':
+    case 'sms':
+    case 'bridge_transfer':
+    case 'cancel_transfer':
+      node.instruction = instruction
+      return null
+    case 'branch':
+    case 'extract_dynamic_variables':
+    case 'transfer_call':
+    case 'component':
+    case 'code':
+    case 'mcp':
+    case 'agent_swap':
+      return notApplicable('node_id', `"${node.id}" is of type "${node.type}" and has no instruction`)
+  }
+}

@@ -1,0 +1,22 @@
+import type { DraftContent } from '../plan/draft.ts'
+import type { Component, Flow } from '../plan/flow.ts'
+import type { FlowNode } from '../plan/node.ts'
+import { notApplicable, Refusal } from './refusal.ts'
+
+/** The main flow (null) or the component that an edit names. */
+export function editedFlow({ flow }: DraftContent, componentId: string | null): Flow | Component | Refusal {
+  if (componentId === null) return flow
+  const component = flow.components.find(held => held.component_id === componentId)
+  return component ?? notApplicable('component_id', `there is no component "${componentId}"`)
+}
+
+/** The node that an edit names. */
+export function editedNode(
+  draft: DraftContent,
+  edit: { readonly component_id: string | null; readonly node_id: string },
+): FlowNode | Refusal {
+  const edited = editedFlow(draft, edit.component_id)
+  if (edited instanceof Refusal) return edited
+  const node = edited.nodes.find(held => held.id === edit.node_id)
+  return node ?? notApplicable('node_id', `there is no node "${edit.node_id}"`)
+}

@@ -1,0 +1,37 @@
+import { checkTelephony } from '../plan/check-telephony.ts'
+import { checkDraft, reportIssue } from '../plan/compile.ts'
+import type { Diagnostic, DiagnosticCode } from '../plan/diagnostic.ts'
+import { type DraftContent, tryReadDraft } from '../plan/draft.ts'
+import { Findings } from '../plan/findings.ts'
+import { checkKnowledge } from './check-knowledge.ts'
+import { checkModels } from './check-models.ts'
+import { checkSecrets } from './check-secrets.ts'
+import { checkVoices } from './check-voices.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** What the API calls findings that compilation tells apart more finely. */
+const API_CODES: Partial<Record<DiagnosticCode, DiagnosticCode>> = {
+  component_unknown: 'node_unknown',
+  component_recursive: 'unsupported_capability',
+  draft_malformed: 'unsupported_capability',
+  end_unreachable: 'node_unreachable',
+}
+
+/**
+ * What keeps a draft from being published (errors, first), and what to watch (warnings), each by path: at most 500 of
+ * either. The edits of each fix apply, as they stand, to this draft, and mend what they belong to. A draft that was kept
+ * from before and is no longer taken is told, not thrown at.
+ */
+export function validate(draft: DraftContent, surroundings: Surroundings): Diagnostic[] {
+  const findings = new Findings()
+  const read = tryReadDraft(draft)
+  if (read.ok) {
+    checkDraft(read.draft, findings)
+    checkTelephony(read.draft, findings, surroundings)
+    checkModels(read.draft, surroundings, findings)
+    checkVoices(read.draft, surroundings, findings)
+    checkSecrets(read.draft, surroundings, findings)
+    checkKnowledge(read.draft, surroundings, findings)
+  } else for (const issue of read.issues) reportIssue(issue, findings)
+  return findings.sorted().map(found => ({ ...found, code: API_CODES[found.code] ?? found.code }))
+}

@@ -1,0 +1,21 @@
+import { isIPv6 } from 'node:net'
+
+/**
+ * Those addresses that count as one sender: an IPv4 address itself (also where it is mapped into IPv6), of IPv6 the
+ * /64, which one subscriber has whole.
+ */
+export function addressGroup(address: string): string {
+  const plain = address.split('%', 1)[0]!.toLowerCase()
+  if (!isIPv6(plain)) return plain
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)
+  if (mapped !== null) return mapped[1]!
+  const [before = '', after] = plain.split('::')
+  const left = before === '' ? [] : before.split(':')
+  const right = after === undefined || after === '' ? [] : after.split(':')
+  const zeros = after === undefined ? 0 : 8 - left.length - right.length
+  const groups = [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right]
+  return `${groups
+    .slice(0, 4)
+    .map(group => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}

@@ -1,0 +1,39 @@
+import type { AnswerOf, ErrorEnvelope, Operation, Status } from '@parley/contract'
+import { ParleyError } from '@parley/kernel'
+import type { Route } from './route.ts'
+
+/** What a request comes to: a status and the JSON text of its body. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  /** Of answers of 4xx and 5xx; null for all others. */
+  readonly error: ErrorEnvelope | null
+  /** Seconds for the header Retry-After; null: none. */
+  readonly retryAfterSeconds: number | null
+}
+
+export function done(status: number, text: string): Answer {
+  return { status, text, error: null, retryAfterSeconds: null }
+}
+
+/** Statuses of answers that an idempotency record keeps. */
+export interface Finished {
+  readonly status: Status
+  readonly text: string
+}
+
+/** The handler's answer as text, after the operation's own schema took it. Throws `answer_broken`, which callers see as `internal`. */
+export function finished({ operation }: Route, answer: AnswerOf<Operation>): Finished {
+  if (!operation.statuses.includes(answer.status))
+    throw new ParleyError('answer_broken', `${operation.id} answered with a status that it does not declare`)
+  const parsed = operation.output.safeParse(answer.body)
+  if (parsed.success) return { status: answer.status, text: JSON.stringify(parsed.data) }
+  const where = parsed.error.issues.slice(0, 5).map(({ path, code }) => `/${path.join('/')} (${code})`)
+  // Places alone: what stands there may be a secret.
+  throw new ParleyError('answer_broken', `the answer of ${operation.id} fails its own schema at ${where.join(', ')}`)
+}
+
+/** The answer to a replay: what was created then is only shown now. */
+export function replayed({ status, text }: Finished): Finished {
+  return { status: status === 201 ? 200 : status, text }
+}

@@ -1,0 +1,173 @@
+import { type Operation, parseInput, type RawInput, Refusal } from '@parley/contract'
+import type { Bus, Database } from '@parley/store'
+import type { Logger } from 'pino'
+import type { Platform } from '../context.ts'
+import { errorFacts } from '../error-facts.ts'
+import { type Answer, done } from './answer.ts'
+import { type Caller, Callers, type Credentials } from './caller.ts'
+import { failureOf } from './failure.ts'
+import { KeyHolders } from './key-holders.ts'
+import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimits, type RateStanding } from './rate-limits.ts'
+import type { Records } from './records.ts'
+import { requestHash } from './request-hash.ts'
+import { mayCall, type Route } from './route.ts'
+import { auditItem, run, type Said, type Work, type Workshop } from './work.ts'
+
+export interface PipelineOptions {
+  readonly database: Database
+  readonly bus: Bus
+  readonly platform: Platform
+  readonly log: Logger
+  readonly records: Records
+  /** Default: those of the API. */
+  readonly rates?: RateLimits
+  /** For how long an external operation owns its record. Default 120 000. */
+  readonly leaseMs?: number
+}
+
+/** The sender of a request and how its limits stand, or the answer that ends it here. */
+export interface Admission {
+  readonly caller: Caller | null
+  /** Null where the sender could not be looked up. */
+  readonly standing: RateStanding | null
+  readonly refused: Answer | null
+}
+
+/** What `invoke` answers, with what the answer's headers and the log say of it. */
+export interface Invoked extends Admission {
+  readonly answer: Answer
+}
+
+/**
+ * The one way from a request to its answer, whatever it came by: authenticate, count, check the role, parse, run, check
+ * the answer, keep it. Nothing here throws: what goes wrong is an answer with the error envelope.
+ */
+export class Pipeline {
+  readonly #shop: Workshop
+  readonly #bus: Bus
+  readonly #log: Logger
+  readonly #holders: KeyHolders
+  readonly #limiter: RateLimiter
+  readonly #callers: Callers
+
+  constructor({ database, bus, platform, log, records, rates, leaseMs }: PipelineOptions) {
+    this.#shop = { database, records, platform, leaseMs: leaseMs ?? 120_000 }
+    this.#bus = bus
+    this.#log = log
+    this.#limiter = new RateLimiter(rates ?? DEFAULT_RATE_LIMITS, platform.now)
+    const onTouchFailed = (error: unknown) => log.warn({ err: errorFacts(error) }, 'last uses of keys were not noted')
+    this.#holders = new KeyHolders({ database, bus, now: platform.now, onTouchFailed })
+    this.#callers = new Callers(this.#holders, this.#limiter)
+  }
+
+  /** All of it at once: `admit`, then `perform`. */
+  async invoke(route: Route, raw: RawInput, credentials: Credentials, requestId: string): Promise<Invoked> {
+    const identified = await this.identify(credentials, requestId)
+    if (identified.caller === null) return { ...identified, answer: identified.refused! }
+    const admission = await this.admit(route, identified.caller, requestId)
+    const answer = admission.refused ?? (await this.perform(route, raw, identified.caller, requestId))
+    return { ...admission, answer }
+  }
+
+  /** Who asks. A request without a valid key counts against its address and is refused. */
+  async identify(credentials: Credentials, requestId: string): Promise<Admission> {
+    try {
+      const { caller, standing, refusal } = await this.#callers.identify(credentials)
+      return { caller, standing, refused: refusal === null ? null : this.#failed(refusal, requestId) }
+    } catch (error) {
+      return { caller: null, standing: null, refused: this.#failed(error, requestId) }
+    }
+  }
+
+  /** Counts a request of the caller, and checks that its role may make it; `route` null: one that reaches no operation. */
+  async admit(route: Route | null, caller: Caller, requestId: string): Promise<Admission> {
+    const { principal, keyId } = caller
+    const { standing, refusal } = this.#limiter.takeKey(keyId, principal.rate, route?.operation.rate ?? 'default')
+    if (refusal !== null) return { caller, standing, refused: this.#failed(refusal, requestId, route) }
+    if (route === null || mayCall(principal.role, route)) return { caller, standing, refused: null }
+    const message = `this needs the role ${route.needs}; the key has ${principal.role}`
+    await this.#audit({ route, principal, requestId }, { about: null, announced: [] }, 'denied')
+    const refused = this.#failed(new Refusal('forbidden', message, { reason: 'role' }), requestId, route)
+    return { caller, standing, refused }
+  }
+
+  /** Parses and runs what the caller may do. */
+  async perform(route: Route, raw: RawInput, caller: Caller, requestId: string): Promise<Answer> {
+    const { operation } = route
+    const parsed = parseInput<Operation>(operation, raw)
+    if (!parsed.ok) {
+      const details = { issues: parsed.issues.map(({ path, message }) => ({ path, message })) }
+      return this.#failed(new Refusal('invalid_request', 'the request is not as it should be', { details }), requestId)
+    }
+    const { principal, name } = caller
+    const key = parsed.idempotencyKey
+    const record =
+      key === null || route.kind === 'read'
+        ? null
+        : { scope: principal.scope, principal: name, operation: operation.id, key, hash: requestHash(raw) }
+    return this.#work({ route, input: parsed.input, principal, requestId, record })
+  }
+
+  /** Notes the last uses of keys. Requests must be over. */
+  async close(): Promise<void> {
+    await this.#holders.close()
+  }
+
+  async #work(work: Work): Promise<Answer> {
+    const said: Said = { about: null, announced: [] }
+    try {
+      const { answer } = await run(this.#shop, work, said)
+      this.#announce(said)
+      return done(answer.status, answer.text)
+    } catch (error) {
+      const answer = this.#failed(error, work.requestId, work.route)
+      // It may have been committed: whoever keeps copies looks again.
+      if (answer.error?.error.outcome === 'unknown') this.#announce(said)
+      await this.#auditFailure(work, said, error, answer)
+      return answer
+    }
+  }
+
+  #announce({ announced }: Said): void {
+    for (const { topic, id } of announced) {
+      // The bus tells this process as well, but later than the answer that is on its way.
+      if (topic === 'keys' || topic === 'tenants') this.#holders.drop(id)
+      this.#bus.publish(topic, id)
+    }
+  }
+
+  /** Every 403 is `denied`; what a handler of a write refused or broke at is `failed`. What is unknown, or ran into its own repetition, is neither. */
+  async #auditFailure(work: Work, said: Said, error: unknown, answer: Answer): Promise<void> {
+    const { code, outcome, details } = answer.error!.error
+    if (answer.status === 403) return this.#audit(work, said, 'denied')
+    const isRepetition = code === 'idempotency_conflict' || details?.reason === 'in_progress'
+    if (work.route.kind === 'read' || outcome === 'unknown' || isRepetition) return
+    // The database is away: it would only make the caller wait longer.
+    if (answer.retryAfterSeconds !== null && !(error instanceof Refusal)) return
+    return this.#audit(work, said, 'failed')
+  }
+
+  /** The answer stands without it. */
+  async #audit(
+    work: Pick<Work, 'route' | 'principal' | 'requestId'>,
+    said: Said,
+    outcome: 'denied' | 'failed',
+  ): Promise<void> {
+    const { database, records } = this.#shop
+    try {
+      await database.transaction(work.principal.scope, tx => records.audit(tx, auditItem(work, said, outcome)))
+    } catch (error) {
+      const about = { request_id: work.requestId, operation: work.route.operation.id, outcome }
+      this.#log.error({ ...about, err: errorFacts(error) }, 'an audit item was not written')
+    }
+  }
+
+  #failed(error: unknown, requestId: string, route: Route | null = null): Answer {
+    const { status, envelope, retryAfterSeconds, unexpected } = failureOf(error)
+    const about = { request_id: requestId, ...(route !== null && { operation: route.operation.id }) }
+    if (unexpected) this.#log.error({ ...about, err: errorFacts(error) }, 'a request failed')
+    else if (error instanceof Refusal && route !== null && !route.declared.has(`${error.code}/${error.reason ?? ''}`))
+      this.#log.warn({ ...about, refused: `${error.code}/${error.reason ?? ''}` }, 'a refusal that is not declared')
+    return { status, text: JSON.stringify(envelope), error: envelope, retryAfterSeconds }
+  }
+}

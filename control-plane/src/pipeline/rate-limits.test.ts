@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { addressGroup } from './address-group.ts'
+import { DEFAULT_RATE_LIMITS, RateLimiter } from './rate-limits.ts'
+import { TokenBuckets } from './token-bucket.ts'
+
+function limiter() {
+  const clock = { now: 1_000_000 }
+  return { clock, limits: new RateLimiter(DEFAULT_RATE_LIMITS, () => clock.now) }
+}
+
+function times(count: number, take: () => { refusal: unknown }): number {
+  return Array.from({ length: count }, take).filter(({ refusal }) => refusal === null).length
+}
+
+describe('a key', () => {
+  it('has 1000 requests at once and then 200 a second', () => {
+    const { clock, limits } = limiter()
+    expect(times(1500, () => limits.takeKey('a', null, 'default'))).toBe(1000)
+    clock.now += 1000
+    expect(times(1500, () => limits.takeKey('a', null, 'default'))).toBe(200)
+    clock.now += 3_600_000
+    expect(times(1500, () => limits.takeKey('a', null, 'default'))).toBe(1000)
+  })
+
+  it('is counted by itself', () => {
+    const { limits } = limiter()
+    times(1500, () => limits.takeKey('a', null, 'default'))
+    expect(limits.takeKey('b', null, 'default').refusal).toBeNull()
+  })
+
+  it('has what staff gave its environment', () => {
+    const { limits } = limiter()
+    expect(times(50, () => limits.takeKey('a', { perSecond: 1, burst: 7 }, 'default'))).toBe(7)
+  })
+
+  it('has 20 costly requests at once and then 2 a second, which count as requests too', () => {
+    const { clock, limits } = limiter()
+    expect(times(100, () => limits.takeKey('a', null, 'costly'))).toBe(20)
+    clock.now += 1000
+    expect(times(100, () => limits.takeKey('a', null, 'costly'))).toBe(2)
+    expect(limits.takeKey('a', null, 'default').standing.level).toBe('"default";r=899;t=1')
+  })
+
+  it('is told how it stands and when to come again', () => {
+    const { limits } = limiter()
+    expect(limits.takeKey('a', null, 'default').standing).toEqual({
+      policy: '"default";q=1000;w=5',
+      level: '"default";r=999;t=1',
+    })
+    times(999, () => limits.takeKey('a', null, 'default'))
+    const { refusal, standing } = limits.takeKey('a', null, 'default')
+    expect(standing.level).toBe('"default";r=0;t=5')
+    expect(refusal!.envelope.error).toMatchObject({
+      code: 'rate_limited',
+      retryable: true,
+      details: { reason: 'request_rate', retry_after_seconds: 1 },
+    })
+  })
+
+  it('is not slowed by a clock that was set back', () => {
+    const { clock, limits } = limiter()
+    limits.takeKey('a', null, 'default')
+    clock.now -= 3_600_000
+    expect(limits.takeKey('a', null, 'default').standing.level).toBe('"default";r=998;t=1')
+  })
+})
+
+describe('an address', () => {
+  it('has 100 requests without a key at once and then 10 a second', () => {
+    const { clock, limits } = limiter()
+    expect(times(500, () => limits.takeAddress('192.0.2.1'))).toBe(100)
+    expect(limits.mayTry('192.0.2.1')).toBe(false)
+    clock.now += 1000
+    expect(limits.mayTry('192.0.2.1')).toBe(true)
+    expect(times(500, () => limits.takeAddress('192.0.2.1'))).toBe(10)
+  })
+
+  it('is the whole /64 of IPv6, and IPv4 however it is written', () => {
+    expect(addressGroup('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64')
+    expect(addressGroup('2001:DB8:1:2::1')).toBe('2001:db8:1:2::/64')
+    expect(addressGroup('2001:db8::1')).toBe('2001:db8:0:0::/64')
+    expect(addressGroup('::1')).toBe('0:0:0:0::/64')
+    expect(addressGroup('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+    expect(addressGroup('::ffff:192.0.2.1')).toBe(addressGroup('192.0.2.1'))
+  })
+})
+
+describe('buckets', () => {
+  it('are bounded, the longest unused goes first', () => {
+    const buckets = new TokenBuckets(3)
+    const rate = { perSecond: 1, burst: 2 }
+    for (const name of ['a', 'b', 'c', 'a', 'd']) buckets.take(name, rate, 0)
+    expect(buckets.size).toBe(3)
+    expect(buckets.look('a', rate, 0).remaining).toBe(0)
+    expect(buckets.look('b', rate, 0).remaining).toBe(2)
+  })
+})

@@ -12,7 +12,6 @@ export {
 } from './agents.ts'
 export {
   insertKey,
-  type KeyPosition,
   type KeyRow,
   type KeySecret,
   keyExists,
@@ -37,6 +36,8 @@ export {
   writeDraft,
 } from './drafts.ts'
 export { ENVIRONMENT_LIMITS } from './environment-limits.ts'
+export { type PostgresBusOptions, postgresBus } from './io/bus-postgres.ts'
+export { type RedisBusOptions, redisBus } from './io/bus-redis.ts'
 export { type DatabaseOptions, openDatabase } from './io/database.ts'
 export { type Migration, migrate } from './io/migrate.ts'
 export type { PoolLimits } from './io/tenant-pool.ts'
@@ -72,7 +73,6 @@ export {
   type PinnedSecret,
   putSecret,
   type SecretRow,
-  secretSealContext,
 } from './secrets.ts'
 export { type ReferenceTargets, referenceTargets } from './surroundings.ts'
 export { type Retention, type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'

@@ -1,5 +1,5 @@
 import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
-import { Redis, type RedisOptions } from 'ioredis'
+import { Redis } from 'ioredis'
 import { CarriedBus } from '../bus/carried-bus.ts'
 import type { Carrier, CarrierConnection, CarrierEvents } from '../bus/carrier.ts'
 import type { Bus } from '../protocol.ts'
@@ -24,7 +24,7 @@ export function redisBus({ url, onProblem }: RedisBusOptions): Bus {
 }
 
 /** Reconnecting is the bus's business: each connection here lives once. */
-const ONCE: RedisOptions = {
+const ONCE = {
   lazyConnect: true,
   retryStrategy: () => null,
   reconnectOnError: null,

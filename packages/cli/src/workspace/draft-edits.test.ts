@@ -1,0 +1,26 @@
+import { draftEdits } from '@parley/contract'
+import { exampleDrafts } from '@parley/examples'
+import { applyEdits, fromTemplate, readDraft } from '@parley/flow'
+import { describe, expect, it } from 'vitest'
+import { editsFor } from './draft-edits.ts'
+
+const providers = readDraft(exampleDrafts()[0]!.draft).providers
+const blank = fromTemplate('blank', { name: 'Blank', language: 'en', providers })
+
+describe.each(exampleDrafts().map(({ name, draft }) => [name, readDraft(draft)] as const))(
+  'the example %s',
+  (_, draft) => {
+    it('is made of a blank agent by edits that the API takes', () => {
+      let made = blank
+      for (const edits of editsFor(draft)) {
+        const applied = applyEdits(made, draftEdits.parse(edits))
+        if (!applied.ok) throw new Error(JSON.stringify(applied.issues))
+        made = applied.draft
+      }
+      expect({ ...made, settings: { ...made.settings, ...draft.settings } }).toEqual({
+        ...draft,
+        settings: made.settings,
+      })
+    })
+  },
+)

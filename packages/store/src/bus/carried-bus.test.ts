@@ -146,6 +146,19 @@ describe('the bus', () => {
     expect(heard).toEqual(['(missed)'])
   })
 
+  it('tells again what was on its way when the connection went', async () => {
+    const { bus, carrier, pass } = house()
+    const [here, there] = [bus(), bus()]
+    await pass(10)
+    const others = heardOn(there)
+    carrier.hangs = true
+    here.publish('keys', 'k1')
+    await pass(10)
+    carrier.hangs = false
+    await pass(6000)
+    expect(others).toEqual(['k1'])
+  })
+
   it('calls the other listeners when one throws, and says so', async () => {
     const { bus, pass, problems } = house()
     const here = bus()

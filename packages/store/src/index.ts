@@ -1,6 +1,5 @@
 export {
   type AgentFilter,
-  type AgentPosition,
   type AgentRow,
   archiveAgent,
   insertAgent,
@@ -22,6 +21,8 @@ export {
   replaceKeySecret,
   revokeKey,
 } from './api-keys.ts'
+export { type AuditEntry, type AuditFilter, type AuditRow, listAudit, writeAudit } from './audit.ts'
+export type { BlobContent, BlobEntry, Blobs, ByteRange } from './blobs/blobs.ts'
 export { type CallLimitRow, readCallLimit, writeCallLimit } from './call-limit.ts'
 export {
   type DraftHead,
@@ -36,11 +37,45 @@ export {
   writeDraft,
 } from './drafts.ts'
 export { ENVIRONMENT_LIMITS } from './environment-limits.ts'
+export {
+  type Claim,
+  claim,
+  dropIntent,
+  type IdempotentRequest,
+  type IntentLease,
+  type KeptAnswer,
+  keepAnswer,
+  keepIntent,
+  settleIntent,
+} from './idempotency.ts'
+export { type FileBlobsOptions, openFileBlobs } from './io/blob-files.ts'
 export { type PostgresBusOptions, postgresBus } from './io/bus-postgres.ts'
 export { type RedisBusOptions, redisBus } from './io/bus-redis.ts'
 export { type DatabaseOptions, openDatabase } from './io/database.ts'
+export { checkMasterKey, rotateMasterKey } from './io/master-key-rotation.ts'
 export { type Migration, migrate } from './io/migrate.ts'
+export {
+  formatMasterKey,
+  loadMasterKey,
+  type MasterKey,
+  MasterKeySealer,
+  parseMasterKey,
+  withNewKey,
+} from './io/sealer.ts'
 export type { PoolLimits } from './io/tenant-pool.ts'
+export {
+  type CursorBinding,
+  cutPage,
+  decodeCursor,
+  encodeCursor,
+  isAfter,
+  type KeysetColumn,
+  type KeysetPosition,
+  type KeysetType,
+  type Page,
+  readPage,
+} from './keyset.ts'
+export { holdsLease } from './leases.ts'
 export {
   type AnsweringAgent,
   deleteNumber,
@@ -53,13 +88,14 @@ export {
   publishedVersion,
   writeAssignment,
 } from './numbers.ts'
-export type { Bus, Database, KeyHolder, Queries, Sealer, Topic } from './protocol.ts'
+export type { Bus, Database, KeyHolder, Lease, Leases, Queries, Sealer, Topic } from './protocol.ts'
 export {
   insertPublication,
   listPublications,
   moveHead,
   type NewPublication,
   type PublicationRow,
+  type PublishedRevision,
   publicationOfRevision,
   readPublication,
   type WholePublication,
@@ -73,6 +109,7 @@ export {
   type PinnedSecret,
   putSecret,
   type SecretRow,
+  secretSealContext,
 } from './secrets.ts'
 export { type ReferenceTargets, referenceTargets } from './surroundings.ts'
 export { type Retention, type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'

@@ -180,8 +180,10 @@ async function read(blobs: Blobs, key: string, range?: ByteRange): Promise<Buffe
   return Buffer.concat(await found!.bytes.toArray())
 }
 
-async function keysOf(blobs: Blobs, prefix: string): Promise<string[]> {
-  return (await Array.fromAsync(blobs.list(prefix))).map(entry => entry.key)
+export async function keysOf(blobs: Blobs, prefix: string): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of blobs.list(prefix)) keys.push(key)
+  return keys
 }
 
 async function* pieces(...texts: string[]): AsyncIterable<Uint8Array> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Blobs } from '../blobs/blobs.ts'
-import { blobConformance } from '../blobs/conformance.ts'
+import { blobConformance, keysOf } from '../blobs/conformance.ts'
 import { openFileBlobs } from './blob-files.ts'
 
 const temporary = () => mkdtemp(join(tmpdir(), 'parley-blobs-'))
@@ -43,7 +43,7 @@ describe('a directory of blobs', () => {
       expect(await blobs.delete(key)).toBe(false)
     }
     await expect(blobs.put('way/new', Buffer.from('x'))).rejects.toMatchObject({ code: 'blob_key_invalid' })
-    expect(await Array.fromAsync(blobs.list(''))).toEqual([])
+    expect(await keysOf(blobs, '')).toEqual([])
     expect(await readdir(join(home, 'elsewhere'))).toEqual(['secret'])
   })
 
@@ -61,7 +61,7 @@ describe('a directory of blobs', () => {
     const small = await openFileBlobs({ directory, maxBytes: 2 ** 18 })
     await expect(small.put('endless', endless)).rejects.toMatchObject({ code: 'blob_too_large' })
     expect(await readdir(incoming)).toEqual(['of-now'])
-    expect(await Array.fromAsync(again.list(''))).toEqual([])
+    expect(await keysOf(again, '')).toEqual([])
   })
 
   it('leaves no empty directories behind', async () => {

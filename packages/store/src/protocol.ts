@@ -38,9 +38,30 @@ export interface Database {
   touchKeys(keyIds: readonly string[]): Promise<void>
   /** Deletes at most `atMost` idempotency records older than `keepMs`; answers how many. Across tenants. */
   forgetIdempotency(keepMs: number, atMost: number): Promise<number>
+  /** Who owns what: across tenants. */
+  readonly leases: Leases
   /** Resolves when a query was answered, rejects within 2 s otherwise. */
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+/** Ownership of something by one process. The same fence never comes twice for a name. */
+export interface Lease {
+  readonly name: string
+  /** int8 as text: rises with every owner. */
+  readonly fence: string
+  /** ISO time on the database's clock. */
+  readonly expires_at: string
+}
+
+/** Leases on the database's clock: a process that stops renewing loses its own, whatever its own clock says. */
+export interface Leases {
+  /** Takes the lease if it is free or expired; null while another owner has it. Also for who had it before. */
+  acquire(name: string, owner: string, leaseMs: number): Promise<Lease | null>
+  /** Keeps the lease for `leaseMs` from now. Null when it is lost: expired, also if nobody took it yet. */
+  renew(lease: Lease, leaseMs: number): Promise<Lease | null>
+  /** Frees it at once. False when it was lost already. */
+  release(lease: Lease): Promise<boolean>
 }
 
 /** Authenticated encryption under the platform's master key. `context` (what it belongs to) must be the same to open. */

@@ -1,7 +1,8 @@
 import type { Scope } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
 import type { CompiledQuery, QueryResult } from 'kysely'
-import type { Database, KeyHolder, Queries } from '../protocol.ts'
+import { leasesOn } from '../leases.ts'
+import type { Database, KeyHolder, Leases, Queries } from '../protocol.ts'
 import { unavailable } from './database-failure.ts'
 import { readAddress } from './owner-connection.ts'
 import { type TenantContext, WholeAnswers } from './tenant-connection.ts'
@@ -34,9 +35,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 class TenantDatabase implements Database {
   readonly #pool: TenantPool
+  readonly leases: Leases
 
   constructor(pool: TenantPool) {
     this.#pool = pool
+    this.leases = leasesOn((name, text, values) => pool.bare(name, text, values))
   }
 
   within(scope: Scope): Queries {

@@ -39,7 +39,10 @@ export function sendBegin(
   mode: 'read only' | 'read write',
   context: TenantContext,
 ): Promise<unknown>[] {
-  return [client.query(`begin ${mode}`), client.query({ ...SET_TENANT, values: [context.tenant, context.owner] })]
+  return [
+    client.query(`begin isolation level read committed, ${mode}`),
+    client.query({ ...SET_TENANT, values: [context.tenant, context.owner] }),
+  ]
 }
 
 export function toResult<Row>(result: PgResult): QueryResult<Row> {

@@ -243,6 +243,13 @@ create table parley.leases (
   expires_at timestamptz not null
 );
 
+-- A value known to all, sealed under each version of the master key in use: a wrong key shows at the start.
+create table parley.master_key_checks (
+  version integer primary key,
+  sealed bytea not null
+);
+grant select, insert, delete on parley.master_key_checks to parley_system;
+
 do $$
 declare tenant_table text;
 begin

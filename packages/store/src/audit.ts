@@ -1,0 +1,71 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import { type KeysetColumn, type Page, readPage } from './keyset.ts'
+import type { Queries } from './protocol.ts'
+import type { StoredPrincipal } from './schema.ts'
+
+/** Who did what, to be kept. */
+export interface AuditEntry {
+  readonly principal: StoredPrincipal
+  /** The operation's id, or what staff or a job did. */
+  readonly action: string
+  readonly resource: { readonly kind: string; readonly id: string } | null
+  readonly outcome: 'allowed' | 'denied' | 'failed'
+  readonly request_id: string | null
+}
+
+/** As it was kept. */
+export interface AuditRow extends Omit<AuditEntry, 'resource'> {
+  readonly audit_id: string
+  readonly occurred_at: string
+  readonly resource_kind: string | null
+  readonly resource_id: string | null
+}
+
+export interface AuditFilter {
+  /** ISO time; includes its instant. */
+  readonly after?: string | undefined
+  /** ISO time; does not include its instant. */
+  readonly before?: string | undefined
+  readonly cursor: string | null
+  readonly limit: number
+}
+
+const NEWEST_FIRST: readonly KeysetColumn<AuditRow>[] = [
+  { column: 'occurred_at', type: 'instant', direction: 'desc' },
+  { column: 'audit_id', type: 'uuid', direction: 'asc' },
+]
+
+/** Keeps what was done, in the transaction that did it. */
+export async function writeAudit(tx: Queries, scope: Scope, entry: AuditEntry): Promise<void> {
+  await tx
+    .insertInto('audit')
+    .values({
+      tenant_id: scope.tenant_id,
+      principal: JSON.stringify(entry.principal),
+      action: entry.action,
+      resource_kind: entry.resource?.kind ?? null,
+      resource_id: entry.resource?.id ?? null,
+      outcome: entry.outcome,
+      request_id: entry.request_id,
+    })
+    .execute()
+}
+
+/** Newest first. Throws the refusal `invalid_cursor`. */
+export function listAudit(db: Queries, scope: Scope, filter: AuditFilter): Promise<Page<AuditRow>> {
+  const { after, before } = filter
+  let query = db
+    .selectFrom('audit')
+    .select(['audit_id', 'occurred_at', 'principal', 'action', 'resource_kind', 'resource_id', 'outcome', 'request_id'])
+    .where('tenant_id', '=', scope.tenant_id)
+  if (after !== undefined) query = query.where('occurred_at', '>=', sql<string>`${after}::timestamptz`)
+  if (before !== undefined) query = query.where('occurred_at', '<', sql<string>`${before}::timestamptz`)
+  const binding = {
+    operation: 'audit.list',
+    tenantId: scope.tenant_id,
+    filters: { after, before },
+    sort: 'occurred_desc',
+  }
+  return readPage(query, NEWEST_FIRST, binding, filter)
+}

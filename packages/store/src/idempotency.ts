@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto'
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries, Sealer } from './protocol.ts'
+
+/** A request that is to act once, however often it is sent. */
+export interface IdempotentRequest {
+  /** Whose key it is: `api_key/<uuid>`, `user/<uuid>`. */
+  readonly principal: string
+  readonly operation: string
+  /** As the client chose it. */
+  readonly key: string
+  /** SHA-256 of what was asked. */
+  readonly requestHash: Buffer
+}
+
+/** What the first request was answered. */
+export interface KeptAnswer {
+  readonly status: number
+  /** Word for word. */
+  readonly body: string
+}
+
+export type Claim =
+  /** Nobody used the key: act, then `keepAnswer` (or `keepIntent` before acting outside) in this transaction. */
+  | { readonly state: 'fresh' }
+  /** Its first request is running, here or in another process. */
+  | { readonly state: 'in_progress' }
+  | ({ readonly state: 'replay' } & KeptAnswer)
+  /** The key was used for another request. */
+  | { readonly state: 'conflict' }
+  /** An external operation's owner is gone. `intent` is what it was about to do: find out, then `keepIntent` again, or `dropIntent`. */
+  | { readonly state: 'lapsed'; readonly intent: Readonly<Record<string, unknown>> }
+
+/** The lease of an external operation: only who holds it may settle. */
+export interface IntentLease {
+  readonly leaseUntil: string
+}
+
+/**
+ * Claims the key for this transaction, or says what became of it. Nobody waits: a key claimed by a running transaction is
+ * `in_progress`. A rolled-back transaction frees it.
+ */
+export async function claim(tx: Queries, scope: Scope, sealer: Sealer, request: IdempotentRequest): Promise<Claim> {
+  const lock = await sql<{ got: boolean }>`select pg_try_advisory_xact_lock(${lockOf(scope, request)}) as got`.execute(
+    tx,
+  )
+  if (lock.rows[0]?.got !== true) return { state: 'in_progress' }
+  // A statement of its own: what the lock's last holder committed is in its snapshot.
+  const record = await tx
+    .selectFrom('idempotency')
+    .where(isRecordOf(scope, request))
+    .select([
+      'request_hash',
+      'status',
+      'answer',
+      'intent',
+      sql<boolean>`coalesce(lease_until > clock_timestamp(), false)`.as('is_leased'),
+    ])
+    .executeTakeFirst()
+  if (record === undefined) return { state: 'fresh' }
+  if (!record.request_hash.equals(request.requestHash)) return { state: 'conflict' }
+  if (record.status !== null && record.answer !== null) {
+    const body = sealer.open(record.answer, answerSealContext(scope, request)).toString('utf8')
+    return { state: 'replay', status: record.status, body }
+  }
+  return record.is_leased ? { state: 'in_progress' } : { state: 'lapsed', intent: record.intent ?? {} }
+}
+
+/** Keeps the answer of a claimed request, with what it changed. */
+export async function keepAnswer(
+  tx: Queries,
+  scope: Scope,
+  sealer: Sealer,
+  request: IdempotentRequest,
+  answer: KeptAnswer,
+): Promise<void> {
+  await tx
+    .insertInto('idempotency')
+    .values({ ...keyOf(scope, request), request_hash: request.requestHash, ...sealed(scope, sealer, request, answer) })
+    .execute()
+}
+
+/** Notes, before an external operation calls out, what it is about to do; for a claim that is `fresh` or `lapsed`. */
+export async function keepIntent(
+  tx: Queries,
+  scope: Scope,
+  request: IdempotentRequest,
+  intent: Readonly<Record<string, unknown>>,
+  leaseMs: number,
+): Promise<IntentLease> {
+  const leased = { intent: JSON.stringify(intent), lease_until: leaseEnd(leaseMs) }
+  const { lease_until } = await tx
+    .insertInto('idempotency')
+    .values({ ...keyOf(scope, request), request_hash: request.requestHash, ...leased })
+    .onConflict(conflict =>
+      conflict
+        .columns(['tenant_id', 'principal', 'operation', 'key'])
+        .doUpdateSet(leased)
+        .where(sql<boolean>`idempotency.status is null and idempotency.lease_until <= clock_timestamp()`),
+    )
+    .returning('lease_until')
+    .executeTakeFirstOrThrow()
+  if (lease_until === null) throw new TypeError('an intent has a lease')
+  return { leaseUntil: lease_until }
+}
+
+/** Keeps the answer of an external operation. False when its lease went to another, whose answer counts. */
+export async function settleIntent(
+  tx: Queries,
+  scope: Scope,
+  sealer: Sealer,
+  request: IdempotentRequest,
+  lease: IntentLease,
+  answer: KeptAnswer,
+): Promise<boolean> {
+  const settled = await tx
+    .updateTable('idempotency')
+    .where(isRecordOf(scope, request))
+    .set({ ...sealed(scope, sealer, request, answer), lease_until: null, intent: null })
+    .where('status', 'is', null)
+    .where('lease_until', '=', lease.leaseUntil)
+    .executeTakeFirst()
+  return settled.numUpdatedRows === 1n
+}
+
+/** Frees the key of an external operation that did nothing. False when its lease went to another. */
+export async function dropIntent(
+  tx: Queries,
+  scope: Scope,
+  request: IdempotentRequest,
+  lease: IntentLease,
+): Promise<boolean> {
+  const dropped = await tx
+    .deleteFrom('idempotency')
+    .where(isRecordOf(scope, request))
+    .where('status', 'is', null)
+    .where('lease_until', '=', lease.leaseUntil)
+    .executeTakeFirst()
+  return dropped.numDeletedRows === 1n
+}
+
+/** What a kept answer is sealed for: it opens in no other record. */
+export function answerSealContext(scope: Scope, request: Omit<IdempotentRequest, 'requestHash'>): string {
+  return JSON.stringify(['idempotency', scope.tenant_id, request.principal, request.operation, request.key])
+}
+
+function keyOf(scope: Scope, { principal, operation, key }: IdempotentRequest) {
+  return { tenant_id: scope.tenant_id, principal, operation, key }
+}
+
+function isRecordOf(scope: Scope, { principal, operation, key }: IdempotentRequest) {
+  return sql<boolean>`(tenant_id = ${scope.tenant_id}::uuid and principal = ${principal} and operation = ${operation} and key = ${key})`
+}
+
+function sealed(scope: Scope, sealer: Sealer, request: IdempotentRequest, answer: KeptAnswer) {
+  const context = answerSealContext(scope, request)
+  return { status: answer.status, answer: sealer.seal(Buffer.from(answer.body), context) }
+}
+
+function leaseEnd(leaseMs: number) {
+  return sql<string>`parley.now_ms() + ${leaseMs} * interval '1 ms'`
+}
+
+/** One of 2^64 numbers; who shares one by chance is told `in_progress` and comes again. */
+function lockOf(scope: Scope, { principal, operation, key }: IdempotentRequest): string {
+  const name = JSON.stringify([scope.tenant_id, principal, operation, key])
+  return createHash('sha256').update(name).digest().readBigInt64BE().toString()
+}

@@ -1,0 +1,125 @@
+import { ParleyError } from '@parley/kernel'
+import type { Client } from 'pg'
+import { answerSealContext } from '../idempotency.ts'
+import { secretSealContext } from '../secrets.ts'
+import { asOwner, readAddress } from './owner-connection.ts'
+import { keyVersionOf, type MasterKeySealer } from './sealer.ts'
+
+const CHECK_CONTEXT = 'master-key-check'
+const CHECK_PLAIN = Buffer.from('Parley opens what it sealed.')
+const BATCH = 200
+
+/**
+ * Makes sure that this master key is the database's: notes a check value for it on first use, and opens every check value
+ * that is there. Throws `master_key_wrong`.
+ */
+export async function checkMasterKey(ownerUrl: string, sealer: MasterKeySealer): Promise<void> {
+  await asSystem(ownerUrl, async client => {
+    await client.query(
+      'insert into parley.master_key_checks (version, sealed) values ($1, $2) on conflict (version) do nothing',
+      [sealer.currentVersion, sealer.seal(CHECK_PLAIN, CHECK_CONTEXT)],
+    )
+    const { rows } = await client.query<{ version: number; sealed: Buffer }>(
+      'select version, sealed from parley.master_key_checks order by version',
+    )
+    for (const { version, sealed } of rows) {
+      try {
+        if (!sealer.open(sealed, CHECK_CONTEXT).equals(CHECK_PLAIN)) throw new Error('another text')
+      } catch (cause) {
+        throw new ParleyError(
+          'master_key_wrong',
+          sealer.versions.includes(version)
+            ? `version ${version} of the master key is not the one that this database was sealed under: restore it (PARLEY_MASTER_KEY or master.key)`
+            : `the database holds values sealed under version ${version} of the master key, which is not given: give all versions until the rotation is over`,
+          { cause },
+        )
+      }
+    }
+  })
+}
+
+/**
+ * Seals everything again that is not under the highest version, in batches of 200, each committed: it may be killed and
+ * run again, and run beside the application, provided every process already has the new key. Returns how many values it
+ * sealed. Afterwards the older versions are no longer needed. Throws `master_key_wrong`, `seal_broken`.
+ */
+export async function rotateMasterKey(ownerUrl: string, sealer: MasterKeySealer): Promise<number> {
+  await checkMasterKey(ownerUrl, sealer)
+  return asSystem(ownerUrl, async client => {
+    let resealed = 0
+    for (const column of SEALED) {
+      for (let count = BATCH; count === BATCH; resealed += count) count = await resealBatch(client, column, sealer)
+    }
+    await client.query('delete from parley.master_key_checks where version < $1', [sealer.currentVersion])
+    return resealed
+  })
+}
+
+/** A column whose values are sealed. */
+interface SealedColumn {
+  /** Rows with `ctid`, `sealed` and what the context is made of, sealed under another version than $1, $2 at most, locked. */
+  readonly select: string
+  readonly update: string
+  readonly contextOf: (row: SealedRow) => string
+}
+
+interface SealedRow {
+  readonly ctid: string
+  readonly sealed: Buffer
+  readonly [column: string]: unknown
+}
+
+const isOld = (column: string) => `get_byte(${column}, 1) * 256 + get_byte(${column}, 2) <> $1::integer`
+
+const scopeOf = (row: SealedRow) => ({
+  owner_id: String(row.owner_id),
+  environment: String(row.environment),
+  tenant_id: String(row.tenant_id),
+})
+
+const SEALED: readonly SealedColumn[] = [
+  {
+    select: `select s.ctid, s.sealed, s.secret_id, s.version, t.tenant_id, t.owner_id, t.environment
+      from parley.secret_versions s join parley.tenants t using (tenant_id) where ${isOld('s.sealed')}
+      limit $2 for update of s`,
+    update: 'update parley.secret_versions set sealed = $2 where ctid = $1',
+    contextOf: row => secretSealContext(scopeOf(row), String(row.secret_id), Number(row.version)),
+  },
+  {
+    select: `select i.ctid, i.answer as sealed, i.principal, i.operation, i.key, t.tenant_id, t.owner_id, t.environment
+      from parley.idempotency i join parley.tenants t using (tenant_id) where ${isOld('i.answer')}
+      limit $2 for update of i`,
+    update: 'update parley.idempotency set answer = $2 where ctid = $1',
+    contextOf: row =>
+      answerSealContext(scopeOf(row), {
+        principal: String(row.principal),
+        operation: String(row.operation),
+        key: String(row.key),
+      }),
+  },
+]
+
+async function resealBatch(client: Client, column: SealedColumn, sealer: MasterKeySealer): Promise<number> {
+  await client.query('begin')
+  try {
+    const { rows } = await client.query<SealedRow>(column.select, [sealer.currentVersion, BATCH])
+    for (const row of rows) {
+      if (keyVersionOf(row.sealed) === sealer.currentVersion) throw new TypeError('the query chose a value sealed anew')
+      const context = column.contextOf(row)
+      await client.query(column.update, [row.ctid, sealer.seal(sealer.open(row.sealed, context), context)])
+    }
+    await client.query('commit')
+    return rows.length
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+/** Across tenants: the owner itself is bound by row security too. */
+function asSystem<Result>(ownerUrl: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+  return asOwner(readAddress(ownerUrl), async client => {
+    await client.query('set role parley_system')
+    return work(client)
+  })
+}

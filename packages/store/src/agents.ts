@@ -1,5 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { type SelectQueryBuilder, sql } from 'kysely'
+import { cutPage, decodeCursor, isAfter, type KeysetColumn, type Page } from './keyset.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel, Schema } from './schema.ts'
 
@@ -21,20 +22,26 @@ export interface AgentRow {
   readonly published_revision: number | null
 }
 
-/** By which the lists of agents are sorted: the row after which to go on. */
-export type AgentPosition =
-  | { readonly sort: 'updated_desc'; readonly updated_at: string; readonly agent_id: string }
-  | { readonly sort: 'name_asc'; readonly sort_name: string; readonly agent_id: string }
-
 export interface AgentFilter {
-  readonly sort: AgentPosition['sort']
+  readonly sort: 'updated_desc' | 'name_asc'
   /** Part of name or id, whatever the case; blank: all. */
   readonly q?: string | undefined
   /** Only agents whose head serves it. */
   readonly channel?: Channel | undefined
-  readonly after: AgentPosition | null
+  readonly cursor: string | null
   readonly limit: number
 }
+
+const ORDERS = {
+  updated_desc: [
+    { column: 'updated_at', type: 'instant', direction: 'desc' },
+    { column: 'agent_id', type: 'text', direction: 'asc' },
+  ],
+  name_asc: [
+    { column: 'sort_name', type: 'text', direction: 'asc' },
+    { column: 'agent_id', type: 'text', direction: 'asc' },
+  ],
+} as const satisfies Record<AgentFilter['sort'], readonly KeysetColumn<PickedAgent>[]>
 
 type Picked = SelectQueryBuilder<Schema, 'agents', PickedAgent>
 
@@ -68,44 +75,30 @@ export async function readAgent(db: Queries, scope: Scope, agentId: string): Pro
   return (await besides(db, scope, picked).executeTakeFirst()) ?? null
 }
 
-/** Agents that are not archived, each with the name it is sorted by. */
-export function listAgents(
-  db: Queries,
-  scope: Scope,
-  filter: AgentFilter,
-): Promise<(AgentRow & { readonly sort_name: string })[]> {
+/** Agents that are not archived. Throws `invalid_cursor`. */
+export async function listAgents(db: Queries, scope: Scope, filter: AgentFilter): Promise<Page<AgentRow>> {
+  const { sort, channel, cursor, limit } = filter
+  const q = filter.q?.trim() ?? ''
+  const order = ORDERS[sort]
+  const binding = { operation: 'agents.list', tenantId: scope.tenant_id, filters: { q, channel }, sort }
   let picked: Picked = db
     .selectFrom('agents')
     .select(PICKED)
     .where('tenant_id', '=', scope.tenant_id)
     .where('archived_at', 'is', null)
-    .limit(filter.limit)
-  const q = filter.q?.trim() ?? ''
+    .limit(limit + 1)
+  for (const { column, direction } of order) picked = picked.orderBy(column, direction)
   if (q !== '') {
     const lower = sql<string>`lower(${q}::text collate "pg_c_utf8")`
     picked = picked.where(
       sql<boolean>`(strpos(sort_name, ${lower}) > 0 or strpos(lower(agent_id collate "pg_c_utf8"), ${lower}) > 0)`,
     )
   }
-  if (filter.channel !== undefined) picked = picked.where(sql<boolean>`head_channels @> array[${filter.channel}::text]`)
-  const { after } = filter
-  // The first condition is one that an index can be searched by; the second leaves out what it cannot.
-  if (after?.sort === 'updated_desc')
-    picked = picked
-      .where('updated_at', '<=', after.updated_at)
-      .where(sql<boolean>`(updated_at < ${after.updated_at}::timestamptz or agent_id > ${after.agent_id})`)
-  if (after?.sort === 'name_asc')
-    picked = picked.where(sql<boolean>`(sort_name, agent_id) > (${after.sort_name}, ${after.agent_id})`)
-  picked =
-    filter.sort === 'name_asc'
-      ? picked.orderBy('sort_name').orderBy('agent_id')
-      : picked.orderBy('updated_at', 'desc').orderBy('agent_id')
-  const rows = besides(db, scope, picked)
-  return (
-    filter.sort === 'name_asc'
-      ? rows.orderBy('a.sort_name').orderBy('a.agent_id')
-      : rows.orderBy('a.updated_at', 'desc').orderBy('a.agent_id')
-  ).execute()
+  if (channel !== undefined) picked = picked.where(sql<boolean>`head_channels @> array[${channel}::text]`)
+  if (cursor !== null) picked = picked.where(isAfter(order, decodeCursor(binding, order, cursor)))
+  let rows = besides(db, scope, picked)
+  for (const { column, direction } of order) rows = rows.orderBy(`a.${column}`, direction)
+  return cutPage(await rows.execute(), order, binding, limit)
 }
 
 /** Heads and drafts are looked up for the agents that were picked only, never for a whole environment. */

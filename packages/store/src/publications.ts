@@ -1,6 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { DraftRevision } from './drafts.ts'
+import { type KeysetColumn, type Page, readPage } from './keyset.ts'
 import type { Queries } from './protocol.ts'
 import type {
   Channel,
@@ -56,15 +57,24 @@ function publications(db: Queries, scope: Scope, agentId: string) {
     ])
 }
 
-/** Latest first, from the one before `before` on. */
+const LATEST_FIRST: readonly KeysetColumn<PublicationRow>[] = [
+  { column: 'version', type: 'integer', direction: 'desc' },
+]
+
+/** Latest first. Throws `invalid_cursor`. */
 export function listPublications(
   db: Queries,
   scope: Scope,
   agentId: string,
-  { before, limit }: { readonly before: number | null; readonly limit: number },
-): Promise<PublicationRow[]> {
-  const all = publications(db, scope, agentId).orderBy('p.version', 'desc').limit(limit)
-  return (before === null ? all : all.where('p.version', '<', before)).execute()
+  page: { readonly cursor: string | null; readonly limit: number },
+): Promise<Page<PublicationRow>> {
+  const binding = {
+    operation: 'publications.list',
+    tenantId: scope.tenant_id,
+    filters: { agent_id: agentId },
+    sort: 'version',
+  }
+  return readPage(publications(db, scope, agentId), LATEST_FIRST, binding, page)
 }
 
 /** `head`: the one that is live. Null where there is none. */
@@ -80,6 +90,11 @@ export async function readPublication(
   return (await one.executeTakeFirst()) ?? null
 }
 
+/** A publication, and what its validation warned of. */
+export interface PublishedRevision extends PublicationRow {
+  readonly warnings: StoredDiagnostics
+}
+
 /**
  * The version that the draft, as it stands at `at`, was published as with this `test`: also the one that it was opened
  * from, while nobody edited it. Null where there is none.
@@ -90,9 +105,9 @@ export async function publicationOfRevision(
   agentId: string,
   at: DraftRevision,
   test: boolean,
-): Promise<WholePublication | null> {
+): Promise<PublishedRevision | null> {
   const found = await publications(tx, scope, agentId)
-    .select(['p.plan', 'p.draft', 'p.warnings'])
+    .select('p.warnings')
     .where('p.test', '=', test)
     .where(
       sql<boolean>`(

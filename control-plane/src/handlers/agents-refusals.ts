@@ -1,0 +1,50 @@
+import { Refusal } from '@parley/contract'
+import { type AgentRow, readAgent } from '@parley/store'
+import type { Context } from '../context.ts'
+
+export function noAgent(agentId: string): Refusal {
+  return new Refusal('not_found', `there is no agent "${agentId}"`)
+}
+
+export function noVersion(agentId: string, version: number): Refusal {
+  return new Refusal('not_found', `agent "${agentId}" has no version ${version}`)
+}
+
+export function agentArchived(agentId: string): Refusal<'conflict'> {
+  return new Refusal('conflict', `agent "${agentId}" is archived: clone one of its versions to go on with it`, {
+    reason: 'agent_archived',
+  })
+}
+
+export function agentExists(agentId: string): Refusal<'conflict'> {
+  return new Refusal('conflict', `"${agentId}" is or was an agent, and ids are never given twice: choose another`, {
+    reason: 'agent_exists',
+  })
+}
+
+export function agentNotPublished(agentId: string): Refusal<'conflict'> {
+  return new Refusal('conflict', `agent "${agentId}" has no live version: name a version, or publish one`, {
+    reason: 'agent_not_published',
+  })
+}
+
+/** The agent, if it was ever made, archived or not. */
+export async function everMade({ db, scope }: Context, agentId: string): Promise<AgentRow> {
+  const agent = await readAgent(db, scope, agentId)
+  if (agent === null) throw noAgent(agentId)
+  return agent
+}
+
+/** The agent, if it is in the catalogue. */
+export async function inCatalogue(context: Context, agentId: string): Promise<AgentRow> {
+  const agent = await everMade(context, agentId)
+  if (agent.archived_at !== null) throw noAgent(agentId)
+  return agent
+}
+
+/** The agent, if it may be written to. */
+export async function notArchived(context: Context, agentId: string): Promise<AgentRow> {
+  const agent = await everMade(context, agentId)
+  if (agent.archived_at !== null) throw agentArchived(agentId)
+  return agent
+}

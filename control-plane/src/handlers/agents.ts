@@ -1,0 +1,105 @@
+import { agentSummary, Refusal, type Scope } from '@parley/contract'
+import { type DraftContent, fromTemplate } from '@parley/flow'
+import {
+  type AgentRow,
+  archiveAgent,
+  insertAgent,
+  insertDraft,
+  listAgents,
+  readOpenDraft,
+  readPublication,
+} from '@parley/store'
+import type { Context, HandlersOf } from '../context.ts'
+import { firstProviders } from './agents-first-providers.ts'
+import { newAgentId } from './agents-id.ts'
+import { agentExists, everMade, inCatalogue, noVersion } from './agents-refusals.ts'
+import { type AgentSummary, summaryOf } from './agents-summary.ts'
+
+const MAX_NAME = 256
+
+interface ListIssue {
+  readonly target: Scope
+  readonly message: string
+}
+
+export const agentHandlers: HandlersOf<
+  'agents.list' | 'agents.create' | 'agents.get' | 'agents.delete' | 'agents.clone'
+> = {
+  'agents.list': async ({ query: { cursor, ...filter } }, { db, scope }) => {
+    const { rows, next_cursor } = await listAgents(db, scope, { ...filter, cursor: cursor ?? null })
+    return { status: 200, body: { ...readable(rows, scope), next_cursor } }
+  },
+
+  'agents.create': async ({ body: { template, name, agent_id, language } }, context) => {
+    const providers = firstProviders(context.platform.catalogue(), language)
+    const draft = fromTemplate(template, { name, language, providers })
+    return { status: 201, body: await newAgent(context, agent_id, draft) }
+  },
+
+  'agents.get': async ({ params: { agent_id } }, context) => {
+    return { status: 200, body: summaryOf(await inCatalogue(context, agent_id), context.scope) }
+  },
+
+  'agents.delete': async ({ params: { agent_id } }, context) => {
+    context.about({ kind: 'agent', id: agent_id })
+    const numbers = await archiveAgent(context.db, context.scope, agent_id)
+    const agent = await everMade(context, agent_id)
+    if (numbers !== null) context.announce('publications', agent_id)
+    for (const number of numbers ?? []) context.announce('telephony', number)
+    return { status: 200, body: summaryOf(agent, context.scope) }
+  },
+
+  'agents.clone': async ({ params, body: { name, agent_id, version } }, context) => {
+    const source = await everMade(context, params.agent_id)
+    const content = await contentToClone(context, source, version)
+    const copy = name ?? [...`${source.name} (copy)`].slice(0, MAX_NAME).join('')
+    return { status: 201, body: await newAgent(context, agent_id, { ...content, name: copy }) }
+  },
+}
+
+/** The agents that can be shown, and of each other one that it cannot. */
+function readable(rows: readonly AgentRow[], scope: Scope): { agents: AgentSummary[]; issues: ListIssue[] } {
+  const agents: AgentSummary[] = []
+  const issues: ListIssue[] = []
+  for (const row of rows) {
+    try {
+      agents.push(agentSummary.parse(summaryOf(row, scope)))
+    } catch {
+      issues.push({
+        target: { ...scope },
+        message: `agent "${row.agent_id}" cannot be read: what is stored of it is broken`,
+      })
+    }
+  }
+  return { agents, issues }
+}
+
+/** An agent with its first draft; the id, where none is given, is made here. */
+async function newAgent(context: Context, asked: string | undefined, draft: DraftContent): Promise<AgentSummary> {
+  const { db, scope, platform } = context
+  const agentId = asked ?? newAgentId(platform.randomBytes)
+  context.about({ kind: 'agent', id: agentId })
+  if (!(await insertAgent(db, scope, agentId, draft.name))) throw agentExists(agentId)
+  await insertDraft(db, scope, agentId, draft)
+  return summaryOf(await everMade(context, agentId), scope)
+}
+
+async function contentToClone({ db, scope }: Context, source: AgentRow, version?: number): Promise<DraftContent> {
+  const { agent_id, head_version } = source
+  const wanted = version ?? head_version
+  if (wanted !== null) {
+    const publication = await readPublication(db, scope, agent_id, wanted)
+    if (publication === null) throw noVersion(agent_id, wanted)
+    return publication.draft
+  }
+  const draft = await readOpenDraft(db, scope, agent_id)
+  if (draft === null || draft.published_revision !== null)
+    throw new Refusal(
+      'conflict',
+      `agent "${agent_id}" has neither a live version nor a draft that was never published`,
+      {
+        reason: 'nothing_to_clone',
+      },
+    )
+  return draft.content
+}

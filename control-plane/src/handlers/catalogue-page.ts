@@ -1,0 +1,33 @@
+import type { Json } from '@parley/contract'
+import { type CursorBinding, decodeCursor, encodeCursor, type Page } from '@parley/store'
+
+interface Asked {
+  readonly cursor?: string | undefined
+  readonly limit: number
+}
+
+/**
+ * A page of things that the platform has rather than the database, in the order of their keys: pages hold together
+ * although services come and go in between. Keys are unique, and the same for as long as the thing is there.
+ */
+export function pageByKey<Row>(
+  all: readonly Row[],
+  keyOf: (row: Row) => readonly string[],
+  binding: Omit<CursorBinding, 'sort'> & { readonly filters: Readonly<Record<string, Json | undefined>> },
+  { cursor, limit }: Asked,
+): Page<Row> {
+  const bound = { ...binding, sort: 'key' }
+  const keyed = all.map(row => ({ row, key: JSON.stringify(keyOf(row)) })).sort((a, b) => compare(a.key, b.key))
+  const [after] = cursor === undefined ? [] : decodeCursor(bound, [{ type: 'text' }], cursor)
+  const later = after === undefined ? keyed : keyed.filter(({ key }) => compare(key, String(after)) > 0)
+  const page = later.slice(0, limit)
+  const last = page.at(-1)
+  const next_cursor = last === undefined || later.length <= limit ? null : encodeCursor(bound, [last.key])
+  return { rows: page.map(({ row }) => row), next_cursor }
+}
+
+/** By UTF-16 units, the same everywhere. */
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
+}

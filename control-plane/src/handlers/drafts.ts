@@ -1,0 +1,121 @@
+import { type draft, type draftResult, Refusal } from '@parley/contract'
+import { applyEdits, validate } from '@parley/flow'
+import {
+  type DraftHead,
+  deleteDraft,
+  insertDraft,
+  keepTombstone,
+  lockAgent,
+  type OpenDraft,
+  readOpenDraft,
+  readPublication,
+  renameUnpublished,
+  tombstoneOf,
+  writeDraft,
+} from '@parley/store'
+import type { z } from 'zod'
+import type { Context, HandlersOf } from '../context.ts'
+import { agentArchived, agentNotPublished, everMade, noAgent, noVersion } from './agents-refusals.ts'
+import { editsRefused, noDraft, refuseAddresses, staleDraft, whyStale } from './drafts-refusals.ts'
+import { surroundingsOf } from './surroundings.ts'
+
+type DraftResult = z.input<typeof draftResult>
+
+export const draftHandlers: HandlersOf<
+  'drafts.get' | 'drafts.edit' | 'drafts.discard' | 'drafts.open' | 'drafts.validate'
+> = {
+  'drafts.get': async ({ params: { agent_id } }, { db, scope }) => {
+    const open = await readOpenDraft(db, scope, agent_id)
+    if (open === null) throw noDraft(agent_id)
+    return { status: 200, body: draftBody(open, agent_id, scope.tenant_id) }
+  },
+
+  'drafts.edit': async ({ params: { agent_id }, body }, context) => {
+    const { db, scope } = context
+    const at = { draft_id: body.draft_id, revision: body.expected_revision }
+    context.about({ kind: 'agent', id: agent_id })
+    refuseAddresses(body.edits, context.platform)
+    const open = await readOpenDraft(db, scope, agent_id)
+    if (open === null || !isAt(open, at)) throw await whyStale(context, agent_id)
+    const edited = applyEdits(open.content, body.edits)
+    if (!edited.ok) throw editsRefused(edited)
+    // Before the draft: who publishes locks the agent first, too.
+    if (edited.draft.name !== open.content.name) await renameUnpublished(db, scope, agent_id, edited.draft.name)
+    const written = await writeDraft(db, scope, agent_id, at, edited.draft)
+    if (written === null) throw await whyStale(context, agent_id)
+    return { status: 200, body: draftHeadBody(written, agent_id, scope.tenant_id) }
+  },
+
+  'drafts.discard': async ({ params: { agent_id }, query }, context) => {
+    const { db, scope } = context
+    const at = { draft_id: query.draft_id, revision: query.expected_revision }
+    context.about({ kind: 'agent', id: agent_id })
+    const deleted = await deleteDraft(db, scope, agent_id, at)
+    if (deleted === null) return { status: 200, body: await discardedBefore(context, agent_id, at) }
+    const answer = draftHeadBody(deleted, agent_id, scope.tenant_id)
+    await keepTombstone(db, scope, 'draft', at.draft_id, answer)
+    return { status: 200, body: answer }
+  },
+
+  'drafts.open': async ({ params: { agent_id }, body }, context) => {
+    const { db, scope } = context
+    context.about({ kind: 'agent', id: agent_id })
+    const agent = await lockAgent(db, scope, agent_id)
+    if (agent === null) throw noAgent(agent_id)
+    if (agent.archived_at !== null) throw agentArchived(agent_id)
+    const version = body.version ?? agent.head_version
+    if (version === null) throw agentNotPublished(agent_id)
+    const publication = await readPublication(db, scope, agent_id, version)
+    if (publication === null) throw noVersion(agent_id, version)
+    const opened = await insertDraft(db, scope, agent_id, publication.draft, { version })
+    if (opened === null)
+      throw new Refusal('conflict', `a draft of agent "${agent_id}" is open: go on with it, or discard it first`, {
+        reason: 'draft_exists',
+      })
+    return { status: 201, body: draftBody({ ...opened, content: publication.draft }, agent_id, scope.tenant_id) }
+  },
+
+  'drafts.validate': async ({ params: { agent_id }, body: { draft_id, expected_revision } }, context) => {
+    const open = await readOpenDraft(context.db, context.scope, agent_id)
+    if (open === null) throw noDraft(agent_id)
+    if (draft_id !== undefined && expected_revision !== undefined)
+      if (!isAt(open, { draft_id, revision: expected_revision })) throw staleDraft(open)
+    const diagnostics = validate(open.content, await surroundingsOf(context, open.content))
+    return { status: 200, body: { revision: open.revision, diagnostics } }
+  },
+}
+
+function isAt(open: DraftHead, at: { readonly draft_id: string; readonly revision: number }): boolean {
+  return open.draft_id === at.draft_id && open.revision === at.revision
+}
+
+/** What the same discard answered; throws what keeps one that did not happen from happening. */
+async function discardedBefore(
+  context: Context,
+  agentId: string,
+  at: { readonly draft_id: string; readonly revision: number },
+): Promise<DraftResult> {
+  const { db, scope } = context
+  const agent = await everMade(context, agentId)
+  const tombstone = (await tombstoneOf(db, scope, 'draft', at.draft_id)) as DraftResult | null
+  const isOurs = tombstone !== null && tombstone.agent.id === agentId
+  if (isOurs && tombstone.revision === at.revision) return tombstone
+  if (agent.archived_at !== null) throw agentArchived(agentId)
+  const { draft_id, revision } = agent
+  if (draft_id !== null && revision !== null) throw staleDraft({ draft_id, revision })
+  throw isOurs ? staleDraft(null) : noDraft(agentId)
+}
+
+export function draftHeadBody(head: DraftHead, agentId: string, tenantId: string): DraftResult {
+  const { draft_id, revision, base_version, published_revision, updated_at } = head
+  const agent = { tenant_id: tenantId, kind: 'agent' as const, id: agentId }
+  return { agent, draft_id, revision, base_version, published_revision, updated_at }
+}
+
+function draftBody(
+  open: DraftHead & Pick<OpenDraft, 'content'>,
+  agentId: string,
+  tenantId: string,
+): z.input<typeof draft> {
+  return { ...draftHeadBody(open, agentId, tenantId), ...open.content }
+}

@@ -1,0 +1,127 @@
+import { type Diagnostic, Refusal } from '@parley/contract'
+import { planOf } from '@parley/flow'
+import {
+  insertPublication,
+  listPublications,
+  lockAgent,
+  moveHead,
+  type NewPublication,
+  type OpenDraft,
+  type PublishedRevision,
+  publicationOfRevision,
+  readOpenDraft,
+  readPublication,
+} from '@parley/store'
+import type { Context, HandlersOf, Principal } from '../context.ts'
+import { agentArchived, everMade, noAgent, notArchived, noVersion } from './agents-refusals.ts'
+import { summaryOf } from './agents-summary.ts'
+import { diagnosticsJson, staleDraft, whyStale } from './drafts-refusals.ts'
+import { publicationBody } from './publications-body.ts'
+import { surroundingsOf } from './surroundings.ts'
+
+export const publicationHandlers: HandlersOf<
+  'publications.list' | 'publications.publish' | 'publications.get' | 'publications.set_head'
+> = {
+  'publications.list': async ({ params: { agent_id }, query: { cursor, limit } }, context) => {
+    const { db, scope } = context
+    const { rows, next_cursor } = await listPublications(db, scope, agent_id, { cursor: cursor ?? null, limit })
+    // An agent without versions, or none at all.
+    if (rows.length === 0) await everMade(context, agent_id)
+    return { status: 200, body: { items: rows.map(publicationBody), next_cursor } }
+  },
+
+  'publications.publish': async ({ params: { agent_id }, body }, context) => {
+    const { db, scope } = context
+    const at = { draft_id: body.draft_id, revision: body.expected_revision }
+    context.about({ kind: 'agent', id: agent_id })
+    // Whoever publishes the same agent meanwhile waits here, and finds what this one made.
+    const agent = await lockAgent(db, scope, agent_id)
+    if (agent === null) throw noAgent(agent_id)
+    if (agent.archived_at !== null) throw agentArchived(agent_id)
+    const open = await readOpenDraft(db, scope, agent_id)
+    if (open === null || open.draft_id !== at.draft_id || open.revision !== at.revision) throw staleDraft(open)
+    const existing = await publicationOfRevision(db, scope, agent_id, at, body.test)
+    if (existing !== null) return { status: 200, body: published(existing, context) }
+    const version = await insertPublication(db, scope, agent_id, at, await toPublish(open, body.test, context))
+    const made = version === null ? null : await publicationOfRevision(db, scope, agent_id, at, body.test)
+    if (made === null) throw await whyStale(context, agent_id)
+    context.announce('publications', agent_id)
+    return { status: 201, body: published(made, context) }
+  },
+
+  'publications.get': async ({ params: { agent_id, version } }, context) => {
+    const found = await readPublication(context.db, context.scope, agent_id, version)
+    if (found === null) {
+      await everMade(context, agent_id)
+      throw noVersion(agent_id, version)
+    }
+    const { plan, draft, warnings } = found
+    return {
+      status: 200,
+      body: { publication: publicationBody(found), plan, draft, warnings: asDiagnostics(warnings) },
+    }
+  },
+
+  'publications.set_head': async ({ params: { agent_id }, body: { version, expected_version } }, context) => {
+    const { db, scope } = context
+    context.about({ kind: 'publication', id: `${agent_id}/${version}` })
+    if (!(await moveHead(db, scope, agent_id, version, expected_version)))
+      throw await whyHeadStays(context, agent_id, version)
+    context.announce('publications', agent_id)
+    return { status: 200, body: summaryOf(await everMade(context, agent_id), scope) }
+  },
+}
+
+/** The draft as it will run, or what is wrong with it. */
+async function toPublish(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
+  const publishable = planOf(open.content, await surroundingsOf(context, open.content))
+  if (!publishable.ok) {
+    const errors = publishable.diagnostics.filter(found => found.severity === 'error').length
+    throw new Refusal(
+      'publication_invalid',
+      `the draft has ${errors} error${errors === 1 ? '' : 's'}: mend them first`,
+      {
+        reason: 'invalid_draft',
+        details: { diagnostics: diagnosticsJson(publishable.diagnostics) },
+      },
+    )
+  }
+  const { plan, digest, warnings, channels, languages } = publishable
+  const source_kind = sourceKind(open, context.principal)
+  return { plan, digest, warnings, channels, languages, test, source_kind, published_by: context.principal.ref }
+}
+
+/** Where a version comes from: an import that nobody edited since, else who published it: a person, or a key. */
+function sourceKind({ revision, imported_revision }: OpenDraft, { ref }: Principal): NewPublication['source_kind'] {
+  if (revision === imported_revision) return 'agent_import'
+  return ref.kind === 'user' ? 'studio' : 'api'
+}
+
+function published(row: PublishedRevision, context: Context) {
+  context.about({ kind: 'publication', id: `${row.agent_id}/${row.version}` })
+  return { publication: publicationBody(row), warnings: asDiagnostics(row.warnings) }
+}
+
+/** What was stored is what validation said. */
+function asDiagnostics(stored: PublishedRevision['warnings']): Diagnostic[] {
+  return stored as unknown as Diagnostic[]
+}
+
+async function whyHeadStays(context: Context, agentId: string, version: number): Promise<Refusal> {
+  const agent = await notArchived(context, agentId)
+  const wanted = await readPublication(context.db, context.scope, agentId, version)
+  if (wanted === null) return noVersion(agentId, version)
+  if (wanted.test)
+    return new Refusal(
+      'conflict',
+      `version ${version} is for tests and is never live: publish the draft without "test"`,
+      {
+        reason: 'test_publication',
+      },
+    )
+  const now = agent.head_version === null ? 'no version is live' : `version ${agent.head_version} is live`
+  return new Refusal('conflict', `${now}: read the agent again`, {
+    reason: 'stale_revision',
+    details: { current: { version: agent.head_version } },
+  })
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import type { Catalogue, CatalogueModel, CatalogueVoice } from '../catalogue.ts'
+import type { Platform } from '../context.ts'
+
+const spoken = (role: 'stt' | 'tts', provider: string, voice_id: string | null, ready: boolean): CatalogueVoice => ({
+  role,
+  provider,
+  model: `${provider}-1`,
+  voice_id,
+  name: voice_id ?? provider,
+  languages: ['en', 'es'],
+  gender: null,
+  ready,
+  reason: ready ? null : 'no_key',
+})
+
+const thinking = (provider: string, ready: boolean): CatalogueModel => ({
+  model: { model_id: `${provider}-1`, provider, tier: 'frontier' },
+  name: provider,
+  kind: 'chat',
+  provider: 'hosted',
+  ready,
+  reason: ready ? null : 'no_key',
+  context_tokens: null,
+  dimension: null,
+  tools: true,
+})
+
+/** Of each kind one without a key, then one that is ready. */
+export const TEST_CATALOGUE: Catalogue = {
+  models: [thinking('distant', false), thinking('near', true)],
+  voices: [
+    spoken('stt', 'distant', null, false),
+    spoken('stt', 'near', null, true),
+    spoken('tts', 'distant', 'ann', false),
+    spoken('tts', 'near', 'bea', true),
+  ],
+}
+
+/** A platform that lets agents reach http://127.0.0.1:9999, seals nothing and asks the real clock. */
+export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): Platform {
+  return {
+    catalogue: () => catalogue,
+    sealer: { seal: plain => plain, open: sealed => sealed },
+    sip: { domain: 'localhost', tlsPort: 5061 },
+    allowsPlainHttp: url => url.host === '127.0.0.1:9999',
+    randomBytes,
+    now: Date.now,
+  }
+}

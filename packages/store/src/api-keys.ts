@@ -3,6 +3,8 @@ import type { Role, Scope } from '@parley/contract'
 import { type Random, randomBelow } from '@parley/kernel'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
+import { type KeysetColumn, type Page, readPage } from './keyset.ts'
+import type { PageAsked } from './page-asked.ts'
 import type { Queries } from './protocol.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -121,20 +123,16 @@ export async function revokeKey(tx: Queries, scope: Scope, keyId: string): Promi
   return revoked ?? null
 }
 
-export interface KeyPosition {
-  readonly created_at: string
-  readonly key_id: string
-}
+const NEWEST_FIRST: readonly KeysetColumn<KeyRow>[] = [
+  { column: 'created_at', type: 'instant', direction: 'desc' },
+  { column: 'key_id', type: 'uuid', direction: 'asc' },
+]
 
-/** Newest first, then by id; from the one after `after` on. */
-export async function listKeys(db: Queries, scope: Scope, after: KeyPosition | null, limit: number): Promise<KeyRow[]> {
-  let keys = db.selectFrom('api_keys').select(KEY_COLUMNS).where('tenant_id', '=', scope.tenant_id)
-  // The first condition is one that the index is searched by; the second leaves out what it cannot.
-  if (after !== null)
-    keys = keys
-      .where('created_at', '<=', after.created_at)
-      .where(sql<boolean>`(created_at < ${after.created_at}::timestamptz or key_id > ${after.key_id}::uuid)`)
-  return keys.orderBy('created_at', 'desc').orderBy('key_id').limit(limit).execute()
+/** Newest first, revoked ones too. Throws the refusal `invalid_cursor`. */
+export function listKeys(db: Queries, scope: Scope, asked: PageAsked): Promise<Page<KeyRow>> {
+  const keys = db.selectFrom('api_keys').select(KEY_COLUMNS).where('tenant_id', '=', scope.tenant_id)
+  const binding = { operation: 'keys.list', tenantId: scope.tenant_id, filters: {}, sort: 'created_desc' }
+  return readPage(keys, NEWEST_FIRST, binding, asked)
 }
 
 export async function keyExists(db: Queries, scope: Scope, keyId: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
+import { type KeysetColumn, type Page, readPage } from './keyset.ts'
+import type { PageAsked } from './page-asked.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel } from './schema.ts'
 import { thisInstant } from './this-instant.ts'
@@ -33,21 +35,22 @@ function selectNumbers(db: Queries, scope: Scope) {
   return db.selectFrom('numbers').select(NUMBER_COLUMNS).where('tenant_id', '=', scope.tenant_id)
 }
 
-export interface NumberFilter {
+export interface NumberFilter extends PageAsked {
   readonly trunk_id?: string | undefined
   readonly agent_id?: string | undefined
-  /** The phone number after which to go on. */
-  readonly after: string | null
-  readonly limit: number
 }
 
-/** By phone number, ascending. */
-export async function listNumbers(db: Queries, scope: Scope, filter: NumberFilter): Promise<NumberRow[]> {
+const BY_NUMBER: readonly KeysetColumn<NumberRow>[] = [{ column: 'phone_number', type: 'text', direction: 'asc' }]
+
+/** By phone number, ascending. Throws the refusal `invalid_cursor`. */
+export function listNumbers(db: Queries, scope: Scope, asked: NumberFilter): Promise<Page<NumberRow>> {
+  const { trunk_id, agent_id } = asked
   let numbers = selectNumbers(db, scope)
-  if (filter.trunk_id !== undefined) numbers = numbers.where('trunk_id', '=', filter.trunk_id)
-  if (filter.agent_id !== undefined) numbers = numbers.where('agent_id', '=', filter.agent_id)
-  if (filter.after !== null) numbers = numbers.where('phone_number', '>', filter.after)
-  return numbers.orderBy('phone_number').limit(filter.limit).execute()
+  if (trunk_id !== undefined) numbers = numbers.where('trunk_id', '=', trunk_id)
+  if (agent_id !== undefined) numbers = numbers.where('agent_id', '=', agent_id)
+  const filters = { trunk_id, agent_id }
+  const binding = { operation: 'numbers.list', tenantId: scope.tenant_id, filters, sort: 'phone_number' }
+  return readPage(numbers, BY_NUMBER, binding, asked)
 }
 
 export async function numberOf(db: Queries, scope: Scope, numberId: string): Promise<NumberRow | null> {

@@ -1,6 +1,8 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
+import { type KeysetColumn, type Page, readPage } from './keyset.ts'
+import type { PageAsked } from './page-asked.ts'
 import type { Queries, Sealer } from './protocol.ts'
 import { type SecretReference, secretReferences } from './references.ts'
 import type { SecretKind } from './schema.ts'
@@ -22,7 +24,7 @@ export interface SecretRow {
 
 /** What a sealed secret belongs to: it opens under nothing else. */
 export function secretSealContext(scope: Scope, secretId: string, version: number): string {
-  return `secret/${scope.tenant_id}/${secretId}/${version}`
+  return JSON.stringify(['secret_versions', scope.tenant_id, secretId, version])
 }
 
 /** Secrets that are there, with their versions. */
@@ -40,16 +42,12 @@ function selectSecrets(db: Queries, scope: Scope) {
     .where('s.deleted_at', 'is', null)
 }
 
-/** By id, ascending, from the one after `after` on. */
-export async function listSecrets(
-  db: Queries,
-  scope: Scope,
-  after: string | null,
-  limit: number,
-): Promise<SecretRow[]> {
-  let secrets = selectSecrets(db, scope)
-  if (after !== null) secrets = secrets.where('s.secret_id', '>', after)
-  return secrets.orderBy('s.secret_id').limit(limit).execute()
+const BY_ID: readonly KeysetColumn<SecretRow>[] = [{ column: 'secret_id', type: 'text', direction: 'asc' }]
+
+/** By id, ascending. Throws the refusal `invalid_cursor`. */
+export function listSecrets(db: Queries, scope: Scope, asked: PageAsked): Promise<Page<SecretRow>> {
+  const binding = { operation: 'secrets.list', tenantId: scope.tenant_id, filters: {}, sort: 'secret_id' }
+  return readPage(selectSecrets(db, scope), BY_ID, binding, asked)
 }
 
 async function secretOf(db: Queries, scope: Scope, secretId: string): Promise<SecretRow> {

@@ -1,6 +1,8 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
+import { type KeysetColumn, type Page, readPage } from './keyset.ts'
+import type { PageAsked } from './page-asked.ts'
 import type { Queries } from './protocol.ts'
 import type { TrunksTable } from './schema.ts'
 import { thisInstant } from './this-instant.ts'
@@ -46,11 +48,12 @@ function selectTrunks(db: Queries, scope: Scope) {
   return db.selectFrom('trunks').select(TRUNK_COLUMNS).where('tenant_id', '=', scope.tenant_id)
 }
 
-/** By id, ascending, from the one after `after` on. */
-export async function listTrunks(db: Queries, scope: Scope, after: string | null, limit: number): Promise<TrunkRow[]> {
-  let trunks = selectTrunks(db, scope)
-  if (after !== null) trunks = trunks.where('trunk_id', '>', after)
-  return trunks.orderBy('trunk_id').limit(limit).execute()
+const BY_ID: readonly KeysetColumn<TrunkRow>[] = [{ column: 'trunk_id', type: 'text', direction: 'asc' }]
+
+/** By id, ascending. Throws the refusal `invalid_cursor`. */
+export function listTrunks(db: Queries, scope: Scope, asked: PageAsked): Promise<Page<TrunkRow>> {
+  const binding = { operation: 'trunks.list', tenantId: scope.tenant_id, filters: {}, sort: 'trunk_id' }
+  return readPage(selectTrunks(db, scope), BY_ID, binding, asked)
 }
 
 export async function trunkOf(db: Queries, scope: Scope, trunkId: string): Promise<TrunkRow | null> {

@@ -1,0 +1,20 @@
+import type { auditItem } from '@parley/contract'
+import { type AuditRow, listAudit } from '@parley/store'
+import type { z } from 'zod'
+import type { HandlersOf } from '../context.ts'
+
+type AuditItem = z.input<typeof auditItem>
+
+export const auditHandlers: HandlersOf<'audit.list'> = {
+  'audit.list': async ({ query: { cursor, limit, after, before } }, { db, scope }) => {
+    const { rows, next_cursor } = await listAudit(db, scope, { after, before, cursor: cursor ?? null, limit })
+    return { status: 200, body: { items: rows.map(row => toItem(row, scope.tenant_id)), next_cursor } }
+  },
+}
+
+function toItem({ resource_kind, resource_id, ...row }: AuditRow, tenantId: string): AuditItem {
+  const names = resource_kind !== null && resource_id !== null
+  // What is written is what the contract's kinds and principals allow: `AuditedResource`, `PrincipalRef`.
+  const resource = names ? { tenant_id: tenantId, kind: resource_kind, id: resource_id } : null
+  return { ...row, resource } as AuditItem
+}

@@ -1,0 +1,29 @@
+import { Refusal } from '@parley/contract'
+import { environmentsOf, makeSandbox, newKeySecret } from '@parley/store'
+import type { HandlersOf } from '../context.ts'
+
+/** What the first key of a sandbox is called. */
+const FIRST_KEY_NAME = 'Sandbox admin'
+
+export const environmentHandlers: HandlersOf<'environments.list' | 'environments.ensure_sandbox'> = {
+  'environments.list': async (_, { db, scope }) => {
+    const items = await environmentsOf(db, scope)
+    return { status: 200, body: { items, selected: scope.environment === 'sandbox' ? 'sandbox' : 'production' } }
+  },
+
+  'environments.ensure_sandbox': async (_, context) => {
+    const { db, scope, platform } = context
+    context.about({ kind: 'operation', id: 'environments/sandbox' })
+    if (scope.environment !== 'production')
+      throw new Refusal('forbidden', 'the sandbox is made with a key of the production environment', {
+        reason: 'production_only',
+      })
+    const made = newKeySecret('sandbox', { bytes: platform.randomBytes })
+    const key = await makeSandbox(db, FIRST_KEY_NAME, made)
+    const environment = (await environmentsOf(db, scope)).find(one => one.environment === 'sandbox')
+    if (environment === undefined) throw new TypeError('a sandbox that was made, or was there, is not there')
+    if (key === null) return { status: 200, body: { environment, key: null } }
+    context.announce('tenants', environment.tenant_id)
+    return { status: 201, body: { environment, key: { ...key, secret: made.secret } } }
+  },
+}

@@ -1,0 +1,63 @@
+import { Refusal } from '@parley/contract'
+import {
+  ENVIRONMENT_LIMITS,
+  insertKey,
+  keyExists,
+  listKeys,
+  newKeySecret,
+  replaceKeySecret,
+  revokeKey,
+} from '@parley/store'
+import type { AuditedResource, HandlersOf } from '../context.ts'
+import { invalid } from './invalid-request.ts'
+
+export const keyHandlers: HandlersOf<'keys.list' | 'keys.create' | 'keys.revoke' | 'keys.rotate'> = {
+  'keys.list': async ({ query: { cursor, limit } }, { db, scope }) => {
+    const { rows, next_cursor } = await listKeys(db, scope, { cursor: cursor ?? null, limit })
+    return { status: 200, body: { items: rows, next_cursor } }
+  },
+
+  'keys.create': async ({ body: { name, role, can_dial, expires_at } }, context) => {
+    const { db, scope, platform } = context
+    const expires = expires_at === undefined ? null : Date.parse(expires_at)
+    if (expires !== null && expires <= platform.now()) throw invalid('/expires_at', 'is not in the future')
+    const made = newKeySecret(scope.environment, { bytes: platform.randomBytes })
+    const asked = { name, role, can_dial, expires_at: expires === null ? null : new Date(expires).toISOString() }
+    const key = await insertKey(db, scope, asked, made)
+    if (key === null)
+      throw new Refusal('conflict', `the environment has ${ENVIRONMENT_LIMITS.keys} active keys: revoke one first`, {
+        reason: 'limit_reached',
+      })
+    context.about(ofKey(key.key_id))
+    return { status: 201, body: { ...key, secret: made.secret } }
+  },
+
+  'keys.revoke': async ({ params: { key_id } }, context) => {
+    context.about(ofKey(key_id))
+    const key = await revokeKey(context.db, context.scope, key_id)
+    if (key === null) throw noKey(key_id)
+    context.announce('keys', key_id)
+    return { status: 200, body: key }
+  },
+
+  'keys.rotate': async ({ params: { key_id }, body: { overlap_seconds } }, context) => {
+    const { db, scope, platform } = context
+    context.about(ofKey(key_id))
+    const made = newKeySecret(scope.environment, { bytes: platform.randomBytes })
+    const key = await replaceKeySecret(db, scope, key_id, made, overlap_seconds)
+    if (key !== null) {
+      context.announce('keys', key_id)
+      return { status: 200, body: { ...key, secret: made.secret } }
+    }
+    if (!(await keyExists(db, scope, key_id))) throw noKey(key_id)
+    throw new Refusal('conflict', 'the key is revoked or expired: create another', { reason: 'key_revoked' })
+  },
+}
+
+function ofKey(keyId: string): AuditedResource {
+  return { kind: 'operation', id: `keys/${keyId}` }
+}
+
+function noKey(keyId: string): Refusal {
+  return new Refusal('not_found', `there is no key ${keyId}`)
+}

@@ -1,0 +1,116 @@
+import { type phoneNumber, Refusal } from '@parley/contract'
+import {
+  deleteNumber,
+  ENVIRONMENT_LIMITS,
+  heldAgent,
+  insertNumber,
+  keepTombstone,
+  listNumbers,
+  type NumberRow,
+  numberOf,
+  publishedVersion,
+  tombstoneOf,
+  trunkOf,
+  writeAssignment,
+} from '@parley/store'
+import type { z } from 'zod'
+import type { Context, HandlersOf } from '../context.ts'
+import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
+import { noTrunk } from './trunks.ts'
+
+type PhoneNumber = z.input<typeof phoneNumber>
+
+type Ids = 'numbers.list' | 'numbers.import' | 'numbers.assign' | 'numbers.release'
+
+export const numberHandlers: HandlersOf<Ids> = {
+  'numbers.list': async ({ query: { cursor, ...asked } }, { db, scope }) => {
+    const { rows, next_cursor } = await listNumbers(db, scope, { ...asked, cursor: cursor ?? null })
+    return { status: 200, body: { items: rows.map(toNumber), next_cursor } }
+  },
+
+  'numbers.import': async ({ body: { phone_number, trunk_id, name } }, context) => {
+    const made = await insertNumber(context.db, context.scope, { phone_number, trunk_id, name: name ?? null })
+    if (made === 'no_trunk') throw noTrunk(trunk_id)
+    if (typeof made === 'string') throw notMade(made, phone_number)
+    context.about({ kind: 'phone_number', id: made.number_id })
+    context.announce('telephony', made.number_id)
+    return { status: 201, body: toNumber(made) }
+  },
+
+  'numbers.assign': async ({ params: { number_id }, body: { agent_id, version } }, context) => {
+    const { db, scope } = context
+    context.about({ kind: 'phone_number', id: number_id })
+    const number = await numberOf(db, scope, number_id)
+    if (number === null) throw noNumber(number_id)
+    if (agent_id !== null) await checkAnswers(context, number, agent_id, version)
+    const assigned = await writeAssignment(db, scope, number_id, agent_id === null ? null : { agent_id, version })
+    // Released since it was read.
+    if (assigned === null) throw noNumber(number_id)
+    context.announce('telephony', number_id)
+    return { status: 200, body: toNumber(assigned) }
+  },
+
+  'numbers.release': async ({ params: { number_id } }, context) => {
+    const { db, scope } = context
+    context.about({ kind: 'phone_number', id: number_id })
+    const released = await deleteNumber(db, scope, number_id)
+    if (released === null) {
+      const said = await tombstoneOf(db, scope, 'number', number_id)
+      if (said === null) throw noNumber(number_id)
+      return { status: 200, body: said as PhoneNumber }
+    }
+    const body = toNumber(released)
+    await keepTombstone(db, scope, 'number', number_id, body)
+    context.announce('telephony', number_id)
+    return { status: 200, body }
+  },
+}
+
+/** Refuses what no call could reach: tried in the order agent, its version, its channel, the trunk. */
+async function checkAnswers(
+  { db, scope }: Context,
+  number: NumberRow,
+  agentId: string,
+  version: number | null,
+): Promise<void> {
+  const agent = await heldAgent(db, scope, agentId)
+  if (agent === null) throw noAgent(agentId)
+  if (agent.archived_at !== null) throw agentArchived(agentId)
+  let channels = agent.head_channels
+  if (version === null) {
+    if (agent.head_version === null) throw agentNotPublished(agentId)
+  } else {
+    const published = await publishedVersion(db, scope, agentId, version)
+    if (published === null) throw noVersion(agentId, version)
+    if (published.test)
+      throw new Refusal('conflict', `version ${version} of agent "${agentId}" was published for tests only`, {
+        reason: 'test_publication',
+      })
+    channels = published.channels
+  }
+  if (!channels.includes('phone'))
+    throw new Refusal('capability_unavailable', `agent "${agentId}" is not published for the phone`, {
+      reason: 'channel_not_supported',
+    })
+  const trunk = await trunkOf(db, scope, number.trunk_id)
+  if (trunk?.inbound !== true)
+    throw new Refusal('conflict', `trunk "${number.trunk_id}" takes no inbound calls: switch inbound on first`, {
+      reason: 'trunk_not_inbound',
+    })
+}
+
+function toNumber({ agent_id, version, ...number }: NumberRow): PhoneNumber {
+  return { ...number, assignment: agent_id === null ? null : { agent_id, version } }
+}
+
+function notMade(reason: 'number_exists' | 'limit_reached', phoneNumber: string): Refusal {
+  const message =
+    reason === 'number_exists'
+      ? `${phoneNumber} is imported already`
+      : `the environment has ${ENVIRONMENT_LIMITS.numbers} numbers: release one first`
+  return new Refusal('conflict', message, { reason })
+}
+
+function noNumber(numberId: string): Refusal {
+  return new Refusal('not_found', `there is no number ${numberId}`)
+}

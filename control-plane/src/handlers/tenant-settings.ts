@@ -1,0 +1,34 @@
+import { Refusal, type tenantSettings as settingsSchema } from '@parley/contract'
+import { type TenantSettingsRow, tenantSettings, writeTenantSettings } from '@parley/store'
+import type { z } from 'zod'
+import type { HandlersOf } from '../context.ts'
+
+export const tenantSettingsHandlers: HandlersOf<'tenant_settings.get' | 'tenant_settings.update'> = {
+  'tenant_settings.get': async (_, { db, scope }) => ({
+    status: 200,
+    body: toSettings(await tenantSettings(db, scope)),
+  }),
+
+  'tenant_settings.update': async ({ body: { display_name, retention } }, context) => {
+    const { db, scope } = context
+    context.about({ kind: 'operation', id: 'tenant/settings' })
+    const written = await writeTenantSettings(db, scope, {
+      ...(display_name !== undefined && { display_name }),
+      ...(retention !== undefined && { retention }),
+    })
+    if (written === null) {
+      const { retention_version: version } = await tenantSettings(db, scope)
+      throw new Refusal('conflict', `retention was changed since: its version is ${version}`, {
+        reason: 'stale_revision',
+        details: { current: { version } },
+      })
+    }
+    context.announce('tenants', scope.tenant_id)
+    return { status: 200, body: toSettings(written) }
+  },
+}
+
+function toSettings(row: TenantSettingsRow): z.input<typeof settingsSchema> {
+  const { name, display_name, retention_version: version, ...days } = row
+  return { name, display_name, retention: { ...days, source: version === 0 ? 'platform_default' : 'tenant', version } }
+}

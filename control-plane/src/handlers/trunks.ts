@@ -1,0 +1,160 @@
+import { type InputOf, type OperationNamed, Refusal, type trunk } from '@parley/contract'
+import {
+  concurrentCapacity,
+  deleteTrunk,
+  ENVIRONMENT_LIMITS,
+  holdPinnedSecret,
+  insertTrunk,
+  keepTombstone,
+  listTrunks,
+  lockedTrunk,
+  numbersOn,
+  type TrunkRow,
+  type TrunkSettings,
+  tombstoneOf,
+  trunkOf,
+  writeTrunk,
+} from '@parley/store'
+import type { z } from 'zod'
+import type { Context, HandlersOf, Platform } from '../context.ts'
+import { invalid } from './invalid-request.ts'
+
+type Trunk = z.input<typeof trunk>
+type SecretPin = NonNullable<Trunk['auth_secret']>
+
+/** 128 bits, in characters that the first label of a host name may have as well. */
+const TOKEN_BYTES = 16
+/** As many numbers are named when a trunk is not deleted for them. */
+const MOST_NAMED = 200
+
+type Ids = 'trunks.list' | 'trunks.create' | 'trunks.get' | 'trunks.update' | 'trunks.delete'
+
+export const trunkHandlers: HandlersOf<Ids> = {
+  'trunks.list': async ({ query: { cursor, limit } }, { db, scope, platform }) => {
+    const { rows, next_cursor } = await listTrunks(db, scope, { cursor: cursor ?? null, limit })
+    return { status: 200, body: { items: rows.map(row => toTrunk(row, platform)), next_cursor } }
+  },
+
+  'trunks.create': async ({ body }, context) => {
+    const { db, scope, platform } = context
+    const { auth_secret, ...asked } = body
+    context.about({ kind: 'trunk', id: body.trunk_id })
+    if ((await concurrentCapacity(db, scope)) === null)
+      throw new Refusal('capability_unavailable', 'platform staff have not set the call capacity of this environment', {
+        reason: 'tenant_not_configured',
+      })
+    await holdSipSecret(context, auth_secret)
+    const made = await insertTrunk(db, scope, {
+      ...asked,
+      auth_secret_id: auth_secret.id,
+      auth_secret_version: auth_secret.version,
+      inbound_token: body.inbound ? newToken(platform) : null,
+    })
+    if (typeof made === 'string') throw notMade(made, body.trunk_id)
+    context.announce('telephony', body.trunk_id)
+    return { status: 201, body: toTrunk(made, platform) }
+  },
+
+  'trunks.get': async ({ params: { trunk_id } }, { db, scope, platform }) => {
+    const trunk = await trunkOf(db, scope, trunk_id)
+    if (trunk === null) throw noTrunk(trunk_id)
+    return { status: 200, body: toTrunk(trunk, platform) }
+  },
+
+  'trunks.update': async ({ params: { trunk_id }, body }, context) => {
+    const { db, scope, platform } = context
+    context.about({ kind: 'trunk', id: trunk_id })
+    // Secrets are locked before trunks, here as where a trunk is made.
+    if (body.auth_secret && (await trunkOf(db, scope, trunk_id)) !== null)
+      await holdSipSecret(context, body.auth_secret)
+    const before = await lockedTrunk(db, scope, trunk_id)
+    if (before === null) throw noTrunk(trunk_id)
+    const wanted = changed(before, body, platform)
+    if (isUnchanged(before, wanted)) return { status: 200, body: toTrunk(before, platform) }
+    const after = await writeTrunk(db, scope, trunk_id, wanted)
+    context.announce('telephony', trunk_id)
+    return { status: 200, body: toTrunk(after, platform) }
+  },
+
+  'trunks.delete': async ({ params: { trunk_id } }, context) => {
+    const { db, scope, platform } = context
+    context.about({ kind: 'trunk', id: trunk_id })
+    const trunk = await lockedTrunk(db, scope, trunk_id)
+    if (trunk === null) {
+      const said = await tombstoneOf(db, scope, 'trunk', trunk_id)
+      if (said === null) throw noTrunk(trunk_id)
+      return { status: 200, body: said as Trunk }
+    }
+    const numbers = await numbersOn(db, scope, trunk_id, MOST_NAMED)
+    if (numbers.length > 0)
+      throw new Refusal('conflict', `numbers are on trunk "${trunk_id}": release them first`, {
+        reason: 'trunk_in_use',
+        details: { numbers },
+      })
+    const body = toTrunk(trunk, platform)
+    await deleteTrunk(db, scope, trunk_id)
+    await keepTombstone(db, scope, 'trunk', trunk_id, body)
+    context.announce('telephony', trunk_id)
+    return { status: 200, body }
+  },
+}
+
+/** Refuses a pin of anything but a version of a SIP password; what is pinned stays until the trunk does pin it. */
+async function holdSipSecret({ db, scope }: Context, pin: SecretPin): Promise<void> {
+  const found = await holdPinnedSecret(db, scope, pin)
+  if (found === null) throw noSecret('/auth_secret/id', `there is no secret "${pin.id}"`)
+  if (found.kind !== 'sip_auth')
+    throw noSecret('/auth_secret/id', `"${pin.id}" is a secret of kind ${found.kind}, not sip_auth`)
+  if (!found.has_version) throw noSecret('/auth_secret/version', `secret "${pin.id}" has no version "${pin.version}"`)
+}
+
+function noSecret(path: string, message: string): Refusal {
+  return invalid(path, message, 'secret_not_found')
+}
+
+type Changes = InputOf<OperationNamed<'trunks.update'>>['body']
+
+/** What is left out stays; `inbound` switched on again has another address than before. */
+function changed(before: TrunkRow, { auth_secret, ...changes }: Changes, platform: Platform): TrunkSettings {
+  const { trunk_id: _, provider: __, created_at: ___, updated_at: ____, ...kept } = before
+  const inbound = changes.inbound ?? kept.inbound
+  return {
+    name: changes.name ?? kept.name,
+    termination_uri: changes.termination_uri ?? kept.termination_uri,
+    auth_username: changes.auth_username === undefined ? kept.auth_username : changes.auth_username,
+    auth_secret_id: auth_secret === undefined ? kept.auth_secret_id : (auth_secret?.id ?? null),
+    auth_secret_version: auth_secret === undefined ? kept.auth_secret_version : (auth_secret?.version ?? null),
+    inbound,
+    inbound_token: inbound ? (kept.inbound_token ?? newToken(platform)) : null,
+  }
+}
+
+function isUnchanged(before: TrunkRow, wanted: TrunkSettings): boolean {
+  return (Object.keys(wanted) as (keyof TrunkSettings)[]).every(name => before[name] === wanted[name])
+}
+
+function newToken(platform: Platform): string {
+  return platform.randomBytes(TOKEN_BYTES).toString('hex')
+}
+
+function toTrunk(row: TrunkRow, { sip }: Platform): Trunk {
+  const { auth_secret_id: id, auth_secret_version: version, inbound_token: token, ...trunk } = row
+  return {
+    ...trunk,
+    auth_secret: id === null || version === null ? null : { id, version },
+    inbound_sip_uri: token === null ? null : `sip:${token}@${sip.domain}:${sip.tlsPort};transport=tls`,
+  }
+}
+
+function notMade(reason: 'trunk_exists' | 'limit_reached', trunkId: string): Refusal {
+  const message =
+    reason === 'trunk_exists'
+      ? `there is a trunk "${trunkId}" already`
+      : `the environment has ${ENVIRONMENT_LIMITS.trunks} trunks: delete one first`
+  return new Refusal('conflict', message, { reason })
+}
+
+/** Of a trunk that is not there, or is another environment's. */
+export function noTrunk(trunkId: string): Refusal {
+  return new Refusal('not_found', `there is no trunk "${trunkId}"`)
+}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Diagnostic } from '../plan/diagnostic.ts'
-import type { DraftContent } from '../plan/draft.ts'
+import { type DraftContent, readDraft } from '../plan/draft.ts'
 import { type Language, languagesOf } from '../plan/languages.ts'
 import { type Plan, planFrom } from '../plan/plan.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -26,7 +26,8 @@ export type Publishable =
 export function planOf(draft: DraftContent, surroundings: Surroundings): Publishable {
   const diagnostics = validate(draft, surroundings)
   if (diagnostics.some(found => found.severity === 'error')) return { ok: false, diagnostics }
-  const plan = planFrom(draft)
+  // Read once more: a draft kept from before lacks members that came since.
+  const plan = planFrom(readDraft(draft))
   const { channels, language } = plan.settings
   return { ok: true, plan, digest: digestOf(plan), warnings: diagnostics, channels, languages: languagesOf(language) }
 }

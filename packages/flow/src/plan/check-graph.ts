@@ -191,7 +191,7 @@ function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: 
         findings.error(
           'component_unknown',
           path,
-          `There is no component "${node.component_id}": add it to the flow, or name another`,
+          `There is no component "${node.component_id}" for "${node.id}": add it to the flow, or name another`,
           removeNode(scope, node),
         )
       else if (
@@ -201,7 +201,7 @@ function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: 
         findings.error(
           'component_recursive',
           path,
-          `The component "${scope.componentId}" would run inside itself: use edges for a repetition`,
+          `By "${node.id}" the component "${scope.componentId}" would run inside itself: use edges for a repetition`,
           removeNode(scope, node),
         )
     }

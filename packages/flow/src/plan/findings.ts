@@ -33,7 +33,7 @@ export class Findings {
     const fixes = offered
       .filter(fix => fix !== undefined)
       .slice(0, MAX_FIXES)
-      .map((fix, index) => ({ id: `${code}-${index + 1}`, label: cut(fix.label, MAX_LABEL), edits: fix.edits }))
+      .map((fix, index) => ({ id: `fix-${index + 1}`, label: cut(fix.label, MAX_LABEL), edits: fix.edits }))
     this.#list.push({
       code,
       path: pointerWithin(path),

@@ -1,0 +1,133 @@
+import { type DraftEdit, draftContent, draftEdit } from '@parley/contract'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'
+import { arbitraryEdit } from '../../fuzz/arbitrary-edits.ts'
+import { type DraftContent, readDraft } from '../plan/draft.ts'
+import { nothing, surroundings } from '../testing/surroundings.ts'
+import { applyEdits } from './apply-edits.ts'
+import { validate } from './validate.ts'
+
+const draft = arbitraryDraft.map(readDraft)
+
+/** The draft after those of the edits that apply. */
+function edited(from: DraftContent, edits: readonly DraftEdit[]): DraftContent {
+  return edits.reduce((before, edit) => {
+    const result = applyEdits(before, [edit])
+    return result.ok ? result.draft : before
+  }, from)
+}
+
+describe('any edits of any draft', () => {
+  it('leave a draft that the schema takes unchanged, or are refused whole; what they were given is as it was', () => {
+    const types = new Set<string>()
+    fc.assert(
+      fc.property(draft, fc.array(arbitraryEdit, { minLength: 1, maxLength: 12 }), (before, edits) => {
+        const given = JSON.stringify([before, edits])
+        let step = before
+        let refusedAt: number | null = null
+        for (const [index, edit] of edits.entries()) {
+          const result = applyEdits(step, [edit])
+          if (!result.ok) {
+            refusedAt = index
+            break
+          }
+          types.add(edit.type)
+          step = result.draft
+          expect(draftContent.parse(step)).toEqual(step)
+        }
+        const all = applyEdits(before, edits)
+        if (refusedAt === null) expect(all).toEqual({ ok: true, draft: step })
+        else {
+          expect(all.ok).toBe(false)
+          if (!all.ok) expect(all.issues[0].path).toMatch(new RegExp(`^/edits/${refusedAt}(/|$)`))
+        }
+        expect(JSON.stringify([before, edits])).toBe(given)
+      }),
+      { numRuns: 200 },
+    )
+    expect([...types].sort()).toEqual(Object.keys(EVERY_TYPE).sort())
+  })
+
+  it('share nothing with the draft they make', () => {
+    fc.assert(
+      fc.property(draft, fc.array(arbitraryEdit, { minLength: 1, maxLength: 3 }), (before, edits) => {
+        const result = applyEdits(freeze(before), freeze(edits))
+        if (!result.ok) return
+        const given = reachable([before, edits])
+        expect([...reachable(result.draft)].filter(part => given.has(part))).toEqual([])
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('any fix of any finding', () => {
+  it.each([
+    ['an environment that has what it takes', surroundings],
+    ['one that has nothing', nothing],
+  ])('applies as it is given, and the finding is gone, in %s', (_, around) => {
+    const mended = new Set<string>()
+    fc.assert(
+      fc.property(draft, fc.array(arbitraryEdit, { maxLength: 25 }), (before, edits) => {
+        const faulty = edited(before, edits)
+        for (const found of validate(faulty, around))
+          for (const fix of found.fixes ?? []) {
+            expect(fix.edits.map(edit => draftEdit.parse(edit))).toEqual(fix.edits)
+            const result = applyEdits(faulty, fix.edits)
+            if (!result.ok) throw new Error(`${found.code} ${found.path}: ${JSON.stringify(result.issues)}`)
+            const left = validate(result.draft, around)
+            // The next of a list takes the place of what is removed: it is told apart by what is said of it.
+            const same = left.filter(
+              ({ code, path, message }) => code === found.code && path === found.path && message === found.message,
+            )
+            if (same.length > 0) throw new Error(`${found.code} ${found.path} is still there: ${JSON.stringify(fix)}`)
+            mended.add(found.code)
+          }
+      }),
+      { numRuns: 100 },
+    )
+    expect(mended.size).toBeGreaterThan(15)
+  })
+})
+
+const EVERY_TYPE: { readonly [Type in DraftEdit['type']]: true } = {
+  'agent.name': true,
+  'agent.settings': true,
+  'agent.telephony': true,
+  'agent.provider': true,
+  'agent.knowledge': true,
+  'agent.analysis': true,
+  'agent.recording': true,
+  'notification.put': true,
+  'notification.remove': true,
+  'action.put': true,
+  'action.remove': true,
+  'phone.inbound_context': true,
+  'flow.prompt': true,
+  'node.instruction': true,
+  'flow.node.put': true,
+  'flow.node.remove': true,
+  'flow.edge.put': true,
+  'flow.edge.remove': true,
+  'flow.start': true,
+  'flow.component.put': true,
+  'flow.component.remove': true,
+  'flow.variables': true,
+}
+
+function freeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) freeze(member)
+    Object.freeze(value)
+  }
+  return value
+}
+
+/** Every object and array in a value. */
+function reachable(value: unknown, found: Set<object> = new Set()): Set<object> {
+  if (typeof value !== 'object' || value === null || found.has(value)) return found
+  found.add(value)
+  for (const member of Object.values(value)) reachable(member, found)
+  return found
+}

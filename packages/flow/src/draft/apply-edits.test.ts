@@ -1,0 +1,381 @@
+import { type DraftEdit, draftContent, draftEdit } from '@parley/contract'
+import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { type Draft, type DraftContent, readDraft } from '../plan/draft.ts'
+import { asks, type DraftNode, draftOf, ends, if_, promptText, providers, says, when } from '../testing/talk.ts'
+import { applyEdits } from './apply-edits.ts'
+import { DRAFT_LIMITS } from './limits.ts'
+
+type Written = z.input<typeof draftEdit>
+
+const flow = (nodes: DraftNode[], more: Partial<NonNullable<Draft['flow']>> = {}, rest: Partial<Draft> = {}) =>
+  readDraft(draftOf(nodes, more, rest))
+const edits = (written: readonly Written[]): DraftEdit[] => written.map(edit => draftEdit.parse(edit))
+
+function after(draft: DraftContent, ...written: Written[]): DraftContent {
+  const result = applyEdits(draft, edits(written))
+  if (!result.ok) throw new Error(JSON.stringify(result.issues))
+  expect(draftContent.parse(result.draft)).toEqual(result.draft)
+  return result.draft
+}
+
+/** `reason path` of a refusal. */
+function refusal(draft: DraftContent, ...written: Written[]): string {
+  const result = applyEdits(draft, edits(written))
+  return result.ok ? 'applied' : `${result.reason} ${result.issues[0].path}`
+}
+
+const main = { component_id: null }
+const at = (node_id: string, component_id: string | null = null) => ({ component_id, node_id })
+const hello = () => flow([says('hi', 'Hello.', { edges: [when('bye', 'end')] }), ends()])
+const http = { action_id: 'look', kind: 'http', name: 'look_up', method: 'GET', url: 'https://example.test/' } as const
+const secret = { id: 's', version: '1' }
+
+describe('edits of the agent', () => {
+  it('set its name, recording, knowledge, analysis, webhook and inbound context, and take them away', () => {
+    const set = after(
+      hello(),
+      { type: 'agent.name', name: 'Ada' },
+      { type: 'agent.recording', value: { required: true, channels: 'dual' } },
+      { type: 'agent.knowledge', value: { document_ids: null } },
+      { type: 'agent.analysis', value: { items: [], model: null } },
+      { type: 'notification.put', notification: { url: 'https://example.test/', secret } },
+      { type: 'phone.inbound_context', value: { action_id: 'who', variables: ['name'] } },
+    )
+    expect(set).toMatchObject({
+      name: 'Ada',
+      recording: { required: true, channels: 'dual', signed_urls: true },
+      knowledge: { document_ids: null, top_k: 3, min_score: 0 },
+      analysis: { items: [], model: null },
+      notification: { events: ['run.started', 'run.transfer', 'run.ended', 'run.analyzed'] },
+      inbound_context: { action_id: 'who', variables: ['name'] },
+    })
+    expect(
+      after(
+        set,
+        { type: 'agent.knowledge', value: null },
+        { type: 'agent.analysis', value: null },
+        { type: 'notification.remove' },
+        { type: 'phone.inbound_context', value: null },
+      ),
+    ).toMatchObject({ knowledge: null, analysis: null, notification: null, inbound_context: null })
+  })
+
+  it('set and clear settings, and refuse a name in both', () => {
+    const set = after(hello(), { type: 'agent.settings', values: { voiceSpeed: 1.5, volume: 2 } })
+    const cleared = after(set, {
+      type: 'agent.settings',
+      values: { language: 'es' },
+      clear: ['voiceSpeed', 'ringDurationMs'],
+    })
+    expect(cleared.settings).toEqual({ channels: ['cloud'], volume: 2, language: 'es' })
+    const twice = { type: 'agent.settings' as const, values: { volume: 1 }, clear: ['volume' as const] }
+    expect(applyEdits(hello(), [twice])).toMatchObject({ ok: false, issues: [{ path: '/edits/0/clear' }] })
+  })
+
+  it('set the trunk with and without a number, and remove it', () => {
+    const set = after(hello(), { type: 'agent.telephony', value: { trunkId: 't', from: '+15550100' } })
+    expect(set.telephony).toEqual({ trunkId: 't', from: '+15550100' })
+    expect(after(set, { type: 'agent.telephony', value: { trunkId: 'u' } }).telephony).toEqual({
+      trunkId: 'u',
+      from: null,
+    })
+    expect(after(set, { type: 'agent.telephony', value: null }).telephony).toBeNull()
+  })
+
+  it('change some fields of a provider; null removes one', () => {
+    const set = after(
+      hello(),
+      { type: 'agent.provider', role: 'tts', changes: { voiceId: 'v', credential: secret } },
+      { type: 'agent.provider', role: 'llm', changes: { endpoint: 'https://llm.test/', provider: 'self_hosted' } },
+    )
+    expect(set.providers).toEqual({
+      ...providers,
+      tts: { ...providers.tts, voiceId: 'v', credential: secret },
+      llm: { ...providers.llm, endpoint: 'https://llm.test/', provider: 'self_hosted' },
+    })
+    expect(
+      after(
+        set,
+        { type: 'agent.provider', role: 'tts', changes: { voiceId: null, credential: null, model: 'm' } },
+        { type: 'agent.provider', role: 'llm', changes: { endpoint: null } },
+      ).providers,
+    ).toEqual({
+      ...providers,
+      tts: { provider: 'simulated', model: 'm' },
+      llm: { ...providers.llm, provider: 'self_hosted' },
+    })
+  })
+})
+
+describe('edits of actions', () => {
+  it('add, replace in place and remove; the version counts the puts that change', () => {
+    const put = (fields: object = {}): Written => ({ type: 'action.put', action: { ...http, version: 7, ...fields } })
+    const other = put({ action_id: 'other', name: 'other' })
+    const once = after(hello(), put(), other)
+    expect(once.actions.map(action => [action.action_id, action.version])).toEqual([
+      ['look', 1],
+      ['other', 1],
+    ])
+    expect(after(once, put(), put({ version: 1 }))).toEqual(once)
+    const twice = after(once, put({ description: 'Looks up' }), put({ description: 'Looks it up' }))
+    expect(twice.actions.map(action => action.version)).toEqual([3, 1])
+    expect(after(twice, { type: 'action.remove', action_id: 'look' }).actions).toEqual([once.actions[1]])
+    expect(refusal(hello(), { type: 'action.remove', action_id: 'look' })).toBe(
+      'edit_not_applicable /edits/0/action_id',
+    )
+  })
+
+  it('stop at a hundred, where one that is there can still be replaced', () => {
+    const actions = Array.from({ length: DRAFT_LIMITS.actions }, (_, n) => ({
+      ...http,
+      action_id: `a${n}`,
+      name: `a${n}`,
+    }))
+    const full = flow([ends()], {}, { actions })
+    expect(refusal(full, { type: 'action.put', action: http })).toBe('limit_reached /edits/0/action')
+    expect(after(full, { type: 'action.put', action: { ...http, action_id: 'a5' } }).actions[5]?.version).toBe(2)
+    expect(refusal(full, { type: 'action.remove', action_id: 'a1' }, { type: 'action.put', action: http })).toBe(
+      'applied',
+    )
+  })
+})
+
+describe('edits of nodes', () => {
+  it('add at the end, and replace in place', () => {
+    const added = after(hello(), { type: 'flow.node.put', ...main, node: ends('late') })
+    expect(added.flow.nodes.map(node => node.id)).toEqual(['hi', 'end', 'late'])
+    const replaced = after(added, { type: 'flow.node.put', ...main, node: asks('hi', 'Greet') })
+    expect(replaced.flow.nodes.map(node => node.id)).toEqual(['hi', 'end', 'late'])
+    expect(replaced.flow.nodes[0]).toMatchObject({ instruction: promptText('Greet'), edges: [] })
+  })
+
+  it('remove: edges of any slot and any type of node lose their destination; those of other flows keep it', () => {
+    const nodes: DraftNode[] = [
+      asks('a', 'A', {
+        edges: [when('e', 'gone'), when('stay', 'end')],
+        always_edge: when('always', 'gone'),
+        skip_response_edge: when('skip', 'gone'),
+        else_edge: when('else', 'gone'),
+      }),
+      { id: 's', type: 'sms', success_edge: when('sent', 'gone'), failed_edge: when('unsent', 'gone') },
+      {
+        id: 't',
+        type: 'transfer_call',
+        transfer_destination: { type: 'inferred', prompt: 'x' },
+        edge: when('f', 'gone'),
+      },
+      { id: 'c', type: 'code', edges: [when('e', 'gone')] },
+      says('gone', 'Gone'),
+      ends(),
+    ]
+    const draft = flow(nodes, { components: [{ component_id: 'c', nodes }] })
+    const { flow: left } = after(draft, { type: 'flow.node.remove', ...at('gone') })
+    expect(left.nodes.map(node => node.id)).toEqual(['a', 's', 't', 'c', 'end'])
+    expect(JSON.stringify(left.nodes)).not.toContain('"gone"')
+    expect(JSON.stringify(left.nodes).match(/"destination_node_id":null/g)).toHaveLength(8)
+    expect(left.components).toEqual(draft.flow.components)
+    const inside = after(draft, { type: 'flow.node.remove', ...at('gone', 'c') })
+    expect(JSON.stringify(inside.flow.components)).not.toContain('"gone"')
+    expect(inside.flow.nodes).toEqual(draft.flow.nodes)
+  })
+
+  it('leave the start where it was named, for validation to say', () => {
+    expect(after(hello(), { type: 'flow.node.remove', ...at('hi') }).flow.start_node_id).toBe('hi')
+  })
+
+  it('remove, of two with one id, the last', () => {
+    const draft = flow([says('x', 'First', { edges: [when('e', 'x')] }), says('x', 'Last')])
+    const once = after(draft, { type: 'flow.node.remove', ...at('x') })
+    expect(once.flow.nodes).toEqual([draft.flow.nodes[0]])
+  })
+
+  it('say what a node says', () => {
+    const edit = { type: 'node.instruction' as const, instruction: promptText('Wave') }
+    const draft = flow([
+      says('hi', 'Hello.'),
+      ends(),
+      { id: 's', type: 'sms', message: 'x', reason: 'y', path: 'z' },
+      { id: 'b', type: 'branch', edges: [if_('e', 'end', 'n exists')] },
+    ])
+    for (const [index, id] of ['hi', 'end', 's'].entries())
+      expect(after(draft, { ...edit, ...at(id) }).flow.nodes[index]).toMatchObject({ instruction: promptText('Wave') })
+    expect(refusal(draft, { ...edit, ...at('b') })).toBe('edit_not_applicable /edits/0/node_id')
+  })
+
+  it('are refused where node or component is unknown, with the place of the edit that names it', () => {
+    expect(refusal(hello(), { type: 'flow.prompt', text: '' }, { type: 'flow.node.remove', ...at('x') })).toBe(
+      'edit_not_applicable /edits/1/node_id',
+    )
+    for (const edit of [
+      { type: 'flow.node.put', component_id: 'x', node: ends() },
+      { type: 'flow.node.remove', ...at('hi', 'x') },
+      { type: 'node.instruction', ...at('hi', 'x'), instruction: promptText('') },
+      { type: 'flow.edge.put', ...at('hi', 'x'), edge: when('e', 'end') },
+      { type: 'flow.edge.remove', ...at('hi', 'x'), edge_id: 'bye' },
+      { type: 'flow.start', ...at('hi', 'x') },
+      { type: 'flow.component.remove', component_id: 'x' },
+    ] satisfies Written[])
+      expect(refusal(hello(), edit)).toBe('edit_not_applicable /edits/0/component_id')
+  })
+
+  it('stop at five hundred in a flow or component', () => {
+    const nodes = Array.from({ length: DRAFT_LIMITS.nodes }, (_, n) => ends(`n${n}`))
+    const draft = flow(nodes, { components: [{ component_id: 'c', nodes }, { component_id: 'd' }] })
+    for (const component_id of [null, 'c'])
+      expect(refusal(draft, { type: 'flow.node.put', component_id, node: ends() })).toBe('limit_reached /edits/0/node')
+    expect(refusal(draft, { type: 'flow.node.put', component_id: 'd', node: ends() })).toBe('applied')
+    expect(refusal(draft, { type: 'flow.node.put', component_id: null, node: says('n7', 'Hi') })).toBe('applied')
+  })
+})
+
+describe('edits of edges', () => {
+  const put = (fields: object, id = 'x'): Written => ({
+    type: 'flow.edge.put',
+    ...at('hi'),
+    edge: when(id, 'end'),
+    ...fields,
+  })
+  const edgesAfter = (...written: Written[]) => {
+    const node = after(hello(), ...written).flow.nodes[0]!
+    return node.type === 'conversation' ? node : undefined
+  }
+
+  it('add at the end or where it is said, replace in place, and fill a slot', () => {
+    const ids = (...written: Written[]) => edgesAfter(...written)?.edges.map(edge => edge.id)
+    expect(ids(put({}))).toEqual(['bye', 'x'])
+    expect(ids(put({ index: 0 }), put({ index: 1 }, 'y'))).toEqual(['x', 'y', 'bye'])
+    expect(ids(put({}), { ...put({ edge: when('bye', 'hi') }), index: 1 } as Written)).toEqual(['bye', 'x'])
+    expect(edgesAfter(put({ slot: 'else_edge' }), put({ slot: 'else_edge' }, 'y'))?.else_edge?.id).toBe('y')
+  })
+
+  it('remove from the list and from a slot', () => {
+    const remove = (edge_id: string): Written => ({ type: 'flow.edge.remove', ...at('hi'), edge_id })
+    expect(edgesAfter(remove('bye'))?.edges).toEqual([])
+    expect(edgesAfter(put({ slot: 'always_edge' }), remove('x'))?.always_edge).toBeNull()
+    expect(refusal(hello(), remove('x'))).toBe('edit_not_applicable /edits/0/edge_id')
+  })
+
+  it('are refused where the node has no such slot, where the id stands elsewhere, and beyond the end', () => {
+    expect(refusal(hello(), put({ slot: 'success_edge' }))).toBe('edit_not_applicable /edits/0/slot')
+    expect(refusal(hello(), { ...put({}), ...at('end') } as Written)).toBe('edit_not_applicable /edits/0/slot')
+    expect(refusal(hello(), put({ slot: 'else_edge' }, 'bye'))).toBe('edit_not_applicable /edits/0/edge/id')
+    expect(refusal(hello(), put({ index: 2 }))).toBe('edit_not_applicable /edits/0/index')
+    expect(refusal(hello(), put({ slot: 'else_edge', index: 0 }))).toBe('edit_not_applicable /edits/0/index')
+    expect(refusal(hello(), { ...put({}), ...at('nobody') } as Written)).toBe('edit_not_applicable /edits/0/node_id')
+  })
+
+  it('may lead nowhere, and to what is not there', () => {
+    const nowhere = { ...when('x', ''), destination_node_id: null }
+    expect(edgesAfter(put({ edge: nowhere }), put({}, 'y'), put({ edge: when('z', 'nobody') }))?.edges).toHaveLength(4)
+  })
+
+  it('leave a branch its last edge', () => {
+    const draft = flow([
+      { id: 'b', type: 'branch', edges: [if_('e', 'end', 'n exists')], else_edge: when('f', 'end') },
+      ends(),
+    ])
+    const remove = (edge_id: string): Written => ({ type: 'flow.edge.remove', ...at('b'), edge_id })
+    expect(refusal(draft, remove('e'))).toBe('edit_not_applicable /edits/0/edge_id')
+    expect(refusal(draft, remove('f'))).toBe('applied')
+  })
+
+  it('stop at a hundred in the list of a node; the slots stay free', () => {
+    const edges = Array.from({ length: DRAFT_LIMITS.edges }, (_, n) => when(`e${n}`, 'end'))
+    const draft = flow([says('hi', 'Hello.', { edges }), ends()])
+    expect(refusal(draft, put({}))).toBe('limit_reached /edits/0/edge')
+    expect(refusal(draft, put({ slot: 'else_edge' }), put({}, 'e3'))).toBe('applied')
+  })
+})
+
+describe('edits of the flow', () => {
+  it('set its prompt, its start and who speaks first', () => {
+    const draft = after(
+      hello(),
+      { type: 'flow.prompt', text: 'Be kind.' },
+      { type: 'flow.start', ...at('end'), start_speaker: 'user', begin_after_user_silence_ms: 500 },
+    )
+    expect(draft.flow).toMatchObject({
+      global_prompt: 'Be kind.',
+      start_node_id: 'end',
+      start_speaker: 'user',
+      begin_after_user_silence_ms: 500,
+    })
+    expect(after(draft, { type: 'flow.start', component_id: null, node_id: null }).flow).toMatchObject({
+      start_node_id: null,
+      start_speaker: 'user',
+      begin_after_user_silence_ms: 500,
+    })
+  })
+
+  it('put and remove components, and set where one starts', () => {
+    const component = { component_id: 'c', nodes: [ends()] }
+    const draft = after(
+      hello(),
+      { type: 'flow.component.put', component },
+      { type: 'flow.component.put', component: { component_id: 'd' } },
+      { type: 'flow.start', ...at('end', 'c') },
+    )
+    expect(draft.flow.components.map(held => [held.component_id, held.start_node_id])).toEqual([
+      ['c', 'end'],
+      ['d', null],
+    ])
+    expect(after(draft, { type: 'flow.component.put', component }).flow.components[0]?.start_node_id).toBeNull()
+    expect(after(draft, { type: 'flow.component.remove', component_id: 'c' }).flow.components).toHaveLength(1)
+    const who = { type: 'flow.start' as const, ...at('end', 'c'), start_speaker: 'user' as const }
+    expect(applyEdits(draft, [who])).toMatchObject({ ok: false, issues: [{ path: '/edits/0/start_speaker' }] })
+  })
+
+  it('stop at fifty components', () => {
+    const components = Array.from({ length: DRAFT_LIMITS.components }, (_, n) => ({ component_id: `c${n}` }))
+    const draft = flow([ends()], { components })
+    expect(refusal(draft, { type: 'flow.component.put', component: { component_id: 'x' } })).toBe(
+      'limit_reached /edits/0/component',
+    )
+    expect(refusal(draft, { type: 'flow.component.put', component: { component_id: 'c3' } })).toBe('applied')
+  })
+
+  it('set and clear the defaults of variables', () => {
+    const draft = flow([ends()], { default_dynamic_variables: { a: '1', b: '2' } })
+    const edited = after(draft, { type: 'flow.variables', values: { b: '3', constructor: 'x' }, clear: ['a', 'unset'] })
+    expect(edited.flow.default_dynamic_variables).toEqual({ b: '3', constructor: 'x' })
+    const twice = { type: 'flow.variables' as const, values: { a: '' }, clear: ['a'] }
+    expect(applyEdits(draft, [twice])).toMatchObject({
+      reason: 'edit_not_applicable',
+      issues: [{ path: '/edits/0/clear' }],
+    })
+  })
+})
+
+describe('a list of edits', () => {
+  it('is applied in order: later ones see what earlier ones made', () => {
+    const draft = after(
+      hello(),
+      { type: 'flow.component.put', component: { component_id: 'c' } },
+      { type: 'flow.node.put', component_id: 'c', node: asks('ask', 'Ask') },
+      { type: 'flow.edge.put', ...at('ask', 'c'), edge: when('e', 'ask') },
+      { type: 'flow.start', ...at('ask', 'c') },
+    )
+    expect(draft.flow.components[0]).toMatchObject({ start_node_id: 'ask', nodes: [{ edges: [{ id: 'e' }] }] })
+  })
+
+  it('is refused whole, and changes neither the draft nor itself', () => {
+    const draft = hello()
+    const list = edits([
+      { type: 'flow.node.put', ...main, node: asks('ask', 'Ask') },
+      { type: 'flow.edge.put', ...at('ask'), edge: when('e', 'end') },
+      { type: 'flow.node.remove', ...at('nobody') },
+    ])
+    const given = structuredClone({ draft, list })
+    expect(applyEdits(draft, list)).toMatchObject({ ok: false, issues: [{ path: '/edits/2/node_id' }] })
+    expect({ draft, list }).toEqual(given)
+  })
+
+  it('stops at a draft of 4 MiB', () => {
+    const text = 'é'.repeat(32_000)
+    const nodes = Array.from({ length: 65 }, (_, n) => says(`n${n}`, text))
+    const draft = flow(nodes)
+    expect(refusal(draft, { type: 'flow.node.put', ...main, node: says('one', text) })).toBe('limit_reached /edits')
+    expect(refusal(draft, { type: 'flow.node.remove', ...at('n1') })).toBe('applied')
+  })
+})

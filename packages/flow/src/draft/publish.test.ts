@@ -1,0 +1,86 @@
+import { digest, plan as planInContract } from '@parley/contract'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'
+import { type Draft, readDraft } from '../plan/draft.ts'
+import { planSchema } from '../plan/plan.ts'
+import { nothing, surroundings } from '../testing/surroundings.ts'
+import { draftOf, ends, says, when } from '../testing/talk.ts'
+import { digestOf, planOf } from './publish.ts'
+
+const hello = (rest: Partial<Draft> = {}) =>
+  readDraft(draftOf([says('hi', 'Hello.', { edges: [when('bye', 'end')] }), ends()], {}, rest))
+
+function published(rest: Partial<Draft> = {}) {
+  const result = planOf(hello(rest), surroundings)
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
+  return result
+}
+
+describe('what a draft is published as', () => {
+  it('has every default filled in, and hashes to its digest', () => {
+    const { plan, digest: hash, channels, languages, warnings } = published()
+    expect(planInContract.parse(plan)).toEqual(plan)
+    expect(plan.settings.userDtmfOptions).toEqual({ digitLimit: null, terminationKey: null, timeoutMs: 3000 })
+    expect(digest.safeParse(hash).success).toBe(true)
+    expect({ channels, languages, warnings }).toEqual({ channels: ['cloud'], languages: ['en'], warnings: [] })
+    expect('source' in plan).toBe(false)
+  })
+
+  it('is the same for equal drafts, whatever the order of their members and wherever they come from', () => {
+    const source = { kind: 'agent_import', agent_version: 3, flow_id: null, flow_version: null, unplaced: {} } as const
+    const { settings, ...rest } = hello()
+    expect(planOf({ ...rest, settings, source }, surroundings)).toEqual(published())
+    expect(published({ settings: { voiceSpeed: 1.1, channels: ['cloud'] } }).digest).toBe(
+      published({ settings: { channels: ['cloud'], voiceSpeed: 1.1 } }).digest,
+    )
+    expect(published({ name: 'Other' }).digest).not.toBe(published().digest)
+  })
+
+  it('does not tell a default that is set from one that is not', () => {
+    expect(published({ settings: { channels: ['cloud'], language: 'en' } }).digest).toBe(published().digest)
+  })
+
+  it('never changes its digest: published plans keep theirs', () => {
+    expect(published().digest).toMatchInlineSnapshot(
+      `"sha256:17e438f30c3dd193fa2dfe25845e4883dac11a414926428cf6847c6fa591131d"`,
+    )
+  })
+
+  it.each([
+    ['en', ['en']],
+    ['en-GB', ['en']],
+    ['multi', ['en', 'es']],
+    [
+      ['es-MX', 'en', 'es'],
+      ['es', 'en'],
+    ],
+  ] as const)('in the language %j speaks %j', (language, languages) => {
+    const settings = { channels: ['cloud' as const], language: typeof language === 'string' ? language : [...language] }
+    expect(published({ settings }).languages).toEqual(languages)
+  })
+
+  it('is nothing where there are errors', () => {
+    const result = planOf(hello(), nothing)
+    expect(result.ok).toBe(false)
+    expect(result.ok ? [] : result.diagnostics.map(({ code }) => code)).toEqual([
+      'model_not_ready',
+      'voice_not_found',
+      'voice_not_found',
+    ])
+    expect(planOf(hello({ settings: { language: 'fr' } }), surroundings).ok).toBe(false)
+  })
+
+  it('read back parses, is equal, and hashes to its digest', () => {
+    fc.assert(
+      fc.property(arbitraryDraft, written => {
+        const result = planOf(readDraft(written), surroundings)
+        if (!result.ok) throw new Error(JSON.stringify(result.diagnostics.slice(0, 3)))
+        const readBack = planSchema.parse(JSON.parse(JSON.stringify(result.plan)))
+        expect(readBack).toEqual(result.plan)
+        expect(digestOf(readBack)).toBe(result.digest)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})

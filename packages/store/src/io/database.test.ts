@@ -1,21 +1,292 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import { type TcpCut, tcpCut } from '../testing/tcp-cut.ts'
+import { openDatabase } from './database.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
-  test = await testDatabase()
+  test = await testDatabase({ maxConnections: 4 })
 })
 afterAll(() => test?.close())
 
-describe('the database of one tenant', () => {
+async function agentsOf(scope: Scope): Promise<string[]> {
+  const rows = await test.database.within(scope).selectFrom('agents').select('agent_id').orderBy('agent_id').execute()
+  return rows.map(row => row.agent_id)
+}
+
+const addAgent = (scope: Scope, agent_id: string, database = test.database) =>
+  database.transaction(scope, async tx => {
+    await tx.insertInto('agents').values({ agent_id, name: agent_id }).execute()
+  })
+
+describe('one tenant at a time', () => {
   it('gives back what a transaction wrote, to this tenant alone', async () => {
     const [ours, theirs] = [await test.scope(), await test.scope()]
-    await test.database.transaction(ours, async tx => {
-      await tx.insertInto('agents').values({ agent_id: 'a', name: 'A' }).execute()
+    await addAgent(ours, 'a')
+    expect(await agentsOf(ours)).toEqual(['a'])
+    expect(await agentsOf(theirs)).toEqual([])
+  })
+
+  it('never shows one tenant to the next on a borrowed connection, whatever failed before', async () => {
+    const scopes = await Promise.all(Array.from({ length: 8 }, () => test.scope()))
+    await Promise.all(scopes.map((scope, index) => addAgent(scope, `of-${index}`)))
+    const seen = { right: 0, refused: 0 }
+    const ask = async (round: number) => {
+      const index = (round * 5) % scopes.length
+      const scope = scopes[index]!
+      if (round % 7 === 0) {
+        await expect(sql`select 1 / 0`.execute(test.database.within(scope))).rejects.toThrow('division by zero')
+        seen.refused++
+      } else if (round % 7 === 1) {
+        const failing = test.database.transaction(scope, async tx => {
+          await tx.selectFrom('agents').selectAll().execute()
+          throw new Error('of ours')
+        })
+        await expect(failing).rejects.toThrow('of ours')
+        seen.refused++
+      } else {
+        expect(await agentsOf(scope)).toEqual([`of-${index}`])
+        seen.right++
+      }
+    }
+    await Promise.all(Array.from({ length: 700 }, (_, round) => ask(round)))
+    expect(seen).toEqual({ right: 500, refused: 200 })
+    // The same connections, asked outside of any tenant, see nobody.
+    await Promise.all(Array.from({ length: 8 }, () => test.database.keyOf(Buffer.alloc(32))))
+  })
+
+  it('does not write within a read', async () => {
+    const scope = await test.scope()
+    const insert = test.database.within(scope).insertInto('agents').values({ agent_id: 'x', name: 'x' })
+    await expect(insert.execute()).rejects.toMatchObject({ code: '25006' })
+  })
+
+  it('takes no scope that is no UUID', () => {
+    const scope = { owner_id: "'; drop schema parley", environment: 'production', tenant_id: '' }
+    expect(() => test.database.within(scope)).toThrow(expect.objectContaining({ code: 'invalid_scope' }))
+  })
+})
+
+describe('values', () => {
+  it('come as ISO time with milliseconds, int8 as text, JSON parsed, bytes as they are', async () => {
+    const db = test.database.within(await test.scope())
+    const { rows } = await sql`
+      select '2026-02-03 04:05:06.7+02'::timestamptz as tenth, '2026-02-03 04:05:06Z'::timestamptz as whole,
+        '2026-02-03 04:05:06.123999Z'::timestamptz as finer, 9007199254740993 as big, '{"a":[1,null]}'::jsonb as json,
+        '\\x00ff'::bytea as bytes, array['2026-02-03 04:05:06Z'::timestamptz, null] as several, null::timestamptz as none,
+        'infinity'::timestamptz as never, '2026-02-03'::date as day`.execute(db)
+    expect(rows[0]).toEqual({
+      tenth: '2026-02-03T02:05:06.700Z',
+      whole: '2026-02-03T04:05:06.000Z',
+      finer: '2026-02-03T04:05:06.123Z',
+      big: '9007199254740993',
+      json: { a: [1, null] },
+      bytes: Buffer.of(0, 255),
+      several: ['2026-02-03T04:05:06.000Z', null],
+      none: null,
+      never: 'infinity',
+      day: '2026-02-03',
     })
-    expect(await test.database.within(ours).selectFrom('agents').select('agent_id').execute()).toEqual([
-      { agent_id: 'a' },
-    ])
-    expect(await test.database.within(theirs).selectFrom('agents').select('agent_id').execute()).toEqual([])
+  })
+})
+
+describe('statements', () => {
+  it('are parsed once per connection, and again after their table changed', async () => {
+    const scope = await test.scope()
+    await addAgent(scope, 'a')
+    const one = await testDatabase({ maxConnections: 1 })
+    try {
+      const theirs = await one.scope()
+      await addAgent(theirs, 'a', one.database)
+      const all = () => one.database.within(theirs).selectFrom('tenants').selectAll().execute()
+      for (let round = 0; round < 3; round++) await all()
+      const { rows } = await sql<{ n: string }>`
+        select count(*)::text as n from pg_prepared_statements where statement like 'select * from "parley"."tenants"%'`.execute(
+        one.database.within(theirs),
+      )
+      expect(rows).toEqual([{ n: '1' }])
+      await one.owner.query('alter table parley.tenants add column later integer')
+      expect(await all()).toMatchObject([{ later: null }])
+    } finally {
+      await one.close()
+    }
+  })
+
+  it('of endless kinds do not pile up on a connection', async () => {
+    const one = await testDatabase({ maxConnections: 1 })
+    try {
+      const db = one.database.within(await one.scope())
+      for (let round = 0; round < 520; round++) await sql.raw(`select ${round}`).execute(db)
+      const { rows } = await sql<{ n: string }>`select count(*)::text as n from pg_prepared_statements`.execute(db)
+      expect(Number(rows[0]!.n)).toBeLessThan(100)
+    } finally {
+      await one.close()
+    }
+  })
+})
+
+describe('a transaction', () => {
+  it('leaves no trace when its work throws, or swallows a failure of Postgres', async () => {
+    const scope = await test.scope()
+    const thrown = test.database.transaction(scope, async tx => {
+      await tx.insertInto('agents').values({ agent_id: 'a', name: 'a' }).execute()
+      throw new Error('no')
+    })
+    await expect(thrown).rejects.toThrow('no')
+    const swallowed = test.database.transaction(scope, async tx => {
+      await tx.insertInto('agents').values({ agent_id: 'b', name: 'b' }).execute()
+      await sql`select 1 / 0`.execute(tx).catch(() => {})
+    })
+    await expect(swallowed).rejects.toThrow('division by zero')
+    expect(await agentsOf(scope)).toEqual([])
+  })
+
+  it('runs again when two could not be served at once, at most twice', async () => {
+    const scope = await test.scope()
+    for (const id of ['a', 'b']) await addAgent(scope, id)
+    let runs = 0
+    const bothOn = Promise.withResolvers<void>()
+    const rename = (first: string, second: string) =>
+      test.database.transaction(scope, async tx => {
+        const set = (id: string) =>
+          tx
+            .updateTable('agents')
+            .set({ name: `${first}${second}` })
+            .where('agent_id', '=', id)
+        await set(first).execute()
+        if (++runs === 2) bothOn.resolve()
+        await bothOn.promise
+        await set(second).execute()
+      })
+    await Promise.all([rename('a', 'b'), rename('b', 'a')])
+    expect(runs).toBe(3)
+    let attempts = 0
+    const never = test.database.transaction(scope, async tx => {
+      attempts++
+      await sql`do $$ begin raise exception 'again' using errcode = '40001'; end $$`.execute(tx)
+    })
+    await expect(never).rejects.toMatchObject({ code: '40001' })
+    expect(attempts).toBe(3)
+  })
+
+  it('takes no query after its end', async () => {
+    const scope = await test.scope()
+    const kept = await test.database.transaction(scope, async tx => ({ tx }))
+    await expect(kept.tx.selectFrom('agents').selectAll().execute()).rejects.toThrow('over')
+  })
+})
+
+describe('a database that goes away', () => {
+  let relay: TcpCut
+  let scope: Scope
+  let database: Awaited<ReturnType<typeof openDatabase>>
+  beforeAll(async () => {
+    scope = await test.scope()
+    const url = new URL(test.owner.url)
+    relay = await tcpCut(Number(url.port))
+    url.port = String(relay.port)
+    database = await openDatabase({ ownerUrl: url.href, maxConnections: 2, waitMs: 300 })
+  })
+  afterAll(async () => {
+    await database?.close()
+    await relay?.close()
+  })
+
+  it('is asked in one round trip: all of a read is sent before the first answer', async () => {
+    await database.within(scope).selectFrom('agents').selectAll().execute()
+    let sent = ''
+    let sentBeforeAnswer: string | undefined
+    relay.onClientData = piece => {
+      sent += piece.toString('latin1')
+      return true
+    }
+    relay.onServerData = () => {
+      sentBeforeAnswer ??= sent
+      return true
+    }
+    await database.within(scope).selectFrom('agents').selectAll().execute()
+    relay.onClientData = relay.onServerData = null
+    expect(sentBeforeAnswer).toContain('commit')
+  })
+
+  it('before COMMIT: nothing happened, come again', async () => {
+    const work = database.transaction(scope, async tx => {
+      await tx.insertInto('agents').values({ agent_id: 'before', name: 'b' }).execute()
+      relay.cut()
+      await tx.selectFrom('agents').selectAll().execute()
+    })
+    await expect(work).rejects.toMatchObject({ code: 'database_unavailable', retryable: true })
+    expect(await agentsOf(scope)).toEqual([])
+  })
+
+  it('between COMMIT and its answer: the outcome is unknown', async () => {
+    relay.onServerData = piece => !piece.includes('COMMIT')
+    await expect(addAgent(scope, 'during', database)).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      retryable: false,
+    })
+    relay.onServerData = null
+    expect(await agentsOf(scope)).toEqual(['during'])
+  })
+
+  it('COMMIT that never arrived is unknown as well', async () => {
+    relay.onClientData = piece => !piece.includes('commit\0')
+    await expect(addAgent(scope, 'lost', database)).rejects.toMatchObject({ code: 'outcome_unknown' })
+    relay.onClientData = null
+    expect(await agentsOf(scope)).toEqual(['during'])
+  })
+
+  it('while it is away every request says so soon, and none after it is back', async () => {
+    relay.closed = true
+    relay.cut()
+    const away = [
+      database.ping(),
+      addAgent(scope, 'no', database),
+      database.within(scope).selectFrom('agents').selectAll().execute(),
+    ]
+    for (const result of await Promise.allSettled(away))
+      expect(result).toMatchObject({ status: 'rejected', reason: { code: 'database_unavailable', retryable: true } })
+    relay.closed = false
+    await database.ping()
+    expect(await database.within(scope).selectFrom('agents').select('agent_id').execute()).toHaveLength(1)
+  })
+
+  it('no connection free in time is unavailable too', async () => {
+    const held = Promise.withResolvers<void>()
+    const holders = [1, 2].map(() =>
+      database.transaction(scope, async tx => {
+        await tx.selectFrom('agents').selectAll().execute()
+        await held.promise
+      }),
+    )
+    await expect(database.ping()).rejects.toMatchObject({ code: 'database_unavailable' })
+    held.resolve()
+    await Promise.all(holders)
+    await database.ping()
+  })
+
+  it('a statement that takes too long is cut off', async () => {
+    const hasty = await openDatabase({
+      ownerUrl: test.owner.url,
+      maxConnections: 1,
+      statementMs: 50,
+      idleInTransactionMs: 50,
+    })
+    try {
+      await expect(sql`select pg_sleep(5)`.execute(hasty.within(scope))).rejects.toMatchObject({
+        code: 'database_timeout',
+      })
+      const idle = hasty.transaction(scope, async tx => {
+        await tx.selectFrom('agents').selectAll().execute()
+        await test.owner.query('select pg_sleep(0.2)')
+        await tx.selectFrom('agents').selectAll().execute()
+      })
+      await expect(idle).rejects.toMatchObject({ code: 'database_unavailable' })
+      await hasty.ping()
+    } finally {
+      await hasty.close()
+    }
   })
 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import type { Scope } from '@parley/contract'
-import { Client, type QueryResult } from 'pg'
+import { Client, Pool, type QueryResult } from 'pg'
 import { inject } from 'vitest'
 import { openDatabase } from '../io/database.ts'
 import { readAddress } from '../io/owner-connection.ts'
@@ -41,11 +41,9 @@ export async function testDatabaseOn(template: string, limits: PoolLimits = {}):
     await admin.end()
   }
   const database = await openDatabase({ ownerUrl: url, ...limits })
-  let client: Promise<Client> | undefined
-  const query = async (text: string, values: readonly unknown[] = []) => {
-    client ??= connected(url)
-    return (await client).query(text, [...values])
-  }
+  const owners = new Pool({ connectionString: url, max: 4 })
+  owners.on('error', () => {})
+  const query = (text: string, values: readonly unknown[] = []) => owners.query(text, [...values])
   return {
     database,
     owner: { url, query },
@@ -62,7 +60,7 @@ export async function testDatabaseOn(template: string, limits: PoolLimits = {}):
     },
     async close() {
       await database.close()
-      await (await client)?.end()
+      await owners.end()
     },
   }
 }

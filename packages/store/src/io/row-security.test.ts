@@ -1,0 +1,271 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Queries } from '../protocol.ts'
+import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import { openDatabase } from './database.ts'
+import { readAddress } from './owner-connection.ts'
+
+let test: TestDatabase
+let app: Client
+let ours: Scope
+let theirs: Scope
+
+beforeAll(async () => {
+  test = await testDatabase()
+  app = new Client({ connectionString: readAddress(test.owner.url).appUrl })
+  await app.connect()
+  ;[ours, theirs] = [await test.scope(), await test.scope()]
+  for (const scope of [ours, theirs]) await fill(scope)
+})
+afterAll(async () => {
+  await app?.end()
+  await test?.close()
+})
+
+/** A row in every table of a tenant. */
+async function fill({ tenant_id }: Scope): Promise<void> {
+  const statements = [
+    `insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash) values ($1, 'k', 'admin', 'p', sha256(uuid_send($1::uuid)))`,
+    `insert into parley.secrets (tenant_id, secret_id, kind, version) values ($1, 's', 'sip_auth', 1)`,
+    `insert into parley.secret_versions (tenant_id, secret_id, version, sealed) values ($1, 's', 1, '\\x01')`,
+    `insert into parley.agents (tenant_id, agent_id, name) values ($1, 'a', 'A')`,
+    `insert into parley.drafts (tenant_id, agent_id, content) values ($1, 'a', '{}')`,
+    `insert into parley.publications (tenant_id, agent_id, version, digest, plan_schema_version, channels, languages, source_kind,
+       published_by, test, draft_id, draft_revision, plan, draft, warnings)
+     values ($1, 'a', 1, 'd', 1, '{}', '{}', 'api', '{}', false, uuidv7(), 1, '{}', '{}', '[]')`,
+    `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound) values ($1, 't', 'T', 'generic_sip', 'sip:x', false)`,
+    `insert into parley.numbers (tenant_id, phone_number, trunk_id) values ($1, '+1', 't')`,
+    `insert into parley.tombstones (tenant_id, kind, id, answer) values ($1, 'secret', 'x', '{}')`,
+    `insert into parley.call_minutes (tenant_id, minute, calls) values ($1, now(), 1)`,
+    `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash) values ($1, 'p', 'o', 'k', '\\x01')`,
+    `insert into parley.audit (tenant_id, principal, action, outcome) values ($1, '{}', 'a', 'allowed')`,
+  ]
+  for (const statement of statements) await test.owner.query(statement, [tenant_id])
+}
+
+/** Tables that belong to tenants or organisations, as the catalogue has them. */
+async function tenantTables(): Promise<{ name: string; forced: boolean; filled: number }[]> {
+  const { rows } = await test.owner.query(`
+    select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'parley' and c.relkind in ('r', 'p') and exists (
+      select from pg_attribute a where a.attrelid = c.oid and a.attname in ('tenant_id', 'owner_id') and not a.attisdropped)
+    order by 1`)
+  return Promise.all(
+    rows.map(async row => {
+      const count = await test.owner.query(`select count(*)::int as n from parley.${row.name}`)
+      return { name: row.name, forced: row.forced, filled: count.rows[0].n }
+    }),
+  )
+}
+
+describe('every table of tenants', () => {
+  it('has row security that binds its owner too, and rows here to hide', async () => {
+    const tables = await tenantTables()
+    expect(tables.length).toBeGreaterThanOrEqual(14)
+    expect(tables.filter(table => !table.forced)).toEqual([])
+    // A new table needs a row in `fill`, else the tests below prove nothing of it.
+    expect(tables.filter(table => table.filled < 2)).toEqual([])
+  })
+
+  it('would be named here if it had none', async () => {
+    await test.owner.query('create table parley.forgotten (tenant_id uuid)')
+    expect((await tenantTables()).filter(table => !table.forced)).toMatchObject([{ name: 'forgotten' }])
+    await test.owner.query('drop table parley.forgotten')
+  })
+
+  it('shows nothing to the application outside of any tenant', async () => {
+    for (const { name } of await tenantTables()) {
+      expect((await app.query(`select * from parley.${name}`)).rows, name).toEqual([])
+      expect((await app.query(`select count(*)::int as n from parley.${name}`)).rows, name).toEqual([{ n: 0 }])
+    }
+  })
+
+  it('shows one tenant nothing of another, also to a query that forgets to ask for its own', async () => {
+    for (const { name } of await tenantTables()) {
+      const column = name === 'organisations' ? 'owner_id' : 'tenant_id'
+      const rows = await sql<Record<string, string>>`select * from parley.${sql.raw(name)}`.execute(
+        test.database.within(ours),
+      )
+      const expected = name === 'organisations' ? ours.owner_id : ours.tenant_id
+      expect(rows.rows.length, name).toBeGreaterThan(0)
+      expect(new Set(rows.rows.map(row => row[column])), name).toEqual(new Set([expected]))
+    }
+  })
+
+  it('takes no row of another tenant, and no row moves there', async () => {
+    const refused = { code: '42501' }
+    const write = (work: (tx: Queries) => Promise<unknown>) => test.database.transaction(ours, work)
+    const foreign = { tenant_id: theirs.tenant_id, agent_id: 'mine', name: 'mine' }
+    await expect(write(tx => tx.insertInto('agents').values(foreign).execute())).rejects.toMatchObject(refused)
+    await expect(
+      write(tx => tx.updateTable('audit').set({ tenant_id: theirs.tenant_id }).execute()),
+    ).rejects.toMatchObject(refused)
+    await expect(
+      write(tx =>
+        tx.insertInto('tenants').values({ owner_id: theirs.owner_id, environment: 'sandbox', name: 'x' }).execute(),
+      ),
+    ).rejects.toMatchObject(refused)
+    await write(async tx => {
+      const changed = await tx
+        .updateTable('agents')
+        .set({ name: 'x' })
+        .where('tenant_id', '=', theirs.tenant_id)
+        .executeTakeFirst()
+      const deleted = await tx.deleteFrom('audit').where('tenant_id', '=', theirs.tenant_id).executeTakeFirst()
+      expect([changed.numUpdatedRows, deleted.numDeletedRows]).toEqual([0n, 0n])
+    })
+  })
+
+  it('shows an organisation its environments, and the rows of one environment to that one alone', async () => {
+    const sandbox = await test.scope({ environment: 'sandbox', owner_id: ours.owner_id })
+    const tenants = await test.database.within(sandbox).selectFrom('tenants').select('tenant_id').execute()
+    expect(new Set(tenants.map(tenant => tenant.tenant_id))).toEqual(new Set([ours.tenant_id, sandbox.tenant_id]))
+    expect(await test.database.within(sandbox).selectFrom('agents').selectAll().execute()).toEqual([])
+  })
+})
+
+describe("the application's role", () => {
+  it.each([
+    'set role parley_system',
+    'set role postgres',
+    'set role parley_app',
+    'set session authorization postgres',
+    'alter table parley.agents disable row level security',
+    'alter table parley.agents no force row level security',
+    'create policy all_of_it on parley.agents using (true)',
+    'drop table parley.agents',
+    'create table parley.mine (a int)',
+    'create function parley.mine() returns int language sql return 1',
+    'grant parley_system to current_user',
+    'alter role current_user bypassrls',
+    'truncate parley.agents',
+    'copy parley.agents to program $$true$$',
+    "select pg_read_file('/etc/passwd')",
+    'select * from parley.master_key_checks',
+    'select * from parley.migrations',
+    'alter function parley.key_of rename to other',
+  ])('may not: %s', async statement => {
+    await expect(app.query(statement)).rejects.toMatchObject({ code: expect.stringMatching(/^(42501|0LP01|22023)$/) })
+  })
+
+  it('gets an error rather than fewer rows when it turns row security off', async () => {
+    await app.query('set row_security = off')
+    await expect(app.query('select * from parley.agents')).rejects.toMatchObject({ code: '42501' })
+    await app.query('reset row_security')
+  })
+
+  it.each([
+    ['superuser', 'alter role %I superuser', 'alter role %I nosuperuser'],
+    ['BYPASSRLS', 'alter role %I bypassrls', 'alter role %I nobypassrls'],
+    ['parley_system', 'grant parley_system to %I', 'revoke parley_system from %I'],
+    ['owns', 'alter table parley.tombstones owner to %I', 'alter table parley.tombstones owner to postgres'],
+  ])('is refused by the pool when it could see past row security (%s)', async (named, spoil, mend) => {
+    const other = await testDatabase()
+    const run = (statement: string) =>
+      other.owner.query(statement.replace('%I', readAddress(other.owner.url).login.role))
+    try {
+      await run(spoil)
+      await expect(openDatabase({ ownerUrl: other.owner.url })).rejects.toMatchObject({
+        code: 'database_misconfigured',
+        message: expect.stringContaining(named),
+      })
+      await run(mend)
+    } finally {
+      await other.close()
+    }
+  })
+})
+
+describe('functions that look across tenants', () => {
+  it('are all of parley_system, with a search path that nobody can fill, and not for everybody', async () => {
+    const { rows } = await test.owner.query(`
+      select p.proname as name, r.rolname as owner, p.proconfig as config, has_function_privilege('public', p.oid, 'execute') as everybody
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
+      where n.nspname = 'parley' and p.prosecdef order by 1`)
+    expect(rows.map(row => row.name)).toEqual(['forget_idempotency', 'key_of', 'make_sandbox', 'touch_keys'])
+    for (const { name, ...facts } of rows)
+      expect(facts, name).toEqual({ owner: 'parley_system', config: ['search_path=pg_catalog'], everybody: false })
+  })
+
+  it('leave no right to create in the schema behind', async () => {
+    const { rows } = await test.owner.query(
+      `select r, has_schema_privilege(r, 'parley', 'create') as may from unnest(array['parley_app', 'parley_system', 'public']) r`,
+    )
+    expect(rows.filter(row => row.may)).toEqual([])
+  })
+
+  it('know whose key it is: not a revoked, an expired or an unknown one, and a replaced one until its time', async () => {
+    const of = async (label: string, set: string) => {
+      const scope = await test.scope()
+      await test.owner.query(
+        `insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash, previous_hash) values ($1, $2, 'member', 'p', sha256($3), sha256($4))`,
+        [scope.tenant_id, label, Buffer.from(`${label}-now`), Buffer.from(`${label}-before`)],
+      )
+      await test.owner.query(`update parley.api_keys set ${set} where tenant_id = $1`, [scope.tenant_id])
+      const hash = async (text: string) =>
+        (await test.owner.query('select sha256($1) as hash', [Buffer.from(text)])).rows[0].hash
+      const [now, before] = [await hash(`${label}-now`), await hash(`${label}-before`)]
+      return { scope, now: await test.database.keyOf(now), before: await test.database.keyOf(before) }
+    }
+    const live = await of(
+      'live',
+      "previous_until = now() + interval '1 hour', expires_at = '2100-01-01Z', can_dial = true",
+    )
+    expect(live.now).toEqual({
+      key_id: expect.any(String),
+      role: 'member',
+      can_dial: true,
+      scope: live.scope,
+      valid_until: '2100-01-01T00:00:00.000Z',
+      rate: null,
+    })
+    expect(Date.parse(live.before!.valid_until!)).toBeLessThan(Date.now() + 3_600_001)
+    expect(await of('replaced', "previous_until = now() - interval '1 s'")).toMatchObject({
+      now: { role: 'member' },
+      before: null,
+    })
+    expect(await of('revoked', "revoked_at = now(), previous_until = '2100-01-01Z'")).toMatchObject({
+      now: null,
+      before: null,
+    })
+    expect(await of('expired', "expires_at = now(), previous_until = '2100-01-01Z'")).toMatchObject({
+      now: null,
+      before: null,
+    })
+    expect(await test.database.keyOf(Buffer.alloc(32))).toBeNull()
+  })
+
+  it('note the use of keys at most once a minute', async () => {
+    const used = async () =>
+      (
+        await test.owner.query(`select key_id, last_used_at from parley.api_keys where tenant_id = $1`, [
+          ours.tenant_id,
+        ])
+      ).rows[0]
+    const { key_id } = await used()
+    await test.database.touchKeys([key_id])
+    const { last_used_at } = await used()
+    expect(last_used_at).not.toBeNull()
+    await test.database.touchKeys([key_id])
+    expect((await used()).last_used_at).toEqual(last_used_at)
+  })
+
+  it('forget old idempotency records, a bounded number at a time', async () => {
+    const scope = await test.scope()
+    await test.owner.query(
+      `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash, created_at)
+       select $1, 'p', 'o', n::text, '\\x01', now() - n * interval '1 hour' from generate_series(20, 30) n`,
+      [scope.tenant_id],
+    )
+    const day = 24 * 3_600_000
+    expect(await test.database.forgetIdempotency(day, 4)).toBe(4)
+    expect(await test.database.forgetIdempotency(day, 100)).toBe(3)
+    const left = await test.owner.query('select count(*)::int as n from parley.idempotency where tenant_id = $1', [
+      scope.tenant_id,
+    ])
+    expect(left.rows).toEqual([{ n: 4 }])
+  })
+})

@@ -1,0 +1,144 @@
+import { type Failure, ParleyApiError, ParleyConnectionError } from './errors.ts'
+import { asEnvelope, readJson } from './http-answer.ts'
+import { type AnyRequest, urlOf } from './http-request.ts'
+import type { OperationRoute } from './operation-route.ts'
+import { readRetryAfter, retryDelay } from './retry.ts'
+
+/** How one call differs from the others. */
+export interface CallOptions {
+  /** Ends the call, waits between tries included: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Default: the client's. */
+  readonly timeoutMs?: number | undefined
+  /** Default: the client's. */
+  readonly retries?: number | undefined
+}
+
+export interface CallerOptions {
+  readonly baseUrl: string
+  readonly key: string
+  readonly fetch: typeof fetch
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+}
+
+/** Sends requests, again where that is safe and may help. */
+export class Caller {
+  readonly #options: CallerOptions
+
+  constructor(options: CallerOptions) {
+    this.#options = options
+  }
+
+  /** Resolves with the answer's body. Rejects with `ParleyApiError`, `ParleyConnectionError` or the signal's reason. */
+  async call(route: OperationRoute, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
+    const { signal, timeoutMs = this.#options.timeoutMs, retries = this.#options.retries } = options
+    const idempotencyKey = route.keyed ? (request.idempotency_key ?? newKey()) : null
+    const url = urlOf(this.#options.baseUrl, route, request)
+    const init = this.#init(route, request, idempotencyKey)
+    for (let attempts = 1; ; attempts++) {
+      signal?.throwIfAborted()
+      try {
+        return await this.#attempt(url, init, { operation: route.id, attempts, idempotencyKey }, timeoutMs, signal)
+      } catch (error) {
+        signal?.throwIfAborted()
+        const delay = attempts > retries ? null : retryDelay(error, route, attempts, Math.random())
+        if (delay === null) throw error
+        await this.#options.wait(delay, signal)
+      }
+    }
+  }
+
+  #init(route: OperationRoute, request: AnyRequest, idempotencyKey: string | null): RequestInit {
+    const hasBody = route.takesBody && request.body !== undefined
+    return {
+      method: route.method,
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${this.#options.key}`,
+        ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
+        ...(hasBody && { 'content-type': 'application/json' }),
+      },
+      ...(hasBody && { body: JSON.stringify(request.body) }),
+      // Elsewhere the key is nobody's business, and a POST would become a GET.
+      redirect: 'manual',
+    }
+  }
+
+  async #attempt(
+    url: string,
+    init: RequestInit,
+    failure: Failure,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    const ending = new AbortController()
+    const abort = () => ending.abort()
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      abort()
+    }, timeoutMs)
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      const response = await this.#options.fetch(url, { ...init, signal: ending.signal })
+      return await answerOf(response, failure)
+    } catch (error) {
+      if (error instanceof ParleyApiError || error instanceof ParleyConnectionError) throw error
+      const unanswered = { ...failure, status: null, retryAfterMs: null, cause: error }
+      if (isLate) throw new ParleyConnectionError('timeout', `no answer within ${timeoutMs} ms from ${url}`, unanswered)
+      throw new ParleyConnectionError('connection_failed', `no answer from ${url}: ${causeOf(error)}`, unanswered)
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+}
+
+async function answerOf(response: Response, failure: Failure): Promise<unknown> {
+  const { status } = response
+  const retryAfterMs = readRetryAfter(response.headers.get('retry-after'), Date.now())
+  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+    await response.body?.cancel().catch(() => {})
+    const target = response.headers.get('location')
+    const message = `the server redirects${target === null ? '' : ` to ${target}`}: baseUrl must be the address it leads to`
+    throw new ParleyConnectionError('unexpected_answer', message, { ...failure, status: status || 300, retryAfterMs })
+  }
+  const body = await readJson(response)
+  if (response.ok && body !== undefined) return body
+  const envelope = response.ok ? null : asEnvelope(body)
+  if (envelope !== null) {
+    const requestId = response.headers.get('x-request-id')
+    throw new ParleyApiError({ ...failure, envelope, status, requestId, retryAfterMs })
+  }
+  const message = `the answer (HTTP ${status}) is none of a Parley API: is baseUrl right, is a proxy between?`
+  throw new ParleyConnectionError('unexpected_answer', message, { ...failure, status, retryAfterMs })
+}
+
+/** 128 bits of chance; `crypto.randomUUID` is missing in pages that came over plain HTTP. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** `fetch` says no more than "fetch failed"; why stands in its cause. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message
+}
+
+/** Rejects with the signal's reason when that fires first. */
+export function waitBetween(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}

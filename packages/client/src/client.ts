@@ -1,0 +1,98 @@
+import { type OperationId, type RequestTo, type ResultFrom, routes } from './api.ts'
+import { Caller, type CallOptions, waitBetween } from './caller.ts'
+import { type AnyRequest, readBaseUrl } from './http-request.ts'
+import { rowsOfAllPages } from './pages.ts'
+
+export interface ClientOptions {
+  /** `https://host`, without `/api/v1`. */
+  readonly baseUrl: string
+  /** An API key: `parley_live_…` or `parley_test_…`. */
+  readonly key: string
+  /** Default: the runtime's. */
+  readonly fetch?: typeof fetch | undefined
+  /** For one try, its answer included. Default 30,000. */
+  readonly timeoutMs?: number | undefined
+  /** How often a request is sent again where that is safe and may help. Default 3; 0: never. */
+  readonly retries?: number | undefined
+  /** How to wait between tries; rejects with the signal's reason when that fires. Default: a timer. */
+  readonly wait?: ((ms: number, signal: AbortSignal | undefined) => Promise<void>) | undefined
+}
+
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name
+type GroupOf<Id extends string> = Id extends `${infer Group}.${string}` ? Group : never
+type VerbOf<Id extends string> = Id extends `${string}.${infer Verb}` ? Verb : never
+
+/** The request may be left out where none of its members is required. */
+type Arguments<Id extends OperationId> =
+  Record<never, never> extends RequestTo<Id>
+    ? [request?: RequestTo<Id>, options?: CallOptions]
+    : [request: RequestTo<Id>, options?: CallOptions]
+
+type RowOf<Page> = Page extends { readonly items: readonly (infer Row)[] }
+  ? Row
+  : Page extends { readonly agents: readonly (infer Row)[] }
+    ? Row
+    : never
+
+interface Paged<Id extends OperationId> {
+  /** The rows of this page and of all that follow, each page asked for when it is reached. */
+  all(...args: Arguments<Id>): AsyncIterableIterator<RowOf<ResultFrom<Id>>>
+}
+
+/** One operation. Rejects with `ParleyApiError`, `ParleyConnectionError`, or the reason of an aborted signal. */
+export type Method<Id extends OperationId> = ((...args: Arguments<Id>) => Promise<ResultFrom<Id>>) &
+  (ResultFrom<Id> extends { readonly next_cursor: string | null } ? Paged<Id> : unknown)
+
+type Groups = {
+  readonly [Group in GroupOf<OperationId> as Camel<Group>]: {
+    readonly [Id in Extract<OperationId, `${Group}.${string}`> as Camel<VerbOf<Id>>]: Method<Id>
+  }
+}
+
+/**
+ * The API, one method per operation, by resource: `client.agents.create({ body: { … } })`. Requests that were lost or
+ * refused for now are sent again, with the same idempotency key, which is made where none is given.
+ */
+export type ParleyClient = Groups
+
+/** Throws `TypeError` when an option is no good. */
+export const ParleyClient: new (options: ClientOptions) => ParleyClient = class {
+  constructor(options: ClientOptions) {
+    const { key, timeoutMs = 30_000, retries = 3, wait = waitBetween } = options
+    if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw new TypeError('key must be an API key: parley_live_… or parley_test_…')
+    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31)) throw new TypeError('timeoutMs must be more than 0 and below 2^31')
+    if (!(Number.isInteger(retries) && retries >= 0)) throw new TypeError('retries must be 0 or more')
+    const caller = new Caller({
+      baseUrl: readBaseUrl(options.baseUrl),
+      key,
+      fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
+      timeoutMs,
+      retries,
+      wait,
+    })
+    Object.assign(this, groupsOn(caller))
+  }
+} as unknown as new (
+  options: ClientOptions,
+) => ParleyClient
+
+function groupsOn(caller: Caller): Record<string, Record<string, unknown>> {
+  const groups: Record<string, Record<string, unknown>> = {}
+  for (const route of routes) {
+    const [group, verb] = route.id.split('.', 2) as [string, string]
+    const call = (request?: AnyRequest, options?: CallOptions) => caller.call(route, request, options)
+    const { rows } = route
+    const all = (request?: AnyRequest, options?: CallOptions) =>
+      rowsOfAllPages(next => call(next, options), rows ?? '', request)
+    const members = groups[camel(group)] ?? {}
+    groups[camel(group)] = members
+    members[camel(verb)] = rows === null ? call : Object.assign(call, { all })
+  }
+  return groups
+}
+
+function camel(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}

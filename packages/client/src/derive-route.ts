@@ -1,0 +1,25 @@
+import type { Operation } from '@parley/contract'
+import type { OperationRoute } from './operation-route.ts'
+
+/** What of an operation a client goes by. */
+export function deriveRoute(operation: Operation): OperationRoute {
+  const { id, method, path, idempotency, hints } = operation
+  return {
+    id,
+    method,
+    path,
+    keyed: idempotency === 'required_header',
+    repeatable: idempotency !== 'none' || hints.readOnly,
+    takesQuery: operation.query !== null,
+    takesBody: operation.body !== null,
+    rows: rowsOf(operation),
+  }
+}
+
+/** Pages hold `items`; the list of agents, which also names what could not be read, calls them `agents`. */
+function rowsOf({ query, output }: Operation): string | null {
+  const takesCursor = query !== null && 'cursor' in query.shape
+  const members = 'shape' in output && typeof output.shape === 'object' && output.shape !== null ? output.shape : {}
+  if (!takesCursor || !('next_cursor' in members)) return null
+  return ['items', 'agents'].find(name => name in members) ?? null
+}

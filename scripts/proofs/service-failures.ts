@@ -41,6 +41,8 @@ interface Verdict {
   readonly doubles: number
   /** Agent's sound behind an interruption. */
   readonly stale_ms: Ms
+  /** The longest time from an interruption to the agent's silence; null: nobody interrupted. */
+  readonly cancel_ms: Ms | null
   /** The timeline says nothing of what the caller noticed. */
   readonly untold: boolean
   readonly dead_air_ms: Ms | null
@@ -90,6 +92,7 @@ function failingCall(
   return calls.run({
     stt: kind === 'ear' ? service : 'simulated/tones-1',
     tts: kind === 'voice' ? service : KIND_VOICE,
+    ...(kind === 'model' && { llm: service }),
     ...(fallback && { fallbackVoices: [next] }),
     standIns: { pace: PACE },
     prepare: async (standIns, server) => {
@@ -110,30 +113,45 @@ async function judged({ report, gaveUp, effects }: ClinicCallResult): Promise<Ve
   )
   const deadAirMs = sound?.deadAir(keys) ?? null
   const noticed = report.run.outcome?.kind !== 'completed' || (deadAirMs ?? 0) > UNEXPLAINED_MS
+  const { staleMs, cancelMs } = sound === null ? { staleMs: 0, cancelMs: null } : interruptions(report, sound)
   return {
     hang: gaveUp,
     doubles: Math.max(0, effects - new Set(started).size) + started.length - new Set(started).size,
-    stale_ms: sound === null ? 0 : staleSound(report, sound),
-    untold: noticed && !report.timeline.some(item => item.kind === 'error'),
+    stale_ms: staleMs,
+    cancel_ms: cancelMs,
+    untold: noticed && !report.timeline.some(tells),
     dead_air_ms: deadAirMs,
   }
+}
+
+/** An error, or an answer whose wait is divided among the services that took it. */
+function tells(item: TimelineItem): boolean {
+  return item.kind === 'error' || (item.kind === 'turn' && (item.latency.e2e ?? 0) > UNEXPLAINED_MS)
 }
 
 /**
  * What the caller heard of the agent after interrupting it, before it can have had an answer. A call that is given up cuts
  * the agent too, for a word of regret: that is no interruption.
  */
-function staleSound({ run, timeline, utterances }: CallReport, sound: CallSound): Ms {
-  const offsets = (fits: (item: TimelineItem) => boolean) =>
-    timeline.flatMap(item => (item.offset_ms !== null && fits(item) ? [item.offset_ms] : []))
+function interruptions({ run, timeline, utterances }: CallReport, sound: CallSound) {
+  const offsets = (items: readonly TimelineItem[], fits: (item: TimelineItem) => boolean) =>
+    items.flatMap(item => (item.offset_ms !== null && fits(item) ? [item.offset_ms] : []))
   const answers = utterances.flatMap(({ role, start_ms }) => (role === 'agent' && start_ms !== null ? [start_ms] : []))
-  const errors = offsets(item => item.kind === 'error')
-  const gaveUpAt = run.outcome?.detail === 'provider_failed' ? Math.max(...errors) : Number.POSITIVE_INFINITY
-  const cuts = offsets(item => item.kind === 'interruption' && !item.resumed).filter(at => at < gaveUpAt)
-  return cuts.reduce((sum, at) => {
-    const until = Math.min(at + SILENT_UNTIL_MS, ...[...answers, ...errors].filter(offset => offset > at))
-    return sum + sound.agentWithin(at + SILENT_FROM_MS, until)
-  }, 0)
+  const errors = offsets(timeline, item => item.kind === 'error')
+  // What the caller said or pressed instead: from here on an answer may come, and one that nobody heard out is in no utterance.
+  const said = offsets(timeline, item => item.kind === 'digits' || (item.kind === 'utterance' && item.role === 'user'))
+  // By their order: an interruption is told with the place where it cut, which lies before the error that caused it.
+  const gaveUp =
+    run.outcome?.detail === 'provider_failed' ? timeline.findLastIndex(item => item.kind === 'error') : timeline.length
+  const cuts = offsets(timeline.slice(0, gaveUp), item => item.kind === 'interruption' && !item.resumed)
+  const all = cuts.map(at => {
+    const until = Math.min(at + SILENT_UNTIL_MS, ...[...answers, ...errors, ...said].filter(offset => offset > at))
+    return { staleMs: sound.agentWithin(at + SILENT_FROM_MS, until), cancelMs: sound.silentAfter(at, until) }
+  })
+  return {
+    staleMs: all.reduce((sum, { staleMs }) => sum + staleMs, 0),
+    cancelMs: all.length === 0 ? null : Math.max(...all.map(({ cancelMs }) => cancelMs)),
+  }
 }
 
 function courseOf({ report, repeats }: ClinicCallResult): object {
@@ -154,7 +172,7 @@ function courseOf({ report, repeats }: ClinicCallResult): object {
 
 /** A call that did not come to its end at all. */
 function lost(hang: string): Verdict {
-  return { hang, doubles: 0, stale_ms: 0, untold: true, dead_air_ms: null }
+  return { hang, doubles: 0, stale_ms: 0, cancel_ms: null, untold: true, dead_air_ms: null }
 }
 
 function failureText(error: unknown): string {

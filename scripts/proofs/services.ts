@@ -10,10 +10,15 @@ const AT_ONCE = 4
 const EARS = ['deepgram/nova-3', 'deepgram/flux-general-en', 'assemblyai/universal-streaming-english']
 const VOICES = ['elevenlabs/eleven_flash_v2_5', 'cartesia/sonic-2', 'deepgram/aura-2', 'openai/gpt-4o-mini-tts']
 
-export type ServicePair = readonly [stt: string, tts: string]
+/** Without a model: the clinic's own. */
+export type ServicePair = readonly [stt: string, tts: string, llm?: string]
 
 const SIMULATED: ServicePair = ['simulated/tones-1', 'simulated/tones-1']
-export const PAIRS: readonly ServicePair[] = EARS.flatMap(ear => VOICES.map(voice => [ear, voice] as const))
+export const PAIRS: readonly ServicePair[] = [
+  ...EARS.flatMap(ear => VOICES.map(voice => [ear, voice] as const)),
+  ['deepgram/nova-3', 'elevenlabs/eleven_flash_v2_5', 'openai/gpt-4.1-mini'],
+  ['assemblyai/universal-streaming-english', 'cartesia/sonic-2', 'anthropic/claude-haiku-4-5'],
+]
 
 export interface ServicesPlan {
   /** Default all, as many as `count` says. */
@@ -24,7 +29,7 @@ export interface ServicesPlan {
 }
 
 /**
- * The demo conversation of the clinic over TLS and SRTP with each pair of services, against their stand-ins: all of it is
+ * The demo conversation of the clinic over TLS and SRTP with each pair of services and with each model, against their stand-ins: all of it is
  * said, heard and done as with the simulated pair.
  */
 export async function proveServices(options: ProofOptions, plan: ServicesPlan = {}): Promise<ProofOutcome> {
@@ -35,9 +40,9 @@ export async function proveServices(options: ProofOptions, plan: ServicesPlan = 
   const environment = planted === 'a wrong key' ? { ELEVENLABS_API_KEY: 'wrong' } : {}
   try {
     const all = [SIMULATED, ...pairs]
-    const reports = await inTurns(all, atOnce, async ([stt, tts]) => {
-      progress(`${stt} with ${tts}`)
-      const { report } = await calls.run({ stt, tts, environment })
+    const reports = await inTurns(all, atOnce, async ([stt, tts, llm]) => {
+      progress([stt, tts, llm ?? ''].join(' '))
+      const { report } = await calls.run({ stt, tts, ...(llm !== undefined && { llm }), environment })
       return { report, deadAirMs: (await soundOf(report))?.deadAir([]) ?? null }
     })
     const expected = courseOf(reports[0]!.report)
@@ -46,10 +51,10 @@ export async function proveServices(options: ProofOptions, plan: ServicesPlan = 
       const different = differences(expected, courseOf(report))
       const isSame = Object.keys(different).length === 0
       if (isSame && index > 0) same++
-      const [stt, tts] = all[index]!
+      const [stt, tts, llm = null] = all[index]!
       const p50 = (part: 'e2e' | 'stt' | 'tts') => percentiles(report.latencies.map(turn => turn[part]))?.p50 ?? null
       const latency = { e2e_p50: p50('e2e'), stt_p50: p50('stt'), tts_p50: p50('tts') }
-      line({ proof: 'services', stt, tts, same: isSame, different, latency, dead_air_ms: deadAirMs })
+      line({ proof: 'services', stt, tts, llm, same: isSame, different, latency, dead_air_ms: deadAirMs })
     }
     const ok = expected.outcome === 'completed' && expected.errors.length === 0 && same === pairs.length
     return { ok, summary: { pairs: pairs.length, same, simulated: expected.outcome ?? null } }

@@ -5,21 +5,22 @@ import { ParleyError } from '@parley/kernel'
 import type { Services } from './services.ts'
 
 /**
- * An example of `examples/agents`, compiled, with its actions at `origin`; `speech`: other services than its own, as
+ * An example of `examples/agents`, compiled, with its actions at `origin`; `named`: other services than its own, as
  * `vendor/model`. Throws "example_invalid" and what services throw.
  */
 export async function exampleAgent(
   name: ExampleName,
   origin: string,
   services: Services,
-  speech: { readonly stt?: string; readonly tts?: string } = {},
+  named: { readonly stt?: string; readonly tts?: string; readonly llm?: string } = {},
 ): Promise<VoiceAgent> {
   const draft = withOrigin(exampleDraft(name).draft, origin)
-  const { stt, tts } = draft.providers
+  const { stt, tts, llm } = draft.providers
   const providers = {
     ...draft.providers,
-    stt: speech.stt === undefined ? stt : providerOf(speech.stt),
-    tts: speech.tts === undefined ? tts : providerOf(speech.tts),
+    stt: named.stt === undefined ? stt : providerOf(named.stt),
+    tts: named.tts === undefined ? tts : providerOf(named.tts),
+    llm: named.llm === undefined ? llm : { ...llm, model: { ...llm.model, ...modelOf(named.llm) } },
   }
   const compiled = compile({ ...draft, providers })
   if (!compiled.ok) {
@@ -32,6 +33,11 @@ export async function exampleAgent(
 function providerOf(id: string): { provider: string; model: string } {
   const [provider, ...model] = id.split('/')
   return { provider: provider!, model: model.join('/') }
+}
+
+function modelOf(id: string): { provider: string; model_id: string } {
+  const { provider, model } = providerOf(id)
+  return { provider, model_id: model }
 }
 
 /** What the services may reach: the server of the examples and nothing else of this machine. */

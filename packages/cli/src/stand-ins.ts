@@ -1,4 +1,5 @@
 import {
+  FakeAnthropic,
   FakeAssemblyAi,
   FakeAura,
   FakeCartesia,
@@ -6,13 +7,23 @@ import {
   FakeDeepgramListen,
   type FakeDelays,
   FakeElevenLabs,
+  FakeOpenAiChat,
   FakeSpeechService,
+  type ModelUnkindness,
   type OpenHearing,
   PathRouter,
   type Speak,
   type Unkindness,
 } from '@parley/fakes'
-import { type TextToSpeech, TonesRecogniser, TonesVoice, wordByWord } from '@parley/providers'
+import {
+  type LanguageModel,
+  RulesModel,
+  type TextToSpeech,
+  TonesRecogniser,
+  TonesVoice,
+  wordByWord,
+} from '@parley/providers'
+import { mindOf } from './stand-in-mind.ts'
 
 /** The only key that the stand-ins take. */
 const KEY = 'stand-in'
@@ -22,16 +33,20 @@ export interface StandInsOptions {
   readonly hearing?: FakeDelays
   /** Of voices; default none. */
   readonly speaking?: FakeDelays
+  /** Of models; default none. */
+  readonly thinking?: FakeDelays
   /** How much faster than real time voices give their audio; default all at once. */
   readonly pace?: number
   /** What voices speak with, not closed with them; default one of their own. Many at once had better share it. */
   readonly voice?: TextToSpeech
+  /** What models think with, not closed with them; default rules-1. */
+  readonly model?: LanguageModel
 }
 
 /** One stand-in, for whoever wants it to fail. */
 export interface StandIn {
-  /** What its next connections or requests meet, one each; those after them are served. */
-  beUnkind(...unkindness: readonly Unkindness[]): void
+  /** What its next connections or requests meet, one each; those after them are served. "slow" is for models alone. */
+  beUnkind(...unkindness: readonly ModelUnkindness[]): void
   /** Breaks all its connections off, without a close frame. */
   breakOff(): void
 }
@@ -45,8 +60,10 @@ export type StandInName =
   | 'cartesia/sonic-2'
   | 'deepgram/aura-2'
   | 'openai/gpt-4o-mini-tts'
+  | 'openai/gpt-4.1-mini'
+  | 'anthropic/claude-haiku-4-5'
 
-/** Local stand-ins of all services: they speak the vendors' protocols and hear and talk as the simulated pair does. */
+/** Local stand-ins of all services: they speak the vendors' protocols, hear and talk as the simulated pair does, and think as rules-1 does. */
 export class StandIns {
   /** Environment variables with which agents use them. */
   readonly environment: Readonly<Record<string, string>>
@@ -70,9 +87,10 @@ export class StandIns {
     const hearing: OpenHearing = language => wordByWord(recogniser, language)
     const speak: Speak = request => rendered(voice, request)
     const ears = { apiKey: KEY, hearing, ...(options.hearing && { delays: options.hearing }) }
-    const { speaking, pace } = options
+    const { speaking, thinking, pace, model = new RulesModel() } = options
+    const minds = { key: KEY, think: mindOf(model), ...(thinking && { delays: thinking }) }
     const mouths = { apiKey: KEY, speak, ...(speaking && { delays: speaking }), ...(pace && { pace }) }
-    const [listen, flux, aura, assemblyai, elevenlabs, cartesia, openai] = await Promise.all([
+    const [listen, flux, aura, assemblyai, elevenlabs, cartesia, speech, chat, anthropic] = await Promise.all([
       FakeDeepgramListen.open(ears),
       FakeDeepgramFlux.open(ears),
       FakeAura.open(mouths),
@@ -80,8 +98,12 @@ export class StandIns {
       FakeElevenLabs.open(mouths),
       FakeCartesia.open(mouths),
       FakeSpeechService.open(mouths),
+      FakeOpenAiChat.open(minds),
+      // Tools are streamed as they come, each in a block of its own.
+      FakeAnthropic.open({ ...minds, style: { interleaved: true } }),
     ])
     const deepgram = await PathRouter.open({ '/v1/listen': listen.url, '/v2/listen': flux.url, '/v1/speak': aura.url })
+    const openai = await PathRouter.open({ '/v1/audio': speech.url, '/v1/chat': chat.origin })
     const environment = {
       DEEPGRAM_API_KEY: KEY,
       DEEPGRAM_BASE_URL: `ws://127.0.0.1:${deepgram.port}`,
@@ -92,7 +114,9 @@ export class StandIns {
       CARTESIA_API_KEY: KEY,
       CARTESIA_BASE_URL: cartesia.url,
       OPENAI_API_KEY: KEY,
-      OPENAI_BASE_URL: openai.url,
+      OPENAI_BASE_URL: `http://127.0.0.1:${openai.port}/v1`,
+      ANTHROPIC_API_KEY: KEY,
+      ANTHROPIC_BASE_URL: anthropic.origin,
     }
     const standIns = {
       'deepgram/nova-3': listen,
@@ -101,11 +125,14 @@ export class StandIns {
       'elevenlabs/eleven_flash_v2_5': voiceStandIn(elevenlabs),
       'cartesia/sonic-2': voiceStandIn(cartesia),
       'deepgram/aura-2': voiceStandIn(aura),
-      'openai/gpt-4o-mini-tts': voiceStandIn(openai),
+      'openai/gpt-4o-mini-tts': voiceStandIn(speech),
+      'openai/gpt-4.1-mini': chat,
+      'anthropic/claude-haiku-4-5': anthropic,
     }
-    const opened = [deepgram, listen, flux, aura, assemblyai, elevenlabs, cartesia, openai, recogniser]
+    const routers = [deepgram, openai]
+    const opened = [listen, flux, aura, assemblyai, elevenlabs, cartesia, speech, chat, anthropic, recogniser]
     return new StandIns(environment, standIns, async () => {
-      await Promise.all([...opened.map(one => one.close()), own?.close()])
+      await Promise.all([...[...routers, ...opened].map(one => one.close()), own?.close()])
     })
   }
 
@@ -115,7 +142,12 @@ export class StandIns {
 }
 
 function voiceStandIn(fake: Pick<FakeSpeechService, 'add' | 'breakAll'>): StandIn {
-  return { beUnkind: (...unkindness) => fake.add(...unkindness), breakOff: () => fake.breakAll() }
+  return { beUnkind: (...unkindness) => fake.add(...unkindness.map(ofSpeech)), breakOff: () => fake.breakAll() }
+}
+
+function ofSpeech(unkindness: ModelUnkindness): Unkindness {
+  if (unkindness.type === 'slow') throw new Error('only models are slow')
+  return unkindness
 }
 
 async function rendered(voice: TextToSpeech, request: Parameters<Speak>[0]): ReturnType<Speak> {

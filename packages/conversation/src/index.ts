@@ -15,6 +15,7 @@ export type {
 } from './ledger.ts'
 export { MemoryLedger, type MemoryLedgerOptions } from './memory-ledger.ts'
 export type { HeadStartReport } from './model/head-start.ts'
+export { readBrief } from './model/read-brief.ts'
 export { type DestinationRules, judgeDestination } from './policy/destination.ts'
 export type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, CallFacts } from './ports.ts'
 export type { ConversationEvent, Span, SpokenReport, UserTurn } from './protocol.ts'

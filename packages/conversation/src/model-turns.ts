@@ -136,11 +136,20 @@ export class ModelTurns {
         happen(() => {
           if (!isTalking()) return
           this.#take(judgement)
-          const { value } = judgement
-          if (question.type !== 'decide') feed(this.#with, { type: 'inferred', request_id, value })
-          else feed(this.#with, { type: 'chosen', request_id, choice_id: typeof value === 'string' ? value : null })
+          const { value, failure } = judgement
+          if (question.type !== 'decide') return feed(this.#with, { type: 'inferred', request_id, value })
+          this.#chosen(question, typeof value === 'string' ? value : null, failure !== null)
         }),
     )
+  }
+
+  /** Where a failed model leaves the flow without anything to do, the caller would wait in vain. */
+  #chosen({ request_id, node_id }: Decision, choice_id: string | null, hasFailed: boolean): void {
+    const { handle, perform, options } = this.#with
+    const input = { type: 'chosen', request_id, choice_id } as const
+    const outputs = handle(input)
+    perform(outputs, input)
+    if (hasFailed && outputs.length === 0 && options.mode.hasCaller) this.#apologise(node_id)
   }
 
   /** Failures are told; too many in a row end the conversation. */

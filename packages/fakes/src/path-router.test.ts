@@ -44,6 +44,18 @@ it('sends requests and sockets to the fake whose path it is, headers and all', a
   expect(heard).toEqual(['ears /v1/listen Token k', 'ears heard hello'])
 })
 
+it('breaks off where the fake does', async () => {
+  const server = createServer((_incoming, response) => {
+    response.write('half of it')
+    setImmediate(() => response.destroy())
+  })
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  router = await PathRouter.open({ '/v1/chat': `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const answer = await fetch(`http://127.0.0.1:${router.port}/v1/chat`)
+  await expect(answer.text()).rejects.toThrow()
+})
+
 it('knows no other path', async () => {
   router = await PathRouter.open({ '/v1/listen': await service('ears') })
   expect((await fetch(`http://127.0.0.1:${router.port}/other`)).status).toBe(404)

@@ -19,6 +19,9 @@ export class PathRouter {
       const onward = request({ host: HOST, port, method, path: url, headers }, answer => {
         response.writeHead(answer.statusCode ?? 502, answer.headers)
         answer.pipe(response)
+        answer.on('close', () => {
+          if (!answer.complete) response.destroy()
+        })
       })
       onward.on('error', () => response.destroy())
       response.on('close', () => onward.destroy())

@@ -17,18 +17,27 @@ const QUIET_MS = 1000
  * What the engine adds to a turn: from the caller's last audible frame to the agent's first, both read off the wire, less the
  * wait for the caller to go on and the model's scripted delay, one after the other; at one call also with the model asked
  * ahead, where they overlap. `npm run bench -- turn [--calls 1,10,50,100] [--turns N]`
- * (N in each call) `[--planted 50]` (ms that the model takes longer than its script says: a fault that must show).
+ * (N in each call) `[--planted 50]` (ms that the model takes longer than its script says: a fault that must show)
+ * `[--services typical]` (ears, model and voice are services in another process, with the delays of typical ones).
  */
-export const benchmark: Benchmark = { name: 'turn', options: ['calls', 'turns', 'planted'], run }
+export const benchmark: Benchmark = { name: 'turn', options: ['calls', 'turns', 'planted', 'services'], run }
 
 async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
   const rows = rowsOf(option('calls'), option('turns'))
   const plantedMs = Number(option('planted') ?? 0)
   if (!(plantedMs >= 0 && plantedMs <= 5000)) throw new Error('--planted takes 0 to 5000')
+  const services = option('services')
+  if (services !== undefined && services !== 'typical') throw new Error('--services takes "typical"')
   const lines = await callerLines()
   const measured = async (calls: number, turns: number, asksAhead: boolean) => {
     progress(`${calls} calls, ${turns} turns each${asksAhead ? ', the model asked ahead' : ''}`)
-    const fixed = { warmUpTurns: WARM_UP_TURNS, quietMs: QUIET_MS, lines, plantedMs }
+    const fixed = {
+      warmUpTurns: WARM_UP_TURNS,
+      quietMs: QUIET_MS,
+      lines,
+      plantedMs,
+      hasServices: services !== undefined,
+    }
     const row = await measureRow({ ...fixed, calls, turns, asksAhead })
     line({ bench: 'turn', ...row })
     return row

@@ -1,19 +1,29 @@
-// The process that is measured: an engine whose voice and recogniser are the built-in ones and whose model follows a script.
+// The process that is measured: an engine whose voice and recogniser are the built-in ones and whose model follows a script, or
+// whose services are elsewhere.
 import { HttpActions, judgeDestination, MemoryLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { Engine, type VoiceAgent } from '@parley/engine'
 import { compile, type Draft, type Plan } from '@parley/flow'
 import { randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { ensureLocalCertificate } from '@parley/leg'
-import { type SpeechChunk, type TextToSpeech, TonesRecogniser, TonesVoice } from '@parley/providers'
-import { crispStart } from './crisp-audio.ts'
+import {
+  AnthropicMessages,
+  CartesiaVoice,
+  DeepgramRecogniser,
+  type LanguageModel,
+  type SpeechToText,
+  type TextToSpeech,
+  TonesRecogniser,
+} from '@parley/providers'
+import { crispVoice } from './crisp-voice.ts'
 import type { EngineMeasures, EngineReply, EngineRequest } from './messages.ts'
-import { ANSWER, ScriptedModel } from './scripted-model.ts'
+import { LEAST_DELAY_MS } from './script.ts'
+import { ANSWER, CountedModel, ScriptedModel } from './scripted-model.ts'
 
 const GREETING = 'Welcome.'
 const RTP_PORTS = { from: 24_000, to: 25_999 }
 
-let model: ScriptedModel | null = null
+let model: CountedModel | null = null
 
 /** Greets; then the model answers each turn. */
 const DRAFT: Draft = {
@@ -46,8 +56,9 @@ const DRAFT: Draft = {
 }
 
 async function start(request: EngineRequest & { type: 'start' }): Promise<EngineReply> {
-  const voice = await readyVoice()
-  model = new ScriptedModel(request.plantedMs)
+  const services = request.services === null ? await ownServices(request.plantedMs) : servicesAt(request.services)
+  model = new CountedModel(services.model)
+  const { voice } = services
   const token = randomToken(systemRandom, 26)
   const engine = await Engine.start({
     station: {
@@ -58,7 +69,7 @@ async function start(request: EngineRequest & { type: 'start' }): Promise<Engine
       rtp: { ports: RTP_PORTS },
       userAgentName: 'Parley',
     },
-    routes: [{ name: 'turns', token, security: 'rtp-only', agent: agent(voice, model, request) }],
+    routes: [{ name: 'turns', token, security: 'rtp-only', agent: agent({ ...services, model }, request) }],
     voice,
     language: 'en',
     recordingPath: () => null,
@@ -68,9 +79,34 @@ async function start(request: EngineRequest & { type: 'start' }): Promise<Engine
   return { type: 'started', uri, packetIo }
 }
 
+interface AgentServices {
+  readonly recogniser: SpeechToText
+  readonly voice: TextToSpeech
+  readonly model: LanguageModel
+}
+
+async function ownServices(plantedMs: number): Promise<AgentServices> {
+  return {
+    recogniser: new TonesRecogniser(),
+    voice: await crispVoice([GREETING, ANSWER]),
+    model: new ScriptedModel(LEAST_DELAY_MS, plantedMs),
+  }
+}
+
+/** Those with which a service of each kind is reached over one connection of its own. */
+function servicesAt(at: Readonly<Record<string, string>>): AgentServices {
+  const of = (vendor: string) => {
+    return { apiKey: at[`${vendor}_API_KEY`]!, baseUrl: at[`${vendor}_BASE_URL`]!, time: systemTime }
+  }
+  return {
+    recogniser: new DeepgramRecogniser({ ...of('DEEPGRAM'), model: 'nova-3' }),
+    voice: new CartesiaVoice(of('CARTESIA')),
+    model: new AnthropicMessages({ ...of('ANTHROPIC'), model: 'claude-haiku-4-5' }),
+  }
+}
+
 function agent(
-  voice: TextToSpeech,
-  scripted: ScriptedModel,
+  { recogniser, voice, model }: AgentServices,
   { endpointingMs, asksAhead }: EngineRequest & { type: 'start' },
 ): VoiceAgent {
   const egress = new OutboundHttp({ allow: [], time: systemTime })
@@ -78,10 +114,10 @@ function agent(
     plan: compiled(),
     agentId: null,
     agentVersion: null,
-    recogniser: new TonesRecogniser(),
+    recogniser,
     voice,
     voiceId: null,
-    model: () => scripted,
+    model: () => model,
     actions: ledger =>
       new HttpActions({
         egress,
@@ -101,24 +137,6 @@ function compiled(): Plan {
   const compilation = compile(DRAFT)
   if (!compilation.ok) throw new Error(`the plan does not compile: ${JSON.stringify(compilation.diagnostics)}`)
   return compilation.plan
-}
-
-/** The built-in voice with all that is said in its memory, each sentence from its first audible sample on. */
-async function readyVoice(): Promise<TextToSpeech> {
-  const tones = new TonesVoice()
-  const voice: TextToSpeech = {
-    id: tones.id,
-    languages: tones.languages,
-    readiness: language => tones.readiness(language),
-    async *synthesize(request, signal): AsyncGenerator<SpeechChunk> {
-      for await (const { samples, words } of tones.synthesize(request, signal))
-        yield { samples: crispStart(samples), words }
-    },
-    close: () => tones.close(),
-  }
-  for (const text of [GREETING, ANSWER])
-    for await (const _ of voice.synthesize({ text, language: 'en' }, AbortSignal.timeout(30_000)));
-  return voice
 }
 
 function measure(): EngineMeasures {

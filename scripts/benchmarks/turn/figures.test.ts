@@ -9,13 +9,17 @@ const call = (overheads: readonly number[]) =>
     return {
       lastSentAt,
       lastSoundAt: lastSentAt - 10,
-      firstHeardAt: lastSentAt + 300 + scriptedDelay(i + 1) + overhead,
+      firstHeardAt: lastSentAt + 300 + scriptedDelay(i + 1, 200) + overhead,
     }
   })
 
 describe('the figures of a row', () => {
   it('are what is left when the waits that were asked for are taken away', () => {
-    const figures = turnFigures([call([900, 10, 20]), call([900, 30, 40])], { endpointingMs: 300, unmeasured: 1 })
+    const figures = turnFigures([call([900, 10, 20]), call([900, 30, 40])], {
+      waitsMs: 300,
+      modelMs: 200,
+      unmeasured: 1,
+    })
     expect(figures).toMatchObject({
       turns: 4,
       overhead_p50_ms: 20,
@@ -50,7 +54,7 @@ describe('the script', () => {
   it('meets all places between two frames alike: delays and ends of speech', () => {
     const turns = Array.from({ length: 40 }, (_, i) => i + 1)
     for (const places of [
-      turns.map(turn => (scriptedDelay(turn) - 200) / 20),
+      turns.map(turn => (scriptedDelay(turn, 200) - 200) / 20),
       turns.map(turn => scriptedLead(turn) / 160),
     ]) {
       const sorted = places.toSorted((a, b) => a - b)

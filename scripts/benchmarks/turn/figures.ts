@@ -14,18 +14,18 @@ export interface TurnFigures {
 }
 
 /**
- * What the turns of some calls took: end to end, and less what the engine was told to wait (`endpointingMs`) and what the
- * model's script waits. The first `unmeasured` turns of each call are left out.
+ * What the turns of some calls took: end to end, and less what is waited by script (`waitsMs`; `modelMs` at least for the
+ * model). The first `unmeasured` turns of each call are left out.
  */
 export function turnFigures(
   calls: readonly (readonly MeasuredTurn[])[],
-  options: { readonly endpointingMs: Ms; readonly unmeasured: number },
+  options: { readonly waitsMs: Ms; readonly modelMs: Ms; readonly unmeasured: number },
 ): TurnFigures {
-  const { endpointingMs, unmeasured } = options
+  const { waitsMs, modelMs, unmeasured } = options
   const turns = calls.flatMap(call =>
     call
       .map(({ lastSentAt, lastSoundAt, firstHeardAt }, i) => {
-        const waits = endpointingMs + scriptedDelay(i + 1)
+        const waits = waitsMs + scriptedDelay(i + 1, modelMs)
         const e2e = firstHeardAt - lastSentAt
         return { e2e, overhead: e2e - waits, fromSound: firstHeardAt - lastSoundAt - waits }
       })

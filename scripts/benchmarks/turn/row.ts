@@ -5,9 +5,15 @@ import type { Ms } from '@parley/kernel'
 import { measureCalls } from './callers.ts'
 import { EngineLink } from './engine-link.ts'
 import { engineFigures, type TurnFigures, turnFigures } from './figures.ts'
+import { LEAST_DELAY_MS, SERVICE_DELAYS } from './script.ts'
+import { startServices } from './services-link.ts'
 
 /** The engine is told to wait so long for the caller to go on. */
 const ENDPOINTING_MS: Ms = 300
+
+/** What a turn waits by script, the model aside. */
+const WAITS_MS = ENDPOINTING_MS
+const SERVICE_WAITS_MS = ENDPOINTING_MS + SERVICE_DELAYS.hearing + SERVICE_DELAYS.speaking
 
 const TOLD = 10
 
@@ -23,11 +29,14 @@ export interface RowOptions {
   readonly asksAhead: boolean
   /** A planted fault: the model takes so much longer than its script says. */
   readonly plantedMs: Ms
+  /** Ears, voice and model are services in another process, over real sockets. */
+  readonly hasServices: boolean
 }
 
 export interface Row extends TurnFigures {
   readonly calls: number
   readonly asks_ahead: boolean
+  readonly services: boolean
   readonly packet_io: 'native' | 'portable'
   readonly engine_event_loop_utilization: number
   readonly engine_cpu_ms_per_call_second: number
@@ -44,14 +53,16 @@ export interface Row extends TurnFigures {
 
 /** So many calls at once with an engine in a process of its own. Throws when not one of them gets through. */
 export async function measureRow(options: RowOptions): Promise<Row> {
-  const { calls, turns, warmUpTurns, quietMs, lines, asksAhead, plantedMs } = options
+  const { calls, turns, warmUpTurns, quietMs, lines, asksAhead, plantedMs, hasServices } = options
   const home = await mkdtemp(join(tmpdir(), 'parley-turn.'))
+  const services = hasServices ? await startServices(plantedMs) : null
   try {
     const { engine, uri, packetIo } = await EngineLink.start({
       home,
       endpointingMs: ENDPOINTING_MS,
       asksAhead,
       plantedMs,
+      services: services?.environment ?? null,
     })
     try {
       const before = await engine.measure()
@@ -65,10 +76,15 @@ export async function measureRow(options: RowOptions): Promise<Row> {
       return {
         calls,
         asks_ahead: asksAhead,
+        services: hasServices,
         packet_io: packetIo,
         ...turnFigures(
           measured.map(call => call.turns),
-          { endpointingMs: ENDPOINTING_MS, unmeasured: warmUpTurns },
+          {
+            waitsMs: hasServices ? SERVICE_WAITS_MS : WAITS_MS,
+            modelMs: hasServices ? SERVICE_DELAYS.thinking : LEAST_DELAY_MS,
+            unmeasured: warmUpTurns,
+          },
         ),
         engine_event_loop_utilization: eventLoop,
         engine_cpu_ms_per_call_second: cpuPerCallSecond,
@@ -82,6 +98,7 @@ export async function measureRow(options: RowOptions): Promise<Row> {
       await engine.end()
     }
   } finally {
+    await services?.end()
     await rm(home, { recursive: true, force: true })
   }
 }

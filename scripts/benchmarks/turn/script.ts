@@ -11,7 +11,10 @@ export const CALLER_LINES: readonly string[] = [
   'There are seven people coming.',
 ]
 
-const LEAST_DELAY_MS: Ms = 200
+/** Of a model in the engine's own process. */
+export const LEAST_DELAY_MS: Ms = 200
+/** Of services: from the end of what was said to its words, to a model's first token (at least), to a voice's first audio. */
+export const SERVICE_DELAYS = { hearing: 150, thinking: 350, speaking: 130 } as const satisfies Record<string, Ms>
 const FRAME_MS: Ms = 20
 const FRAME: Samples = 160
 /** Multiples of both together fill a square as evenly as any, however many there are. */
@@ -19,12 +22,12 @@ const EVENLY = 0.754877666
 const AND_SO = 0.569840291
 
 /**
- * What the scripted model waits before its first token in a call's turn number `turn`, from 1 on. Both ends send on grids of
+ * What the scripted model waits before its first token in a call's turn number `turn`, from 1 on, `leastMs` or up to a frame more. Both ends send on grids of
  * 20 ms, which do not move against each other: with one and the same delay a call would meet one place between two frames
  * again and again, and be lucky or unlucky for good. Over some turns these meet all places alike.
  */
-export function scriptedDelay(turn: number): Ms {
-  return LEAST_DELAY_MS + FRAME_MS * ((turn * EVENLY) % 1)
+export function scriptedDelay(turn: number, leastMs: Ms): Ms {
+  return leastMs + FRAME_MS * ((turn * EVENLY) % 1)
 }
 
 /** Silence before a line, for the same reason: speech ends anywhere in a frame. */

@@ -1,21 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ms } from '@parley/kernel'
-import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
+import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel, ModelIdentity } from '@parley/providers'
 import { CALLER_LINES, scriptedDelay } from './script.ts'
 
 /** What it says. */
 export const ANSWER = 'Certainly.'
 
-/** A model that answers each turn with the same sentence, all of it at once after `scriptedDelay`, and counts. */
+/** A model that answers each turn with the same sentence, all of it at once after `scriptedDelay`. */
 export class ScriptedModel implements LanguageModel {
   readonly identity = { provider: 'bench', model: 'scripted' }
-  requests = 0
-  /** Newest turns of requests that are no line of the callers. */
-  readonly misheard: string[] = []
+  readonly #leastMs: Ms
   readonly #plantedMs: Ms
 
-  /** `plantedMs`: a planted fault, waited for on top. */
-  constructor(plantedMs: Ms) {
+  /** `leastMs`: what it waits at least; `plantedMs`: a planted fault, waited for on top. */
+  constructor(leastMs: Ms, plantedMs: Ms) {
+    this.#leastMs = leastMs
     this.#plantedMs = plantedMs
   }
 
@@ -24,12 +23,9 @@ export class ScriptedModel implements LanguageModel {
   }
 
   async *generate({ messages }: GenerationRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
-    this.requests++
-    const turns = messages.filter(message => message.role === 'user')
-    const newest = turns.at(-1)?.content ?? ''
-    if (!CALLER_LINES.includes(newest)) this.misheard.push(newest)
+    const { length } = turnsIn(messages)
     try {
-      await sleep(scriptedDelay(turns.length) + this.#plantedMs, null, { signal })
+      await sleep(scriptedDelay(length, this.#leastMs) + this.#plantedMs, null, { signal })
     } catch {
       return
     }
@@ -38,4 +34,40 @@ export class ScriptedModel implements LanguageModel {
   }
 
   async close(): Promise<void> {}
+}
+
+/** Passes everything on to a model, and counts what it is asked. */
+export class CountedModel implements LanguageModel {
+  requests = 0
+  /** Newest turns of requests that are no line of the callers. */
+  readonly misheard: string[] = []
+  readonly #model: LanguageModel
+
+  constructor(model: LanguageModel) {
+    this.#model = model
+  }
+
+  get identity(): ModelIdentity {
+    return this.#model.identity
+  }
+
+  readiness(): Promise<string | null> {
+    return this.#model.readiness()
+  }
+
+  generate(request: GenerationRequest, signal: AbortSignal): AsyncIterable<GenerationEvent> {
+    this.requests++
+    const newest = turnsIn(request.messages).at(-1)?.content ?? ''
+    if (!CALLER_LINES.includes(newest)) this.misheard.push(newest)
+    return this.#model.generate(request, signal)
+  }
+
+  close(): Promise<void> {
+    return this.#model.close()
+  }
+}
+
+/** What the caller said; adapters write notes in brackets where nobody said anything. */
+function turnsIn(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  return messages.filter(({ role, content }) => role === 'user' && !content.startsWith('['))
 }

@@ -10,7 +10,16 @@ describe('the turn benchmark', () => {
   beforeAll(async () => {
     const lines = await callerLines()
     const row = (plantedMs: number) =>
-      measureRow({ calls: 6, turns: 4, warmUpTurns: 1, quietMs: 300, lines, asksAhead: false, plantedMs })
+      measureRow({
+        calls: 6,
+        turns: 4,
+        warmUpTurns: 1,
+        quietMs: 300,
+        lines,
+        asksAhead: false,
+        plantedMs,
+        hasServices: false,
+      })
     // At the same time: whatever else the machine does befalls both.
     const rows = await Promise.all([row(0), row(PLANTED_MS)])
     plain = rows[0]

@@ -39,3 +39,10 @@ it('what the agent says in a stretch is found', () => {
   expect(sound.agentWithin(1000, 2000)).toBe(0)
   expect(sound.agentWithin(1100, 3000)).toBe(200)
 })
+
+it('the time from an interruption to silence is found, and sound that comes back counts', () => {
+  const sound = call(['agent', 1000], ['nobody', 500], ['agent', 200], ['nobody', 500])
+  expect(sound.silentAfter(950, 1400)).toBe(50)
+  expect(sound.silentAfter(1000, 1400)).toBe(0)
+  expect(sound.silentAfter(950, 1700)).toBe(750)
+})

@@ -48,6 +48,12 @@ export class CallSound {
     return within.filter(sounds => sounds).length * FRAME_MS
   }
 
+  /** From `fromMs` on, how long until the agent is silent; sound that comes back by `toMs` counts. */
+  silentAfter(fromMs: Ms, toMs: Ms): Ms {
+    const last = this.#agent.slice(0, Math.max(0, Math.floor(toMs / FRAME_MS))).lastIndexOf(true)
+    return Math.max(0, (last + 1) * FRAME_MS - fromMs)
+  }
+
   #stopsAt(frame: number): boolean {
     if (!this.#caller[frame]) return false
     return !this.#caller.slice(frame + 1, frame + 1 + PAUSE_FRAMES).includes(true)

@@ -22,6 +22,8 @@ export interface ClinicCall {
   /** `vendor/model`. */
   readonly stt: string
   readonly tts: string
+  /** Default the clinic's own, `parley/rules-1`. */
+  readonly llm?: string
   /** As in settings.fallbackVoiceIds; default none. */
   readonly fallbackVoices?: readonly string[]
   readonly standIns?: StandInsOptions
@@ -166,7 +168,7 @@ function routeOf(lane: Lane): InboundRoute {
 }
 
 async function agentOf(call: ClinicCall, server: ExampleServer, services: Services): Promise<VoiceAgent> {
-  const agent = await exampleAgent('clinic', server.origin, services, { stt: call.stt, tts: call.tts })
+  const agent = await exampleAgent('clinic', server.origin, services, call)
   if (call.fallbackVoices === undefined) return agent
   const settings = { ...agent.plan.settings, fallbackVoiceIds: [...call.fallbackVoices] }
   return services.agent({ ...agent.plan, settings }, { id: null, version: null })

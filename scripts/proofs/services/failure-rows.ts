@@ -1,4 +1,4 @@
-import type { Unkindness } from '@parley/fakes'
+import type { ModelUnkindness } from '@parley/fakes'
 import type { Ms } from '@parley/kernel'
 import type { StandIn, StandInName } from '../../../packages/cli/src/stand-ins.ts'
 import type { CallerTurn } from './patient-caller.ts'
@@ -16,21 +16,27 @@ export const FAILING_VOICES = [
   'openai/gpt-4o-mini-tts',
 ] as const satisfies readonly StandInName[]
 
+export const FAILING_MODELS = [
+  'openai/gpt-4.1-mini',
+  'anthropic/claude-haiku-4-5',
+] as const satisfies readonly StandInName[]
+
 export const WAYS = ['refuse 401', 'refuse 429', 'mute', 'break-off', 'error', 'stall', 'garble'] as const
-export type Way = (typeof WAYS)[number]
+/** Of models: a refusal that says when to come again, soon or too late; one of the service's own; words that come late. */
+export const MODEL_WAYS = [...WAYS, 'refuse 429 for 1 s', 'refuse 429 for 60 s', 'refuse 500', 'slow'] as const
+export type Way = (typeof MODEL_WAYS)[number]
 
 /** How a service fails in the middle of a call. */
 export interface FailureRow {
   readonly service: StandInName
-  readonly kind: 'ear' | 'voice'
+  readonly kind: 'ear' | 'voice' | 'model'
   readonly way: Way
   readonly lasts: 'once' | 'for good'
   /** The agent names another service's voice that may take over. */
   readonly fallback: boolean
 }
 
-/** Every service in every way; half of the voices have another to fall back on. */
-export const FAILURE_ROWS: readonly FailureRow[] = WAYS.flatMap((way, w) =>
+const SPEECH_ROWS: readonly FailureRow[] = WAYS.flatMap((way, w) =>
   (['once', 'for good'] as const).flatMap((lasts, l) =>
     [...FAILING_EARS, ...FAILING_VOICES].map((service, s): FailureRow => {
       const kind = s < FAILING_EARS.length ? 'ear' : 'voice'
@@ -39,7 +45,20 @@ export const FAILURE_ROWS: readonly FailureRow[] = WAYS.flatMap((way, w) =>
   ),
 )
 
+const MODEL_ROWS: readonly FailureRow[] = MODEL_WAYS.flatMap(way =>
+  (['once', 'for good'] as const).flatMap(lasts =>
+    FAILING_MODELS.map((service): FailureRow => ({ service, kind: 'model', way, lasts, fallback: false })),
+  ),
+)
+
+/** Every service in every way; half of the voices have another to fall back on. */
+export const FAILURE_ROWS: readonly FailureRow[] = [...SPEECH_ROWS, ...MODEL_ROWS]
+
 const KEYS = '1042#'
+/** A list of days or times; an apology has something too. */
+const LIST = /I have (?!a\b)\w/i
+/** The model reads the day off this. */
+const DAY = 'The second one, please.'
 
 /**
  * The caller's part: interrupts the greeting and both lists, and speaks while services fail. The clinic books one
@@ -52,8 +71,8 @@ export const FAILURE_CALLER: readonly CallerTurn[] = [
     act: { type: 'say', text: 'I would like to book an appointment, please.' },
   },
   { after: /patient number|press 0/i, waitMs: 500, act: { type: 'press', digits: KEYS } },
-  { after: /I have/i, waitMs: 500, act: { type: 'say', text: 'The second one, please.' } },
-  { after: /I have/i, waitMs: 500, act: { type: 'say', text: 'The first one.' } },
+  { after: LIST, waitMs: 500, act: { type: 'say', text: DAY } },
+  { after: LIST, waitMs: 500, act: { type: 'say', text: 'The first one.' } },
   { after: /shall I book|1 for yes/i, waitMs: 700, act: { type: 'say', text: 'Yes, please.' } },
 ]
 
@@ -61,6 +80,8 @@ export const FAILURE_CALLER: readonly CallerTurn[] = [
 const MID_CALL_MS: Ms = 13_000
 /** Into the first thing that a connection says or hears. */
 const SOON_MS: Ms = 300
+/** What a slow model takes more, within its budget. */
+const SLOW_MS: Ms = 3000
 const FOR_GOOD = 60
 
 /** Before the call: what the connections of a recogniser are to meet, the first of them in mid-call. */
@@ -72,23 +93,36 @@ export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandI
   standIn.beUnkind(...times(lasts, unkindness(way, SOON_MS)))
 }
 
-/** Voices fail at what they say after the caller has pressed keys: until then every utterance was kind. */
+/**
+ * Voices fail at what they say after the caller has pressed keys, models at what they read off the caller's next words: until
+ * then all was kind.
+ */
 export function failAtAct({ kind, way, lasts }: FailureRow, act: string, standIn: StandIn): void {
-  if (kind !== 'voice' || act !== KEYS) return
-  standIn.beUnkind(...times(lasts, unkindness(way, SOON_MS)))
-  standIn.breakOff()
+  if (kind === 'ear' || act !== (kind === 'voice' ? KEYS : DAY)) return
+  const one = unkindness(way, SOON_MS)
+  // What is asked ahead, while the caller may go on, is thrown away when it fails: the one after it is asked in earnest.
+  standIn.beUnkind(...(kind === 'model' ? [one] : []), ...times(lasts, one))
+  if (kind === 'voice') standIn.breakOff()
 }
 
-function times(lasts: FailureRow['lasts'], one: Unkindness): Unkindness[] {
+function times(lasts: FailureRow['lasts'], one: ModelUnkindness): ModelUnkindness[] {
   return Array.from({ length: lasts === 'once' ? 1 : FOR_GOOD }, () => one)
 }
 
-function unkindness(way: Way, afterMs: Ms): Unkindness {
+function unkindness(way: Way, afterMs: Ms): ModelUnkindness {
   switch (way) {
     case 'refuse 401':
       return { type: 'refuse', status: 401 }
     case 'refuse 429':
       return { type: 'refuse', status: 429 }
+    case 'refuse 429 for 1 s':
+      return { type: 'refuse', status: 429, retryAfterS: 1 }
+    case 'refuse 429 for 60 s':
+      return { type: 'refuse', status: 429, retryAfterS: 60 }
+    case 'refuse 500':
+      return { type: 'refuse', status: 500 }
+    case 'slow':
+      return { type: 'slow', afterMs: SLOW_MS }
     case 'mute':
     case 'garble':
       return { type: way }

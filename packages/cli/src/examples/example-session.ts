@@ -3,7 +3,7 @@ import { OutboundHttp } from '@parley/egress'
 import { type ExampleName, ExampleServer, type ExampleServerOptions, exampleDraft, withOrigin } from '@parley/examples'
 import { compile } from '@parley/flow'
 import { systemRandom, systemTime } from '@parley/kernel'
-import { RulesModel } from '@parley/providers'
+import { type LanguageModel, RulesModel } from '@parley/providers'
 import { addressOf } from '../example-agent.ts'
 
 /** Monday, 23 November 2026, 9:00 UTC: what the examples take for now. */
@@ -18,7 +18,7 @@ const CALL = {
   to_number: null,
 } as const
 
-/** A conversation in text with an example agent on rules-1, whose actions reach a server of its own over HTTP. */
+/** A conversation in text with an example agent, on rules-1 unless told otherwise, whose actions reach a server of its own over HTTP. */
 export class ExampleSession {
   readonly server: ExampleServer
   /** Nodes in the order of entry. */
@@ -27,11 +27,10 @@ export class ExampleSession {
   readonly #ledger: MemoryLedger
   readonly #egress: OutboundHttp
 
-  private constructor(name: ExampleName, server: ExampleServer) {
+  private constructor(name: ExampleName, server: ExampleServer, model: LanguageModel) {
     const compiled = compile(withOrigin(exampleDraft(name).draft, server.origin))
     if (!compiled.ok) throw new Error(`the example ${name} is not valid`)
     const wallClock = () => MONDAY
-    const model = new RulesModel()
     this.server = server
     this.#ledger = new MemoryLedger({ random: systemRandom, wallClock })
     this.#egress = new OutboundHttp({ allow: [addressOf(server)], time: systemTime })
@@ -58,8 +57,12 @@ export class ExampleSession {
     })
   }
 
-  static async open(name: ExampleName, options: Omit<ExampleServerOptions, 'wallClock'> = {}): Promise<ExampleSession> {
-    return new ExampleSession(name, await ExampleServer.open({ ...options, wallClock: () => MONDAY }))
+  static async open(
+    name: ExampleName,
+    options: Omit<ExampleServerOptions, 'wallClock'> = {},
+    model: LanguageModel = new RulesModel(),
+  ): Promise<ExampleSession> {
+    return new ExampleSession(name, await ExampleServer.open({ ...options, wallClock: () => MONDAY }), model)
   }
 
   /** These three answer what the agent says then, utterances joined by blanks. */

@@ -1,5 +1,5 @@
 import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
-import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
+import { type GenerationEvent, type GenerationRequest, type LanguageModel, retryAfterMs } from '@parley/providers'
 
 /** A model that says so much in one answer does not stop by itself, and one that never waits lets nobody else run. */
 const MOST_EVENTS = 20_000
@@ -22,7 +22,14 @@ export type AnswerEnd =
   /** Its reader had enough. */
   | { readonly type: 'enough' }
   | { readonly type: 'aborted' }
-  | { readonly type: 'failed'; readonly code: string; readonly message: string; readonly retryable: boolean }
+  | {
+      readonly type: 'failed'
+      readonly code: string
+      readonly message: string
+      readonly retryable: boolean
+      /** What the service asks for before another try; null where it does not say. */
+      readonly retryAfterMs: Ms | null
+    }
 
 /** Not tried again: the caller has waited long enough. */
 const TOO_LATE: AnswerEnd = {
@@ -30,6 +37,7 @@ const TOO_LATE: AnswerEnd = {
   code: 'model_timeout',
   message: 'The model did not answer in time.',
   retryable: false,
+  retryAfterMs: null,
 }
 
 type Next =
@@ -140,7 +148,9 @@ class AnswerReader {
 
 /** What a stranger's error says is not for the run's record. */
 function failureOf(error: unknown): AnswerEnd {
-  if (error instanceof ParleyError)
-    return { type: 'failed', code: error.code, message: error.message, retryable: error.retryable }
-  return { type: 'failed', code: 'model_failed', message: 'The model failed.', retryable: false }
+  if (error instanceof ParleyError) {
+    const { code, message, retryable } = error
+    return { type: 'failed', code, message, retryable, retryAfterMs: retryAfterMs(error) }
+  }
+  return { type: 'failed', code: 'model_failed', message: 'The model failed.', retryable: false, retryAfterMs: null }
 }

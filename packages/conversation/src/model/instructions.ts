@@ -21,7 +21,7 @@ const SPOKEN = [
 
 const WRITTEN = ['You are in a written conversation. Be brief; no markup.']
 
-const REASONS: Readonly<Record<PromptReason, string>> = {
+export const REASONS: Readonly<Record<PromptReason, string>> = {
   enter: 'This step begins now: say what it asks for.',
   user_turn: "Answer the caller's last turn, within this step.",
   reminder:
@@ -31,6 +31,15 @@ const REASONS: Readonly<Record<PromptReason, string>> = {
   during_execution: 'Something is being done that takes a moment. Say this while it goes on, without its result.',
   stuck: 'Nothing in this conversation leads on from here by itself. Say so politely, or ask what else is wanted.',
 }
+
+/** What stands before an instruction. */
+export const STEP_HEADS = {
+  prompt: 'Your present step:\n',
+  static_text: 'Your present step was to say this, once; what the caller heard of it stands in the conversation:\n',
+} as const satisfies Record<Instruction['type'], string>
+
+/** What stands before the things wanted of a reading, as far as it is always the same. */
+export const READING_END = 'leave out what was not. Do not speak.'
 
 /** The system message of a request to speak. */
 export function replyInstructions(
@@ -69,7 +78,7 @@ export function choiceInstructions(setting: Setting): string {
 export function readingInstructions(setting: Setting, tool: string, wanted: string): string {
   return paragraphs([
     setting.globalPrompt,
-    `You read this conversation. Call the tool ${tool} with what was really said in it; leave out what was not. Do not speak.`,
+    `You read this conversation. Call the tool ${tool} with what was really said in it; ${READING_END}`,
     wanted,
     now(setting),
   ])
@@ -77,9 +86,7 @@ export function readingInstructions(setting: Setting, tool: string, wanted: stri
 
 function step({ type, text }: Instruction): string {
   if (text.trim() === '') return ''
-  return type === 'prompt'
-    ? `Your present step:\n${text}`
-    : `Your present step was to say this, once; what the caller heard of it stands in the conversation:\n${text}`
+  return `${STEP_HEADS[type]}${text}`
 }
 
 function now({ currentTime }: Setting): string {

@@ -58,8 +58,10 @@ export async function judge(options: JudgementOptions): Promise<Judgement> {
     },
   })
   const mishaps = refused.map(code => ({ code, message: 'The model called a tool in a way that means nothing.' }))
-  const failure = end.type === 'failed' && value === undefined ? end : null
-  return { value: value ?? null, failure, mishaps }
+  if (value !== undefined) return { value, failure: null, mishaps }
+  if (end.type === 'failed') return { value: null, failure: end, mishaps }
+  // Who never calls but in vain has failed as much as who never answers.
+  return { value: null, failure: mishaps.pop() ?? null, mishaps }
 }
 
 /** What the model is asked for a decision. The same choices, setting and conversation make the same request. */
@@ -81,7 +83,7 @@ function choiceForm(options: JudgementOptions, question: Extract<Question, { typ
   return { request: choiceRequest(options, question, tools), read: ({ name }) => tools.choiceOf(name) }
 }
 
-const READINGS = {
+export const READINGS = {
   arguments: { tool: 'use_arguments', member: null, description: 'The arguments of what is to be done.' },
   digits: { tool: 'press_digits', member: 'digits', description: 'The keys to press: 0-9 * # and w, a pause.' },
   transfer_destination: {

@@ -6,7 +6,7 @@ import { type AnswerEnd, readAnswer } from './answer.ts'
 import type { HeadStart } from './head-start.ts'
 import { InferenceRow } from './inference-row.ts'
 
-/** Before the second try. */
+/** Before the second try, where the service does not ask for a time. */
 const RETRY_AFTER_MS: Ms = 250
 
 export interface ModelRequestOptions {
@@ -46,7 +46,12 @@ export class ModelRequests {
       return ask.onEvent(event)
     }
     let end = await this.#send(row, ask, onEvent)
-    if (end.type === 'failed' && end.retryable && !taken && (await this.#pause(ask)))
+    if (
+      end.type === 'failed' &&
+      end.retryable &&
+      !taken &&
+      (await this.#pause(end.retryAfterMs ?? RETRY_AFTER_MS, ask))
+    )
       end = await this.#send(row, ask, onEvent)
     const written = row.settle(end.type === 'failed' ? end.code : end.type === 'aborted' ? 'cancelled' : null)
     this.#written.add(written)
@@ -66,19 +71,19 @@ export class ModelRequests {
       model = headStart.take(ask.model, ask.request) ?? models(ask.model)
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'model_not_ready'
-      return { type: 'failed', code, message: 'There is no such model here.', retryable: false }
+      return { type: 'failed', code, message: 'There is no such model here.', retryable: false, retryAfterMs: null }
     }
     row.sending()
     const { request, deadline, signal } = ask
     return readAnswer({ model, request, time, eventMs, deadline, signal, onEvent })
   }
 
-  /** False: it was aborted meanwhile, or there is no time left. */
-  #pause({ deadline, signal }: Ask): Promise<boolean> {
-    const { time } = this.#options
-    if (signal.aborted || time.now() + RETRY_AFTER_MS >= deadline) return Promise.resolve(false)
+  /** False: it was aborted meanwhile, or there is no time left: nobody waits longer for leave to ask than for an answer. */
+  #pause(waitMs: Ms, { deadline, signal }: Ask): Promise<boolean> {
+    const { time, eventMs } = this.#options
+    if (signal.aborted || waitMs > eventMs || time.now() + waitMs >= deadline) return Promise.resolve(false)
     return new Promise(resolve => {
-      const timer = time.at(time.now() + RETRY_AFTER_MS, () => {
+      const timer = time.at(time.now() + waitMs, () => {
         signal.removeEventListener('abort', abort)
         resolve(true)
       })

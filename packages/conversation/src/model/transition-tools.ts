@@ -3,6 +3,11 @@ import type { ToolDeclaration, TransitionTool } from '@parley/providers'
 
 const NO_PARAMETERS = { type: 'object', properties: {}, required: [], additionalProperties: false }
 
+/** Whether a tool of this name, without parameters, is a way on and no tool of the flow's. */
+export function isTransition({ name, parameters }: ToolDeclaration): boolean {
+  return /^go(?:_on)*_[0-9]+$/.test(name) && Object.keys((parameters.properties ?? {}) as object).length === 0
+}
+
 /** The ways on of a flow as tools of the model: one for each, described by its condition. */
 export class TransitionTools {
   readonly #choiceIds = new Map<string, string>()

@@ -14,8 +14,15 @@ const HANGOVER_MS = 80
 const REPLAY_MS: Ms = 5000
 /** A recogniser that is lost again so soon is not opened again. */
 const TRUST_AFTER_MS: Ms = 30_000
-/** So much voice of which a recogniser says nothing at all: it has stalled, or it hears music. */
-const UNNOTICED_VOICE: Samples = msToSamples(6000)
+/** So much voice of which a recogniser says nothing at all, also after it had time for it: it has stalled, or it hears music. */
+const UNNOTICED_VOICE: Samples = msToSamples(1000)
+const NOTICED_WITHIN: Samples = msToSamples(2000)
+/** Bits of voice further apart have nothing to do with each other. */
+const UNNOTICED_GAP: Samples = msToSamples(30_000)
+/** Nobody speaks for so long without a pause: it is music, or a room. */
+const MUSIC: Samples = msToSamples(6000)
+/** Stalls without a word between them, after each of which it was opened again; with one more the call is deaf. */
+const MOST_STALLS = 2
 
 export interface EarsOptions {
   readonly leg: Pick<CallLeg, 'readHeard' | 'heardPosition'>
@@ -43,8 +50,14 @@ export class Ears {
   /** Everything before it was understood. */
   #finalUntil: Samples = 0
   #reopenedAt: Ms = Number.NEGATIVE_INFINITY
-  /** Voice since the recogniser last said anything. */
+  /** Voice since the recogniser last noticed any. */
   #unnoticed: Samples = 0
+  #voiceSince: Samples = 0
+  #voiceAt: Samples = 0
+  /** Since a word was understood. */
+  #stalls = 0
+  /** Where that was too much. */
+  #unnoticedAt: Samples | null = null
   #closed = false
 
   /** Throws what the recogniser's `open` throws. */
@@ -121,23 +134,41 @@ export class Ears {
     const heard = this.#audio.subarray(0, count)
     this.#recent.write(heard)
     this.#stream.write(heard, position)
-    if (this.#voice.speaking) this.#unnoticed += count
-    if (this.#unnoticed >= UNNOTICED_VOICE) this.#onStalled()
+    if (this.#voice.speaking) this.#heardVoice(count)
+    if (this.#unnoticedAt !== null && this.#next - this.#unnoticedAt >= NOTICED_WITHIN) this.#onStalled()
   }
 
-  /** It may be music that it rightly says nothing of: it is opened again now and then, and the call goes on. */
+  #heardVoice(count: Samples): void {
+    if (this.#next - this.#voiceAt > UNNOTICED_GAP) this.#noticed()
+    this.#voiceAt = this.#next
+    this.#unnoticed += count
+    if (this.#unnoticed >= UNNOTICED_VOICE) this.#unnoticedAt ??= this.#next
+  }
+
+  #noticed(): void {
+    this.#unnoticed = 0
+    this.#unnoticedAt = null
+  }
+
+  /**
+   * It may be music that it rightly says nothing of: then it is opened again now and then, and the call goes on. Somebody
+   * who speaks and pauses is not heard: it is opened again at once, and after some times in vain the call is deaf.
+   */
   #onStalled(): void {
     const { time, onTrouble } = this.#options
-    this.#unnoticed = 0
-    if (time.now() - this.#reopenedAt < TRUST_AFTER_MS) return
+    this.#noticed()
+    const isMusic = this.#voice.speaking && this.#next - this.#voiceSince >= MUSIC
+    if (isMusic && time.now() - this.#reopenedAt < TRUST_AFTER_MS) return
+    if (!isMusic) this.#stalls++
     const error = new ParleyError('recogniser_failed', 'the recogniser says nothing although somebody speaks')
-    onTrouble(error, !this.#reopen())
+    onTrouble(error, this.#stalls > MOST_STALLS || !this.#reopen())
   }
 
   #onEdge(edge: 'speech-start' | 'speech-end'): void {
     const { clock, onHeard } = this.#options
     const { position } = this.#voice
     if (edge === 'speech-start') {
+      this.#voiceSince = position
       this.#prosody.voiceStarted(position)
       return onHeard({ type: 'voice-started', startedAt: clock.timeOf(position) })
     }
@@ -147,7 +178,9 @@ export class Ears {
 
   #onSpeech(event: SpeechEvent): void {
     if (this.#closed) return
-    this.#unnoticed = 0
+    // What an adapter says for a service that says nothing is no sign of life.
+    if (event.type !== 'error' && (event.type !== 'final' || event.text !== '')) this.#noticed()
+    if ('text' in event && event.text !== '') this.#stalls = 0
     const { onHeard, clock } = this.#options
     switch (event.type) {
       case 'speech-started':

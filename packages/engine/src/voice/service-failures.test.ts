@@ -128,3 +128,15 @@ it('a recogniser that stalls without a word is found out while the caller speaks
   ])
   expect(call.report).toBe(null)
 })
+
+it('a recogniser that stalls between short answers is found out when the caller repeats one', async () => {
+  const call = await open({})
+  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  for (let says = 0; says < 2; says++) {
+    call.caller.play(voiceSound(900))
+    await call.pass(4000)
+    // It was asked for what it holds back, and answered with nothing.
+    expect(call.recogniser.finalizes).toBeGreaterThan(says)
+  }
+  expect(call.recogniser.opened).toHaveLength(2)
+})

@@ -4,7 +4,7 @@ import { heardOf } from './heard-text.ts'
 
 /** A voice that yields nothing for this long has failed: at first, and between two chunks. */
 const FIRST_CHUNK_MS: Ms = 5000
-const NEXT_CHUNK_MS: Ms = 10_000
+const NEXT_CHUNK_MS: Ms = 5000
 
 export interface VoiceChoice {
   readonly voice: TextToSpeech

@@ -29,6 +29,8 @@ import { Voices } from './voices.ts'
 
 /** A far end that sends nothing at first may still be listening; one whose media is not there yet would miss the greeting. */
 const FIRST_PACKET_PATIENCE_MS: Ms = 400
+/** A caller does not wait longer for a model that says nothing. */
+const MODEL_EVENT_MS: Ms = 5000
 /** The last word has left us; a BYE must not overtake it in the far end's jitter buffer. */
 const LAST_WORD_MS: Ms = 200
 
@@ -87,6 +89,7 @@ export class VoiceConversation implements Attendant {
       wallClock,
       clock: () => this.#now(),
       onEvent: event => this.#onConversation(event),
+      budgets: { eventMs: MODEL_EVENT_MS },
     })
     this.#playout = new Playout(line.leg, settings.volume)
     const voices = new Voices(voicesOf(agent), time, trouble => this.#timeline.add(voiceTrouble(trouble)))

@@ -52,6 +52,16 @@ async function speak(choices: readonly ReturnType<typeof voice>[], text = 'one t
 }
 
 describe('a voice that fails', () => {
+  it('again in the next sentence, without one said to its end, is not asked a third time', async () => {
+    const remedies: string[] = []
+    const failing = voice('a', [0, 1, 0])
+    const voices = new Voices([failing.choice], new VirtualTime(), ({ remedy }) => remedies.push(remedy))
+    const cut = new AbortController()
+    for await (const _ of voices.render('one two three', 1, cut.signal)) cut.abort()
+    await expect(voices.render('four five', 1, new AbortController().signal).next()).rejects.toThrow('a broke')
+    expect(remedies).toEqual(['asked-again', 'gave-up'])
+  })
+
   it('before anything was heard is asked once more', async () => {
     const first = voice('a', [0])
     const { said, remedies, failure } = await speak([first])

@@ -11,14 +11,16 @@ export interface VoiceTrouble {
 
 /**
  * The voices of a call, in order of preference. One that fails is asked once more where it may work and nothing of the
- * sentence was heard, or no other is left; then the next one takes over, for the rest of the call. Whoever goes on does
- * so at the word where the other broke off.
+ * sentence was heard, or no other is left; one that fails again before it has said a sentence to its end is given up: the
+ * next one takes over, for the rest of the call. Whoever goes on does so at the word where the other broke off.
  */
 export class Voices {
   readonly #choices: readonly VoiceChoice[]
   readonly #time: Time
   readonly #onTrouble: (trouble: VoiceTrouble) => void
   #current = 0
+  /** Of the current voice since it last said a sentence to its end. */
+  #failures = 0
 
   /** `choices`: at least one. */
   constructor(choices: readonly VoiceChoice[], time: Time, onTrouble: (trouble: VoiceTrouble) => void) {
@@ -30,26 +32,29 @@ export class Voices {
   /** Audio of one sentence; throws the last voice's `ParleyError`. Ends at once, without an error, when `signal` aborts. */
   async *render(text: string, speed: number, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     const progress = new Progress(text)
-    for (let attempt = 1; ; attempt++) {
+    for (;;) {
       const choice = this.#choices[this.#current]!
       const heardBefore = progress.ms
       try {
         for await (const chunk of renderSentence(progress.rest(), choice, speed, this.#time, signal))
           yield progress.add(chunk, heardBefore)
+        if (!signal.aborted) this.#failures = 0
         return
       } catch (cause) {
         if (signal.aborted) return
         const error = voiceError(cause)
-        if (!this.#recovers(error, attempt, progress.ms > heardBefore)) throw error
-        if (this.#choices[this.#current] !== choice) attempt = 0
+        if (!this.#recovers(error, progress.ms > heardBefore)) throw error
       }
     }
   }
 
-  #recovers(error: ParleyError, attempt: number, wasHeard: boolean): boolean {
+  #recovers(error: ParleyError, wasHeard: boolean): boolean {
     const hasNext = this.#current + 1 < this.#choices.length
-    const asksAgain = attempt === 1 && error.retryable && !(wasHeard && hasNext)
-    if (!asksAgain && hasNext) this.#current++
+    const asksAgain = ++this.#failures === 1 && error.retryable && !(wasHeard && hasNext)
+    if (!asksAgain && hasNext) {
+      this.#current++
+      this.#failures = 0
+    }
     const remedy = asksAgain ? 'asked-again' : hasNext ? 'next-voice' : 'gave-up'
     this.#onTrouble({ error, remedy })
     return remedy !== 'gave-up'

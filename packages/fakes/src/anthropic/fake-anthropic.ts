@@ -3,6 +3,7 @@ import { type FakeModelOptions, FakeModelService } from '../models/fake-model-se
 import type { FakeHttpAnswer } from '../models/model-dialect.ts'
 import type { FakeModelStep } from '../models/model-step.ts'
 import { type FakeMessagesStyle, MessageStream } from './message-stream.ts'
+import { messagesAsk } from './messages-ask.ts'
 import { messagesFault } from './messages-check.ts'
 
 const HELLO: readonly FakeModelStep[] = [
@@ -22,6 +23,11 @@ export class FakeAnthropic extends FakeModelService {
         return fault === null ? null : invalid(fault)
       },
       refusal,
+      chat: {
+        errorInStream: { type: 'overloaded_error', message: 'Overloaded' },
+        finish: { stop: 'end_turn', tool: 'tool_use' },
+        askOf: messagesAsk,
+      },
       begin: (body: Readonly<Record<string, unknown>>, steps: readonly FakeModelStep[]) =>
         new MessageStream(options.style ?? {}, String(body.model), steps),
     }
@@ -29,7 +35,7 @@ export class FakeAnthropic extends FakeModelService {
   }
 }
 
-function refusal(why: 'key' | 'busy' | 'path', key: string | null): FakeHttpAnswer {
+function refusal(why: 'key' | 'busy' | 'path' | 'down', key: string | null): FakeHttpAnswer {
   switch (why) {
     case 'key':
       return anthropicError(401, 'authentication_error', `invalid x-api-key: ${key ?? 'none'}`)
@@ -37,6 +43,8 @@ function refusal(why: 'key' | 'busy' | 'path', key: string | null): FakeHttpAnsw
       return anthropicError(429, 'rate_limit_error', 'Number of requests has exceeded your rate limit.')
     case 'path':
       return anthropicError(404, 'not_found_error', 'Not found')
+    case 'down':
+      return anthropicError(500, 'api_error', 'Internal server error')
   }
 }
 

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type Random, SeededRandom, systemTime, type Time } from '@parley/kernel'
+import type { FakeDelays } from '../protocol.ts'
 import type { FakeModelDialect } from './model-dialect.ts'
+import { type ModelUnkindness, stepsOf, type Think, unkindSteps } from './model-reply.ts'
 import { answerWith, ModelServing } from './model-serving.ts'
 import type { FakeModelStep, FakeStreamStyle } from './model-step.ts'
 
@@ -12,6 +14,10 @@ export interface FakeModelOptions<Style extends FakeStreamStyle = FakeStreamStyl
   readonly key?: string
   /** What requests without a script get. Default: one short sentence. */
   readonly otherwise?: readonly FakeModelStep[]
+  /** Finds what requests without a script get, instead of `otherwise`. */
+  readonly think?: Think
+  /** Of what `think` finds: `firstMs`, `tokenMs`. Default none. */
+  readonly delays?: FakeDelays
   readonly style?: Style
   /** For `wait`. Default the system's. */
   readonly time?: Time
@@ -40,6 +46,7 @@ export class FakeModelService {
   readonly #server: Server
   readonly #random: Random
   readonly #scripts: (readonly FakeModelStep[])[] = []
+  readonly #unkindness: ModelUnkindness[] = []
   #givenUp = 0
   #connections = 0
   #underWay = 0
@@ -106,6 +113,16 @@ export class FakeModelService {
     this.#scripts.push(steps)
   }
 
+  /** What the next requests without a script meet, one each; those after them are served. */
+  beUnkind(...unkindness: readonly ModelUnkindness[]): void {
+    this.#unkindness.push(...unkindness)
+  }
+
+  /** Breaks all connections off. */
+  breakOff(): void {
+    this.#server.closeAllConnections()
+  }
+
   /** The next request that comes over a connection which was kept finds it closed, as if the service had just done so. */
   breakNextKept(): void {
     this.#breaksKept = true
@@ -131,7 +148,7 @@ export class FakeModelService {
     const body = await bodyOf(request)
     const dialect = this.#dialect
     const key = dialect.keyOf(request.headers)
-    const steps = this.#scripts.shift() ?? this.#otherwise
+    const script = this.#scripts.shift()
     this.requests.push({ path: request.url ?? '', key, body })
     if (this.requests.length > MOST_REQUESTS_KEPT) this.requests.shift()
     if (this.#options.key !== undefined && key !== this.#options.key)
@@ -141,6 +158,7 @@ export class FakeModelService {
     const fault = dialect.faultOf(request.headers, body)
     if (fault !== null) return answerWith(response, fault)
     const { style = {}, time = systemTime } = this.#options
+    const steps = script ?? (await this.#found(body))
     const serving = new ModelServing({
       response,
       answer: dialect.begin(body, steps),
@@ -153,6 +171,16 @@ export class FakeModelService {
       if (serving.wasGivenUp) this.#givenUp++
     })
     await serving.play(steps)
+  }
+
+  /** For a request without a script. */
+  async #found(body: Readonly<Record<string, unknown>>): Promise<readonly FakeModelStep[]> {
+    const { think, delays = {} } = this.#options
+    const { chat } = this.#dialect
+    if (chat === null) return this.#otherwise
+    const unkindness = this.#unkindness.shift()
+    const steps = think === undefined ? this.#otherwise : stepsOf(await think(chat.askOf(body)), chat, delays)
+    return unkindness === undefined ? steps : unkindSteps(unkindness, steps, chat)
   }
 }
 

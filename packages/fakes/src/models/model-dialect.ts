@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { FakeAsk } from './model-reply.ts'
 import type { FakeModelStep } from './model-step.ts'
 
 /** An HTTP answer that is no stream, in the service's own shape. */
@@ -19,6 +20,16 @@ export interface FakeModelAnswer {
   document(): string
 }
 
+/** How a service writes what chats are made of. */
+export interface FakeChatDialect {
+  /** The error inside an answer that had begun. */
+  readonly errorInStream: unknown
+  /** Why answers end: after words, after a tool. */
+  readonly finish: { readonly stop: string; readonly tool: string }
+  /** What a body without fault asks. */
+  askOf(body: Readonly<Record<string, unknown>>): FakeAsk
+}
+
 /** What differs between the services. */
 export interface FakeModelDialect {
   readonly path: string
@@ -26,7 +37,9 @@ export interface FakeModelDialect {
   keyOf(headers: IncomingHttpHeaders): string | null
   /** What the service finds wrong with a request; null: nothing. */
   faultOf(headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>): FakeHttpAnswer | null
-  refusal(why: 'key' | 'busy' | 'path', key: string | null): FakeHttpAnswer
+  refusal(why: 'key' | 'busy' | 'path' | 'down', key: string | null): FakeHttpAnswer
+  /** Null: it does not chat. */
+  readonly chat: FakeChatDialect | null
   /** `steps`: all that will come. */
   begin(body: Readonly<Record<string, unknown>>, steps: readonly FakeModelStep[]): FakeModelAnswer
 }

@@ -9,7 +9,7 @@ export interface ModelServingOptions {
   readonly style: FakeStreamStyle
   readonly time: Time
   readonly random: Random
-  readonly refusal: (why: 'key' | 'busy') => FakeHttpAnswer
+  readonly refusal: (why: 'key' | 'busy' | 'down') => FakeHttpAnswer
 }
 
 /** The playing of one script. */
@@ -65,6 +65,8 @@ export class ModelServing {
         })
       case 'refuse':
         return this.#instead(refusal('key'))
+      case 'go-down':
+        return this.#instead({ ...refusal('down'), status: step.status })
       case 'answer':
         this.#isOver = true
         this.#response.writeHead(step.status, step.headers).end(step.body)

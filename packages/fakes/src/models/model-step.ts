@@ -22,6 +22,8 @@ export type FakeModelStep =
   | { readonly do: 'turn-away'; readonly retryAfter?: string }
   /** 401; the body repeats the key, as some do. */
   | { readonly do: 'refuse' }
+  /** An error of the service's own, 500 and above. */
+  | { readonly do: 'go-down'; readonly status: number }
   /** The connection breaks; as the first step, before a byte of an answer. */
   | { readonly do: 'break-off' }
   /** The stream ends as if it were complete, without the vendor's own end. */

@@ -1,5 +1,6 @@
 import { type FakeModelOptions, FakeModelService } from '../models/fake-model-service.ts'
 import type { FakeModelStep } from '../models/model-step.ts'
+import { chatAsk } from './chat-ask.ts'
 import { ChatCompletion, type FakeChatStyle } from './chat-completion.ts'
 import { bearerOf, openAiError, openAiRefusal } from './openai-refusal.ts'
 
@@ -20,6 +21,15 @@ export class FakeOpenAiChat extends FakeModelService {
           ? null
           : openAiError(400, 'invalid_request_error', null, 'Missing required parameter.'),
       refusal: openAiRefusal,
+      chat: {
+        errorInStream: {
+          message: 'The server had an error processing your request.',
+          type: 'server_error',
+          code: null,
+        },
+        finish: { stop: 'stop', tool: 'tool_calls' },
+        askOf: chatAsk,
+      },
       begin: (body: Readonly<Record<string, unknown>>) => new ChatCompletion(options.style ?? {}, String(body.model)),
     }
     return new FakeOpenAiChat(dialect, options, HELLO).listen()

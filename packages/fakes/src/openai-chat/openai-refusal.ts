@@ -7,7 +7,7 @@ export function bearerOf(headers: IncomingHttpHeaders): string | null {
 }
 
 /** OpenAI's errors; that of a wrong key repeats it. */
-export function openAiRefusal(why: 'key' | 'busy' | 'path', key: string | null): FakeHttpAnswer {
+export function openAiRefusal(why: 'key' | 'busy' | 'path' | 'down', key: string | null): FakeHttpAnswer {
   switch (why) {
     case 'key':
       return openAiError(
@@ -20,6 +20,8 @@ export function openAiRefusal(why: 'key' | 'busy' | 'path', key: string | null):
       return openAiError(429, 'requests', 'rate_limit_exceeded', 'Rate limit reached')
     case 'path':
       return openAiError(404, 'invalid_request_error', null, 'Unknown request URL')
+    case 'down':
+      return openAiError(500, 'server_error', null, 'The server had an error while processing your request.')
   }
 }
 

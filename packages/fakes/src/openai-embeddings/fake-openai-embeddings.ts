@@ -17,6 +17,7 @@ export class FakeOpenAiEmbeddings extends FakeModelService {
       keyOf: bearerOf,
       faultOf: (_headers: unknown, body: JsonObject) => faultOf(body),
       refusal: openAiRefusal,
+      chat: null,
       begin: (body: JsonObject) => new EmbeddingList(style, body),
     }
     return new FakeOpenAiEmbeddings(dialect, { ...options, style }, []).listen()

@@ -37,13 +37,13 @@ describe('an utterance from a service', () => {
     expect(outcome.error).toMatchObject({ code: 'voice_failed', retryable: true })
   })
 
-  it('is given up ten seconds after the last audio, and what came is heard', async () => {
+  it('is given up four seconds after the last audio, and what came is heard', async () => {
     const { time, utterance, chunks, ended, outcome } = begin()
     time.advance(4000)
     utterance.audio(audio(100))
-    time.advance(9000)
+    time.advance(3500)
     utterance.audio(audio(100))
-    time.advance(9999)
+    time.advance(3999)
     await settled()
     expect(outcome.error).toBe('none yet')
     time.advance(1)

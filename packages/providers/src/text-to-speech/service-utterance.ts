@@ -7,7 +7,7 @@ import { WordAlignment } from './word-alignment.ts'
 export interface VoiceBudgets {
   /** From the request to the first audio, with the connection and waiting for one. Default 5000. */
   readonly firstAudioMs?: Ms
-  /** From one piece of audio to the next, or to the end. Default 10 000. */
+  /** From one piece of audio to the next, or to the end. Default 4000. */
   readonly idleMs?: Ms
 }
 
@@ -15,7 +15,7 @@ export interface VoiceBudgets {
 const LEAST_SAMPLES: Samples = 10 * SAMPLES_PER_MS
 /** A service that goes on for so long does not speak the text. */
 const MOST_SAMPLES: Samples = 15 * 60_000 * SAMPLES_PER_MS
-const DEFAULTS: Required<VoiceBudgets> = { firstAudioMs: 5000, idleMs: 10_000 }
+const DEFAULTS: Required<VoiceBudgets> = { firstAudioMs: 5000, idleMs: 4000 }
 
 /**
  * One utterance on its way from a service: bytes and word times go in as they come, chunks come out, within budgets.

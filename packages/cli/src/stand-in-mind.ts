@@ -1,0 +1,35 @@
+import { readBrief } from '@parley/conversation'
+import type { FakeAsk, FakeMessage, FakeReply, Think } from '@parley/fakes'
+import type { ChatMessage, GenerationRequest, LanguageModel } from '@parley/providers'
+
+/** What adapters write where the caller said nothing; no turn. */
+const NOTES_OF_SILENCE = ['[The conversation begins.]', '[No reply so far.]']
+
+/** Thinks for the stand-ins of models as `model` does, which gets what came over the wire and its brief read off that. */
+export function mindOf(model: LanguageModel): Think {
+  return async ask => {
+    const request = requestOf(ask)
+    const events = model.generate({ ...request, brief: readBrief(request) }, new AbortController().signal)
+    let text = ''
+    let call: FakeReply['call'] = null
+    for await (const event of events) {
+      if (event.type === 'text') text += event.delta
+      if (event.type === 'tool-call') call = { name: event.call.name, argumentsText: event.call.argumentsText }
+    }
+    return { text, call }
+  }
+}
+
+function requestOf({ messages, tools, toolChoice }: FakeAsk): GenerationRequest {
+  return { messages: messages.filter(isSaid).map(messageOf), tools, toolChoice }
+}
+
+function isSaid({ role, content }: FakeMessage): boolean {
+  return role !== 'user' || !NOTES_OF_SILENCE.includes(content)
+}
+
+/** An answer without calls is one that says so by leaving them out. */
+function messageOf(message: FakeMessage): ChatMessage {
+  if (message.role !== 'assistant' || message.toolCalls.length > 0) return message
+  return { role: 'assistant', content: message.content }
+}

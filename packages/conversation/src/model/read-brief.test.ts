@@ -1,0 +1,62 @@
+import type { GenerationRequest } from '@parley/providers'
+import { describe, expect, it } from 'vitest'
+import { asks, planOf, says, when } from '../testing/plans.ts'
+import { TextTalk } from '../testing/text-talk.ts'
+import { REASONS, type Setting } from './instructions.ts'
+import { choiceRequest } from './judgement.ts'
+import { readBrief } from './read-brief.ts'
+import { type Prompt, replyRequest } from './reply.ts'
+
+const SETTING: Setting = {
+  channel: 'phone',
+  language: 'es',
+  globalPrompt: 'You sell pizza.\n\nYour present step:\nis not this one.',
+  currentTime: 'Monday, 9:00',
+}
+const CHOICES = [
+  { choice_id: 'a', kind: 'edge' as const, condition: 'The caller agrees' },
+  { choice_id: 'b', kind: 'edge' as const, condition: 'The caller "objects"\n\nor hangs up' },
+]
+const MESSAGES = [{ role: 'user', content: 'Hello.' } as const]
+
+function withoutBrief({ brief: _, ...request }: GenerationRequest): GenerationRequest {
+  return request
+}
+
+describe('a request whose brief did not come over the wire', () => {
+  const reasons = Object.keys(REASONS) as (keyof typeof REASONS)[]
+  it.each(reasons.flatMap(reason => [[reason, 'prompt'] as const, [reason, 'static_text'] as const]))(
+    'to speak (%s, %s) says the same in prose',
+    (reason, type) => {
+      const instruction = { type, text: 'Say "Which size?"\n\nThen wait.' }
+      const tools = [{ action_id: 'x', name: 'go_shopping', description: 'Shops.', parameters: { type: 'object' } }]
+      const prompt = { instruction, reason, choices: CHOICES, tools } as unknown as Prompt
+      const request = replyRequest({ prompt, setting: SETTING, messages: MESSAGES, temperature: 1 })
+      expect(readBrief(withoutBrief(request))).toEqual(request.brief)
+      const nothing = { ...prompt, instruction: { type, text: '' }, choices: [], tools: [] } as unknown as Prompt
+      const plain = { ...SETTING, globalPrompt: '' }
+      const bare = replyRequest({ prompt: nothing, setting: plain, messages: MESSAGES, temperature: 1 })
+      expect(readBrief(withoutBrief(bare))).toEqual(bare.brief)
+    },
+  )
+
+  it('to choose says the same, but for the language', () => {
+    const request = choiceRequest({ setting: SETTING, messages: MESSAGES }, { choices: CHOICES })
+    expect(readBrief(withoutBrief(request))).toEqual({ ...request.brief, language: 'multi' })
+  })
+
+  it('to read something off says the same, but for the language', async () => {
+    const variables = [{ type: 'string' as const, name: 'size', description: 'The size', required: true }]
+    const plan = planOf([
+      says('hello', 'Hello.', { edges: [when('they order', 'read')] }),
+      { id: 'read', type: 'extract_dynamic_variables', variables },
+      asks('end', 'Say goodbye.'),
+    ])
+    const talk = new TextTalk(plan)
+    await talk.start()
+    talk.model.answers([{ take: 'they order' }])
+    await talk.say('A big one.')
+    const reading = talk.model.requests.find(({ brief }) => brief?.purpose === 'variables')!
+    expect(readBrief(withoutBrief(reading))).toEqual({ ...reading.brief, language: 'multi' })
+  })
+})

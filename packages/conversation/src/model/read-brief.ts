@@ -1,0 +1,50 @@
+import type { PromptReason } from '@parley/flow'
+import type { GenerationBrief, GenerationRequest } from '@parley/providers'
+import { READING_END, REASONS, STEP_HEADS } from './instructions.ts'
+import { READINGS } from './judgement.ts'
+import { isTransition } from './transition-tools.ts'
+
+type Reading = keyof typeof READINGS
+
+/**
+ * The brief of a request that came without it, over the wire of a service: read off the messages and tools, which say the same in
+ * prose. Only for requests as conversations make them. The language is "multi" where a request does not name it.
+ */
+export function readBrief({ messages, tools = [], toolChoice = 'auto' }: GenerationRequest): GenerationBrief {
+  const system = messages.find(({ role }) => role === 'system')?.content ?? ''
+  const language = /^Language: (?:English|(Spanish)), unless/m.exec(system)
+  const tag = language === null ? 'multi' : language[1] === undefined ? 'en' : 'es'
+  if (typeof toolChoice === 'object') {
+    const { name: tool } = toolChoice
+    const purpose = (Object.keys(READINGS) as Reading[]).find(key => READINGS[key].tool === tool) ?? 'arguments'
+    return { purpose, language: tag, prompt: wantedIn(system), tool }
+  }
+  const ways = tools.filter(isTransition)
+  const transitions = ways.map(({ name, description }) => ({ tool: name, condition: description }))
+  if (system.includes('You decide how this conversation goes on.'))
+    return { purpose: 'decide', language: tag, transitions }
+  return { purpose: 'reply', language: tag, ...stepIn(system), transitions }
+}
+
+function stepIn(system: string): { readonly instruction: string; readonly reason: string } {
+  const reasons = (Object.keys(REASONS) as PromptReason[]).map(key => ({
+    reason: key,
+    at: system.lastIndexOf(`\n\n${REASONS[key]}`),
+  }))
+  const { reason, at } = reasons.reduce((last, one) => (one.at > last.at ? one : last))
+  if (at === -1) return { instruction: '', reason: 'user_turn' }
+  const before = system.slice(0, at)
+  const starts = Object.values(STEP_HEADS).map(head => {
+    const start = before.lastIndexOf(`\n\n${head}`)
+    return start === -1 ? -1 : start + 2 + head.length
+  })
+  const start = Math.max(...starts)
+  return { instruction: start === -1 ? '' : before.slice(start), reason }
+}
+
+/** What stands between the order to read and the time of day. */
+function wantedIn(system: string): string {
+  const start = system.lastIndexOf(`${READING_END}\n\n`)
+  const end = system.lastIndexOf('\n\nIt is ')
+  return start === -1 || end < start ? '' : system.slice(start + READING_END.length + 2, Math.max(end, 0))
+}

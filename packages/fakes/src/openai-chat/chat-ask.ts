@@ -1,0 +1,36 @@
+import type { FakeAsk, FakeMessage, FakeToolCall } from '../models/model-reply.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** What a body of `/chat/completions` asks. */
+export function chatAsk({ messages, tools, tool_choice }: JsonObject): FakeAsk {
+  const declared = (tools ?? []) as readonly { readonly function: JsonObject }[]
+  return {
+    messages: (messages as readonly JsonObject[]).map(messageOf),
+    tools: declared.map(({ function: { name, description, parameters } }) => {
+      return { name: String(name), description: textOf(description), parameters: (parameters ?? {}) as JsonObject }
+    }),
+    toolChoice: choiceOf(tool_choice),
+  }
+}
+
+function messageOf({ role, content, tool_calls, tool_call_id }: JsonObject): FakeMessage {
+  const text = textOf(content)
+  if (role === 'tool') return { role, toolCallId: String(tool_call_id), content: text }
+  if (role !== 'assistant') return { role: role === 'system' ? role : 'user', content: text }
+  const calls = (tool_calls ?? []) as readonly { readonly id: string; readonly function: JsonObject }[]
+  const toolCalls = calls.map(({ id, function: { name, arguments: argumentsText } }): FakeToolCall => {
+    return { id, name: String(name), argumentsText: String(argumentsText) }
+  })
+  return { role, content: text, toolCalls }
+}
+
+function choiceOf(choice: unknown): FakeAsk['toolChoice'] {
+  if (choice === 'none' || choice === 'required') return choice
+  if (typeof choice !== 'object' || choice === null) return 'auto'
+  return { name: String((choice as { readonly function: JsonObject }).function.name) }
+}
+
+function textOf(content: unknown): string {
+  return typeof content === 'string' ? content : ''
+}

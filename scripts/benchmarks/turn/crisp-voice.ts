@@ -1,0 +1,20 @@
+import { type SpeechChunk, type TextToSpeech, TonesVoice } from '@parley/providers'
+import { crispStart } from './crisp-audio.ts'
+
+/** The built-in voice with `texts` in its memory, each sentence from its first audible sample on. */
+export async function crispVoice(texts: readonly string[]): Promise<TextToSpeech> {
+  const tones = new TonesVoice()
+  const voice: TextToSpeech = {
+    id: tones.id,
+    languages: tones.languages,
+    readiness: language => tones.readiness(language),
+    async *synthesize(request, signal): AsyncGenerator<SpeechChunk> {
+      for await (const { samples, words } of tones.synthesize(request, signal))
+        yield { samples: crispStart(samples), words }
+    },
+    close: () => tones.close(),
+  }
+  for (const text of texts)
+    for await (const _ of voice.synthesize({ text, language: 'en' }, AbortSignal.timeout(30_000)));
+  return voice
+}

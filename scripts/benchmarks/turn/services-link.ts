@@ -1,0 +1,38 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import type { Ms } from '@parley/kernel'
+
+const START_MS: Ms = 60_000
+
+/** Services in a process of their own. */
+export interface ServicesLink {
+  /** Variables that name them. */
+  readonly environment: Readonly<Record<string, string>>
+  end(): Promise<void>
+}
+
+/** `plantedMs`: their model takes so much longer than its script says. */
+export async function startServices(plantedMs: Ms): Promise<ServicesLink> {
+  const child = fork(join(import.meta.dirname, 'services-process.ts'), [String(plantedMs)])
+  try {
+    return { environment: await told(child), end: () => ended(child) }
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
+}
+
+async function told(child: ChildProcess): Promise<Readonly<Record<string, string>>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, string>>>()
+  const timer = setTimeout(() => reject(new Error('the services do not start')), START_MS)
+  child.once('message', message => resolve(message as Readonly<Record<string, string>>))
+  child.once('exit', code => reject(new Error(`the services ended with ${code}`)))
+  return promise.finally(() => clearTimeout(timer))
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill()
+  await exited
+}

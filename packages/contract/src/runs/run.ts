@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { runState } from '../agents/agent-summary.ts'
+import { jsonObject, stringMap } from '../values/json.ts'
+import { agentId, uuid, variableName, variableValue } from '../values/names.ts'
+import { modelIdentity, publicationRef } from '../values/references.ts'
+import { text } from '../values/text.ts'
+import { timestamp } from '../values/time.ts'
+
+export const runChannel = z.enum(['cloud', 'phone', 'web'])
+export const runMode = z.enum(['task', 'chat', 'background', 'outbound', 'inbound'])
+
+export const phoneState = z.enum([
+  'admitted',
+  'preparing',
+  'awaiting_sip',
+  'dialing',
+  'ringing',
+  'active',
+  'terminating',
+  'ended',
+  'rejected',
+  'expired',
+  'setup_failed',
+])
+
+/** Who was reached, as far as that could be told. */
+export const contact = z.enum(['human', 'voicemail', 'ivr', 'unknown', 'not_applicable'])
+
+export const runOutcome = z
+  .strictObject({
+    kind: z.enum([
+      'completed',
+      'no_answer',
+      'busy',
+      'voicemail',
+      'transferred',
+      'caller_hung_up',
+      'agent_hung_up',
+      'silence',
+      'max_duration',
+      'error',
+      'cancelled',
+    ]),
+    detail: text(0).nullable(),
+    sip_status: z.int().min(100).max(699).nullable(),
+    ended_by: z.enum(['caller', 'agent', 'system', 'operator']),
+  })
+  .meta({ id: 'RunOutcome' })
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 lower-case hex digits')
+const triggerId = text(1, 128)
+
+/** What began the run. */
+export const runTrigger = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('sip'), number_id: uuid, call_id_sha256: sha256 }),
+    z.strictObject({ kind: z.literal('api'), idempotency_key_sha256: sha256 }),
+    z.strictObject({ kind: z.literal('schedule'), trigger_id: triggerId, scheduled_for: timestamp }),
+    z.strictObject({ kind: z.literal('event'), trigger_id: triggerId, source_event_id: uuid }),
+    z.strictObject({ kind: z.literal('callback'), source_run_id: uuid, effect_id: uuid }),
+    z.strictObject({ kind: z.literal('evaluation'), comparison_id: uuid }),
+    z.strictObject({
+      kind: z.literal('test'),
+      test_run_id: uuid,
+      suite_id: uuid,
+      case_id: text(1, 64),
+      trial_id: uuid,
+      trial: z.int().min(1),
+    }),
+  ])
+  .meta({ id: 'RunTrigger' })
+
+const ms = z.number().min(0)
+const percentiles = z.strictObject({ p50: ms, p90: ms, p95: ms }).meta({ id: 'Percentiles' }).nullable()
+
+/** Of the agent's answers, in ms; null where none was measured. */
+export const runLatency = z
+  .strictObject({
+    e2e: percentiles,
+    endpointing: percentiles,
+    stt: percentiles,
+    llm: percentiles,
+    tts: percentiles,
+    engine: percentiles,
+  })
+  .meta({ id: 'RunLatency' })
+
+/** What was read out of the run once it had ended. */
+export const runAnalysis = z
+  .strictObject({
+    summary: text(0).nullable(),
+    sentiment: z.enum(['positive', 'neutral', 'negative', 'unknown']).nullable(),
+    successful: z.boolean().nullable(),
+    /** By the name of the item; null where nothing was found. */
+    custom: z.record(z.string(), z.union([text(0), z.number(), z.boolean(), z.null()])),
+    model: modelIdentity,
+    completed_at: timestamp,
+  })
+  .meta({ id: 'RunAnalysis' })
+
+/** What the carrier says of who calls (STIR/SHAKEN). */
+const callerIdentity = z
+  .strictObject({
+    verification: z.enum(['passed', 'failed', 'none']),
+    attestation: z.enum(['A', 'B', 'C']).nullable(),
+    origid: text(0, 128).nullable(),
+  })
+  .meta({ id: 'CallerIdentity' })
+
+const quality = z
+  .strictObject({ jitter_ms: ms, loss: z.number().min(0).max(1), mos: z.number().min(1).max(5) })
+  .meta({ id: 'CallQuality' })
+
+const MAX_METADATA_BYTES = 16_384
+
+/** The caller's own: kept and given back, never looked into. */
+export const runMetadata = jsonObject.refine(
+  value => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES,
+  `more than ${MAX_METADATA_BYTES} bytes`,
+)
+
+/** At most 100 variables for a run. */
+export const runVariables = stringMap(variableName, variableValue, 100)
+
+/** One execution of a publication. */
+export const run = z
+  .strictObject({
+    owner_id: text(1),
+    environment: text(1),
+    tenant_id: uuid,
+    run_id: uuid,
+    agent_id: agentId,
+    publication: publicationRef,
+    plan_schema_version: z.int().min(1),
+    channel: runChannel,
+    mode: runMode,
+    state: runState,
+    phone_state: phoneState.nullable(),
+    outcome: runOutcome.nullable(),
+    disposition: text(0).nullable(),
+    trigger: runTrigger,
+    created_at: timestamp,
+    started_at: timestamp.nullable(),
+    ended_at: timestamp.nullable(),
+    connected_ms: z.int().min(0).nullable(),
+    from_number: text(1, 256).nullable(),
+    to_number: text(1, 256).nullable(),
+    contact: contact.nullable(),
+    successful: z.boolean().nullable(),
+    dynamic_variables: z.record(z.string(), text(0)),
+    metadata: jsonObject.nullable(),
+    latency: runLatency.nullable(),
+    analysis: runAnalysis.nullable(),
+    test: z.boolean(),
+    caller_identity: callerIdentity.nullable(),
+    quality: quality.nullable(),
+  })
+  .meta({ id: 'Run' })

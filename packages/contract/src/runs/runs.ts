@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { runState } from '../agents/agent-summary.ts'
+import { operation } from '../operation.ts'
+import { agentId, uuid, version } from '../values/names.ts'
+import { listQuery, page } from '../values/page.ts'
+import { e164, text } from '../values/text.ts'
+import { instant, timestamp } from '../values/time.ts'
+import { run, runChannel, runMetadata, runMode, runVariables } from './run.ts'
+
+export const byRunId = z.strictObject({ run_id: uuid })
+
+const MODES: Readonly<Record<z.output<typeof runChannel>, readonly z.output<typeof runMode>[]>> = {
+  phone: ['outbound'],
+  web: ['inbound'],
+  cloud: ['task', 'chat', 'background'],
+}
+
+export const createRun = operation({
+  id: 'runs.create',
+  method: 'POST',
+  path: '/api/v1/runs',
+  summary: 'Run an agent: place a phone call (needs can_dial or admin), or begin a chat or a task',
+  role: 'member',
+  idempotency: 'required_header',
+  params: null,
+  query: null,
+  body: z
+    .strictObject({
+      agent_id: agentId,
+      /** Default: the head. */
+      version: version.optional(),
+      channel: runChannel,
+      mode: runMode,
+      /** The number to call: for phone, and only there. */
+      to: e164.optional(),
+      /** An imported number to show; default the publication's. Only for phone. */
+      from: e164.optional(),
+      dynamic_variables: runVariables.default({}),
+      metadata: runMetadata.nullable().default(null),
+    })
+    .refine(({ channel, mode }) => MODES[channel].includes(mode), {
+      message: 'phone runs outbound; web inbound; cloud task, chat or background',
+      path: ['mode'],
+    })
+    .refine(({ channel, to }) => (channel === 'phone') === (to !== undefined), {
+      message: 'is needed for phone, and taken only there',
+      path: ['to'],
+    })
+    .refine(({ channel, from }) => channel === 'phone' || from === undefined, {
+      message: 'is taken for phone only',
+      path: ['from'],
+    }),
+  output: run,
+  statuses: [201, 200],
+  refusals: {
+    forbidden: ['can_dial'],
+    not_found: [],
+    conflict: ['agent_archived', 'agent_not_published', 'test_publication'],
+    capability_unavailable: [
+      'channel_not_supported',
+      'mode_not_supported',
+      'telephony_missing',
+      'trunk_unavailable',
+      'number_unavailable',
+      'secret_unavailable',
+      'model_not_ready',
+      'voice_not_ready',
+      'admission_disabled',
+      'tenant_not_configured',
+    ],
+    policy_denied: ['destination_not_allowed', 'spend_cap'],
+    rate_limited: ['daily_call_limit', 'concurrent_capacity'],
+  },
+})
+
+export const getRun = operation({
+  id: 'runs.get',
+  method: 'GET',
+  path: '/api/v1/runs/{run_id}',
+  summary: 'Read a run: state, outcome, latency, analysis',
+  role: 'viewer',
+  idempotency: 'none',
+  params: byRunId,
+  query: null,
+  body: null,
+  output: run,
+  statuses: [200],
+  refusals: {},
+})
+
+const DISPOSITIONS = /^[a-z][a-z0-9_-]{0,127}(,[a-z][a-z0-9_-]{0,127}){0,31}$/
+const CONTACTS = /^(human|voicemail|ivr|unknown|not_applicable)(,(human|voicemail|ivr|unknown|not_applicable)){0,4}$/
+
+export const listRuns = operation({
+  id: 'runs.list',
+  method: 'GET',
+  path: '/api/v1/runs',
+  summary: 'List runs, newest first, by agent, channel, state, time, disposition, contact, success or test run',
+  role: 'viewer',
+  idempotency: 'none',
+  params: null,
+  query: listQuery({
+    agent_id: agentId.optional(),
+    channel: runChannel.optional(),
+    state: runState.optional(),
+    /** `created_at`: `after` includes its instant, `before` does not. */
+    after: instant.optional(),
+    before: instant.optional(),
+    /** Up to 32, separated by commas. */
+    disposition: z
+      .string()
+      .regex(DISPOSITIONS, 'up to 32 words separated by commas, each a lower-case letter, then letters, digits, _ -')
+      .optional(),
+    /** Up to 5, separated by commas. */
+    contact: z.string().regex(CONTACTS, 'of human, voicemail, ivr, unknown, not_applicable; with commas').optional(),
+    /** Runs of which it is not known match neither. */
+    successful: z.boolean().optional(),
+    version: version.optional(),
+    /** True: test runs only; false: no test runs; default both. */
+    test: z.boolean().optional(),
+    test_run_id: uuid.optional(),
+  }),
+  body: null,
+  output: page(run),
+  statuses: [200],
+  refusals: {},
+})
+
+export const cancelRun = operation({
+  id: 'runs.cancel',
+  method: 'POST',
+  path: '/api/v1/runs/{run_id}/cancel',
+  summary: 'Cancel a run: what is not dialled never is, a live call is hung up; a run that has ended stays as it is',
+  role: 'member',
+  idempotency: 'natural',
+  params: byRunId,
+  query: null,
+  body: z.strictObject({}),
+  output: run,
+  statuses: [202],
+  refusals: {},
+  hints: { destructive: true },
+})
+
+export const updateRun = operation({
+  id: 'runs.update',
+  method: 'PATCH',
+  path: '/api/v1/runs/{run_id}',
+  summary: 'Change variables or metadata of a live phone run; the agent answers with them from its next turn on',
+  role: 'member',
+  idempotency: 'required_header',
+  params: byRunId,
+  query: null,
+  body: z
+    .strictObject({
+      /** Merged by name. */
+      override_dynamic_variables: runVariables.optional(),
+      /** Replaces all of it; null clears. */
+      metadata: runMetadata.nullable().optional(),
+    })
+    .refine(
+      body => body.override_dynamic_variables !== undefined || body.metadata !== undefined,
+      'override_dynamic_variables or metadata is needed',
+    ),
+  output: z.strictObject({
+    run_id: uuid,
+    update: z.strictObject({
+      update_id: uuid,
+      run_id: uuid,
+      revision: z.int().min(1),
+      status: z.enum(['acknowledged', 'applying', 'applied', 'rejected', 'indeterminate']),
+      acknowledged_at: timestamp,
+      deadline: timestamp,
+      completed_at: timestamp.nullable(),
+      reason: text(0, 256).nullable(),
+      applied: z.boolean(),
+    }),
+  }),
+  statuses: [202, 200],
+  refusals: { run_not_active: ['run_ended'], capability_unavailable: ['channel_not_supported'] },
+})

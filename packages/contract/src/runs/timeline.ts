@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { runState } from '../agents/agent-summary.ts'
+import { text } from '../values/text.ts'
+import { timestamp } from '../values/time.ts'
+import { contact, phoneState } from './run.ts'
+
+const ms = z.number().min(0)
+const index = z.int().min(0)
+/** Of the main flow, or `component_id/node_id`. */
+const nodePath = text(1, 128)
+
+const latency = z
+  .strictObject({
+    e2e: ms.nullable(),
+    endpointing: ms.nullable(),
+    stt: ms.nullable(),
+    llm: ms.nullable(),
+    tts: ms.nullable(),
+    engine: ms.nullable(),
+  })
+  .meta({ id: 'TurnLatency' })
+
+const facts = [
+  z.strictObject({ kind: z.literal('state'), state: runState, phone_state: phoneState.nullable() }),
+  z.strictObject({
+    kind: z.literal('utterance'),
+    index,
+    role: z.enum(['agent', 'user']),
+    text: text(0),
+    interrupted: z.boolean(),
+    start_ms: ms.nullable(),
+    end_ms: ms.nullable(),
+    node_id: nodePath.nullable(),
+  }),
+  /** `index` of the agent's utterance. */
+  z.strictObject({ kind: z.literal('turn'), index, latency }),
+  z.strictObject({
+    kind: z.literal('node'),
+    node_id: nodePath,
+    from_node_id: nodePath.nullable(),
+    edge_id: text(1, 64).nullable(),
+    cause: z.enum(['start', 'edge', 'global', 'else', 'failure', 'return']),
+  }),
+  z.strictObject({
+    kind: z.literal('action'),
+    action_id: text(1, 128),
+    effect_id: z.guid(),
+    phase: z.enum(['started', 'succeeded', 'failed', 'uncertain']),
+    node_id: nodePath.nullable(),
+    duration_ms: ms.nullable(),
+  }),
+  z.strictObject({ kind: z.literal('digits'), direction: z.enum(['in', 'out']), digits: text(0) }),
+  z.strictObject({ kind: z.literal('hold'), held: z.boolean() }),
+  z.strictObject({ kind: z.literal('interruption'), index: index.nullable(), resumed: z.boolean() }),
+  z.strictObject({
+    kind: z.literal('variables'),
+    source: z.enum(['inbound_context', 'extract', 'action', 'update']),
+    set: z.array(text(0)),
+    ignored: z.array(text(0)),
+  }),
+  z.strictObject({
+    kind: z.literal('update'),
+    update_id: z.guid(),
+    status: z.enum(['acknowledged', 'applying', 'applied', 'rejected', 'indeterminate']),
+  }),
+  z.strictObject({
+    kind: z.literal('contact'),
+    contact,
+    detected: z.enum(['human', 'voicemail', 'ivr', 'screener', 'unknown']),
+  }),
+  z.strictObject({ kind: z.literal('error'), code: text(1), message: text(0) }),
+] as const
+
+const place = {
+  /** From 1, without gaps. */
+  seq: z.int().min(1),
+  at: timestamp,
+  /** On the call's clock; null before there is media. */
+  offset_ms: ms.nullable(),
+}
+
+/** One thing that happened in a run. Clients ignore kinds that they do not know. */
+export const timelineItem = z
+  .discriminatedUnion('kind', [
+    facts[0].extend(place),
+    facts[1].extend(place),
+    facts[2].extend(place),
+    facts[3].extend(place),
+    facts[4].extend(place),
+    facts[5].extend(place),
+    facts[6].extend(place),
+    facts[7].extend(place),
+    facts[8].extend(place),
+    facts[9].extend(place),
+    facts[10].extend(place),
+    facts[11].extend(place),
+  ])
+  .meta({ id: 'TimelineItem' })

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { runChannel } from '../runs/run.ts'
+import { agentId } from '../values/names.ts'
+import { listQuery } from '../values/page.ts'
+import { decimal, text } from '../values/text.ts'
+import { instant, timestamp } from '../values/time.ts'
+
+const count = z.int().min(0)
+const completeness = z.enum(['complete', 'partial'])
+const groupBy = z.enum(['agent', 'run', 'day'])
+const purpose = z.enum(['billable', 'test'])
+
+const row = z
+  .strictObject({
+    /** An agent's id, a run's, or a day (`YYYY-MM-DD`, UTC). */
+    key: text(1, 256),
+    runs: count,
+    connected_ms: count,
+    llm_input_tokens: count.nullable(),
+    llm_output_tokens: count.nullable(),
+    stt_ms: count.nullable(),
+    tts_characters: count.nullable(),
+    cost: z.strictObject({
+      currency: z.literal('USD'),
+      amount: decimal.nullable(),
+      completeness: z.enum(['complete', 'partial', 'unpriced']),
+    }),
+  })
+  .meta({ id: 'UsageRow' })
+
+export const usageSummary = operation({
+  id: 'usage.summary',
+  method: 'GET',
+  path: '/api/v1/usage',
+  summary: 'Read metered usage by agent, run or day; runs count where they were created',
+  role: 'viewer',
+  idempotency: 'none',
+  params: null,
+  /** At most 366 days; `from` includes its instant, `to` does not. */
+  query: listQuery({
+    group_by: groupBy,
+    from: instant,
+    to: instant,
+    agent_id: agentId.optional(),
+    /** `test`: test runs, metered and not billed. */
+    purpose: purpose.default('billable'),
+  }),
+  body: null,
+  output: z.strictObject({
+    window: z.strictObject({ from: timestamp, to: timestamp }),
+    group_by: groupBy,
+    purpose,
+    rows: z.array(row),
+    completeness,
+    next_cursor: text(0, 1024).nullable(),
+  }),
+  statuses: [200],
+  refusals: {},
+})
+
+const rate = z
+  .strictObject({
+    meter: z.enum(['connected_ms', 'llm_input_tokens', 'llm_output_tokens', 'stt_ms', 'tts_characters']),
+    per: z.int().min(1),
+    price_usd: decimal,
+    channel: runChannel.nullable(),
+    provider: text(1, 256).nullable(),
+    model_id: text(1, 256).nullable(),
+  })
+  .meta({ id: 'Rate' })
+
+export const reserves = z.strictObject({ phone: decimal, web: decimal, cloud: decimal })
+
+/** What staff install: the most specific rate wins. */
+export const rateCardFile = z.strictObject({
+  rate_card_id: text(1, 160),
+  currency: z.literal('USD').default('USD'),
+  effective_at: instant.optional(),
+  reserve_usd: reserves,
+  rates: z
+    .array(
+      rate.extend({
+        channel: rate.shape.channel.default(null),
+        provider: rate.shape.provider.default(null),
+        model_id: rate.shape.model_id.default(null),
+      }),
+    )
+    .max(10_000),
+})
+
+export const rateCard = z
+  .strictObject({
+    configured: z.boolean(),
+    rate_card_id: text(1, 160).nullable(),
+    currency: z.literal('USD'),
+    effective_at: timestamp.nullable(),
+    reserve_usd: reserves.nullable(),
+    rates: z.array(rate),
+  })
+  .meta({ id: 'RateCard' })
+
+export const getRateCard = operation({
+  id: 'usage.rate_card',
+  method: 'GET',
+  path: '/api/v1/usage/rate-card',
+  summary: 'Read what usage costs',
+  role: 'viewer',
+  idempotency: 'none',
+  params: null,
+  query: null,
+  body: null,
+  output: rateCard,
+  statuses: [200],
+  refusals: {},
+})

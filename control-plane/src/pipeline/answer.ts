@@ -1,4 +1,4 @@
-import type { AnswerOf, ErrorEnvelope, Operation, Status } from '@parley/contract'
+import type { AnswerOf, ErrorEnvelope, Operation } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
 import type { Route } from './route.ts'
 
@@ -16,9 +16,9 @@ export function done(status: number, text: string): Answer {
   return { status, text, error: null, retryAfterSeconds: null }
 }
 
-/** Statuses of answers that an idempotency record keeps. */
+/** An answer of 2xx. */
 export interface Finished {
-  readonly status: Status
+  readonly status: number
   readonly text: string
 }
 
@@ -33,7 +33,7 @@ export function finished({ operation }: Route, answer: AnswerOf<Operation>): Fin
   throw new ParleyError('answer_broken', `the answer of ${operation.id} fails its own schema at ${where.join(', ')}`)
 }
 
-/** The answer to a replay: what was created then is only shown now. */
-export function replayed({ status, text }: Finished): Finished {
+/** The answer to a replay, word for word: what was created then is only shown now. */
+export function replayed(status: number, text: string): Finished {
   return { status: status === 201 ? 200 : status, text }
 }

@@ -8,17 +8,15 @@ import { type Caller, Callers, type Credentials } from './caller.ts'
 import { failureOf } from './failure.ts'
 import { KeyHolders } from './key-holders.ts'
 import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimits, type RateStanding } from './rate-limits.ts'
-import type { Records } from './records.ts'
 import { requestHash } from './request-hash.ts'
 import { mayCall, type Route } from './route.ts'
-import { auditItem, run, type Said, type Work, type Workshop } from './work.ts'
+import { audit, run, type Said, type Work, type Workshop } from './work.ts'
 
 export interface PipelineOptions {
   readonly database: Database
   readonly bus: Bus
   readonly platform: Platform
   readonly log: Logger
-  readonly records: Records
   /** Default: those of the API. */
   readonly rates?: RateLimits
   /** For how long an external operation owns its record. Default 120 000. */
@@ -50,8 +48,8 @@ export class Pipeline {
   readonly #limiter: RateLimiter
   readonly #callers: Callers
 
-  constructor({ database, bus, platform, log, records, rates, leaseMs }: PipelineOptions) {
-    this.#shop = { database, records, platform, leaseMs: leaseMs ?? 120_000 }
+  constructor({ database, bus, platform, log, rates, leaseMs }: PipelineOptions) {
+    this.#shop = { database, platform, leaseMs: leaseMs ?? 120_000 }
     this.#bus = bus
     this.#log = log
     this.#limiter = new RateLimiter(rates ?? DEFAULT_RATE_LIMITS, platform.now)
@@ -91,6 +89,12 @@ export class Pipeline {
     return { caller, standing, refused }
   }
 
+  /** Counts a request that needs no key against its address. */
+  admitAddress(address: string, requestId: string): Omit<Admission, 'caller'> {
+    const { standing, refusal } = this.#limiter.takeAddress(address)
+    return { standing, refused: refusal === null ? null : this.#failed(refusal, requestId) }
+  }
+
   /** Parses and runs what the caller may do. */
   async perform(route: Route, raw: RawInput, caller: Caller, requestId: string): Promise<Answer> {
     const { operation } = route
@@ -104,7 +108,7 @@ export class Pipeline {
     const record =
       key === null || route.kind === 'read'
         ? null
-        : { scope: principal.scope, principal: name, operation: operation.id, key, hash: requestHash(raw) }
+        : { principal: name, operation: operation.id, key, requestHash: requestHash(raw) }
     return this.#work({ route, input: parsed.input, principal, requestId, record })
   }
 
@@ -116,9 +120,9 @@ export class Pipeline {
   async #work(work: Work): Promise<Answer> {
     const said: Said = { about: null, announced: [] }
     try {
-      const { answer } = await run(this.#shop, work, said)
+      const { status, text } = await run(this.#shop, work, said)
       this.#announce(said)
-      return done(answer.status, answer.text)
+      return done(status, text)
     } catch (error) {
       const answer = this.#failed(error, work.requestId, work.route)
       // It may have been committed: whoever keeps copies looks again.
@@ -153,13 +157,17 @@ export class Pipeline {
     said: Said,
     outcome: 'denied' | 'failed',
   ): Promise<void> {
-    const { database, records } = this.#shop
     try {
-      await database.transaction(work.principal.scope, tx => records.audit(tx, auditItem(work, said, outcome)))
+      await this.#shop.database.transaction(work.principal.scope, tx => audit(tx, work, said, outcome))
     } catch (error) {
       const about = { request_id: work.requestId, operation: work.route.operation.id, outcome }
       this.#log.error({ ...about, err: errorFacts(error) }, 'an audit item was not written')
     }
+  }
+
+  /** Logs what nobody meant to happen. */
+  report(error: unknown, requestId: string): void {
+    this.#log.error({ request_id: requestId, err: errorFacts(error) }, 'a request failed')
   }
 
   #failed(error: unknown, requestId: string, route: Route | null = null): Answer {

@@ -1,9 +1,20 @@
 import { type InputOf, type Operation, Refusal } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
-import type { Database, Queries, Topic } from '@parley/store'
+import {
+  claim,
+  type Database,
+  dropIntent,
+  type IdempotentRequest,
+  type IntentLease,
+  keepAnswer,
+  keepIntent,
+  type Queries,
+  settleIntent,
+  type Topic,
+  writeAudit,
+} from '@parley/store'
 import type { AuditedResource, Platform, Principal } from '../context.ts'
 import { type Finished, finished, replayed } from './answer.ts'
-import type { AuditOutcome, Claimed, RecordedRequest, Records } from './records.ts'
 import type { ExternalContext, Route } from './route.ts'
 
 /** One request, parsed, whose sender may make it. */
@@ -12,8 +23,8 @@ export interface Work {
   readonly input: InputOf<Operation>
   readonly principal: Principal
   readonly requestId: string
-  /** Null where the operation keeps no record. */
-  readonly record: RecordedRequest | null
+  /** What the record of the request is kept under; null where none is kept. */
+  readonly record: IdempotentRequest | null
 }
 
 /** What the handler said besides its answer. */
@@ -22,105 +33,152 @@ export interface Said {
   readonly announced: { readonly topic: Topic; readonly id: string }[]
 }
 
-export interface Outcome {
-  readonly answer: Finished
-  readonly isReplay: boolean
-}
-
 export interface Workshop {
   readonly database: Pick<Database, 'within' | 'transaction'>
-  readonly records: Records
   readonly platform: Platform
   /** For how long an `external` operation owns its record. */
   readonly leaseMs: number
 }
 
-/** Runs the handler as its operation's kind demands. What it `said` is filled in, and remains when this throws. */
-export function run(shop: Workshop, work: Work, said: Said): Promise<Outcome> {
+type Settling = (tx: Queries) => Promise<void>
+
+/**
+ * Runs the handler as its operation's kind demands and answers what the caller gets: a replay is the answer that was
+ * kept. What the handler `said` is filled in, and remains when this throws.
+ */
+export function run(shop: Workshop, work: Work, said: Said): Promise<Finished> {
   if (work.route.kind === 'read') return read(shop, work, said)
   return work.route.kind === 'transactional' ? transact(shop, work, said) : reachOut(shop, work, said)
 }
 
-async function read(shop: Workshop, work: Work, said: Said): Promise<Outcome> {
-  const context = contextOf(shop, work, said, shop.database.within(work.principal.scope))
-  return { answer: finished(work.route, await work.route.handler(work.input, context)), isReplay: false }
+async function read(shop: Workshop, work: Work, said: Said): Promise<Finished> {
+  const db = shop.database.within(work.principal.scope)
+  return finished(work.route, await work.route.handler(work.input, contextOf(shop, work, said, db)))
 }
 
 /** Claim, change, audit item and kept answer in one transaction: all of them or nothing. */
-function transact(shop: Workshop, work: Work, said: Said): Promise<Outcome> {
-  const { records } = shop
+function transact(shop: Workshop, work: Work, said: Said): Promise<Finished> {
   const { record, route } = work
-  return shop.database.transaction(work.principal.scope, async tx => {
-    // The transaction may run again: nothing that was said before it was rolled back holds.
+  const { scope } = work.principal
+  const { sealer } = shop.platform
+  return shop.database.transaction(scope, async tx => {
+    // The transaction may run again: what was said before it was rolled back does not hold.
     forget(said)
-    const kept = record === null ? null : await keptAnswer(records.claim(tx, record))
-    if (kept !== null) return { answer: replayed(kept), isReplay: true }
+    const kept = record === null ? null : await keptAnswer(shop, work, tx, record)
+    if (kept !== null) return kept
     const answer = finished(route, await route.handler(work.input, contextOf(shop, work, said, tx)))
+    // Sent together: they need nothing of each other.
     await Promise.all([
-      records.audit(tx, auditItem(work, said, 'allowed')),
-      record === null ? undefined : records.keep(tx, record, answer),
+      audit(tx, work, said, 'allowed'),
+      record === null ? undefined : keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text }),
     ])
-    return { answer, isReplay: false }
+    return answer
   })
 }
 
 /** The intent is committed before anything outside is asked, the result afterwards; between them no connection is held. */
-async function reachOut(shop: Workshop, work: Work, said: Said): Promise<Outcome> {
-  const { database, records, leaseMs } = shop
+async function reachOut(shop: Workshop, work: Work, said: Said): Promise<Finished> {
   const { record, route } = work
   const { scope } = work.principal
-  const kept =
-    record === null ? null : await database.transaction(scope, tx => keptAnswer(records.lease(tx, record, leaseMs)))
-  if (kept !== null) return { answer: replayed(kept), isReplay: true }
+  const begun = record === null ? null : await shop.database.transaction(scope, tx => begin(shop, work, tx, record))
+  if (begun !== null && 'text' in begun) return begun
 
-  const settling: ((tx: Queries) => Promise<void>)[] = []
-  const context = contextOf(shop, work, said, database.within(scope), settling)
-  let answer: Finished
+  const settling: Settling[] = []
+  const db = shop.database.within(scope)
   try {
-    answer = finished(route, await route.handler(work.input, context))
+    const answer = finished(route, await route.handler(work.input, contextOf(shop, work, said, db, settling)))
+    await settle(shop, work, said, { answer, lease: begun, settling })
+    return answer
   } catch (error) {
+    // Whoever refuses did nothing outside: the key is free again.
     if (!(error instanceof Refusal)) throw unknown(error)
-    // It said no, so nothing happened outside: the key is free again.
-    if (record !== null)
-      await database
-        .transaction(scope, tx => records.release(tx, record))
-        .catch(cause => {
-          throw unknown(cause)
-        })
+    if (record !== null && begun !== null) await release(shop, work, record, begun)
     throw error
   }
+}
+
+async function begin(shop: Workshop, work: Work, tx: Queries, record: IdempotentRequest) {
+  const kept = await keptAnswer(shop, work, tx, record)
+  return kept ?? keepIntent(tx, work.principal.scope, record, { request_id: work.requestId }, shop.leaseMs)
+}
+
+interface Result {
+  readonly answer: Finished
+  readonly lease: IntentLease | null
+  readonly settling: readonly Settling[]
+}
+
+async function settle(shop: Workshop, work: Work, said: Said, { answer, lease, settling }: Result): Promise<void> {
+  const { scope } = work.principal
+  const { sealer } = shop.platform
   try {
-    await database.transaction(scope, async tx => {
-      for (const settle of settling) await settle(tx)
-      await records.audit(tx, auditItem(work, said, 'allowed'))
-      if (record !== null) await records.keepLeased(tx, record, answer)
+    await shop.database.transaction(scope, async tx => {
+      for (const finish of settling) await finish(tx)
+      await audit(tx, work, said, 'allowed')
+      if (work.record === null || lease === null) return
+      const kept = { status: answer.status, body: answer.text }
+      if (await settleIntent(tx, scope, sealer, work.record, lease, kept)) return
+      throw new ParleyError('lease_lost', 'the request ran longer than its lease')
     })
   } catch (error) {
     throw unknown(error)
   }
-  return { answer, isReplay: false }
+}
+
+async function release(shop: Workshop, work: Work, record: IdempotentRequest, lease: IntentLease): Promise<void> {
+  const { scope } = work.principal
+  try {
+    await shop.database.transaction(scope, tx => dropIntent(tx, scope, record, lease))
+  } catch (error) {
+    throw unknown(error)
+  }
 }
 
 function unknown(cause: unknown): ParleyError {
+  if (cause instanceof ParleyError && cause.code === 'outcome_unknown') return cause
   return new ParleyError('outcome_unknown', 'it is not known what came of what was asked outside', { cause })
 }
 
-async function keptAnswer(claiming: Promise<Claimed>): Promise<Finished | null> {
-  const claimed = await claiming
-  switch (claimed.kind) {
-    case 'ours':
+/** Claims the record for this transaction; the kept answer, as a replay shows it, where there is one. */
+async function keptAnswer(
+  { platform }: Workshop,
+  { principal }: Work,
+  tx: Queries,
+  record: IdempotentRequest,
+): Promise<Finished | null> {
+  const claimed = await claim(tx, principal.scope, platform.sealer, record)
+  switch (claimed.state) {
+    case 'fresh':
       return null
-    case 'kept':
-      return claimed.answer
+    case 'replay':
+      return replayed(claimed.status, claimed.body)
     case 'conflict':
       throw new Refusal('idempotency_conflict', 'this Idempotency-Key was used for another request: use a new one')
     case 'in_progress':
       throw new Refusal('conflict', 'the first request with this Idempotency-Key still runs: repeat it in a moment', {
         reason: 'in_progress',
       })
-    case 'expired':
+    case 'lapsed':
+      // Nothing of what its owner asked outside was written down that could be looked up.
       throw unknown(undefined)
   }
+}
+
+/** Writes who did this, in the transaction at hand. */
+export function audit(
+  tx: Queries,
+  work: Pick<Work, 'route' | 'principal' | 'requestId'>,
+  said: Said,
+  outcome: 'allowed' | 'denied' | 'failed',
+): Promise<void> {
+  const { route, principal, requestId } = work
+  return writeAudit(tx, principal.scope, {
+    principal: principal.ref,
+    action: route.operation.id,
+    resource: said.about,
+    outcome,
+    request_id: requestId,
+  })
 }
 
 function contextOf(
@@ -128,7 +186,7 @@ function contextOf(
   { principal, requestId }: Work,
   said: Said,
   db: Queries,
-  settling?: ((tx: Queries) => Promise<void>)[],
+  settling?: Settling[],
 ): ExternalContext {
   return {
     principal,
@@ -152,15 +210,4 @@ function contextOf(
 function forget(said: Said): void {
   said.about = null
   said.announced.length = 0
-}
-
-export function auditItem(work: Pick<Work, 'route' | 'principal' | 'requestId'>, said: Said, outcome: AuditOutcome) {
-  return {
-    scope: work.principal.scope,
-    principal: work.principal.ref,
-    action: work.route.operation.id,
-    resource: said.about,
-    outcome,
-    requestId: work.requestId,
-  }
 }

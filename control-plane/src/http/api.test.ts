@@ -1,0 +1,209 @@
+import { errorEnvelope } from '@parley/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keyHandlers } from '../handlers/keys.ts'
+import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
+
+const MANY = { perSecond: 10_000, burst: 10_000 }
+let api: PipelineApi
+
+beforeAll(async () => {
+  api = await pipelineApi(
+    {
+      ...keyHandlers,
+      'environments.list': async () => ({ status: 200, body: { items: [], selected: 'production' } }),
+      'tenant_settings.update': async () => ({ status: 200, body: { nonsense: 'parley_live_secretsecret' } }),
+      'tenant_settings.get': async () => {
+        throw new Error('inner words about parley_live_0123456789')
+      },
+    },
+    { limits: { rates: { key: MANY, costly: MANY, address: MANY } } },
+  )
+}, 60_000)
+afterAll(() => api?.close())
+
+describe('every answer', () => {
+  it.each([
+    ['GET', '/api/v1/environments', 200],
+    ['GET', '/api/v1/nowhere', 404],
+    ['GET', '/healthz', 200],
+    ['GET', '/openapi.json', 200],
+  ])('to %s %s has a request id', async (method, path, status) => {
+    const made = await api.request(method, path)
+    expect(made.status).toBe(status)
+    expect(made.headers['x-request-id']).toMatch(/^[\x21-\x7e]{1,256}$/)
+    const given = await api.request(method, path, { headers: { 'x-request-id': 'order/66-a' } })
+    expect(given.headers['x-request-id']).toBe('order/66-a')
+    const bad = await api.request(method, path, { headers: { 'x-request-id': 'two words' } })
+    expect(bad.headers['x-request-id']).not.toContain('two')
+  })
+
+  it('is not to be stored, and tells how the limits stand', async () => {
+    const { headers } = await api.request('GET', '/api/v1/environments')
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+      'ratelimit-policy': '"default";q=10000;w=1',
+      ratelimit: expect.stringMatching(/^"default";r=\d+;t=1$/),
+    })
+    expect(Object.keys(headers).filter(name => name.startsWith('access-control'))).toEqual([])
+  })
+})
+
+describe('a request that is not one', () => {
+  const refused = async (asked: Parameters<PipelineApi['request']>[2], path = '/api/v1/keys', method = 'POST') => {
+    const answer = await api.request(method, path, { idempotencyKey: 'k', ...asked })
+    expect(errorEnvelope.safeParse(answer.body).success).toBe(true)
+    return [answer.status, answer.body.error.code, answer.body.error.details?.reason ?? answer.body.error.details]
+  }
+
+  it('has a body that is no JSON, no UTF-8, compressed or of another type', async () => {
+    const issue = (message: string) => [400, 'invalid_request', { issues: [{ path: '', message }] }]
+    expect(await refused({ body: '{"name": parley_live_x' })).toEqual(issue('body: not JSON'))
+    expect(await refused({ body: new Uint8Array([0x22, 0xe9, 0x22]) })).toEqual(issue('body: not UTF-8'))
+    expect(await refused({ body: {}, headers: { 'content-encoding': 'gzip' } })).toEqual(
+      issue('body: Content-Encoding is not taken'),
+    )
+    expect(await refused({ body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } })).toEqual(
+      issue('body: the body is sent as application/json, in UTF-8 and not encoded otherwise'),
+    )
+  })
+
+  it('has a body that is too large', async () => {
+    const body = { name: 'x'.repeat(1_048_576), role: 'viewer' }
+    expect(await refused({ body })).toEqual([400, 'invalid_request', 'body_too_large'])
+  })
+
+  it('has a body that is too deep, or names what no body may hold', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    expect((await refused({ body: deep }))[0]).toBe(400)
+    const polluting = await api.request('POST', '/api/v1/keys', {
+      idempotencyKey: 'k',
+      body: '{"name":"a","role":"viewer","__proto__":{"can_dial":true}}',
+    })
+    expect(polluting.body.error.details.issues[0].message).toContain('__proto__')
+  })
+
+  it('names a member of its query twice, or one that there is not', async () => {
+    expect((await refused({}, '/api/v1/keys?limit=5&limit=5', 'GET'))[0]).toBe(400)
+    expect((await refused({}, '/api/v1/keys?nobody=1', 'GET'))[0]).toBe(400)
+    expect((await refused({}, '/api/v1/environments?limit=1', 'GET'))[0]).toBe(400)
+    expect((await api.request('GET', '/api/v1/keys?limit=5')).status).toBe(200)
+  })
+
+  it('has a path that cannot be read', async () => {
+    expect((await refused({}, '/api/v1/keys/%ff', 'DELETE'))[0]).toBe(400)
+    expect((await refused({}, `/api/v1/keys/${'a'.repeat(3000)}`, 'DELETE'))[0]).toBe(400)
+    expect((await refused({}, '/api/v1/keys/no-uuid', 'DELETE'))[0]).toBe(400)
+  })
+
+  it('asks for what is not there', async () => {
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/api/v1/keys/'],
+      ['PUT', '/api/v1/keys'],
+      ['OPTIONS', '/api/v1/keys'],
+      ['POST', '/api/v1/nowhere'],
+    ] as const) {
+      const answer = await api.request(method, path, { ...(method === 'POST' && { body: 'no json' }) })
+      expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, 404, 'not_found'])
+      expect(answer.headers.ratelimit).toBeDefined()
+    }
+  })
+})
+
+describe('who asks', () => {
+  it.each([
+    ['nobody', null],
+    ['a key that nobody has', `parley_live_${'x'.repeat(40)}`],
+    ['nonsense', 'nonsense'],
+  ])('%s is told to bring a key', async (_, key) => {
+    const answer = await api.request('GET', '/api/v1/environments', { key })
+    expect(answer.status).toBe(401)
+    expect(answer.headers['www-authenticate']).toBe('Bearer')
+    expect(answer.body.error).toMatchObject({ code: 'unauthenticated', retryable: false, outcome: 'none' })
+  })
+
+  it('with too small a role is told so, which is kept', async () => {
+    const answer = await api.request('GET', '/api/v1/keys', {
+      key: api.keys.member,
+      headers: { 'x-request-id': 'denied-1' },
+    })
+    expect([answer.status, answer.body.error.code, answer.body.error.details]).toEqual([
+      403,
+      'forbidden',
+      { reason: 'role' },
+    ])
+    expect(await api.audited('keys.list')).toEqual([{ outcome: 'denied', resource_kind: null, request_id: 'denied-1' }])
+  })
+
+  it('is told before the body is read', async () => {
+    const answer = await api.request('POST', '/api/v1/keys', { key: null, body: 'no json' })
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('HEAD', () => {
+  it('is a GET without its body', async () => {
+    const answer = await api.request('HEAD', '/api/v1/environments')
+    expect([answer.status, answer.text]).toEqual([200, ''])
+    expect(Number(answer.headers['content-length'])).toBeGreaterThan(10)
+  })
+})
+
+describe('a fault of ours', () => {
+  it('says nothing of its inside, and is logged under the request id without secrets', async () => {
+    const answer = await api.request('GET', '/api/v1/tenant/settings', { headers: { 'x-request-id': 'fault-1' } })
+    expect(answer.status).toBe(500)
+    expect(answer.body.error).toMatchObject({ code: 'internal', retryable: true, outcome: 'none' })
+    expect(answer.text).not.toContain('inner words')
+    expect(api.logged()).toMatch(/"request_id":"fault-1".*inner words about parley_live_\*\*\*/)
+  })
+
+  it('is an answer that fails its own schema, whose words stay inside', async () => {
+    const answer = await api.request('PUT', '/api/v1/tenant/settings', { body: {} })
+    expect([answer.status, answer.body.error.code]).toEqual([500, 'internal'])
+    expect(answer.text).not.toContain('nonsense')
+    expect(api.logged()).toMatch(/fails its own schema/)
+    expect(api.logged()).not.toContain('secretsecret')
+  })
+})
+
+describe('the log', () => {
+  it('has one line per request, without a secret, a body, a path or a query', async () => {
+    const before = api.logged().length
+    const { body } = await api.request('POST', '/api/v1/keys', {
+      idempotencyKey: 'idempotency-key-of-the-log',
+      body: { name: 'a name in a body', role: 'viewer' },
+      headers: { 'x-request-id': 'line-1' },
+    })
+    await api.request('GET', '/api/v1/keys?cursor=words-in-a-query')
+    await api.request('GET', '/words-in-a-path')
+    const logged = api.logged().slice(before)
+    const lines = logged
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    const mine = lines.filter(line => line.request_id === 'line-1')
+    expect(mine).toEqual([
+      expect.objectContaining({
+        ...{ operation: 'keys.create', status: 201, code: 'ok', via: 'http', tenant_id: api.scope.tenant_id },
+        ...{ ms: expect.any(Number), key_id: expect.any(String) },
+      }),
+    ])
+    expect(body.secret).toMatch(/^parley_/)
+    const secrets = [...Object.values(api.keys), body.secret]
+    for (const word of [...secrets, 'Bearer', 'a name in', 'words-in', 'idempotency-key-of'])
+      expect(api.logged()).not.toContain(word)
+  })
+})
+
+describe('the figures', () => {
+  it('count requests by operation, status and code, and name no tenant', async () => {
+    await api.request('GET', '/api/v1/environments')
+    const { text } = await api.request('GET', '/metrics')
+    expect(text).toMatch(/parley_api_requests_total\{operation="environments.list",status="200",code="ok"\} \d+/)
+    expect(text).toContain('parley_api_request_seconds_bucket')
+    expect(text).toContain('parley_event_loop_utilization')
+    expect(text).not.toContain(api.scope.tenant_id)
+  })
+})

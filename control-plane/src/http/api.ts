@@ -1,0 +1,199 @@
+import { Refusal } from '@parley/contract'
+import type { Bus, Database } from '@parley/store'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Handlers, Platform } from '../context.ts'
+import { Pipeline } from '../pipeline/pipeline.ts'
+import type { RateLimits } from '../pipeline/rate-limits.ts'
+import { type Route, routesOf } from '../pipeline/route.ts'
+import { ToolList } from '../tools/tool-list.ts'
+import { parseBody } from './body-parser.ts'
+import { CONNECTIONS, type ConnectionLimits, drained, onClientError } from './connections.ts'
+import { newExchange, requestId, sendAnswer, setStanding } from './exchange.ts'
+import { ApiMetrics, type PoolState } from './metrics.ts'
+import { identify, serveOperations } from './operation-routes.ts'
+import { Readiness, serveHealth } from './readiness.ts'
+import { serveReference } from './reference-routes.ts'
+import { answerTo, requestFault } from './request-fault.ts'
+import { logRequest } from './request-log.ts'
+import { serveTools } from './tool-routes.ts'
+
+export interface ApiLimits {
+  /** Requests by key and by address; default: those of the API. */
+  readonly rates: RateLimits
+  readonly connections: ConnectionLimits
+  /** For how long an external operation owns its record, in ms. Default 120 000. */
+  readonly leaseMs: number
+}
+
+export interface ApiOptions {
+  readonly handlers: Handlers
+  readonly database: Database
+  readonly bus: Bus
+  readonly platform: Platform
+  readonly log: Logger
+  readonly limits?: Partial<ApiLimits>
+  /** Base URL under which others reach the API; null (default): whatever they call it. */
+  readonly publicUrl?: string | null
+  /** Whose `X-Forwarded-For` is believed: addresses or networks of proxies. Default: nobody's. */
+  readonly trustProxy?: readonly string[]
+  /** The state of the database's pool, for the metrics. Default: not shown. */
+  readonly pool?: () => PoolState
+}
+
+/** The API over HTTP: `/api/v1`, `/openapi.json`, `/docs`, `/mcp`, `/healthz`, `/readyz`, `/metrics`. */
+export interface Api {
+  /** For what else the same server serves, and for tests (`inject`). */
+  readonly app: FastifyInstance
+  /** Answers the base URL. */
+  listen(at: { readonly host: string; readonly port: number }): Promise<string>
+  /**
+   * Not ready from now on, no new connections; requests under way are finished, at most for `connections.drainMs`. The
+   * database, the bus and the log stay open: they are the caller's.
+   */
+  close(): Promise<void>
+}
+
+/** Makes the API; nothing listens before `listen`. Every operation needs its handler. */
+export async function buildApi(options: ApiOptions): Promise<Api> {
+  return buildApiOf(routesOf(options.handlers), options)
+}
+
+/** As `buildApi`, of some operations only. */
+export async function buildApiOf(
+  routes: readonly Route[],
+  { database, bus, platform, log, limits = {}, publicUrl = null, trustProxy, pool }: Omit<ApiOptions, 'handlers'>,
+): Promise<Api> {
+  const connections = limits.connections ?? CONNECTIONS
+  const pipeline = new Pipeline({
+    ...{ database, bus, platform, log },
+    ...(limits.rates !== undefined && { rates: limits.rates }),
+    ...(limits.leaseMs !== undefined && { leaseMs: limits.leaseMs }),
+  })
+  const metrics = new ApiMetrics(pool)
+  const readiness = new Readiness(database)
+  const app = newApp(connections, trustProxy)
+  handleEveryRequest(app, { pipeline, readiness, metrics, log })
+  serveHealth(app, readiness)
+  app.get('/metrics', { config: { operation: 'metrics' } }, async (_, reply) =>
+    reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+  )
+  serveOperations(app, routes, pipeline)
+  serveTools(app, {
+    tools: new ToolList(routes),
+    pipeline,
+    publicOrigin: publicUrl === null ? null : new URL(publicUrl).origin,
+    bodyBytes: Math.max(...routes.map(({ operation }) => operation.bodyBytes)),
+    onCalled: (request, route, answer, seconds) => {
+      const code = answer.error?.error.code ?? null
+      const called = { operation: route.operation.id, status: answer.status, code, seconds }
+      metrics.note(called)
+      logRequest(log, request, { ...called, via: 'tool' })
+    },
+  })
+  await serveReference(app, pipeline, publicUrl)
+  let closing: Promise<void> | null = null
+  return {
+    app,
+    listen: at => app.listen(at),
+    close: () => {
+      readiness.drain()
+      closing ??= drained(app, connections.drainMs).then(() => pipeline.close())
+      return closing
+    },
+  }
+}
+
+function newApp(connections: ConnectionLimits, trustProxy: readonly string[] | undefined): FastifyInstance {
+  const app = fastify({
+    genReqId: requestId,
+    requestIdHeader: false,
+    // Ours is the one line per request.
+    logger: false,
+    ...(trustProxy !== undefined && { trustProxy: [...trustProxy] }),
+    // Requests that still come by an open connection are answered, and the connection ends with them.
+    return503OnClosing: false,
+    requestTimeout: connections.requestMs,
+    keepAliveTimeout: connections.keepAliveMs,
+    connectionTimeout: connections.silentMs,
+    http: {
+      headersTimeout: connections.headMs,
+      connectionsCheckingInterval: Math.min(connections.headMs, 2000),
+      maxHeaderSize: 16_384,
+    },
+    routerOptions: {
+      // Identifiers have 256 characters at most, percent-encoded three times as many bytes.
+      maxParamLength: 1024,
+      querystringParser: text => ({ text }),
+    },
+    frameworkErrors: (error, request, reply) => {
+      request.exchange = newExchange(request)
+      sendAnswer(request, reply, answerTo(requestFault(error)))
+    },
+    clientErrorHandler: onClientError,
+  })
+  app.server.maxConnections = connections.max
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      done(null, parseBody(request, body as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  return app
+}
+
+interface Everything {
+  readonly pipeline: Pipeline
+  readonly readiness: Readiness
+  readonly metrics: ApiMetrics
+  readonly log: Logger
+}
+
+function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, metrics, log }: Everything): void {
+  app.decorateRequest('exchange')
+  app.addHook('onRequest', (request, reply, done) => {
+    request.exchange = newExchange(request)
+    reply.header('x-request-id', request.id)
+    reply.header('cache-control', 'no-store')
+    if (!request.is404) return done()
+    // Answered before the body is read, whatever it is.
+    notFound(request, reply, pipeline).catch(done)
+  })
+  app.addHook('onSend', (_, reply, payload, done) => {
+    // So that nobody waits for the next request on a connection that is about to end.
+    if (readiness.isDraining) reply.header('connection', 'close')
+    done(null, payload)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const { operation, code, startedAt } = request.exchange
+    const answered = { operation, code, status: reply.statusCode, seconds: (performance.now() - startedAt) / 1000 }
+    metrics.note(answered)
+    logRequest(log, request, { ...answered, via: 'http' })
+    done()
+  })
+  // Fastify calls the hook above for these alone where there is a handler of its own.
+  app.setNotFoundHandler((request, reply) => sendAnswer(request, reply, NOT_FOUND))
+  app.setErrorHandler((error, request, reply) => {
+    const fault = requestFault(error)
+    if (!(fault instanceof Refusal)) pipeline.report(fault, request.id)
+    sendAnswer(request, reply, answerTo(fault))
+  })
+}
+
+/** No path of ours, or no method of it. Counted like any request, so that nobody searches for free. */
+async function notFound(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline): Promise<FastifyReply> {
+  if (request.headers.authorization === undefined) {
+    const { standing, refused } = pipeline.admitAddress(request.ip, request.id)
+    setStanding(reply, standing)
+    return sendAnswer(request, reply, refused ?? NOT_FOUND)
+  }
+  const caller = await identify(request, reply, pipeline)
+  if (caller === null) return reply
+  const { standing, refused } = await pipeline.admit(null, caller, request.id)
+  setStanding(reply, standing)
+  return sendAnswer(request, reply, refused ?? NOT_FOUND)
+}
+
+const NOT_FOUND = answerTo(new Refusal('not_found', 'there is nothing at this path, or not for this method'))

@@ -1,0 +1,106 @@
+import { performance } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** One answered request, as it is counted and logged. */
+export interface Answered {
+  readonly operation: string
+  readonly status: number
+  /** The error's code; null for answers without one. */
+  readonly code: string | null
+  readonly seconds: number
+}
+
+/** What a pool of connections holds. */
+export interface PoolState {
+  readonly total: number
+  readonly idle: number
+  readonly waiting: number
+}
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** The figures of this API alone, in a registry of its own. Labels are of bounded number and name no tenant. */
+export class ApiMetrics {
+  readonly registry = new Registry()
+  readonly #requests: Counter<'operation' | 'status' | 'code'>
+  readonly #seconds: Histogram<'operation'>
+  readonly #limited: Counter<'operation'>
+  readonly #counted = new Map<string, Counter.Internal>()
+  readonly #timed = new Map<string, Histogram.Internal<'operation'>>()
+
+  constructor(pool: (() => PoolState) | undefined) {
+    const registers = [this.registry]
+    this.#requests = new Counter({
+      name: 'parley_api_requests_total',
+      help: 'Requests answered, by operation, HTTP status and error code (ok: none)',
+      labelNames: ['operation', 'status', 'code'],
+      registers,
+    })
+    this.#seconds = new Histogram({
+      name: 'parley_api_request_seconds',
+      help: 'From the head of a request to the end of its answer',
+      labelNames: ['operation'],
+      buckets: BUCKETS,
+      registers,
+    })
+    this.#limited = new Counter({
+      name: 'parley_api_rate_limited_total',
+      help: 'Requests refused because too many came',
+      labelNames: ['operation'],
+      registers,
+    })
+    this.#gauges(pool, registers)
+  }
+
+  note({ operation, status, code, seconds }: Answered): void {
+    const name = `${operation} ${status} ${code}`
+    let counted = this.#counted.get(name)
+    if (counted === undefined) {
+      counted = this.#requests.labels(operation, String(status), code ?? 'ok')
+      this.#counted.set(name, counted)
+    }
+    counted.inc()
+    let timed = this.#timed.get(operation)
+    if (timed === undefined) {
+      timed = this.#seconds.labels(operation)
+      this.#timed.set(operation, timed)
+    }
+    timed.observe(seconds)
+    if (code === 'rate_limited') this.#limited.inc({ operation })
+  }
+
+  #gauges(pool: (() => PoolState) | undefined, registers: Registry[]): void {
+    let before = performance.eventLoopUtilization()
+    new Gauge({
+      name: 'parley_event_loop_utilization',
+      help: 'Share of time the event loop was busy since the last look (0..1)',
+      registers,
+      collect() {
+        const now = performance.eventLoopUtilization()
+        this.set(performance.eventLoopUtilization(now, before).utilization)
+        before = now
+      },
+    })
+    new Gauge({
+      name: 'parley_resident_bytes',
+      help: 'Memory of the process',
+      registers,
+      collect() {
+        this.set(process.memoryUsage.rss())
+      },
+    })
+    if (pool === undefined) return
+    new Gauge({
+      name: 'parley_database_connections',
+      help: 'Connections to the database, and requests that wait for one',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        const { total, idle, waiting } = pool()
+        this.set({ state: 'busy' }, total - idle)
+        this.set({ state: 'idle' }, idle)
+        this.set({ state: 'waiting' }, waiting)
+      },
+    })
+  }
+}

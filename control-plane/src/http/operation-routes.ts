@@ -1,0 +1,65 @@
+import { fromText, type RawInput } from '@parley/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { Route } from '../pipeline/route.ts'
+import { sendAnswer, setStanding } from './exchange.ts'
+
+/** Serves every operation at its path. Who may not ask is answered before the body is read. */
+export function serveOperations(app: FastifyInstance, routes: readonly Route[], pipeline: Pipeline): void {
+  for (const route of routes) {
+    const { operation } = route
+    app.route({
+      method: operation.method,
+      url: operation.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'),
+      bodyLimit: operation.bodyBytes,
+      config: { operation: operation.id },
+      onRequest: (request, reply) => admit(request, reply, route, pipeline),
+      handler: async (request, reply) => {
+        const { caller } = request.exchange
+        const answer = await pipeline.perform(route, rawInput(request, route), caller!, request.id)
+        return sendAnswer(request, reply, answer)
+      },
+    })
+  }
+}
+
+async function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: Route,
+  pipeline: Pipeline,
+): Promise<FastifyReply | undefined> {
+  const caller = await identify(request, reply, pipeline)
+  if (caller === null) return reply
+  const { standing, refused } = await pipeline.admit(route, caller, request.id)
+  setStanding(reply, standing)
+  return refused === null ? undefined : sendAnswer(request, reply, refused)
+}
+
+/** Who sent the request; null when it was answered because nobody may have. */
+export async function identify(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline) {
+  const credentials = { authorization: request.headers.authorization, address: request.ip }
+  const { caller, standing, refused } = await pipeline.identify(credentials, request.id)
+  request.exchange.caller = caller
+  if (caller !== null) return caller
+  setStanding(reply, standing)
+  sendAnswer(request, reply, refused!)
+  return null
+}
+
+function rawInput(request: FastifyRequest, { operation }: Route): RawInput {
+  const { params, query } = operation
+  const search = request.query as SearchText
+  const sent = search.text === '' ? [] : [...new URLSearchParams(search.text)]
+  return {
+    params: params === null ? undefined : fromText(params, Object.entries(request.params as Record<string, string>)),
+    query: query === null ? Object.fromEntries(sent) : fromText(query, sent),
+    body: request.body,
+    idempotencyKey: request.headers['idempotency-key'],
+  }
+}
+
+/** The query as it was sent: it is read by what the operation takes. */
+export interface SearchText {
+  readonly text: string
+}

@@ -1,0 +1,50 @@
+import type { Database } from '@parley/store'
+import type { FastifyInstance } from 'fastify'
+
+/** For how long the database's last answer is believed: a flood of questions is no flood of queries. */
+const BELIEVED_MS = 500
+
+/** Whether requests should come here: the database answers, and nobody closes the house. */
+export class Readiness {
+  readonly #database: Pick<Database, 'ping'>
+  #draining = false
+  #asked: { readonly at: number; readonly answers: Promise<boolean> } | null = null
+
+  constructor(database: Pick<Database, 'ping'>) {
+    this.#database = database
+  }
+
+  get isDraining(): boolean {
+    return this.#draining
+  }
+
+  drain(): void {
+    this.#draining = true
+  }
+
+  /** Why not; empty when ready. */
+  async reasons(): Promise<('draining' | 'database_unavailable')[]> {
+    // Whoever closes does not wait for a database that may be away.
+    if (this.#draining) return ['draining']
+    const now = performance.now()
+    if (this.#asked === null || now - this.#asked.at > BELIEVED_MS) {
+      const answers = this.#database.ping().then(
+        () => true,
+        () => false,
+      )
+      this.#asked = { at: now, answers }
+    }
+    const answers = await this.#asked.answers
+    return this.#draining ? ['draining'] : answers ? [] : ['database_unavailable']
+  }
+}
+
+/** `/healthz`: the process lives. `/readyz`: 200, or 503 with the reasons. */
+export function serveHealth(app: FastifyInstance, readiness: Readiness): void {
+  const config = { operation: 'health' }
+  app.get('/healthz', { config }, async () => ({ status: 'ok' }))
+  app.get('/readyz', { config }, async (_, reply) => {
+    const reasons = await readiness.reasons()
+    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons })
+  })
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { type Operation, operations, toOpenApi } from '@parley/contract'
+import apiReference from '@scalar/fastify-api-reference'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Pipeline } from '../pipeline/pipeline.ts'
+import { sendAnswer, setStanding } from './exchange.ts'
+
+/** A text that is served as it is, as long as the process lives. */
+interface Fixed {
+  readonly plain: Buffer
+  readonly zipped: Buffer
+  readonly etag: string
+}
+
+/**
+ * Serves `/openapi.json`, and `/docs` to read it by; every script and style comes from here. Without a key: requests count
+ * against their address.
+ */
+export async function serveReference(
+  app: FastifyInstance,
+  pipeline: Pipeline,
+  publicUrl: string | null,
+): Promise<void> {
+  const all: readonly Operation[] = operations
+  const document = await fixed(JSON.stringify(toOpenApi(all, publicUrl ?? '/')))
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { standing, refused } = pipeline.admitAddress(request.ip, request.id)
+    setStanding(reply, standing)
+    return refused === null ? undefined : sendAnswer(request, reply, refused)
+  }
+  app.get('/openapi.json', { config: { operation: 'openapi' }, onRequest }, (request, reply) =>
+    sendFixed(request, reply.header('content-type', 'application/json; charset=utf-8'), document),
+  )
+  const page = await rendered()
+  const script = await fixed(page.script)
+  const docs = { config: { operation: 'docs' }, onRequest }
+  app.get('/docs', docs, (_, reply) => reply.redirect('/docs/', 301))
+  app.get('/docs/', docs, (_, reply) =>
+    reply.header('content-type', 'text/html; charset=utf-8').headers(page.headers).send(page.html),
+  )
+  app.get('/docs/js/scalar.js', docs, (request, reply) =>
+    sendFixed(request, reply.header('content-type', 'text/javascript; charset=utf-8'), script),
+  )
+}
+
+async function fixed(text: string): Promise<Fixed> {
+  const plain = Buffer.from(text)
+  const etag = createHash('sha256').update(plain).digest('base64url').slice(0, 27)
+  return { plain, zipped: await promisify(gzip)(plain), etag: `"${etag}"` }
+}
+
+function sendFixed(request: FastifyRequest, reply: FastifyReply, { plain, zipped, etag }: Fixed): FastifyReply {
+  reply.header('etag', etag).header('cache-control', 'no-cache').header('vary', 'accept-encoding')
+  if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(plain)
+  return reply.header('content-encoding', 'gzip').send(zipped)
+}
+
+/** The page and its script, taken once from the package, so that its other routes (with CORS) are not served. */
+async function rendered() {
+  const { default: fastify } = await import('fastify')
+  const app = fastify()
+  await app.register(apiReference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'Parley API',
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
+  })
+  const html = (await app.inject('/docs/')).body
+  const script = (await app.inject('/docs/js/scalar.js')).body
+  await app.close()
+  const inline = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? ''
+  const hash = createHash('sha256').update(inline).digest('base64')
+  const policy = [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash}'`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+  const headers = {
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  }
+  return { html, script, headers }
+}

@@ -1,0 +1,127 @@
+import { Refusal } from '@parley/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Answer } from '../pipeline/answer.ts'
+import type { Admission, Pipeline } from '../pipeline/pipeline.ts'
+import type { Route } from '../pipeline/route.ts'
+import { toolInput } from '../tools/tool-call.ts'
+import type { ToolList } from '../tools/tool-list.ts'
+import { answerToolMessage } from '../tools/tool-server.ts'
+import { sendAnswer, setStanding } from './exchange.ts'
+import { identify } from './operation-routes.ts'
+import { answerTo, refusedRequest } from './request-fault.ts'
+
+export interface ToolRoutesOptions {
+  readonly tools: ToolList
+  readonly pipeline: Pipeline
+  /** Origin (`https://host`) under which browsers may reach us besides loopback; null: none. */
+  readonly publicOrigin: string | null
+  /** The largest body of any operation. */
+  readonly bodyBytes: number
+  /** Told of every call of a tool, as requests are. */
+  readonly onCalled: (request: FastifyRequest, route: Route, answer: Answer, seconds: number) => void
+}
+
+/** Of a message around a body: names and the envelope of JSON-RPC. */
+const ROOM_FOR_ENVELOPE = 65_536
+const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version'] as const
+
+/** Serves `/mcp`: the same operations, limits and answers, as tools. */
+export function serveTools(app: FastifyInstance, options: ToolRoutesOptions): void {
+  const { pipeline, publicOrigin } = options
+  const config = { operation: 'mcp' }
+  app.route({
+    method: 'POST',
+    url: '/mcp',
+    bodyLimit: options.bodyBytes + ROOM_FOR_ENVELOPE,
+    config,
+    onRequest: async (request, reply) => {
+      const origin = request.headers.origin
+      if (origin !== undefined && !isOwnOrigin(origin, publicOrigin))
+        return sendAnswer(request, reply, answerTo(new Refusal('forbidden', 'requests of that Origin are not taken')))
+      return (await identify(request, reply, pipeline)) === null ? reply : undefined
+    },
+    handler: (request, reply) => answerMessage(request, reply, options),
+  })
+  // Without sessions there is no stream to open and nothing to end.
+  app.route({
+    method: ['GET', 'DELETE'],
+    url: '/mcp',
+    config,
+    handler: (request, reply) => {
+      reply.header('allow', 'POST')
+      const answer = answerTo(new Refusal('not_found', 'send messages by POST: there are no sessions here'))
+      return sendAnswer(request, reply, { ...answer, status: 405 })
+    },
+  })
+}
+
+async function answerMessage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { tools, pipeline, onCalled }: ToolRoutesOptions,
+): Promise<FastifyReply> {
+  const caller = request.exchange.caller!
+  const { body } = request
+  if (Array.isArray(body))
+    return sendAnswer(request, reply, answerTo(refusedRequest('send one message at a time', 'body: no batches')))
+  const admission = await pipeline.admit(tools.routeOf(calledTool(body)), caller, request.id)
+  setStanding(reply, admission.standing)
+  if (admission.refused !== null && calledTool(body) === null) return sendAnswer(request, reply, admission.refused)
+
+  const byteLength = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
+  const call = async (route: Route, given: Readonly<Record<string, unknown>>) => {
+    const begun = performance.now()
+    const answer = await callTool({ request, route, admission, pipeline }, given, byteLength)
+    onCalled(request, route, answer, (performance.now() - begun) / 1000)
+    return answer
+  }
+  const headers = Object.fromEntries(
+    PASSED_ON.flatMap(name => {
+      const value = request.headers[name]
+      return typeof value === 'string' ? [[name, value]] : []
+    }),
+  )
+  const { status, text } = await answerToolMessage(tools, { body, headers, caller, call })
+  if (text === null) return reply.code(status).send()
+  return reply.code(status).header('content-type', 'application/json; charset=utf-8').send(text)
+}
+
+interface ToolCall {
+  readonly request: FastifyRequest
+  readonly route: Route
+  readonly admission: Admission
+  readonly pipeline: Pipeline
+}
+
+async function callTool(
+  { request, route, admission, pipeline }: ToolCall,
+  given: Readonly<Record<string, unknown>>,
+  byteLength: number,
+): Promise<Answer> {
+  if (admission.refused !== null) return admission.refused
+  try {
+    const raw = toolInput(route.operation, given, byteLength)
+    return await pipeline.perform(route, raw, admission.caller!, request.id)
+  } catch (error) {
+    return answerTo(error)
+  }
+}
+
+/** The name of the tool that a message calls; null for all other messages. */
+function calledTool(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('method' in body) || body.method !== 'tools/call') return null
+  const params = 'params' in body ? body.params : null
+  if (typeof params !== 'object' || params === null || !('name' in params)) return null
+  return typeof params.name === 'string' ? params.name : null
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * Whether a browser's page of that origin may speak to us. The Host field proves nothing: a page whose name was made to
+ * resolve to this machine sends its own name in both.
+ */
+function isOwnOrigin(origin: string, publicOrigin: string | null): boolean {
+  if (origin === publicOrigin) return true
+  return URL.canParse(origin) && LOOPBACK.has(new URL(origin).hostname)
+}

@@ -1,0 +1,126 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type AnswerOf, type Operation, type OperationId, operations, type Role, type Scope } from '@parley/contract'
+import type { Bus, Database } from '@parley/store'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { pino } from 'pino'
+import { type Api, type ApiOptions, buildApiOf } from '../http/api.ts'
+import { type ExternalContext, type Route, routeOf } from '../pipeline/route.ts'
+import { localBus } from './local-bus.ts'
+import { testPlatform } from './test-platform.ts'
+
+type AnyHandler = (input: never, context: ExternalContext) => Promise<AnswerOf<Operation>>
+
+/** What an HTTP request came to. */
+export interface Received {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any
+}
+
+export interface Asked {
+  readonly key?: string | null
+  readonly idempotencyKey?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface PipelineApi {
+  readonly api: Api
+  readonly url: string
+  readonly db: TestDatabase
+  readonly scope: Scope
+  readonly keys: Readonly<Record<Role, string>>
+  /** Everything the log was told, as text. */
+  readonly logged: () => string
+  request(method: string, path: string, asked?: Asked): Promise<Received>
+  /** A new key of the scope (default: the API's own). */
+  newKey(role: Role, scope?: Scope): Promise<{ readonly secret: string; readonly key_id: string }>
+  audited(action: string): Promise<{ outcome: string; resource_kind: string | null; request_id: string }[]>
+  close(): Promise<void>
+}
+
+export interface PipelineApiOptions extends Partial<Pick<ApiOptions, 'limits' | 'publicUrl' | 'bus'>> {
+  /** A database whose tests made it; default: one of its own. */
+  readonly db?: TestDatabase
+  /** What the API asks in place of `db`'s. */
+  readonly database?: Database
+  readonly bus?: Bus
+  /** Operations that no contract has. */
+  readonly more?: readonly Route[]
+}
+
+/** An API over real sockets and a real Postgres, with those handlers alone. */
+export async function pipelineApi(
+  handlers: { readonly [Id in OperationId]?: AnyHandler },
+  { db: given, database, bus = localBus(), more = [], ...rest }: PipelineApiOptions = {},
+): Promise<PipelineApi> {
+  const db = given ?? (await testDatabase())
+  const scope = await db.scope()
+  const lines: string[] = []
+  const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
+  const all: readonly Operation[] = operations
+  const routes = all.flatMap(operation => {
+    const handler = handlers[operation.id as OperationId]
+    return handler === undefined ? [] : [routeOf(operation, handler as Route['handler'])]
+  })
+  const options = { database: database ?? db.database, bus, platform: testPlatform(), log, ...rest }
+  const api = await buildApiOf([...routes, ...more], options)
+  const url = await api.listen({ host: '127.0.0.1', port: 0 })
+  const newKey = (role: Role, of = scope) => insertKey(db, of, role)
+  const keys = {
+    viewer: (await newKey('viewer')).secret,
+    member: (await newKey('member')).secret,
+    admin: (await newKey('admin')).secret,
+  }
+  return {
+    ...{ api, url, db, scope, keys, newKey },
+    logged: () => lines.join(''),
+    request: (method, path, asked) => request(new URL(path, url), method, { key: keys.admin, ...asked }),
+    async audited(action) {
+      const { rows } = await db.owner.query(
+        'select outcome, resource_kind, request_id from parley.audit where action = $1 order by occurred_at, audit_id',
+        [action],
+      )
+      return rows
+    },
+    async close() {
+      await api.close()
+      if (given === undefined) await db.close()
+    },
+  }
+}
+
+async function insertKey(db: TestDatabase, scope: Scope, role: Role) {
+  const secret = `parley_live_${randomBytes(20).toString('hex')}`
+  const { rows } = await db.owner.query(
+    'insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash) values ($1, $2, $2, $3, $4) returning key_id',
+    [scope.tenant_id, role, secret.slice(0, 18), createHash('sha256').update(secret).digest()],
+  )
+  return { secret, key_id: String(rows[0].key_id) }
+}
+
+async function request(url: URL, method: string, { key, idempotencyKey, body, headers }: Asked): Promise<Received> {
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(key !== null && key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && {
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+    }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : null,
+  }
+}

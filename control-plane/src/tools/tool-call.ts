@@ -1,0 +1,46 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { type Operation, type RawInput, Refusal } from '@parley/contract'
+import type { Answer } from '../pipeline/answer.ts'
+
+/** The members that a tool of the operation takes. */
+function takenBy({ params, query, body, idempotencyKey }: Operation): ReadonlySet<string> {
+  return new Set([
+    ...(params === null ? [] : ['params']),
+    ...(query === null ? [] : ['query']),
+    ...(body === null ? [] : ['body']),
+    ...(idempotencyKey === null ? [] : ['idempotency_key']),
+  ])
+}
+
+/** Bodies up to this size need no second look: every operation takes them. */
+const SMALL_BODY = 1_048_576
+
+/**
+ * The arguments of a tool as an operation's input. Throws the refusal of members that the tool does not take, and of a
+ * body larger than the operation takes; `byteLength` is that of the whole message.
+ */
+export function toolInput(
+  operation: Operation,
+  given: Readonly<Record<string, unknown>>,
+  byteLength: number,
+): RawInput {
+  const taken = takenBy(operation)
+  const strange = Object.keys(given).filter(name => !taken.has(name))
+  if (strange.length > 0) {
+    const issues = strange.slice(0, 50).map(name => ({
+      path: `/${name.slice(0, 256).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      message: 'arguments: the tool does not take it',
+    }))
+    throw new Refusal('invalid_request', 'the arguments are not as they should be', { details: { issues } })
+  }
+  const { params, query, body, idempotency_key } = given
+  if (byteLength > SMALL_BODY && Buffer.byteLength(JSON.stringify(body ?? null)) > operation.bodyBytes)
+    throw new Refusal('invalid_request', 'the body is too large for this operation', { reason: 'body_too_large' })
+  return { params, query, body, idempotencyKey: idempotency_key }
+}
+
+/** An answer as a tool's result: the body as structured content and as JSON text. */
+export function toolResult({ text, error }: Answer): CallToolResult {
+  const structuredContent = (error ?? JSON.parse(text)) as Record<string, unknown>
+  return { content: [{ type: 'text', text }], structuredContent, ...(error !== null && { isError: true }) }
+}

@@ -1,0 +1,80 @@
+import type { Scope } from '@parley/contract'
+import { keyHash } from '@parley/store'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openWorkspace, refused, tally, type Workspace } from '../testing/workspace.ts'
+
+let space: Workspace
+let production: Scope
+
+beforeAll(async () => {
+  space = await openWorkspace()
+}, 60_000)
+afterAll(() => space?.close())
+beforeEach(async () => {
+  production = await space.test.scope()
+})
+
+const ensureSandbox = (scope = production) => space.ask(scope, 'environments.ensure_sandbox', { body: {} })
+
+describe('the environments of an organisation', () => {
+  it('are production alone at first, then production and sandbox, and which one the key selects', async () => {
+    await space.test.scope()
+    const before = await space.ask(production, 'environments.list')
+    expect(before.body).toMatchObject({
+      items: [{ environment: 'production', tenant_id: production.tenant_id, admission_enabled: false }],
+      selected: 'production',
+    })
+    const { environment } = (await ensureSandbox()).body
+    const sandbox = { ...production, environment: 'sandbox', tenant_id: environment.tenant_id }
+    const after = await space.ask(sandbox, 'environments.list')
+    expect(after.body.items.map((one: { environment: string }) => one.environment)).toEqual(['production', 'sandbox'])
+    expect(after.body.items[1]).toEqual(environment)
+    expect(after.body.selected).toBe('sandbox')
+  })
+})
+
+describe('making the sandbox', () => {
+  it('gives its first admin key, which opens the sandbox and not production', async () => {
+    const { status, body, about } = await ensureSandbox()
+    expect(status).toBe(201)
+    expect(body.environment).toMatchObject({
+      environment: 'sandbox',
+      admission_enabled: false,
+      concurrent_capacity: null,
+    })
+    expect(body.key).toMatchObject({ role: 'admin', expires_at: null, revoked_at: null })
+    expect(body.key.secret).toMatch(/^parley_test_[0-9A-Za-z]{40}$/)
+    expect(about).toEqual({ kind: 'operation', id: 'environments/sandbox' })
+    const sandbox = { ...production, environment: 'sandbox', tenant_id: body.environment.tenant_id }
+    expect(await space.test.database.keyOf(keyHash(body.key.secret))).toMatchObject({ role: 'admin', scope: sandbox })
+    const { secret: _, ...shown } = body.key
+    expect((await space.ask(sandbox, 'keys.list')).body.items).toEqual([shown])
+    expect((await space.ask(production, 'keys.list')).body.items).toEqual([])
+  })
+
+  it('happens once under twenty concurrent requests; one of them gets the key', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ensureSandbox()))
+    expect(tally(answers)).toEqual({ '201': 1, '200': 19 })
+    expect(new Set(answers.map(answer => answer.body.environment.tenant_id)).size).toBe(1)
+    expect(answers.filter(answer => answer.body.key !== null)).toHaveLength(1)
+    const { rows } = await space.test.owner.query(
+      'select count(*)::int from parley.api_keys join parley.tenants using (tenant_id) where owner_id = $1',
+      [production.owner_id],
+    )
+    expect(rows).toEqual([{ count: 1 }])
+  })
+
+  it('is refused to a key of the sandbox', async () => {
+    const { tenant_id } = (await ensureSandbox()).body.environment
+    const sandbox = { ...production, environment: 'sandbox', tenant_id }
+    expect(await ensureSandbox(sandbox)).toMatchObject(refused('forbidden', 'production_only'))
+  })
+
+  it('makes nothing for a scope that does not hold together', async () => {
+    const stranger = await space.test.scope()
+    const torn = { ...production, owner_id: stranger.owner_id }
+    await expect(ensureSandbox(torn)).rejects.toThrow()
+    expect((await space.ask(stranger, 'environments.list')).body.items).toHaveLength(1)
+    expect((await space.ask(production, 'environments.list')).body.items).toHaveLength(1)
+  })
+})

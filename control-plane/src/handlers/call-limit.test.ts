@@ -1,0 +1,69 @@
+import type { Scope } from '@parley/contract'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openWorkspace, type Workspace } from '../testing/workspace.ts'
+
+let space: Workspace
+let scope: Scope
+
+beforeAll(async () => {
+  space = await openWorkspace()
+}, 60_000)
+afterAll(() => space?.close())
+beforeEach(async () => {
+  scope = await space.test.scope()
+})
+
+const get = async () => (await space.ask(scope, 'call_limits.get')).body
+const set = (daily_limit: number | null) => space.ask(scope, 'call_limits.update', { body: { daily_limit } })
+
+async function placed(calls: number, ago: string) {
+  await space.test.owner.query(
+    `insert into parley.call_minutes (tenant_id, minute, calls)
+     values ($1, date_trunc('minute', now() - $2::interval), $3)`,
+    [scope.tenant_id, ago, calls],
+  )
+}
+
+describe('the daily limit of outbound calls', () => {
+  it('is none at first', async () => {
+    const { as_of, ...limit } = await get()
+    expect(limit).toEqual({ daily_limit: null, calls_last_24h: 0, remaining: null })
+    expect(Math.abs(Date.parse(as_of) - Date.now())).toBeLessThan(60_000)
+  })
+
+  it('is set, answered as it stands, and cleared', async () => {
+    const { body, about, announced } = await set(250)
+    expect(body).toMatchObject({ daily_limit: 250, calls_last_24h: 0, remaining: 250 })
+    expect(about).toEqual({ kind: 'operation', id: 'telephony/call-limit' })
+    expect(announced).toEqual([{ topic: 'tenants', id: scope.tenant_id }])
+    expect(await get()).toMatchObject({ daily_limit: 250, remaining: 250 })
+    expect((await set(0)).body).toMatchObject({ daily_limit: 0, remaining: 0 })
+    expect((await set(null)).body).toMatchObject({ daily_limit: null, remaining: null })
+  })
+
+  it('counts the calls of the last 24 hours in this environment, and never leaves less than none', async () => {
+    await placed(3, '0 minutes')
+    await placed(4, '23 hours 59 minutes')
+    await placed(100, '24 hours 2 minutes')
+    const home = scope
+    scope = await space.test.scope()
+    await placed(50, '0 minutes')
+    scope = home
+    expect((await set(10)).body).toMatchObject({ calls_last_24h: 7, remaining: 3 })
+    expect((await set(5)).body).toMatchObject({ daily_limit: 5, calls_last_24h: 7, remaining: 0 })
+    expect(await get()).toMatchObject({ calls_last_24h: 7, remaining: 0 })
+  })
+
+  it('counts the minute whole in which the 24 hours began', async () => {
+    const minute = async () => (await space.test.owner.query("select date_trunc('minute', now())::text as m")).rows[0].m
+    // What is placed in one minute and read in the next says nothing.
+    for (let before = '', after = ' '; before !== after; ) {
+      scope = await space.test.scope()
+      before = await minute()
+      await placed(2, '24 hours')
+      const limit = await get()
+      after = await minute()
+      if (before === after) expect(limit.calls_last_24h).toBe(2)
+    }
+  })
+})

@@ -1,81 +1,252 @@
-import type { OperationId, RawInput, Scope } from '@parley/contract'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { callDirectly, type DirectCalls } from '../testing/direct-calls.ts'
-import { testPlatform } from '../testing/test-platform.ts'
-import { agentHandlers } from './agents.ts'
-import { catalogueHandlers } from './catalogue.ts'
-import { draftHandlers } from './drafts.ts'
-import { publicationHandlers } from './publications.ts'
+import { AgentDesk, everyPage, refusal } from '../testing/agent-desk.ts'
 
 let test: TestDatabase
-let scope: Scope
-let calls: DirectCalls
+let desk: AgentDesk
 
 beforeAll(async () => {
   test = await testDatabase()
-})
+}, 60_000)
 afterAll(() => test?.close())
 beforeEach(async () => {
-  scope = await test.scope()
-  const handlers = { ...agentHandlers, ...draftHandlers, ...publicationHandlers, ...catalogueHandlers }
-  calls = { database: test.database, scope, platform: testPlatform(), handlers }
+  desk = await AgentDesk.open(test)
 })
-
-const call = (id: OperationId, raw: RawInput = {}) => callDirectly(calls, id, raw)
-
-async function create(agent_id: string, name = agent_id, template = 'phone_outbound') {
-  const { status, body } = await call('agents.create', { body: { template, name, agent_id } })
-  expect(status).toBe(201)
-  return { params: { agent_id }, at: { draft_id: body.draft.draft_id, expected_revision: 1 }, summary: body }
-}
-
-const refused = (code: string, reason?: string) => ({
-  body: { error: { code, ...(reason !== undefined && { details: { reason } }) } },
-})
-
-async function publish(agent_id: string, at: object, test = false) {
-  return call('publications.publish', { params: { agent_id }, body: { ...at, test } })
-}
 
 describe('creating an agent', () => {
   it('answers it with its first draft, made of the first services that are ready', async () => {
-    const { params, summary } = await create('ada', 'Ada')
-    expect(summary).toMatchObject({
-      ref: { tenant_id: scope.tenant_id, kind: 'agent', id: 'ada' },
+    const { status, body } = await desk.call('agents.create', {
+      body: { template: 'phone_outbound', name: 'Ada', agent_id: 'ada' },
+    })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      ref: { tenant_id: desk.scope.tenant_id, kind: 'agent', id: 'ada' },
       name: 'Ada',
       head: null,
       draft: { revision: 1, base_version: null, published_revision: null },
       last_run: null,
     })
-    expect(summary.updated_at).toBe(summary.created_at)
-    const draft = await call('drafts.get', { params })
+    expect(body.updated_at).toBe(body.created_at)
+    const draft = await desk.call('drafts.get', { params: { agent_id: 'ada' } })
     expect(draft.body.providers).toEqual({
       stt: { provider: 'near', model: 'near-1' },
       llm: { model: { model_id: 'near-1', provider: 'near', tier: 'frontier' }, provider: 'hosted' },
       tts: { provider: 'near', model: 'near-1', voiceId: 'bea' },
     })
-    expect((await call('agents.get', { params })).body).toEqual(summary)
+    expect(await desk.summary('ada')).toEqual(body)
   })
 
   it('makes an id where none is given', async () => {
-    const { body } = await call('agents.create', { body: { template: 'blank', name: 'Ada' } })
+    const { body } = await desk.call('agents.create', { body: { template: 'blank', name: 'Ada' } })
     expect(body.ref.id).toMatch(/^agent_[0-9a-z]{20}$/)
   })
 
   it('gives no id twice, not even an archived one, whoever comes at once', async () => {
     const body = { template: 'blank', name: 'Ada', agent_id: 'ada' }
-    const answers = await Promise.all(Array.from({ length: 10 }, () => call('agents.create', { body })))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => desk.call('agents.create', { body })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    await call('agents.delete', { params: { agent_id: 'ada' } })
-    expect(await call('agents.create', { body })).toMatchObject(refused('conflict', 'agent_exists'))
+    await desk.call('agents.delete', { params: { agent_id: 'ada' } })
+    expect(await desk.call('agents.create', { body })).toMatchObject(refusal('conflict', 'agent_exists'))
+  })
+
+  it('takes an id that another environment has', async () => {
+    await desk.create('ada')
+    const elsewhere = await AgentDesk.open(test)
+    await elsewhere.create('ada', 'Another')
+    expect((await desk.summary('ada')).name).toBe('ada')
   })
 
   it.each(['phone_outbound', 'cloud_task', 'cloud_chat'])(
     'from %s makes a draft that can be published',
     async template => {
-      const { at } = await create('ada', 'Ada', template)
-      expect(await publish('ada', at)).toMatchObject({ status: 201 })
+      expect(await desk.publish('ada', await desk.create('ada', 'Ada', template))).toMatchObject({ status: 201 })
     },
   )
+})
+
+describe('archiving an agent', () => {
+  it('takes it out of the catalogue with its draft; what was published stays readable', async () => {
+    const at = await desk.create('ada')
+    await desk.publish('ada', at)
+    const { body: before } = await desk.call('agents.get', { params: { agent_id: 'ada' } })
+    const first = await desk.call('agents.delete', { params: { agent_id: 'ada' } })
+    expect(first.body).toEqual({ ...before, draft: null })
+    expect(first.announced).toEqual([{ topic: 'publications', id: 'ada' }])
+
+    const params = { agent_id: 'ada' }
+    for (const id of ['agents.get', 'drafts.get', 'drafts.validate'] as const)
+      expect(await desk.call(id, { params }), id).toMatchObject(refusal('not_found'))
+    expect((await desk.call('agents.list')).body.agents).toEqual([])
+    expect((await desk.call('publications.list', { params })).body.items).toHaveLength(1)
+    expect(await desk.call('publications.get', { params: { ...params, version: 0 } })).toMatchObject({ status: 200 })
+
+    const again = await desk.call('agents.delete', { params })
+    expect(again).toMatchObject({ status: 200, body: first.body, announced: [] })
+  })
+
+  it('refuses every other write from then on', async () => {
+    const at = await desk.create('ada')
+    await desk.publish('ada', at)
+    await desk.call('agents.delete', { params: { agent_id: 'ada' } })
+    const params = { agent_id: 'ada' }
+    const archived = refusal('conflict', 'agent_archived')
+    const edits = [{ type: 'agent.name', name: 'x' }]
+    expect(await desk.call('drafts.edit', { params, body: { ...at, edits } })).toMatchObject(archived)
+    expect(await desk.call('drafts.open', { params, body: {} })).toMatchObject(archived)
+    expect(await desk.call('drafts.discard', { params, query: at })).toMatchObject(archived)
+    expect(await desk.publish('ada', at)).toMatchObject(archived)
+    const head = { version: 0, expected_version: 0 }
+    expect(await desk.call('publications.set_head', { params, body: head })).toMatchObject(archived)
+  })
+
+  it('takes it off its numbers', async () => {
+    await desk.publish('ada', await desk.create('ada'))
+    await desk.trunk('main', '+12025550100', '+12025550101')
+    await test.owner.query("update parley.numbers set agent_id = 'ada', version = 0 where tenant_id = $1", [
+      desk.scope.tenant_id,
+    ])
+    const { announced } = await desk.call('agents.delete', { params: { agent_id: 'ada' } })
+    expect(announced.filter(({ topic }) => topic === 'telephony')).toHaveLength(2)
+    const { rows } = await test.owner.query('select agent_id, version from parley.numbers where tenant_id = $1', [
+      desk.scope.tenant_id,
+    ])
+    expect(rows).toEqual(Array(2).fill({ agent_id: null, version: null }))
+  })
+
+  it('knows no agent that never was, and none of another environment', async () => {
+    await desk.create('ada')
+    const elsewhere = await AgentDesk.open(test)
+    const params = { agent_id: 'ada' }
+    expect(await elsewhere.call('agents.delete', { params })).toMatchObject(refusal('not_found'))
+    expect(await elsewhere.call('agents.get', { params })).toMatchObject(refusal('not_found'))
+    expect(await desk.call('agents.get', { params })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('cloning an agent', () => {
+  const clone = (agent_id: string, body: object = {}) => desk.call('agents.clone', { params: { agent_id }, body })
+  const nameOfDraft = async (agent_id: string) => (await desk.call('drafts.get', { params: { agent_id } })).body.name
+
+  it('copies the head, or the version that is named', async () => {
+    let at = await desk.create('ada', 'First')
+    await desk.publish('ada', at)
+    at = await desk.edit('ada', at, { type: 'agent.name', name: 'Second' }, { type: 'flow.prompt', text: 'Be kind.' })
+    await desk.publish('ada', at)
+    await desk.edit('ada', at, { type: 'flow.prompt', text: 'Not published.' })
+
+    const head = await clone('ada', { agent_id: 'of-head' })
+    expect(head).toMatchObject({
+      status: 201,
+      body: { name: 'Second (copy)', head: null, draft: { revision: 1, base_version: null, published_revision: null } },
+    })
+    const copy = (await desk.call('drafts.get', { params: { agent_id: 'of-head' } })).body
+    expect(copy).toMatchObject({ name: 'Second (copy)', flow: { global_prompt: 'Be kind.' } })
+    await clone('ada', { agent_id: 'of-0', version: 0, name: 'Mine' })
+    expect((await desk.call('drafts.get', { params: { agent_id: 'of-0' } })).body).toMatchObject({
+      name: 'Mine',
+      flow: { global_prompt: '' },
+    })
+    expect(await clone('ada', { version: 7 })).toMatchObject(refusal('not_found'))
+  })
+
+  it('copies the draft of one that was never published', async () => {
+    await desk.create('ada', 'x'.repeat(253))
+    const { body } = await clone('ada')
+    expect(body.name).toBe(`${'x'.repeat(253)} (c`)
+    expect(await nameOfDraft(body.ref.id)).toBe(body.name)
+  })
+
+  it('is the way back from the archive; without anything published there is none', async () => {
+    await desk.publish('ada', await desk.create('ada'))
+    await desk.create('bea')
+    for (const agent_id of ['ada', 'bea']) await desk.call('agents.delete', { params: { agent_id } })
+    expect(await clone('ada', { agent_id: 'ada2' })).toMatchObject({ status: 201 })
+    expect(await clone('bea')).toMatchObject(refusal('conflict', 'nothing_to_clone'))
+    expect(await clone('nobody')).toMatchObject(refusal('not_found'))
+    expect(await clone('ada', { agent_id: 'ada' })).toMatchObject(refusal('conflict', 'agent_exists'))
+  })
+
+  it('has nothing to copy where the only draft was discarded', async () => {
+    const at = await desk.create('ada')
+    await desk.call('drafts.discard', { params: { agent_id: 'ada' }, query: at })
+    expect(await clone('ada')).toMatchObject(refusal('conflict', 'nothing_to_clone'))
+  })
+})
+
+describe('the list of agents', () => {
+  const list = async (query: object = {}) => (await desk.call('agents.list', { query })).body
+  const ids = async (query: object = {}) =>
+    (await list(query)).agents.map((agent: { ref: { id: string } }) => agent.ref.id)
+
+  it('finds a part of name or id, whatever its case, and takes no letter for a pattern', async () => {
+    await desk.create('sales-1', 'Über 100% Ärger')
+    await desk.create('sales-2', 'a_b')
+    await desk.create('sales-3', 'aXb \\ c')
+    expect(await ids({ q: 'ÜBER' })).toEqual(['sales-1'])
+    expect(await ids({ q: '100%' })).toEqual(['sales-1'])
+    expect(await ids({ q: 'a_b' })).toEqual(['sales-2'])
+    expect(await ids({ q: '\\ C' })).toEqual(['sales-3'])
+    expect(await ids({ q: 'SALES' })).toHaveLength(3)
+    expect(await ids({ q: '   ' })).toHaveLength(3)
+    expect(await ids({ q: 'nobody' })).toEqual([])
+  })
+
+  it('shows those whose head serves a channel', async () => {
+    await desk.publish('phone', await desk.create('phone', 'p', 'phone_outbound'))
+    await desk.publish('cloud', await desk.create('cloud', 'c', 'cloud_chat'))
+    await desk.create('draft-only')
+    expect(await ids({ channel: 'phone' })).toEqual(['phone'])
+    expect(await ids({ channel: 'cloud' })).toEqual(['cloud'])
+  })
+
+  it('is sorted by what went live last, or by name in lower case and id', async () => {
+    const first = await desk.create('one', 'Beta')
+    await desk.create('two', 'alpha')
+    await desk.create('three', 'ALPHA')
+    expect(await ids()).toEqual(['three', 'two', 'one'])
+    await desk.publish('one', first)
+    expect(await ids()).toEqual(['one', 'three', 'two'])
+    expect(await ids({ sort: 'name_asc' })).toEqual(['three', 'two', 'one'])
+  })
+
+  it.each(['updated_desc', 'name_asc'])('comes whole, each agent once, while others are made (%s)', async sort => {
+    for (let n = 0; n < 23; n++) await desk.create(`agent-${n}`, `name ${n % 7}`)
+    let made = 0
+    const seen = await everyPage<string>(
+      async cursor => {
+        const { agents, next_cursor } = await list({ sort, limit: 1 + (made % 5), ...(cursor && { cursor }) })
+        return { items: agents.map((agent: { ref: { id: string } }) => agent.ref.id), next: next_cursor }
+      },
+      () => desk.create(`later-${++made}`, `name ${made % 7}`),
+    )
+    expect(made).toBeGreaterThan(3)
+    expect(new Set(seen).size).toBe(seen.length)
+    const old = seen.filter(id => id.startsWith('agent-'))
+    expect(old.toSorted()).toEqual(Array.from({ length: 23 }, (_, n) => `agent-${n}`).toSorted())
+  })
+
+  it('takes the longest names there are, and a cursor for no other list', async () => {
+    const longest = '\u{1f600}'.repeat(256)
+    for (const n of [1, 2]) await desk.create(`${'x'.repeat(255)}${n}`, longest)
+    const page = await list({ sort: 'name_asc', limit: 1 })
+    expect(page.next_cursor.length).toBeLessThanOrEqual(4096)
+    expect(await ids({ sort: 'name_asc', limit: 1, cursor: page.next_cursor })).toEqual([`${'x'.repeat(255)}2`])
+    const foreign = refusal('invalid_request', 'invalid_cursor')
+    const cursor = page.next_cursor
+    expect(await desk.call('agents.list', { query: { cursor } })).toMatchObject(foreign)
+    expect(await desk.call('agents.list', { query: { cursor, sort: 'name_asc', q: 'x' } })).toMatchObject(foreign)
+    const elsewhere = await AgentDesk.open(test)
+    expect(await elsewhere.call('agents.list', { query: { cursor, sort: 'name_asc' } })).toMatchObject(foreign)
+  })
+
+  it('names the agents that cannot be read, and shows the others', async () => {
+    await desk.create('sound')
+    await desk.create('broken')
+    await test.owner.query("update parley.agents set head_version = 7 where tenant_id = $1 and agent_id = 'broken'", [
+      desk.scope.tenant_id,
+    ])
+    const { agents, issues } = await list()
+    expect(agents.map((agent: { ref: { id: string } }) => agent.ref.id)).toEqual(['sound'])
+    expect(issues).toEqual([{ target: desk.scope, message: expect.stringContaining('broken') }])
+  })
 })

@@ -34,7 +34,7 @@ export const importAgent = operation({
   }),
   statuses: [201, 200],
   refusals: {
-    invalid_request: ['webhook_mismatch', 'secret_not_found'],
+    invalid_request: ['webhook_mismatch', 'secret_not_found', 'address_not_allowed'],
     not_found: [],
     conflict: ['draft_has_changes', 'stale_revision', 'agent_archived'],
     capability_unavailable: ['unsupported_capability'],

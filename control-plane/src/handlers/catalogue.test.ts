@@ -1,0 +1,84 @@
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Catalogue } from '../catalogue.ts'
+import { AgentDesk, everyPage, refusal } from '../testing/agent-desk.ts'
+import { TEST_CATALOGUE, testPlatform } from '../testing/test-platform.ts'
+
+let test: TestDatabase
+let desk: AgentDesk
+let catalogue: Catalogue = TEST_CATALOGUE
+
+beforeAll(async () => {
+  test = await testDatabase()
+  desk = await AgentDesk.open(test, { platform: { ...testPlatform(), catalogue: () => catalogue } })
+}, 60_000)
+afterAll(() => test?.close())
+
+const names = async (query: object) =>
+  (await desk.call('voices.list', { query })).body.items.map((voice: { name: string }) => voice.name)
+
+describe('the models', () => {
+  it('are listed with what is ready and why the others are not', async () => {
+    const { items } = (await desk.call('models.list')).body
+    expect(items).toHaveLength(2)
+    expect(items[0]).toMatchObject({ model: { provider: 'distant' }, ready: false, reason: 'no_key' })
+    const ready = (await desk.call('models.list', { query: { ready: true, kind: 'chat' } })).body.items
+    expect(ready).toEqual([items[1]])
+    expect((await desk.call('models.list', { query: { kind: 'embedding' } })).body.items).toEqual([])
+  })
+})
+
+describe('the voices', () => {
+  it('are listed by role, provider and language', async () => {
+    catalogue = {
+      ...TEST_CATALOGUE,
+      voices: [
+        ...TEST_CATALOGUE.voices,
+        { ...TEST_CATALOGUE.voices[3]!, voice_id: 'cleo', name: 'cleo', languages: ['es-419'] },
+      ],
+    }
+    expect(await names({ role: 'stt' })).toEqual(['distant', 'near'])
+    expect(await names({ role: 'tts', provider: 'near' })).toEqual(['bea', 'cleo'])
+    expect(await names({ role: 'tts', language: 'ES' })).toEqual(['ann', 'bea', 'cleo'])
+    expect(await names({ role: 'tts', language: 'es-419' })).toEqual(['cleo'])
+    expect(await names({ role: 'tts', language: 'en' })).toEqual(['ann', 'bea'])
+  })
+
+  it('come each once, page by page, while others come and go', async () => {
+    const voice = (name: string) => ({ ...TEST_CATALOGUE.voices[3]!, voice_id: name, name })
+    const letters = [...'gacebfd'].map(voice)
+    catalogue = { ...TEST_CATALOGUE, voices: letters }
+    const query = { limit: 2, role: 'tts' }
+    const seen = await everyPage<string>(
+      async cursor => {
+        const { items, next_cursor } = (
+          await desk.call('voices.list', { query: { ...query, ...(cursor && { cursor }) } })
+        ).body
+        return { items: items.map((item: { name: string }) => item.name), next: next_cursor }
+      },
+      async () => {
+        catalogue = { ...catalogue, voices: [voice('0'), ...letters.toReversed()] }
+      },
+    )
+    expect(seen).toEqual([...'abcdefg'])
+    const { next_cursor: cursor } = (await desk.call('voices.list', { query })).body
+    const foreign = refusal('invalid_request', 'invalid_cursor')
+    expect(await desk.call('voices.list', { query: { cursor } })).toMatchObject(foreign)
+    expect(await desk.call('models.list', { query: { cursor } })).toMatchObject(foreign)
+  })
+})
+
+describe('the actions', () => {
+  it('are listed by channel and by how they are asked for', async () => {
+    const ids = async (query: object) =>
+      (await desk.call('actions.list', { query })).body.items.map((action: { id: string }) => action.id)
+    expect(await ids({})).toContain('http.request')
+    expect(await ids({ channel: 'cloud', invocation: 'flow_node' })).toEqual([
+      'http.request',
+      'call.end',
+      'variables.extract',
+    ])
+    expect(await ids({ channel: 'phone', invocation: 'model_tool' })).toContain('call.transfer')
+    expect(await ids({ channel: 'control' })).toEqual([])
+  })
+})

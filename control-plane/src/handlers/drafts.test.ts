@@ -1,0 +1,214 @@
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AgentDesk, type At, refusal } from '../testing/agent-desk.ts'
+
+let test: TestDatabase
+let desk: AgentDesk
+let at: At
+const params = { agent_id: 'ada' }
+
+beforeAll(async () => {
+  test = await testDatabase()
+}, 60_000)
+afterAll(() => test?.close())
+beforeEach(async () => {
+  desk = await AgentDesk.open(test)
+  at = await desk.create('ada', 'Ada')
+})
+
+const edit = (from: At, ...edits: unknown[]) => desk.call('drafts.edit', { params, body: { ...from, edits } })
+const draft = async () => (await desk.call('drafts.get', { params })).body
+const prompt = (text: string) => ({ type: 'flow.prompt', text })
+
+describe('editing a draft', () => {
+  it('raises its revision by one, whatever one request changed', async () => {
+    const answer = await edit(at, prompt('One'), prompt('Two'), { type: 'agent.settings', values: { volume: 2 } })
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { agent: { id: 'ada' }, draft_id: at.draft_id, revision: 2, base_version: null, published_revision: null },
+      about: { kind: 'agent', id: 'ada' },
+    })
+    expect(await draft()).toMatchObject({ ...answer.body, flow: { global_prompt: 'Two' }, settings: { volume: 2 } })
+  })
+
+  it('is all or nothing, and names the edit that does not apply', async () => {
+    const before = await draft()
+    const answer = await edit(at, prompt('Kept?'), { type: 'flow.node.remove', component_id: null, node_id: 'nobody' })
+    expect(answer).toMatchObject(refusal('invalid_request', 'edit_not_applicable'))
+    expect(answer.body.error.details.issues[0].path).toMatch(/^\/edits\/1(\/|$)/)
+    expect(await draft()).toEqual(before)
+  })
+
+  it('refuses a revision that is not the last, and says which is', async () => {
+    const now = await desk.edit('ada', at, prompt('New'))
+    const current = { draft_id: at.draft_id, revision: now.expected_revision }
+    for (const stale of [at, { ...now, expected_revision: 3 }, { ...now, draft_id: desk.scope.tenant_id }])
+      expect(await edit(stale, prompt('x'))).toMatchObject(refusal('conflict', 'stale_revision', { current }))
+    await desk.call('drafts.discard', { params, query: now })
+    expect(await edit(now, prompt('x'))).toMatchObject(refusal('conflict', 'stale_revision', { current: null }))
+    expect(
+      await desk.call('drafts.edit', { params: { agent_id: 'nobody' }, body: { ...now, edits: [prompt('x')] } }),
+    ).toMatchObject(refusal('not_found'))
+  })
+
+  it('names the agent after it until something is live', async () => {
+    at = await desk.edit('ada', at, { type: 'agent.name', name: 'Bea' })
+    expect((await desk.summary('ada')).name).toBe('Bea')
+    await desk.publish('ada', at)
+    at = await desk.edit('ada', at, { type: 'agent.name', name: 'Cleo' })
+    expect((await desk.summary('ada')).name).toBe('Bea')
+    await desk.publish('ada', at)
+    expect((await desk.summary('ada')).name).toBe('Cleo')
+  })
+
+  it('keeps a draft within its limits', async () => {
+    const action = (n: number) => ({
+      type: 'action.put',
+      action: { action_id: `a${n}`, kind: 'end_call', name: `a${n}` },
+    })
+    const all = Array.from({ length: 100 }, (_, n) => action(n))
+    at = await desk.edit('ada', at, ...all)
+    expect(await edit(at, action(100))).toMatchObject(refusal('conflict', 'limit_reached'))
+    expect((await draft()).revision).toBe(at.expected_revision)
+  })
+
+  it('takes no webhook over http but where the operator allowed it', async () => {
+    const put = (url: string) => ({
+      type: 'notification.put',
+      notification: { url, secret: { id: 'signing', version: '1' } },
+    })
+    const refused = await edit(at, prompt('x'), put('http://example.com/hook'))
+    expect(refused).toMatchObject(refusal('invalid_request', 'address_not_allowed'))
+    expect(refused.body.error.details.issues).toEqual([{ path: '/edits/1/notification/url', message: 'must be https' }])
+    expect((await draft()).revision).toBe(1)
+    at = await desk.edit('ada', at, put('https://example.com/hook'))
+    await desk.edit('ada', at, put('http://127.0.0.1:9999/hook'))
+  })
+
+  it('lets exactly one of a hundred writers of one revision win, each time', async () => {
+    for (let round = 1; round <= 20; round++) {
+      const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => edit(at, prompt(`${round}/${n}`))))
+      const won = answers.flatMap((answer, n) => (answer.status === 200 ? [n] : []))
+      expect(won).toHaveLength(1)
+      const stale = refusal('conflict', 'stale_revision', { current: { draft_id: at.draft_id, revision: round + 1 } })
+      for (const answer of answers.filter(({ status }) => status !== 200)) expect(answer).toMatchObject(stale)
+      const now = await draft()
+      expect(now).toMatchObject({ revision: round + 1, flow: { global_prompt: `${round}/${won[0]}` } })
+      at = { ...at, expected_revision: now.revision }
+    }
+  }, 120_000)
+})
+
+describe('discarding a draft', () => {
+  const discard = (query: At) => desk.call('drafts.discard', { params, query })
+
+  it('answers where it stood, as often as it is asked', async () => {
+    const last = { ...(await draft()) }
+    const first = await discard(at)
+    expect(first.status).toBe(200)
+    expect(last).toMatchObject(first.body)
+    expect(await discard(at)).toMatchObject({ status: 200, body: first.body })
+    expect(await desk.call('drafts.get', { params })).toMatchObject(refusal('not_found'))
+    expect((await desk.summary('ada')).draft).toBeNull()
+    const other = { ...at, expected_revision: 2 }
+    expect(await discard(other)).toMatchObject(refusal('conflict', 'stale_revision', { current: null }))
+    expect(await discard({ ...at, draft_id: desk.scope.tenant_id })).toMatchObject(refusal('not_found'))
+  })
+
+  it('leaves what is live alone', async () => {
+    await desk.publish('ada', at)
+    await discard(at)
+    expect(await desk.summary('ada')).toMatchObject({ head: { version: 0 }, draft: null })
+    const opened = await desk.call('drafts.open', { params, body: {} })
+    expect(opened).toMatchObject({ status: 201, body: { revision: 1, base_version: 0, published_revision: 1 } })
+    // The old one stays discarded, whatever is open now.
+    expect(await discard(at)).toMatchObject({ status: 200, body: { draft_id: at.draft_id } })
+    expect((await draft()).draft_id).toBe(opened.body.draft_id)
+  })
+
+  it('refuses a revision that is not the last', async () => {
+    const now = await desk.edit('ada', at, prompt('New'))
+    const current = { draft_id: now.draft_id, revision: 2 }
+    expect(await discard(at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
+    expect((await draft()).revision).toBe(2)
+  })
+})
+
+describe('opening a draft', () => {
+  const open = (body: object = {}) => desk.call('drafts.open', { params, body })
+
+  it('goes on from the head, or from the version that is named, test versions too', async () => {
+    await desk.publish('ada', at)
+    at = await desk.edit('ada', at, prompt('For tests'))
+    await desk.publish('ada', at, true)
+    expect(await open()).toMatchObject(refusal('conflict', 'draft_exists'))
+    await desk.call('drafts.discard', { params, query: at })
+
+    const head = await open()
+    expect(head.body).toMatchObject({ base_version: 0, flow: { global_prompt: '' } })
+    expect(await draft()).toEqual(head.body)
+    await desk.call('drafts.discard', { params, query: { draft_id: head.body.draft_id, expected_revision: 1 } })
+    expect((await open({ version: 1 })).body).toMatchObject({ base_version: 1, flow: { global_prompt: 'For tests' } })
+  })
+
+  it('needs a version', async () => {
+    await desk.call('drafts.discard', { params, query: at })
+    expect(await open()).toMatchObject(refusal('conflict', 'agent_not_published'))
+    expect(await open({ version: 0 })).toMatchObject(refusal('not_found'))
+    expect(await desk.call('drafts.open', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
+  })
+
+  it('opens one, whoever comes at once', async () => {
+    await desk.publish('ada', at)
+    await desk.call('drafts.discard', { params, query: at })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => open()))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+  })
+})
+
+describe('validating a draft', () => {
+  const validate = (body?: object) => desk.call('drafts.validate', { params, ...(body && { body }) })
+  const codes = async () => (await validate()).body.diagnostics.map((found: { code: string }) => found.code)
+
+  it('answers 200 with what is wrong, and fixes that apply as they are', async () => {
+    at = await desk.edit('ada', at, { type: 'agent.telephony', value: { trunkId: 'main', from: '+12025550100' } })
+    const { status, body } = await validate(at)
+    expect(status).toBe(200)
+    expect(body.revision).toBe(2)
+    const found = body.diagnostics.find((one: { code: string }) => one.code === 'trunk_not_found')
+    expect(found).toMatchObject({ severity: 'error', path: '/telephony/trunkId' })
+    at = await desk.edit('ada', at, ...found.fixes[0].edits)
+    expect(await codes()).not.toContain('trunk_not_found')
+  })
+
+  it('knows the trunks, numbers, secrets and services of the environment, and of no other', async () => {
+    at = await desk.edit(
+      'ada',
+      at,
+      { type: 'agent.telephony', value: { trunkId: 'main', from: '+12025550103' } },
+      { type: 'notification.put', notification: { url: 'https://example.com', secret: { id: 'hook', version: '2' } } },
+      { type: 'agent.provider', role: 'tts', changes: { provider: 'distant', model: 'distant-1', voiceId: 'ann' } },
+    )
+    const elsewhere = await AgentDesk.open(test)
+    await elsewhere.trunk('main', '+12025550100', '+12025550101', '+12025550102', '+12025550103')
+    await elsewhere.secret('hook', 'webhook_signing', 2)
+    expect(await codes()).toEqual(expect.arrayContaining(['trunk_not_found', 'number_not_found', 'secret_not_found']))
+
+    await desk.trunk('main', '+12025550100', '+12025550101', '+12025550102', '+12025550103')
+    await desk.secret('hook', 'webhook_signing', 1)
+    expect(await codes()).toContain('secret_not_found')
+    await test.owner.query("insert into parley.secret_versions values ($1, 'hook', 2, '\\x00')", [desk.scope.tenant_id])
+    const left = await codes()
+    for (const code of ['trunk_not_found', 'number_not_found', 'secret_not_found']) expect(left).not.toContain(code)
+    // What the catalogue offers without being ready is an error, too.
+    expect(await desk.publish('ada', at)).toMatchObject(refusal('publication_invalid', 'invalid_draft'))
+  })
+
+  it('is of the revision that is named', async () => {
+    await desk.edit('ada', at, prompt('x'))
+    const current = { draft_id: at.draft_id, revision: 2 }
+    expect(await validate(at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
+    expect(await validate()).toMatchObject({ status: 200, body: { revision: 2 } })
+    expect(await desk.call('drafts.validate', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
+  })
+})

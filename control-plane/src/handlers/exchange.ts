@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { type InputOf, newAgentId, type OperationNamed, Refusal } from '@parley/contract'
+import { canonicalJson, type DraftContent, exportDraft, importExport, inspectExport } from '@parley/flow'
+import {
+  type DraftHead,
+  type ImportMark,
+  insertAgent,
+  insertDraft,
+  lockAgent,
+  readOpenDraft,
+  readPublication,
+  referenceTargets,
+  renameUnpublished,
+  writeDraft,
+} from '@parley/store'
+import type { Context, HandlersOf } from '../context.ts'
+import { agentArchived, agentNotPublished, everMade, noVersion } from './agents-refusals.ts'
+import { draftHeadBody } from './drafts.ts'
+import { diagnosticsJson, noDraft, refuseAddress, staleDraft, whyStale } from './drafts-refusals.ts'
+
+type ImportBody = InputOf<OperationNamed<'agents.import'>>['body']
+
+export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspect' | 'agents.export'> = {
+  'agents.import': async ({ body }, context) => {
+    const { scope } = context
+    const agentId = body.reference.id
+    context.about({ kind: 'agent', id: agentId })
+    if (body.reference.tenant_id !== scope.tenant_id)
+      throw new Refusal('not_found', 'reference.tenant_id is not the environment of this key')
+    const { draft: content, warnings } = await imported(body, context)
+    const { outcome, head } = await settle(body, content, context)
+    const draft = draftHeadBody(head, agentId, scope.tenant_id)
+    return { status: outcome === 'unchanged' ? 200 : 201, body: { outcome, draft, warnings: [...warnings] } }
+  },
+
+  'agents.import_inspect': async ({ body }) => ({ status: 200, body: inspectExport(body) }),
+
+  'agents.export': async ({ params: { agent_id }, query }, context) => {
+    const { db, scope } = context
+    if (query.draft) {
+      const open = await readOpenDraft(db, scope, agent_id)
+      if (open === null) throw noDraft(agent_id)
+      // A draft has no version of its own: it is called what it comes from.
+      const version = open.base_version ?? open.content.source?.agent_version ?? 0
+      return { status: 200, body: exportDraft(open.content, { version }) }
+    }
+    const publication = await readPublication(db, scope, agent_id, query.version ?? 'head')
+    if (publication !== null)
+      return { status: 200, body: exportDraft(publication.draft, { version: publication.version }) }
+    await everMade(context, agent_id)
+    throw query.version === undefined ? agentNotPublished(agent_id) : noVersion(agent_id, query.version)
+  },
+}
+
+/** The draft that the export is, every secret that it names pinned to a version that is there. */
+async function imported(body: ImportBody, { db, scope, platform }: Context) {
+  if (body.config.webhook !== undefined) refuseAddress(body.config.webhook.url, '/config/webhook/url', platform)
+  const { secrets } = await referenceTargets(db, scope, { telephony: null })
+  const versions = new Map(secrets.map(secret => [secret.secret_id, secret.versions]))
+  const result = importExport(body, { secretVersion: id => versions.get(id)?.at(-1) })
+  if (!result.ok) throw importRefused(result.refusal)
+  const pinned = result.draft.notification?.secret
+  if (pinned !== undefined && !versions.get(pinned.id)?.includes(pinned.version)) {
+    const message = `the secret "${pinned.id}" has no version ${pinned.version}`
+    throw new Refusal('invalid_request', message, {
+      reason: 'secret_not_found',
+      details: { issues: [{ path: '/config/webhook/secretRef', message }] },
+    })
+  }
+  return result
+}
+
+function importRefused(refusal: Extract<ReturnType<typeof importExport>, { ok: false }>['refusal']): Refusal {
+  const { code, message, reason } = refusal
+  const details =
+    'issues' in refusal.details
+      ? { issues: refusal.details.issues.map(({ path, message }) => ({ path, message })) }
+      : { diagnostics: diagnosticsJson(refusal.details.diagnostics) }
+  return new Refusal(code, message, { ...(reason !== undefined && { reason }), details })
+}
+
+interface Settled {
+  readonly outcome: 'create_agent' | 'open_draft' | 'replace_draft' | 'unchanged'
+  readonly head: DraftHead
+}
+
+/** What becomes of the imported draft: a new agent's first one, a new one, the next revision of the open one, or nothing. */
+async function settle(body: ImportBody, content: DraftContent, context: Context): Promise<Settled> {
+  const { db, scope } = context
+  const agentId = body.reference.id
+  const mark = { import_digest: digestOf(body) }
+  const agent = (await lockAgent(db, scope, agentId)) ?? (await createdAgent(agentId, content, context))
+  if (agent !== null && agent.archived_at !== null) throw agentArchived(agentId)
+  const open = await readOpenDraft(db, scope, agentId)
+  if (open !== null && open.import_digest === mark.import_digest && open.imported_revision === open.revision)
+    return { outcome: 'unchanged', head: open }
+  mayReplace(open, body)
+  await renameUnpublished(db, scope, agentId, content.name)
+  const head = await written(open, content, mark, agentId, context)
+  if (head === null) throw await whyStale(context, agentId)
+  if (open !== null) return { outcome: 'replace_draft', head }
+  return { outcome: agent === null ? 'create_agent' : 'open_draft', head }
+}
+
+function written(
+  open: DraftHead | null,
+  content: DraftContent,
+  imported: ImportMark,
+  agentId: string,
+  { db, scope }: Context,
+): Promise<DraftHead | null> {
+  if (open === null) return insertDraft(db, scope, agentId, content, { imported })
+  return writeDraft(db, scope, agentId, open, content, imported)
+}
+
+/** Null: it was made here. Somebody who made it at the same time keeps it. */
+async function createdAgent(agentId: string, content: DraftContent, { db, scope }: Context) {
+  if (!newAgentId.safeParse(agentId).success) {
+    const message = 'a new agent: a lower-case letter or digit, then lower-case letters, digits, _ . : -; at most 256'
+    throw new Refusal('invalid_request', message, { details: { issues: [{ path: '/reference/id', message }] } })
+  }
+  return (await insertAgent(db, scope, agentId, content.name)) ? null : lockAgent(db, scope, agentId)
+}
+
+/** A draft that `replace_draft` names must be the open one; changes that were not published are lost by its leave only. */
+function mayReplace(open: DraftHead | null, { replace_draft: replaced }: ImportBody): void {
+  if (replaced !== undefined) {
+    if (open?.draft_id !== replaced.draft_id || open.revision !== replaced.expected_revision) throw staleDraft(open)
+    return
+  }
+  if (open === null || open.revision === open.published_revision) return
+  const { draft_id, revision } = open
+  throw new Refusal(
+    'conflict',
+    'the open draft has changes that were not published: name it in replace_draft to lose them',
+    {
+      reason: 'draft_has_changes',
+      details: { current: { draft_id, revision } },
+    },
+  )
+}
+
+/** SHA-256 of what the export says, whatever it is imported as. */
+function digestOf({ agent_version, flow, agent, config, model_bindings }: ImportBody): string {
+  const said = canonicalJson({ agent_version, flow, agent, config, model_bindings })
+  return createHash('sha256').update(said).digest('hex')
+}

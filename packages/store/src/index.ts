@@ -52,6 +52,12 @@ export { type FileBlobsOptions, openFileBlobs } from './io/blob-files.ts'
 export { type PostgresBusOptions, postgresBus } from './io/bus-postgres.ts'
 export { type RedisBusOptions, redisBus } from './io/bus-redis.ts'
 export { type DatabaseOptions, openDatabase } from './io/database.ts'
+export {
+  attachEmbeddedPostgres,
+  type EmbeddedOptions,
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from './io/embedded-postgres.ts'
 export { checkMasterKey, rotateMasterKey } from './io/master-key-rotation.ts'
 export { type Migration, migrate } from './io/migrate.ts'
 export {

@@ -64,24 +64,28 @@ export async function isReachable(path: string, account: Account): Promise<boole
   }
 }
 
+/** What root keeps for servers whose account may not pass to where it belongs. Nobody else can write there. */
+export const ROOTS_OWN = '/var/lib/parley'
+
 /**
- * Binaries that `account` can run: the installed ones, or a copy under `spare` where these lie in a directory closed
- * to it, as everything under /root does.
+ * Binaries that `account` can run: the installed ones, or a copy under `/var/lib/parley` where these lie in a directory
+ * closed to it, as everything under /root does.
  */
-export async function runnableBinaries(account: Account | null, spare: string): Promise<PostgresBinaries> {
+export async function runnableBinaries(account: Account | null): Promise<PostgresBinaries> {
   const installed = await installedBinaries()
   if (account === null || (await isReachable(installed.postgres, account))) return installed
-  const copy = join(spare, 'bin', 'postgres')
-  if (!(await exists(copy))) {
-    const fresh = `${spare}.${process.pid}`
-    await mkdir(dirname(spare), { recursive: true, mode: 0o755 })
-    await rm(fresh, { recursive: true, force: true })
-    await cp(dirname(dirname(installed.postgres)), fresh, { recursive: true, verbatimSymlinks: true })
-    await chmod(fresh, 0o755)
-    // Whoever was first wins; the copies are the same.
-    await rename(fresh, spare).catch(() => rm(fresh, { recursive: true, force: true }))
-  }
-  return { initdb: join(spare, 'bin', 'initdb'), postgres: copy }
+  const { mtimeMs, size } = await stat(installed.postgres)
+  const spare = join(ROOTS_OWN, `postgres-${size}-${Math.trunc(mtimeMs)}`)
+  const copy = { initdb: join(spare, 'bin', 'initdb'), postgres: join(spare, 'bin', 'postgres') }
+  if (await exists(copy.postgres)) return copy
+  const fresh = `${spare}.${process.pid}`
+  await mkdir(ROOTS_OWN, { recursive: true, mode: 0o755 })
+  await rm(fresh, { recursive: true, force: true })
+  await cp(dirname(dirname(installed.postgres)), fresh, { recursive: true, verbatimSymlinks: true })
+  await chmod(fresh, 0o755)
+  // Whoever was first wins; the copies are the same.
+  await rename(fresh, spare).catch(() => rm(fresh, { recursive: true, force: true }))
+  return copy
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -19,7 +19,10 @@ export interface ServerPlace {
   readonly log: string
 }
 
-/** Makes an empty cluster whose owner `postgres` has this password. Throws `postgres_failed` with what initdb said. */
+/**
+ * Makes an empty cluster whose owner `postgres` has this password. Throws `disk_full`, `wrong_permissions` or
+ * `postgres_failed` with what initdb said.
+ */
 export async function createCluster(place: ServerPlace, password: string, durable: boolean): Promise<void> {
   await mkdir(place.data, { recursive: true, mode: 0o700 })
   const passwordFile = `${place.data}.password`
@@ -51,7 +54,7 @@ export async function createCluster(place: ServerPlace, password: string, durabl
       said = (said + text).slice(-4000)
     })
     const code = await exitOf(child)
-    if (code !== 0) throw new ParleyError('postgres_failed', `the database could not be created: ${said.trim()}`)
+    if (code !== 0) throw new ParleyError(failureCode(said), `the database could not be created: ${said.trim()}`)
   } catch (error) {
     await rm(place.data, { recursive: true, force: true })
     throw error
@@ -71,7 +74,9 @@ export interface ServerProcess {
 
 /**
  * Starts the server on 127.0.0.1 and resolves when it answers. `settings` are `name=value`.
- * Throws `postgres_failed` with the last lines of its log.
+ * Throws `port_taken`,
+ * `postgres_running` (another server has this directory), `disk_full`, `wrong_permissions` or `postgres_failed`, each with
+ * the last lines of its log.
  */
 export async function startServer(
   place: ServerPlace,
@@ -167,8 +172,20 @@ function exitOf(child: ChildProcess): Promise<number | null> {
 async function startFailure(place: ServerPlace, port: number, logStart: number): Promise<ParleyError> {
   const log = await readFile(place.log).catch(() => Buffer.alloc(0))
   const said = log.subarray(logStart).toString('utf8').trim().split('\n').slice(-8).join('\n')
-  const code = /Address already in use/.test(said) ? 'port_taken' : 'postgres_failed'
+  const code = failureCode(said)
   return new ParleyError(code, `the database server on port ${port} did not start: ${said || 'it said nothing'}`, {
-    retryable: code === 'port_taken',
+    retryable: code === 'port_taken' || code === 'postgres_running',
   })
 }
+
+function failureCode(said: string): string {
+  return FAILURES.find(([, pattern]) => pattern.test(said))?.[0] ?? 'postgres_failed'
+}
+
+/** What a server that does not start says of it. */
+const FAILURES: readonly (readonly [string, RegExp])[] = [
+  ['port_taken', /Address already in use/],
+  ['postgres_running', /lock file "postmaster\.pid" already exists|pre-existing shared memory block/],
+  ['disk_full', /No space left on device/],
+  ['wrong_permissions', /Permission denied|has wrong ownership|has invalid permissions/],
+]

@@ -28,7 +28,7 @@ export async function startTestServer(): Promise<TestServer> {
   if (account !== null) await chown(home, account.uid, account.gid)
   await chmod(home, 0o700)
   const place = {
-    binaries: await runnableBinaries(account, join(tmpdir(), 'parley-postgres-18')),
+    binaries: await runnableBinaries(account),
     account,
     data: join(home, 'data'),
     log: join(home, 'server.log'),

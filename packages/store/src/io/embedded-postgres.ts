@@ -1,0 +1,318 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { access, chown, mkdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ParleyError } from '@parley/kernel'
+import { Client } from 'pg'
+import {
+  createRecord,
+  type EmbeddedRecord,
+  isAlive,
+  isRunning,
+  markOf,
+  readRecord,
+  writeRecord,
+} from './embedded-record.ts'
+import { type Account, isReachable, ROOTS_OWN, runnableBinaries, serverAccount } from './postgres-binaries.ts'
+import { createCluster, freePort, readPostmasterFile, type ServerPlace, startServer } from './postgres-server.ts'
+
+const DATABASE = 'parley'
+const SETTINGS = ['max_connections=300']
+const ANSWER_WITHIN_MS = 2000
+const START_ATTEMPTS = 8
+const STOP_WITHIN_MS = 30_000
+const WATCH_EVERY_MS = 250
+const BACKOFF_MS = { first: 100, most: 10_000 }
+
+export interface EmbeddedOptions {
+  /** PARLEY_HOME. The server lives in `<home>/postgres`, its record in `<home>/postgres.json`. */
+  readonly home: string
+  /** Told in a sentence when the server crashed and when it is back. Default: nobody. */
+  readonly onNotice?: (text: string) => void
+}
+
+/** A running embedded server, restarted when it crashes. */
+export interface EmbeddedPostgres {
+  /** The superuser's URL of the database `parley`. */
+  readonly ownerUrl: string
+  /** `started` by us; `adopted`: it had outlived a killed Parley; `attached`: another living process keeps it. */
+  readonly how: 'started' | 'adopted' | 'attached'
+  /** Stops the server unless it is another's. Idempotent. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the server of a home, makes it on first use, or takes over the one that a killed Parley left.
+ * Throws `postgres_unavailable` (no binaries), `disk_full`, `wrong_permissions`, `postgres_failed`.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const home = await ownHome(options.home)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const alive = await adopt(home, options)
+      const embedded = alive ?? (await start(home, options))
+      await ensureDatabase(embedded.ownerUrl)
+      return embedded
+    } catch (error) {
+      // A port that another took, or another process of Parley that starts this server now: look again.
+      if (attempt === START_ATTEMPTS || !(error instanceof ParleyError && error.retryable)) throw error
+      await pause(BACKOFF_MS.first * 2 ** attempt)
+    }
+  }
+}
+
+/** The owner's URL of the server that another process runs for this home. Throws `database_unavailable` when none does. */
+export async function attachEmbeddedPostgres(home: string): Promise<string> {
+  const record = await readRecord(recordPath(home))
+  if (record !== null && (await answers(record))) return urlOf(record, DATABASE)
+  throw new ParleyError(
+    'database_unavailable',
+    `no database runs for ${home}: start Parley there, or set DATABASE_URL`,
+    {
+      retryable: true,
+    },
+  )
+}
+
+interface Home {
+  readonly record: string
+  readonly place: ServerPlace
+}
+
+const recordPath = (home: string) => join(home, 'postgres.json')
+
+async function ownHome(path: string): Promise<Home> {
+  await mkdir(path, { recursive: true })
+  const home = await realpath(path)
+  const known = await readRecord(recordPath(home))
+  const data = known?.data ?? join(await directoryFor(home), 'data')
+  const account = await accountFor(data)
+  return {
+    record: recordPath(home),
+    place: { binaries: await runnableBinaries(account), account, data, log: join(data, '..', 'server.log') },
+  }
+}
+
+/** `<home>/postgres`, or what root keeps elsewhere where the server's account could not pass to it. */
+async function directoryFor(home: string): Promise<string> {
+  const account = await serverAccount()
+  let directory = join(home, 'postgres')
+  if (account !== null && !(await isReachable(directory, account)))
+    directory = join(ROOTS_OWN, createHash('sha256').update(home).digest('hex').slice(0, 16))
+  await mkdir(directory, { recursive: true })
+  if (account !== null) await chown(directory, account.uid, account.gid)
+  return directory
+}
+
+/** Whose files the server's already are: it may have been made by another user than root. */
+async function accountFor(data: string): Promise<Account | null> {
+  const account = await serverAccount()
+  if (account === null) return null
+  const made = await stat(data).catch(() => null)
+  return made === null || made.uid === 0 ? account : { uid: made.uid, gid: made.gid }
+}
+
+/** The server if it lives, known by its password and its data directory, not by a pid. */
+async function adopt(home: Home, options: EmbeddedOptions): Promise<EmbeddedPostgres | null> {
+  const record = await readRecord(home.record)
+  if (record === null || !(await answers(record))) return null
+  if (record.keeper !== null && record.keeper.pid !== process.pid && (await isAlive(record.keeper)))
+    return { ownerUrl: urlOf(record, DATABASE), how: 'attached', stop: async () => {} }
+  const file = await readPostmasterFile(home.place.data)
+  if (file === null) return null
+  await writeRecord(home.record, { ...record, pid: file.pid, keeper: await markOf(process.pid) })
+  return new KeptServer(home, record, file.pid, 'adopted', options)
+}
+
+async function start(home: Home, options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  let record = await readRecord(home.record)
+  if (record === null) {
+    record = {
+      port: await freePort(),
+      pid: null,
+      password: randomBytes(24).toString('base64url'),
+      data: home.place.data,
+      keeper: null,
+    }
+    if (await exists(home.place.data))
+      throw new ParleyError(
+        'postgres_failed',
+        `${home.place.data} holds a database, but ${home.record} with its password is missing: restore it, or move the directory away to start empty`,
+      )
+    // The password is on disk before the cluster that needs it.
+    if (!(await createRecord(home.record, record))) throw startedElsewhere()
+  }
+  if (!(await exists(home.place.data))) await makeCluster(home.place, record.password)
+  await dropStaleLock(home.place)
+  try {
+    const { pid } = await startServer(home.place, record.port, SETTINGS)
+    await writeRecord(home.record, { ...record, pid, keeper: await markOf(process.pid) })
+    return new KeptServer(home, record, pid, 'started', options)
+  } catch (error) {
+    if (error instanceof ParleyError && error.code === 'port_taken')
+      await writeRecord(home.record, { ...record, port: await freePort() })
+    throw error
+  }
+}
+
+/** Whole or not at all: a kill on the way leaves no half cluster behind. */
+async function makeCluster(place: ServerPlace, password: string): Promise<void> {
+  const fresh = `${place.data}.${process.pid}`
+  await rm(fresh, { recursive: true, force: true })
+  await createCluster({ ...place, data: fresh }, password, true)
+  try {
+    await rename(fresh, place.data)
+  } catch {
+    await rm(fresh, { recursive: true, force: true })
+    throw startedElsewhere()
+  }
+}
+
+/**
+ * Removes the lock of a server that is gone. One whose process lives and works in this very directory is left alone: it
+ * is starting or stopping, and the next attempt sees what became of it.
+ */
+async function dropStaleLock({ data }: ServerPlace): Promise<void> {
+  const file = await readPostmasterFile(data)
+  if (file === null) return
+  if ((await isRunning(file.pid)) && (await worksIn(file.pid, data))) throw startedElsewhere()
+  await rm(join(data, 'postmaster.pid'), { force: true })
+}
+
+async function worksIn(pid: number, data: string): Promise<boolean> {
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
+  // Without /proc Postgres must decide by itself whether the lock is stale.
+  return command === null ? process.platform !== 'linux' : command.split('\0').includes(data)
+}
+
+function startedElsewhere(): ParleyError {
+  return new ParleyError('postgres_running', 'another process is starting or stopping this database server', {
+    retryable: true,
+  })
+}
+
+/** A server that we stop in the end, and restart when it crashes. */
+class KeptServer implements EmbeddedPostgres {
+  readonly ownerUrl: string
+  readonly how: 'started' | 'adopted'
+  readonly #home: Home
+  readonly #record: EmbeddedRecord
+  readonly #notice: (text: string) => void
+  #pid: number
+  #stopping: Promise<void> | null = null
+  #watching: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout
+
+  constructor(home: Home, record: EmbeddedRecord, pid: number, how: 'started' | 'adopted', options: EmbeddedOptions) {
+    this.#home = home
+    this.#record = record
+    this.#pid = pid
+    this.how = how
+    this.ownerUrl = urlOf(record, DATABASE)
+    this.#notice = options.onNotice ?? (() => {})
+    this.#timer = this.#watch()
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  /** By pid, since an adopted server is no child of ours. */
+  #watch(): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#watching = this.#look()
+    }, WATCH_EVERY_MS)
+    timer.unref()
+    return timer
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    if (!(await isRunning(this.#pid))) await this.#restart()
+    if (this.#stopping === null) this.#timer = this.#watch()
+  }
+
+  /** Never rejects. On the same port, which every pool of ours and of other processes knows. */
+  async #restart(): Promise<void> {
+    this.#notice('the database server is gone: starting it again')
+    for (let wait = BACKOFF_MS.first; this.#stopping === null; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+      try {
+        await dropStaleLock(this.#home.place)
+        const { pid } = await startServer(this.#home.place, this.#record.port, SETTINGS)
+        this.#pid = pid
+        await writeRecord(this.#home.record, { ...this.#record, pid, keeper: await markOf(process.pid) })
+        this.#notice('the database server is back')
+        return
+      } catch (error) {
+        this.#notice(error instanceof Error ? error.message : String(error))
+        await pause(wait, undefined, { ref: false })
+      }
+    }
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#watching
+    // The pid is ours only while the directory's lock says so.
+    const file = await readPostmasterFile(this.#home.place.data)
+    if (file !== null && file.pid === this.#pid) await endServer(this.#pid)
+    await writeRecord(this.#home.record, { ...this.#record, pid: null, keeper: null })
+  }
+}
+
+/** Fast shutdown: clients are cut off, nothing is lost; after 30 s immediate, which the next start repairs. */
+async function endServer(pid: number): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    if (!(await isRunning(pid))) return
+    process.kill(pid, signal)
+    const deadline = performance.now() + STOP_WITHIN_MS
+    while ((await isRunning(pid)) && performance.now() < deadline) await pause(20)
+  }
+}
+
+/** Whether the server of this record, and no other, answers to its password. */
+async function answers(record: EmbeddedRecord): Promise<boolean> {
+  const client = new Client({ connectionString: urlOf(record, 'postgres'), connectionTimeoutMillis: ANSWER_WITHIN_MS })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query({ text: 'show data_directory', query_timeout: ANSWER_WITHIN_MS } as {
+      text: string
+    })
+    return rows[0]?.data_directory === record.data
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function ensureDatabase(ownerUrl: string): Promise<void> {
+  const url = new URL(ownerUrl)
+  url.pathname = '/postgres'
+  const client = new Client({ connectionString: url.href, connectionTimeoutMillis: ANSWER_WITHIN_MS })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
+    // Another process may be making it now.
+    if (rowCount === 0)
+      await client.query(`create database ${DATABASE}`).catch(error => {
+        if (error.code !== '42P04' && error.code !== '23505') throw error
+      })
+  } finally {
+    await client.end()
+  }
+}
+
+function urlOf(record: EmbeddedRecord, database: string): string {
+  return `postgres://postgres:${record.password}@127.0.0.1:${record.port}/${database}`
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

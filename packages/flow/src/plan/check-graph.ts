@@ -65,7 +65,7 @@ function checkStart(scope: Scope, findings: Findings): void {
     findings.error('flow_empty', [...scope.path, 'nodes'], message, beginWithNode(scope))
     return
   }
-  if (scope.nodes.some(node => node.id === scope.startNodeId)) return
+  if (scope.startNodeId !== null && scope.ids.has(scope.startNodeId)) return
   const found =
     scope.startNodeId === null ? 'No start node is set' : `There is no node "${scope.startNodeId}" to start with`
   findings.error(
@@ -132,7 +132,7 @@ function checkDestination(
   findings: Findings,
 ): void {
   const to = edge.destination_node_id
-  if (to !== null && scope.nodes.some(candidate => candidate.id === to)) return
+  if (to !== null && scope.ids.has(to)) return
   const fixes = [removeEdge(scope, node, edge), leadToEnd(scope, node, slot, edge)]
   if (to === null)
     findings.error(

@@ -94,7 +94,7 @@ function addLeadingToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edg
   const end = scope.nodes.find(candidate => candidate.type === 'end')
   if (end !== undefined) return { label: `Lead to "${end.name || end.id}"`, edits: [put(end.id)] }
   if (scope.nodes.length >= MAX_NODES) return undefined
-  const id = freshName('end', new Set(scope.nodes.map(candidate => candidate.id)))
+  const id = freshName('end', scope.ids)
   return {
     label: 'Lead to a new end node',
     edits: [{ type: 'flow.node.put', component_id, node: endNode(id) }, put(id)],

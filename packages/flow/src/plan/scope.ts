@@ -9,6 +9,7 @@ export interface Scope {
   readonly path: Path
   readonly startNodeId: string | null
   readonly nodes: readonly FlowNode[]
+  readonly ids: ReadonlySet<string>
   /** Whether edits that name the component reach this one: its id stands once. */
   readonly isAddressable: boolean
   /** Ids of nodes that stand twice. */
@@ -24,7 +25,7 @@ export function scopesOf({ flow }: DraftContent): readonly Scope[] {
       startNodeId: flow.start_node_id,
       nodes: flow.nodes,
       isAddressable: true,
-      doubtful: doubtfulIn(flow.nodes),
+      ...idsOf(flow.nodes),
     },
     ...flow.components.map((component, index) => ({
       componentId: component.component_id,
@@ -32,13 +33,14 @@ export function scopesOf({ flow }: DraftContent): readonly Scope[] {
       startNodeId: component.start_node_id,
       nodes: component.nodes,
       isAddressable: !twice.has(component.component_id),
-      doubtful: doubtfulIn(component.nodes),
+      ...idsOf(component.nodes),
     })),
   ]
 }
 
-function doubtfulIn(nodes: readonly FlowNode[]): ReadonlySet<string> {
-  return repeatedIds(nodes.map(node => node.id))
+function idsOf(nodes: readonly FlowNode[]): Pick<Scope, 'ids' | 'doubtful'> {
+  const ids = nodes.map(node => node.id)
+  return { ids: new Set(ids), doubtful: repeatedIds(ids) }
 }
 
 /** Ids that stand more than once. */

@@ -30,7 +30,7 @@ export class ResamplingStream {
       this.#kept = joined
       return new Int16Array(0)
     }
-    const result = resampleTo8k(joined, this.#fromHz).slice(this.#made, upTo)
+    const result = resampleTo8k(joined, this.#fromHz, this.#made, upTo)
     this.#made = upTo
     this.#forget(joined)
     return result
@@ -38,7 +38,7 @@ export class ResamplingStream {
 
   /** The results at the end, whose right context is silence. */
   end(): Int16Array {
-    const result = resampleTo8k(this.#kept, this.#fromHz).slice(this.#made)
+    const result = resampleTo8k(this.#kept, this.#fromHz, this.#made)
     this.#kept = new Int16Array(0)
     this.#made = 0
     return result

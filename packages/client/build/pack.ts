@@ -1,0 +1,98 @@
+// Makes the package that others install: built JavaScript and types, which stand alone.
+//
+//   node packages/client/build/pack.ts [DIRECTORY]      where the tarball goes, default .
+import { spawnSync } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { operations } from '@parley/contract'
+import { apiSource } from './api-source.ts'
+
+const room = dirname(dirname(fileURLToPath(import.meta.url)))
+const root = dirname(dirname(room))
+/** Only the workspace has what these import. */
+const LEFT_OUT = new Set(['api.ts', 'derive-route.ts'])
+
+/** Runtimes of the last years: browsers, Node 20 and later, Deno, Bun, workers. Nothing of Node is there to lean on. */
+const COMPILER_OPTIONS = {
+  target: 'es2022',
+  lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable', 'es2024.string'],
+  types: [],
+  module: 'nodenext',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  rewriteRelativeImportExtensions: true,
+  declaration: true,
+  rootDir: 'src',
+  outDir: 'dist',
+}
+
+/** Writes the tarball into `directory`; resolves with its path. Throws with what the compiler or npm said. */
+export async function packClient(directory: string): Promise<string> {
+  const stage = await mkdtemp(join(tmpdir(), 'parley-client-'))
+  try {
+    await stageSources(stage)
+    run(join(root, 'node_modules', '.bin', 'tsc'), ['--project', 'tsconfig.json', '--pretty', 'false'], stage)
+    await stagePackage(stage)
+    await mkdir(directory, { recursive: true })
+    const said = run('npm', ['pack', './package', '--pack-destination', directory, '--ignore-scripts', '--json'], stage)
+    const [packed] = JSON.parse(said) as [{ filename: string }]
+    return join(directory, packed.filename)
+  } finally {
+    await rm(stage, { recursive: true, force: true })
+  }
+}
+
+async function stageSources(stage: string): Promise<void> {
+  const sources = join(stage, 'src')
+  await mkdir(sources)
+  for (const name of await readdir(join(room, 'src')))
+    if (name.endsWith('.ts') && !name.endsWith('.test.ts') && !LEFT_OUT.has(name))
+      await cp(join(room, 'src', name), join(sources, name))
+  await writeFile(join(sources, 'api.ts'), apiSource(operations))
+  await writeFile(join(stage, 'package.json'), '{"type":"module"}')
+  await writeFile(join(stage, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['src'] }))
+}
+
+async function stagePackage(stage: string): Promise<void> {
+  const target = join(stage, 'package')
+  const { name, version, license } = JSON.parse(await readFile(join(room, 'package.json'), 'utf8'))
+  const manifest = {
+    name,
+    version,
+    license,
+    description: 'Typed client of the Parley API',
+    type: 'module',
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    sideEffects: false,
+    engines: { node: '>=20' },
+    files: ['dist'],
+  }
+  await mkdir(target)
+  await cp(join(stage, 'dist'), join(target, 'dist'), { recursive: true })
+  await rewriteDeclarations(join(target, 'dist'))
+  await cp(join(room, 'README.md'), join(target, 'README.md'))
+  await cp(join(root, 'LICENSE'), join(target, 'LICENSE'))
+  await writeFile(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** The compiler leaves the names of source files in declarations, where it rewrites them in JavaScript. */
+async function rewriteDeclarations(dist: string): Promise<void> {
+  for (const name of await readdir(dist)) {
+    if (!name.endsWith('.d.ts')) continue
+    const text = await readFile(join(dist, name), 'utf8')
+    await writeFile(join(dist, name), text.replace(/(from |import\()'(\.\/[a-z-]+)\.ts'/g, "$1'$2.js'"))
+  }
+}
+
+/** What the command wrote. */
+function run(command: string, args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`.trim()}`)
+  return stdout
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  process.stdout.write(`${await packClient(resolve(process.argv[2] ?? '.'))}\n`)

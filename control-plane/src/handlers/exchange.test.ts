@@ -1,0 +1,256 @@
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AgentDesk, refusal } from '../testing/agent-desk.ts'
+
+let test: TestDatabase
+let desk: AgentDesk
+
+beforeAll(async () => {
+  test = await testDatabase()
+}, 60_000)
+afterAll(() => test?.close())
+beforeEach(async () => {
+  desk = await AgentDesk.open(test)
+})
+
+const MODEL = { model_id: 'near-1', provider: 'near', tier: 'frontier' }
+
+const config = (more: object = {}) => ({
+  providers: {
+    stt: { provider: 'near', model: 'near-1' },
+    llm: { model: MODEL, provider: 'hosted' },
+    tts: { provider: 'near', model: 'near-1', voiceId: 'bea' },
+  },
+  recording: { required: true, channels: 'dual' },
+  ...more,
+})
+
+const exported = (prompt = 'Who is there?', more: object = {}) => ({
+  agent_version: 3,
+  agent: {
+    agent_name: 'Doorbell',
+    version: 3,
+    language: 'en-US',
+    response_engine: { type: 'conversation-flow', version: 3, conversation_flow_id: 'flow_door' },
+  },
+  flow: {
+    conversation_flow_id: 'flow_door',
+    version: 3,
+    start_speaker: 'agent',
+    start_node_id: 'hello',
+    nodes: [
+      {
+        id: 'hello',
+        type: 'conversation',
+        instruction: { type: 'static_text', text: prompt },
+        edges: [
+          { id: 'e', transition_condition: { type: 'prompt', prompt: 'They said who' }, destination_node_id: 'bye' },
+        ],
+      },
+      { id: 'bye', type: 'end' },
+    ],
+  },
+  config: config(),
+  model_bindings: {},
+  ...more,
+})
+
+const reference = (id = 'door') => ({ tenant_id: desk.scope.tenant_id, kind: 'agent', id })
+const bring = (body: object = exported(), id = 'door') =>
+  desk.call('agents.import', { body: { reference: reference(id), ...body } })
+const params = { agent_id: 'door' }
+const draft = async () => (await desk.call('drafts.get', { params })).body
+
+describe('an import', () => {
+  it('of a new id makes an agent with its first draft, that is not live', async () => {
+    const answer = await bring()
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        outcome: 'create_agent',
+        draft: { agent: { id: 'door' }, revision: 1, base_version: null, published_revision: null },
+      },
+      about: { kind: 'agent', id: 'door' },
+    })
+    expect(await desk.summary('door')).toMatchObject({ name: 'Doorbell', head: null, draft: { revision: 1 } })
+    expect(await draft()).toMatchObject({ source: { kind: 'agent_import', agent_version: 3, flow_id: 'flow_door' } })
+    const at = { draft_id: answer.body.draft.draft_id, expected_revision: 1 }
+    const { body } = await desk.publish('door', at)
+    expect(body.publication).toMatchObject({ source_kind: 'agent_import', languages: ['en'] })
+  })
+
+  it('of the same export onto its unedited draft changes nothing, also when it was published', async () => {
+    const first = await bring()
+    expect(await bring()).toMatchObject({ status: 200, body: { ...first.body, outcome: 'unchanged' } })
+    await desk.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
+    const again = await bring()
+    expect(again).toMatchObject({
+      status: 200,
+      body: { outcome: 'unchanged', draft: { revision: 1, published_revision: 1 } },
+    })
+  })
+
+  it('replaces a draft without unpublished changes, and leaves the head as it was', async () => {
+    const first = await bring()
+    await desk.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
+    const { head } = await desk.summary('door')
+    const { body, status } = await bring(exported('Who rings?'))
+    expect(status).toBe(201)
+    const { draft_id } = first.body.draft
+    expect(body).toMatchObject({
+      outcome: 'replace_draft',
+      draft: { draft_id, revision: 2, base_version: 0, published_revision: 1 },
+    })
+    expect((await desk.summary('door')).head).toEqual(head)
+    expect((await draft()).flow.nodes[0].instruction.text).toBe('Who rings?')
+  })
+
+  it('loses unpublished changes only when it names the draft that has them', async () => {
+    const first = await bring()
+    const { draft_id } = first.body.draft
+    const at = await desk.edit('door', { draft_id, expected_revision: 1 }, { type: 'flow.prompt', text: 'Mine' })
+    const current = { draft_id, revision: 2 }
+    // Also when it is the very export that was edited since.
+    for (const body of [exported(), exported('Other')])
+      expect(await bring(body)).toMatchObject(refusal('conflict', 'draft_has_changes', { current }))
+    const stale = { draft_id, expected_revision: 1 }
+    expect(await bring({ ...exported(), replace_draft: stale })).toMatchObject(
+      refusal('conflict', 'stale_revision', { current }),
+    )
+    const replaced = await bring({ ...exported(), replace_draft: at })
+    expect(replaced).toMatchObject({
+      status: 201,
+      body: { outcome: 'replace_draft', draft: { draft_id, revision: 3 } },
+    })
+    expect((await draft()).flow.global_prompt).toBe('')
+    expect(await bring()).toMatchObject({ status: 200, body: { outcome: 'unchanged' } })
+  })
+
+  it('is taken once, whoever of many brings it at once', async () => {
+    const { draft_id } = (await bring()).body.draft
+    const replace_draft = { draft_id, expected_revision: 1 }
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => bring({ ...exported(`No ${n}`), replace_draft })),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect((await draft()).revision).toBe(2)
+    const made = await Promise.all(Array.from({ length: 10 }, () => bring(exported(), 'twin')))
+    expect(made.map(({ body }) => body.outcome).toSorted()).toEqual(['create_agent', ...Array(9).fill('unchanged')])
+  })
+
+  it('opens a draft where none is open', async () => {
+    const { draft_id } = (await bring()).body.draft
+    await desk.call('drafts.discard', { params, query: { draft_id, expected_revision: 1 } })
+    const replace_draft = { draft_id, expected_revision: 1 }
+    const gone = refusal('conflict', 'stale_revision', { current: null })
+    expect(await bring({ ...exported(), replace_draft })).toMatchObject(gone)
+    const opened = await bring()
+    expect(opened).toMatchObject({ status: 201, body: { outcome: 'open_draft', draft: { revision: 1 } } })
+    expect(opened.body.draft.draft_id).not.toBe(draft_id)
+  })
+
+  it('names a new agent as ids are made now, in its own environment, and no archived one', async () => {
+    const upper = await bring(exported(), 'Door')
+    expect(upper).toMatchObject(refusal('invalid_request'))
+    expect(upper.body.error.details.issues[0].path).toBe('/reference/id')
+    const foreign = { ...reference(), tenant_id: (await test.scope()).tenant_id }
+    expect(await bring({ ...exported(), reference: foreign })).toMatchObject(refusal('not_found'))
+    await bring()
+    await desk.call('agents.delete', { params })
+    expect(await bring()).toMatchObject(refusal('conflict', 'agent_archived'))
+  })
+
+  it('pins the webhook and its secret', async () => {
+    await desk.secret('hook', 'webhook_signing', 2)
+    const webhook = (secretRef: string, url = 'https://example.com/hook') =>
+      exported('x', { config: config({ webhook: { url, secretRef } }) })
+    for (const missing of ['none', 'hook@3'])
+      expect(await bring(webhook(missing))).toMatchObject(refusal('invalid_request', 'secret_not_found'))
+    const plain = webhook('hook', 'http://example.com/hook')
+    expect(await bring(plain)).toMatchObject(refusal('invalid_request', 'address_not_allowed'))
+    const agent = { ...exported().agent, webhook_url: 'https://elsewhere.example.com' }
+    expect(await bring({ ...webhook('hook'), agent })).toMatchObject(refusal('invalid_request', 'webhook_mismatch'))
+    expect(await desk.call('agents.get', { params })).toMatchObject(refusal('not_found'))
+
+    await bring(webhook('hook'))
+    expect((await draft()).notification).toMatchObject({
+      url: 'https://example.com/hook',
+      secret: { id: 'hook', version: '2' },
+    })
+    await bring(webhook('hook@1'), 'door2')
+    const other = (await desk.call('drafts.get', { params: { agent_id: 'door2' } })).body
+    expect(other.notification.secret).toEqual({ id: 'hook', version: '1' })
+  })
+
+  it('needs a binding for each model that inspection names', async () => {
+    const body = exported('x')
+    const withModel = { ...body, flow: { ...body.flow, model_choice: { type: 'cascading', model: 'vendor-big' } } }
+    const { agent, flow } = withModel
+    const inspected = await desk.call('agents.import_inspect', { body: { agent, flow } })
+    expect(inspected).toMatchObject({
+      status: 200,
+      body: {
+        agent_name: 'Doorbell',
+        agent_version: 3,
+        node_types: { conversation: 1, end: 1 },
+        model_bindings: [{ path: '/flow/model_choice', source_model: 'vendor-big', bound: false }],
+      },
+    })
+    const refused = await bring(withModel)
+    expect(refused).toMatchObject(refusal('publication_invalid', 'model_binding_required'))
+    expect(refused.body.error.details.diagnostics[0]).toMatchObject({
+      code: 'model_binding_required',
+      path: '/flow/model_choice',
+    })
+    const model_bindings = { '/flow/model_choice': { model: MODEL } }
+    expect(await bring({ ...withModel, model_bindings })).toMatchObject({ status: 201 })
+  })
+
+  it('takes conversation flows only', async () => {
+    const body = exported()
+    const agent = { ...body.agent, response_engine: { type: 'single-prompt' } }
+    expect(await bring({ ...body, agent })).toMatchObject(refusal('capability_unavailable', 'unsupported_capability'))
+  })
+})
+
+describe('an export', () => {
+  const take = async (query: object = {}) => desk.call('agents.export', { params, query })
+
+  it('is of the head, of a version, or of the draft', async () => {
+    expect(await desk.call('agents.export', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
+    const { draft_id } = (await bring()).body.draft
+    expect(await take()).toMatchObject(refusal('conflict', 'agent_not_published'))
+    expect((await take({ draft: true })).body.agent_version).toBe(3)
+    let at = { draft_id, expected_revision: 1 }
+    await desk.publish('door', at)
+    at = await desk.edit('door', at, { type: 'agent.name', name: 'Gate' })
+    await desk.publish('door', at)
+    expect((await take()).body).toMatchObject({ agent_version: 1, agent: { agent_name: 'Gate', version: 1 } })
+    expect((await take({ version: 0 })).body).toMatchObject({ agent_version: 0, agent: { agent_name: 'Doorbell' } })
+    expect(await take({ version: 2 })).toMatchObject(refusal('not_found'))
+    await desk.call('agents.delete', { params })
+    expect(await take()).toMatchObject({ status: 200 })
+    expect(await take({ draft: true })).toMatchObject(refusal('not_found'))
+  })
+
+  it('moves an agent to another environment as it was', async () => {
+    await bring()
+    const { draft_id } = await draft()
+    const at = { draft_id, expected_revision: 1 }
+    await desk.edit('door', at, { type: 'agent.settings', values: { volume: 0.5, timezone: 'Europe/Madrid' } })
+    const { warnings, ...body } = (await take({ draft: true })).body
+    expect(warnings).toEqual([])
+    const sandbox = new AgentDesk(test, await test.scope({ environment: 'sandbox', owner_id: desk.scope.owner_id }))
+    const moved = { ...body, reference: { ...reference(), tenant_id: sandbox.scope.tenant_id } }
+    expect(await sandbox.call('agents.import', { body: moved })).toMatchObject({ status: 201 })
+    const content = ({ name, settings, providers, flow, actions }: Record<string, unknown>) => ({
+      name,
+      settings,
+      providers,
+      flow,
+      actions,
+    })
+    const there = (await sandbox.call('drafts.get', { params })).body
+    expect(content(there)).toEqual(content(await draft()))
+  })
+})

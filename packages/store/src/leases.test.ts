@@ -1,0 +1,103 @@
+import type { Scope } from '@parley/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { holdsLease } from './leases.ts'
+import type { Lease } from './protocol.ts'
+import { type TestDatabase, testDatabase } from './testing/index.ts'
+
+let test: TestDatabase
+let scope: Scope
+let names = 0
+beforeAll(async () => {
+  test = await testDatabase()
+  scope = await test.scope()
+})
+afterAll(() => test?.close())
+
+const newName = () => `engine/${names++}`
+const acquire = (name: string, owner: string, leaseMs = 60_000) => test.database.leases.acquire(name, owner, leaseMs)
+
+/** Time passes for the lease: on the database's clock there is no other way without waiting. */
+async function expire(lease: Lease): Promise<void> {
+  await test.owner.query("update parley.leases set expires_at = now() - interval '1 ms' where name = $1", [lease.name])
+}
+
+const holds = (lease: Lease) => test.database.transaction(scope, tx => holdsLease(tx, lease))
+
+describe('a lease', () => {
+  it('has one owner, who may keep it and give it back', async () => {
+    const name = newName()
+    const lease = await acquire(name, 'one')
+    expect(lease).toEqual({ name, fence: '1', expires_at: expect.any(String) })
+    expect(await acquire(name, 'two')).toBeNull()
+    expect(await acquire(name, 'one')).toBeNull()
+    const renewed = await test.database.leases.renew(lease!, 120_000)
+    expect(Date.parse(renewed!.expires_at)).toBeGreaterThan(Date.parse(lease!.expires_at))
+    expect(renewed!.fence).toBe('1')
+    expect(await test.database.leases.release(lease!)).toBe(true)
+    expect(await acquire(name, 'two')).toMatchObject({ fence: '2' })
+  })
+
+  it('that expired is lost, also when nobody took it', async () => {
+    const lease = (await acquire(newName(), 'one'))!
+    await expire(lease)
+    expect(await test.database.leases.renew(lease, 60_000)).toBeNull()
+    expect(await test.database.leases.release(lease)).toBe(false)
+    expect(await holds(lease)).toBe(false)
+    expect(await acquire(lease.name, 'one')).toMatchObject({ fence: '2' })
+  })
+
+  it('runs out by itself', async () => {
+    const lease = (await acquire(newName(), 'one', 1))!
+    await test.owner.query('select pg_sleep(0.01)')
+    expect(await acquire(lease.name, 'two')).toMatchObject({ fence: '2' })
+  })
+
+  it('is of no use to its old owner once another has it', async () => {
+    const stale = (await acquire(newName(), 'one'))!
+    await expire(stale)
+    const fresh = (await acquire(stale.name, 'two'))!
+    expect(await test.database.leases.renew(stale, 60_000)).toBeNull()
+    expect(await test.database.leases.release(stale)).toBe(false)
+    expect([await holds(stale), await holds(fresh)]).toEqual([false, true])
+  })
+
+  it('goes to one of many who want it at once, and its fence never comes again', async () => {
+    const name = newName()
+    const fences: string[] = []
+    for (let round = 0; round < 5; round++) {
+      const taken = await Promise.all(Array.from({ length: 10 }, (_, index) => acquire(name, `p${index}`)))
+      const won = taken.filter(lease => lease !== null)
+      expect(won).toHaveLength(1)
+      fences.push(won[0]!.fence)
+      if (round % 2 === 0) await expire(won[0]!)
+      else await test.database.leases.release(won[0]!)
+    }
+    expect(fences).toEqual(['1', '2', '3', '4', '5'])
+  })
+
+  it('cannot change hands before a transaction that checked it ends', async () => {
+    const lease = (await acquire(newName(), 'one'))!
+    const order: string[] = []
+    let taking: Promise<unknown> | undefined
+    await test.database.transaction(scope, async tx => {
+      expect(await holdsLease(tx, lease)).toBe(true)
+      taking = test.owner
+        .query('update parley.leases set fence = fence + 1 where name = $1', [lease.name])
+        .then(() => order.push('taken'))
+      await waitUntilBlocked()
+      order.push('written')
+    })
+    await taking
+    expect(order).toEqual(['written', 'taken'])
+    expect(await holds(lease)).toBe(false)
+  })
+})
+
+async function waitUntilBlocked(): Promise<void> {
+  for (;;) {
+    const { rows } = await test.owner.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%fence + 1%'",
+    )
+    if (rows.length > 0) return
+  }
+}

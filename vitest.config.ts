@@ -8,6 +8,8 @@ export default defineConfig({
   test: {
     testTimeout: 20_000,
     pool: 'forks',
+    // The first test that asks for a database waits for its server to be made.
+    hookTimeout: 60_000,
     globalSetup: ['packages/store/src/testing/global-setup.ts'],
     projects: [
       {

@@ -107,7 +107,7 @@ export {
   type WholePublication,
 } from './publications.ts'
 export { SECRET_PINS, type SecretReference, secretReferences } from './references.ts'
-export type { DraftContent, PlanContent, Schema, SecretKind, TrunkDetails } from './schema.ts'
+export type { Destinations, DraftContent, PlanContent, Schema, SecretKind, TrunkDetails } from './schema.ts'
 export {
   deleteSecret,
   holdPinnedSecret,
@@ -117,6 +117,21 @@ export {
   type SecretRow,
   secretSealContext,
 } from './secrets.ts'
+export {
+  createOrganisation,
+  createStaffKey,
+  listOrganisations,
+  noteMasterKeyRotation,
+  readEnvironment,
+  type StaffEnvironment,
+  type StaffOrganisation,
+  type StaffSetting,
+  setEnvironment,
+  setTrunkDetails,
+  staffScope,
+  type TrunkChanges,
+} from './staff.ts'
+export { asStaff } from './staff-connection.ts'
 export { type ReferenceTargets, referenceTargets } from './surroundings.ts'
 export { type Retention, type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
 export { concurrentCapacity, type EnvironmentRow, environmentsOf, makeSandbox } from './tenants.ts'

@@ -1,0 +1,229 @@
+import type { Role, Scope } from '@parley/contract'
+import { ParleyError, type Random } from '@parley/kernel'
+import { insertKey, type KeyRow, newKeySecret } from './api-keys.ts'
+import { writeAudit } from './audit.ts'
+import type { Queries } from './protocol.ts'
+import type { Destinations, TrunkDetails } from './schema.ts'
+import { thisInstant } from './this-instant.ts'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** An error names at most so many of what there is. */
+const MAX_NAMED = 20
+
+/** What staff see of an environment. */
+export interface StaffEnvironment {
+  readonly owner_id: string
+  readonly organisation: string
+  readonly environment: 'production' | 'sandbox'
+  readonly tenant_id: string
+  readonly name: string
+  readonly display_name: string | null
+  readonly admission_enabled: boolean
+  readonly concurrent_capacity: number | null
+  readonly daily_call_limit: number | null
+  /** Null: the platform's. */
+  readonly rate_limit: { readonly per_second: number; readonly burst: number } | null
+  /** Null: the countries of its own numbers. */
+  readonly destinations: Destinations | null
+  readonly created_at: string
+}
+
+export interface StaffOrganisation {
+  readonly owner_id: string
+  readonly name: string
+  readonly created_at: string
+  readonly environments: readonly { readonly environment: 'production' | 'sandbox'; readonly tenant_id: string }[]
+}
+
+function selectEnvironments(tx: Queries) {
+  return tx
+    .selectFrom('tenants')
+    .innerJoin('organisations', 'organisations.owner_id', 'tenants.owner_id')
+    .select([
+      'tenants.owner_id',
+      'organisations.name as organisation',
+      'environment',
+      'tenant_id',
+      'tenants.name',
+      'display_name',
+      'admission_enabled',
+      'concurrent_capacity',
+      'daily_call_limit',
+      'rate_per_second',
+      'rate_burst',
+      'destinations',
+      'tenants.created_at',
+    ])
+}
+
+/** Makes an organisation and its production environment. */
+export async function createOrganisation(tx: Queries, name: string): Promise<StaffEnvironment> {
+  const { owner_id } = await tx
+    .insertInto('organisations')
+    .values({ name })
+    .returning('owner_id')
+    .executeTakeFirstOrThrow()
+  const { tenant_id } = await tx
+    .insertInto('tenants')
+    .values({ owner_id, environment: 'production', name })
+    .returning('tenant_id')
+    .executeTakeFirstOrThrow()
+  const scope: Scope = { owner_id, environment: 'production', tenant_id }
+  await note(tx, scope, 'staff.create_organisation', { kind: 'operation', id: `organisations/${owner_id}` })
+  return readEnvironment(tx, scope)
+}
+
+/** All of them, oldest first. */
+export async function listOrganisations(tx: Queries): Promise<StaffOrganisation[]> {
+  const organisations = await tx
+    .selectFrom('organisations')
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('owner_id')
+    .execute()
+  const tenants = await tx
+    .selectFrom('tenants')
+    .select(['owner_id', 'environment', 'tenant_id'])
+    .orderBy('environment')
+    .execute()
+  const byOwner = Map.groupBy(tenants, ({ owner_id }) => owner_id)
+  return organisations.map(({ owner_id, name, created_at }) => {
+    const own = byOwner.get(owner_id) ?? []
+    return {
+      owner_id,
+      name,
+      created_at,
+      environments: own.map(({ environment, tenant_id }) => ({ environment, tenant_id })),
+    }
+  })
+}
+
+/**
+ * The environment of this id; null: the only production environment there is. Throws `environment_not_found`, naming
+ * those there are, also where "the only one" is none or many.
+ */
+export async function staffScope(tx: Queries, tenantId: string | null): Promise<Scope> {
+  const known = tx.selectFrom('tenants').select(['owner_id', 'environment', 'tenant_id', 'name'])
+  if (tenantId !== null) {
+    const found = UUID.test(tenantId) ? await known.where('tenant_id', '=', tenantId).executeTakeFirst() : undefined
+    if (found !== undefined) return scopeOf(found)
+  }
+  const there = await known
+    .where('environment', 'in', tenantId === null ? ['production'] : ['production', 'sandbox'])
+    .orderBy('created_at')
+    .limit(MAX_NAMED)
+    .execute()
+  const [only] = there
+  if (tenantId === null && only !== undefined && there.length === 1) return scopeOf(only)
+  const names = there.map(
+    ({ tenant_id, environment, name }) => `\n  ${tenant_id}  ${environment} of ${JSON.stringify(name)}`,
+  )
+  const why =
+    tenantId !== null
+      ? `there is no environment ${tenantId}`
+      : there.length === 0
+        ? 'there is no environment'
+        : 'there are several environments'
+  throw new ParleyError('environment_not_found', `${why}${names.length === 0 ? '' : `; there are:${names.join('')}`}`)
+}
+
+export async function readEnvironment(tx: Queries, scope: Scope): Promise<StaffEnvironment> {
+  const { rate_per_second, rate_burst, ...row } = await selectEnvironments(tx)
+    .where('tenant_id', '=', scope.tenant_id)
+    .executeTakeFirstOrThrow()
+  const isSet = rate_per_second !== null && rate_burst !== null
+  return { ...row, rate_limit: isSet ? { per_second: rate_per_second, burst: rate_burst } : null }
+}
+
+/** One setting of an environment, as staff change it. */
+export type StaffSetting =
+  | { readonly set: 'capacity'; readonly value: number }
+  | { readonly set: 'admission'; readonly value: boolean }
+  | { readonly set: 'rate_limit'; readonly value: { readonly per_second: number; readonly burst: number } | null }
+  | { readonly set: 'destinations'; readonly value: Destinations | null }
+
+/** Live runs go on, whatever is lowered or switched off. */
+export async function setEnvironment(tx: Queries, scope: Scope, setting: StaffSetting): Promise<StaffEnvironment> {
+  await tx.updateTable('tenants').set(columnsOf(setting)).where('tenant_id', '=', scope.tenant_id).execute()
+  await note(tx, scope, `staff.set_${setting.set}`, { kind: 'operation', id: `environments/${scope.tenant_id}` })
+  return readEnvironment(tx, scope)
+}
+
+function columnsOf(setting: StaffSetting) {
+  switch (setting.set) {
+    case 'capacity':
+      return { concurrent_capacity: setting.value }
+    case 'admission':
+      return { admission_enabled: setting.value }
+    case 'rate_limit':
+      return { rate_per_second: setting.value?.per_second ?? null, rate_burst: setting.value?.burst ?? null }
+    case 'destinations':
+      return { destinations: setting.value === null ? null : JSON.stringify(setting.value) }
+  }
+}
+
+/** What is changed of a trunk's details; null: back to the default. */
+export type TrunkChanges = { readonly [Name in keyof TrunkDetails]: TrunkDetails[Name] | null }
+
+/** The details as they are afterwards. Throws `trunk_not_found`, naming the trunks there are. */
+export async function setTrunkDetails(
+  tx: Queries,
+  scope: Scope,
+  trunkId: string,
+  changes: TrunkChanges,
+): Promise<TrunkDetails> {
+  const ofTenant = tx.selectFrom('trunks').where('tenant_id', '=', scope.tenant_id)
+  const trunk = await ofTenant.select('details').where('trunk_id', '=', trunkId).forUpdate().executeTakeFirst()
+  if (trunk === undefined) {
+    const others = await ofTenant.select('trunk_id').orderBy('trunk_id').limit(MAX_NAMED).execute()
+    const named = others.length === 0 ? 'it has none' : `it has ${others.map(({ trunk_id }) => trunk_id).join(', ')}`
+    throw new ParleyError('trunk_not_found', `the environment has no trunk ${JSON.stringify(trunkId)}; ${named}`)
+  }
+  const merged = Object.entries({ ...trunk.details, ...changes }).filter(([, value]) => value !== null)
+  const details: TrunkDetails = Object.fromEntries(merged)
+  await tx
+    .updateTable('trunks')
+    .set({ details: JSON.stringify(details), updated_at: thisInstant })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('trunk_id', '=', trunkId)
+    .execute()
+  await note(tx, scope, 'staff.set_trunk', { kind: 'trunk', id: trunkId })
+  return details
+}
+
+/** A key with its secret, which is not shown again. Throws `limit_reached`. */
+export async function createStaffKey(
+  tx: Queries,
+  scope: Scope,
+  key: { readonly name: string; readonly role: Role; readonly can_dial: boolean },
+  random: Random,
+): Promise<KeyRow & { readonly secret: string }> {
+  const secret = newKeySecret(scope.environment, random)
+  const made = await insertKey(tx, scope, { ...key, expires_at: null }, secret)
+  if (made === null)
+    throw new ParleyError('limit_reached', 'the environment has as many active keys as it may: revoke one')
+  await note(tx, scope, 'staff.create_key', { kind: 'operation', id: `keys/${made.key_id}` })
+  return { ...made, secret: secret.secret }
+}
+
+/** Notes in every environment that its secrets are sealed under another master key. */
+export async function noteMasterKeyRotation(tx: Queries): Promise<void> {
+  const tenants = await tx.selectFrom('tenants').select(['owner_id', 'environment', 'tenant_id']).execute()
+  for (const tenant of tenants) await note(tx, scopeOf(tenant), 'staff.rotate_master_key', null)
+}
+
+function scopeOf({ owner_id, environment, tenant_id }: Scope): Scope {
+  return { owner_id, environment, tenant_id }
+}
+
+/** Who of staff it was is the operating system's and the database's to say. */
+async function note(
+  tx: Queries,
+  scope: Scope,
+  action: string,
+  resource: { readonly kind: string; readonly id: string } | null,
+): Promise<void> {
+  const { owner_id, environment } = scope
+  const principal = { owner_id, environment, kind: 'system', id: 'staff' } as const
+  await writeAudit(tx, scope, { principal, action, resource, outcome: 'allowed', request_id: null })
+}

@@ -83,7 +83,7 @@ export async function buildApiOf(
     tools: new ToolList(routes),
     pipeline,
     publicOrigin: publicUrl === null ? null : new URL(publicUrl).origin,
-    bodyBytes: Math.max(...routes.map(({ operation }) => operation.bodyBytes)),
+    bodyBytes: Math.max(MIB, ...routes.map(({ operation }) => operation.bodyBytes)),
     onCalled: (request, route, answer, seconds) => {
       const code = answer.error?.error.code ?? null
       const called = { operation: route.operation.id, status: answer.status, code, seconds }
@@ -195,5 +195,7 @@ async function notFound(request: FastifyRequest, reply: FastifyReply, pipeline: 
   setStanding(reply, standing)
   return sendAnswer(request, reply, refused ?? NOT_FOUND)
 }
+
+const MIB = 1_048_576
 
 const NOT_FOUND = answerTo(new Refusal('not_found', 'there is nothing at this path, or not for this method'))

@@ -1,0 +1,54 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
+import { CONNECTIONS } from './connections.ts'
+
+let api: PipelineApi
+
+beforeAll(async () => {
+  const connections = { ...CONNECTIONS, headMs: 300, requestMs: 600, keepAliveMs: 300, max: 4 }
+  api = await pipelineApi({}, { limits: { connections } })
+}, 60_000)
+afterAll(() => api?.close())
+
+/** Sends that and waits for the end; says what came. */
+function talk(words: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1', () => socket.write(words, 'latin1'))
+    socket.setEncoding('latin1').on('data', piece => {
+      received += piece
+    })
+    socket.on('close', () => resolve(received)).on('error', reject)
+    socket.setTimeout(8000, () => socket.destroy(new Error('nobody ended the connection')))
+  })
+}
+
+describe('a connection ends', () => {
+  it('whose head does not come to an end', async () =>
+    expect(await talk('GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: ')).toMatch(/^HTTP\/1.1 408 [\s\S]*invalid_request/))
+
+  it('whose body does not come to an end', async () =>
+    expect(
+      await talk(
+        `POST /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.keys.admin}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+      ),
+    ).toMatch(/^HTTP\/1.1 (408|400) /))
+
+  it('that says nothing more', async () =>
+    expect(await talk('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /))
+
+  it('that is no HTTP, or has too large a head', async () => {
+    expect(await talk('nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*invalid_request/)
+    expect(await talk(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /)
+  })
+
+  it('that comes where there are too many', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 12 }, () => talk('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n').catch(() => '')),
+    )
+    const answered = all.filter(received => received.startsWith('HTTP/1.1 200'))
+    expect(answered.length).toBeGreaterThan(0)
+    expect(answered.length).toBeLessThanOrEqual(4)
+  })
+})

@@ -1,0 +1,58 @@
+import { connect, type Socket } from 'node:net'
+import { expect, it } from 'vitest'
+import { pipelineApi } from '../testing/pipeline-api.ts'
+import { Readiness } from './readiness.ts'
+
+/** A connection, and all that came by it. */
+function connection(port: number) {
+  const socket: Socket = connect(port, '127.0.0.1')
+  let received = ''
+  const ended = new Promise<void>(resolve => socket.on('close', () => resolve()))
+  socket.setEncoding('latin1').on('data', piece => {
+    received += piece
+  })
+  socket.on('error', () => {})
+  return { socket, ended, received: () => received }
+}
+
+it('a server that closes finishes what is under way, and nothing else', async () => {
+  const begun = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const api = await pipelineApi({
+    'environments.list': async () => {
+      begun.resolve()
+      await held.promise
+      return { status: 200, body: { items: [], selected: 'production' } }
+    },
+  })
+  const port = Number(new URL(api.url).port)
+  const idle = connection(port)
+  idle.socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
+  await expect.poll(idle.received).toContain('"ok"')
+  const busy = connection(port)
+  busy.socket.write(
+    `GET /api/v1/environments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.keys.admin}\r\nX-Request-Id: last\r\n\r\n`,
+  )
+  await begun.promise
+
+  const closing = api.api.close()
+  await idle.ended
+  expect(busy.received()).toBe('')
+  const refused = connection(port)
+  await refused.ended
+  expect(refused.received()).toBe('')
+  held.resolve()
+  await busy.ended
+  expect(busy.received()).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*connection: close\r\n[\s\S]*"selected":"production"\}$/i)
+  await closing
+  expect(api.logged()).toMatch(/"request_id":"last".*"status":200/)
+  await api.close()
+}, 60_000)
+
+it('readiness ends at once, also where the database does not answer', async () => {
+  const readiness = new Readiness({ ping: () => new Promise(() => {}) })
+  const asked = readiness.reasons()
+  readiness.drain()
+  expect(await readiness.reasons()).toEqual(['draining'])
+  void asked
+})

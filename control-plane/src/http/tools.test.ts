@@ -1,0 +1,139 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keyHandlers } from '../handlers/keys.ts'
+import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
+
+let api: PipelineApi
+
+beforeAll(async () => {
+  api = await pipelineApi(
+    {
+      ...keyHandlers,
+      'environments.list': async () => ({ status: 200, body: { items: [], selected: 'production' } }),
+      'tenant_settings.get': async () => {
+        throw new Error('inner words')
+      },
+    },
+    { publicUrl: 'https://parley.example/base' },
+  )
+}, 60_000)
+afterAll(() => api?.close())
+
+async function connected(key: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  const requestInit = { headers: { Authorization: `Bearer ${key}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', api.url), { requestInit }))
+  return client
+}
+
+const textOf = (result: Awaited<ReturnType<Client['callTool']>>) => (result.content as { text: string }[])[0]!.text
+
+describe('a client of tools', () => {
+  it('sees those that its role may call', async () => {
+    const namesFor = async (key: string) => {
+      const client = await connected(key)
+      const { tools } = await client.listTools()
+      await client.close()
+      return tools.map(({ name }) => name)
+    }
+    expect(await namesFor(api.keys.viewer)).toEqual(['environments_list', 'tenant_settings_get'])
+    expect(await namesFor(api.keys.admin)).toContain('keys_create')
+  })
+
+  it('calls an operation, once, and gets the answer that HTTP gives', async () => {
+    const client = await connected(api.keys.admin)
+    const call = {
+      name: 'keys_create',
+      arguments: { body: { name: 'tool', role: 'viewer' }, idempotency_key: 'tool-1' },
+    }
+    const made = await client.callTool(call)
+    expect(made.isError).toBeUndefined()
+    expect(JSON.parse(textOf(made))).toEqual(made.structuredContent)
+    expect((await client.callTool(call)).structuredContent).toEqual(made.structuredContent)
+    const overHttp = await api.request('POST', '/api/v1/keys', {
+      idempotencyKey: 'tool-1',
+      body: { role: 'viewer', name: 'tool' },
+    })
+    expect([overHttp.status, overHttp.body]).toEqual([200, made.structuredContent])
+    expect((await api.audited('keys.create')).map(({ outcome }) => outcome)).toEqual(['allowed'])
+    await client.close()
+  })
+
+  it('is told of refusals and faults by the envelope', async () => {
+    const client = await connected(api.keys.viewer)
+    const call = (name: string, given = {}) => client.callTool({ name, arguments: given })
+    const coded = async (name: string, given = {}) => {
+      const result = await call(name, given)
+      expect(result.isError).toBe(true)
+      return JSON.parse(textOf(result)).error
+    }
+    expect(await coded('keys_list')).toMatchObject({ code: 'forbidden', details: { reason: 'role' } })
+    expect(await coded('environments_list', { query: { limit: 1 } })).toMatchObject({
+      code: 'invalid_request',
+      details: { issues: [{ path: '/query', message: 'arguments: the tool does not take it' }] },
+    })
+    const fault = await coded('tenant_settings_get')
+    expect([fault.code, JSON.stringify(fault).includes('inner')]).toEqual(['internal', false])
+    await expect(call('no_such_tool')).rejects.toThrow(/no tool of that name/)
+    expect((await api.audited('keys.list')).map(({ outcome }) => outcome)).toEqual(['denied'])
+    await client.close()
+  })
+
+  it('needs a key', async () => {
+    await expect(connected('parley_live_nobody-has-this')).rejects.toThrow()
+    const answer = await api.request('POST', '/mcp', { key: null, body: {} })
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+  })
+})
+
+describe('a message', () => {
+  const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  const send = (body: unknown, headers: Record<string, string> = {}) =>
+    api.request('POST', '/mcp', { body, headers: { accept: 'application/json, text/event-stream', ...headers } })
+
+  it('counts like a request', async () => {
+    const { headers } = await send(LIST)
+    expect(headers['ratelimit-policy']).toBe('"default";q=1000;w=5')
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'environments_list' } }
+    const before = /r=(\d+)/.exec((await send(call)).headers.ratelimit!)![1]
+    const after = /r=(\d+)/.exec((await send(call)).headers.ratelimit!)![1]
+    expect(Number(after)).toBeLessThanOrEqual(Number(before))
+  })
+
+  it.each([
+    ['https://evil.example', 403],
+    ['null', 403],
+    ['http://localhost:3000', 200],
+    ['http://127.0.0.1:9', 200],
+    ['http://localhost.evil.example', 403],
+    ['https://parley.example', 200],
+  ])('from a page of %s is answered %i', async (origin, status) => {
+    expect((await send(LIST, { origin })).status).toBe(status)
+  })
+
+  it('that is none is refused', async () => {
+    for (const body of ['no json', [LIST, LIST], { ...LIST, jsonrpc: '1.0' }, null, 'null', { method: 'tools/call' }])
+      expect((await send(body)).status).toBe(400)
+  })
+
+  it('by another method is answered 405, as the protocol has it', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await api.request(method, '/mcp')
+      expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
+    }
+  })
+
+  it('is one line in the log, and its call another', async () => {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'environments_list' } }
+    await send(call, { 'x-request-id': 'tool-line' })
+    const lines = api
+      .logged()
+      .split('\n')
+      .filter(line => line.includes('tool-line'))
+    expect(lines.map(line => JSON.parse(line)).map(({ via, operation }) => [via, operation])).toEqual([
+      ['tool', 'environments.list'],
+      ['http', 'mcp'],
+    ])
+  })
+})

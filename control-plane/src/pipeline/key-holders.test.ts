@@ -1,0 +1,155 @@
+import type { KeyHolder } from '@parley/store'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keyHandlers } from '../handlers/keys.ts'
+import { localBus, SILENT_BUS } from '../testing/local-bus.ts'
+import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
+import { KeyHolders } from './key-holders.ts'
+
+const HOLDER: KeyHolder = {
+  key_id: 'key-1',
+  role: 'admin',
+  can_dial: true,
+  scope: { owner_id: 'o', environment: 'production', tenant_id: 't' },
+  valid_until: null,
+  rate: null,
+}
+
+/** Holders over a database of the test's own answers, on a clock of its own. */
+function holders(answer: () => Promise<KeyHolder | null>) {
+  const clock = { now: 1_000_000 }
+  const bus = localBus()
+  let asked = 0
+  const touched: string[][] = []
+  const database = {
+    keyOf: () => {
+      asked += 1
+      return answer()
+    },
+    touchKeys: async (ids: readonly string[]) => void touched.push([...ids]),
+  }
+  const kept = new KeyHolders({ database, bus, now: () => clock.now, onTouchFailed: () => {} })
+  const may = () => true
+  return {
+    clock,
+    bus,
+    kept,
+    touched,
+    asked: () => asked,
+    holderOf: (secret = 's'.repeat(20)) => kept.holderOf(secret, may),
+  }
+}
+
+describe('the holder of a key', () => {
+  it('is asked about once in 5 s, whoever comes', async () => {
+    const { clock, holderOf, asked } = holders(async () => HOLDER)
+    await Promise.all([holderOf(), holderOf(), holderOf()])
+    clock.now += 4999
+    expect(await holderOf()).toBe(HOLDER)
+    expect(asked()).toBe(1)
+    clock.now += 1
+    await holderOf()
+    expect(asked()).toBe(2)
+  })
+
+  it('that nobody is, is asked about once in 2 s', async () => {
+    const { clock, holderOf, asked } = holders(async () => null)
+    expect([await holderOf(), await holderOf()]).toEqual([null, null])
+    expect(asked()).toBe(1)
+    clock.now += 2001
+    await holderOf()
+    expect(asked()).toBe(2)
+  })
+
+  it('is not kept where the key was changed while the database was asked', async () => {
+    const answers: ((holder: KeyHolder | null) => void)[] = []
+    const { kept, holderOf, asked } = holders(() => new Promise(resolve => answers.push(resolve)))
+    const before = holderOf()
+    kept.drop('key-1')
+    const after = holderOf()
+    expect(asked()).toBe(2)
+    answers[1]!(null)
+    answers[0]!(HOLDER)
+    expect(await after).toBeNull()
+    await before
+    expect(await holderOf()).toBeNull()
+  })
+
+  it.each(['keys', 'tenants'] as const)('is asked about anew when the bus tells of %s', async topic => {
+    const { bus, holderOf, asked } = holders(async () => HOLDER)
+    await holderOf()
+    bus.publish(topic, topic === 'keys' ? 'key-1' : 't')
+    await holderOf()
+    bus.publish(topic, 'another')
+    await holderOf()
+    expect(asked()).toBe(2)
+  })
+
+  it('ends with the overlap of a rotation, also while it is kept', async () => {
+    const { clock, holderOf } = holders(async () => ({ ...HOLDER, valid_until: new Date(1_001_000).toISOString() }))
+    expect(await holderOf()).not.toBeNull()
+    clock.now += 1000
+    expect(await holderOf()).toBeNull()
+  })
+
+  it('never seen before is not asked about for whoever asked too much', async () => {
+    const { kept, asked, clock, holderOf } = holders(async () => HOLDER)
+    expect(await kept.holderOf('t'.repeat(20), () => false)).toBe('withheld')
+    expect(asked()).toBe(0)
+    await holderOf()
+    clock.now += 60_000
+    // Known before: it is looked up again whatever its address did.
+    expect(await kept.holderOf('s'.repeat(20), () => false)).toBe(HOLDER)
+  })
+
+  it('is noted as used', async () => {
+    const { kept, touched, holderOf } = holders(async () => HOLDER)
+    await holderOf()
+    await holderOf()
+    await kept.close()
+    expect(touched).toEqual([['key-1']])
+  })
+})
+
+describe('a revoked key', () => {
+  const bus = localBus()
+  let api: PipelineApi
+  let other: PipelineApi
+  let deaf: PipelineApi
+
+  beforeAll(async () => {
+    api = await pipelineApi(keyHandlers, { bus })
+    other = await pipelineApi(keyHandlers, { bus, db: api.db })
+    deaf = await pipelineApi(keyHandlers, { bus: SILENT_BUS, db: api.db })
+  }, 60_000)
+  afterAll(async () => {
+    await other?.close()
+    await deaf?.close()
+    await api?.close()
+  })
+
+  it('opens nothing from its revocation on, here and in every other process', async () => {
+    const { secret, key_id } = await api.newKey('admin')
+    const uses = () => Promise.all([api, other, deaf].map(one => one.request('GET', '/api/v1/keys', { key: secret })))
+    expect((await uses()).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await api.request('DELETE', `/api/v1/keys/${key_id}`)).status).toBe(200)
+    // A process that hears nothing believes its copy for 5 s: that is what the bus is for.
+    expect((await uses()).map(({ status }) => status)).toEqual([401, 401, 200])
+  })
+
+  it('may be the one that revokes itself', async () => {
+    const { secret, key_id } = await api.newKey('admin')
+    expect((await api.request('DELETE', `/api/v1/keys/${key_id}`, { key: secret })).status).toBe(200)
+    expect((await api.request('GET', '/api/v1/keys', { key: secret })).status).toBe(401)
+  })
+
+  it('is replaced at once by rotation without overlap', async () => {
+    const { secret, key_id } = await api.newKey('admin')
+    const rotated = await api.request('POST', `/api/v1/keys/${key_id}/rotate`, {
+      key: secret,
+      idempotencyKey: 'rotate',
+      body: {},
+    })
+    expect((await api.request('GET', '/api/v1/keys', { key: secret })).status).toBe(401)
+    expect((await api.request('GET', '/api/v1/keys', { key: rotated.body.secret })).status).toBe(200)
+  })
+})

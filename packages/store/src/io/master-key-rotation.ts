@@ -14,28 +14,33 @@ const BATCH = 200
  * that is there. Throws `master_key_wrong`.
  */
 export async function checkMasterKey(ownerUrl: string, sealer: MasterKeySealer): Promise<void> {
-  await asSystem(ownerUrl, async client => {
-    await client.query(
-      'insert into parley.master_key_checks (version, sealed) values ($1, $2) on conflict (version) do nothing',
-      [sealer.currentVersion, sealer.seal(CHECK_PLAIN, CHECK_CONTEXT)],
+  await asSystem(ownerUrl, client =>
+    inTransaction(client, async () => {
+      // Taken back with the rest when an older value does not open.
+      await client.query(
+        'insert into parley.master_key_checks (version, sealed) values ($1, $2) on conflict (version) do nothing',
+        [sealer.currentVersion, sealer.seal(CHECK_PLAIN, CHECK_CONTEXT)],
+      )
+      const { rows } = await client.query<{ version: number; sealed: Buffer }>(
+        'select version, sealed from parley.master_key_checks order by version',
+      )
+      for (const { version, sealed } of rows) assertOpens(sealer, version, sealed)
+    }),
+  )
+}
+
+function assertOpens(sealer: MasterKeySealer, version: number, sealed: Buffer): void {
+  try {
+    if (!sealer.open(sealed, CHECK_CONTEXT).equals(CHECK_PLAIN)) throw new Error('another text')
+  } catch (cause) {
+    throw new ParleyError(
+      'master_key_wrong',
+      sealer.versions.includes(version)
+        ? `version ${version} of the master key is not the one that this database was sealed under: restore it (PARLEY_MASTER_KEY or master.key)`
+        : `the database holds values sealed under version ${version} of the master key, which is not given: give all versions until the rotation is over`,
+      { cause },
     )
-    const { rows } = await client.query<{ version: number; sealed: Buffer }>(
-      'select version, sealed from parley.master_key_checks order by version',
-    )
-    for (const { version, sealed } of rows) {
-      try {
-        if (!sealer.open(sealed, CHECK_CONTEXT).equals(CHECK_PLAIN)) throw new Error('another text')
-      } catch (cause) {
-        throw new ParleyError(
-          'master_key_wrong',
-          sealer.versions.includes(version)
-            ? `version ${version} of the master key is not the one that this database was sealed under: restore it (PARLEY_MASTER_KEY or master.key)`
-            : `the database holds values sealed under version ${version} of the master key, which is not given: give all versions until the rotation is over`,
-          { cause },
-        )
-      }
-    }
-  })
+  }
 }
 
 /**
@@ -99,17 +104,24 @@ const SEALED: readonly SealedColumn[] = [
   },
 ]
 
-async function resealBatch(client: Client, column: SealedColumn, sealer: MasterKeySealer): Promise<number> {
-  await client.query('begin')
-  try {
+function resealBatch(client: Client, column: SealedColumn, sealer: MasterKeySealer): Promise<number> {
+  return inTransaction(client, async () => {
     const { rows } = await client.query<SealedRow>(column.select, [sealer.currentVersion, BATCH])
     for (const row of rows) {
       if (keyVersionOf(row.sealed) === sealer.currentVersion) throw new TypeError('the query chose a value sealed anew')
       const context = column.contextOf(row)
       await client.query(column.update, [row.ctid, sealer.seal(sealer.open(row.sealed, context), context)])
     }
-    await client.query('commit')
     return rows.length
+  })
+}
+
+async function inTransaction<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
+  await client.query('begin')
+  try {
+    const result = await work()
+    await client.query('commit')
+    return result
   } catch (error) {
     await client.query('rollback').catch(() => {})
     throw error

@@ -34,9 +34,7 @@ export async function ensureGroups(client: Client): Promise<void> {
 export async function ensureAppLogin(client: Client, address: DatabaseAddress): Promise<void> {
   const role = escapeIdentifier(address.login.role)
   await createRole(client, address.login.role, 'login')
-  await client.query(
-    `alter role ${role} with login inherit nocreatedb nocreaterole password ${escapeLiteral(address.login.password)}`,
-  )
+  await client.query(`alter role ${role} with login password ${escapeLiteral(address.login.password)}`)
   await client.query(`grant parley_app to ${role} with inherit true, set false`)
   await client.query(`grant connect on database ${escapeIdentifier(address.database)} to ${role}`)
 }

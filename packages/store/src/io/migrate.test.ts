@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import { withDatabase } from '../testing/test-server.ts'
+import { openDatabase } from './database.ts'
+import { type Migration, migrate } from './migrate.ts'
+import { readAddress } from './owner-connection.ts'
+
+let test: TestDatabase
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test?.close())
+
+const newName = () => `m_${randomBytes(6).toString('hex')}`
+
+/** An empty database; of a new role with these rights, or else of the superuser. */
+async function emptyDatabase(rights?: string): Promise<string> {
+  const name = newName()
+  const url = new URL(withDatabase(test.owner.url, name))
+  if (rights !== undefined) {
+    await test.owner.query(`create role ${name} login password 'p w/@' ${rights}`)
+    url.username = name
+    url.password = encodeURIComponent('p w/@')
+  }
+  await test.owner.query(`create database ${name} ${rights === undefined ? '' : `owner ${name}`}`)
+  return url.href
+}
+
+async function query(url: string, text: string) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const step = (name: string, sql: string): Migration => ({ name, sql })
+const coded = (code: string, part = '') => expect.objectContaining({ code, message: expect.stringContaining(part) })
+
+describe('migrations', () => {
+  it('run once, in order, and later ones follow', async () => {
+    const url = await emptyDatabase()
+    const steps = [
+      step('0001-a', 'create table parley.a (n int)'),
+      step('0002-b', 'alter table parley.a add column m int'),
+    ]
+    expect(await migrate(url, steps.slice(0, 1))).toEqual(['0001-a'])
+    expect(await migrate(url, steps)).toEqual(['0002-b'])
+    expect(await migrate(url, steps)).toEqual([])
+    expect(await query(url, 'select name from parley.migrations order by 1')).toEqual([
+      { name: '0001-a' },
+      { name: '0002-b' },
+    ])
+  })
+
+  it('refuse another wording of one that was applied, and a database newer than they are', async () => {
+    const url = await emptyDatabase()
+    await migrate(url, [step('0001-a', 'select 1'), step('0002-b', 'select 2')])
+    await expect(migrate(url, [step('0001-a', 'select 1;'), step('0002-b', 'select 2')])).rejects.toEqual(
+      coded('migration_changed', '0001-a'),
+    )
+    await expect(migrate(url, [step('0001-a', 'select 1')])).rejects.toEqual(coded('database_newer', '0002-b'))
+  })
+
+  it('that fail leave nothing of themselves, and say where', async () => {
+    const url = await emptyDatabase()
+    const bad = step('0002-bad', 'create table parley.half (n int);\n\nselect nonsense')
+    await expect(migrate(url, [step('0001-a', 'select 1'), bad])).rejects.toEqual(
+      coded('migration_failed', '0002-bad (line 3)'),
+    )
+    expect(await query(url, "select to_regclass('parley.half') as half")).toEqual([{ half: null }])
+    expect(await query(url, 'select name from parley.migrations')).toEqual([{ name: '0001-a' }])
+  })
+
+  it('run by many processes at once apply once, also in several databases of a cluster', async () => {
+    const urls = await Promise.all([emptyDatabase(), emptyDatabase()])
+    const applied = await Promise.all([...urls, ...urls, ...urls].map(url => migrate(url)))
+    expect(applied.filter(names => names.length > 0)).toHaveLength(2)
+    for (const url of urls) await (await openDatabase({ ownerUrl: url })).close()
+  })
+})
+
+describe('an owner that is no superuser', () => {
+  it('migrates with CREATEROLE, after an administrator let it use roles that another made; its application serves', async () => {
+    const url = await emptyDatabase('createrole')
+    await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'GRANT parley_app, parley_system TO'))
+    const owner = new URL(url).username
+    await test.owner.query(`grant parley_app, parley_system to ${owner} with admin option, inherit false, set true`)
+    expect(await migrate(url)).toEqual(['0001-spine'])
+    expect(await migrate(url)).toEqual([])
+    const database = await openDatabase({ ownerUrl: url })
+    try {
+      await database.ping()
+      expect(await database.keyOf(Buffer.alloc(32))).toBeNull()
+    } finally {
+      await database.close()
+    }
+    // Row security binds the owner, too.
+    expect(await query(url, 'select * from parley.tenants')).toEqual([])
+    await expect(query(url, "insert into parley.organisations (name) values ('x')")).rejects.toMatchObject({
+      code: '42501',
+    })
+  })
+
+  it('without CREATEROLE is told what it needs', async () => {
+    const url = await emptyDatabase('')
+    const owner = new URL(url).username
+    await test.owner.query(`grant parley_app, parley_system to ${owner} with admin option, inherit false, set true`)
+    await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'CREATEROLE'))
+  })
+})
+
+describe('the database URL', () => {
+  it.each([
+    '',
+    'nonsense',
+    'mysql://a:b@h/d',
+    'postgres://h/d',
+    'postgres://a@h/d',
+    'postgres://a:b@h',
+    'postgres://a:b@h/',
+  ])('is refused: %s', async url => {
+    await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'postgres://user:password@host'))
+  })
+
+  it('gives every process the same application password, and none that another owner, password or database would', () => {
+    const login = (url: string) => readAddress(url).login
+    const base = login('postgres://own%40er:p%2Fw@h:1/d')
+    expect(login('postgres://own%40er:p%2Fw@other:2/d?sslmode=require')).toEqual(base)
+    const others = ['postgres://own%40er:p%2Fx@h/d', 'postgres://owner:p%2Fw@h/d', 'postgres://own%40er:p%2Fw@h/e'].map(
+      login,
+    )
+    expect(new Set([base, ...others].map(one => one.password)).size).toBe(4)
+    expect(base.role).toBe('parley_app_d')
+    expect(login(`postgres://a:b@h/${'x'.repeat(60)}`).role).toMatch(/^parley_app_[0-9a-f]{16}$/)
+  })
+
+  it('with a wrong password is unavailable, not a crash', async () => {
+    const url = new URL(test.owner.url)
+    url.password = 'wrong'
+    await expect(migrate(url.href)).rejects.toEqual(coded('database_unavailable'))
+    await expect(openDatabase({ ownerUrl: url.href })).rejects.toEqual(coded('database_unavailable'))
+  })
+})

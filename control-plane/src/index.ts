@@ -1,5 +1,6 @@
 export type { Catalogue, CatalogueModel, CatalogueVoice } from './catalogue.ts'
 export type { AuditedResource, Context, Handlers, HandlersOf, Platform, Principal } from './context.ts'
+export { handlers } from './handlers.ts'
 export { type Api, type ApiLimits, type ApiOptions, buildApi } from './http/api.ts'
 export { CONNECTIONS, type ConnectionLimits } from './http/connections.ts'
 export type { PoolState } from './http/metrics.ts'

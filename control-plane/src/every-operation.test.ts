@@ -1,0 +1,186 @@
+import { minimumRole, type Operation, type OperationId, operations } from '@parley/contract'
+import { SeededRandom } from '@parley/kernel'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Broken, brokenValues } from './testing/broken-values.ts'
+import { SchemaValues } from './testing/json-schema-values.ts'
+import { newAgent, publishedAgent, type RequestParts, VALID_REQUESTS } from './testing/valid-requests.ts'
+import { openWholeApi, type WholeApi } from './testing/whole-api.ts'
+
+let api: WholeApi
+
+beforeAll(async () => {
+  api = await openWholeApi()
+}, 60_000)
+afterAll(() => api?.close())
+
+const every = operations.map((operation): [OperationId, Operation] => [operation.id, operation])
+const withKey = every.filter(([, { idempotency }]) => idempotency === 'required_header')
+
+/** It makes what it names where that is not there. */
+const MAKES_WHAT_IT_NAMES: readonly OperationId[] = ['secrets.put']
+
+describe.each(every)('%s', (id, operation) => {
+  it('answers what it says it answers', async () => {
+    const answer = await api.send(id, await VALID_REQUESTS[id](api.world))
+    const { statuses } = operation
+    const first = operation.idempotency === 'required_header' ? statuses.slice(0, 1) : statuses
+    expect(first, JSON.stringify(answer.body)).toContain(answer.status)
+    expect(operation.output.safeParse(answer.body).error).toBeUndefined()
+    expect(answer.headers['x-request-id']).toMatch(/^[\x21-\x7e]{1,256}$/)
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  it('refuses a request without a key, and one with a key that nobody has', async () => {
+    const parts = await VALID_REQUESTS[id](api.world)
+    for (const key of [null, `parley_live_${'x'.repeat(40)}`, 'nonsense']) {
+      const answer = await api.send(id, parts, { key })
+      expect(answer).toMatchObject({ status: 401, body: { error: { code: 'unauthenticated', retryable: false } } })
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+    }
+  })
+
+  const role = minimumRole(operation)
+  if (role !== 'viewer')
+    it(`refuses a role below ${role}`, async () => {
+      const parts = await VALID_REQUESTS[id](api.world)
+      for (const lower of role === 'admin' ? (['viewer', 'member'] as const) : (['viewer'] as const)) {
+        const answer = await api.send(id, parts, { key: api.keys[lower] })
+        expect(answer).toMatchObject({
+          status: 403,
+          body: { error: { code: 'forbidden', details: { reason: 'role' } } },
+        })
+      }
+      const enough = await api.send(id, parts, { key: api.keys[role] })
+      expect(enough.status, JSON.stringify(enough.body)).toBeLessThan(300)
+    })
+
+  if (operation.params !== null && !MAKES_WHAT_IT_NAMES.includes(id))
+    it('does not resolve an id of another environment', async () => {
+      const parts = await VALID_REQUESTS[id](api.world)
+      const answer = await api.send(id, parts, { key: api.keys.sandboxAdmin })
+      expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+    })
+
+  it('names the place of whatever is out of its bounds', async () => {
+    const parts = await VALID_REQUESTS[id](api.world)
+    const misjudged: object[] = []
+    for (const { how, path, request } of brokenRequests(operation, parts)) {
+      const answer = await api.send(id, request)
+      const issues = (answer.body?.error?.details?.issues ?? []) as { path: string }[]
+      if (answer.status !== 400 || !issues.some(issue => issue.path === path || path.startsWith(`${issue.path}/`)))
+        misjudged.push({ how, path, status: answer.status, issues })
+    }
+    expect(misjudged).toEqual([])
+  })
+})
+
+interface BrokenRequest extends Pick<Broken, 'path' | 'how'> {
+  readonly request: RequestParts
+}
+
+function brokenRequests(operation: Operation, parts: RequestParts): BrokenRequest[] {
+  const found: BrokenRequest[] = []
+  for (const part of ['query', 'body'] as const) {
+    const schema = operation[part]
+    if (schema === null) continue
+    const values = new SchemaValues(schema, new SeededRandom(1))
+    for (const { value, path, how } of brokenValues(values, parts[part] ?? {})) {
+      // A query is text: it cannot hold what is no text, and an empty one is no list.
+      if (part === 'query' && (path === '' || how.includes(' for a '))) continue
+      found.push({ path, how: `${part}: ${how}`, request: { ...parts, [part]: value } })
+    }
+  }
+  return found
+}
+
+describe.each(withKey)('%s with an idempotency key', id => {
+  const send = (parts: RequestParts, idempotencyKey: string | null) => api.send(id, parts, { idempotencyKey })
+
+  it('asks for the key', async () => {
+    const answer = await send(await VALID_REQUESTS[id](api.world), null)
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } })
+    expect(answer.body.error.details.issues[0].message).toContain('Idempotency-Key')
+  })
+
+  it('answers a repetition with the same answer, and does nothing', async () => {
+    const parts = await VALID_REQUESTS[id](api.world)
+    const key = api.world.fresh('idempotent')
+    const first = await send(parts, key)
+    const again = await send(parts, key)
+    expect(again).toMatchObject({ status: 200, body: first.body })
+    expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
+  })
+
+  it('refuses the same key with another request', async () => {
+    const key = api.world.fresh('idempotent')
+    await send(await VALID_REQUESTS[id](api.world), key)
+    const other = await send(await anotherRequest(id), key)
+    expect(other).toMatchObject({ status: 409, body: { error: { code: 'idempotency_conflict' } } })
+  })
+
+  it('is done once by 50 that ask at the same time', async () => {
+    const parts = await VALID_REQUESTS[id](api.world)
+    const key = api.world.fresh('idempotent')
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send(parts, key)))
+    const done = answers.filter(({ status }) => status < 300)
+    const waiting = answers.filter(({ status }) => status === 409)
+    expect(done.length + waiting.length).toBe(50)
+    expect(new Set(done.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    for (const { body } of waiting)
+      expect(body.error).toMatchObject({ code: 'conflict', retryable: true, details: { reason: 'in_progress' } })
+    const last = await send(parts, key)
+    expect(last).toMatchObject({ status: 200, body: done[0]!.body })
+  })
+
+  it('keeps nothing of a request that was refused', async () => {
+    const key = api.world.fresh('idempotent')
+    const refused = await api.send(id, await VALID_REQUESTS[id](api.world), { idempotencyKey: key, key: null })
+    expect(refused.status).toBe(401)
+    expect((await send(await VALID_REQUESTS[id](api.world), key)).status).toBeLessThan(300)
+  })
+})
+
+/** A request that differs from any other by what it makes or names. */
+async function anotherRequest(id: OperationId): Promise<RequestParts> {
+  const parts = await VALID_REQUESTS[id](api.world)
+  return id === 'keys.create' ? { ...parts, body: { name: 'other', role: 'viewer' } } : parts
+}
+
+describe('a stale compare-and-set', () => {
+  it.each([
+    ['drafts.edit', { edits: [{ type: 'agent.name', name: 'Eve' }] }],
+    ['drafts.validate', {}],
+    ['publications.publish', {}],
+  ] as const)('is refused by %s, with what is current', async (id, more) => {
+    const { agent_id, draft_id } = await newAgent(api.world)
+    const answer = await api.send(id, { params: { agent_id }, body: { draft_id, expected_revision: 7, ...more } })
+    expect(answer).toMatchObject({
+      status: 409,
+      body: {
+        error: { code: 'conflict', details: { reason: 'stale_revision', current: { draft_id, revision: 1 } } },
+      },
+    })
+  })
+
+  it('is refused by drafts.discard', async () => {
+    const { agent_id, draft_id } = await newAgent(api.world)
+    const answer = await api.send('drafts.discard', { params: { agent_id }, query: { draft_id, expected_revision: 2 } })
+    expect(answer.body.error.details).toEqual({ reason: 'stale_revision', current: { draft_id, revision: 1 } })
+  })
+
+  it('is refused by publications.set_head', async () => {
+    const { agent_id } = await publishedAgent(api.world)
+    const answer = await api.send('publications.set_head', {
+      params: { agent_id },
+      body: { version: 0, expected_version: null },
+    })
+    expect(answer).toMatchObject({ status: 409, body: { error: { details: { current: { version: 0 } } } } })
+  })
+
+  it('is refused by tenant_settings.update', async () => {
+    const retention = { recording_days: 1, transcript_days: 1, document_days: null, expected_version: 4711 }
+    const { version } = (await api.world.call('tenant_settings.get', {})).retention
+    const answer = await api.send('tenant_settings.update', { body: { retention } })
+    expect(answer).toMatchObject({ status: 409, body: { error: { details: { current: { version } } } } })
+  })
+})

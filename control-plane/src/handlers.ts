@@ -1,0 +1,31 @@
+import type { Handlers } from './context.ts'
+import { agentHandlers } from './handlers/agents.ts'
+import { auditHandlers } from './handlers/audit.ts'
+import { callLimitHandlers } from './handlers/call-limit.ts'
+import { catalogueHandlers } from './handlers/catalogue.ts'
+import { draftHandlers } from './handlers/drafts.ts'
+import { environmentHandlers } from './handlers/environments.ts'
+import { exchangeHandlers } from './handlers/exchange.ts'
+import { keyHandlers } from './handlers/keys.ts'
+import { numberHandlers } from './handlers/numbers.ts'
+import { publicationHandlers } from './handlers/publications.ts'
+import { secretHandlers } from './handlers/secrets.ts'
+import { tenantSettingsHandlers } from './handlers/tenant-settings.ts'
+import { trunkHandlers } from './handlers/trunks.ts'
+
+/** What every operation of the API does. */
+export const handlers: Handlers = {
+  ...environmentHandlers,
+  ...keyHandlers,
+  ...secretHandlers,
+  ...tenantSettingsHandlers,
+  ...auditHandlers,
+  ...agentHandlers,
+  ...exchangeHandlers,
+  ...draftHandlers,
+  ...publicationHandlers,
+  ...catalogueHandlers,
+  ...trunkHandlers,
+  ...numberHandlers,
+  ...callLimitHandlers,
+}

@@ -1,0 +1,117 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { operationIdOf, SPECIFIED_OPERATIONS } from '@parley/contract/testing'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWholeApi, type WholeApi } from './testing/whole-api.ts'
+
+let api: WholeApi
+let document: Described
+let tools: Awaited<ReturnType<Client['listTools']>>['tools']
+
+interface Described {
+  readonly openapi: string
+  readonly paths: Record<string, Record<string, { operationId: string; parameters?: { name: string }[] } & Extra>>
+}
+interface Extra {
+  readonly 'x-role': string
+  readonly 'x-idempotency': string
+  readonly 'x-tool'?: string
+  readonly responses: Record<string, unknown>
+}
+
+async function connect(key: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  const requestInit = { headers: { Authorization: `Bearer ${key}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', api.url), { requestInit }))
+  return client
+}
+
+beforeAll(async () => {
+  api = await openWholeApi()
+  document = (await (await fetch(new URL('/openapi.json', api.url))).json()) as Described
+  const client = await connect(api.keys.admin)
+  tools = (await client.listTools()).tools
+  await client.close()
+}, 60_000)
+afterAll(() => api?.close())
+
+const ROLE_OF_SCOPE: Readonly<Record<string, string>> = { 'tenant:read': 'viewer', 'tenant:write': 'member' }
+
+describe.each(SPECIFIED_OPERATIONS)('$method $path', ({ method, path, tool, role, idempotency, statuses }) => {
+  const least = ROLE_OF_SCOPE[role] ?? role
+
+  it('is answered over HTTP', async () => {
+    const url = new URL(path.replaceAll(/\{[a-z_]+\}/g, '0'), api.url)
+    expect((await fetch(url, { method })).status).toBe(401)
+  })
+
+  it('stands in the OpenAPI document with its role, idempotency and answers', () => {
+    const described = document.paths[path]?.[method.toLowerCase()]
+    expect(described?.operationId).toBe(operationIdOf(tool))
+    expect([described?.['x-role'], described?.['x-idempotency'], described?.['x-tool']]).toEqual([
+      least,
+      idempotency,
+      tool,
+    ])
+    const header = described?.parameters?.some(({ name }) => name === 'Idempotency-Key') ?? false
+    expect(header).toBe(idempotency === 'required_header')
+    const succeeding = Object.keys(described?.responses ?? {}).filter(status => status.startsWith('2'))
+    expect(succeeding.sort()).toEqual(statuses.split(',').sort())
+  })
+
+  it('is a tool, whose arguments are the same', () => {
+    const found = tools.find(({ name }) => name === tool)
+    const properties = Object.keys(found?.inputSchema.properties ?? {})
+    expect(properties.includes('idempotency_key')).toBe(idempotency === 'required_header')
+    expect(properties.includes('params')).toBe(path.includes('{'))
+    expect(found?.annotations?.readOnlyHint).toBe(method === 'GET' || /validate|inspect/.test(path))
+  })
+})
+
+describe('the three projections', () => {
+  it('have the same operations', () => {
+    const specified = SPECIFIED_OPERATIONS.map(({ tool }) => tool).sort()
+    const described = Object.values(document.paths).flatMap(item => Object.values(item).map(one => one['x-tool']))
+    expect(described.sort()).toEqual(specified)
+    expect(tools.map(({ name }) => name).sort()).toEqual(specified)
+  })
+
+  it('have an OpenAPI document that is valid', async () => {
+    expect(document.openapi).toBe('3.1.0')
+    const { valid, errors } = await new Validator().validate({ ...document })
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined })
+  })
+
+  it('would not have it with a fault in it', async () => {
+    const broken = { ...document, paths: { 'no-slash': { get: { responses: 7 } } } }
+    expect((await new Validator().validate(broken)).valid).toBe(false)
+  })
+})
+
+describe('tools', () => {
+  it('are those that the role of the key may call', async () => {
+    const client = await connect(api.keys.viewer)
+    const listed = (await client.listTools()).tools.map(({ name }) => name).sort()
+    await client.close()
+    const allowed = SPECIFIED_OPERATIONS.filter(({ role }) => (ROLE_OF_SCOPE[role] ?? role) === 'viewer')
+    expect(listed).toEqual(allowed.map(({ tool }) => tool).sort())
+  })
+
+  it('do what the operation does, and say what it refuses', async () => {
+    const client = await connect(api.keys.admin)
+    const agent_id = api.world.fresh('agent')
+    const created = await client.callTool({
+      name: 'agents_create',
+      arguments: { body: { template: 'blank', name: 'Ada', agent_id }, idempotency_key: api.world.fresh('tool-key') },
+    })
+    expect(created.structuredContent).toMatchObject({ ref: { id: agent_id }, name: 'Ada', head: null })
+    expect(JSON.parse((created.content as { text: string }[])[0]!.text)).toEqual(created.structuredContent)
+    const read = await api.world.call('agents.get', { params: { agent_id } })
+    expect(read).toEqual(created.structuredContent)
+    const missing = await client.callTool({ name: 'agents_get', arguments: { params: { agent_id: 'nobody' } } })
+    expect(missing.isError).toBe(true)
+    expect(JSON.parse((missing.content as { text: string }[])[0]!.text)).toMatchObject({ error: { code: 'not_found' } })
+    await client.close()
+  })
+})

@@ -1,0 +1,194 @@
+import type { OperationId } from '@parley/contract'
+
+/** One part each, as JSON; absent where the operation takes none. */
+export interface RequestParts {
+  readonly params?: Readonly<Record<string, string | number>>
+  readonly query?: Readonly<Record<string, string | number | boolean>>
+  readonly body?: unknown
+}
+
+/** What answered with what. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any
+}
+
+/** Things that exist in an environment, made by its own API, each new for whoever asks. */
+export interface World {
+  readonly tenantId: string
+  /** Calls an operation with the admin key of the environment and expects 2xx. */
+  call(id: OperationId, parts: RequestParts): Promise<Answer['body']>
+  /** A word that was not used before: lower-case letters and digits. */
+  fresh(prefix: string): string
+}
+
+const SIP_PASSWORD = 'correct horse battery staple'
+
+export async function newAgent(world: World, template = 'phone_outbound') {
+  const body = { template, name: 'Ada', agent_id: world.fresh('agent') }
+  const agent = await world.call('agents.create', { body })
+  return { agent_id: String(agent.ref.id), draft_id: String(agent.draft.draft_id), expected_revision: 1 }
+}
+
+export async function publishedAgent(world: World) {
+  const { agent_id, ...draft } = await newAgent(world)
+  await world.call('publications.publish', { params: { agent_id }, body: draft })
+  return { agent_id, ...draft }
+}
+
+export async function newSecret(world: World) {
+  const secret_id = world.fresh('secret')
+  await world.call('secrets.put', { params: { secret_id }, body: { kind: 'sip_auth', value: SIP_PASSWORD } })
+  return secret_id
+}
+
+export async function trunkBody(world: World) {
+  return {
+    trunk_id: world.fresh('trunk'),
+    name: 'Carrier',
+    provider: 'generic_sip',
+    termination_uri: 'sbc.example.com',
+    auth_username: 'parley',
+    auth_secret: { id: await newSecret(world), version: '1' },
+    inbound: true,
+  }
+}
+
+export async function newTrunk(world: World) {
+  const body = await trunkBody(world)
+  await world.call('trunks.create', { body })
+  return body.trunk_id
+}
+
+let lastNumber = 10_000
+
+export async function newNumber(world: World) {
+  const phone_number = `+1202555${++lastNumber}`
+  const made = await world.call('numbers.import', { body: { phone_number, trunk_id: await newTrunk(world) } })
+  return String(made.number_id)
+}
+
+async function newKey(world: World) {
+  const made = await world.call('keys.create', { body: { name: 'of a test', role: 'viewer' } })
+  return String(made.key_id)
+}
+
+async function exported(world: World) {
+  const { agent_id } = await newAgent(world)
+  const {
+    warnings: _,
+    config,
+    ...rest
+  } = await world.call('agents.export', {
+    params: { agent_id },
+    query: { draft: true },
+  })
+  return { ...rest, config: { ...config, recording: { required: true, channels: 'dual' } } }
+}
+
+/** For each operation a request that is answered 2xx, on things made for it. */
+export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => Promise<RequestParts> } = {
+  'environments.list': async () => ({}),
+  'environments.ensure_sandbox': async () => ({ body: {} }),
+  'keys.list': async () => ({ query: { limit: 5 } }),
+  'keys.create': async () => ({
+    body: { name: 'ci', role: 'member', can_dial: true, expires_at: '2100-01-01T00:00:00Z' },
+  }),
+  'keys.revoke': async world => ({ params: { key_id: await newKey(world) } }),
+  'keys.rotate': async world => ({ params: { key_id: await newKey(world) }, body: { overlap_seconds: 60 } }),
+  'secrets.list': async () => ({ query: { limit: 5 } }),
+  'secrets.put': async world => ({
+    params: { secret_id: world.fresh('secret') },
+    body: { kind: 'http_auth', value: 'a token' },
+  }),
+  'secrets.delete': async world => ({ params: { secret_id: await newSecret(world) }, query: { force: false } }),
+  'tenant_settings.get': async () => ({}),
+  'tenant_settings.update': async world => ({
+    body: {
+      display_name: 'Clinic',
+      retention: {
+        recording_days: 30,
+        transcript_days: 60,
+        document_days: null,
+        expected_version: (await world.call('tenant_settings.get', {})).retention.version,
+      },
+    },
+  }),
+  'audit.list': async () => ({ query: { limit: 5, after: '2020-01-01T00:00:00Z', before: '2100-01-01T00:00:00Z' } }),
+  'agents.list': async () => ({ query: { q: 'a', channel: 'phone', sort: 'name_asc', limit: 5 } }),
+  'agents.create': async world => ({
+    body: { template: 'cloud_chat', name: 'Ada', agent_id: world.fresh('agent'), language: 'es' },
+  }),
+  'agents.get': async world => ({ params: { agent_id: (await newAgent(world)).agent_id } }),
+  'agents.delete': async world => ({ params: { agent_id: (await newAgent(world)).agent_id } }),
+  'agents.clone': async world => ({
+    params: { agent_id: (await publishedAgent(world)).agent_id },
+    body: { name: 'Bea', agent_id: world.fresh('agent'), version: 0 },
+  }),
+  'agents.import': async world => ({
+    body: {
+      reference: { tenant_id: world.tenantId, kind: 'agent', id: world.fresh('agent') },
+      ...(await exported(world)),
+    },
+  }),
+  'agents.import_inspect': async world => ({ body: await exported(world) }),
+  'agents.export': async world => ({
+    params: { agent_id: (await publishedAgent(world)).agent_id },
+    query: { version: 0 },
+  }),
+  'drafts.get': async world => ({ params: { agent_id: (await newAgent(world)).agent_id } }),
+  'drafts.edit': async world => {
+    const { agent_id, ...draft } = await newAgent(world)
+    return { params: { agent_id }, body: { ...draft, edits: [{ type: 'agent.name', name: 'Bea' }] } }
+  },
+  'drafts.discard': async world => {
+    const { agent_id, ...query } = await newAgent(world)
+    return { params: { agent_id }, query }
+  },
+  'drafts.open': async world => {
+    const { agent_id, ...query } = await publishedAgent(world)
+    await world.call('drafts.discard', { params: { agent_id }, query })
+    return { params: { agent_id }, body: { version: 0 } }
+  },
+  'drafts.validate': async world => {
+    const { agent_id, ...body } = await newAgent(world)
+    return { params: { agent_id }, body }
+  },
+  'publications.list': async world => ({
+    params: { agent_id: (await publishedAgent(world)).agent_id },
+    query: { limit: 5 },
+  }),
+  'publications.publish': async world => {
+    const { agent_id, ...draft } = await newAgent(world)
+    return { params: { agent_id }, body: { ...draft, test: false } }
+  },
+  'publications.get': async world => ({ params: { agent_id: (await publishedAgent(world)).agent_id, version: 0 } }),
+  'publications.set_head': async world => ({
+    params: { agent_id: (await publishedAgent(world)).agent_id },
+    body: { version: 0, expected_version: 0 },
+  }),
+  'actions.list': async () => ({ query: { channel: 'phone', invocation: 'flow_node' } }),
+  'models.list': async () => ({ query: { kind: 'chat', ready: true, limit: 5 } }),
+  'voices.list': async () => ({ query: { role: 'tts', language: 'en', provider: 'simulated', limit: 5 } }),
+  'trunks.list': async () => ({ query: { limit: 5 } }),
+  'trunks.create': async world => ({ body: await trunkBody(world) }),
+  'trunks.get': async world => ({ params: { trunk_id: await newTrunk(world) } }),
+  'trunks.update': async world => ({
+    params: { trunk_id: await newTrunk(world) },
+    body: { name: 'Other carrier', termination_uri: 'sbc2.example.com', inbound: false },
+  }),
+  'trunks.delete': async world => ({ params: { trunk_id: await newTrunk(world) } }),
+  'numbers.list': async world => ({ query: { trunk_id: await newTrunk(world), limit: 5 } }),
+  'numbers.import': async world => ({
+    body: { phone_number: `+1202555${++lastNumber}`, trunk_id: await newTrunk(world), name: 'Front desk' },
+  }),
+  'numbers.assign': async world => ({
+    params: { number_id: await newNumber(world) },
+    body: { agent_id: (await publishedAgent(world)).agent_id, version: 0 },
+  }),
+  'numbers.release': async world => ({ params: { number_id: await newNumber(world) } }),
+  'call_limits.get': async () => ({}),
+  'call_limits.update': async () => ({ body: { daily_limit: 250 } }),
+}

@@ -1,0 +1,68 @@
+import { type Operation, type OperationId, operations, toText } from '@parley/contract'
+import { handlers } from '../handlers.ts'
+import type { PipelineApiOptions } from './pipeline-api.ts'
+import { type PipelineApi, pipelineApi } from './pipeline-api.ts'
+import type { Answer, RequestParts, World } from './valid-requests.ts'
+
+/** Every operation over HTTP, on a real Postgres; production and sandbox of one organisation. */
+export interface WholeApi {
+  readonly url: string
+  readonly db: PipelineApi['db']
+  readonly keys: Readonly<Record<'viewer' | 'member' | 'admin' | 'sandboxAdmin', string>>
+  /** What exists, and can be made, in production. */
+  readonly world: World
+  /** Default: the admin key, and where a key is required a fresh one; null: none. */
+  send(id: OperationId, parts: RequestParts, as?: As): Promise<Answer>
+  close(): Promise<void>
+}
+
+export interface As {
+  readonly key?: string | null
+  readonly idempotencyKey?: string | null
+}
+
+/** Nothing of what tests ask is too much. */
+const GENEROUS = { perSecond: 1_000_000, burst: 1_000_000 }
+
+export async function openWholeApi(options: PipelineApiOptions = {}): Promise<WholeApi> {
+  const limits = { rates: { key: GENEROUS, costly: GENEROUS, address: GENEROUS } }
+  const api = await pipelineApi(handlers, { limits, ...options })
+  const sandbox = await api.db.scope({ environment: 'sandbox', owner_id: api.scope.owner_id })
+  await api.db.owner.query('update parley.tenants set concurrent_capacity = 20')
+  const keys = { ...api.keys, sandboxAdmin: (await api.newKey('admin', sandbox)).secret }
+  let fresh = 0
+  const unique = (prefix: string) => `${prefix}-${(++fresh).toString(36).padStart(6, '0')}`
+  const send: WholeApi['send'] = (id, parts, { key = keys.admin, idempotencyKey } = {}) => {
+    const operation = operationOf(id)
+    const itsKey =
+      operation.idempotencyKey === null ? null : idempotencyKey === undefined ? unique('key') : idempotencyKey
+    return api.request(operation.method, pathOf(operation, parts), {
+      key,
+      ...(itsKey !== null && { idempotencyKey: itsKey }),
+      ...(parts.body !== undefined && { body: parts.body }),
+    })
+  }
+  return {
+    ...{ url: api.url, db: api.db, keys, send },
+    world: {
+      tenantId: api.scope.tenant_id,
+      fresh: unique,
+      async call(id, parts) {
+        const answer = await send(id, parts)
+        if (answer.status >= 300) throw new Error(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`)
+        return answer.body
+      },
+    },
+    close: () => api.close(),
+  }
+}
+
+function operationOf(id: OperationId): Operation {
+  return operations.find(operation => operation.id === id)!
+}
+
+function pathOf({ path }: Operation, { params = {}, query = {} }: RequestParts): string {
+  const named = path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const search = new URLSearchParams(toText(query)).toString()
+  return search === '' ? named : `${named}?${search}`
+}

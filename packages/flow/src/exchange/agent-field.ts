@@ -1,0 +1,117 @@
+import type { Diagnostic, Json } from '@parley/contract'
+import { z } from 'zod'
+import { Findings, type WarningCode } from './findings.ts'
+import { equal, given, type JsonObject, objectOf, shown } from './json.ts'
+import { readValue, reason } from './read-value.ts'
+import { Spot } from './spot.ts'
+
+/** Something that reading a field found; `field` is the one of the source. */
+export interface Note {
+  readonly code: WarningCode
+  readonly field: string
+  readonly message: string
+  readonly fixes?: NonNullable<Diagnostic['fixes']>
+}
+
+/** A value of the draft that the format writes as fields of the agent or of the flow. */
+export interface AgentField {
+  /** Where `agent.parley` has the value, when the fields cannot say it. */
+  readonly group: 'settings' | 'recording' | 'notification'
+  readonly name: string
+  readonly schema: z.core.$ZodType
+  readonly home: 'agent' | 'flow'
+  readonly fields: readonly string[]
+  /** What the fields that are there say; undefined where that is nothing. */
+  readonly read: (fields: JsonObject, notes: Note[]) => Json | undefined
+  /** The fields that say `value`, as far as they can. */
+  readonly write: (value: Json) => JsonObject
+  /** The fields name things of the other platform: they say nothing here, and go back as they came. */
+  readonly isForeign?: boolean
+}
+
+/** The value that an export gives, and what of its fields is kept beside it. */
+export function readAgentField(field: AgentField, home: JsonObject, parley: JsonObject, findings: Findings) {
+  const source = pick(field, name => given(home, name))
+  const notes: Note[] = []
+  const said = readSound(field, source, notes)
+  const own = given(objectOf(given(parley, field.group)), field.name)
+  const isOwn = own !== undefined && z.safeParse(field.schema, own).success
+  const spot = new Spot([field.home])
+  if (own !== undefined && !isOwn) {
+    const at = new Spot(['agent', 'parley', field.group, field.name])
+    findings.leave(at, own, `\`${field.name}\` is not taken: ${reason(field.schema, own)}`)
+  }
+  const value = isOwn ? own : said
+  const isSaid = value !== undefined && equal(field.write(value), source)
+  if (isSaid || Object.keys(source).length === 0) return value
+  if (isOwn && !field.isForeign && !equal(said, own)) {
+    const [name = ''] = Object.keys(source)
+    findings.warn('field_ignored', spot.in(name), `\`parley.${field.group}.${field.name}\` says otherwise, and holds`)
+    return value
+  }
+  for (const [name, kept] of Object.entries(source)) findings.keep(spot.in(name), kept)
+  for (const { code, field: name, message, fixes } of isOwn && !field.isForeign ? [] : notes)
+    findings.warn(code, spot.in(name), message, fixes)
+  return value
+}
+
+/** The fields that say `value`, and the value itself where they do not say it whole. `kept`: what `unplaced` holds. */
+export function writeAgentField(field: AgentField, value: Json | undefined, unplaced: JsonObject) {
+  const spot = new Spot([field.home])
+  const original = pick(field, name => given(unplaced, spot.in(name).pointer))
+  const isOriginal =
+    Object.keys(original).length > 0 && (field.isForeign === true || equal(readSound(field, original, []), value))
+  const fields = isOriginal ? original : value === undefined ? {} : field.write(value)
+  return { fields, isWhole: value === undefined || equal(readSound(field, fields, []), value) }
+}
+
+/** A field that is called otherwise but says the same. */
+export function sameField(
+  group: AgentField['group'],
+  name: string,
+  schema: z.core.$ZodType,
+  home: AgentField['home'],
+  source: string,
+): AgentField {
+  return {
+    group,
+    name,
+    schema,
+    home,
+    fields: [source],
+    read: (fields, notes) => readLoosely(schema, fields[source], source, notes),
+    write: value => ({ [source]: value }),
+  }
+}
+
+/** What `value` says in terms of `schema`, with a note for what it says beyond. */
+export function readLoosely(schema: z.core.$ZodType, value: Json | undefined, field: string, notes: Note[]) {
+  if (value === undefined) return undefined
+  const found = new Findings()
+  const read = readValue(schema, value, new Spot([]), found)
+  for (const { message } of found.warnings) notes.push({ code: 'field_ignored', field, message })
+  if (read === undefined) {
+    const isWord = typeof value === 'string' && value !== ''
+    const message = `\`${field}\` is not taken: ${isWord ? `\`${shown(value)}\`: ` : ''}${reason(schema, value)}`
+    notes.push({ code: isWord ? 'setting_unknown' : 'field_ignored', field, message })
+  }
+  return read
+}
+
+function readSound(field: AgentField, source: JsonObject, notes: Note[]): Json | undefined {
+  if (Object.keys(source).length === 0) return undefined
+  const value = field.read(source, notes)
+  if (value === undefined || z.safeParse(field.schema, value).success) return value
+  const [name = ''] = Object.keys(source)
+  notes.push({
+    code: 'field_ignored',
+    field: name,
+    message: `\`${name}\` is not taken: ${reason(field.schema, value)}`,
+  })
+  return undefined
+}
+
+function pick(field: AgentField, of: (name: string) => Json | undefined): JsonObject {
+  const entries = field.fields.map(name => [name, of(name)] as const)
+  return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined))
+}

@@ -1,0 +1,118 @@
+import { type Issue, importConfig, jsonFault, modelBindings, notification, version } from '@parley/contract'
+import type { z } from 'zod'
+import { DRAFT_LIMITS } from '../draft/limits.ts'
+import { given, isObject, type JsonObject, shown } from './json.ts'
+import { Spot } from './spot.ts'
+
+/** An import as it is sent, without its `reference`. */
+export interface ImportBody {
+  readonly agent_version: number
+  readonly agent: JsonObject
+  readonly flow: JsonObject
+  readonly config: ImportConfig
+  readonly model_bindings: z.output<typeof modelBindings>
+}
+
+export type ImportConfig = z.output<typeof importConfig>
+
+/** Of all places together; more than an agent has actions, since the same tool may stand in many. */
+const MAX_TOOLS = 1000
+/** Of one node; what is more than a draft takes, but not more than this, is left out with a warning. */
+const MAX_EDGES = 1000
+
+/** What keeps a body from being read at all: its form, its depth, or how much there is of it. */
+export function formIssues(body: { readonly [name: string]: unknown }): Issue[] {
+  const fault = jsonFault(body)
+  if (fault !== null) return [{ path: new Spot(fault.path).path, message: fault.message }]
+  const issues: Issue[] = []
+  for (const name of ['agent', 'flow'])
+    if (!isObject(body[name])) issues.push({ path: `/${name}`, message: 'not an object' })
+  for (const [name, schema] of [
+    ['agent_version', version],
+    ['config', importConfig],
+    ['model_bindings', modelBindings],
+  ] as const)
+    if (body[name] !== undefined) issues.push(...schemaIssues(schema, body[name], name))
+  return isObject(body.flow) ? [...issues, ...sizeIssues(body.flow)] : issues
+}
+
+function schemaIssues(schema: z.ZodType, value: unknown, name: string): Issue[] {
+  const found = schema.safeParse(value).error?.issues ?? []
+  return found.slice(0, 100).map(issue => ({
+    path: new Spot([name, ...issue.path.map(part => (typeof part === 'number' ? part : String(part)))]).path,
+    message: issue.message,
+  }))
+}
+
+function sizeIssues(flow: JsonObject): Issue[] {
+  const issues: Issue[] = []
+  const atMost = (count: number, most: number, spot: Spot) => {
+    if (count > most) issues.push({ path: spot.path, message: `more than ${most}` })
+  }
+  const root = new Spot(['flow'])
+  const components = listIn(flow, 'components')
+  atMost(components.length, DRAFT_LIMITS.components, root.in('components'))
+  const owners = [{ owner: flow, spot: root }]
+  components.forEach((owner, index) => {
+    if (isObject(owner)) owners.push({ owner, spot: root.in('components').item(index) })
+  })
+  let tools = 0
+  for (const { owner, spot } of owners.slice(0, 1 + DRAFT_LIMITS.components)) {
+    const nodes = listIn(owner, 'nodes')
+    atMost(nodes.length, DRAFT_LIMITS.nodes, spot.in('nodes'))
+    tools += listIn(owner, 'tools').length
+    nodes.forEach((node, index) => {
+      if (!isObject(node)) return
+      tools += listIn(node, 'tools').length
+      atMost(listIn(node, 'edges').length, MAX_EDGES, spot.in('nodes').item(index).in('edges'))
+    })
+  }
+  atMost(tools, MAX_TOOLS, root.in('tools'))
+  return issues
+}
+
+function listIn(owner: JsonObject, name: string): readonly unknown[] {
+  const list = owner[name]
+  return Array.isArray(list) ? list : []
+}
+
+/** The name is the new agent's. */
+export function nameIssues(agent: JsonObject): Issue[] {
+  const name = agent.agent_name
+  const isName = typeof name === 'string' && /\S/.test(name) && [...name].length <= 256
+  return isName ? [] : [{ path: '/agent/agent_name', message: 'the name of the new agent, 1 to 256 characters' }]
+}
+
+/** The version that an export says it is of; undefined where it says none. */
+export function exportedVersion(agent: JsonObject): unknown {
+  const engine = agent.response_engine
+  return given(agent, 'version') ?? (isObject(engine) ? given(engine, 'version') : undefined)
+}
+
+export function versionIssues(agent: JsonObject, agentVersion: number): Issue[] {
+  const said = exportedVersion(agent)
+  if (said === undefined || said === agentVersion) return []
+  const where = given(agent, 'version') === undefined ? 'agent.response_engine.version' : 'agent.version'
+  return [{ path: '/agent_version', message: `differs from ${where}, ${shown(JSON.stringify(said))}` }]
+}
+
+/** Only agents with a conversation flow import; null where this is one. */
+export function engineFault(agent: JsonObject): string | null {
+  const engine = given(agent, 'response_engine')
+  if (engine === undefined) return null
+  const type = isObject(engine) ? engine.type : undefined
+  if (type === 'conversation-flow') return null
+  return `Only agents whose response_engine.type is conversation-flow are imported, not ${shown(JSON.stringify(type ?? null))}`
+}
+
+/** Whom a source sends its events to is said twice, so that nobody's webhook is taken over unseen; null: it is sound. */
+export function webhookFault(agent: JsonObject, config: ImportConfig | undefined): string | null {
+  const url = given(agent, 'webhook_url')
+  if (url === undefined || url === '' || url === config?.webhook?.url) return null
+  return 'agent.webhook_url must be null, or the url of config.webhook'
+}
+
+export function webhookIssues(config: ImportConfig): Issue[] {
+  if (config.webhook === undefined || notification.shape.url.safeParse(config.webhook.url).success) return []
+  return [{ path: '/config/webhook/url', message: 'not an http or https URL' }]
+}

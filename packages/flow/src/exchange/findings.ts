@@ -1,0 +1,110 @@
+import type { Diagnostic, Json } from '@parley/contract'
+import { isObject, type JsonObject, shown } from './json.ts'
+import type { Spot } from './spot.ts'
+
+/** A model that an export names, and that a binding must name for this platform. */
+export interface NeededModel {
+  /** JSON pointer into the request. */
+  readonly path: string
+  readonly sourceModel: string | null
+  readonly bound: boolean
+}
+
+export type WarningCode =
+  | 'field_ignored'
+  | 'setting_unknown'
+  | 'id_renamed'
+  | 'voice_replaced'
+  | 'unsupported_capability'
+  | 'language_unsupported'
+
+type Fixes = NonNullable<Diagnostic['fixes']>
+
+/** Beyond these an export is no agent any more, and what it says is not kept. */
+const MAX_UNPLACED = 5000
+const MAX_WARNINGS = 1000
+
+/** Names of fields that hold secrets, such as `cal_api_key`. */
+const SECRET = /(api_?key|secret|token|password)$/i
+
+/** What reading an export brings to light besides the draft. */
+export class Findings {
+  readonly #unplaced: (readonly [string, Json])[] = []
+  readonly #warnings: Diagnostic[] = []
+  readonly models: NeededModel[] = []
+  #lost = 0
+  #unsaid = 0
+
+  /** Keeps `value` as the export has it, but for what is secret. */
+  keep(spot: Spot, value: Json): void {
+    const kept = this.#withoutSecrets(value, spot)
+    if (kept === undefined) return
+    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push([spot.pointer, kept])
+    else this.#lost++
+  }
+
+  /** Drafts are read by many: what opens another service's door is not theirs to hold. */
+  #withoutSecrets(value: Json, spot: Spot): Json | undefined {
+    if (SECRET.test(spot.name) && typeof value === 'string' && value !== '') {
+      this.warn('field_ignored', spot, `\`${shown(spot.name)}\` is a secret: it is not kept`)
+      return undefined
+    }
+    if (Array.isArray(value))
+      return value.map((item, index) => this.#withoutSecrets(item, spot.item(index, '')) ?? null)
+    if (!isObject(value)) return value
+    const members = Object.entries(value).map(([name, member]) => [name, this.#withoutSecrets(member, spot.in(name))])
+    return Object.fromEntries(members.filter(([, member]) => member !== undefined))
+  }
+
+  warn(code: WarningCode, spot: Spot, message: string, fixes?: Fixes): void {
+    if (this.#warnings.length >= MAX_WARNINGS) {
+      this.#unsaid++
+      return
+    }
+    const text = [...message].slice(0, 4096).join('')
+    this.#warnings.push({ code, path: spot.path, message: text, severity: 'warning', ...(fixes && { fixes }) })
+  }
+
+  /** Keeps what has no place in a draft. What is empty goes without a word. */
+  leave(spot: Spot, value: Json, message?: string, code: WarningCode = 'field_ignored'): void {
+    const isSecret = SECRET.test(spot.name) && typeof value === 'string'
+    this.keep(spot, value)
+    if (!isSecret && !isEmpty(value))
+      this.warn(code, spot, message ?? `A draft has no place for \`${shown(spot.name)}\``)
+  }
+
+  /** Runs `read`; where it reads nothing, what it found meanwhile is forgotten. */
+  attempt<Value>(read: () => Value | undefined): Value | undefined {
+    const marks = [this.#unplaced.length, this.#warnings.length, this.models.length] as const
+    const beyond = [this.#lost, this.#unsaid] as const
+    const value = read()
+    if (value !== undefined) return value
+    ;[this.#unplaced.length, this.#warnings.length, this.models.length] = marks
+    ;[this.#lost, this.#unsaid] = beyond
+    return undefined
+  }
+
+  /** By JSON pointer with ids for indexes, in the order of the pointers. */
+  get unplaced(): JsonObject {
+    return Object.fromEntries([...this.#unplaced].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+  }
+
+  get warnings(): Diagnostic[] {
+    const all = [...this.#warnings]
+    const say = (message: string) => all.push({ code: 'field_ignored', path: '', message, severity: 'warning' })
+    if (this.#unsaid > 0) say(`${this.#unsaid} more warnings are not shown`)
+    if (this.#lost > 0) say(`${this.#lost} more fields without a place are not kept`)
+    return byPath(all)
+  }
+}
+
+/** Errors first, then by path. */
+export function byPath(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const rank = (diagnostic: Diagnostic) => (diagnostic.severity === 'error' ? 0 : 1)
+  return [...diagnostics].sort((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+}
+
+function isEmpty(value: Json): boolean {
+  if (value === null || value === '') return true
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
+}

@@ -1,0 +1,71 @@
+import { identifier } from '@parley/contract'
+import type { Findings } from './findings.ts'
+import { equal, type JsonObject, shown } from './json.ts'
+import { assignIds, type IdRule, Names, objectsIn, scalar } from './names.ts'
+import { Spot } from './spot.ts'
+
+/** A tool, and where the export has it; its key is that of a tool of the flow, wherever it stood. */
+export interface FoundTool {
+  readonly tool: JsonObject
+  readonly spot: Spot
+}
+
+const TOOL: IdRule = {
+  field: 'tool_id',
+  legal: identifier(128),
+  stem: (item, id) =>
+    (id || scalar(item.name) || scalar(item.type)).replace(/[^A-Za-z0-9_.:-]/g, '_').replace(/^[^A-Za-z0-9]+/, ''),
+  fallback: 'tool',
+  longest: 128,
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
+
+/** All tools of an export, each with an id and a name of its own. */
+export class FoundTools {
+  readonly all: FoundTool[] = []
+  readonly #findings: Findings
+  readonly #ids = new Names()
+
+  constructor(findings: Findings) {
+    this.#findings = findings
+  }
+
+  /** Takes the list `tools` out of `owner`: the ids of its tools, and by their old ids those that are called otherwise now. */
+  take(owner: JsonObject, spot: Spot): { ids: string[]; renamed: Map<string, string> } {
+    const found = objectsIn(owner, 'tools', spot, this.#findings)
+    if (owner.tools !== undefined && owner.tools !== null && !Array.isArray(owner.tools))
+      this.#findings.warn('field_ignored', spot.in('tools'), '`tools` is no list: it is dropped')
+    delete owner.tools
+    // One tool written down twice, as exports have it that repeat a flow's tools in its components, is one.
+    const fresh = found.filter(({ item }) => !this.all.some(({ tool }) => equal(tool, item)))
+    const renamed = assignIds(fresh, TOOL, this.#findings, this.#ids)
+    for (const { item, spot: at } of fresh)
+      this.all.push({ tool: item, spot: new Spot(at.at, ['flow', 'tools', scalar(item.tool_id)]) })
+    return { ids: found.map(({ item }) => scalar(item.tool_id)), renamed }
+  }
+
+  /** Models call tools by their names: each its own, and of a form that they take. */
+  settleNames(): void {
+    const names = new Names()
+    const rest = this.all.filter(({ tool }) => {
+      const name = scalar(tool.name)
+      return !(NAME.test(name) && names.take(name))
+    })
+    for (const { tool, spot } of rest) {
+      const given = scalar(tool.name)
+      tool.name = names.invent(toolName(given || scalar(tool.tool_id)), 64)
+      if (given !== '')
+        this.#findings.warn(
+          'id_renamed',
+          spot.in('name'),
+          `The tool \`${shown(given)}\` is now called \`${tool.name}\``,
+        )
+    }
+  }
+}
+
+function toolName(name: string): string {
+  const legal = name.replace(/[^A-Za-z0-9_-]/g, '_')
+  return /^[A-Za-z_]/.test(legal) ? legal : `_${legal}`
+}

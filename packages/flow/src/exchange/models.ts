@@ -1,0 +1,35 @@
+import type { Json, modelRef } from '@parley/contract'
+import type { z } from 'zod'
+import type { Findings } from './findings.ts'
+import { equal, isObject } from './json.ts'
+import type { Spot } from './spot.ts'
+
+export type ModelRef = z.output<typeof modelRef>
+export type ModelBindings = Readonly<Record<string, ModelRef>>
+
+/** The model that is bound for the one that the export names at `spot`; null where none is bound, or none named. */
+export function boundModel(
+  choice: Json | undefined,
+  spot: Spot,
+  bindings: ModelBindings,
+  findings: Findings,
+): ModelRef | null {
+  if (choice === undefined || choice === null || choice === '') return null
+  const { path } = spot
+  const bound = Object.hasOwn(bindings, path) ? bindings[path]! : null
+  findings.models.push({ path, sourceModel: sourceModel(choice), bound: bound !== null })
+  const isPlaced = bound !== null && (equal(choice, modelChoice(bound)) || choice === bound.model.model_id)
+  // It goes back with the export: there the name means something.
+  if (!isPlaced) findings.keep(spot, choice)
+  return bound
+}
+
+function sourceModel(choice: Json): string | null {
+  const model = isObject(choice) ? choice.model : choice
+  return typeof model === 'string' ? model : null
+}
+
+/** A model as flows and nodes of the format name it. */
+export function modelChoice(ref: ModelRef): Json {
+  return { type: 'cascading', model: ref.model.model_id, high_priority: false }
+}

@@ -1,0 +1,97 @@
+import type { Json } from '@parley/contract'
+import type { z } from 'zod'
+import type { Findings } from './findings.ts'
+import { isObject, type JsonObject, shown } from './json.ts'
+import type { Spot } from './spot.ts'
+
+/** An object in a list of the export, and where it stands. */
+export interface Found {
+  readonly item: JsonObject
+  readonly spot: Spot
+}
+
+/** What ids of one kind are. */
+export interface IdRule {
+  readonly field: string
+  readonly legal: z.ZodType<string>
+  /** What a legal id may be made of, where `id` is none or missing (then empty). */
+  readonly stem: (item: JsonObject, id: string) => string
+  readonly fallback: string
+  readonly longest: number
+}
+
+/** Names in one scope, each given once. */
+export class Names {
+  readonly #taken = new Set<string>()
+  /** Where to go on counting: many with the same name cost no more than others. */
+  readonly #next = new Map<string, number>()
+
+  /** False where it is taken already. */
+  take(name: string): boolean {
+    if (this.#taken.has(name)) return false
+    this.#taken.add(name)
+    return true
+  }
+
+  /** `stem`, cut to `longest` characters, with a number where it is taken. */
+  invent(stem: string, longest: number): string {
+    const characters = [...stem.slice(0, 2 * longest)]
+    for (let count = this.#next.get(stem) ?? 1; ; count++) {
+      const suffix = count === 1 ? '' : `-${count}`
+      const name = characters.slice(0, longest - suffix.length).join('') + suffix
+      if (!this.take(name)) continue
+      this.#next.set(stem, count + 1)
+      return name
+    }
+  }
+}
+
+/** Gives each its id; returns the new ones by the old. Of two with the same id the first keeps it. */
+export function assignIds(
+  found: readonly Found[],
+  rule: IdRule,
+  findings: Findings,
+  names = new Names(),
+): Map<string, string> {
+  const { field, legal, longest } = rule
+  const renamed = new Map<string, string>()
+  const kept = new Set<string>()
+  const rest: Found[] = []
+  for (const one of found) {
+    const id = one.item[field]
+    if (typeof id === 'string' && legal.safeParse(id).success && names.take(id)) kept.add(id)
+    else rest.push(one)
+  }
+  for (const { item, spot } of rest) {
+    const id = scalar(item[field])
+    const stem = rule.stem(item, id)
+    const first = [...stem].slice(0, longest).join('')
+    const name = names.invent(legal.safeParse(first).success ? stem : rule.fallback, longest)
+    item[field] = name
+    if (id === '') continue
+    if (!kept.has(id) && !renamed.has(id)) renamed.set(id, name)
+    findings.warn('id_renamed', spot.in(field), `\`${shown(id)}\` is now \`${name}\``)
+  }
+  return renamed
+}
+
+/** The objects of a list; null stands in for what is none, so that the others keep their places. */
+export function objectsIn(owner: JsonObject, name: string, spot: Spot, findings: Findings): Found[] {
+  const list = owner[name]
+  if (!Array.isArray(list)) return []
+  const found: Found[] = []
+  list.forEach((item, index) => {
+    const at = spot.in(name).item(index)
+    if (isObject(item)) found.push({ item, spot: at })
+    else if (item !== null) {
+      findings.warn('field_ignored', at, `In \`${name}\` stands something that is no object: it is dropped`)
+      list[index] = null
+    }
+  })
+  return found
+}
+
+/** An id as text; empty where there is none. */
+export function scalar(id: Json | undefined): string {
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : ''
+}

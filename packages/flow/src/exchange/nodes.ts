@@ -1,0 +1,123 @@
+import { component, type Json, node } from '@parley/contract'
+import type { z } from 'zod'
+import type { Findings } from './findings.ts'
+import { given, isObject, type JsonObject, objectOf, shown } from './json.ts'
+import { boundModel, type ModelBindings } from './models.ts'
+import { isOpen, optionFor, readFields, readObject, reason } from './read-value.ts'
+import type { Spot } from './spot.ts'
+import { noteUnsupported } from './tools.ts'
+
+/** The nodes of a flow or of a component; what is no node that drafts have is left whole. */
+export function readNodes(
+  list: Json | undefined,
+  spot: Spot,
+  bindings: ModelBindings,
+  findings: Findings,
+): JsonObject[] {
+  if (list === undefined) return []
+  if (!Array.isArray(list)) {
+    findings.leave(spot, list, '`nodes` is no list')
+    return []
+  }
+  return list.flatMap((item, index) => {
+    const read = isObject(item) ? readNode(item, spot.item(index, String(item.id)), bindings, findings) : undefined
+    return read === undefined ? [] : [read]
+  })
+}
+
+function readNode(source: JsonObject, spot: Spot, bindings: ModelBindings, findings: Findings): JsonObject | undefined {
+  const option = optionFor(node, source)
+  if (option === undefined) {
+    const type = shown(typeof source.type === 'string' ? source.type : 'no type')
+    const message = `Nodes of type \`${type}\` are none that drafts have: \`${shown(spot.name)}\` is left out`
+    findings.leave(spot, source, message, 'unsupported_capability')
+    return undefined
+  }
+  const { model_choice: choice, ...rest } = source
+  const read = findings.attempt(() => {
+    const fields = readObject(option, tidyNode(rest, option._zod.def, spot, findings), spot, findings)
+    if (fields === undefined) return undefined
+    const model = boundModel(choice, spot.in('model_choice'), bindings, findings)
+    return model === null ? fields : { ...fields, model_choice: { ...model } as Json }
+  })
+  if (read === undefined) {
+    findings.leave(spot, source, `The node \`${shown(spot.name)}\` is left out: ${reason(option, rest)}`)
+    return undefined
+  }
+  noteUnsupported(read, spot, findings)
+  if (given(read, 'knowledge_base_ids') !== undefined)
+    findings.warn(
+      'field_ignored',
+      spot.in('knowledge_base_ids'),
+      'Knowledge bases do not carry over: attach documents instead',
+    )
+  return read
+}
+
+/** A node as the format means it, where unfinished and older ones are written otherwise. */
+function tidyNode(
+  source: JsonObject,
+  { shape, catchall }: z.core.$ZodObjectDef,
+  spot: Spot,
+  findings: Findings,
+): JsonObject {
+  const tidy = { ...source }
+  const speaks = source.type === 'conversation' || source.type === 'subagent' || source.type === 'press_digit'
+  if (speaks && given(source, 'instruction') === undefined) tidy.instruction = { type: 'prompt', text: '' }
+  const always = given(source, 'always_edge')
+  const hasElse = Object.hasOwn(shape, 'else_edge') && !Object.hasOwn(shape, 'always_edge') && !isOpen(catchall)
+  if (hasElse && isObject(always) && given(source, 'else_edge') === undefined) {
+    delete tidy.always_edge
+    tidy.else_edge = always
+    const message = '`always_edge` of a node that nobody answers is its `else_edge` here'
+    findings.warn('field_ignored', spot.in('always_edge'), message)
+  }
+  if (source.type === 'branch' && !hasItems(source.edges)) {
+    tidy.edges = [wayOfElse(source.else_edge)]
+    findings.warn(
+      'field_ignored',
+      spot.in('edges'),
+      'A branch has one edge at least: one was added that leads where else leads',
+    )
+  }
+  return tidy
+}
+
+function hasItems(list: Json | undefined): boolean {
+  return Array.isArray(list) && list.some(isObject)
+}
+
+/** Whether its equation holds does not matter: the other way leads to the same node. */
+function wayOfElse(otherwise: Json | undefined): JsonObject {
+  const { destination_node_id: destination } = objectOf(otherwise)
+  const equation = { left: '{{current_time}}', operator: 'exists' }
+  return {
+    id: 'added-else',
+    transition_condition: { type: 'equation', operator: '&&', equations: [equation] },
+    ...(destination !== undefined && { destination_node_id: destination }),
+  }
+}
+
+/** The components; their tools are found elsewhere. */
+export function readComponents(
+  list: Json | undefined,
+  spot: Spot,
+  bindings: ModelBindings,
+  findings: Findings,
+): JsonObject[] {
+  if (list === undefined) return []
+  if (!Array.isArray(list)) {
+    findings.leave(spot, list, '`components` is no list')
+    return []
+  }
+  return list.flatMap((item, index) => {
+    if (!isObject(item)) return []
+    const at = spot.item(index, String(item.component_id))
+    const { nodes: _, ...shape } = component.shape
+    const { nodes, ...others } = item
+    const fields = readFields(shape, others, at, findings)
+    for (const [name, value] of Object.entries(others))
+      if (!Object.hasOwn(shape, name)) findings.leave(at.in(name), value)
+    return [{ ...fields, nodes: readNodes(nodes ?? undefined, at.in('nodes'), bindings, findings) }]
+  })
+}

@@ -1,0 +1,166 @@
+import { agentKnowledge, analysis, flow as flowSchema, inboundContext, type Json } from '@parley/contract'
+import { type AgentField, readAgentField } from './agent-field.ts'
+import { AGENT_FIELDS, webhookEvents } from './agent-fields.ts'
+import { Findings, type WarningCode } from './findings.ts'
+import { given, isObject, type JsonObject, objectOf } from './json.ts'
+import { boundModel, type ModelBindings, type ModelRef } from './models.ts'
+import { readComponents, readNodes } from './nodes.ts'
+import { readFields, readOrLeave } from './read-value.ts'
+import { settleIds } from './settle-ids.ts'
+import { Spot } from './spot.ts'
+import { readTool } from './tools.ts'
+
+/** What an export says, in the draft's terms as far as it has them. */
+export interface ReadExport {
+  readonly findings: Findings
+  /** By group and name: settings, and what else fields of the agent say. */
+  readonly values: Readonly<Record<AgentField['group'], JsonObject>>
+  readonly flow: JsonObject
+  readonly actions: JsonObject[]
+  readonly analysis: { items: Json; model: ModelRef | null } | null
+  readonly inboundContext: Json | null
+  readonly knowledge: Json | null
+  readonly flowModel: ModelRef | null
+  readonly flowId: string | null
+  readonly flowVersion: number | null
+}
+
+const AGENT = new Spot(['agent'])
+const FLOW = new Spot(['flow'])
+
+/** Fields that are read by themselves. */
+const AGENT_READ = [
+  'agent_name',
+  'version',
+  'response_engine',
+  'webhook_url',
+  'parley',
+  'post_call_analysis_data',
+  'post_call_analysis_model',
+]
+const FLOW_READ = ['conversation_flow_id', 'version', 'nodes', 'components', 'model_choice']
+
+/** What else than "there is no place" is to be said of a field. */
+const SAID: Readonly<Record<string, readonly [WarningCode, string]>> = {
+  mcps: ['unsupported_capability', 'Tool servers are not asked: their tools are left out'],
+  flex_mode: ['unsupported_capability', 'Flows run from node to node: there is no flex mode'],
+  voice_emotion: ['voice_replaced', 'The voice has no emotions to choose from'],
+  knowledge_base_ids: ['field_ignored', 'Knowledge bases do not carry over: attach documents instead'],
+  kb_config: ['field_ignored', 'Knowledge bases do not carry over: attach documents instead'],
+}
+/** Of no weight here, or no more than what the rest says. */
+const QUIET = new Set([
+  'agent_id',
+  'channel',
+  'is_published',
+  'last_modification_timestamp',
+  'is_transfer_llm',
+  'is_transfer_cf',
+])
+
+/** Reads an export whose size and depth have been looked at. Takes anything, never throws. */
+export function readExport(
+  body: { readonly agent: JsonObject; readonly flow: JsonObject; readonly agentVersion: number | null },
+  bindings: ModelBindings,
+  hasWebhook: boolean,
+): ReadExport {
+  const findings = new Findings()
+  const { agent } = body
+  const { flow, tools } = settleIds(body.flow, findings)
+  const parley = objectOf(agent.parley)
+  const fields = hasWebhook ? [...AGENT_FIELDS, webhookEvents] : AGENT_FIELDS
+  const values = { settings: {}, recording: {}, notification: {} } as Record<AgentField['group'], JsonObject>
+  for (const field of fields) {
+    const value = readAgentField(field, field.home === 'agent' ? agent : flow, parley, findings)
+    if (value !== undefined) values[field.group][field.name] = value
+  }
+  const actions = tools.map(found => readTool(found, findings)).filter(read => read !== undefined)
+  const ids = readIdentity(agent, flow, body.agentVersion, findings)
+  const flowModel = boundModel(flow.model_choice, FLOW.in('model_choice'), bindings, findings)
+  const read = readFlow(flow, bindings, findings)
+  const own = readParley(agent.parley, fields, findings)
+  const isVoice = agent.channel === 'voice'
+  leaveRest(agent, AGENT, [...AGENT_READ, ...(isVoice ? ['channel'] : []), ...namesOf(fields, 'agent')], findings)
+  leaveRest(flow, FLOW, [...FLOW_READ, ...Object.keys(flowSchema.shape), ...namesOf(fields, 'flow')], findings)
+  return {
+    findings,
+    values,
+    flow: read,
+    actions,
+    analysis: readAnalysis(agent, bindings, findings),
+    ...own,
+    flowModel,
+    ...ids,
+  }
+}
+
+function readFlow(flow: JsonObject, bindings: ModelBindings, findings: Findings): JsonObject {
+  const { nodes: _, components: __, ...shape } = flowSchema.shape
+  return {
+    ...readFields(shape, flow, FLOW, findings),
+    nodes: readNodes(given(flow, 'nodes'), FLOW.in('nodes'), bindings, findings),
+    components: readComponents(given(flow, 'components'), FLOW.in('components'), bindings, findings),
+  }
+}
+
+function readIdentity(agent: JsonObject, flow: JsonObject, agentVersion: number | null, findings: Findings) {
+  const engine = objectOf(agent.response_engine)
+  const at = AGENT.in('response_engine')
+  const ofFlow = flow.conversation_flow_id
+  const flowId = typeof ofFlow === 'string' ? ofFlow : engine.conversation_flow_id
+  const flowVersion = isCount(flow.version) ? flow.version : null
+  for (const [name, value] of Object.entries(engine))
+    if (name === 'type' || (name === 'version' && value === agentVersion)) continue
+    else if (name === 'conversation_flow_id' && value === flowId) continue
+    else if (value !== null) findings.keep(at.in(name), value)
+  if (ofFlow !== undefined && ofFlow !== null && typeof ofFlow !== 'string')
+    findings.leave(FLOW.in('conversation_flow_id'), ofFlow)
+  if (flow.version !== undefined && flow.version !== null && flowVersion === null)
+    findings.leave(FLOW.in('version'), flow.version, '`version` of the flow is no version')
+  return { flowId: typeof flowId === 'string' ? flowId : null, flowVersion }
+}
+
+export function isCount(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function readAnalysis(agent: JsonObject, bindings: ModelBindings, findings: Findings): ReadExport['analysis'] {
+  const data = given(agent, 'post_call_analysis_data')
+  const at = AGENT.in('post_call_analysis_data')
+  const items = data === undefined ? undefined : readOrLeave(analysis.shape.items, data, at, findings)
+  const choice = given(agent, 'post_call_analysis_model')
+  const model = boundModel(choice, AGENT.in('post_call_analysis_model'), bindings, findings)
+  return items === undefined && model === null ? null : { items: items ?? [], model }
+}
+
+/** What the format has no field for stands in `agent.parley`. */
+function readParley(source: Json | undefined, fields: readonly AgentField[], findings: Findings) {
+  const at = AGENT.in('parley')
+  const shape = { inbound_context: inboundContext, knowledge: agentKnowledge }
+  const parley = objectOf(source)
+  const { inbound_context: context, knowledge } = readFields(shape, parley, at, findings)
+  const own = { inboundContext: context ?? null, knowledge: knowledge ?? null }
+  if (source !== undefined && !isObject(source)) findings.leave(at, source)
+  for (const [name, value] of Object.entries(parley)) {
+    if (Object.hasOwn(shape, name)) continue
+    const known = new Set(fields.flatMap(field => (field.group === name ? [field.name] : [])))
+    if (known.size === 0 || !isObject(value)) findings.leave(at.in(name), value)
+    else leaveRest(value, at.in(name), [...known], findings)
+  }
+  return own
+}
+
+function leaveRest(source: JsonObject, spot: Spot, read: readonly string[], findings: Findings): void {
+  const known = new Set(read)
+  for (const [name, value] of Object.entries(source)) {
+    if (known.has(name)) continue
+    const at = spot.in(name)
+    const [code, message] = Object.hasOwn(SAID, name) ? SAID[name]! : []
+    if (QUIET.has(name) || (name === 'flex_mode' && value === false)) findings.keep(at, value)
+    else findings.leave(at, value, message, code)
+  }
+}
+
+function namesOf(fields: readonly AgentField[], home: AgentField['home']): string[] {
+  return fields.flatMap(field => (field.home === home ? field.fields : []))
+}

@@ -1,0 +1,217 @@
+import type { Json } from '@parley/contract'
+import { z } from 'zod'
+import type { Findings } from './findings.ts'
+import { isObject, type JsonObject, shown } from './json.ts'
+import type { Spot } from './spot.ts'
+import { tidied } from './tidy.ts'
+
+type Schema = z.core.$ZodType
+type Shape = Readonly<Record<string, Schema>>
+
+/** Where a source writes a field that it calls otherwise; an empty place is nowhere. */
+export type Places = Readonly<Record<string, readonly string[]>>
+
+/**
+ * What `value` says in terms of `schema`: of objects the fields that the schema knows, of lists the items that it takes.
+ * What it does not take stands in `findings`. Undefined where nothing can be made of the value.
+ */
+export function readValue(schema: Schema, value: Json, spot: Spot, findings: Findings): Json | undefined {
+  const source = tidied(schema, value, spot)
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+      return readValue(def.innerType, source, spot, findings)
+    case 'object':
+      return isObject(source) ? readObject(schema as z.core.$ZodObject, source, spot, findings) : undefined
+    case 'union':
+      return readUnion(schema as z.core.$ZodUnion, source, spot, findings)
+    case 'array':
+      return Array.isArray(source) ? readList(schema as z.core.$ZodArray, source, spot, findings) : undefined
+    case 'record':
+      return isObject(source) ? readRecord(schema as z.core.$ZodRecord, source, spot, findings) : undefined
+    case 'string':
+      return parsed(schema, typeof source === 'number' || typeof source === 'boolean' ? String(source) : source)
+    default:
+      return parsed(schema, source)
+  }
+}
+
+/** The fields of an object; `places` says which of them the source writes elsewhere. */
+export function readObject(
+  schema: z.core.$ZodObject,
+  source: JsonObject,
+  spot: Spot,
+  findings: Findings,
+  places: Places = {},
+): JsonObject | undefined {
+  const { shape, catchall } = schema._zod.def
+  const fields = readFields(shape, source, spot, findings, places)
+  for (const where of unread(shape, source, places)) {
+    const value = where.reduce<Json>((from, part) => (from as JsonObject)[part]!, source)
+    const at = where.reduce((from, part) => from.in(part), spot)
+    const [name = ''] = where
+    const isTaken = isOpen(catchall) && where.length === 1 && !Object.hasOwn(shape, name)
+    if (isTaken) fields[name] = value
+    else findings.leave(at, value)
+  }
+  return parsed(schema, fields) === undefined ? undefined : fields
+}
+
+/** Whether an object keeps what it has no field for. */
+export function isOpen(catchall: Schema | undefined): boolean {
+  return catchall?._zod.def.type === 'unknown'
+}
+
+/** Only the fields of `shape`: what else the source has is left alone. */
+export function readFields(
+  shape: Shape,
+  source: JsonObject,
+  spot: Spot,
+  findings: Findings,
+  places: Places = {},
+): JsonObject {
+  const fields: JsonObject = {}
+  for (const [field, schema] of Object.entries(shape)) {
+    const place = places[field] ?? [field]
+    const value = valueAt(source, place)
+    if (value === undefined) continue
+    if (value === null) {
+      if (schema._zod.def.type !== 'default' && parsed(schema, null) === null) fields[field] = null
+      continue
+    }
+    const at = place.reduce((from, part) => from.in(part), spot)
+    const read = readOrLeave(schema, value, at, findings)
+    if (read !== undefined) fields[field] = read
+  }
+  return fields
+}
+
+/** Where nothing can be made of `value`, it is left with the reason. */
+export function readOrLeave(schema: Schema, value: Json, spot: Spot, findings: Findings): Json | undefined {
+  const read = findings.attempt(() => readValue(schema, value, spot, findings))
+  if (read === undefined) findings.leave(spot, value, `\`${shown(spot.name)}\` is not taken: ${reason(schema, value)}`)
+  return read
+}
+
+/** Why the schema does not take the value. */
+export function reason(schema: Schema, value: Json): string {
+  const issue = z.safeParse(schema, value).error?.issues[0]
+  if (issue === undefined) return 'it cannot be read'
+  return issue.path.length === 0 ? issue.message : `${shown(issue.path.join('.'))}: ${issue.message}`
+}
+
+/** By the name of a list: the field that tells its items apart. */
+const ID_FIELD: Readonly<Record<string, string>> = {
+  nodes: 'id',
+  edges: 'id',
+  go_back_conditions: 'id',
+  tools: 'tool_id',
+  components: 'component_id',
+}
+
+/** What an item of the list of that name goes by; undefined where it has no such thing. */
+export function idOf(item: Json | undefined, list: string): string | undefined {
+  const field = Object.hasOwn(ID_FIELD, list) ? ID_FIELD[list]! : 'name'
+  const id = isObject(item) && Object.hasOwn(item, field) ? item[field] : undefined
+  return typeof id === 'string' && id !== '' ? id : undefined
+}
+
+/** What the items go by; undefined where two go by the same. */
+function idsOf(items: readonly Json[], list: string): (string | undefined)[] {
+  const ids = items.map(item => idOf(item, list))
+  const counts = new Map<string | undefined, number>()
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return ids.map(id => (counts.get(id) === 1 ? id : undefined))
+}
+
+function parsed(schema: Schema, value: Json): Json | undefined {
+  const result = z.safeParse(schema, value)
+  return result.success ? (result.data as Json) : undefined
+}
+
+function valueAt(source: JsonObject, place: readonly string[]): Json | undefined {
+  if (place.length === 0) return undefined
+  let value: Json | undefined = source
+  for (const part of place) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
+  return value
+}
+
+/** Where no field was read from: members of the source, and of the objects that fields were read out of. */
+function unread(shape: Shape, source: JsonObject, places: Places): (readonly string[])[] {
+  const read = Object.keys(shape).map(field => places[field] ?? [field])
+  const alone = new Set(read.flatMap(place => (place.length === 1 ? [place[0]!] : [])))
+  const nested = read.filter(place => place.length === 2)
+  return Object.keys(source).flatMap(name => {
+    const value = source[name]
+    const inner = nested.flatMap(([outer, own]) => (outer === name ? [own!] : []))
+    if (inner.length > 0 && isObject(value))
+      return Object.keys(value).flatMap(member => (inner.includes(member) ? [] : [[name, member]]))
+    return alone.has(name) ? [] : [[name]]
+  })
+}
+
+function readUnion(schema: z.core.$ZodUnion, source: Json, spot: Spot, findings: Findings): Json | undefined {
+  const option = optionFor(schema, source)
+  return option === undefined ? parsed(schema, source) : readValue(option, source, spot, findings)
+}
+
+/** The object schema, among those that a union tells apart, that `source` says it is of. */
+export function optionFor(schema: z.core.$ZodType, source: Json): z.core.$ZodObject | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  if (def.type === 'object') return schema as z.core.$ZodObject
+  if (def.type !== 'union' || !('discriminator' in def) || !isObject(source)) return undefined
+  const name = def.discriminator as string
+  for (const option of def.options) {
+    const inner = optionFor(option, source)
+    const said = inner?._zod.def.shape[name]
+    if (said !== undefined && Object.hasOwn(source, name) && z.safeParse(said, source[name]).success) return inner
+  }
+  return undefined
+}
+
+function readList(schema: z.core.$ZodArray, source: Json[], spot: Spot, findings: Findings): Json | undefined {
+  const ids = idsOf(source, spot.name)
+  const read: [Json, Json, Spot][] = []
+  const { element } = schema._zod.def
+  source.forEach((item, index) => {
+    // Says nothing, where it is no item itself.
+    if (item === null && parsed(element, null) === undefined) return
+    const at = spot.item(index, ids[index])
+    const value = readOrLeave(element, item, at, findings)
+    if (value !== undefined) read.push([value, item, at])
+  })
+  const most = mostItems(
+    schema,
+    read.map(([value]) => value),
+  )
+  for (const [, item, at] of read.splice(most)) findings.leave(at, item, `More than ${most} items`)
+  const items = read.map(([value]) => value)
+  return parsed(schema, items) === undefined ? undefined : items
+}
+
+/** How many of the items the list may have. */
+function mostItems(schema: z.core.$ZodArray, items: Json[]): number {
+  for (const issue of z.safeParse(schema, items).error?.issues ?? [])
+    if (issue.code === 'too_big' && issue.path.length === 0) return Number(issue.maximum)
+  return items.length
+}
+
+function readRecord(schema: z.core.$ZodRecord, source: JsonObject, spot: Spot, findings: Findings): Json | undefined {
+  const { keyType, valueType } = schema._zod.def
+  const entries: [string, Json][] = []
+  for (const [name, value] of Object.entries(source)) {
+    if (value === null && parsed(valueType, null) === undefined) continue
+    const at = spot.in(name)
+    if (!z.safeParse(keyType, name).success)
+      findings.leave(at, value, `\`${shown(name)}\` is not taken: ${reason(keyType, name)}`)
+    else {
+      const read = readOrLeave(valueType, value, at, findings)
+      if (read !== undefined) entries.push([name, read])
+    }
+  }
+  const record = Object.fromEntries(entries)
+  return parsed(schema, record) === undefined ? undefined : record
+}

@@ -1,0 +1,91 @@
+import { edge, type Json, node, nodeId, slot } from '@parley/contract'
+import type { Findings } from './findings.ts'
+import { type FoundTool, FoundTools } from './found-tools.ts'
+import { isObject, type JsonObject, objectOf } from './json.ts'
+import { assignIds, type Found, type IdRule, objectsIn, scalar } from './names.ts'
+import { isOpen, optionFor } from './read-value.ts'
+import { Spot } from './spot.ts'
+
+const FORBIDDEN = /[/\p{Cc}]/gu
+const NODE: IdRule = {
+  field: 'id',
+  legal: nodeId,
+  stem: (item, id) => (id || String(item.type ?? '')).replace(FORBIDDEN, '_'),
+  fallback: 'node',
+  longest: 63,
+}
+const COMPONENT: IdRule = {
+  field: 'component_id',
+  legal: nodeId,
+  stem: (_, id) => id.replace(FORBIDDEN, '_'),
+  fallback: 'component',
+  longest: 63,
+}
+const EDGE: IdRule = { field: 'id', legal: edge.shape.id, stem: (_, id) => id, fallback: 'edge', longest: 64 }
+
+/**
+ * The flow with ids as drafts have them: of their form, unique where they must be, with every reference following.
+ * Tools stand apart, wherever the export has them: those of components and subagents are the agent's here. Items that
+ * are no objects are null in lists that ids tell apart.
+ */
+export function settleIds(source: JsonObject, findings: Findings): { flow: JsonObject; tools: readonly FoundTool[] } {
+  const flow = structuredClone(source)
+  const root = new Spot(['flow'])
+  const components = objectsIn(flow, 'components', root, findings)
+  const componentIds = assignIds(components, COMPONENT, findings)
+  const tools = new FoundTools(findings)
+  const ofFlow = tools.take(flow, root).renamed
+  settleNodes(flow, root, ofFlow)
+  for (const { item, spot } of components) {
+    const { renamed } = tools.take(item, spot)
+    settleNodes(item, spot, new Map([...ofFlow, ...renamed]))
+  }
+  tools.settleNames()
+  return { flow, tools: tools.all }
+
+  function settleNodes(owner: JsonObject, at: Spot, toolIds: ReadonlyMap<string, string>): void {
+    const nodes = objectsIn(owner, 'nodes', at, findings)
+    const nodeIds = assignIds(nodes, NODE, findings)
+    rename(owner, 'start_node_id', nodeIds)
+    for (const { item, spot } of nodes) {
+      if (item.type === 'subagent') settleToolIds(item, spot, toolIds, tools)
+      rename(item, 'tool_id', toolIds)
+      rename(item, 'component_id', componentIds)
+      settleEdges(item, spot, nodeIds, findings)
+    }
+  }
+}
+
+function settleEdges(source: JsonObject, spot: Spot, nodeIds: ReadonlyMap<string, string>, findings: Findings): void {
+  const edges: Found[] = []
+  for (const name of slot.options) {
+    if (!isReadAsEdge(source, name)) continue
+    const single = source[name]
+    if (name === 'edges') for (const found of objectsIn(source, name, spot, findings)) edges.push(found)
+    else if (isObject(single)) edges.push({ item: single, spot: spot.in(name) })
+  }
+  for (const { item } of edges) rename(item, 'destination_node_id', nodeIds)
+  assignIds(edges, EDGE, findings)
+  const setting = objectOf(source.global_node_setting)
+  assignIds(objectsIn(setting, 'go_back_conditions', spot.in('global_node_setting'), findings), EDGE, findings)
+}
+
+/** In nodes that are kept as written only what drafts read as edges are edges. */
+function isReadAsEdge(source: JsonObject, name: string): boolean {
+  const { shape, catchall } = optionFor(node, source)?._zod.def ?? {}
+  return shape !== undefined && (!isOpen(catchall) || Object.hasOwn(shape, name))
+}
+
+/** Inline tools of a subagent are the agent's, and the subagent names them. */
+function settleToolIds(subagent: JsonObject, spot: Spot, outer: ReadonlyMap<string, string>, tools: FoundTools): void {
+  const { renamed, ids } = tools.take(subagent, spot)
+  const own: Json[] = Array.isArray(subagent.tool_ids) ? subagent.tool_ids : []
+  const now = own.map(id => (typeof id === 'string' ? (renamed.get(id) ?? outer.get(id) ?? id) : id))
+  const added = ids.filter(id => !now.includes(id))
+  if (now.length + added.length > 0) subagent.tool_ids = [...now, ...new Set(added)]
+}
+
+function rename(owner: JsonObject, name: string, ids: ReadonlyMap<string, string>): void {
+  const now = ids.get(scalar(owner[name]))
+  if (now !== undefined) owner[name] = now
+}

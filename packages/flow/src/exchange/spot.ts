@@ -1,0 +1,58 @@
+/** What a diagnostic's path holds at most. */
+const MAX_PATH = 1024
+
+/**
+ * A place in an export, said in two ways: `at` with indexes, as the request has it, and `key` with ids, under which
+ * the draft keeps what it cannot place.
+ */
+export class Spot {
+  readonly at: readonly (string | number)[]
+  readonly key: readonly string[]
+
+  constructor(at: readonly (string | number)[], key: readonly string[] = at.map(String)) {
+    this.at = at
+    this.key = key
+  }
+
+  /** A member. */
+  in(name: string): Spot {
+    return new Spot([...this.at, name], [...this.key, name])
+  }
+
+  /** An item of a list; without an id its index stands for it. */
+  item(index: number, id: string = String(index)): Spot {
+    return new Spot([...this.at, index], [...this.key, id])
+  }
+
+  get name(): string {
+    return this.key.at(-1) ?? ''
+  }
+
+  /** JSON pointer into the request: to the nearest object around the place where the whole is too long. */
+  get path(): string {
+    let path = ''
+    for (const part of this.at) {
+      const longer = path + segment(part)
+      if (longer.length > MAX_PATH) break
+      path = longer
+    }
+    return path
+  }
+
+  /** JSON pointer with ids for indexes. */
+  get pointer(): string {
+    return this.key.map(segment).join('')
+  }
+}
+
+function segment(part: string | number): string {
+  return `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+/** The parts of a JSON pointer. */
+export function partsOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}

@@ -1,0 +1,55 @@
+import { edge, goBackCondition, instruction, type Json, transitionCondition } from '@parley/contract'
+import type { z } from 'zod'
+import { equal, given, isObject, type JsonObject } from './json.ts'
+import type { Spot } from './spot.ts'
+
+/** What the format writes into the single places of edges, whose position says when they are taken. */
+const PROMPT_OF_SLOT: Readonly<Record<string, string>> = {
+  always_edge: 'Always',
+  skip_response_edge: 'Skip response',
+  else_edge: 'Else',
+  edge: 'Transfer failed',
+  success_edge: 'Sent successfully',
+  failed_edge: 'Failed to send',
+}
+
+/** `value` as the format means it, where real exports write it in other ways. */
+export function tidied(schema: z.core.$ZodType, value: Json, spot: Spot): Json {
+  if (schema === edge || schema === goBackCondition) return isObject(value) ? tidyEdge(value, spot) : value
+  if (schema === transitionCondition) return tidyCondition(value)
+  if (schema === instruction) return typeof value === 'string' ? { type: 'prompt', text: value } : value
+  return value
+}
+
+function tidyEdge(value: JsonObject, spot: Spot): JsonObject {
+  const { condition: legacy, ...tidy } = value
+  if (tidy.destination_node_id === '') delete tidy.destination_node_id
+  const own = given(value, 'transition_condition')
+  if (own !== undefined && !isBlank(own)) {
+    const saysMore = legacy !== undefined && !equal(tidyCondition(legacy), tidyCondition(own))
+    return saysMore ? { ...tidy, condition: legacy } : tidy
+  }
+  if (legacy !== undefined && legacy !== null && !isBlank(legacy)) return { ...tidy, transition_condition: legacy }
+  // The items of a list have a number there: only single places go by name.
+  const prompt = PROMPT_OF_SLOT[String(spot.at.at(-1))]
+  return prompt === undefined ? value : { ...tidy, transition_condition: { type: 'prompt', prompt } }
+}
+
+function isBlank(value: Json): boolean {
+  const condition = tidyCondition(value)
+  return isObject(condition) && condition.type === 'prompt' && (condition.prompt ?? '') === ''
+}
+
+function tidyCondition(value: Json): Json {
+  if (typeof value === 'string') return { type: 'prompt', prompt: value }
+  if (!isObject(value)) return value
+  const { left, right, ...rest } = value
+  if (left !== undefined && !Array.isArray(value.equations)) {
+    // One equation that stands alone: the operator is its own.
+    const { operator, ...others } = rest
+    const alone = { left, ...(operator !== undefined && { operator }), ...(right !== undefined && { right }) }
+    return { ...others, type: 'equation', equations: [alone] }
+  }
+  if (given(value, 'type') !== undefined) return value
+  return { ...value, type: Array.isArray(value.equations) ? 'equation' : 'prompt' }
+}

@@ -1,0 +1,24 @@
+import type { Scope } from '@parley/contract'
+import type { Queries, Topic } from '@parley/store'
+import { staffScope } from '@parley/store'
+
+/** What a command of staff does, once its arguments are understood. */
+export type StaffAct = (tx: Queries) => Promise<StaffOutcome>
+
+export interface StaffOutcome {
+  /** Printed as JSON. */
+  readonly answer: unknown
+  /** Of which others keep copies. */
+  readonly changed: readonly (readonly [topic: Topic, id: string])[]
+}
+
+/** What is done in one environment; `env` undefined: the only production environment. */
+export function inEnvironment(
+  env: string | undefined,
+  act: (tx: Queries, scope: Scope) => Promise<StaffOutcome>,
+): StaffAct {
+  return async tx => act(tx, await staffScope(tx, env ?? null))
+}
+
+/** Every command but the first two and the last takes it. */
+export const ENV_OPTION = { env: { type: 'string' } } as const

@@ -1,0 +1,83 @@
+import { setTrunkDetails, type TrunkChanges } from '@parley/store'
+import { parseCommand, UsageError } from '../usage.ts'
+import { country, DEFAULT, listed, network, oneOf, wholeNumber, words } from './flag-values.ts'
+import { ENV_OPTION, inEnvironment, type StaffAct } from './staff-act.ts'
+
+export const TRUNK_USAGE =
+  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|rtp] [--source ADDRESS,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (a value "default" takes back what was set)'
+
+const MAX_CPS = 1000
+const MAX_NAME = 64
+const MAX_IDENTITY = 128
+const text = { type: 'string' } as const
+
+const OPTIONS = {
+  ...ENV_OPTION,
+  port: text,
+  transport: text,
+  media: text,
+  source: { type: 'string', multiple: true },
+  country: text,
+  cps: text,
+  profile: text,
+  identity: text,
+  register: { type: 'boolean' },
+  'no-register': { type: 'boolean' },
+} as const
+
+export function trunkSet(args: string[]): StaffAct {
+  const { values, positionals } = parseCommand(args, OPTIONS, TRUNK_USAGE)
+  const [trunk] = positionals
+  if (trunk === undefined || positionals.length !== 1) throw new UsageError(`usage: ${TRUNK_USAGE}`)
+  const changes: TrunkChanges = {
+    ...given('port', values.port, value => wholeNumber('--port', value, 1, 65_535)),
+    ...given('transport', values.transport, value => oneOf('--transport', value, ['udp', 'tcp', 'tls'])),
+    ...given('media', values.media, value => oneOf('--media', value, ['srtp', 'rtp'])),
+    ...sources(values.source),
+    ...given('country', values.country, value => country('--country', value)),
+    ...given('cps', values.cps, value => wholeNumber('--cps', value, 1, MAX_CPS)),
+    ...given('profile', values.profile, profile),
+    ...given('identity', values.identity, identity),
+    ...registration(values.register === true, values['no-register'] === true),
+  }
+  if (Object.keys(changes).length === 0) throw new UsageError(`nothing to set\nusage: ${TRUNK_USAGE}`)
+  return inEnvironment(values.env, async (tx, scope) => ({
+    answer: { tenant_id: scope.tenant_id, trunk_id: trunk, details: await setTrunkDetails(tx, scope, trunk, changes) },
+    changed: [['telephony', trunk]],
+  }))
+}
+
+function given<const Name extends string, Value>(
+  name: Name,
+  value: string | undefined,
+  read: (value: string) => Value,
+): { readonly [N in Name]?: Value | null } {
+  if (value === undefined) return {}
+  return { [name]: value === DEFAULT ? null : read(value) } as { readonly [N in Name]: Value | null }
+}
+
+function sources(values: readonly string[] | undefined): Pick<TrunkChanges, 'source'> {
+  if (values === undefined) return {}
+  if (values.length === 1 && values[0] === DEFAULT) return { source: null }
+  return { source: listed('--source', values, network) }
+}
+
+function registration(on: boolean, off: boolean): Pick<TrunkChanges, 'register'> {
+  if (on && off) throw new UsageError('--register and --no-register: give one of them')
+  return on || off ? { register: on } : {}
+}
+
+function profile(value: string): string {
+  if (!/^[a-z0-9][a-z0-9_-]*$/.test(value) || value.length > MAX_NAME)
+    throw new UsageError(
+      `--profile takes lower-case letters, digits, _ and -, at most ${MAX_NAME}, not ${JSON.stringify(value)}`,
+    )
+  return value
+}
+
+/** The user by which the carrier knows us: a number or a name; it goes into SIP headers as it stands. */
+function identity(value: string): string {
+  if (!/^[A-Za-z0-9+_.!~*'()-]+$/.test(value))
+    throw new UsageError('--identity takes a number or the user part of a SIP address, such as +4930123456')
+  return words('--identity', value, MAX_IDENTITY)
+}

@@ -1,0 +1,218 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  formatMasterKey,
+  keyHash,
+  loadMasterKey,
+  MasterKeySealer,
+  parseMasterKey,
+  postgresBus,
+  secretSealContext,
+  withNewKey,
+} from '@parley/store'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UsageError } from '../usage.ts'
+import { adminAnswer } from './admin.ts'
+
+let test: TestDatabase
+let home: string
+beforeAll(async () => {
+  test = await testDatabase()
+  home = await mkdtemp(join(tmpdir(), 'parley-admin-'))
+})
+afterAll(async () => {
+  await test?.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+interface Printed {
+  readonly owner_id: string
+  readonly tenant_id: string
+  readonly secret: string
+  readonly master_key: string
+}
+
+/** `parley admin …` with what it prints; words are split at spaces. */
+const admin = async (line: string, masterKey: string | null = null) =>
+  (await adminAnswer(line.split(' '), () => ({
+    home,
+    databaseUrl: test.owner.url,
+    redisUrl: null,
+    masterKey,
+  }))) as Printed
+
+describe('parley admin', () => {
+  it('takes an organisation from nothing to an environment that may call, with a key that works', async () => {
+    const { tenant_id, owner_id } = await admin('org create --name Clinic')
+    expect(await admin('org list')).toMatchObject({ items: [{ owner_id, name: 'Clinic' }] })
+    // The only production environment needs no --env.
+    await admin('env set-capacity 20')
+    await admin('env set-admission on')
+    await admin('env set-rate-limit 50 100')
+    await admin('env set-destinations --countries de,US --countries FR --allow-prefix +49180,+1900')
+    expect(await admin('env show')).toMatchObject({
+      tenant_id,
+      concurrent_capacity: 20,
+      admission_enabled: true,
+      rate_limit: { per_second: 50, burst: 100 },
+      destinations: { countries: ['DE', 'US', 'FR'], allow_prefixes: ['+49180', '+1900'] },
+    })
+    const key = await admin('key create --name first --role admin')
+    expect(await test.database.keyOf(keyHash(key.secret))).toMatchObject({ role: 'admin', scope: { tenant_id } })
+
+    const other = await test.scope()
+    await expect(admin('env set-capacity 5')).rejects.toThrow(`${other.tenant_id}  production of "Test"`)
+    expect(await admin(`env set-capacity 5 --env ${other.tenant_id}`)).toMatchObject({ concurrent_capacity: 5 })
+    expect(await admin(`env show --env ${tenant_id}`)).toMatchObject({ concurrent_capacity: 20 })
+    expect(await admin(`env set-rate-limit default --env ${tenant_id}`)).toMatchObject({ rate_limit: null })
+    expect(await admin(`env set-destinations --countries none --env ${tenant_id}`)).toMatchObject({
+      destinations: { countries: [], allow_prefixes: [] },
+    })
+    expect(await admin(`env set-destinations --countries default --env ${tenant_id}`)).toMatchObject({
+      destinations: null,
+    })
+  })
+
+  it('completes a trunk, and takes details back', async () => {
+    const { tenant_id } = await test.scope()
+    await test.owner.query(
+      `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
+       values ($1, 'main', 'Main', 'generic_sip', 'sip.example.com', false)`,
+      [tenant_id],
+    )
+    const all =
+      '--port 5070 --transport udp --media rtp --source 192.0.2.0/24,2001:db8::1 --country de --cps 5 --profile plain --identity +4930123456 --register'
+    expect(await admin(`trunk set main ${all} --env ${tenant_id}`)).toEqual({
+      tenant_id,
+      trunk_id: 'main',
+      details: {
+        port: 5070,
+        transport: 'udp',
+        media: 'rtp',
+        source: ['192.0.2.0/24', '2001:db8::1'],
+        country: 'DE',
+        cps: 5,
+        profile: 'plain',
+        identity: '+4930123456',
+        register: true,
+      },
+    })
+    const less =
+      '--port default --source default --profile default --identity default --country default --cps default --no-register'
+    expect(await admin(`trunk set main ${less} --env ${tenant_id}`)).toMatchObject({
+      details: { transport: 'udp', media: 'rtp', register: false },
+    })
+    await expect(admin(`trunk set other --port 1 --env ${tenant_id}`)).rejects.toThrow('it has main')
+  })
+
+  it('tells running processes what changed', async () => {
+    const { tenant_id } = await test.scope()
+    const bus = postgresBus({ url: test.owner.url })
+    try {
+      const heard = new Promise<string>(resolve => {
+        bus.subscribe('tenants', resolve)
+      })
+      await new Promise<void>(resolve => {
+        bus.subscribe('tenants', () => {}, resolve)
+      })
+      await admin(`env set-admission off --env ${tenant_id}`)
+      expect(await heard).toBe(tenant_id)
+    } finally {
+      await bus.close()
+    }
+  })
+
+  it.each([
+    ['', 'usage:'],
+    ['org', 'usage:'],
+    ['constructor create', 'usage:'],
+    ['org create', '--name takes 1 to 256 characters'],
+    ['org list more', 'usage: parley admin org list'],
+    ['env set-capacity', 'usage: parley admin env set-capacity'],
+    ['env set-capacity 100001', 'set-capacity takes a whole number, 0 to 100000, not "100001"'],
+    ['env set-capacity 1e3', 'set-capacity takes a whole number'],
+    ['env set-admission yes', 'set-admission takes on or off, not "yes"'],
+    ['env set-rate-limit 0 5', 'PER_SECOND takes a whole number, 1 to'],
+    ['env set-rate-limit 5', 'usage: parley admin env set-rate-limit'],
+    ['env set-destinations', 'usage: parley admin env set-destinations'],
+    ['env set-destinations --countries USA', '--countries takes countries by their two letters'],
+    ['env set-destinations --countries EU', '--countries takes countries'],
+    ['env set-destinations --countries US,,DE', '--countries takes countries'],
+    ['env set-destinations --countries US --allow-prefix 49', '--allow-prefix takes the beginning of a number'],
+    ['env set-destinations --countries default --allow-prefix +49', '--allow-prefix needs --countries'],
+    ['trunk set', 'usage: parley admin trunk set'],
+    ['trunk set main', 'nothing to set'],
+    ['trunk set main --port 65536', '--port takes a whole number, 1 to 65535'],
+    ['trunk set main --transport sctp', '--transport takes udp or tcp or tls'],
+    ['trunk set main --source 0.0.0.0/0', '--source takes addresses or networks'],
+    ['trunk set main --source 10.0.0.1/8', '--source takes addresses or networks'],
+    ['trunk set main --identity a@b', '--identity takes a number or the user part'],
+    ['trunk set main --register --no-register', 'give one of them'],
+    ['trunk set main --prot 5060', '--prot'],
+    ['key create --name a --role owner', '--role takes viewer or member or admin, not "owner"'],
+    ['key create --name a --role viewer --can-dial', 'a viewer cannot dial'],
+    ['key create --role admin', '--name takes 1 to 128 characters'],
+    ['master-key', 'usage:'],
+  ])('says what is wrong with "%s" before it asks the database', async (line, told) => {
+    const asked = adminAnswer(line.split(' '), () => {
+      throw new Error('the database was asked')
+    })
+    const error = await asked.catch(error => error)
+    expect(error).toBeInstanceOf(UsageError)
+    expect(error.message).toContain(told)
+  })
+
+  it('says what to do when no database runs', async () => {
+    const asked = adminAnswer(['org', 'list'], () => ({ home, databaseUrl: null, redisUrl: null, masterKey: null }))
+    await expect(asked).rejects.toThrow('start Parley there, or set DATABASE_URL')
+  })
+})
+
+describe('parley admin master-key rotate', () => {
+  const seal = async (sealer: MasterKeySealer) => {
+    const scope = await test.scope()
+    await test.owner.query(
+      "insert into parley.secrets (tenant_id, secret_id, kind, version) values ($1, 's', 'http_auth', 1)",
+      [scope.tenant_id],
+    )
+    const sealed = sealer.seal(Buffer.from('the secret'), secretSealContext(scope, 's', 1))
+    await test.owner.query(
+      'insert into parley.secret_versions (tenant_id, secret_id, version, sealed) values ($1, $2, 1, $3)',
+      [scope.tenant_id, 's', sealed],
+    )
+    return async (key: string) => {
+      const { rows } = await test.owner.query('select sealed from parley.secret_versions where tenant_id = $1', [
+        scope.tenant_id,
+      ])
+      return String(new MasterKeySealer(parseMasterKey(key)).open(rows[0].sealed, secretSealContext(scope, 's', 1)))
+    }
+  }
+
+  it('with the key in its file: a second key first, after the restart everything under that one alone', async () => {
+    const secret = await seal(new MasterKeySealer(await loadMasterKey(undefined, home)))
+    const file = join(home, 'master.key')
+    expect(await admin('master-key rotate')).toMatchObject({ step: 'new_key', version: 2 })
+    const both = await readFile(file, 'utf8')
+    expect(await secret(both)).toBe('the secret')
+    expect(await admin('master-key rotate')).toMatchObject({ step: 'done', version: 2, resealed: 1 })
+    const alone = await readFile(file, 'utf8')
+    expect([...parseMasterKey(alone).keys()]).toEqual([2])
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await secret(alone)).toBe('the secret')
+    // The next time it begins anew.
+    expect(await admin('master-key rotate')).toMatchObject({ step: 'new_key', version: 3 })
+    await writeFile(file, alone)
+  })
+
+  it('with the key in the variable: shows the new value, and reseals once that is set', async () => {
+    const own = parseMasterKey(await readFile(join(home, 'master.key'), 'utf8'))
+    const secret = await seal(new MasterKeySealer(own))
+    const first = await admin('master-key rotate', formatMasterKey(own))
+    expect(await admin('master-key rotate', first.master_key)).toMatchObject({ step: 'done', version: 3 })
+    expect(await secret(first.master_key)).toBe('the secret')
+    const stranger = formatMasterKey(withNewKey(parseMasterKey(Buffer.alloc(32, 7).toString('base64'))))
+    await expect(admin('master-key rotate', stranger)).rejects.toMatchObject({ code: 'master_key_wrong' })
+  })
+})

@@ -1,0 +1,69 @@
+import { asStaff, attachEmbeddedPostgres, postgresBus, redisBus } from '@parley/store'
+import {
+  ENV_USAGE,
+  envSetAdmission,
+  envSetCapacity,
+  envSetDestinations,
+  envSetRateLimit,
+  envShow,
+} from '../admin/env.ts'
+import { KEY_USAGE, keyCreate } from '../admin/key.ts'
+import { MASTER_KEY_USAGE, rotate } from '../admin/master-key.ts'
+import { ORG_USAGE, orgCreate, orgList } from '../admin/org.ts'
+import type { StaffAct } from '../admin/staff-act.ts'
+import { TRUNK_USAGE, trunkSet } from '../admin/trunk.ts'
+import { readSettings, type Settings } from '../environment.ts'
+import { parseCommand, UsageError } from '../usage.ts'
+
+const ACTS: Readonly<Record<string, (args: string[]) => StaffAct>> = {
+  'org create': orgCreate,
+  'org list': orgList,
+  'env show': envShow,
+  'env set-capacity': envSetCapacity,
+  'env set-admission': envSetAdmission,
+  'env set-rate-limit': envSetRateLimit,
+  'env set-destinations': envSetDestinations,
+  'trunk set': trunkSet,
+  'key create': keyCreate,
+}
+
+const USAGES = [...ORG_USAGE, ...Object.values(ENV_USAGE), TRUNK_USAGE, KEY_USAGE, MASTER_KEY_USAGE]
+
+type DatabaseSettings = Pick<Settings, 'home' | 'databaseUrl' | 'redisUrl' | 'masterKey'>
+
+/** What platform staff do, on the database of `DATABASE_URL` or of a running `npm start`. Prints one JSON value. */
+export async function admin(args: string[]): Promise<number> {
+  const answer = await adminAnswer(args, () => readSettings(process.env))
+  process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
+  return 0
+}
+
+/** Arguments are understood before settings are read and the database is asked. */
+export async function adminAnswer(args: string[], settingsOf: () => DatabaseSettings): Promise<unknown> {
+  const work = understood(args)
+  const settings = settingsOf()
+  return work(settings, settings.databaseUrl ?? (await attachEmbeddedPostgres(settings.home)))
+}
+
+function understood(args: string[]): (settings: DatabaseSettings, ownerUrl: string) => Promise<unknown> {
+  const name = args.slice(0, 2).join(' ')
+  const rest = args.slice(2)
+  if (name === 'master-key rotate') {
+    const { positionals } = parseCommand(rest, {}, MASTER_KEY_USAGE)
+    if (positionals.length > 0) throw new UsageError(`usage: ${MASTER_KEY_USAGE}`)
+    return ({ home, masterKey }, ownerUrl) => rotate({ home, configured: masterKey }, ownerUrl)
+  }
+  const act = Object.hasOwn(ACTS, name) ? ACTS[name]?.(rest) : undefined
+  if (act === undefined) throw new UsageError(`usage:\n  ${USAGES.join('\n  ')}`)
+  return (settings, ownerUrl) => perform(act, settings, ownerUrl)
+}
+
+/** Does it in one transaction, then tells the processes that keep copies of what changed. */
+async function perform(act: StaffAct, { redisUrl }: DatabaseSettings, ownerUrl: string): Promise<unknown> {
+  const { answer, changed } = await asStaff(ownerUrl, act)
+  if (changed.length === 0) return answer
+  const bus = redisUrl === null ? postgresBus({ url: ownerUrl }) : redisBus({ url: redisUrl })
+  for (const [topic, id] of changed) bus.publish(topic, id)
+  await bus.close()
+  return answer
+}

@@ -80,7 +80,7 @@ describe('what a draft is published as', () => {
         expect(readBack).toEqual(result.plan)
         expect(digestOf(readBack)).toBe(result.digest)
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     )
   })
 })

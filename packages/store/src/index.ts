@@ -106,7 +106,6 @@ export {
   readPublication,
   type WholePublication,
 } from './publications.ts'
-export { SECRET_PINS, type SecretReference, secretReferences } from './references.ts'
 export type { Destinations, DraftContent, PlanContent, Schema, SecretKind, TrunkDetails } from './schema.ts'
 export {
   deleteSecret,

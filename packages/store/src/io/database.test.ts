@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { type TcpCut, tcpCut } from '../testing/tcp-cut.ts'
 import { openDatabase } from './database.ts'
+import { readAddress } from './owner-connection.ts'
+import { TenantPool } from './tenant-pool.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
@@ -53,8 +55,41 @@ describe('one tenant at a time', () => {
     }
     await Promise.all(Array.from({ length: 700 }, (_, round) => ask(round)))
     expect(seen).toEqual({ right: 500, refused: 200 })
-    // The same connections, asked outside of any tenant, see nobody.
-    await Promise.all(Array.from({ length: 8 }, () => test.database.keyOf(Buffer.alloc(32))))
+  })
+
+  it('leaves nothing of a tenant on a connection that is given back, whatever became of its statement', async () => {
+    const { appUrl, login } = readAddress(test.owner.url)
+    const pool = new TenantPool(appUrl, login, { maxConnections: 3 })
+    try {
+      const scope = await test.scope()
+      await addAgent(scope, 'a')
+      const context = { tenant: scope.tenant_id, owner: scope.owner_id }
+      const statement = (text: string) => sql.raw(text).compile(test.database.within(scope))
+      const work = (round: number) => {
+        if (round % 3 === 0) return pool.read(context, statement('select count(*) from parley.agents'))
+        if (round % 3 === 1) return pool.read(context, statement('select 1 / 0'))
+        return pool.transaction(context, async tx => {
+          await tx.executeQuery(statement('select count(*) from parley.agents'))
+          throw new Error('of ours')
+        })
+      }
+      await Promise.allSettled(Array.from({ length: 60 }, (_, round) => work(round)))
+      const looks = await Promise.all(
+        Array.from({ length: 12 }, () =>
+          pool.bare(
+            'look',
+            `select pg_backend_pid() as pid, coalesce(current_setting('parley.tenant', true), '') as tenant,
+              coalesce(current_setting('parley.owner', true), '') as owner, (select count(*)::int from parley.agents) as agents, pg_sleep(0.01)`,
+            [],
+          ),
+        ),
+      )
+      const rows = looks.map(look => look.rows[0])
+      expect(new Set(rows.map(row => row.pid)).size).toBe(3)
+      for (const row of rows) expect(row).toMatchObject({ tenant: '', owner: '', agents: 0 })
+    } finally {
+      await pool.close()
+    }
   })
 
   it('does not write within a read', async () => {
@@ -216,6 +251,16 @@ describe('a database that goes away', () => {
       await tx.insertInto('agents').values({ agent_id: 'before', name: 'b' }).execute()
       relay.cut()
       await tx.selectFrom('agents').selectAll().execute()
+    })
+    await expect(work).rejects.toMatchObject({ code: 'database_unavailable', retryable: true })
+    expect(await agentsOf(scope)).toEqual([])
+  })
+
+  it('before COMMIT and noticed: nothing happened either, for COMMIT was never sent', async () => {
+    const work = database.transaction(scope, async tx => {
+      await tx.insertInto('agents').values({ agent_id: 'noticed', name: 'n' }).execute()
+      relay.cut()
+      await test.owner.query('select pg_sleep(0.05)')
     })
     await expect(work).rejects.toMatchObject({ code: 'database_unavailable', retryable: true })
     expect(await agentsOf(scope)).toEqual([])

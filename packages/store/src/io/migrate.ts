@@ -8,6 +8,8 @@ import { ensureAppLogin, ensureGroups } from './roles.ts'
 
 /** Of the advisory lock under which one process migrates: 'parley' in ASCII. */
 const LOCK = 0x7061726c6579n
+/** The first with uuidv7. */
+const OLDEST = 180_000
 const DIRECTORY = fileURLToPath(new URL('../migrations/', import.meta.url))
 
 /** One forward step of the schema. */
@@ -26,6 +28,7 @@ export async function migrate(ownerUrl: string, migrations?: readonly Migration[
   const steps = migrations ?? (await readMigrations())
   const address = readAddress(ownerUrl)
   return asOwner(address, async client => {
+    await assertVersion(client)
     await client.query('select pg_advisory_lock($1)', [LOCK])
     await ensureGroups(client)
     await client.query(`
@@ -36,6 +39,14 @@ export async function migrate(ownerUrl: string, migrations?: readonly Migration[
     await ensureAppLogin(client, address)
     return applied
   })
+}
+
+async function assertVersion(client: Client): Promise<void> {
+  const { rows } = await client.query<{ number: string; text: string }>(
+    "select current_setting('server_version_num') as number, current_setting('server_version') as text",
+  )
+  if (Number(rows[0]?.number) < OLDEST)
+    throw new ParleyError('database_misconfigured', `Postgres ${rows[0]?.text} is too old: Parley needs 18 or newer`)
 }
 
 async function applyMigrations(client: Client, steps: readonly Migration[]): Promise<string[]> {

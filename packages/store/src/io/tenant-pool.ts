@@ -129,11 +129,16 @@ export class TransactionConnection extends WholeAnswers {
   readonly #context: TenantContext
   #state: 'new' | 'open' | 'over' = 'new'
   #failure: unknown
+  #isLost = false
+  readonly #noteLoss = () => {
+    this.#isLost = true
+  }
 
   constructor(client: PoolClient, context: TenantContext) {
     super()
     this.#client = client
     this.#context = context
+    client.once('error', this.#noteLoss)
   }
 
   override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -151,34 +156,36 @@ export class TransactionConnection extends WholeAnswers {
   }
 
   async commit(): Promise<void> {
-    const wasOpen = this.#state === 'open'
-    this.#state = 'over'
-    if (!wasOpen) return giveBack(this.#client, undefined)
+    if (this.#state === 'new') return this.#end(undefined)
     // A failed statement that `work` swallowed: COMMIT would roll back in silence.
-    if (this.#failure !== undefined) {
-      this.#state = 'open'
-      throw failureOf(this.#failure)
-    }
+    if (this.#failure !== undefined) throw failureOf(this.#failure)
+    if (this.#isLost) throw unavailable(new Error('the connection went before COMMIT was sent'))
+    this.#state = 'over'
     try {
       await this.#client.query('commit')
+      this.#end(undefined)
     } catch (error) {
-      giveBack(this.#client, error)
+      this.#end(error)
       throw isAnswer(error) ? error : outcomeUnknown(error)
     }
-    giveBack(this.#client, undefined)
   }
 
-  /** Never throws. Does nothing after `commit`. */
+  /** Never throws. Does nothing after a COMMIT that was sent. */
   async rollback(): Promise<void> {
-    const { wasNew, wasOver } = { wasNew: this.#state === 'new', wasOver: this.#state === 'over' }
+    if (this.#state === 'over') return
+    const wasNew = this.#state === 'new'
     this.#state = 'over'
-    if (wasOver) return
-    if (wasNew) return giveBack(this.#client, undefined)
     try {
-      await this.#client.query('rollback')
-      giveBack(this.#client, this.#failure)
+      if (!wasNew) await this.#client.query('rollback')
+      this.#end(this.#failure)
     } catch (error) {
-      giveBack(this.#client, error)
+      this.#end(error)
     }
+  }
+
+  #end(failure: unknown): void {
+    this.#state = 'over'
+    this.#client.off('error', this.#noteLoss)
+    giveBack(this.#client, failure)
   }
 }

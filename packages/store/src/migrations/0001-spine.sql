@@ -62,6 +62,8 @@ create table parley.api_keys (
   revoked_at timestamptz
 );
 create index on parley.api_keys (tenant_id, created_at desc, key_id);
+-- How many are active is counted with each new one, however many were revoked before.
+create index on parley.api_keys (tenant_id) where revoked_at is null;
 
 -- Lists ordered by an id or a phone number compare code points, whatever the cluster's locale.
 create table parley.secrets (

@@ -25,7 +25,8 @@ export interface ServicesPlan {
   readonly pairs?: readonly ServicePair[]
   /** Calls at a time; default 4. */
   readonly atOnce?: number
-  readonly planted?: 'nothing' | 'a wrong key'
+  /** One more pair, whose voice's key is wrong: that must show. Default none. */
+  readonly withWrongKey?: ServicePair
 }
 
 /**
@@ -34,13 +35,14 @@ export interface ServicesPlan {
  */
 export async function proveServices(options: ProofOptions, plan: ServicesPlan = {}): Promise<ProofOutcome> {
   const { count, line, progress } = options
-  const { pairs = PAIRS.slice(0, count), atOnce = AT_ONCE, planted = 'nothing' } = plan
+  const { pairs = PAIRS.slice(0, count), atOnce = AT_ONCE, withWrongKey } = plan
   const calls = await ClinicCalls.open(demoCaller, atOnce)
-  // The voice's key alone: the call begins, and fails where it would speak.
-  const environment = planted === 'a wrong key' ? { ELEVENLABS_API_KEY: 'wrong' } : {}
   try {
-    const all = [SIMULATED, ...pairs]
-    const reports = await inTurns(all, atOnce, async ([stt, tts, llm]) => {
+    const all = [SIMULATED, ...pairs, ...(withWrongKey === undefined ? [] : [withWrongKey])]
+    const reports = await inTurns(all, atOnce, async pair => {
+      const [stt, tts, llm] = pair
+      // The voice's key alone: the call begins, and fails where it would speak.
+      const environment = pair === withWrongKey ? { ELEVENLABS_API_KEY: 'wrong' } : {}
       progress([stt, tts, llm ?? ''].join(' '))
       const { report } = await calls.run({ stt, tts, ...(llm !== undefined && { llm }), environment })
       return { report, deadAirMs: (await soundOf(report))?.deadAir([]) ?? null }

@@ -15,6 +15,8 @@ const MOST_FAILURES_IN_A_ROW = 3
 const MINUTE_MS = 60_000
 const PROVIDER_FAILED = 'provider_failed'
 
+type Asked = 'prompt' | Question['type']
+
 export type Decision = Extract<Question, { type: 'decide' }>
 
 type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, unknown>>) => void
@@ -27,6 +29,8 @@ export class ModelTurns {
   /** Answers that were asked for before the caller had certainly finished. */
   readonly headStart: HeadStart
   #failuresInARow = 0
+  /** The same by what was asked: a model that decides well may still read nothing. */
+  readonly #failuresOf = new Map<Asked, number>()
   #hasApologised = false
   /** What is said while something is done. */
   #fillers: { readonly requestId: string; readonly speech: Speech }[] = []
@@ -90,7 +94,7 @@ export class ModelTurns {
     const isOvertaken = speech.state !== 'open'
     speeches.complete(speech)
     if (isOvertaken || !isTalking()) return
-    this.#take(end)
+    this.#take('prompt', end)
     if (!isTalking()) return
     if (end.failure !== null && !hasCalled && this.#isAwaited(prompt)) {
       // A task has nobody who would ask again: without its words it is not done.
@@ -135,7 +139,7 @@ export class ModelTurns {
       judgement =>
         happen(() => {
           if (!isTalking()) return
-          this.#take(judgement)
+          this.#take(question.type, judgement)
           const { value, failure } = judgement
           if (question.type !== 'decide') return feed(this.#with, { type: 'inferred', request_id, value })
           this.#chosen(question, typeof value === 'string' ? value : null, failure !== null)
@@ -153,16 +157,19 @@ export class ModelTurns {
   }
 
   /** Failures are told; too many in a row end the conversation. */
-  #take({ failure, mishaps }: Pick<ReplyEnd, 'failure' | 'mishaps'>): void {
+  #take(asked: Asked, { failure, mishaps }: Pick<ReplyEnd, 'failure' | 'mishaps'>): void {
     const { onFact, end } = this.#with
     for (const { code, message } of mishaps) onFact({ kind: 'error', code, message })
     if (failure === null) {
       this.#failuresInARow = 0
+      this.#failuresOf.delete(asked)
       this.#hasApologised = false
       return
     }
     onFact({ kind: 'error', code: failure.code, message: failure.message })
-    if (++this.#failuresInARow >= MOST_FAILURES_IN_A_ROW) end('error', 'system', PROVIDER_FAILED)
+    const ofThese = (this.#failuresOf.get(asked) ?? 0) + 1
+    this.#failuresOf.set(asked, ofThese)
+    if (Math.max(++this.#failuresInARow, ofThese) >= MOST_FAILURES_IN_A_ROW) end('error', 'system', PROVIDER_FAILED)
   }
 
   #setting(globalPrompt: string): Setting {

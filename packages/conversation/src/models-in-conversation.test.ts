@@ -1,4 +1,5 @@
 import { ParleyError } from '@parley/kernel'
+import { ServiceRefusal } from '@parley/providers'
 import { describe, expect, it } from 'vitest'
 import { HeardTalk } from './testing/heard-talk.ts'
 import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
@@ -195,6 +196,20 @@ describe('a model that fails', () => {
     talk.model.answers([{ fail: refused }])
     await talk.start()
     expect(talk.saying).toEqual(['Lo siento, tengo un problema técnico. ¿Me lo puede repetir?'])
+  })
+
+  it.each([
+    ['that fits into the budget is waited out', 2, ['It is noon.']],
+    ['that is longer than anybody waits for an answer is an apology at once', 60, [APOLOGY]],
+  ])('with a Retry-After %s', async (_name, seconds, said) => {
+    const cause = new ServiceRefusal(429, 'rate_limit_exceeded', seconds * 1000)
+    const busy = new ParleyError('model_busy', 'busy', { retryable: true, cause })
+    const talk = await atTheDesk([{ fail: busy }], [{ say: 'It is noon.' }])
+    await talk.say('Time?')
+    if (seconds === 2) await talk.pass(1999)
+    expect(talk.model.requests).toHaveLength(1)
+    if (seconds === 2) await talk.pass(1)
+    expect(talk.saying).toEqual(said)
   })
 
   it('three times in a row ends the conversation; it apologises once', async () => {

@@ -9,8 +9,8 @@ const PAUSE_FRAMES = 15
 
 /** When the two sides of a call were to be heard; times in ms on the call's sample clock, steps of 20 ms. */
 export class CallSound {
-  readonly #caller: readonly boolean[]
-  readonly #agent: readonly boolean[]
+  #caller: readonly boolean[]
+  #agent: readonly boolean[]
 
   /** Samples at 8 kHz. */
   constructor(caller: Int16Array, agent: Int16Array) {
@@ -46,6 +46,15 @@ export class CallSound {
   agentWithin(fromMs: Ms, toMs: Ms): Ms {
     const within = this.#agent.slice(Math.ceil(fromMs / FRAME_MS), Math.max(0, Math.floor(toMs / FRAME_MS)))
     return within.filter(sounds => sounds).length * FRAME_MS
+  }
+
+  /** The same call with the agent heard so much later. */
+  agentLater(ms: Ms): CallSound {
+    const later = new CallSound(new Int16Array(0), new Int16Array(0))
+    const frames = Math.round(ms / FRAME_MS)
+    later.#caller = this.#caller
+    later.#agent = [...Array.from({ length: frames }, () => false), ...this.#agent]
+    return later
   }
 
   /** From `fromMs` on, how long until the agent is silent; sound that comes back by `toMs` counts. */

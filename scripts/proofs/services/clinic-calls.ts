@@ -29,6 +29,10 @@ export interface ClinicCall {
   readonly standIns?: StandInsOptions
   /** Variables instead of those of the stand-ins; default none. */
   readonly environment?: Readonly<Record<string, string>>
+  /** Another caller than that of all calls. */
+  readonly caller?: ClinicCaller
+  /** What is done to the agent; default nothing. */
+  readonly alter?: (agent: VoiceAgent) => VoiceAgent
   /** Before the call. */
   readonly prepare?: (standIns: StandIns, server: ExampleServer) => void | Promise<void>
   /** When the caller is about to say or press something. */
@@ -110,9 +114,12 @@ export class ClinicCalls {
     const settings = readSettings({ ...standIns.environment, ...call.environment, PARLEY_HOME: this.#home })
     const services = new Services(settings, { egressAllow: [addressOf(server)] })
     try {
-      lane.agent = await agentOf(call, server, services)
+      const agent = await agentOf(call, server, services)
+      lane.agent = call.alter?.(agent) ?? agent
       await call.prepare?.(standIns, server)
-      const conversed = await this.#converse(lane.token, act => call.onAct?.(act, standIns))
+      const conversed = await this.#converse(lane.token, call.caller ?? this.#caller, act =>
+        call.onAct?.(act, standIns),
+      )
       return { ...conversed, effects: server.bookings.length + server.callbacks.length }
     } finally {
       this.#free.push(lane)
@@ -130,7 +137,11 @@ export class ClinicCalls {
     await rm(this.#home, { recursive: true, force: true })
   }
 
-  async #converse(token: string, onAct: (act: string) => void): Promise<Omit<ClinicCallResult, 'effects'>> {
+  async #converse(
+    token: string,
+    caller: ClinicCaller,
+    onAct: (act: string) => void,
+  ): Promise<Omit<ClinicCallResult, 'effects'>> {
     const call = await this.#phone.call(`sip:${token}@127.0.0.1:${this.#engine.station.port('tls')};transport=tls`)
     call.understand(this.#ear, 'en')
     await call.waitFor('answered', 20_000)
@@ -140,7 +151,7 @@ export class ClinicCalls {
     let gaveUp: string | null = null
     let repeats = 0
     try {
-      repeats = await this.#caller.follow(call, onAct)
+      repeats = await caller.follow(call, onAct)
     } catch (error) {
       // The agent may end the call in the middle of the caller's part; a caller who waits in vain does so himself.
       if (call.leg.state !== 'ended') gaveUp = error instanceof Error ? error.message : String(error)

@@ -13,21 +13,38 @@ export interface CallerTurn {
 /** What a caller waits for an answer before it says the same again; longer than the agent waits before it asks again. */
 const PATIENCE_MS: Ms = 20_000
 const MOST_REPEATS = 2
+/** Longer than a working agent takes. */
+const HURRY_MS: Ms = 7000
 
 /** A caller who says it again when nothing comes of it, and gives up in the end. */
 export class PatientCaller {
   readonly #turns: readonly CallerTurn[]
   readonly #spoken: ReadonlyMap<string, Int16Array>
 
-  private constructor(turns: readonly CallerTurn[], spoken: ReadonlyMap<string, Int16Array>) {
+  readonly #patienceMs: Ms
+  readonly #mostRepeats: number
+
+  private constructor(
+    turns: readonly CallerTurn[],
+    spoken: ReadonlyMap<string, Int16Array>,
+    patienceMs: Ms,
+    mostRepeats: number,
+  ) {
     this.#turns = turns
     this.#spoken = spoken
+    this.#patienceMs = patienceMs
+    this.#mostRepeats = mostRepeats
   }
 
   static async prepare(turns: readonly CallerTurn[], voice: PhoneVoice): Promise<PatientCaller> {
     const spoken = new Map<string, Int16Array>()
     for (const { act } of turns) if (act.type === 'say') spoken.set(act.text, await voice.render(act.text))
-    return new PatientCaller(turns, spoken)
+    return new PatientCaller(turns, spoken, PATIENCE_MS, MOST_REPEATS)
+  }
+
+  /** The same caller in a hurry: nothing is said again. */
+  impatient(): PatientCaller {
+    return new PatientCaller(this.#turns, this.#spoken, HURRY_MS, 0)
   }
 
   /**
@@ -44,21 +61,21 @@ export class PatientCaller {
           return await reached()
         } catch (error) {
           const isTimeout = error instanceof ParleyError && error.code === 'wait_timeout'
-          if (!isTimeout || act === null || tries === MOST_REPEATS) throw error
+          if (!isTimeout || act === null || tries === this.#mostRepeats) throw error
           repeats++
           await this.#do(call, act)
         }
       }
     }
     for (const turn of this.#turns) {
-      await again(() => call.untilHears(turn.after, PATIENCE_MS, from))
+      await again(() => call.untilHears(turn.after, this.#patienceMs, from))
       await call.wait(turn.waitMs)
       act = turn.act
       from = samplesToMs(call.leg.heardPosition())
       onAct(act.type === 'say' ? act.text : act.digits)
       await this.#do(call, act)
     }
-    await again(() => call.waitFor('ended', PATIENCE_MS))
+    await again(() => call.waitFor('ended', this.#patienceMs))
     return repeats
   }
 

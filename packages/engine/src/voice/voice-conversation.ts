@@ -326,6 +326,7 @@ export class VoiceConversation implements Attendant {
     const end = () => line.end('provider_failed')
     if (agent.lastResort === undefined) return end()
     this.#driver.stop()
+    this.#ears.close()
     this.#mouth.cut()
     this.#conversation.stop()
     this.#lastWords = new LastWords(this.#playout, agent.lastResort, time, end)

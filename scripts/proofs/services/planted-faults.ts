@@ -1,0 +1,70 @@
+import type { VoiceAgent } from '@parley/engine'
+import type { ExampleServer } from '@parley/examples'
+import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '@parley/providers'
+import type { JudgedCall } from './verdict.ts'
+
+/** What a verdict on a call must show, one of each kind. */
+export type PlantedFault =
+  | 'a deaf agent'
+  | 'an effect of nobody'
+  | 'sound that lasts'
+  | 'a turn nobody wrote down'
+  | 'a timeline that says nothing'
+
+const SOUND_LASTS_MS: Ms = 300
+/** Before the caller answers the lists. */
+const DEAF_FROM: Samples = msToSamples(9000)
+
+/** The clinic is asked for something that no action of the call asked for. */
+export async function actOfNobody({ origin }: ExampleServer): Promise<void> {
+  const body = JSON.stringify({ patient: '1042' })
+  await fetch(`${origin}/clinic/callbacks`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+}
+
+/** An agent that understands nothing any more and does not know it. */
+export function deafened(agent: VoiceAgent): VoiceAgent {
+  const { recogniser } = agent
+  const deaf: SpeechToText = {
+    id: recogniser.id,
+    languages: recogniser.languages,
+    readiness: () => recogniser.readiness(),
+    ...(recogniser.speechFilter && { speechFilter: () => recogniser.speechFilter!() }),
+    open: options => deafStream(recogniser, options),
+    close: () => recogniser.close(),
+  }
+  return { ...agent, recogniser: deaf }
+}
+
+function deafStream(recogniser: SpeechToText, options: SpeechStreamOptions): SpeechStream {
+  const stream = recogniser.open(options)
+  let position: Samples = 0
+  return {
+    write: (samples, atSample) => {
+      position = atSample
+      stream.write(samples, atSample)
+    },
+    finalize: () => stream.finalize(),
+    close: () => stream.close(),
+    onEvent: listener =>
+      stream.onEvent(event => {
+        const isUnderstood = event.type === 'partial' || (event.type === 'final' && event.text !== '')
+        if (position < DEAF_FROM || !isUnderstood) return listener(event)
+        listener({ type: 'speech-started', atSample: position })
+      }),
+  }
+}
+
+/** The call as it would be had these faults befallen it besides: what is in its record and on its recording. */
+export function withPlantedFaults(planted: readonly PlantedFault[], call: JudgedCall): JudgedCall {
+  const { report, sound } = call
+  const lasting = planted.includes('sound that lasts') && sound !== null ? sound.agentLater(SOUND_LASTS_MS) : sound
+  const said = report.utterances.findLast(({ role }) => role === 'user')
+  const utterances = planted.includes('a turn nobody wrote down')
+    ? report.utterances.filter(line => line !== said)
+    : report.utterances
+  const timeline = planted.includes('a timeline that says nothing')
+    ? report.timeline.filter(({ kind }) => kind !== 'error' && kind !== 'turn')
+    : report.timeline
+  return { ...call, sound: lasting, report: { ...report, utterances, timeline } }
+}

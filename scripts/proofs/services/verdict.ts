@@ -1,0 +1,108 @@
+import type { TimelineItem } from '@parley/conversation'
+import type { CallReport } from '@parley/engine'
+import type { Ms } from '@parley/kernel'
+import type { CallSound } from './call-sound.ts'
+import type { ClinicCallResult } from './clinic-calls.ts'
+import type { CallerTurn } from './patient-caller.ts'
+
+/** After an interruption the agent is silent from here on, and cannot have an answer before this. */
+const SILENT_FROM_MS: Ms = 100
+const SILENT_UNTIL_MS: Ms = 1000
+/** A wait longer than this has its cause in the timeline. */
+const UNEXPLAINED_MS: Ms = 4000
+/** An answer's wait on the timeline is counted from its turn, and is a little shorter. */
+const TOLD_MS: Ms = 3000
+/** What changes something at the clinic. */
+const ACTS = ['book_slot', 'request_callback', 'register_patient']
+
+/** What is wrong with a call whose services failed; all zero, null and false: nothing. */
+export interface Verdict {
+  readonly hang: string | null
+  /** What the clinic was made to do beyond what the call asked for once. */
+  readonly doubles: number
+  /** Turns that the caller said on a completed call and the transcript does not have. */
+  readonly lost: number
+  /** Agent's sound behind an interruption. */
+  readonly stale_ms: Ms
+  /** The longest time from an interruption to the agent's silence; null: nobody interrupted. */
+  readonly cancel_ms: Ms | null
+  /** The timeline says nothing of what the caller noticed. */
+  readonly untold: boolean
+  readonly dead_air_ms: Ms | null
+}
+
+/** A call that is over, and what was to be heard on it; null: nothing was recorded. */
+export interface JudgedCall extends ClinicCallResult {
+  readonly sound: CallSound | null
+}
+
+/** `turns`: the caller's part. */
+export function judged({ report, sound, gaveUp, effects }: JudgedCall, turns: readonly CallerTurn[]): Verdict {
+  const started = report.timeline.flatMap(item =>
+    item.kind === 'action' && item.phase === 'started' && ACTS.includes(item.action_id) ? [item.action_id] : [],
+  )
+  const keys = report.timeline.flatMap(item =>
+    item.kind === 'digits' && item.offset_ms !== null ? [item.offset_ms] : [],
+  )
+  const deadAirMs = sound?.deadAir(keys) ?? null
+  const noticed = report.run.outcome?.kind !== 'completed' || (deadAirMs ?? 0) > UNEXPLAINED_MS
+  const { staleMs, cancelMs } = sound === null ? { staleMs: 0, cancelMs: null } : interruptions(report, sound)
+  return {
+    hang: gaveUp,
+    doubles: Math.max(0, effects - new Set(started).size) + started.length - new Set(started).size,
+    lost: report.run.outcome?.kind === 'completed' ? lostTurns(report, turns) : 0,
+    stale_ms: staleMs,
+    cancel_ms: cancelMs,
+    untold: noticed && !report.timeline.some(tells),
+    dead_air_ms: deadAirMs,
+  }
+}
+
+/** An error, or an answer whose wait is divided among the services that took it. */
+function tells(item: TimelineItem): boolean {
+  return item.kind === 'error' || (item.kind === 'turn' && (item.latency.e2e ?? 0) > TOLD_MS)
+}
+
+/**
+ * What the caller heard of the agent after interrupting it, before it can have had an answer. A call that is given up cuts
+ * the agent too, for a word of regret: that is no interruption.
+ */
+function interruptions({ run, timeline, utterances }: CallReport, sound: CallSound) {
+  const offsets = (items: readonly TimelineItem[], fits: (item: TimelineItem) => boolean) =>
+    items.flatMap(item => (item.offset_ms !== null && fits(item) ? [item.offset_ms] : []))
+  const answers = utterances.flatMap(({ role, start_ms }) => (role === 'agent' && start_ms !== null ? [start_ms] : []))
+  const errors = offsets(timeline, item => item.kind === 'error')
+  // What the caller said or pressed instead: from here on an answer may come, and one that nobody heard out is in no utterance.
+  const said = offsets(timeline, item => item.kind === 'digits' || (item.kind === 'utterance' && item.role === 'user'))
+  // By their order: an interruption is told with the place where it cut, which lies before the error that caused it.
+  const gaveUp =
+    run.outcome?.detail === 'provider_failed' ? timeline.findLastIndex(item => item.kind === 'error') : timeline.length
+  const cuts = offsets(timeline.slice(0, gaveUp), item => item.kind === 'interruption' && !item.resumed)
+  const all = cuts.map(at => {
+    const until = Math.min(at + SILENT_UNTIL_MS, ...[...answers, ...errors, ...said].filter(offset => offset > at))
+    return { staleMs: sound.agentWithin(at + SILENT_FROM_MS, until), cancelMs: sound.silentAfter(at, until) }
+  })
+  return {
+    staleMs: all.reduce((sum, { staleMs }) => sum + staleMs, 0),
+    cancelMs: all.length === 0 ? null : Math.max(...all.map(({ cancelMs }) => cancelMs)),
+  }
+}
+
+/** A turn is there when one of the transcript has half of its words: recognisers mishear on busy machines. */
+function lostTurns({ utterances }: CallReport, turns: readonly CallerTurn[]): number {
+  const heard = utterances.filter(({ role }) => role === 'user').map(({ text }) => new Set(wordsOf(text)))
+  return turns.filter(({ act }) => {
+    if (act.type !== 'say') return false
+    const words = wordsOf(act.text)
+    return !heard.some(line => words.filter(word => line.has(word)).length * 2 >= words.length)
+  }).length
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+/** A call that did not come to its end at all. */
+export function neverEnded(hang: string): Verdict {
+  return { hang, doubles: 0, lost: 0, stale_ms: 0, cancel_ms: null, untold: true, dead_air_ms: null }
+}

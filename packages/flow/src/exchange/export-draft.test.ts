@@ -4,7 +4,7 @@ import type { ImportBody } from './check-export.ts'
 import { exportDraft } from './export-draft.ts'
 import { type DraftContent, importExport } from './import-export.ts'
 import type { JsonObject } from './json.ts'
-import { exportFile, imported, importFile, modelOf, providers, secrets } from './testing/exports.ts'
+import { exportFile, imported, importFile, modelOf, providers, secrets } from './fixtures/exports.ts'
 
 const output = operations.find(operation => operation.id === 'agents.export')!.output
 const out = (draft: DraftContent, version = 7) => exportDraft(draft, { version })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ImportResult, importExport } from './import-export.ts'
 import type { JsonObject } from './json.ts'
-import { changed, exportFile, imported, importFile, importOf, modelOf, providers, secrets } from './testing/exports.ts'
+import { changed, exportFile, imported, importFile, importOf, modelOf, providers, secrets } from './fixtures/exports.ts'
 
 const full = exportFile('full-export')
 const body = importOf(full)
@@ -289,6 +289,23 @@ describe('an imported flow', () => {
     expect(nodeOf('sub')).toMatchObject({ tool_ids: ['tool-slots', 'tool_form', 'book'] })
     // The component's own tool of that id, not the flow's.
     expect(draft.flow.components[0]!.nodes[1]).toMatchObject({ tool_id: 'tool-slots-2' })
+  })
+
+  it('leads to a renamed node from wherever an edge led to it', () => {
+    const edge = { id: 'e', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'far/away' }
+    const { agent, flow } = exportFile('minimal-export')
+    const nodes = [
+      { id: 'far/away', type: 'conversation', edges: [edge], always_edge: edge },
+      { id: 'move', type: 'transfer_call', transfer_destination: { type: 'inferred', prompt: 'Whom' }, edge },
+    ]
+    const moved = importExport(importOf({ agent, flow: { ...flow, nodes, start_node_id: 'far/away' } }), secrets)
+    expect(imported(moved).flow).toMatchObject({
+      start_node_id: 'far_away',
+      nodes: [
+        { edges: [{ destination_node_id: 'far_away' }], always_edge: { id: 'e-2', destination_node_id: 'far_away' } },
+        { edge: { destination_node_id: 'far_away' } },
+      ],
+    })
   })
 
   it('cuts an id that is too long, at a character', () => {

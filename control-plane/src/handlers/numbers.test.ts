@@ -1,4 +1,5 @@
 import type { Scope } from '@parley/contract'
+import { archiveAgent } from '@parley/store'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, refused, tally, type Workspace } from '../testing/workspace.ts'
 
@@ -125,6 +126,16 @@ describe('assigning a number', () => {
     number_id = (await importNumber(ONE)).body.number_id
     expect(await assign(number_id, 'ada')).toMatchObject(refused('not_found'))
     expect((await space.ask(home, 'numbers.list')).body.items).toHaveLength(1)
+  })
+
+  it('never leaves a number to an archived agent, whoever comes first', async () => {
+    for (let round = 0; round < 10; round++) {
+      await space.publishedAgent(scope, `a${round}`)
+      const archived = space.test.database.transaction(scope, tx => archiveAgent(tx, scope, `a${round}`))
+      const [assigned] = await Promise.all([assign(number_id, `a${round}`), archived])
+      if (assigned.status !== 200) expect(assigned).toMatchObject(refused('conflict', 'agent_archived'))
+      expect((await list()).body.items[0].assignment).toBeNull()
+    }
   })
 
   it('never gives a released number an agent, whoever comes first', async () => {

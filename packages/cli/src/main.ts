@@ -1,3 +1,5 @@
+import { admin } from './commands/admin.ts'
+import { agents } from './commands/agents.ts'
 import { call } from './commands/call.ts'
 import { demo } from './commands/demo.ts'
 import { fakes } from './commands/fakes.ts'
@@ -15,6 +17,9 @@ const USAGE = `parley: conversational agents on real phone calls
   parley demo [--json]              one complete call over real sockets (npm run demo)
   parley providers check            one real request to each service that has a key
   parley fakes                      local stand-ins of those services, for work without keys
+  parley agents list | import FILE | validate AGENT | publish AGENT | export AGENT
+                                    agents by the API (PARLEY_API, PARLEY_KEY; default: of npm start)
+  parley admin …                    platform staff: organisations, environments, trunks, keys, master key
   parley sip decode FILE            what a user agent makes of a SIP message
   parley --version | --help
 
@@ -27,6 +32,8 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   demo,
   fakes,
   providers,
+  agents,
+  admin,
   sip,
   '--version': version,
 }

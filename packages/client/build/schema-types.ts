@@ -31,9 +31,9 @@ function union(types: readonly string[]): string {
 }
 
 function objectType(schema: JsonSchema): string {
-  const { properties, required = [], additionalProperties } = schema
-  if (properties !== undefined && Object.keys(properties).length > 0)
-    return `{\n${propertiesOf(properties as Record<string, JsonSchema>, required as readonly string[])}\n}`
+  const { required = [], additionalProperties } = schema
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>
+  if (Object.keys(properties).length > 0) return `{\n${propertiesOf(properties, required as readonly string[])}\n}`
   const values = typeof additionalProperties === 'object' ? typeOf(additionalProperties as JsonSchema) : 'Json'
   return additionalProperties === false ? 'Record<string, never>' : `{ [name: string]: ${values} }`
 }

@@ -159,9 +159,8 @@ describe('parley admin', () => {
     const asked = adminAnswer(line.split(' '), () => {
       throw new Error('the database was asked')
     })
-    const error = await asked.catch(error => error)
-    expect(error).toBeInstanceOf(UsageError)
-    expect(error.message).toContain(told)
+    await expect(asked).rejects.toBeInstanceOf(UsageError)
+    await expect(asked).rejects.toThrow(told)
   })
 
   it('says what to do when no database runs', async () => {

@@ -1,0 +1,286 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ParleyClient } from '@parley/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UsageError } from '../usage.ts'
+import { agentsWork } from './agents.ts'
+import { clientOf } from './agents-client.ts'
+
+let home: string
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-agents-'))
+})
+afterAll(() => rm(home, { recursive: true, force: true }))
+
+interface Asked {
+  readonly line: string
+  readonly body: unknown
+}
+
+type Answers = Readonly<Record<string, unknown>>
+
+/** Answers by `METHOD /path?query` (without `/api/v1`): a body, or `[status, body]`. */
+async function parley(args: string[], answers: Answers) {
+  const asked: Asked[] = []
+  const out: string[] = []
+  const told: string[] = []
+  const client = new ParleyClient({
+    baseUrl: 'https://parley.example',
+    key: 'parley_live_x',
+    retries: 0,
+    fetch: async (url, init) => {
+      const line = `${init?.method} ${String(url).slice('https://parley.example/api/v1'.length)}`
+      asked.push({ line, body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined })
+      const answer = answers[line]
+      const [status, body] = Array.isArray(answer) ? answer : [200, answer]
+      return Response.json(body ?? { error: { code: 'internal', message: `not foreseen: ${line}` } }, {
+        status: body ? status : 500,
+      })
+    },
+  })
+  const desk = { client, print: (text: string) => void out.push(text), remark: (text: string) => void told.push(text) }
+  const exit = await agentsWork(args)(desk).catch((error: unknown) => error)
+  return { exit, message: exit instanceof Error ? exit.message : '', out: out.join(''), told: told.join(''), asked }
+}
+
+const refusal = (code: string, message: string, details: object) => ({
+  error: { code, message, retryable: false, outcome: 'none', details },
+})
+
+const agent = (id: string, more: object = {}) => ({
+  ref: { tenant_id: 't', kind: 'agent', id },
+  name: `Agent ${id}`,
+  head: null,
+  draft: { draft_id: 'd1', revision: 4, base_version: null, published_revision: 3 },
+  created_at: '2026-01-02T03:04:05.678Z',
+  updated_at: '2026-01-02T03:04:05.678Z',
+  last_run: null,
+  ...more,
+})
+
+const warning = { code: 'unknown_word', path: '/settings/sttMode', message: 'is not known', severity: 'warning' }
+const fault = {
+  code: 'dangling_edge',
+  path: '/flow/nodes/0',
+  message: 'leads nowhere',
+  severity: 'error',
+  fixes: [{ id: 'f', label: 'remove the edge', edits: [] }],
+}
+
+describe('parley agents list', () => {
+  const FIRST = 'GET /agents?limit=200&sort=name_asc'
+  const pages = {
+    [FIRST]: { agents: [agent('anna', { name: 'Anna\u001b[2J\u202e' })], issues: [], next_cursor: 'c' },
+    [`${FIRST}&cursor=c`]: {
+      agents: [agent('bert', { head: { version: 7, channels: ['phone'] }, draft: null })],
+      issues: [],
+      next_cursor: null,
+    },
+  }
+
+  it('shows every agent in a table that no name can forge', async () => {
+    const { out, exit } = await parley(['list'], pages)
+    expect(out).toBe(
+      [
+        'AGENT  NAME        LIVE       CHANNELS  DRAFT       UPDATED',
+        'anna   Anna·[2J·   -          -         revision 4  2026-01-02T03:04:05.678Z',
+        'bert   Agent bert  version 7  phone     -           2026-01-02T03:04:05.678Z',
+        '',
+      ].join('\n'),
+    )
+    expect(exit).toBe(0)
+  })
+
+  it('prints them whole as JSON', async () => {
+    const { out } = await parley(['list', '--json'], pages)
+    expect(JSON.parse(out).agents.map((one: { ref: object }) => one.ref)).toMatchObject([
+      { id: 'anna' },
+      { id: 'bert' },
+    ])
+  })
+
+  it('asks for what was asked for', async () => {
+    const { asked, out } = await parley(['list', '--search', 'an', '--channel', 'phone'], {
+      [`${FIRST}&q=an&channel=phone`]: { agents: [], issues: [], next_cursor: null },
+    })
+    expect(asked).toHaveLength(1)
+    expect(out).toBe('No agents.\n')
+  })
+})
+
+describe('parley agents validate', () => {
+  const answer = (...diagnostics: object[]) => ({ 'POST /agents/anna/draft/validate': { revision: 4, diagnostics } })
+
+  it('shows each finding with what mends it, and fails when there are errors', async () => {
+    const { out, exit } = await parley(['validate', 'anna'], answer(fault, warning))
+    expect(out).toBe(
+      [
+        'error    /flow/nodes/0  leads nowhere  (dangling_edge)',
+        '         fix: remove the edge',
+        'warning  /settings/sttMode  is not known  (unknown_word)',
+        'revision 4: 1 error, 1 warning',
+        '',
+      ].join('\n'),
+    )
+    expect(exit).toBe(1)
+  })
+
+  it('passes with warnings', async () => {
+    expect(await parley(['validate', 'anna', '--json'], answer(warning))).toMatchObject({ exit: 0 })
+  })
+})
+
+describe('parley agents publish', () => {
+  const PUBLISH = 'POST /agents/anna/publications'
+
+  it('publishes the draft as it stands', async () => {
+    const publication = { ref: { agent_id: 'anna', version: 5, digest: '' }, is_head: true }
+    const { out, told, asked } = await parley(['publish', 'anna'], {
+      'GET /agents/anna': agent('anna'),
+      [PUBLISH]: [201, { publication, warnings: [warning] }],
+    })
+    expect(asked[1]).toEqual({ line: PUBLISH, body: { draft_id: 'd1', expected_revision: 4, test: false } })
+    expect(out).toBe('anna version 5 is live\n')
+    expect(told).toContain('is not known')
+  })
+
+  it('says what keeps the draft from being published', async () => {
+    const details = { reason: 'invalid_draft', diagnostics: [fault] }
+    const { message } = await parley(['publish', 'anna'], {
+      'GET /agents/anna': agent('anna'),
+      [PUBLISH]: [422, refusal('publication_invalid', 'the draft has errors', details)],
+    })
+    expect(message.split('\n')).toEqual([
+      'the draft has errors (publication_invalid, invalid_draft)',
+      '  error    /flow/nodes/0  leads nowhere  (dangling_edge)',
+      '           fix: remove the edge',
+    ])
+    expect(
+      (await parley(['publish', 'anna'], { 'GET /agents/anna': agent('anna', { draft: null }) })).message,
+    ).toContain('no open draft')
+  })
+})
+
+describe('parley agents export and import', () => {
+  const exported = {
+    agent_version: 3,
+    agent: { a: 1 },
+    flow: { nodes: [] },
+    config: { providers: {} },
+    model_bindings: {},
+    warnings: [],
+  }
+  const environments = {
+    'GET /environments': { items: [{ environment: 'production', tenant_id: 't-1' }], selected: 'production' },
+  }
+  const imported = (outcome: string) => ({
+    'POST /agents/import': [
+      201,
+      { outcome, draft: { agent: { id: 'copy' }, draft_id: 'd2', revision: 1 }, warnings: [warning] },
+    ],
+  })
+
+  it('write a file that comes in again as another agent', async () => {
+    const file = join(home, 'anna.json')
+    expect(
+      (
+        await parley(['export', 'anna', '--version', '3', '--out', file], {
+          'GET /agents/anna/export?version=3': exported,
+        })
+      ).exit,
+    ).toBe(0)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(exported)
+    expect(await readdir(home)).toEqual(['anna.json'])
+    const { out, told, asked } = await parley(['import', file, '--as', 'copy'], {
+      ...environments,
+      ...imported('create_agent'),
+    })
+    const { warnings: _, ...body } = exported
+    expect(asked.at(-1)?.body).toEqual({ ...body, reference: { tenant_id: 't-1', kind: 'agent', id: 'copy' } })
+    expect(out).toBe('made agent copy, revision 1\n')
+    expect(told).toContain('is not known')
+  })
+
+  it('print the draft when asked to', async () => {
+    const { out } = await parley(['export', 'anna', '--draft'], { 'GET /agents/anna/export?draft=true': exported })
+    expect(JSON.parse(out)).toEqual(exported)
+  })
+
+  it('replace a draft with changes only when told to, and bind models by their id', async () => {
+    const file = join(home, 'named.json')
+    await writeFile(file, JSON.stringify({ ...exported, reference: { id: 'copy' } }))
+    const model = { model_id: 'good-1', provider: 'openai', tier: 'frontier' }
+    const { asked } = await parley(['import', file, '--replace', '--bind', '/flow/model_choice=good-1'], {
+      ...environments,
+      ...imported('replace_draft'),
+      'GET /agents/copy': agent('copy'),
+      'GET /models?limit=200': { items: [{ kind: 'chat', model }], next_cursor: null },
+    })
+    expect(asked.at(-1)?.body).toMatchObject({
+      reference: { id: 'copy' },
+      model_bindings: { '/flow/model_choice': { model } },
+      replace_draft: { draft_id: 'd1', expected_revision: 4 },
+    })
+    const { message } = await parley(['import', file, '--bind', '/flow/model_choice=bad-1'], {
+      ...environments,
+      'GET /models?limit=200': { items: [{ kind: 'chat', model }], next_cursor: null },
+    })
+    expect(message).toBe('--bind /flow/model_choice: there is no model "bad-1"; there are good-1')
+  })
+
+  it('say what is wrong in the file, by the place in it', async () => {
+    const file = join(home, 'wrong.json')
+    await writeFile(file, JSON.stringify(exported))
+    const issues = [{ path: '/config/providers/stt', message: 'body: is missing\u0007' }]
+    const { message } = await parley(['import', file, '--as', 'copy'], {
+      ...environments,
+      'POST /agents/import': [400, refusal('invalid_request', 'the request is not valid', { issues })],
+    })
+    expect(message.split('\n')).toEqual([
+      'the request is not valid (invalid_request)',
+      '  /config/providers/stt  body: is missing·',
+    ])
+    expect((await parley(['import', file], environments)).message).toContain('--as AGENT')
+    await writeFile(file, '{"agent": 1}')
+    expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain(
+      'has no agent_version, flow, config, model_bindings',
+    )
+    await writeFile(file, '[1')
+    expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain('is no JSON')
+    await writeFile(file, Buffer.alloc(8 * 1024 * 1024 + 1, ' '))
+    expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain('longer than')
+    expect((await parley(['import', join(home, 'absent.json')], {})).message).toContain('absent.json')
+  })
+})
+
+describe('parley agents', () => {
+  it.each([
+    [[], 'usage:'],
+    [['toString'], 'usage:'],
+    [['list', 'anna'], 'usage: parley agents list'],
+    [['list', '--channel', 'fax'], '--channel takes phone or cloud'],
+    [['validate'], 'usage: parley agents validate'],
+    [['import'], 'usage: parley agents import'],
+    [['import', 'f', '--bind', 'gpt'], '--bind takes PATH=MODEL'],
+    [['export', 'a', '--version', 'x'], '--version takes the number'],
+    [['export', 'a', '--version', '1', '--draft'], 'give one of them'],
+  ])('says what is wrong with %j before it asks the API', (args, told) => {
+    expect(() => agentsWork(args)).toThrow(UsageError)
+    expect(() => agentsWork(args)).toThrow(told)
+  })
+
+  it('asks the API that is set, else the one that runs here, and gives its key to no other', async () => {
+    const none = { home, api: null, key: null }
+    await expect(clientOf(none)).rejects.toThrow('set PARLEY_API, or start Parley')
+    await writeFile(
+      join(home, 'demo.json'),
+      JSON.stringify({ api: 'http://127.0.0.1:8080', key: 'parley_live_demo', sip: 'x' }),
+    )
+    await expect(clientOf(none)).resolves.toBeDefined()
+    await expect(clientOf({ ...none, api: 'http://127.0.0.1:8080' })).resolves.toBeDefined()
+    await expect(clientOf({ ...none, api: 'https://elsewhere.example' })).rejects.toThrow('set PARLEY_KEY')
+    await writeFile(join(home, 'demo.json'), JSON.stringify({ api: null, key: null }))
+    await expect(clientOf(none)).rejects.toThrow('set PARLEY_API')
+  })
+})

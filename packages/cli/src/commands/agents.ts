@@ -1,0 +1,123 @@
+import type { ResultFrom } from '@parley/client'
+import { readClientSettings } from '../environment.ts'
+import { parseCommand, UsageError } from '../usage.ts'
+import { clientOf } from './agents-client.ts'
+import { theAgent, type Work } from './agents-desk.ts'
+import { exportAgent, importAgent, MOVE_USAGE } from './agents-move.ts'
+import { counted, diagnosticLines, table, toldPlainly } from './agents-text.ts'
+
+const USAGE = {
+  list: 'parley agents list [--search TEXT] [--channel phone|cloud] [--json]',
+  validate: 'parley agents validate AGENT [--json]',
+  publish: 'parley agents publish AGENT [--test] [--json]',
+} as const
+
+const json = { type: 'boolean', default: false } as const
+
+type Verb = (args: string[]) => Work
+
+const VERBS: Readonly<Record<string, Verb>> = { list, validate, publish, import: importAgent, export: exportAgent }
+
+/** Exit 0: done; 1: refused, or the draft has errors. */
+export async function agents(args: string[]): Promise<number> {
+  const work = agentsWork(args)
+  const client = await clientOf(readClientSettings(process.env))
+  return work({
+    client,
+    print: text => void process.stdout.write(text),
+    remark: text => void process.stderr.write(text),
+  })
+}
+
+/** Arguments are understood before the API is asked. Rejects with what is wrong, in lines for people. */
+export function agentsWork(args: string[]): Work {
+  const [name = '', ...rest] = args
+  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
+  if (verb === undefined)
+    throw new UsageError(`usage:\n  ${[...Object.values(USAGE), ...Object.values(MOVE_USAGE)].join('\n  ')}`)
+  const work = verb(rest)
+  return async desk => {
+    try {
+      return await work(desk)
+    } catch (error) {
+      throw toldPlainly(error)
+    }
+  }
+}
+
+function list(args: string[]): Work {
+  const options = { search: { type: 'string' }, channel: { type: 'string' }, json } as const
+  const { values, positionals } = parseCommand(args, options, USAGE.list)
+  if (positionals.length > 0) throw new UsageError(`usage: ${USAGE.list}`)
+  const channel = channelOf(values.channel)
+  return async ({ client, print }) => {
+    const query = {
+      limit: 200,
+      sort: 'name_asc',
+      q: values.search,
+      channel,
+    } as const
+    const found: ResultFrom<'agents.list'>['agents'] = []
+    for await (const agent of client.agents.list.all({ query })) found.push(agent)
+    if (values.json) print(`${JSON.stringify({ agents: found }, null, 2)}\n`)
+    else if (found.length === 0) print('No agents.\n')
+    else
+      print(
+        table(
+          ['AGENT', 'NAME', 'LIVE', 'CHANNELS', 'DRAFT', 'UPDATED'],
+          found.map(({ ref, name, head, draft, updated_at }) => [
+            ref.id,
+            name,
+            head === null ? '-' : `version ${head.version}`,
+            head?.channels.join(', ') ?? '-',
+            draft === null
+              ? '-'
+              : draft.revision === draft.published_revision
+                ? 'published'
+                : `revision ${draft.revision}`,
+            updated_at,
+          ]),
+        ),
+      )
+    return 0
+  }
+}
+
+function channelOf(text: string | undefined): 'phone' | 'cloud' | undefined {
+  if (text === undefined || text === 'phone' || text === 'cloud') return text
+  throw new UsageError(`--channel takes phone or cloud, not ${JSON.stringify(text)}`)
+}
+
+function validate(args: string[]): Work {
+  const { values, positionals } = parseCommand(args, { json }, USAGE.validate)
+  const agent_id = theAgent(positionals, USAGE.validate)
+  return async ({ client, print }) => {
+    const found = await client.drafts.validate({ params: { agent_id } })
+    const errors = found.diagnostics.filter(({ severity }) => severity === 'error').length
+    const counts = `${counted(errors, 'error')}, ${counted(found.diagnostics.length - errors, 'warning')}`
+    if (values.json) print(`${JSON.stringify(found, null, 2)}\n`)
+    else print(`${diagnosticLines(found.diagnostics)}revision ${found.revision}: ${counts}\n`)
+    return errors === 0 ? 0 : 1
+  }
+}
+
+function publish(args: string[]): Work {
+  const options = { json, test: { type: 'boolean', default: false } } as const
+  const { values, positionals } = parseCommand(args, options, USAGE.publish)
+  const agent_id = theAgent(positionals, USAGE.publish)
+  return async ({ client, print, remark }) => {
+    const { draft } = await client.agents.get({ params: { agent_id } })
+    if (draft === null) throw new Error(`${agent_id} has no open draft: there is nothing to publish`)
+    const published = await client.publications.publish({
+      params: { agent_id },
+      body: { draft_id: draft.draft_id, expected_revision: draft.revision, test: values.test },
+    })
+    const { ref, is_head } = published.publication
+    if (values.json) print(`${JSON.stringify(published, null, 2)}\n`)
+    else {
+      remark(diagnosticLines(published.warnings))
+      print(`${agent_id} version ${ref.version}${is_head ? ' is live' : values.test ? ', for tests' : ''}\n`)
+    }
+    return 0
+  }
+}

@@ -229,12 +229,14 @@ describe('a database that goes away', () => {
     await relay?.close()
   })
 
-  it('is asked in one round trip: all of a read is sent before the first answer', async () => {
+  it('is asked in one round trip: all of a read is sent at once, before the first answer', async () => {
     await database.within(scope).selectFrom('agents').selectAll().execute()
     let sent = ''
+    let pieces = 0
     let sentBeforeAnswer: string | undefined
     relay.onClientData = piece => {
       sent += piece.toString('latin1')
+      pieces++
       return true
     }
     relay.onServerData = () => {
@@ -244,6 +246,7 @@ describe('a database that goes away', () => {
     await database.within(scope).selectFrom('agents').selectAll().execute()
     relay.onClientData = relay.onServerData = null
     expect(sentBeforeAnswer).toContain('commit')
+    expect(pieces).toBe(1)
   })
 
   it('before COMMIT: nothing happened, come again', async () => {

@@ -17,7 +17,6 @@ afterEach(async () => {
 
 async function newHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'parley-home-'))
-  await chmod(home, 0o755)
   ends.push(() => rm(home, { recursive: true, force: true }))
   return home
 }

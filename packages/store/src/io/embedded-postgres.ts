@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { access, chown, mkdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { access, chmod, chown, mkdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyError } from '@parley/kernel'
@@ -97,11 +97,22 @@ async function ownHome(path: string): Promise<Home> {
 async function directoryFor(home: string): Promise<string> {
   const account = await serverAccount()
   let directory = join(home, 'postgres')
-  if (account !== null && !(await isReachable(directory, account)))
-    directory = join(ROOTS_OWN, createHash('sha256').update(home).digest('hex').slice(0, 16))
+  if (account !== null) {
+    await letPass(home, account)
+    if (!(await isReachable(directory, account)))
+      directory = join(ROOTS_OWN, createHash('sha256').update(home).digest('hex').slice(0, 16))
+  }
   await mkdir(directory, { recursive: true })
   if (account !== null) await chown(directory, account.uid, account.gid)
   return directory
+}
+
+/** A home that is root's alone is opened to the account's group: to pass, not to look. */
+async function letPass(home: string, account: Account): Promise<void> {
+  const { mode, uid } = await stat(home)
+  if (uid !== 0 || (mode & 0o077) !== 0) return
+  await chown(home, uid, account.gid)
+  await chmod(home, 0o710)
 }
 
 /** Whose files the server's already are: it may have been made by another user than root. */

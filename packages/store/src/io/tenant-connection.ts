@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Writable } from 'node:stream'
 import { ParleyError } from '@parley/kernel'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import type { QueryResult as PgResult, PoolClient } from 'pg'
@@ -33,7 +34,7 @@ export function send(client: PoolClient, query: CompiledQuery): Promise<PgResult
   return client.query({ name: nameFor(client, query.sql), text: query.sql, values: [...query.parameters] })
 }
 
-/** Written in one piece with what follows in this turn of the event loop: the connections pipeline. */
+/** A transaction's beginning, in this tenant. */
 export function sendBegin(
   client: PoolClient,
   mode: 'read only' | 'read write',
@@ -43,6 +44,20 @@ export function sendBegin(
     client.query(`begin isolation level read committed, ${mode}`),
     client.query({ ...SET_TENANT, values: [context.tenant, context.owner] }),
   ]
+}
+
+/**
+ * What `queue` queues leaves in one write to the socket. The connections pipeline, but each message by itself: half of
+ * what a read costs was system calls.
+ */
+export function inOneWrite<Result>(client: PoolClient, queue: () => Result): Result {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
+  stream.cork()
+  try {
+    return queue()
+  } finally {
+    stream.uncork()
+  }
 }
 
 export function toResult<Row>(result: PgResult): QueryResult<Row> {

@@ -3,7 +3,15 @@ import pg, { type PoolClient } from 'pg'
 import { failureOf, isAnswer, isStalePlan, isWorthAnotherTry, outcomeUnknown, unavailable } from './database-failure.ts'
 import type { AppLogin } from './owner-connection.ts'
 import { APP_ROLE_FACTS, assertAppRole } from './roles.ts'
-import { isWornOut, send, sendBegin, type TenantContext, toResult, WholeAnswers } from './tenant-connection.ts'
+import {
+  inOneWrite,
+  isWornOut,
+  send,
+  sendBegin,
+  type TenantContext,
+  toResult,
+  WholeAnswers,
+} from './tenant-connection.ts'
 import { valueParsers } from './value-parsers.ts'
 
 /** Bounds of the pool and of what runs on it. */
@@ -59,7 +67,11 @@ export class TenantPool {
   /** One statement in a read-only transaction of its own: one round trip. */
   async read<Row>(context: TenantContext, query: CompiledQuery): Promise<QueryResult<Row>> {
     const client = await this.#borrow()
-    const round = [...sendBegin(client, 'read only', context), send(client, query), client.query('commit')]
+    const round = inOneWrite(client, () => [
+      ...sendBegin(client, 'read only', context),
+      send(client, query),
+      client.query('commit'),
+    ])
     const answers = await Promise.allSettled(round)
     const failed = answers.find(answer => answer.status === 'rejected')
     giveBack(client, failed?.reason)
@@ -143,9 +155,13 @@ export class TransactionConnection extends WholeAnswers {
 
   override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     if (this.#state === 'over') throw new TypeError('the transaction is over: await every query in it')
-    const begin = this.#state === 'new' ? sendBegin(this.#client, 'read write', this.#context) : []
+    const isFirst = this.#state === 'new'
     this.#state = 'open'
-    const answers = await Promise.allSettled([...begin, send(this.#client, query)])
+    const round = inOneWrite(this.#client, () => [
+      ...(isFirst ? sendBegin(this.#client, 'read write', this.#context) : []),
+      send(this.#client, query),
+    ])
+    const answers = await Promise.allSettled(round)
     const failed = answers.find(answer => answer.status === 'rejected')
     if (failed === undefined) {
       const answer = answers.at(-1) as PromiseFulfilledResult<pg.QueryResult>

@@ -3,6 +3,7 @@ import type { EditsApplied } from '@parley/flow'
 import { type DraftRevision, readAgent } from '@parley/store'
 import type { Context, Platform } from '../context.ts'
 import { agentArchived, noAgent } from './agents-refusals.ts'
+import { invalid } from './invalid-request.ts'
 
 export function noDraft(agentId: string): Refusal {
   return new Refusal('not_found', `agent "${agentId}" has no open draft`)
@@ -30,10 +31,8 @@ export async function whyStale({ db, scope }: Context, agentId: string): Promise
 /** Which edit does not apply, and that none was kept. */
 export function editsRefused({ reason, issues }: Extract<EditsApplied, { ok: false }>): Refusal {
   const [{ path, message }] = issues
-  const details = { issues: [{ path, message }] }
-  return reason === 'limit_reached'
-    ? new Refusal('conflict', `no edit was kept: ${message}`, { reason, details })
-    : new Refusal('invalid_request', `no edit was kept: ${message}`, { reason, details })
+  if (reason === 'edit_not_applicable') return invalid(path, message, reason)
+  return new Refusal('conflict', `no edit was kept: ${message}`, { reason, details: { issues: [{ path, message }] } })
 }
 
 /** A webhook goes over https, but to the hosts that the operator allowed by name. */
@@ -47,10 +46,7 @@ export function refuseAddresses(edits: readonly DraftEdit[], platform: Platform)
 export function refuseAddress(address: string, path: string, platform: Platform): void {
   const url = new URL(address)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && platform.allowsPlainHttp(url))) return
-  throw new Refusal('invalid_request', `${url.protocol}//${url.host} may not be reached: use https`, {
-    reason: 'address_not_allowed',
-    details: { issues: [{ path, message: 'must be https' }] },
-  })
+  throw invalid(path, `${url.protocol}//${url.host} may not be reached: use https`, 'address_not_allowed')
 }
 
 /** As `details` carry them: members that are undefined are left out. */

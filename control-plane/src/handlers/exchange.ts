@@ -17,6 +17,7 @@ import type { Context, HandlersOf } from '../context.ts'
 import { agentArchived, agentNotPublished, everMade, noVersion } from './agents-refusals.ts'
 import { draftHeadBody } from './drafts.ts'
 import { diagnosticsJson, noDraft, refuseAddress, staleDraft, whyStale } from './drafts-refusals.ts'
+import { invalid } from './invalid-request.ts'
 
 type ImportBody = InputOf<OperationNamed<'agents.import'>>['body']
 
@@ -62,10 +63,7 @@ async function imported(body: ImportBody, { db, scope, platform }: Context) {
   const pinned = result.draft.notification?.secret
   if (pinned !== undefined && !versions.get(pinned.id)?.includes(pinned.version)) {
     const message = `the secret "${pinned.id}" has no version ${pinned.version}`
-    throw new Refusal('invalid_request', message, {
-      reason: 'secret_not_found',
-      details: { issues: [{ path: '/config/webhook/secretRef', message }] },
-    })
+    throw invalid('/config/webhook/secretRef', message, 'secret_not_found')
   }
   return result
 }
@@ -115,10 +113,11 @@ function written(
 
 /** Null: it was made here. Somebody who made it at the same time keeps it. */
 async function createdAgent(agentId: string, content: DraftContent, { db, scope }: Context) {
-  if (!newAgentId.safeParse(agentId).success) {
-    const message = 'a new agent: a lower-case letter or digit, then lower-case letters, digits, _ . : -; at most 256'
-    throw new Refusal('invalid_request', message, { details: { issues: [{ path: '/reference/id', message }] } })
-  }
+  if (!newAgentId.safeParse(agentId).success)
+    throw invalid(
+      '/reference/id',
+      'a new agent: a lower-case letter or digit, then lower-case letters, digits, _ . : -; at most 256',
+    )
   return (await insertAgent(db, scope, agentId, content.name)) ? null : lockAgent(db, scope, agentId)
 }
 

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { cutPage, decodeCursor, isAfter, type KeysetColumn, type Page } from './keyset.ts'
+import { type CursorBinding, cutPage, decodeCursor, isAfter, type KeysetColumn, type Page } from './keyset.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel, Schema } from './schema.ts'
 
@@ -77,28 +77,41 @@ export async function readAgent(db: Queries, scope: Scope, agentId: string): Pro
 
 /** Agents that are not archived. Throws `invalid_cursor`. */
 export async function listAgents(db: Queries, scope: Scope, filter: AgentFilter): Promise<Page<AgentRow>> {
-  const { sort, channel, cursor, limit } = filter
+  const rows = await agentsQuery(db, scope, filter).execute()
+  return cutPage(rows, ORDERS[filter.sort], bindingOf(scope, filter), filter.limit)
+}
+
+function bindingOf({ tenant_id }: Scope, { sort, q, channel }: AgentFilter): CursorBinding {
+  return { operation: 'agents.list', tenantId: tenant_id, filters: { q: q?.trim() ?? '', channel }, sort }
+}
+
+/** The page, and one agent more where there is one. */
+export function agentsQuery(db: Queries, scope: Scope, filter: AgentFilter) {
+  const order = ORDERS[filter.sort]
   const q = filter.q?.trim() ?? ''
-  const order = ORDERS[sort]
-  const binding = { operation: 'agents.list', tenantId: scope.tenant_id, filters: { q, channel }, sort }
   let picked: Picked = db
     .selectFrom('agents')
     .select(PICKED)
     .where('tenant_id', '=', scope.tenant_id)
     .where('archived_at', 'is', null)
-    .limit(limit + 1)
+    .limit(filter.limit + 1)
   for (const { column, direction } of order) picked = picked.orderBy(column, direction)
-  if (q !== '') {
-    const lower = sql<string>`lower(${q}::text collate "pg_c_utf8")`
-    picked = picked.where(
-      sql<boolean>`(strpos(sort_name, ${lower}) > 0 or strpos(lower(agent_id collate "pg_c_utf8"), ${lower}) > 0)`,
-    )
-  }
-  if (channel !== undefined) picked = picked.where(sql<boolean>`head_channels @> array[${channel}::text]`)
-  if (cursor !== null) picked = picked.where(isAfter(order, decodeCursor(binding, order, cursor)))
+  if (q !== '') picked = picked.where(holds(q))
+  if (filter.channel !== undefined) picked = picked.where(sql<boolean>`head_channels @> array[${filter.channel}::text]`)
+  if (filter.cursor !== null)
+    picked = picked.where(isAfter(order, decodeCursor(bindingOf(scope, filter), order, filter.cursor)))
   let rows = besides(db, scope, picked)
   for (const { column, direction } of order) rows = rows.orderBy(`a.${column}`, direction)
-  return cutPage(await rows.execute(), order, binding, limit)
+  return rows
+}
+
+/**
+ * Whether name or id have this part, whatever the case; ids are lower-case as they are made. No pattern: what looks like
+ * one is looked for as it is.
+ */
+function holds(part: string) {
+  const lower = sql<string>`lower(${part}::text collate "pg_c_utf8")`
+  return sql<boolean>`(strpos(sort_name, ${lower}) > 0 or strpos(agent_id, ${lower}) > 0)`
 }
 
 /** Heads and drafts are looked up for the agents that were picked only, never for a whole environment. */

@@ -108,6 +108,8 @@ describe('a request that is not one', () => {
       expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, 404, 'not_found'])
       expect(answer.headers.ratelimit).toBeDefined()
     }
+    for (const key of [null, 'parley_live_nobody-has-this'])
+      expect((await api.request('GET', '/api/v1/nowhere', { key })).status).toBe(404)
   })
 })
 

@@ -11,7 +11,7 @@ import { parseBody } from './body-parser.ts'
 import { CONNECTIONS, type ConnectionLimits, drained, onClientError } from './connections.ts'
 import { newExchange, requestId, sendAnswer, setStanding } from './exchange.ts'
 import { ApiMetrics, type PoolState } from './metrics.ts'
-import { identify, serveOperations } from './operation-routes.ts'
+import { serveOperations } from './operation-routes.ts'
 import { Readiness, serveHealth } from './readiness.ts'
 import { serveReference } from './reference-routes.ts'
 import { answerTo, requestFault } from './request-fault.ts'
@@ -182,18 +182,16 @@ function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, metrics
   })
 }
 
-/** No path of ours, or no method of it. Counted like any request, so that nobody searches for free. */
+/** No path of ours, or no method of it, whoever asks. Counted like any request, so that nobody searches for free. */
 async function notFound(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline): Promise<FastifyReply> {
-  if (request.headers.authorization === undefined) {
-    const { standing, refused } = pipeline.admitAddress(request.ip, request.id)
-    setStanding(reply, standing)
-    return sendAnswer(request, reply, refused ?? NOT_FOUND)
-  }
-  const caller = await identify(request, reply, pipeline)
-  if (caller === null) return reply
-  const { standing, refused } = await pipeline.admit(null, caller, request.id)
+  const credentials = { authorization: request.headers.authorization, address: request.ip }
+  const identified = await pipeline.identify(credentials, request.id)
+  const { caller } = identified
+  request.exchange.caller = caller
+  const { standing, refused } = caller === null ? identified : await pipeline.admit(null, caller, request.id)
   setStanding(reply, standing)
-  return sendAnswer(request, reply, refused ?? NOT_FOUND)
+  const isStranger = refused?.error?.error.code === 'unauthenticated'
+  return sendAnswer(request, reply, refused === null || isStranger ? NOT_FOUND : refused)
 }
 
 const MIB = 1_048_576

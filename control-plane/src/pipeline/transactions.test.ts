@@ -16,7 +16,7 @@ let api: PipelineApi
 let fault: (() => Error) | null = null
 
 /** Writes an agent, then goes wrong in the way the test chose. */
-async function createAgent(_: unknown, { db: tx, scope, about, announce }: ExternalContext) {
+async function createAgent(_: unknown, { db: tx, scope, about, announce }: ExternalContext): Promise<never> {
   about({ kind: 'agent', id: 'half-done' })
   announce('publications', 'half-done')
   await tx.insertInto('agents').values({ tenant_id: scope.tenant_id, agent_id: 'half-done', name: 'x' }).execute()

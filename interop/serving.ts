@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { freePeerPorts, rtpRange } from './ports.ts'
 import type { AtTestEnd } from './recipe.ts'
 
@@ -18,21 +18,45 @@ export interface Serving {
   recordings(): string[]
   /** SIGTERM; the exit status, or null when a signal ended it. */
   stop(): Promise<number | null>
+  /** SIGKILL: nothing is put in order. */
+  kill(): Promise<void>
+}
+
+export interface ServingOptions {
+  /** One that an earlier process had; default: a new one. */
+  readonly home?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** An empty PARLEY_HOME that goes when the test ends, with the database that root keeps elsewhere for it. */
+export function temporaryHome(atTestEnd: AtTestEnd): string {
+  const home = mkdtempSync(join(tmpdir(), 'parley-home.'))
+  atTestEnd(async () => {
+    const record = join(home, 'postgres.json')
+    const { data } = existsSync(record)
+      ? (JSON.parse(readFileSync(record, 'utf8')) as { data: string })
+      : { data: home }
+    if (!data.startsWith(home)) rmSync(dirname(data), { recursive: true, force: true })
+    rmSync(home, { recursive: true, force: true })
+  })
+  return home
 }
 
 /** Resolves when it says that it is ready. */
-export async function startServing(atTestEnd: AtTestEnd): Promise<Serving> {
-  const home = mkdtempSync(join(tmpdir(), 'parley-home.'))
+export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions = {}): Promise<Serving> {
+  const home = options.home ?? temporaryHome(atTestEnd)
   const ports = await freePeerPorts()
   const child = spawn(process.execPath, [join(import.meta.dirname, '../packages/cli/bin/parley.mjs'), 'serve'], {
     env: {
       ...process.env,
       PARLEY_HOME: home,
+      PARLEY_HTTP_PORT: '0',
       PARLEY_SIP_PORT: String(ports.tls - 1),
       PARLEY_SIP_TLS_PORT: String(ports.tls),
       // baresip asks the DNS for names, and the DNS does not know localhost.
       PARLEY_SIP_DOMAIN: '127.0.0.1',
       PARLEY_RTP_PORTS: rtpRange(ports),
+      ...options.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -40,7 +64,7 @@ export async function startServing(atTestEnd: AtTestEnd): Promise<Serving> {
   const ready = Promise.withResolvers<void>()
   const note = (chunk: Buffer) => {
     output += chunk
-    if (output.includes('recordings  ')) ready.resolve()
+    if (output.includes('No phone at hand?')) ready.resolve()
   }
   child.stdout.on('data', note)
   child.stderr.on('data', note)
@@ -55,7 +79,6 @@ export async function startServing(atTestEnd: AtTestEnd): Promise<Serving> {
   }
   atTestEnd(async () => {
     await stop()
-    rmSync(home, { recursive: true, force: true })
   })
   const timer = setTimeout(() => ready.reject(new Error(`parley serve was not ready:\n${output}`)), READY_MS)
   void exited.then(status => ready.reject(new Error(`parley serve ended with ${status}:\n${output}`)))
@@ -66,5 +89,9 @@ export async function startServing(atTestEnd: AtTestEnd): Promise<Serving> {
     output: () => output,
     recordings: () => readdirSync(recordings).map(name => join(recordings, name)),
     stop,
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
   }
 }

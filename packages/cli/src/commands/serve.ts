@@ -1,80 +1,159 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Engine, type EngineOptions, type InboundRoute, type VoiceAgent } from '@parley/engine'
-import { ExampleServer } from '@parley/examples'
+import { ParleyClient } from '@parley/client'
+import { Engine, type EngineOptions, type InboundRoute } from '@parley/engine'
 import { ParleyError, randomToken, systemRandom } from '@parley/kernel'
-import { readSettings, type Settings } from '../environment.ts'
+import { startApi } from '../api-role.ts'
+import { type ClientSettings, readClientSettings, readSettings, type Settings, SettingsError } from '../environment.ts'
 import { describeEvent } from '../event-lines.ts'
-import { addressOf, exampleAgent } from '../example-agent.ts'
+import { addressOf } from '../example-agent.ts'
 import { type ProcessIdentity, processIdentity, watchIdentity } from '../identity.ts'
 import { nextSignal } from '../next-signal.ts'
 import { overridesOf } from '../resolve-entries.ts'
 import { Services } from '../services.ts'
-import { parseCommand } from '../usage.ts'
+import { openState } from '../state.ts'
+import { parseCommand, UsageError } from '../usage.ts'
+import { readDemoFile, writeDemoFile } from '../workspace/demo-file.ts'
+import { type DemoWorkspace, demoWorkspace } from '../workspace/demo-workspace.ts'
+import { openExampleServer, seedExamples } from '../workspace/seed-examples.ts'
+import type { SeededAgent } from '../workspace/seeded-agent.ts'
 
-const USAGE = 'parley serve [--role engine]'
+const USAGE = 'parley serve [--role api,engine]'
+
+const ROLES = ['api', 'engine'] as const
+type RoleName = (typeof ROLES)[number]
 
 /** Runs until SIGINT or SIGTERM: then live calls are ended and nothing stays open. */
 export async function serve(args: string[]): Promise<number> {
-  parseCommand(args, { role: { type: 'string' } }, USAGE)
+  const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE)
+  const roles = rolesOf(values.role)
   const settings = readSettings(process.env)
   await mkdir(settings.home, { recursive: true, mode: 0o700 })
+  const closers: (() => Promise<void>)[] = []
+  try {
+    await started(settings, roles, closers)
+    const signal = await nextSignal()
+    tell(`${signal}: ending`)
+    return 0
+  } finally {
+    // The last opened is closed first: nobody loses what it stands on.
+    for (const close of closers.reverse()) await close()
+  }
+}
+
+const tell = (line: string) => void process.stdout.write(`${line}\n`)
+
+function rolesOf(text: string): ReadonlySet<RoleName> {
+  const named = text.split(',').map(role => role.trim())
+  for (const role of named)
+    if (!ROLES.some(known => known === role))
+      throw new UsageError(`--role: there is no role "${role}"; there are ${ROLES.join(' and ')}`)
+  return new Set(named as RoleName[])
+}
+
+/** Opens what the roles need; each thing opened leaves how to close it. */
+async function started(
+  settings: Settings,
+  roles: ReadonlySet<RoleName>,
+  closers: (() => Promise<void>)[],
+): Promise<void> {
+  const examples = await openExampleServer(settings.home)
+  closers.push(() => examples.close())
+  const services = new Services(settings, { egressAllow: [addressOf(examples)] })
+  closers.push(() => services.close())
+  const workspace = await (roles.has('api')
+    ? servedWorkspace(settings, services, closers)
+    : distantWorkspace(readClientSettings(process.env)))
+  const seeded =
+    workspace === null ? [] : await seedExamples(settings.home, workspace.client, services, examples.origin, tell)
   const identity = await processIdentity(settings)
+  if (roles.has('engine')) closers.push(await startEngine(settings, identity, services, seeded))
+  await announce(settings, workspace, seeded, identity.authorityFile)
+}
+
+/** The API of this process, and the workspace in its database. */
+async function servedWorkspace(
+  settings: Settings,
+  services: Services,
+  closers: (() => Promise<void>)[],
+): Promise<Workspace | null> {
+  const state = await openState(settings, tell)
+  closers.push(() => state.close())
+  const api = await startApi(settings, state, services)
+  closers.push(() => api.close())
+  const demo = await demoWorkspace(settings.home, state.ownerUrl, api.url)
+  if (demo === null)
+    tell(`The API is at ${api.url}. The database has organisations of its own: no workspace is seeded.`)
+  return demo && { ...demo, api: api.url }
+}
+
+/** That of an API elsewhere, which PARLEY_API and PARLEY_KEY name, or `demo.json`. */
+async function distantWorkspace(client: ClientSettings): Promise<Workspace> {
+  const demo = await readDemoFile(client.home)
+  const api = client.api ?? demo?.api ?? null
+  const key = client.key ?? demo?.key ?? null
+  if (api === null || key === null)
+    throw new SettingsError(
+      'PARLEY_API and PARLEY_KEY: an engine of its own needs the API that says who answers its calls',
+    )
+  return { api, key, client: new ParleyClient({ baseUrl: api, key }) }
+}
+
+interface Workspace extends DemoWorkspace {
+  readonly api: string
+}
+
+/** Answers how to end it: live calls are hung up. */
+async function startEngine(
+  settings: Settings,
+  identity: ProcessIdentity,
+  services: Services,
+  seeded: readonly SeededAgent[],
+): Promise<() => Promise<void>> {
   const recordings = join(settings.home, 'recordings')
   await mkdir(recordings, { recursive: true })
-  const examples = await ExampleServer.open()
-  const services = new Services(settings, { egressAllow: [addressOf(examples)] })
-  const ways = await waysIn(settings, services, examples)
   const engine = await Engine.start({
     station: stationOptions(settings, identity),
-    routes: ways.map(({ route }) => route),
+    routes: [...(await routesTo(seeded, services)), await lineTest(settings)],
     voice: services.voice('local/flite'),
     language: 'en',
     recordingPath: id => join(recordings, `${id}.wav`),
     onEvent: (call, event) => {
       const line = describeEvent(event)
-      if (line !== null) process.stdout.write(`${call.leg.callId.slice(0, 12)}  ${line}\n`)
+      if (line !== null) tell(`${call.leg.callId.slice(0, 12)}  ${line}`)
     },
   })
-  const uri = (way: WayIn) => `sip:${way.route.token}@${settings.sipDomain}:${engine.station.port('tls')};transport=tls`
-  await announce(
-    settings,
-    ways.map(way => [way.about, uri(way)] as const),
-    identity.authorityFile,
-  )
-  const unwatch = watchIdentity(identity, engine.station, line => process.stdout.write(`${line}\n`))
-  const signal = await nextSignal()
-  process.stdout.write(`${signal}: ending ${engine.calls.size} calls\n`)
-  unwatch()
-  await engine.close()
-  await services.close()
-  await examples.close()
-  return 0
+  const unwatch = watchIdentity(identity, engine.station, tell)
+  return async () => {
+    unwatch()
+    await engine.close()
+  }
 }
 
-/** An address that a phone can call, and who answers there. */
-interface WayIn {
-  readonly about: string
-  readonly route: InboundRoute
+/** What is not ready on this machine is left out, and said. */
+async function routesTo(seeded: readonly SeededAgent[], services: Services): Promise<InboundRoute[]> {
+  const routes: InboundRoute[] = []
+  for (const { plan, agentId, version, sip } of seeded) {
+    try {
+      const agent = await services.agent(plan, { id: agentId, version })
+      routes.push({ name: plan.name, token: tokenOf(sip), security: 'srtp-required', agent })
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error
+      tell(`Nobody answers ${sip}: ${error.message}`)
+    }
+  }
+  return routes
 }
 
-/** The demo agent first; what is not ready on this machine is left out, and said. */
-async function waysIn(settings: Settings, services: Services, examples: ExampleServer): Promise<WayIn[]> {
-  const ways: WayIn[] = []
-  const add = async (file: string, about: string, agent: VoiceAgent | undefined) => {
-    const token = await inboundToken(settings, file)
-    ways.push({ about, route: { name: about, token, security: 'srtp-required', ...(agent && { agent }) } })
-  }
-  await add('inbound-token', 'a clinic', await exampleAgent('clinic', examples.origin, services))
-  try {
-    await add('inbound-token-es', 'a pizzeria, in Spanish', await exampleAgent('pizza', examples.origin, services))
-  } catch (error) {
-    if (!(error instanceof ParleyError)) throw error
-    process.stdout.write(`The Spanish example is left out: ${error.message}\n`)
-  }
-  await add('inbound-token-line', 'a line test: reads back digits, echoes two seconds', undefined)
-  return ways
+function tokenOf(sip: string): string {
+  return sip.slice('sip:'.length, sip.indexOf('@'))
 }
+
+async function lineTest(settings: Settings): Promise<InboundRoute> {
+  return { name: LINE_TEST, token: await inboundToken(settings, 'inbound-token-line'), security: 'srtp-required' }
+}
+
+const LINE_TEST = 'a line test: reads back digits, echoes two seconds'
 
 function stationOptions(settings: Settings, identity: ProcessIdentity): EngineOptions['station'] {
   return {
@@ -101,25 +180,47 @@ function stationOptions(settings: Settings, identity: ProcessIdentity): EngineOp
 
 async function announce(
   settings: Settings,
-  addresses: readonly (readonly [about: string, uri: string])[],
+  workspace: Workspace | null,
+  seeded: readonly SeededAgent[],
   authorityFile: string | null,
 ): Promise<void> {
-  const file = join(settings.home, 'demo.json')
-  const sip = addresses[0]![1]
-  const demo = { api: null, key: null, console: null, sip, agent_id: null, number: null, phone: null }
-  await writeFile(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
-  await chmod(file, 0o600)
-  process.stdout.write(
+  const [first] = seeded
+  const { sipDomain, sipTlsPort } = settings
+  const line = `sip:${(await lineTest(settings)).token}@${sipDomain}:${sipTlsPort};transport=tls`
+  await writeDemoFile(settings.home, {
+    api: workspace?.api ?? null,
+    key: workspace?.key ?? null,
+    console: null,
+    sip: first?.sip ?? line,
+    agent_id: first?.agentId ?? null,
+    number: first?.number ?? null,
+    phone: null,
+  })
+  const addresses = [...seeded.map(({ plan, sip }) => [plan.name, sip] as const), [LINE_TEST, line] as const]
+  tell(
     [
       'Parley is ready. Call it with any phone that speaks SIP over TLS with SRTP (SDES, PCMU or PCMA):',
       '',
       ...addresses.flatMap(([about, uri]) => [`  ${about}`, `  ${uri}`, '']),
       "The built-in recogniser hears only Parley's own phone; with any other phone, go through the clinic by its keys (press 1).",
       '',
+      ...(workspace === null
+        ? []
+        : [
+            `  API                    ${workspace.api}/api/v1  (reference: ${workspace.api}/docs, tools: ${workspace.api}/mcp)`,
+            `  admin key              ${workspace.key}`,
+          ]),
       `  certificate authority  ${authorityFile ?? 'a public one'}`,
       `  recordings             ${join(settings.home, 'recordings')}`,
       '',
-      `No phone at hand?  npx parley call '${sip}' --say 'I would like to book an appointment.'`,
+      ...(workspace === null
+        ? []
+        : [
+            'The agents of the workspace:',
+            `  curl -H 'Authorization: Bearer ${workspace.key}' ${workspace.api}/api/v1/agents`,
+            '',
+          ]),
+      `No phone at hand?  npx parley call '${first?.sip ?? line}' --say 'I would like to book an appointment.'`,
       '',
     ].join('\n'),
   )

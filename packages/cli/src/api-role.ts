@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import { buildApi, handlers, type Platform } from '@parley/control-plane'
+import { ParleyError, systemTime } from '@parley/kernel'
+import { pino } from 'pino'
+import { ApiCatalogue } from './api-catalogue.ts'
+import type { Settings } from './environment.ts'
+import type { Services } from './services.ts'
+import type { ProcessState } from './state.ts'
+
+export interface ApiRole {
+  /** Base URL on this machine. */
+  readonly url: string
+  /** Not ready at once; requests under way are finished. */
+  close(): Promise<void>
+}
+
+/** Serves the API until it is closed. Throws `port_taken`. */
+export async function startApi(settings: Settings, state: ProcessState, services: Services): Promise<ApiRole> {
+  const catalogue = await ApiCatalogue.open(services, systemTime)
+  const platform: Platform = {
+    catalogue: () => catalogue.current,
+    sealer: state.sealer,
+    sip: { domain: settings.sipDomain, tlsPort: settings.sipTlsPort },
+    allowsPlainHttp: url =>
+      settings.egressAllow.some(({ host, port }) => host === url.hostname && port === Number(url.port || 80)),
+    randomBytes,
+    now: Date.now,
+  }
+  const log = pino({ name: 'api', level: 'info' }, pino.destination({ dest: 2, sync: false }))
+  const { database, bus } = state
+  const api = await buildApi({ ...{ handlers, database, bus, platform, log }, publicUrl: settings.publicUrl })
+  const { bind: host, port } = settings.http
+  try {
+    const url = await api.listen({ host, port })
+    return {
+      url,
+      async close() {
+        catalogue.close()
+        await api.close()
+        log.flush()
+      },
+    }
+  } catch (cause) {
+    catalogue.close()
+    await api.close()
+    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
+    const message = `something else listens on ${host}:${port}: end it, or set PARLEY_HTTP_PORT to another port (0: any)`
+    throw new ParleyError('port_taken', message, { cause })
+  }
+}

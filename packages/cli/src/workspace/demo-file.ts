@@ -1,0 +1,37 @@
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+const demoFile = z.object({
+  api: z.string().nullable(),
+  key: z.string().nullable(),
+  console: z.string().nullable(),
+  sip: z.string().nullable(),
+  agent_id: z.string().nullable(),
+  number: z.string().nullable(),
+  phone: z.string().nullable(),
+})
+
+/** What `npm start` leaves for those who work with it: addresses, and the admin key of the demo workspace. */
+export type DemoFile = z.output<typeof demoFile>
+
+/** Null where there is none, or something else lies there. */
+export async function readDemoFile(home: string): Promise<DemoFile | null> {
+  try {
+    return demoFile.parse(JSON.parse(await readFile(pathIn(home), 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+/** Whole or not at all, readable by its owner alone. */
+export async function writeDemoFile(home: string, demo: DemoFile): Promise<void> {
+  const fresh = `${pathIn(home)}.new`
+  await writeFile(fresh, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  await chmod(fresh, 0o600)
+  await rename(fresh, pathIn(home))
+}
+
+export function pathIn(home: string): string {
+  return join(home, 'demo.json')
+}

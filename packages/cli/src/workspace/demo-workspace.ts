@@ -1,0 +1,67 @@
+import { ParleyApiError, ParleyClient } from '@parley/client'
+import { systemRandom } from '@parley/kernel'
+import {
+  asStaff,
+  createOrganisation,
+  createStaffKey,
+  listOrganisations,
+  setEnvironment,
+  staffScope,
+} from '@parley/store'
+import { readDemoFile, writeDemoFile } from './demo-file.ts'
+
+const NAME = 'Demo'
+const CAPACITY = 20
+
+export interface DemoWorkspace {
+  readonly client: ParleyClient
+  readonly key: string
+}
+
+/**
+ * The workspace "Demo" with an admin key of it, made as staff make them where the database has no organisation yet.
+ * Null where others have theirs there and no Demo: nothing is added to a platform in use.
+ */
+export async function demoWorkspace(home: string, ownerUrl: string, api: string): Promise<DemoWorkspace | null> {
+  const known = await readDemoFile(home)
+  if (known?.key != null && (await isAdmin(clientOf(api, known.key))))
+    return { client: clientOf(api, known.key), key: known.key }
+  const key = await asStaff(ownerUrl, async tx => {
+    const organisations = await listOrganisations(tx)
+    const demo = organisations.find(({ name }) => name === NAME)
+    if (demo === undefined && organisations.length > 0) return null
+    const tenant =
+      demo?.environments.find(({ environment }) => environment === 'production') ?? (await createOrganisation(tx, NAME))
+    const scope = await staffScope(tx, tenant.tenant_id)
+    if (demo === undefined) {
+      await setEnvironment(tx, scope, { set: 'capacity', value: CAPACITY })
+      await setEnvironment(tx, scope, { set: 'admission', value: true })
+    }
+    const { secret } = await createStaffKey(
+      tx,
+      scope,
+      { name: 'npm start', role: 'admin', can_dial: false },
+      systemRandom,
+    )
+    return secret
+  })
+  if (key === null) return null
+  const nothing = { api, console: null, sip: null, agent_id: null, number: null, phone: null }
+  await writeDemoFile(home, { ...nothing, ...known, key })
+  return { client: clientOf(api, key), key }
+}
+
+function clientOf(baseUrl: string, key: string): ParleyClient {
+  return new ParleyClient({ baseUrl, key })
+}
+
+/** Whether the key still opens what seeding needs. */
+async function isAdmin(client: ParleyClient): Promise<boolean> {
+  try {
+    await client.keys.list({ query: { limit: 1 } })
+    return true
+  } catch (error) {
+    if (error instanceof ParleyApiError && (error.status === 401 || error.status === 403)) return false
+    throw error
+  }
+}

@@ -1,0 +1,29 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+const record = z.object({
+  /** Of the server that the examples' actions go to. */
+  port: z.number().int().nullable().default(null),
+  /** By agent: the draft that seeding wrote last, and what it was made of. */
+  agents: z
+    .record(z.string(), z.object({ draft_id: z.string(), revision: z.number().int(), digest: z.string() }))
+    .default({}),
+})
+
+/** What seeding did, to know later whether anybody else changed it. */
+export type SeedRecord = z.output<typeof record>
+
+export async function readSeedRecord(home: string): Promise<SeedRecord> {
+  try {
+    return record.parse(JSON.parse(await readFile(join(home, 'seed.json'), 'utf8')))
+  } catch {
+    return record.parse({})
+  }
+}
+
+export async function writeSeedRecord(home: string, seeded: SeedRecord): Promise<void> {
+  const fresh = join(home, 'seed.json.new')
+  await writeFile(fresh, `${JSON.stringify(seeded, null, 2)}\n`, { mode: 0o600 })
+  await rename(fresh, join(home, 'seed.json'))
+}

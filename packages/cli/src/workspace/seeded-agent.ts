@@ -1,0 +1,136 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { ParleyApiError, type ParleyClient } from '@parley/client'
+import type { DraftContent, Plan } from '@parley/flow'
+import { editsFor } from './draft-edits.ts'
+import type { SeedRecord } from './seed-record.ts'
+
+/** An example as it is to stand in the workspace. */
+export interface Seed {
+  readonly agentId: string
+  readonly language: 'en' | 'es'
+  readonly draft: DraftContent
+  readonly trunkId: string
+  /** E.164. */
+  readonly number: string
+}
+
+/** Who answers the number of a seed. */
+export interface SeededAgent {
+  readonly agentId: string
+  readonly version: number
+  readonly plan: Plan
+  readonly number: string
+  /** What a phone calls. */
+  readonly sip: string
+}
+
+type Remember = (agentId: string, seeded: SeedRecord['agents'][string]) => Promise<void>
+
+/**
+ * Brings one example to where it should stand, with the API's own operations alone, from wherever an earlier try left it:
+ * created blank, edited, published, a trunk and a number that reach it. A draft that somebody else edited since stays, and
+ * what its number reaches is theirs to say. Null where the number reaches nobody that is published.
+ */
+export async function seedAgent(
+  client: ParleyClient,
+  seed: Seed,
+  record: SeedRecord,
+  remember: Remember,
+): Promise<SeededAgent | null> {
+  await ensureAgent(client, seed)
+  await ensureDraft(client, seed, record.agents[seed.agentId], remember)
+  await ensureTrunk(client, seed)
+  const number = await ensureNumber(client, seed)
+  return published(client, number)
+}
+
+async function ensureAgent(client: ParleyClient, { agentId, language, draft }: Seed): Promise<void> {
+  const known = await orNull(client.agents.get({ params: { agent_id: agentId } }))
+  if (known !== null) return
+  await client.agents.create({ body: { template: 'blank', name: draft.name, agent_id: agentId, language } })
+}
+
+async function ensureDraft(
+  client: ParleyClient,
+  seed: Seed,
+  before: SeedRecord['agents'][string] | undefined,
+  remember: Remember,
+): Promise<void> {
+  const params = { agent_id: seed.agentId }
+  const { draft, head } = await client.agents.get({ params })
+  if (draft === null) return
+  const digest = digestOf(seed.draft)
+  const isOurs = before?.draft_id === draft.draft_id && before.revision === draft.revision
+  // Nothing was ever published: an earlier try was cut off in the middle of its edits.
+  const isUnfinished = before === undefined && head === null
+  if (!isOurs && !isUnfinished) return
+  let { revision } = draft
+  if (before?.digest !== digest || isUnfinished) {
+    for (const edits of editsFor(seed.draft)) {
+      const body = { draft_id: draft.draft_id, expected_revision: revision, edits }
+      revision = (await client.drafts.edit({ params, body })).revision
+    }
+    await remember(seed.agentId, { draft_id: draft.draft_id, revision, digest })
+  }
+  if (draft.published_revision === revision) return
+  await client.publications.publish({ params, body: { draft_id: draft.draft_id, expected_revision: revision } })
+}
+
+async function ensureTrunk(client: ParleyClient, { trunkId }: Seed): Promise<void> {
+  if ((await orNull(client.trunks.get({ params: { trunk_id: trunkId } }))) !== null) return
+  const secret_id = `${trunkId}-password`
+  const value = randomBytes(24).toString('base64url')
+  const { version } = await client.secrets.put({ params: { secret_id }, body: { kind: 'sip_auth', value } })
+  await client.trunks.create({
+    body: {
+      trunk_id: trunkId,
+      name: 'The phone next door',
+      provider: 'generic_sip',
+      termination_uri: 'phone.localhost',
+      auth_username: 'parley',
+      auth_secret: { id: secret_id, version },
+      inbound: true,
+    },
+  })
+}
+
+type PhoneNumber = Awaited<ReturnType<ParleyClient['numbers']['list']>>['items'][number]
+
+async function ensureNumber(client: ParleyClient, { trunkId, number, agentId, draft }: Seed): Promise<PhoneNumber> {
+  const found = (await client.numbers.list({ query: { trunk_id: trunkId } })).items.find(
+    one => one.phone_number === number,
+  )
+  // Untouched since it was imported: an earlier try was cut off before it was assigned.
+  const isUnfinished = found?.assignment === null && found.updated_at === found.created_at
+  if (found !== undefined && !isUnfinished) return found
+  const made =
+    found ??
+    (await client.numbers.import({
+      body: { phone_number: number, trunk_id: trunkId, name: [...draft.name].slice(0, 256).join('') },
+    }))
+  return client.numbers.assign({ params: { number_id: made.number_id }, body: { agent_id: agentId } })
+}
+
+async function published(client: ParleyClient, number: PhoneNumber): Promise<SeededAgent | null> {
+  const { assignment, trunk_id } = number
+  if (assignment === null) return null
+  const agent = await orNull(client.agents.get({ params: { agent_id: assignment.agent_id } }))
+  const version = assignment.version ?? agent?.head?.version
+  const trunk = await orNull(client.trunks.get({ params: { trunk_id } }))
+  if (version === undefined || trunk?.inbound_sip_uri == null) return null
+  const { plan } = await client.publications.get({ params: { agent_id: assignment.agent_id, version } })
+  return { agentId: assignment.agent_id, version, plan, number: number.phone_number, sip: trunk.inbound_sip_uri }
+}
+
+function digestOf(draft: DraftContent): string {
+  return createHash('sha256').update(JSON.stringify(draft)).digest('hex')
+}
+
+async function orNull<Found>(asked: Promise<Found>): Promise<Found | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ParleyApiError && error.status === 404) return null
+    throw error
+  }
+}

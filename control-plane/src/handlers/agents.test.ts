@@ -99,6 +99,38 @@ describe('archiving an agent', () => {
     expect(await desk.call('publications.set_head', { params, body: head })).toMatchObject(archived)
   })
 
+  it('leaves no draft and no later version behind, whoever writes at the same time', async () => {
+    for (let round = 0; round < 8; round++) {
+      const agent_id = `ada${round}`
+      const params = { agent_id }
+      const at = await desk.create(agent_id)
+      await desk.publish(agent_id, at)
+      const { body: exported } = await desk.call('agents.export', { params })
+      const { warnings, ...body } = exported
+      const config = { ...body.config, recording: { required: true, channels: 'dual' } }
+      const reference = { tenant_id: desk.scope.tenant_id, kind: 'agent', id: agent_id }
+      if (round % 2 === 1) await desk.call('drafts.discard', { params, query: at })
+      const archive = desk.call('agents.delete', { params })
+      const writes = await Promise.all([
+        desk.call('drafts.open', { params }),
+        desk.call('agents.import', { body: { reference, ...body, config } }),
+        desk.call('drafts.edit', { params, body: { ...at, edits: [{ type: 'flow.prompt', text: 'x' }] } }),
+        desk.publish(agent_id, at, true),
+      ])
+      expect((await archive).status).toBe(200)
+      for (const { status, body } of writes) if (status === 400) expect(body.error.code).toBe('conflict')
+      const { rows } = await test.owner.query(
+        `select count(d.draft_id)::integer as drafts, count(p.version)::integer as late
+         from parley.agents a
+         left join parley.drafts d using (tenant_id, agent_id)
+         left join parley.publications p on p.tenant_id = a.tenant_id and p.agent_id = a.agent_id and p.published_at > a.archived_at
+         where a.tenant_id = $1 and a.agent_id = $2 and a.archived_at is not null`,
+        [desk.scope.tenant_id, agent_id],
+      )
+      expect(rows).toEqual([{ drafts: 0, late: 0 }])
+    }
+  })
+
   it('takes it off its numbers', async () => {
     await desk.publish('ada', await desk.create('ada'))
     await desk.trunk('main', '+12025550100', '+12025550101')

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto'
+import { newAgentId as schema } from '@parley/contract'
+import { expect, it } from 'vitest'
+import { newAgentId } from './agents-id.ts'
+
+it('an id is one that an agent may have, of characters each as likely as the others', () => {
+  const counts = new Map<string, number>()
+  for (let n = 0; n < 5000; n++) {
+    const id = newAgentId(randomBytes)
+    expect(schema.safeParse(id).success).toBe(true)
+    expect(id).toMatch(/^agent_[0-9a-z]{20}$/)
+    for (const letter of id.slice('agent_'.length)) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  }
+  // 2778 of each are expected, with a deviation of 52: five of those are beyond chance; a plain modulo of bytes is off by seven.
+  expect(counts.size).toBe(36)
+  for (const [letter, count] of counts) expect(Math.abs(count - 100_000 / 36), letter).toBeLessThan(5 * 52)
+})
+
+it('goes on asking where all bytes are too high to be fair', () => {
+  let asked = 0
+  const id = newAgentId(count => Buffer.alloc(count, asked++ === 0 ? 255 : 35))
+  expect(id).toBe(`agent_${'z'.repeat(20)}`)
+})

@@ -18,7 +18,7 @@ import { type TestDatabase, testDatabase } from './testing/index.ts'
 let test: TestDatabase
 beforeAll(async () => {
   test = await testDatabase()
-}, 60_000)
+})
 afterAll(() => test?.close())
 
 const staff: <R>(work: Parameters<typeof asStaff<R>>[1]) => Promise<R> = work => asStaff(test.owner.url, work)

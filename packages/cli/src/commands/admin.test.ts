@@ -21,7 +21,7 @@ let home: string
 beforeAll(async () => {
   test = await testDatabase()
   home = await mkdtemp(join(tmpdir(), 'parley-admin-'))
-}, 60_000)
+})
 afterAll(async () => {
   await test?.close()
   await rm(home, { recursive: true, force: true })

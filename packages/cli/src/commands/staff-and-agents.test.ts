@@ -58,7 +58,7 @@ beforeAll(async () => {
     },
   })
   baseUrl = await api.listen({ host: '127.0.0.1', port: 0 })
-}, 60_000)
+})
 afterAll(async () => {
   await api?.close()
   await bus?.close()

@@ -44,17 +44,6 @@ export async function readOpenDraft(db: Queries, scope: Scope, agentId: string):
   return found ?? null
 }
 
-/** The same without what is in it. */
-export async function readDraftHead(db: Queries, scope: Scope, agentId: string): Promise<DraftHead | null> {
-  const found = await db
-    .selectFrom('drafts')
-    .select(HEAD)
-    .where('tenant_id', '=', scope.tenant_id)
-    .where('agent_id', '=', agentId)
-    .executeTakeFirst()
-  return found ?? null
-}
-
 /** Where a new draft comes from: `version` for one that is opened from a publication. */
 export interface DraftOrigin {
   readonly version?: number

@@ -32,7 +32,6 @@ export {
   type ImportMark,
   insertDraft,
   type OpenDraft,
-  readDraftHead,
   readOpenDraft,
   writeDraft,
 } from './drafts.ts'

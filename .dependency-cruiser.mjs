@@ -28,6 +28,8 @@ const rooms = {
   'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/providers', 'packages/leg'],
   'packages/client': ['packages/kernel', 'packages/contract'],
   'control-plane': ['packages/kernel', 'packages/contract', 'packages/flow', 'packages/store'],
+  // The outside judges: made of the layers below, never of what they judge.
+  loadtest: ['packages/kernel', 'sip', 'media'],
   examples: ['packages/kernel', 'packages/flow'],
   'packages/cli': [
     'packages/kernel',

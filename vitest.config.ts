@@ -16,7 +16,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{sip,media,packages,control-plane,examples,scripts}/**/*.test.ts'],
+          include: ['{sip,media,packages,control-plane,loadtest,examples,scripts}/**/*.test.ts'],
           exclude: [...NEVER, ...REAL_TIME],
           maxWorkers: '100%',
           // Not 0: that order is not kept where a machine has one worker.

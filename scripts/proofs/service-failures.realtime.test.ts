@@ -13,7 +13,7 @@ function planted(row: FailureRow, ...planted: readonly PlantedFault[]): PlantedR
   return { ...row, planted }
 }
 
-/** Each service once, and each way at least once. */
+/** With what is red: each service once, and each way but refusals of other kinds. */
 const SHORT = [
   row('deepgram/nova-3', 'break-off', 'once'),
   row('deepgram/flux-general-en', 'error', 'once'),
@@ -22,14 +22,13 @@ const SHORT = [
   row('cartesia/sonic-2', 'garble', 'for good'),
   row('deepgram/aura-2', 'stall', 'for good'),
   row('openai/gpt-4o-mini-tts', 'refuse 429', 'for good'),
-  row('openai/gpt-4.1-mini', 'refuse 429 for 1 s', 'once'),
   row('anthropic/claude-haiku-4-5', 'error', 'for good'),
 ]
 
 const RED: readonly PlantedRow[] = [
   planted(row('openai/gpt-4.1-mini', 'slow', 'once'), 'a deaf agent'),
   planted(
-    row('anthropic/claude-haiku-4-5', 'refuse 500', 'once'),
+    row('openai/gpt-4.1-mini', 'refuse 429 for 1 s', 'once'),
     'an effect of nobody',
     'sound that lasts',
     'a turn nobody wrote down',
@@ -41,15 +40,16 @@ describe('services that fail in the middle of a call', () => {
     const rows = [...SHORT, ...RED]
     const lines: object[] = []
     const noted = { ...options, line: (record: object) => lines.push(record) }
-    const { ok, summary } = await proveServiceFailures(noted, { rows, atOnce: rows.length })
+    const { ok, summary } = await proveServiceFailures(noted, { rows })
     expect(ok).toBe(false)
     expect(summary, JSON.stringify(lines)).toMatchObject({
-      rows: 11,
+      rows: 10,
       hangs: 1,
       doubles: 1,
       stale: 1,
       lost: 1,
-      untold: 0,
+      // It does not know it: its timeline cannot tell.
+      untold: 1,
     })
     expect(lines).toContainEqual(
       expect.objectContaining({ planted: RED[0]!.planted, hang: expect.stringContaining('did not hear') }),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CallReport, Engine, type InboundRoute, type VoiceAgent } from '@parley/engine'
-import { ExampleServer } from '@parley/examples'
+import { type ExampleName, ExampleServer, exampleDraft } from '@parley/examples'
 import { type Ms, ParleyError, randomToken, systemRandom } from '@parley/kernel'
 import { type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
 import { TonesRecogniser, TonesVoice } from '@parley/providers'
@@ -101,7 +101,10 @@ export class ClinicCalls {
       recordingPath: id => join(home, `${id}.wav`),
     })
     const phone = await VirtualPhone.open({ station: { ...station, userAgentName: 'phone' } })
-    const caller = await callerOf(new PhoneVoice(voice, 'en'))
+    const phoneVoice = new PhoneVoice(voice, 'en')
+    // How long a voice takes at first is not what is tested.
+    await Promise.all(textsOf('clinic').map(text => phoneVoice.render(text)))
+    const caller = await callerOf(phoneVoice)
     return new ClinicCalls({ home, engine, phone, caller, voice, lanes })
   }
 
@@ -163,6 +166,12 @@ export class ClinicCalls {
     const byCaller = report.run.outcome?.kind === 'caller_hung_up'
     return { report, repeats, gaveUp: gaveUp ?? (byCaller ? 'the caller hung up at the limit' : null) }
   }
+}
+
+/** What an example says word for word. */
+function textsOf(name: ExampleName): string[] {
+  const texts = JSON.stringify(exampleDraft(name).draft).matchAll(/"type":"static_text","text":"([^"{\\]+)"/g)
+  return [...texts].map(([, text]) => text!)
 }
 
 /** A way in whose agent is another one for each call. */

@@ -88,14 +88,18 @@ function interruptions({ run, timeline, utterances }: CallReport, sound: CallSou
   }
 }
 
-/** A turn is there when one of the transcript has half of its words: recognisers mishear on busy machines. */
+/** Each line of the transcript stands for one turn, if it has half of its words: recognisers mishear on busy machines. */
 function lostTurns({ utterances }: CallReport, turns: readonly CallerTurn[]): number {
-  const heard = utterances.filter(({ role }) => role === 'user').map(({ text }) => new Set(wordsOf(text)))
-  return turns.filter(({ act }) => {
-    if (act.type !== 'say') return false
+  const lines = utterances.flatMap(({ role, text }) => (role === 'user' ? [new Set(wordsOf(text))] : []))
+  let lost = 0
+  for (const { act } of turns) {
+    if (act.type !== 'say') continue
     const words = wordsOf(act.text)
-    return !heard.some(line => words.filter(word => line.has(word)).length * 2 >= words.length)
-  }).length
+    const index = lines.findIndex(line => words.filter(word => line.has(word)).length * 2 >= words.length)
+    if (index === -1) lost++
+    else lines.splice(index, 1)
+  }
+  return lost
 }
 
 function wordsOf(text: string): string[] {

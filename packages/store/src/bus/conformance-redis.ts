@@ -1,7 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { freePort } from '../io/postgres-server.ts'
 
 /** Why there is no Redis on this machine; null: there is. */
@@ -18,36 +16,29 @@ export interface RedisServer {
 
 /** A Redis of its own on a free port of 127.0.0.1, which ends with the process that started it, however that ends. */
 export async function startRedis(): Promise<RedisServer> {
-  const home = await mkdtemp(join(tmpdir(), 'parley-test-redis-'))
   const port = await freePort()
-  const options = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', home]
-  const script = 'redis-server "$@" </dev/null & server=$!; (read _; kill "$server") & wait "$server"'
+  const options = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', tmpdir()]
   // The shell's standard input closes with this process; it then ends the server.
-  const shell = spawn('/bin/sh', ['-c', `exec 3<&0; ${script.replace('read _', 'read _ <&3')}`, 'sh', ...options], {
+  const script = 'exec 3<&0; redis-server "$@" </dev/null & server=$!; (read _ <&3; kill "$server") & wait "$server"'
+  const shell = spawn('/bin/sh', ['-c', script, 'sh', ...options], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const gone = new Promise<void>(resolve => shell.on('close', () => resolve()))
   shell.stdin.on('error', () => {})
-  try {
-    await new Promise<void>((resolve, reject) => {
-      let said = ''
-      shell.stdout.setEncoding('utf8').on('data', (text: string) => {
-        said = (said + text).slice(-4000)
-        if (said.includes('Ready to accept connections')) resolve()
-      })
-      shell.on('error', reject)
-      shell.on('exit', () => reject(new Error(`redis-server did not start: ${said}`)))
+  await new Promise<void>((resolve, reject) => {
+    let said = ''
+    shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-4000)
+      if (said.includes('Ready to accept connections')) resolve()
     })
-  } catch (error) {
-    await rm(home, { recursive: true, force: true })
-    throw error
-  }
+    shell.on('error', reject)
+    shell.on('exit', () => reject(new Error(`redis-server did not start: ${said}`)))
+  })
   return {
     port,
     async stop() {
       shell.stdin.end()
       await gone
-      await rm(home, { recursive: true, force: true })
     },
   }
 }

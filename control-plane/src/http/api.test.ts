@@ -91,7 +91,14 @@ describe('a request that is not one', () => {
   })
 
   it('has a path that cannot be read', async () => {
-    expect((await refused({}, '/api/v1/keys/%ff', 'DELETE'))[0]).toBe(400)
+    const unreadable = await api.request('DELETE', '/api/v1/keys/%ff', { headers: { 'x-request-id': 'unreadable' } })
+    expect([unreadable.status, unreadable.headers['x-request-id']]).toEqual([400, 'unreadable'])
+    expect(
+      api
+        .logged()
+        .split('\n')
+        .filter(line => line.includes('"unreadable"')),
+    ).toHaveLength(1)
     expect((await refused({}, `/api/v1/keys/${'a'.repeat(3000)}`, 'DELETE'))[0]).toBe(400)
     expect((await refused({}, '/api/v1/keys/no-uuid', 'DELETE'))[0]).toBe(400)
   })

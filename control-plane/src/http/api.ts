@@ -9,7 +9,7 @@ import { type Route, routesOf } from '../pipeline/route.ts'
 import { ToolList } from '../tools/tool-list.ts'
 import { parseBody } from './body-parser.ts'
 import { CONNECTIONS, type ConnectionLimits, drained, onClientError } from './connections.ts'
-import { newExchange, requestId, sendAnswer, setStanding } from './exchange.ts'
+import { beginExchange, requestId, sendAnswer, setStanding } from './exchange.ts'
 import { ApiMetrics, type PoolState } from './metrics.ts'
 import { serveOperations } from './operation-routes.ts'
 import { Readiness, serveHealth } from './readiness.ts'
@@ -72,8 +72,21 @@ export async function buildApiOf(
   })
   const metrics = new ApiMetrics(pool)
   const readiness = new Readiness(database)
-  const app = newApp(connections, trustProxy)
-  handleEveryRequest(app, { pipeline, readiness, metrics, log })
+  const note: Note = (request, reply) => {
+    const { operation, code, startedAt } = request.exchange
+    const answered = { operation, code, status: reply.statusCode, seconds: (performance.now() - startedAt) / 1000 }
+    metrics.note(answered)
+    logRequest(log, request, { ...answered, via: 'http' })
+  }
+  const app = newApp(connections, trustProxy, (error, request, reply) => {
+    // No hook runs for what has no route.
+    beginExchange(request, reply)
+    const { standing, refused } = pipeline.admitAddress(request.ip, request.id)
+    setStanding(reply, standing)
+    sendAnswer(request, reply, refused ?? answerTo(requestFault(error)))
+    note(request, reply)
+  })
+  handleEveryRequest(app, { pipeline, readiness, note })
   serveHealth(app, readiness)
   app.get('/metrics', { config: { operation: 'metrics' } }, async (_, reply) =>
     reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
@@ -104,7 +117,11 @@ export async function buildApiOf(
   }
 }
 
-function newApp(connections: ConnectionLimits, trustProxy: readonly string[] | undefined): FastifyInstance {
+function newApp(
+  connections: ConnectionLimits,
+  trustProxy: readonly string[] | undefined,
+  onUnroutable: (error: Error, request: FastifyRequest, reply: FastifyReply) => void,
+): FastifyInstance {
   const app = fastify({
     genReqId: requestId,
     requestIdHeader: false,
@@ -126,10 +143,7 @@ function newApp(connections: ConnectionLimits, trustProxy: readonly string[] | u
       maxParamLength: 1024,
       querystringParser: text => ({ text }),
     },
-    frameworkErrors: (error, request, reply) => {
-      request.exchange = newExchange(request)
-      sendAnswer(request, reply, answerTo(requestFault(error)))
-    },
+    frameworkErrors: onUnroutable,
     clientErrorHandler: onClientError,
   })
   app.server.maxConnections = connections.max
@@ -144,19 +158,19 @@ function newApp(connections: ConnectionLimits, trustProxy: readonly string[] | u
   return app
 }
 
+/** Counts and logs an answered request. */
+type Note = (request: FastifyRequest, reply: FastifyReply) => void
+
 interface Everything {
   readonly pipeline: Pipeline
   readonly readiness: Readiness
-  readonly metrics: ApiMetrics
-  readonly log: Logger
+  readonly note: Note
 }
 
-function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, metrics, log }: Everything): void {
+function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, note }: Everything): void {
   app.decorateRequest('exchange')
   app.addHook('onRequest', (request, reply, done) => {
-    request.exchange = newExchange(request)
-    reply.header('x-request-id', request.id)
-    reply.header('cache-control', 'no-store')
+    beginExchange(request, reply)
     if (!request.is404) return done()
     // Answered before the body is read, whatever it is.
     notFound(request, reply, pipeline).catch(done)
@@ -167,10 +181,7 @@ function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, metrics
     done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const { operation, code, startedAt } = request.exchange
-    const answered = { operation, code, status: reply.statusCode, seconds: (performance.now() - startedAt) / 1000 }
-    metrics.note(answered)
-    logRequest(log, request, { ...answered, via: 'http' })
+    note(request, reply)
     done()
   })
   // Fastify calls the hook above for these alone where there is a handler of its own.

@@ -34,13 +34,16 @@ export function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && VISIBLE.test(given) ? given : randomUUID()
 }
 
-export function newExchange(request: FastifyRequest): Exchange {
-  return {
+/** Begins to note what comes of a request, and what every answer's head says. */
+export function beginExchange(request: FastifyRequest, reply: FastifyReply): void {
+  request.exchange = {
     startedAt: performance.now(),
-    operation: request.is404 ? 'unknown' : (request.routeOptions.config.operation ?? 'unknown'),
+    operation: request.is404 ? 'unknown' : (request.routeOptions.config?.operation ?? 'unknown'),
     caller: null,
     code: null,
   }
+  reply.header('x-request-id', request.id)
+  reply.header('cache-control', 'no-store')
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'

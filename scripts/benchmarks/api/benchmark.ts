@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
+import { type Burst, burst, percentile } from './load.ts'
+import { type Ask, BARE_PREFIX } from './messages.ts'
+import { seededDatabase } from './seeded-database.ts'
+import { ServerLink } from './server-link.ts'
+
+const AT_ONCE = 16
+/** Requests in a round, by what they cost. */
+const READS = 2000
+const LISTS = 300
+const WRITES = 400
+const ROUNDS = 9
+const FEW = 100
+const MANY = 100_000
+
+/**
+ * Requests a second and time per request of a read, a list of 50, a draft edit and an idempotent create, through the whole
+ * pipeline; reads and lists beside a bare Fastify and pg handler that looks up the same key and rows. Servers take turns, so
+ * that whatever else the machine does falls on both; ratios are medians of rounds.
+ * `npm run bench -- api [--rounds 9] [--agents 100000] [--planted 2]` (ms wasted in each request: a fault that must show)
+ */
+export const benchmark: Benchmark = { name: 'api', options: ['rounds', 'agents', 'planted'], run }
+
+async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
+  const rounds = Number(option('rounds') ?? ROUNDS)
+  const many = Number(option('agents') ?? MANY)
+  const plantedMs = Number(option('planted') ?? 0)
+  progress(`${FEW} and ${many} agents`)
+  const database = await seededDatabase(FEW, many)
+  const closers: (() => Promise<void>)[] = [() => database.close()]
+  try {
+    const { ownerUrl, home, keys } = database
+    const whole = await ServerLink.start('whole-process.ts', { ownerUrl, home, plantedMs })
+    closers.push(() => whole.end())
+    const bare = await ServerLink.start('bare-process.ts', { ownerUrl, home, plantedMs: 0 })
+    closers.push(() => bare.end())
+    const measure = measurer({ whole: whole.url, bare: bare.url }, rounds, progress)
+    const read = await measure('read', READS, keys.few, { whole: () => READ, bare: () => bareOf(READ) })
+    const list = await measure('list of 50', LISTS, keys.few, { whole: () => LIST, bare: () => bareOf(LIST) })
+    const large = await measure(`list of 50 in ${many}`, LISTS, keys.many, {
+      whole: () => LIST,
+      bare: () => bareOf(LIST),
+    })
+    const create = await measure('create', WRITES, keys.few, { whole: creating })
+    const edit = await measure('edit', WRITES, keys.few, { whole: await editing(whole.url, keys.few) })
+    for (const row of [read, list, large, create, edit]) line({ bench: 'api', ...row.figures })
+    return {
+      bench: 'api',
+      read_ratio: read.ratio,
+      read_p99_ms: read.figures.whole.p99_ms,
+      edit_p99_ms: edit.figures.whole.p99_ms,
+      list_p99_ratio: round(large.figures.whole.p99_ms / list.figures.whole.p99_ms, 2),
+    }
+  } finally {
+    for (const close of closers.reverse()) await close()
+  }
+}
+
+const READ: Ask = { method: 'GET', path: '/api/v1/agents/agent-7' }
+const LIST: Ask = { method: 'GET', path: '/api/v1/agents?limit=50' }
+
+function bareOf(ask: Ask): Ask {
+  return { ...ask, path: BARE_PREFIX + ask.path }
+}
+
+function creating(): Ask {
+  const body = { template: 'phone_outbound', name: 'Ada' }
+  return { method: 'POST', path: '/api/v1/agents', body, idempotencyKey: randomUUID() }
+}
+
+/** Each connection edits drafts of its own: a revision has one writer. */
+async function editing(url: string, key: string): Promise<() => Ask> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const drafts: { agent: string; draft_id: string; revision: number }[] = []
+  for (let count = 0; count < WRITES; count++) {
+    const { path, body, idempotencyKey } = creating()
+    const init = {
+      method: 'POST',
+      headers: { ...headers, 'idempotency-key': idempotencyKey! },
+      body: JSON.stringify(body),
+    }
+    const { ref, draft } = (await (await fetch(new URL(path, url), init)).json()) as {
+      ref: { id: string }
+      draft: { draft_id: string; revision: number }
+    }
+    drafts.push({ agent: ref.id, ...draft })
+  }
+  let next = 0
+  return () => {
+    const draft = drafts[next++ % drafts.length]!
+    const edits = [{ type: 'agent.name', name: `Ada ${next}` }]
+    const body = { draft_id: draft.draft_id, expected_revision: draft.revision++, edits }
+    return { method: 'PATCH', path: `/api/v1/agents/${draft.agent}/draft`, body }
+  }
+}
+
+interface Figures {
+  readonly per_second: number
+  readonly p50_ms: number
+  readonly p99_ms: number
+}
+
+interface Measured {
+  /** How many times as long the whole pipeline takes as the bare handler; null without one. */
+  readonly ratio: number | null
+  readonly figures: {
+    readonly what: string
+    readonly whole: Figures
+    readonly bare: Figures | null
+    readonly ratio: number | null
+  }
+}
+
+type Asks = { readonly whole: () => Ask; readonly bare?: () => Ask }
+
+function measurer(urls: { whole: string; bare: string }, rounds: number, progress: (text: string) => void) {
+  return async (what: string, count: number, key: string, asks: Asks): Promise<Measured> => {
+    progress(what)
+    const whole: Burst[] = []
+    const bare: Burst[] = []
+    // The first round warms up.
+    for (let round = -1; round < rounds; round++) {
+      const one = await burst(urls.whole, key, count, AT_ONCE, asks.whole)
+      const other = asks.bare && (await burst(urls.bare, key, count, AT_ONCE, asks.bare))
+      if (round < 0) continue
+      whole.push(one)
+      if (other !== undefined) bare.push(other)
+    }
+    const ratio =
+      bare.length === 0
+        ? null
+        : round(
+            percentile(
+              bare.map(({ perSecond }, index) => perSecond / whole[index]!.perSecond),
+              0.5,
+            ),
+            2,
+          )
+    return {
+      ratio,
+      figures: { what, whole: figuresOf(whole), bare: bare.length === 0 ? null : figuresOf(bare), ratio },
+    }
+  }
+}
+
+function figuresOf(bursts: readonly Burst[]): Figures {
+  const took = bursts.flatMap(({ tookMs }) => tookMs)
+  return {
+    per_second: Math.round(
+      percentile(
+        bursts.map(({ perSecond }) => perSecond),
+        0.5,
+      ),
+    ),
+    p50_ms: round(percentile(took, 0.5), 2),
+    p99_ms: round(percentile(took, 0.99), 2),
+  }
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits))
+}

@@ -196,7 +196,8 @@ describe('a transaction', () => {
         await set(second).execute()
       })
     await Promise.all([rename('a', 'b'), rename('b', 'a')])
-    expect(runs).toBe(3)
+    // Postgres ends one of a deadlock, now and then both.
+    expect([3, 4]).toContain(runs)
     let attempts = 0
     const never = test.database.transaction(scope, async tx => {
       attempts++

@@ -33,13 +33,10 @@ export async function testDatabase(limits: PoolLimits = {}): Promise<TestDatabas
 export async function testDatabaseOn(template: string, limits: PoolLimits = {}): Promise<TestDatabase> {
   const name = `t_${randomBytes(8).toString('hex')}`
   const url = withDatabase(template, name)
-  const admin = await connected(withDatabase(template, 'postgres'))
-  try {
+  await asAdmin(template, async admin => {
     await admin.query(`create database ${name} template ${TEMPLATE}`)
     await ensureAppLogin(admin, readAddress(url))
-  } finally {
-    await admin.end()
-  }
+  })
   const database = await openDatabase({ ownerUrl: url, ...limits })
   const owners = new Pool({ connectionString: url, max: 4 })
   owners.on('error', () => {})
@@ -61,15 +58,21 @@ export async function testDatabaseOn(template: string, limits: PoolLimits = {}):
     async close() {
       await database.close()
       await owners.end()
+      // The files may lie in memory.
+      await asAdmin(template, admin => admin.query(`drop database if exists ${name} with (force)`))
     },
   }
 }
 
-async function connected(url: string): Promise<Client> {
-  const client = new Client({ connectionString: url })
-  client.on('error', () => {})
-  await client.connect()
-  return client
+async function asAdmin(template: string, work: (admin: Client) => Promise<unknown>): Promise<void> {
+  const admin = new Client({ connectionString: withDatabase(template, 'postgres') })
+  admin.on('error', () => {})
+  await admin.connect()
+  try {
+    await work(admin)
+  } finally {
+    await admin.end()
+  }
 }
 
 function templateUrl(): Promise<string> {

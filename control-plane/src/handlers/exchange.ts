@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type InputOf, newAgentId, type OperationNamed, Refusal } from '@parley/contract'
-import { canonicalJson, type DraftContent, exportDraft, importExport, inspectExport } from '@parley/flow'
+import { type DraftContent, exportDraft, importExport, inspectExport } from '@parley/flow'
+import { canonicalJson } from '@parley/kernel'
 import {
   type DraftHead,
   type ImportMark,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '@parley/flow'
+import { canonicalJson } from '@parley/kernel'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AgentDesk, type At, everyPage, refusal } from '../testing/agent-desk.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RawInput } from '@parley/contract'
-import { canonicalJson } from '../canonical-json.ts'
+import { canonicalJson } from '@parley/kernel'
 
 /**
  * SHA-256 by which two requests with one idempotency key are the same: path arguments, query and body as they were

@@ -8,15 +8,8 @@ export { FakeDeepgramListen } from './deepgram/fake-deepgram-listen.ts'
 export { FakeElevenLabs } from './elevenlabs/fake-elevenlabs.ts'
 export { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from './hearing/hearing-service.ts'
 export { type FakeModelOptions, type FakeModelRequest, FakeModelService } from './models/fake-model-service.ts'
-export type {
-  FakeAsk,
-  FakeMessage,
-  FakeReply,
-  FakeToolCall,
-  FakeToolDeclaration,
-  ModelUnkindness,
-  Think,
-} from './models/model-reply.ts'
+export type { FakeAsk, FakeMessage, FakeToolCall, FakeToolDeclaration } from './models/model-ask.ts'
+export type { FakeReply, ModelUnkindness, Think } from './models/model-reply.ts'
 export type { FakeModelStep, FakeStreamStyle } from './models/model-step.ts'
 export { FakeSpeechService } from './openai/fake-speech.ts'
 export type { FakeChatStyle } from './openai-chat/chat-completion.ts'

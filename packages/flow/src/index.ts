@@ -1,6 +1,5 @@
 export { action as actionSchema } from '@parley/contract'
 export { applyEdits, type EditsApplied } from './draft/apply-edits.ts'
-export { canonicalJson } from './draft/canonical-json.ts'
 export { DRAFT_LIMITS, draftBytes } from './draft/limits.ts'
 export { digestOf, type Publishable, planOf } from './draft/publish.ts'
 export type { Surroundings } from './draft/surroundings.ts'

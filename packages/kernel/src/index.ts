@@ -1,3 +1,4 @@
+export { canonicalJson } from './canonical-json.ts'
 export { Emitter } from './emitter.ts'
 export { ParleyError } from './errors.ts'
 export { systemRandom, systemTime } from './io/system.ts'

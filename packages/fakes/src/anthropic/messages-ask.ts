@@ -1,4 +1,4 @@
-import type { FakeAsk, FakeMessage } from '../models/model-reply.ts'
+import type { FakeAsk, FakeMessage } from '../models/model-ask.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FakeAsk } from './model-reply.ts'
+import type { FakeAsk } from './model-ask.ts'
 import type { FakeModelStep } from './model-step.ts'
 
 /** An HTTP answer that is no stream, in the service's own shape. */

@@ -1,34 +1,7 @@
 import type { FakeDelays, Unkindness } from '../protocol.ts'
+import type { FakeAsk } from './model-ask.ts'
 import type { FakeChatDialect } from './model-dialect.ts'
 import type { FakeModelStep } from './model-step.ts'
-
-/** A request, whichever vendor's words it came in. */
-export interface FakeAsk {
-  /** Oldest first. */
-  readonly messages: readonly FakeMessage[]
-  readonly tools: readonly FakeToolDeclaration[]
-  /** `name`: this tool and no other. */
-  readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string }
-}
-
-export type FakeMessage =
-  | { readonly role: 'system' | 'user'; readonly content: string }
-  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls: readonly FakeToolCall[] }
-  | { readonly role: 'tool'; readonly toolCallId: string; readonly content: string }
-
-export interface FakeToolCall {
-  readonly id: string
-  readonly name: string
-  /** JSON. */
-  readonly argumentsText: string
-}
-
-export interface FakeToolDeclaration {
-  readonly name: string
-  readonly description: string
-  /** JSON Schema of an object. */
-  readonly parameters: Readonly<Record<string, unknown>>
-}
 
 /** What the model says, or the tool that it calls; both empty: nothing. */
 export interface FakeReply {

@@ -1,7 +1,7 @@
 import type { DraftEdit } from '@parley/contract'
+import { canonicalJson } from '@parley/kernel'
 import type { Action } from '../plan/action.ts'
 import type { DraftContent } from '../plan/draft.ts'
-import { canonicalJson } from './canonical-json.ts'
 import { DRAFT_LIMITS } from './limits.ts'
 import { limitReached, notApplicable, type Refusal } from './refusal.ts'
 

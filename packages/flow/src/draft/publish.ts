@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { canonicalJson } from '@parley/kernel'
 import type { Diagnostic } from '../plan/diagnostic.ts'
 import { type DraftContent, readDraft } from '../plan/draft.ts'
 import { type Language, languagesOf } from '../plan/languages.ts'
 import { type Plan, planFrom } from '../plan/plan.ts'
-import { canonicalJson } from './canonical-json.ts'
 import type { Surroundings } from './surroundings.ts'
 import { validate } from './validate.ts'
 

@@ -1,1 +1,14 @@
-export {}
+export { Carrier, type CarrierDial, type CarrierOptions } from './carrier/carrier.ts'
+export type { CarrierCall } from './carrier/carrier-call.ts'
+export { CarrierLedger, type CarrierLedgerOptions } from './carrier/carrier-ledger.ts'
+export type { DigestAccount } from './carrier/digest-gate.ts'
+export type { CarrierDirection, CarrierLedgerEntry, CarrierLedgerKind } from './carrier/ledger-entry.ts'
+export {
+  type CallFilter,
+  type ConcurrencyStep,
+  type LedgerCall,
+  LedgerQueries,
+  runInHeader,
+} from './carrier/ledger-queries.ts'
+export type { CarrierBehaviour, NumberRule, NumberRuleInput } from './carrier/number-plan.ts'
+export { type CarrierConfig, FakeCarrier, type FakeCarrierOptions, readCarrierLedger } from './io/fake-carrier.ts'

@@ -1,0 +1,308 @@
+import type { Ms, Time, UnixMs } from '@parley/kernel'
+import {
+  type HeaderList,
+  isSipUri,
+  type NameAddr,
+  parseUri,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse,
+  serialiseUri,
+  tagOf,
+} from '@parley/sip'
+import type { CarrierLedger } from './carrier-ledger.ts'
+import type { DigestGate } from './digest-gate.ts'
+import type { CarrierDirection, CarrierLedgerEntry, CarrierLedgerKind } from './ledger-entry.ts'
+import type { NumberPlan, NumberRule } from './number-plan.ts'
+import type { FarEnd, WireObserver } from './wire-tap.ts'
+
+/** What the watch knows of a call that was let in or sent out. */
+interface WatchedCall {
+  readonly key: string
+  readonly direction: CarrierDirection
+  readonly rule: NumberRule | null
+  readonly about: Pick<CarrierLedgerEntry, 'call_id' | 'from' | 'to' | 'called'>
+  authenticated: boolean
+  /** Of the INVITE that counts now. */
+  cseq: number
+  branch: string
+  source: string
+  /** Kinds written already: each is written once a call, `invite` once a branch. */
+  readonly written: Set<string>
+  doneAt: Ms | null
+}
+
+export interface CallWatchOptions {
+  readonly time: Time
+  /** Wall clock at `time.now()` 0. */
+  readonly wallAtZero: UnixMs
+  readonly ledger: CarrierLedger
+  readonly plan: NumberPlan
+  readonly gate: DigestGate | null
+  /** Calls watched at once; INVITEs beyond are dropped without a word and counted. */
+  readonly most: number
+}
+
+/** As long as a transaction may repeat itself (64*T1), and some. */
+const REMEMBERED_MS: Ms = 40_000
+/** Timer B (RFC 3261 section 17.1.1.2). */
+const CALLER_GIVES_UP_MS: Ms = 32_000
+const LONGEST_FIELD = 256
+const MOST_HEADERS = 16
+
+/** Writes the ledger from what passes on the wire, and asks for credentials before the user agent hears of an INVITE. */
+export class CallWatch implements WireObserver {
+  readonly #options: CallWatchOptions
+  readonly #startedAt: Ms
+  readonly #calls = new Map<string, WatchedCall>()
+  /** Done calls, oldest first. */
+  #done: WatchedCall[] = []
+  #dropped = 0
+
+  constructor(options: CallWatchOptions) {
+    this.#options = options
+    this.#startedAt = options.time.now()
+  }
+
+  /** INVITEs that came when no more calls could be watched: where it is not 0 the ledger is not whole. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** Milliseconds on the ledger's clock. */
+  now(): Ms {
+    return this.#options.time.now() - this.#startedAt
+  }
+
+  ruleOf(invite: SipRequest): NumberRule | undefined {
+    return this.#of(invite)?.rule ?? undefined
+  }
+
+  /** A row that the wire of signalling does not show: media. */
+  note(invite: SipRequest, kind: CarrierLedgerKind, more: { readonly atMs?: Ms; readonly detail?: string } = {}): void {
+    const call = this.#of(invite)
+    if (call !== undefined) this.#append(call, kind, call, more)
+  }
+
+  /** The user agent has let go of the call: it may be forgotten. `unconfirmed`: how it ended, where the wire does not say. */
+  over(invite: SipRequest, unconfirmed: string | undefined): void {
+    const call = this.#of(invite)
+    if (call === undefined) return
+    if (unconfirmed !== undefined) this.#end(call, call, unconfirmed)
+    this.#markDone(call)
+  }
+
+  incoming(message: SipMessage, from: FarEnd): ReturnType<WireObserver['incoming']> {
+    if (message.kind === 'response') {
+      const call = this.#of(message)
+      if (call !== undefined) this.#response(call, message)
+      return 'pass'
+    }
+    if (message.method === 'INVITE' && tagOf(message.to) === undefined) return this.#invited(message, from)
+    const call = this.#of(message)
+    if (call === undefined) return 'pass'
+    if (call.rule?.behaviour.do === 'ignore') return 'drop'
+    const line = lineOf(message, from)
+    if (message.method === 'CANCEL') this.#write(call, 'cancel', line)
+    if (message.method === 'BYE') this.#write(call, 'bye-received', line)
+    return 'pass'
+  }
+
+  outgoing(message: SipMessage, to: FarEnd): ReturnType<WireObserver['outgoing']> {
+    if (message.kind === 'request') {
+      if (message.method === 'INVITE' && tagOf(message.to) === undefined) this.#inviting(message, to)
+      const call = this.#of(message)
+      if (call === undefined) return 'pass'
+      if (message.method === 'CANCEL') this.#write(call, 'cancel', lineOf(message, to))
+      if (message.method === 'BYE') this.#write(call, 'bye-sent', lineOf(message, to))
+      return 'pass'
+    }
+    const call = this.#of(message)
+    if (call === undefined) return 'pass'
+    const { rule } = call
+    const mute = rule?.behaviour.do === 'answer' && rule.behaviour.byes === 'unanswered'
+    if (mute && message.cseq.method === 'BYE') return 'withhold'
+    this.#response(call, message)
+    if (message.status === 302 && rule?.behaviour.do === 'redirect') {
+      return { instead: { ...message, contact: contactAt(rule.behaviour.contact) } }
+    }
+    return 'pass'
+  }
+
+  #invited(request: SipRequest, from: FarEnd): ReturnType<WireObserver['incoming']> {
+    const { plan, gate } = this.#options
+    const line = lineOf(request, from)
+    const known = this.#of(request)
+    const rule = known?.rule ?? plan.ruleOf(calledIn(request))
+    // The same INVITE once more; what became of it the user agent knows.
+    if (known?.written.has(`invite ${line.branch}`)) return rule.behaviour.do === 'ignore' ? 'drop' : 'pass'
+    const outcome = gate?.check(request)
+    if (outcome?.proven === false) {
+      this.#challenged(request, line, outcome.why, outcome.response.status)
+      return { answer: outcome.response }
+    }
+    const call = known ?? this.#add(request, 'to-carrier', rule)
+    if (call === undefined) return 'drop'
+    this.#beginWith(call, request, line, outcome !== undefined)
+    if (rule.behaviour.do !== 'ignore') return 'pass'
+    const { time } = this.#options
+    // A caller without any answer has given up by then, and may not say so (RFC 3261 section 9.1).
+    if (known === undefined) time.at(time.now() + CALLER_GIVES_UP_MS, () => this.#end(call, line, 'never answered'))
+    return 'drop'
+  }
+
+  #inviting(request: SipRequest, to: FarEnd): void {
+    const call = this.#of(request) ?? this.#add(request, 'from-carrier', null)
+    const line = lineOf(request, to)
+    if (call === undefined || call.written.has(`invite ${line.branch}`)) return
+    const proves = request.headers.has('Authorization') || request.headers.has('Proxy-Authorization')
+    this.#beginWith(call, request, line, proves)
+  }
+
+  #beginWith(call: WatchedCall, request: SipRequest, line: Line, authenticated: boolean): void {
+    call.authenticated = authenticated
+    Object.assign(call, line)
+    call.written.add(`invite ${line.branch}`)
+    this.#append(call, 'invite', line, { headers: customHeaders(request.headers) })
+  }
+
+  #challenged(request: SipRequest, line: Line, why: string, status: number): void {
+    const stranger = {
+      key: keyOf(request),
+      direction: 'to-carrier',
+      about: aboutOf(request),
+      authenticated: false,
+    } as const
+    this.#append(stranger, 'challenged', line, { status, detail: why, headers: customHeaders(request.headers) })
+  }
+
+  /** A response to a request of the call's, whoever sent it. */
+  #response(call: WatchedCall, response: SipResponse): void {
+    const { status, cseq } = response
+    const line = { ...lineOf(response, null), source: call.source }
+    if (cseq.method === 'BYE' && status >= 200) this.#end(call, line, `bye answered ${status}`)
+    if (cseq.method !== 'INVITE' || cseq.sequence !== call.cseq || call.written.has('answered')) return
+    if (status > 100 && status < 200) this.#write(call, 'ringing', line, { status })
+    else if (status >= 200 && status < 300) this.#write(call, 'answered', line, { status })
+    else if (call.direction === 'from-carrier' && (status === 401 || status === 407)) {
+      this.#write(call, 'challenged', line, { status })
+    } else if (status >= 300) {
+      this.#write(call, 'refused', line, { status })
+      this.#end(call, line, `refused ${status}`)
+    }
+  }
+
+  #end(call: WatchedCall, line: Line, detail: string): void {
+    this.#write(call, 'ended', line, { detail })
+  }
+
+  #write(call: WatchedCall, kind: CarrierLedgerKind, line: Line, more: RowDetail = {}): void {
+    if (call.written.has(kind)) return
+    call.written.add(kind)
+    this.#append(call, kind, line, more)
+    if (kind === 'ended') this.#markDone(call)
+  }
+
+  #markDone(call: WatchedCall): void {
+    if (call.doneAt !== null) return
+    call.doneAt = this.#options.time.now()
+    this.#done.push(call)
+  }
+
+  #append(
+    call: Pick<WatchedCall, 'key' | 'direction' | 'about' | 'authenticated'>,
+    kind: CarrierLedgerKind,
+    { cseq, branch, source }: Line,
+    { atMs = this.now(), ...more }: RowDetail,
+  ): void {
+    this.#options.ledger.append({
+      at_ms: atMs,
+      wall_ms: this.#options.wallAtZero + this.#startedAt + atMs,
+      kind,
+      direction: call.direction,
+      call: call.key,
+      ...call.about,
+      cseq,
+      branch,
+      source,
+      authenticated: call.authenticated,
+      ...more,
+    })
+  }
+
+  #add(invite: SipRequest, direction: CarrierDirection, rule: NumberRule | null): WatchedCall | undefined {
+    this.#forget()
+    if (this.#calls.size >= this.#options.most) {
+      this.#dropped++
+      return undefined
+    }
+    const call: WatchedCall = {
+      key: keyOf(invite),
+      direction,
+      rule,
+      about: aboutOf(invite),
+      authenticated: false,
+      cseq: invite.cseq.sequence,
+      branch: '',
+      source: '',
+      written: new Set(),
+      doneAt: null,
+    }
+    this.#calls.set(call.key, call)
+    return call
+  }
+
+  #forget(): void {
+    const before = this.#options.time.now() - REMEMBERED_MS
+    let over = 0
+    while (over < this.#done.length && this.#done[over]!.doneAt! < before) this.#calls.delete(this.#done[over++]!.key)
+    if (over > 0) this.#done = this.#done.slice(over)
+  }
+
+  /** The call that a message belongs to: the caller's tag is in From, or in what the callee sends in To. */
+  #of({ callId, from, to }: SipMessage): WatchedCall | undefined {
+    return this.#calls.get(`${callId} ${tagOf(from) ?? ''}`) ?? this.#calls.get(`${callId} ${tagOf(to) ?? ''}`)
+  }
+}
+
+type Line = Pick<CarrierLedgerEntry, 'cseq' | 'branch' | 'source'>
+
+interface RowDetail extends Pick<CarrierLedgerEntry, 'status' | 'detail' | 'headers'> {
+  readonly atMs?: Ms
+}
+
+/** User part of the Request-URI; "" for a URI without one. */
+export function calledIn(invite: SipRequest): string {
+  return cut((isSipUri(invite.uri) ? invite.uri.user : undefined) ?? '')
+}
+
+function keyOf({ callId, from }: SipRequest): string {
+  return `${callId} ${tagOf(from) ?? ''}`
+}
+
+function aboutOf(request: SipRequest): WatchedCall['about'] {
+  const uriOf = ({ uri }: NameAddr) => cut(serialiseUri(uri))
+  return { call_id: request.callId, from: uriOf(request.from), to: uriOf(request.to), called: calledIn(request) }
+}
+
+function lineOf({ cseq, via }: SipMessage, far: FarEnd | null): Line {
+  return {
+    cseq: cseq.sequence,
+    branch: cut(via[0]?.params.get('branch') ?? ''),
+    source: far === null ? '' : `${far.transport} ${far.remote.address}:${far.remote.port}`,
+  }
+}
+
+function contactAt(text: string): readonly NameAddr[] {
+  const uri = parseUri(text)
+  return uri === undefined ? [] : [{ displayName: undefined, uri, params: new Map() }]
+}
+
+function customHeaders(headers: HeaderList): Readonly<Record<string, string>> {
+  const custom = headers.entries.filter(([name]) => /^x-/i.test(name)).slice(0, MOST_HEADERS)
+  return Object.fromEntries(custom.map(([name, value]) => [cut(name.toLowerCase()), cut(value)]))
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text
+}

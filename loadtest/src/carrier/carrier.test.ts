@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import { CarrierLine } from './carrier-line.fixture.ts'
+import type { DigestAccount } from './digest-gate.ts'
+import type { NumberRuleInput } from './number-plan.ts'
+
+const NUMBER = 'sip:+15550001@192.0.2.2;transport=udp'
+const ACCOUNT: DigestAccount = {
+  realm: 'carrier.test',
+  username: 'engine',
+  password: 'secret',
+  status: 407,
+  algorithm: 'MD5',
+  nonceLifetimeMs: 30_000,
+  staleFirst: false,
+}
+const { username, password } = ACCOUNT
+
+function lineWith(behaviour: NumberRuleInput['behaviour'], ringAfterMs: number | null = 0): CarrierLine {
+  return new CarrierLine({ numbers: [{ number: '+1555*', ringAfterMs, behaviour }] })
+}
+
+describe('a call to a number that answers', () => {
+  it('rings, is answered, hears media, and ends with the BYE of the caller', async () => {
+    const line = lineWith({ do: 'answer', afterMs: 1000 })
+    const call = await line.caller.call({ uri: NUMBER, from: '+15559', headers: [['X-Parley-Run', 'run-1']] })
+    await line.pass(5000)
+    call.hangUp()
+    await line.pass(1000)
+    expect(line.kinds).toEqual([
+      'invite',
+      'ringing',
+      'answered',
+      'media-first-packet',
+      'bye-received',
+      'ended',
+      'media-last-packet',
+    ])
+    const [told] = line.carrier.ledger.query().calls()
+    expect(told?.opening).toMatchObject({
+      called: '+15550001',
+      headers: { 'x-parley-run': 'run-1' },
+      authenticated: false,
+    })
+    expect(told!.answeredAt! - told!.invitedAt!).toBeGreaterThanOrEqual(1000)
+    expect(line.carrier.liveCalls).toBe(0)
+  })
+
+  it('is heard by the caller too', async () => {
+    const line = lineWith({ do: 'answer', hangUpAfterMs: 2000 })
+    await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(4000)
+    const kinds = line.caller.ledger.entries.map(row => row.kind)
+    expect(kinds).toContain('media-first-packet')
+    expect(kinds).toContain('bye-received')
+    expect(line.kinds).toContain('bye-sent')
+  })
+
+  it('hangs up when it was told to, and asks for a transfer when it was told to', async () => {
+    const line = lineWith({ do: 'answer', refer: { to: 'sip:+1777@192.0.2.9', afterMs: 500 } })
+    await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(3000)
+    expect(line.network.passed.some(({ text }) => text.startsWith('REFER ') && text.includes('+1777'))).toBe(true)
+    expect(line.kinds).toContain('bye-sent')
+  })
+
+  it('never answers a BYE where the rule says so', async () => {
+    const line = lineWith({ do: 'answer', byes: 'unanswered' })
+    const call = await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(2000)
+    call.hangUp()
+    await line.pass(40_000)
+    expect(line.network.passed.some(({ text }) => /^SIP\/2.0 200[\s\S]*CSeq: \d+ BYE/.test(text))).toBe(false)
+    expect(line.kinds).toContain('bye-received')
+    expect(line.kinds).not.toContain('ended')
+    expect(line.caller.ledger.entries.find(row => row.kind === 'ended')?.detail).toMatch(/^unconfirmed/)
+  })
+
+  it('notes when the media of a caller stopped though the call stands', async () => {
+    const line = lineWith({ do: 'answer' })
+    await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(3000)
+    const stoppedAt = line.carrier.now()
+    await line.callerPlane.close()
+    await line.pass(6000)
+    const ledger = line.carrier.ledger.query()
+    expect(ledger.deadAir(5000, line.carrier.now())).toHaveLength(1)
+    expect(ledger.deadAir(5000, stoppedAt + 4000)).toHaveLength(0)
+    const last = line.carrier.ledger.entries.at(-1)
+    expect(last?.kind).toBe('media-last-packet')
+    expect(Math.abs(last!.at_ms - stoppedAt)).toBeLessThan(100)
+    expect(ledger.withoutBye(5000, line.carrier.now())).toHaveLength(1)
+  })
+
+  it('takes SRTP or nothing where it is told to', async () => {
+    const secure = new CarrierLine({ security: 'srtp-required' })
+    await secure.caller.call({ uri: NUMBER, from: '+15559' })
+    await secure.pass(1000)
+    expect(secure.kinds).toContain('media-first-packet')
+  })
+})
+
+describe('a call that is not answered', () => {
+  it.each([486, 603, 503, 404])('gets %i', async status => {
+    const line = lineWith({ do: 'refuse', status })
+    await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(1000)
+    expect(line.kinds).toEqual(['invite', 'ringing', 'refused', 'ended'])
+    expect(line.carrier.ledger.entries[2]?.status).toBe(status)
+  })
+
+  it('gets 404 for a number that nobody has', async () => {
+    const line = lineWith({ do: 'answer' })
+    await line.caller.call({ uri: 'sip:+44@192.0.2.2;transport=udp', from: '+15559' })
+    await line.pass(1000)
+    expect(line.carrier.ledger.entries.find(row => row.kind === 'refused')?.status).toBe(404)
+  })
+
+  it('is sent elsewhere by a 302 with its Contact', async () => {
+    const line = lineWith({ do: 'redirect', contact: 'sip:+1888@192.0.2.77' })
+    await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(1000)
+    const moved = line.network.passed.find(({ text }) => text.startsWith('SIP/2.0 302'))
+    expect(moved?.text).toContain('Contact: <sip:+1888@192.0.2.77>')
+  })
+
+  it('rings until the caller cancels', async () => {
+    const line = lineWith({ do: 'ring' })
+    const call = await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(2000)
+    call.hangUp()
+    await line.pass(1000)
+    expect(line.kinds).toEqual(['invite', 'ringing', 'cancel', 'refused', 'ended'])
+  })
+
+  it('hears nothing at all from a number that ignores it, and is not live for ever', async () => {
+    const line = lineWith({ do: 'ignore' })
+    await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(40_000)
+    expect(line.network.passed.every(({ text }) => text.startsWith('INVITE'))).toBe(true)
+    expect(line.kinds).toEqual(['invite', 'ended'])
+  })
+})
+
+describe('digest', () => {
+  it.each([401, 407] as const)('lets in who proves the account after a %i', async status => {
+    const line = new CarrierLine({ digest: { ...ACCOUNT, status } })
+    await line.caller.call({ uri: NUMBER, from: '+15559', credentials: { username, password } })
+    await line.pass(1000)
+    expect(line.kinds.slice(0, 4)).toEqual(['challenged', 'invite', 'ringing', 'answered'])
+    expect(line.carrier.ledger.entries[1]?.authenticated).toBe(true)
+    expect(line.carrier.ledger.query().calls()).toHaveLength(1)
+  })
+
+  it('lets in by SHA-256 too', async () => {
+    const line = new CarrierLine({ digest: { ...ACCOUNT, algorithm: 'SHA-256' } })
+    await line.caller.call({ uri: NUMBER, from: '+15559', credentials: { username, password } })
+    await line.pass(1000)
+    expect(line.kinds).toContain('answered')
+  })
+
+  it('asks again with stale=true, and takes the second answer', async () => {
+    const line = new CarrierLine({ digest: { ...ACCOUNT, staleFirst: true } })
+    await line.caller.call({ uri: NUMBER, from: '+15559', credentials: { username, password } })
+    await line.pass(2000)
+    expect(line.kinds.slice(0, 3)).toEqual(['challenged', 'challenged', 'invite'])
+    expect(line.network.passed.some(({ text }) => text.includes('stale=true'))).toBe(true)
+  })
+
+  it('lets nobody in with a wrong password or none', async () => {
+    const line = new CarrierLine({ digest: ACCOUNT })
+    await line.caller.call({ uri: NUMBER, from: '+15559', credentials: { username, password: 'guess' } })
+    await line.caller.call({ uri: NUMBER, from: '+15558' })
+    await line.pass(2000)
+    expect(new Set(line.kinds)).toEqual(new Set(['challenged']))
+    expect(line.carrier.ledger.query().maxConcurrent().calls).toBe(0)
+  })
+
+  it('goes on over a network that loses a third of all datagrams', async () => {
+    const line = new CarrierLine({ digest: ACCOUNT })
+    line.network.loss = 0.33
+    for (let i = 0; i < 20; i++) {
+      await line.caller.call({
+        uri: NUMBER,
+        from: `+1555${i}`,
+        credentials: { username, password },
+        hangUpAfterMs: 5000,
+      })
+    }
+    await line.pass(60_000)
+    line.network.loss = 0
+    await line.pass(60_000)
+    const calls = line.carrier.ledger.query().calls()
+    expect(calls).toHaveLength(20)
+    expect(
+      calls.every(call => call.invitedAt !== null && call.rows.filter(row => row.kind === 'invite').length === 1),
+    ).toBe(true)
+    expect(line.carrier.liveCalls).toBe(0)
+  })
+})
+
+describe('a call from the carrier', () => {
+  it('is written down as one, and not counted as a call of the engine', async () => {
+    const line = new CarrierLine()
+    await line.carrier.call({
+      uri: 'sip:token123@192.0.2.1;transport=tcp',
+      from: '+4930',
+      called: '+15551',
+      headers: [['X-Parley-Run', 'r']],
+      hangUpAfterMs: 1000,
+    })
+    await line.pass(3000)
+    expect(line.kinds).toEqual([
+      'invite',
+      'ringing',
+      'answered',
+      'media-first-packet',
+      'bye-sent',
+      'ended',
+      'media-last-packet',
+    ])
+    expect(line.carrier.ledger.entries[0]).toMatchObject({
+      direction: 'from-carrier',
+      to: 'sip:+15551@192.0.2.1',
+      called: 'token123',
+    })
+    expect(line.carrier.ledger.query().calls()).toHaveLength(0)
+    expect(line.carrier.ledger.query().calls(() => true)).toHaveLength(1)
+  })
+
+  it('rejects an address that is none', async () => {
+    await expect(new CarrierLine().carrier.call({ uri: 'tel:+1', from: '1' })).rejects.toMatchObject({
+      code: 'bad_uri',
+    })
+  })
+})

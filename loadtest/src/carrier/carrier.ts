@@ -1,0 +1,170 @@
+import { type Ms, ParleyError, type Random, type Time, type UnixMs } from '@parley/kernel'
+import type { MediaPlane } from '@parley/media'
+import {
+  type Credentials,
+  type HeaderPairs,
+  isSipUri,
+  type LogEntry,
+  type NameAddr,
+  parseUri,
+  type SipTransport,
+  type SipUri,
+  type Uri,
+  UserAgent,
+} from '@parley/sip'
+import { CallWatch } from './call-watch.ts'
+import { type CallPlant, CarrierCall, openAudio } from './carrier-call.ts'
+import type { CarrierLedger } from './carrier-ledger.ts'
+import { type DigestAccount, DigestGate } from './digest-gate.ts'
+import { NumberPlan, type NumberRuleInput } from './number-plan.ts'
+import { WireTap } from './wire-tap.ts'
+
+export interface CarrierOptions {
+  readonly time: Time
+  /** Wall clock at `time.now()` 0. */
+  readonly wallAtZero: UnixMs
+  readonly random: Random
+  readonly transport: SipTransport
+  /** null: no media at all. */
+  readonly plane: MediaPlane | null
+  readonly security: 'srtp-required' | 'rtp-only'
+  /** What answered calls hear; default silence. */
+  readonly play?: 'silence' | 'tone'
+  /** Address for session descriptions where there is no plane, and of the carrier's own URIs. */
+  readonly address: string
+  readonly digest: DigestAccount | null
+  readonly numbers: readonly NumberRuleInput[]
+  readonly ledger: CarrierLedger
+  /** Calls at once; one more is answered 503. Default 5000. */
+  readonly mostCalls?: number
+  readonly log?: (entry: LogEntry) => void
+}
+
+/** A call that the carrier brings to the engine. */
+export interface CarrierDial {
+  /** Where the engine takes calls: `sip:<token>@host:5061;transport=tls`. */
+  readonly uri: string
+  /** Caller, a number or a SIP URI. */
+  readonly from: string
+  /** Called number, in To; default: To is `uri`. */
+  readonly called?: string
+  readonly headers?: HeaderPairs
+  readonly credentials?: Credentials
+  /** Default: only the engine hangs up. */
+  readonly hangUpAfterMs?: Ms
+  readonly ringTimeoutMs?: Ms
+}
+
+const MOST_CALLS = 5000
+/** Watched calls per live call: those that are over are remembered for 40 s. */
+const WATCHED_PER_CALL = 40
+
+/** A carrier on any transport and clock: answers numbers by rule, calls in, and writes down what was on the wire. */
+export class Carrier {
+  readonly ledger: CarrierLedger
+  readonly #plant: CallPlant
+  readonly #watch: CallWatch
+  readonly #userAgent: UserAgent
+  readonly #calls = new Set<CarrierCall>()
+  readonly #address: string
+
+  constructor(options: CarrierOptions) {
+    const { time, random, plane, security, address, digest, ledger, mostCalls = MOST_CALLS } = options
+    this.ledger = ledger
+    this.#address = address
+    this.#watch = new CallWatch({
+      time,
+      wallAtZero: options.wallAtZero,
+      ledger,
+      plan: new NumberPlan(options.numbers),
+      gate: digest === null ? null : new DigestGate(digest, time, random),
+      most: mostCalls * WATCHED_PER_CALL,
+    })
+    const log = (event: string, detail: string) => options.log?.({ level: 'warn', event, detail })
+    const tone = options.play === 'tone'
+    this.#plant = { time, random, watch: this.#watch, plane, security, tone, address, log }
+    this.#userAgent = new UserAgent({
+      time,
+      random,
+      transport: new WireTap(options.transport, this.#watch),
+      // Who may call was settled on the wire.
+      gatekeeper: () => ({ verdict: 'accept' }),
+      onInvite: session => {
+        const rule = this.#watch.ruleOf(session.invite)
+        if (rule === undefined) return session.reject(500)
+        this.#keep(CarrierCall.receive(this.#plant, session, rule))
+      },
+      userAgentName: 'parley-test-carrier',
+      limits: {
+        sessions: mostCalls,
+        serverTransactions: mostCalls * WATCHED_PER_CALL,
+        serverTransactionsPerFlow: mostCalls * WATCHED_PER_CALL,
+        clientTransactions: mostCalls * 4,
+      },
+      ...(options.log && { log: options.log }),
+    })
+  }
+
+  /** Dials; what becomes of it is in the ledger. Rejects with ParleyError "bad_uri", "too_many_sessions", or as the media plane does. */
+  async call(dial: CarrierDial): Promise<CarrierCall> {
+    const uri = sipUri(dial.uri)
+    const from = dial.from.includes(':') ? sipUri(dial.from) : this.#numberAt(dial.from, this.#address, undefined)
+    const audio = await openAudio(this.#plant, `to ${uri.user ?? ''}`)
+    try {
+      const session = this.#userAgent.invite({
+        uri,
+        from: address(from),
+        body: audio.agreement.offer(),
+        ...(dial.called !== undefined && { to: address(this.#numberAt(dial.called, uri.host, uri.port)) }),
+        ...(dial.headers && { headers: dial.headers }),
+        ...(dial.credentials && { credentials: dial.credentials }),
+        ...(dial.ringTimeoutMs !== undefined && { ringTimeoutMs: dial.ringTimeoutMs }),
+      })
+      return this.#keep(CarrierCall.follow(this.#plant, session, audio, dial.hangUpAfterMs))
+    } catch (error) {
+      await audio.session?.close()
+      throw error
+    }
+  }
+
+  /** Milliseconds on the ledger's clock, `at_ms` of a row written now. */
+  now(): Ms {
+    return this.#watch.now()
+  }
+
+  get liveCalls(): number {
+    return this.#calls.size
+  }
+
+  /** INVITEs dropped because too many calls were watched; not 0: the ledger is not whole. */
+  get droppedInvites(): number {
+    return this.#watch.dropped
+  }
+
+  /** Hangs up everything; resolves when every call is over, after 32 s at the latest. Idempotent. */
+  async close(): Promise<void> {
+    const over = [...this.#calls].map(call => call.ended)
+    await this.#userAgent.close()
+    await Promise.all(over)
+  }
+
+  #keep(call: CarrierCall): CarrierCall {
+    this.#calls.add(call)
+    void call.ended.then(() => this.#calls.delete(call))
+    return call
+  }
+
+  #numberAt(user: string, host: string, port: number | undefined): SipUri {
+    return { scheme: 'sip', user, password: undefined, host, port, params: new Map(), headers: [] }
+  }
+}
+
+function sipUri(text: string): SipUri {
+  const uri = parseUri(text)
+  if (uri === undefined || !isSipUri(uri)) throw new ParleyError('bad_uri', `"${text.slice(0, 128)}" is not a SIP URI`)
+  return uri
+}
+
+function address(uri: Uri): NameAddr {
+  return { displayName: undefined, uri, params: new Map() }
+}

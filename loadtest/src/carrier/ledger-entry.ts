@@ -1,0 +1,59 @@
+import type { Ms, UnixMs } from '@parley/kernel'
+
+/**
+ * What one row of a carrier's ledger says happened, as it stood on the wire.
+ *
+ * - `invite`: an INVITE outside a dialog was let in, or was sent by the carrier; from here on the call is live.
+ * - `challenged`: an INVITE was answered 401 or 407. Nothing is live yet.
+ * - `ringing`, `answered`, `refused`: the first 18x, the 2xx, the final answer of 300 or more to that INVITE.
+ * - `cancel`, `bye-received`, `bye-sent`: the first such request.
+ * - `ended`: once at most, when the end is confirmed (the BYE was answered, the INVITE refused) or the carrier gave up.
+ * - `media-first-packet`, `media-last-packet`: authentic RTP of the far end begins, and stops: for a second, or with the
+ *   call. Where it comes back there is another pair.
+ */
+export type CarrierLedgerKind =
+  | 'invite'
+  | 'challenged'
+  | 'ringing'
+  | 'answered'
+  | 'refused'
+  | 'cancel'
+  | 'bye-received'
+  | 'bye-sent'
+  | 'ended'
+  | 'media-first-packet'
+  | 'media-last-packet'
+
+/** Whose call it is: the engine calls a number of the carrier's, or the carrier calls the engine. */
+export type CarrierDirection = 'to-carrier' | 'from-carrier'
+
+/** One row: one line of JSON in the ledger file. */
+export interface CarrierLedgerEntry {
+  /** The instant the row is about, on a monotonic clock that starts with the carrier. Rows of media may lie before the row above. */
+  readonly at_ms: Ms
+  /** The same instant on the wall clock. */
+  readonly wall_ms: UnixMs
+  readonly kind: CarrierLedgerKind
+  readonly direction: CarrierDirection
+  /** Call-ID and the caller's tag: one dialog, or one attempt at one. */
+  readonly call: string
+  readonly call_id: string
+  /** URIs of From and To without their tags. */
+  readonly from: string
+  readonly to: string
+  /** User part of the Request-URI of the INVITE. */
+  readonly called: string
+  /** CSeq and Via branch of the request that the row is about, or that it answers; for rows of media those of the INVITE. */
+  readonly cseq: number
+  readonly branch: string
+  /** Far end, "udp 127.0.0.1:5062". */
+  readonly source: string
+  /** The INVITE carried credentials that prove the account. */
+  readonly authenticated: boolean
+  /** Status of `challenged`, `ringing`, `answered`, `refused`. */
+  readonly status?: number
+  /** What else is worth knowing: how the call ended, why the credentials prove nothing, packets that came. */
+  readonly detail?: string
+  /** `X-` headers of `invite` and `challenged`, names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
+}

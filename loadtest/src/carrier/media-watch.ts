@@ -1,0 +1,77 @@
+import type { Ms } from '@parley/kernel'
+import type { MediaEvent, MediaSession } from '@parley/media'
+
+/** Silence on the wire after which the far end's media has stopped. */
+export const MEDIA_SILENCE_MS: Ms = 1000
+
+export interface MediaWatchOptions {
+  readonly session: MediaSession
+  readonly tone: boolean
+  readonly now: () => Ms
+  /** Packets come, for the first time or again; `packet`: which one it was. */
+  readonly first: (atMs: Ms, packet: number) => void
+  /** None came for a second, or the call is over; `packets`: how many there were. Behind every `first`. */
+  readonly last: (atMs: Ms, packets: number) => void
+}
+
+/** One call's audio at the carrier: plays, and takes down when the far end's packets begin and stop. */
+export class MediaWatch {
+  readonly #options: MediaWatchOptions
+  #coming = false
+  /** When the last silence was told. */
+  #packets = 0
+
+  constructor(options: MediaWatchOptions) {
+    this.#options = options
+    options.session.onEvent(event => this.#onEvent(event))
+  }
+
+  /** Audio is agreed: from now on the far end hears the tone, or silence. */
+  play(): void {
+    if (!this.#options.tone) return
+    for (let seconds = 0; seconds < 2; seconds++) this.#options.session.play(TONE)
+  }
+
+  async close(): Promise<void> {
+    const endedAt = this.#options.now()
+    const { statistics } = await this.#options.session.close()
+    if (this.#coming) this.#options.last(endedAt, statistics.packetsReceived)
+    this.#coming = false
+  }
+
+  #onEvent(event: MediaEvent): void {
+    const { session, now, first } = this.#options
+    if (event.type === 'first-packet' && !this.#coming) {
+      this.#coming = true
+      first(now(), 1)
+    } else if (event.type === 'silent-remote') {
+      void this.#count(now() - event.forMs, false)
+    } else if (event.type === 'remote-back') {
+      void this.#count(now(), true)
+    } else if (event.type === 'play-progress' && this.#options.tone && session.queued() < TONE.length) {
+      session.play(TONE)
+    }
+  }
+
+  /** For the session RTCP is a sign of life; here only packets of audio are. */
+  async #count(atMs: Ms, back: boolean): Promise<void> {
+    let packets: number
+    try {
+      packets = (await this.#options.session.statistics()).packetsReceived
+    } catch {
+      // The session closed meanwhile: its report says the same.
+      return
+    }
+    if (back && !this.#coming && packets > this.#packets) {
+      this.#coming = true
+      this.#options.first(atMs, this.#packets + 1)
+    } else if (!back && this.#coming) {
+      this.#coming = false
+      this.#packets = packets
+      this.#options.last(atMs, packets)
+    }
+  }
+}
+
+/** One second of 440 Hz: whole periods, so that one follows another without a click. */
+const TONE = Int16Array.from({ length: 8000 }, (_, index) => 8000 * Math.sin((2 * Math.PI * 440 * index) / 8000))

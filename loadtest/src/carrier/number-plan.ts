@@ -1,0 +1,81 @@
+import { z } from 'zod'
+
+const delayMs = z.number().min(0).max(86_400_000)
+const sipUri = z
+  .string()
+  .max(512)
+  .regex(/^sips?:/i)
+
+/** Answers, and talks until somebody hangs up. */
+const answer = z.strictObject({
+  do: z.literal('answer'),
+  /** Behind the INVITE; default 0. */
+  afterMs: delayMs.default(0),
+  /** Hangs up so long after the answer; default: never. */
+  hangUpAfterMs: delayMs.optional(),
+  /** Asks the far end by REFER to call `to` instead, and hangs up when it has said what came of that. */
+  refer: z.strictObject({ to: sipUri, afterMs: delayMs.default(0) }).optional(),
+  /** "unanswered": a BYE of the far end is recorded and never answered; default "answered". */
+  byes: z.enum(['answered', 'unanswered']).default('answered'),
+})
+
+const refuse = z.strictObject({
+  do: z.literal('refuse'),
+  /** 486 busy, 603 declined, 503 and so on. */
+  status: z.int().min(400).max(699),
+  afterMs: delayMs.default(0),
+  /** Default: no Retry-After. */
+  retryAfterS: z.int().min(0).max(86_400).optional(),
+})
+
+const redirect = z.strictObject({ do: z.literal('redirect'), contact: sipUri, afterMs: delayMs.default(0) })
+
+/** Rings until the caller gives up. */
+const ring = z.strictObject({ do: z.literal('ring') })
+
+/** Not a word, not even 100, to anything of the call. */
+const ignore = z.strictObject({ do: z.literal('ignore') })
+
+const behaviour = z.discriminatedUnion('do', [answer, refuse, redirect, ring, ignore])
+
+/**
+ * What the carrier does with calls to `number`: the user part of the Request-URI, or with `*` at its end all that begin so.
+ * `ringAfterMs`: 180 so long after the INVITE, default 0; null: none.
+ */
+const numberRule = z.strictObject({
+  number: z.string().min(1).max(128),
+  behaviour,
+  ringAfterMs: delayMs.nullable().default(0),
+})
+
+export const numberRules = z.array(numberRule).max(100_000)
+
+export type CarrierBehaviour = z.output<typeof behaviour>
+export type NumberRule = z.output<typeof numberRule>
+export type NumberRuleInput = z.input<typeof numberRule>
+
+const UNKNOWN: NumberRule = {
+  number: '*',
+  ringAfterMs: null,
+  behaviour: { do: 'refuse', status: 404, afterMs: 0 },
+}
+
+/** Which rule a called number falls under: its own, else that with the longest beginning, else 404. */
+export class NumberPlan {
+  readonly #exact = new Map<string, NumberRule>()
+  readonly #prefixes: readonly NumberRule[]
+
+  /** Throws ZodError for rules that are none. */
+  constructor(rules: readonly NumberRuleInput[]) {
+    const prefixes: NumberRule[] = []
+    for (const rule of numberRules.parse(rules)) {
+      if (rule.number.endsWith('*')) prefixes.push({ ...rule, number: rule.number.slice(0, -1) })
+      else this.#exact.set(rule.number, rule)
+    }
+    this.#prefixes = prefixes.sort((a, b) => b.number.length - a.number.length)
+  }
+
+  ruleOf(called: string): NumberRule {
+    return this.#exact.get(called) ?? this.#prefixes.find(rule => called.startsWith(rule.number)) ?? UNKNOWN
+  }
+}

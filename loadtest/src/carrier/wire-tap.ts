@@ -1,0 +1,82 @@
+import {
+  type Flow,
+  parseDatagram,
+  type SipMessage,
+  type SipResponse,
+  type SipTransport,
+  type SocketAddress,
+  serialise,
+  type TransportInput,
+  type TransportName,
+  type TransportOutput,
+} from '@parley/sip'
+
+/** The far end of a message: a flow, or for a request that opens one the address it goes to. */
+export type FarEnd = { readonly transport: TransportName; readonly remote: SocketAddress }
+
+/** Sees every message before the user agent (incoming) or the far end (outgoing) does, and may stop it. */
+export interface WireObserver {
+  /** "pass", "drop", or what is answered in place of the user agent, statelessly. */
+  incoming(message: SipMessage, from: FarEnd): 'pass' | 'drop' | { readonly answer: SipResponse }
+  /** `instead`: what is sent in its place. */
+  outgoing(message: SipMessage, to: FarEnd): 'pass' | 'withhold' | { readonly instead: SipMessage }
+}
+
+/** A transport with somebody who listens in: what he writes down was on the wire, whatever the user agent made of it. */
+export class WireTap implements SipTransport {
+  readonly #inner: SipTransport
+  readonly #observer: WireObserver
+  #listener: (input: TransportInput) => void = () => {}
+  /** Of answers that are not the user agent's: negative, where its own are not. */
+  #nextSendId = -1
+
+  constructor(inner: SipTransport, observer: WireObserver) {
+    this.#inner = inner
+    this.#observer = observer
+  }
+
+  onInput(listener: (input: TransportInput) => void): void {
+    this.#listener = listener
+    this.#inner.onInput(input => this.#receive(input))
+  }
+
+  submit(output: TransportOutput): void {
+    if (output.type === 'send') {
+      const { to, sendId } = output
+      const parsed = parseDatagram(output.bytes)
+      const verdict = parsed.ok ? this.#observer.outgoing(parsed.message, farEnd(to)) : 'pass'
+      if (verdict === 'withhold' && 'flow' in to) {
+        // The user agent believes that it was sent; never synchronously.
+        queueMicrotask(() => this.#listener({ type: 'sent', sendId, flow: to.flow }))
+        return
+      }
+      if (typeof verdict === 'object') {
+        return this.#inner.submit({ ...output, bytes: serialise(verdict.instead) })
+      }
+    }
+    this.#inner.submit(output)
+  }
+
+  advertised(transport: TransportName): { readonly host: string; readonly port: number } | undefined {
+    return this.#inner.advertised(transport)
+  }
+
+  #receive(input: TransportInput): void {
+    if ((input.type === 'sent' || input.type === 'send-failed') && input.sendId < 0) return
+    if (input.type !== 'message' || !input.result.ok) return this.#listener(input)
+    const verdict = this.#observer.incoming(input.result.message, input.flow)
+    if (verdict === 'pass') this.#listener(input)
+    else if (verdict !== 'drop') this.#answer(verdict.answer, input.flow)
+  }
+
+  #answer(response: SipResponse, flow: Flow): void {
+    this.#observer.outgoing(response, flow)
+    this.#inner.submit({ type: 'send', sendId: this.#nextSendId--, to: { flow }, bytes: serialise(response) })
+  }
+}
+
+function farEnd(to: Extract<TransportOutput, { type: 'send' }>['to']): FarEnd {
+  if ('flow' in to) return to.flow
+  const { transport, address, port } = to.target
+  return { transport, remote: { address, port } }
+}

@@ -12,3 +12,7 @@ export {
 } from './carrier/ledger-queries.ts'
 export type { CarrierBehaviour, NumberRule, NumberRuleInput } from './carrier/number-plan.ts'
 export { type CarrierConfig, FakeCarrier, type FakeCarrierOptions, readCarrierLedger } from './io/fake-carrier.ts'
+export { readWebhookLedger, WebhookReceiver, type WebhookReceiverOptions } from './io/webhook-receiver.ts'
+export type { AnswerScriptsInput, AnswerStep } from './webhook/answer-script.ts'
+export type { SignatureVerdict, WebhookEntry } from './webhook/webhook-entry.ts'
+export { type Misorder, WebhookQueries } from './webhook/webhook-queries.ts'

@@ -1,0 +1,154 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { ensureLocalCertificate } from '@parley/sip'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { FakeCarrier, type FakeCarrierOptions, readCarrierLedger } from './fake-carrier.ts'
+
+const PROCESS = new URL('../carrier-process.ts', import.meta.url).pathname
+
+async function open(options: FakeCarrierOptions): Promise<FakeCarrier> {
+  const carrier = await FakeCarrier.open(options)
+  onTestFinished(() => carrier.close())
+  return carrier
+}
+
+async function folder(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'carrier-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  return directory
+}
+
+interface Running {
+  readonly child: ChildProcess
+  readonly ready: { readonly udp: number; readonly tcp: number }
+  line(): Promise<Record<string, unknown>>
+}
+
+async function start(config: object): Promise<Running> {
+  const path = join(await folder(), 'config.json')
+  await writeFile(path, JSON.stringify(config))
+  const child = spawn(process.execPath, [PROCESS, '--config', path], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
+  const line = async () => JSON.parse((await lines.next()).value as string) as Record<string, unknown>
+  const ready = (await line()) as unknown as Running['ready'] & { ready: boolean }
+  expect(ready.ready).toBe(true)
+  return { child, ready, line }
+}
+
+describe('a carrier over real sockets', () => {
+  it('takes a call over TLS with SRTP and digest, and hears it', async () => {
+    const tls = await ensureLocalCertificate(await folder())
+    const media = { kind: 'srtp', play: 'tone' } as const
+    const digest = { realm: 'carrier.test', username: 'engine', password: 'secret' }
+    const numbers = [{ number: '+1555', behaviour: { do: 'answer', hangUpAfterMs: 600 } }] as const
+    const carrier = await open({ tls, transports: { tls: 0 }, media, digest, numbers: [...numbers] })
+    const caller = await open({ tls, transports: { tls: 0 }, media: { ...media, ports: { from: 50_000, to: 50_100 } } })
+    const call = await caller.carrier.call({ uri: carrier.uri('+1555', 'tls'), from: '+1', credentials: digest })
+    await call.ended
+    await expect
+      .poll(() => carrier.carrier.ledger.entries.map(({ kind }) => kind))
+      .toEqual([
+        'challenged',
+        'invite',
+        'ringing',
+        'answered',
+        'media-first-packet',
+        'bye-sent',
+        'ended',
+        'media-last-packet',
+      ])
+    expect(caller.carrier.ledger.entries.map(({ kind }) => kind)).toContain('media-first-packet')
+  })
+
+  it('serves SIPp', async ({ skip }) => {
+    try {
+      execFileSync('sipp', ['-v'], { stdio: 'ignore', timeout: 5000 })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') skip('no sipp on this machine')
+    }
+    const carrier = await open({ transports: { udp: 0 }, media: null })
+    const target = `127.0.0.1:${carrier.port('udp')}`
+    const options = ['-sn', 'uac', target, '-s', '+1555', '-i', '127.0.0.1', '-m', '20', '-r', '40', '-d', '100']
+    const sipp = spawn('sipp', [...options, '-timeout', '15s', '-nostdin'], { cwd: await folder(), stdio: 'ignore' })
+    const [code] = await once(sipp, 'exit')
+    expect(code).toBe(0)
+    const calls = carrier.carrier.ledger.query().calls()
+    expect(calls).toHaveLength(20)
+    expect(calls.every(({ endedAt }) => endedAt !== null)).toBe(true)
+  })
+})
+
+describe('a carrier process', () => {
+  it('says where it is, writes its ledger as calls happen, calls when told, and ends on SIGTERM', async () => {
+    const ledgerFile = join(await folder(), 'ledger.jsonl')
+    const far = await open({ transports: { udp: 0 }, media: null })
+    const { child, ready, line } = await start({ transports: { udp: 0, tcp: 0 }, media: null, ledgerFile })
+    await (
+      await far.carrier.call({ uri: `sip:+1555@127.0.0.1:${ready.tcp};transport=tcp`, from: '+1', hangUpAfterMs: 1 })
+    ).ended
+    child.stdin!.write(
+      `${JSON.stringify({ do: 'call', uri: far.uri('token'), from: '+2', called: '+3', count: 3, perSecond: 100 })}\n`,
+    )
+    child.stdin!.write('nonsense\n')
+    expect(await line()).toHaveProperty('error')
+    expect(await line()).toEqual({ done: 'call', placed: 3, failed: 0 })
+    await expect.poll(() => far.carrier.ledger.query().calls().length).toBe(3)
+    await expect.poll(async () => (await readCarrierLedger(ledgerFile)).liveAt(1e12, () => true).length).toBe(3)
+    child.kill('SIGTERM')
+    expect((await once(child, 'exit'))[0]).toBe(0)
+    const ledger = await readCarrierLedger(ledgerFile)
+    expect(ledger.calls(() => true)).toHaveLength(4)
+    expect(ledger.liveAt(1e12, () => true)).toHaveLength(0)
+  })
+
+  it('leaves a readable ledger when it is killed', async () => {
+    const ledgerFile = join(await folder(), 'ledger.jsonl')
+    const far = await open({ transports: { udp: 0 }, media: null })
+    const { child, ready } = await start({ transports: { udp: 0, tcp: 0 }, media: null, ledgerFile })
+    await far.carrier.call({ uri: `sip:+1555@127.0.0.1:${ready.tcp};transport=tcp`, from: '+1' })
+    await expect.poll(async () => (await readFile(ledgerFile, 'utf8')).includes('"answered"')).toBe(true)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await writeFile(ledgerFile, '{"at_ms": 1, "ki', { flag: 'a' })
+    expect((await readCarrierLedger(ledgerFile)).liveAt(1e12)).toHaveLength(1)
+  })
+
+  it('survives what is no SIP, and still takes calls', async () => {
+    const { ready } = await start({ transports: { udp: 0, tcp: 0 }, media: null })
+    const hostile = [
+      '\0\0\0\0',
+      'INVITE sip:x SIP/2.0\r\n\r\n',
+      `INVITE sip:+1@h SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bK\r\nX-A: ${'a'.repeat(30_000)}\r\n\r\n`,
+      'BYE sip:x@h SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bKa\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:c@d>;tag=2\r\nCall-ID: 1\r\nCSeq: 1 BYE\r\n\r\n',
+      'SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP h;branch=z9hG4bKa\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:c@d>;tag=2\r\nCall-ID: 1\r\nCSeq: 1 INVITE\r\n\r\n',
+    ]
+    const socket = createSocket('udp4')
+    for (const bytes of hostile) {
+      await new Promise(resolve => socket.send(bytes, ready.udp, '127.0.0.1', resolve))
+      const stream = connect(ready.tcp, '127.0.0.1')
+      stream.on('error', () => {})
+      stream.end(bytes)
+      stream.resume()
+      await once(stream, 'close')
+    }
+    socket.close()
+    const far = await open({ transports: { udp: 0 }, media: null })
+    const uri = `sip:+1555@127.0.0.1:${ready.udp};transport=udp`
+    await (await far.carrier.call({ uri, from: '+1', hangUpAfterMs: 1 })).ended
+    expect(far.carrier.ledger.query().calls(() => true)[0]?.answeredAt).not.toBeNull()
+  })
+
+  it('does not start with a configuration that is none', async () => {
+    const path = join(await folder(), 'config.json')
+    await writeFile(path, '{"transports": {"sctp": 1}}')
+    const child = spawn(process.execPath, [PROCESS, '--config', path], { stdio: 'ignore' })
+    expect((await once(child, 'exit'))[0]).toBe(2)
+  })
+})

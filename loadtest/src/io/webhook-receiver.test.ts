@@ -1,0 +1,133 @@
+import { createHmac } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readWebhookLedger, WebhookReceiver, type WebhookReceiverOptions } from './webhook-receiver.ts'
+
+async function open(options: Partial<WebhookReceiverOptions> = {}): Promise<WebhookReceiver> {
+  const receiver = await WebhookReceiver.open({ secrets: ['old', 'new'], ...options })
+  onTestFinished(() => receiver.close())
+  return receiver
+}
+
+function signed(body: string, secrets: readonly string[], ageS = 0): string {
+  const t = Math.floor(Date.now() / 1000) - ageS
+  const values = secrets.map(secret => `v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`)
+  return [`t=${t}`, ...values].join(',')
+}
+
+function post(receiver: WebhookReceiver, body: string, signature?: string, path = '/hook'): Promise<number> {
+  const headers = signature === undefined ? {} : { 'parley-signature': signature }
+  return fetch(receiver.url + path, { method: 'POST', body, headers }).then(({ status }) => status)
+}
+
+const BODY = JSON.stringify({
+  event: 'run.ended',
+  event_id: 'e1',
+  occurred_at: '2026-01-01T00:00:00Z',
+  run: { id: 'r1' },
+})
+
+describe('a webhook receiver', () => {
+  it('writes down what came, and what its body says', async () => {
+    const receiver = await open()
+    expect(await post(receiver, BODY, signed(BODY, ['new']))).toBe(200)
+    expect(receiver.entries[0]).toMatchObject({
+      method: 'POST',
+      path: '/hook',
+      body: BODY,
+      signature: 'valid',
+      secret: 1,
+      event: 'run.ended',
+      event_id: 'e1',
+      run_id: 'r1',
+      answer: 200,
+    })
+  })
+
+  it('takes any of its secrets under any of the values, while a secret rotates', async () => {
+    const receiver = await open()
+    await post(receiver, BODY, signed(BODY, ['unknown', 'old']))
+    receiver.rotate(['next'])
+    await post(receiver, BODY, signed(BODY, ['new', 'next']))
+    await post(receiver, BODY, signed(BODY, ['old']))
+    expect(receiver.entries.map(({ signature }) => signature)).toEqual(['valid', 'valid', 'invalid'])
+  })
+
+  it('knows a signature that is missing, of another body, of another time, or none at all', async () => {
+    const receiver = await open()
+    await post(receiver, BODY)
+    await post(receiver, `${BODY} `, signed(BODY, ['old']))
+    await post(receiver, BODY, signed(BODY, ['old'], 400))
+    await post(receiver, BODY, 'v1=zz')
+    await post(receiver, BODY, `t=1,t=2,v1=${'0'.repeat(64)}`)
+    expect(receiver.entries.map(({ signature }) => signature)).toEqual([
+      'missing',
+      'invalid',
+      'expired',
+      'malformed',
+      'malformed',
+    ])
+    expect(receiver.query().invalidSignatures()).toHaveLength(5)
+  })
+
+  it('answers by the script of the path', async () => {
+    const receiver = await open({
+      answers: { '/flaky': [{ answer: 500, times: 2 }, { answer: 'drop' }, { answer: 204 }] },
+    })
+    expect(await post(receiver, BODY, undefined, '/flaky')).toBe(500)
+    expect(await post(receiver, BODY, undefined, '/flaky')).toBe(500)
+    await expect(post(receiver, BODY, undefined, '/flaky')).rejects.toThrow()
+    expect(await post(receiver, BODY, undefined, '/flaky')).toBe(204)
+    expect(await post(receiver, BODY, undefined, '/flaky?n=2')).toBe(204)
+    expect(await post(receiver, BODY, undefined, '/other')).toBe(200)
+    expect(receiver.entries.map(({ answer }) => answer)).toEqual([500, 500, null, 204, 204, 200])
+  })
+
+  it('lets a sender wait, who may go away meanwhile', async () => {
+    const receiver = await open({ answers: { '*': [{ answer: 200, afterMs: 60_000 }] } })
+    const gone = fetch(receiver.url, { method: 'POST', body: BODY, signal: AbortSignal.timeout(50) })
+    await expect(gone).rejects.toThrow()
+    expect(receiver.entries).toHaveLength(1)
+  })
+
+  it('keeps bodies that are no text, and its ledger in a file that others read', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'webhooks-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    const ledgerFile = join(directory, 'ledger.jsonl')
+    const receiver = await open({ ledgerFile, keepRows: 0 })
+    await fetch(receiver.url, { method: 'POST', body: new Uint8Array([0xff, 0x00]) })
+    await post(receiver, BODY, signed(BODY, ['old']))
+    expect(() => receiver.query()).toThrow(RangeError)
+    const { entries } = await readWebhookLedger(ledgerFile)
+    expect(entries.map(({ encoding, body }) => [encoding, body])).toEqual([
+      ['base64', '/wA='],
+      ['utf8', BODY],
+    ])
+  })
+
+  it('survives what is no request', async () => {
+    const receiver = await open()
+    for (const bytes of [
+      '\0\0\0\0',
+      `GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`,
+      'POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n',
+    ]) {
+      const socket = connect(receiver.port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.end(bytes)
+      socket.resume()
+      await new Promise(resolve => socket.on('close', resolve))
+    }
+    expect(
+      await fetch(receiver.url, { method: 'POST', body: 'x'.repeat(5 << 20) }).then(
+        r => r.status,
+        () => 413,
+      ),
+    ).toBe(413)
+    for (const body of ['[]', 'null', '{"run":7,"event_id":{}}', '"']) expect(await post(receiver, body)).toBe(200)
+    expect(receiver.entries).toHaveLength(4)
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { WebhookEntry } from './webhook-entry.ts'
+import { WebhookQueries } from './webhook-queries.ts'
+
+let at = 0
+
+function request(event: string, event_id: string, changes: Partial<WebhookEntry> = {}): WebhookEntry {
+  at++
+  return {
+    at_ms: at,
+    wall_ms: at,
+    method: 'POST',
+    path: '/hook',
+    headers: {},
+    body: '',
+    encoding: 'utf8',
+    signature: 'valid',
+    secret: 0,
+    event,
+    event_id,
+    run_id: 'run-1',
+    occurred_at: '2026-01-01T00:00:00Z',
+    answer: 200,
+    ...changes,
+  }
+}
+
+describe('what a webhook receiver got', () => {
+  it('finds nothing where everything came once and in order, with retries of what failed', () => {
+    const got = new WebhookQueries([
+      request('run.started', 'a', { answer: 500 }),
+      request('run.started', 'a'),
+      request('run.transfer', 'b'),
+      request('run.ended', 'c', { answer: null }),
+      request('run.ended', 'c'),
+      request('run.analyzed', 'd'),
+    ])
+    expect(got.misordered()).toEqual([])
+    expect(got.duplicates().size).toBe(0)
+    expect(got.undelivered().size).toBe(0)
+  })
+
+  it('finds an event that came again behind its 200', () => {
+    const got = new WebhookQueries([
+      request('run.started', 'a'),
+      request('run.started', 'a'),
+      request('run.ended', 'b'),
+    ])
+    expect([...got.duplicates()].map(([id, requests]) => [id, requests.length])).toEqual([['a', 2]])
+  })
+
+  it('finds events that came in the wrong order, of one run only', () => {
+    const got = new WebhookQueries([
+      request('run.ended', 'b'),
+      request('run.started', 'other', { run_id: 'run-2' }),
+      request('run.started', 'a'),
+      request('run.transfer', 'c', { occurred_at: '2025-12-31T23:59:59Z' }),
+    ])
+    expect(got.misordered().map(({ earlier, later }) => [earlier.event_id, later.event_id])).toEqual([
+      ['b', 'a'],
+      ['b', 'c'],
+    ])
+  })
+
+  it('finds what was never taken, and what proves nothing', () => {
+    const got = new WebhookQueries([
+      request('run.started', 'a', { answer: 500 }),
+      request('run.ended', 'b', { signature: 'invalid' }),
+      request('run.analyzed', 'c', { signature: 'missing' }),
+    ])
+    expect([...got.undelivered().keys()]).toEqual(['a'])
+    expect(got.invalidSignatures().map(({ event_id }) => event_id)).toEqual(['b', 'c'])
+  })
+})

@@ -226,6 +226,7 @@ function delegated(database: Database, replaced: Partial<Database>): Database {
     touchKeys: ids => database.touchKeys(ids),
     forgetIdempotency: (keepMs, atMost) => database.forgetIdempotency(keepMs, atMost),
     leases: database.leases,
+    runs: database.runs,
     ping: () => database.ping(),
     close: () => database.close(),
     ...replaced,

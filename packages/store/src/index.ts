@@ -105,7 +105,90 @@ export {
   readPublication,
   type WholePublication,
 } from './publications.ts'
+export type { ReapedRun, RenewedRun, RunsAcrossTenants, WaitingRun } from './runs/across-tenants.ts'
+export {
+  type Admission,
+  type AdmissionOptions,
+  type AdmissionRefusal,
+  admitRun,
+  countTransfer,
+  type RunRequest,
+} from './runs/admission.ts'
+export { type BudgetRow, type BudgetWrite, readBudget, writeBudget } from './runs/budget.ts'
+export { type EffectIntention, type RunLedger, runLedger } from './runs/effect-ledger.ts'
+export {
+  type EffectRow,
+  type EffectSettlement,
+  type EffectWriter,
+  type InferenceEffect,
+  listEffects,
+  type NewEffect,
+  recordInference,
+  type StoredDecision,
+} from './runs/effects.ts'
+export type { EngineRow, Engines } from './runs/engines.ts'
+export { appendEvents, type EventRow, eventsAfter, listEvents, type NewEvent } from './runs/events.ts'
+export {
+  addUsage,
+  cancelRun,
+  type Finish,
+  finishRun,
+  finishUnowned,
+  type Gap,
+  type LastWords,
+  type Measurement,
+  type RunEnding,
+  type TerminalState,
+  writeAnalysis,
+} from './runs/finish.ts'
+export {
+  announce,
+  announceAnalysis,
+  type OutboxItem,
+  type OwnerEvent,
+  type SendResult,
+  settleSend,
+} from './runs/outbox.ts'
+export {
+  type ClaimedRun,
+  claimRun,
+  holdsRun,
+  moveRun,
+  type OwnedRun,
+  RUN_LEASE_MS,
+  type RunMove,
+  type RunOwner,
+  releaseRun,
+  storeDial,
+  storeDialog,
+} from './runs/ownership.ts'
+export { installRateCard, type RateCard, readRateCard } from './runs/rate-cards.ts'
+export { addSegment, moveRecording, openRecording, type RecordingRow, readRecording } from './runs/recordings.ts'
+export { listRuns, type RunFilter, type RunRow, readRun } from './runs/runs.ts'
+export { type NewTranscript, readTranscript, type TranscriptRow, writeCheckpoint } from './runs/transcripts.ts'
+export {
+  acknowledgeUpdate,
+  type PendingUpdate,
+  pendingUpdates,
+  type RunChange,
+  readUpdate,
+  settleUpdate,
+  type UpdateReceipt,
+} from './runs/updates.ts'
+export { summariseUsage, type UsageFilter, type UsagePage, type UsageRow } from './runs/usage.ts'
 export type { Destinations, DraftContent, PlanContent, Schema, SecretKind, TrunkDetails } from './schema.ts'
+export type {
+  Meter,
+  PhoneState,
+  RecordingState,
+  RunChannel,
+  RunContact,
+  RunKind,
+  RunMode,
+  RunState,
+  StoredRate,
+  UpdateStatus,
+} from './schema-runs.ts'
 export {
   deleteSecret,
   holdPinnedSecret,

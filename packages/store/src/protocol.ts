@@ -1,5 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { Kysely } from 'kysely'
+import type { RunsAcrossTenants } from './runs/across-tenants.ts'
 import type { Schema } from './schema.ts'
 
 /** Typed queries on the database, in whatever scope they were handed out for. */
@@ -40,6 +41,8 @@ export interface Database {
   forgetIdempotency(keepMs: number, atMost: number): Promise<number>
   /** Who owns what: across tenants. */
   readonly leases: Leases
+  /** Ownership of runs, and sweeps over them: across tenants. */
+  readonly runs: RunsAcrossTenants
   /** Resolves when a query was answered, rejects within 2 s otherwise. */
   ping(): Promise<void>
   close(): Promise<void>

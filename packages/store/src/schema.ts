@@ -1,6 +1,22 @@
 import type { draftContent, plan } from '@parley/contract'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { z } from 'zod'
+import type {
+  BudgetsTable,
+  EnginesTable,
+  OutboxTable,
+  RateCardsTable,
+  RunCountersTable,
+  RunEffectsTable,
+  RunEventsTable,
+  RunOwnershipTable,
+  RunRecordingsTable,
+  RunsTable,
+  RunTranscriptsTable,
+  RunUpdatesTable,
+  SpendMonthsTable,
+  UsageMeasurementsTable,
+} from './schema-runs.ts'
 
 /** ISO time in UTC with milliseconds, as the API shows it: that is how `timestamptz` comes out of every query. */
 type Instant = string
@@ -231,4 +247,18 @@ export interface Schema {
   idempotency: IdempotencyTable
   audit: AuditTable
   leases: LeasesTable
+  engines: EnginesTable
+  rate_cards: RateCardsTable
+  budgets: BudgetsTable
+  run_counters: RunCountersTable
+  spend_months: SpendMonthsTable
+  runs: RunsTable
+  run_ownership: RunOwnershipTable
+  run_events: RunEventsTable
+  run_effects: RunEffectsTable
+  run_updates: RunUpdatesTable
+  run_transcripts: RunTranscriptsTable
+  run_recordings: RunRecordingsTable
+  usage_measurements: UsageMeasurementsTable
+  outbox: OutboxTable
 }

@@ -1,8 +1,9 @@
 import type { Scope } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
 import type { CompiledQuery, QueryResult } from 'kysely'
-import { leasesOn } from '../leases.ts'
+import { leasesOn, type RunStatement } from '../leases.ts'
 import type { Database, KeyHolder, Leases, Queries } from '../protocol.ts'
+import { type RunsAcrossTenants, runsOn } from '../runs/across-tenants.ts'
 import { unavailable } from './database-failure.ts'
 import { readAddress } from './owner-connection.ts'
 import { type TenantContext, WholeAnswers } from './tenant-connection.ts'
@@ -36,10 +37,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 class TenantDatabase implements Database {
   readonly #pool: TenantPool
   readonly leases: Leases
+  readonly runs: RunsAcrossTenants
 
   constructor(pool: TenantPool) {
     this.#pool = pool
-    this.leases = leasesOn((name, text, values) => pool.bare(name, text, values))
+    const run: RunStatement = (name, text, values) => pool.bare(name, text, values)
+    this.leases = leasesOn(run)
+    this.runs = runsOn(run)
   }
 
   within(scope: Scope): Queries {

@@ -41,6 +41,22 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.call_minutes (tenant_id, minute, calls) values ($1, now(), 1)`,
     `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash) values ($1, 'p', 'o', 'k', '\\x01')`,
     `insert into parley.audit (tenant_id, principal, action, outcome) values ($1, '{}', 'a', 'allowed')`,
+    `insert into parley.rate_cards (tenant_id, rate_card_id, effective_at, reserve_usd, rates) values ($1, 'r', now(), '{}', '[]')`,
+    `insert into parley.budgets (tenant_id) values ($1)`,
+    `insert into parley.run_counters (tenant_id) values ($1)`,
+    `insert into parley.spend_months (tenant_id, month, spent_usd) values ($1, now(), 1)`,
+    `insert into parley.runs (tenant_id, agent_id, version, channel, mode, state, trigger, test, created_at, dynamic_variables, can_dial, notifies)
+     values ($1, 'a', 1, 'cloud', 'task', 'admitted', '{}', false, now(), '{}', false, false)`,
+    `insert into parley.run_ownership (tenant_id, run_id, kind, admitted_at, start_before)
+     select tenant_id, run_id, 'task', now(), now() from parley.runs where tenant_id = $1`,
+    `insert into parley.run_events (tenant_id, run_id, seq, at, kind, fields) values ($1, uuidv7(), 1, now(), 'k', '{}')`,
+    `insert into parley.run_effects (tenant_id, run_id, effect_id, effect_key, action_id, action_version, effect_kind, idempotent)
+     values ($1, uuidv7(), uuidv7(), 'k', 'a', 1, 'http', false)`,
+    `insert into parley.run_updates (tenant_id, run_id, revision, change, status, deadline) values ($1, uuidv7(), 1, '{}', 'acknowledged', now())`,
+    `insert into parley.run_transcripts (tenant_id, run_id, state, final, utterances) values ($1, uuidv7(), 'partial', false, '[]')`,
+    `insert into parley.run_recordings (tenant_id, run_id, state) values ($1, uuidv7(), 'pending')`,
+    `insert into parley.usage_measurements (tenant_id, run_id, meter, quantity) values ($1, uuidv7(), 'stt_ms', 1)`,
+    `insert into parley.outbox (tenant_id, run_id, event) values ($1, uuidv7(), 'e')`,
   ]
   for (const statement of statements) await test.owner.query(statement, [tenant_id])
 }
@@ -185,7 +201,18 @@ describe('functions that look across tenants', () => {
       select p.proname as name, r.rolname as owner, p.proconfig as config, has_function_privilege('public', p.oid, 'execute') as everybody
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
       where n.nspname = 'parley' and p.prosecdef order by 1`)
-    expect(rows.map(row => row.name)).toEqual(['forget_idempotency', 'key_of', 'make_sandbox', 'touch_keys'])
+    expect(rows.map(row => row.name)).toEqual([
+      'expire_runs',
+      'expire_updates',
+      'forget_idempotency',
+      'key_of',
+      'make_sandbox',
+      'reap_runs',
+      'renew_runs',
+      'take_outbox',
+      'touch_keys',
+      'waiting_runs',
+    ])
     for (const { name, ...facts } of rows)
       expect(facts, name).toEqual({ owner: 'parley_system', config: ['search_path=pg_catalog'], everybody: false })
   })

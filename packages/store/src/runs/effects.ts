@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto'
+import type { Scope } from '@parley/contract'
+import { ParleyError } from '@parley/kernel'
+import { type RawBuilder, sql } from 'kysely'
+import type { Queries } from '../protocol.ts'
+import type { JsonObject, StoredEffectState } from '../schema-runs.ts'
+import { heldRow, type OwnedRun } from './ownership.ts'
+
+/** Who may write effects: the run's owner, or who was given one of its webhooks to send. */
+export type EffectWriter = OwnedRun | { readonly run_id: string; readonly outbox_id: string; readonly attempts: number }
+
+export interface NewEffect {
+  /** Opaque, unique within the run, the same over retries: the same key is the same effect. */
+  readonly effect_key: string
+  readonly kind: string
+  readonly action: { readonly id: string; readonly version: number }
+  readonly node_id: string | null
+  readonly ordinal: number | null
+  /** Whether sending it twice does no more than sending it once. Default false. */
+  readonly idempotent?: boolean
+  readonly attempt_id?: string | null
+}
+
+export interface StoredDecision {
+  readonly decision: 'allow' | 'deny' | 'unavailable'
+  readonly reason: string | null
+  readonly policy_version: string
+}
+
+/** As in the effects resource. */
+export interface EffectRow {
+  readonly effect_id: string
+  readonly run_id: string
+  readonly attempt_id: string | null
+  readonly effect_key: string
+  readonly action: { readonly id: string; readonly version: number }
+  readonly effect_kind: string
+  readonly node_id: string | null
+  readonly ordinal: number | null
+  readonly state: StoredEffectState
+  readonly decision: StoredDecision | null
+  readonly send_attempts: number
+  readonly receipts: readonly JsonObject[]
+  readonly error_code: string | null
+  readonly created_at: string
+  readonly settled_at: string | null
+}
+
+export interface EffectSettlement {
+  readonly state: 'succeeded' | 'failed' | 'uncertain'
+  readonly receipts?: readonly JsonObject[]
+  readonly error_code?: string | null
+}
+
+const RECORD = sql.raw(`e.effect_id, e.run_id, e.attempt_id, e.effect_key,
+  jsonb_build_object('id', e.action_id, 'version', e.action_version) as action, e.effect_kind, e.node_id, e.ordinal,
+  e.state, e.decision, e.send_attempts, e.receipts, e.error_code, e.created_at, e.settled_at`)
+
+/** Kinds that act on somebody in the agent's name: sent only with a verdict that allows them. */
+const JUDGED = sql.raw("array['http', 'sip_dial', 'sip_transfer', 'run_admission']")
+
+/** The id of a run's effect: it follows from the key, so that one index keeps both unique. */
+export function effectIdOf(runId: string, effectKey: string): string {
+  const digest = createHash('sha256').update(`${runId}/${effectKey}`).digest()
+  // RFC 9562 section 5.8: version 8, whose bits are ours.
+  digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x80, 6)
+  digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = digest.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+}
+
+/** In order of creation. */
+export async function listEffects(db: Queries, scope: Scope, runId: string): Promise<EffectRow[]> {
+  const { rows } = await sql<EffectRow>`
+    select ${RECORD} from parley.run_effects e
+    where e.tenant_id = ${scope.tenant_id}::uuid and e.run_id = ${runId}::uuid order by e.place`.execute(db)
+  return rows
+}
+
+/**
+ * Writes down what is about to be done; the record that is there where the key was intended before. Throws `run_lost`, and
+ * `effect_key_taken` where the key is another action's.
+ */
+export async function intendEffect(
+  tx: Queries,
+  scope: Scope,
+  writer: EffectWriter,
+  effect: NewEffect,
+): Promise<EffectRow> {
+  const effectId = effectIdOf(writer.run_id, effect.effect_key)
+  const { rows } = await sql<EffectRow>`
+    with held as ${writerRow(scope, writer)}
+    insert into parley.run_effects as e (
+      tenant_id, run_id, effect_id, effect_key, attempt_id, action_id, action_version, effect_kind, idempotent, node_id, ordinal
+    )
+    select held.tenant_id, held.run_id, ${effectId}::uuid, ${effect.effect_key}::text, ${effect.attempt_id ?? null}::uuid,
+      ${effect.action.id}::text, ${effect.action.version}::integer, ${effect.kind}::text, ${effect.idempotent ?? false}::boolean,
+      ${effect.node_id}::text, ${effect.ordinal}::integer
+    from held
+    on conflict (tenant_id, run_id, effect_id) do nothing
+    returning ${RECORD}`.execute(tx)
+  const [made] = rows
+  if (made !== undefined) return made
+  const there = await stillMine(tx, scope, writer, effectId)
+  if (there === null) throw lost(writer)
+  if (there.action.id !== effect.action.id || there.effect_kind !== effect.kind)
+    throw new ParleyError('effect_key_taken', `the key ${effect.effect_key} is another effect's`)
+  return there
+}
+
+/**
+ * Keeps the verdict. Where the run's key was revoked or its end is asked for, "allow" of what acts becomes "deny"
+ * (`key_revoked`, `run_not_active`). Throws `effect_step_not_allowed`, `effect_not_found`, `run_lost`.
+ */
+export function decideEffect(
+  tx: Queries,
+  scope: Scope,
+  writer: EffectWriter,
+  effectId: string,
+  decision: StoredDecision,
+): Promise<EffectRow> {
+  const verdict = sql`case
+    when ${decision.decision}::text <> 'allow' or e.effect_kind <> all (${JUDGED}) then ${JSON.stringify(decision)}::jsonb
+    when held.cancel_asked then ${JSON.stringify({ ...decision, decision: 'deny', reason: 'run_not_active' })}::jsonb
+    when held.is_owner and exists (
+      select from parley.runs r join parley.api_keys k on k.tenant_id = r.tenant_id and k.key_id = r.key_id
+      where r.tenant_id = held.tenant_id and r.run_id = held.run_id and k.revoked_at is not null
+    ) then ${JSON.stringify({ ...decision, decision: 'deny', reason: 'key_revoked' })}::jsonb
+    else ${JSON.stringify(decision)}::jsonb end`
+  const isDenied = sql`${verdict} ->> 'decision' <> 'allow'`
+  return step(tx, scope, writer, effectId, {
+    set: sql`decision = ${verdict},
+      state = case when ${isDenied} then 'failed' else 'intended' end,
+      error_code = case ${verdict} ->> 'decision' when 'deny' then 'policy_denied' when 'unavailable' then 'policy_unavailable' end,
+      settled_at = case when ${isDenied} then parley.now_ms() end`,
+    when: sql`e.state = 'intended' and e.decision is null`,
+  })
+}
+
+/** Before each send. Throws as {@link decideEffect}. */
+export function sendEffect(tx: Queries, scope: Scope, writer: EffectWriter, effectId: string): Promise<EffectRow> {
+  return step(tx, scope, writer, effectId, {
+    set: sql`state = 'sending', send_attempts = e.send_attempts + 1`,
+    when: sql`e.state in ('intended', 'sending') and (e.decision ->> 'decision' = 'allow'
+      or (e.decision is null and e.effect_kind <> all (${JUDGED})))`,
+  })
+}
+
+/** What came of it. Throws as {@link decideEffect}. */
+export function settleEffect(
+  tx: Queries,
+  scope: Scope,
+  writer: EffectWriter,
+  effectId: string,
+  { state, receipts = [], error_code = null }: EffectSettlement,
+): Promise<EffectRow> {
+  return step(tx, scope, writer, effectId, {
+    set: sql`state = ${state}::text, receipts = e.receipts || ${JSON.stringify(receipts)}::jsonb,
+      error_code = ${error_code}::text, settled_at = parley.now_ms()`,
+    // What never left can fail; only what left can succeed, or be in doubt.
+    when: sql`(e.state = 'sending' or (e.state = 'intended' and ${state}::text = 'failed'))`,
+  })
+}
+
+/** A model request that was made: it acted on nothing, so it is written afterwards. */
+export interface InferenceEffect extends NewEffect, EffectSettlement {
+  /** ISO time at which it was sent. */
+  readonly created_at: string
+}
+
+/** Writes many in one statement; those that are there stay as they are. */
+export async function recordInference(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  effects: readonly InferenceEffect[],
+): Promise<'recorded' | 'lost'> {
+  const rows = effects.map(effect => ({
+    ...effect,
+    effect_id: effectIdOf(owned.run_id, effect.effect_key),
+    action_id: effect.action.id,
+    action_version: effect.action.version,
+    receipts: effect.receipts ?? [],
+  }))
+  const answer = await sql`
+    with held as ${heldRow(scope, owned)}, made as (
+      insert into parley.run_effects (
+        tenant_id, run_id, effect_id, effect_key, attempt_id, action_id, action_version, effect_kind, idempotent, node_id, ordinal,
+        state, send_attempts, receipts, error_code, created_at, settled_at
+      )
+      select held.tenant_id, held.run_id, e.effect_id, e.effect_key, e.attempt_id, e.action_id, e.action_version,
+        'gateway_inference', true, e.node_id, e.ordinal, e.state, 1, e.receipts, e.error_code, e.created_at, parley.now_ms()
+      from held, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e (
+        effect_id uuid, effect_key text, attempt_id uuid, action_id text, action_version integer, node_id text, ordinal integer,
+        state text, receipts jsonb, error_code text, created_at timestamptz
+      )
+      on conflict do nothing
+    )
+    select from held`.execute(tx)
+  return answer.rows.length === 1 ? 'recorded' : 'lost'
+}
+
+interface EffectStep {
+  readonly set: RawBuilder<unknown>
+  /** Which states it is legal from, checked by the statement that writes. */
+  readonly when: RawBuilder<unknown>
+}
+
+async function step(
+  tx: Queries,
+  scope: Scope,
+  writer: EffectWriter,
+  effectId: string,
+  { set, when }: EffectStep,
+): Promise<EffectRow> {
+  const { rows } = await sql<EffectRow>`
+    with held as ${writerRow(scope, writer)}
+    update parley.run_effects e set ${set} from held
+    where e.tenant_id = held.tenant_id and e.run_id = held.run_id and e.effect_id = ${effectId}::uuid and ${when}
+    returning ${RECORD}`.execute(tx)
+  const [stepped] = rows
+  if (stepped !== undefined) return stepped
+  const there = await stillMine(tx, scope, writer, effectId)
+  if (there === null) throw new ParleyError('effect_not_found', `the run has no effect ${effectId}`)
+  throw new ParleyError('effect_step_not_allowed', `an effect that is ${there.state} cannot take this step`)
+}
+
+/** The effect, seen by who may write it; null: there is none. Throws `run_lost`. */
+async function stillMine(tx: Queries, scope: Scope, writer: EffectWriter, effectId: string): Promise<EffectRow | null> {
+  const { rows: held } = await sql`select from ${writerRow(scope, writer)} held`.execute(tx)
+  if (held.length === 0) throw lost(writer)
+  const { rows } = await sql<EffectRow>`
+    select ${RECORD} from parley.run_effects e
+    where e.tenant_id = ${scope.tenant_id}::uuid and e.run_id = ${writer.run_id}::uuid and e.effect_id = ${effectId}::uuid`.execute(
+    tx,
+  )
+  return rows[0] ?? null
+}
+
+function writerRow(scope: Scope, writer: EffectWriter): RawBuilder<unknown> {
+  if ('fence' in writer) return sql`(select held.*, true as is_owner from ${heldRow(scope, writer)} held)`
+  return sql`(select tenant_id, run_id, false as cancel_asked, false as is_owner from parley.outbox
+    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${writer.run_id}::uuid and outbox_id = ${writer.outbox_id}::bigint
+      and attempts = ${writer.attempts}::integer and lease_until > clock_timestamp() for no key update)`
+}
+
+function lost({ run_id }: EffectWriter): ParleyError {
+  return new ParleyError('run_lost', `the run ${run_id} is in other hands, or in none: write nothing`)
+}

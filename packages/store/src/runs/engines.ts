@@ -1,0 +1,69 @@
+import type { RunStatement } from '../leases.ts'
+import type { JsonObject } from '../schema-runs.ts'
+
+export interface EngineRow {
+  readonly engine_id: string
+  readonly addresses: JsonObject
+  /** Runs at once. */
+  readonly capacity: number
+  readonly live: number
+  readonly draining: boolean
+  readonly started_at: string
+  readonly heartbeat_at: string
+}
+
+/** The processes that run calls and jobs: no tenant's. Times are on the database's clock. */
+export interface Engines {
+  /** `engine_id` is of one process: never used by another, also after a restart. */
+  register(engine: Pick<EngineRow, 'engine_id' | 'addresses' | 'capacity'>): Promise<void>
+  /** False: it was forgotten, and registers again. */
+  heartbeat(engineId: string, live: number, draining: boolean): Promise<boolean>
+  /** Those that were heard within `withinMs`. */
+  present(withinMs: number): Promise<EngineRow[]>
+  forget(engineId: string): Promise<void>
+  /** Forgets those not heard for `silentMs`; answers which. Their runs are the reaper's. */
+  forgetSilent(silentMs: number): Promise<string[]>
+}
+
+export function enginesOn(run: RunStatement): Engines {
+  return {
+    async register({ engine_id, addresses, capacity }) {
+      await run(
+        'engine_register',
+        `insert into parley.engines (engine_id, addresses, capacity) values ($1, $2, $3)
+         on conflict (engine_id) do update set addresses = excluded.addresses, capacity = excluded.capacity,
+           draining = false, heartbeat_at = parley.now_ms()`,
+        [engine_id, JSON.stringify(addresses), capacity],
+      )
+    },
+    async heartbeat(engineId, live, draining) {
+      const { rows } = await run(
+        'engine_heartbeat',
+        `update parley.engines set live = $2, draining = $3, heartbeat_at = parley.now_ms() where engine_id = $1
+         returning engine_id`,
+        [engineId, live, draining],
+      )
+      return rows.length === 1
+    },
+    async present(withinMs) {
+      const { rows } = await run(
+        'engines_present',
+        `select engine_id, addresses, capacity, live, draining, started_at, heartbeat_at from parley.engines
+         where heartbeat_at > clock_timestamp() - $1 * interval '1 ms' order by engine_id`,
+        [withinMs],
+      )
+      return rows as EngineRow[]
+    },
+    async forget(engineId) {
+      await run('engine_forget', 'delete from parley.engines where engine_id = $1', [engineId])
+    },
+    async forgetSilent(silentMs) {
+      const { rows } = await run(
+        'engines_forget_silent',
+        `delete from parley.engines where heartbeat_at <= clock_timestamp() - $1 * interval '1 ms' returning engine_id`,
+        [silentMs],
+      )
+      return (rows as { engine_id: string }[]).map(row => row.engine_id)
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import { type KeysetColumn, type Page, readPage } from '../keyset.ts'
+import type { Queries } from '../protocol.ts'
+import type { JsonObject } from '../schema-runs.ts'
+import type { Gap } from './finish.ts'
+import { isHeld, type OwnedRun } from './ownership.ts'
+
+/** What happened, without its place. */
+export interface NewEvent {
+  /** ISO time. */
+  readonly at: string
+  /** On the call's clock; null before there is media. */
+  readonly offset_ms: number | null
+  readonly kind: string
+  /** What the kind adds. */
+  readonly fields: JsonObject
+}
+
+export interface EventRow extends NewEvent {
+  readonly seq: number
+}
+
+/**
+ * Writes the timeline's next items, the first of them at `first`. Only right after the last one: else `out_of_sequence`
+ * with that one's seq, and nothing is written; who sends again what may have been written goes on from there.
+ */
+export async function appendEvents(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  first: number,
+  items: readonly NewEvent[],
+): Promise<'appended' | 'lost' | Gap> {
+  const { numAffectedRows } = await sql`
+    with own as (
+      update parley.run_ownership set last_seq = last_seq + ${items.length}::integer
+      where ${isHeld(scope, owned)} and last_seq = ${first}::integer - 1
+      returning tenant_id, run_id
+    )
+    insert into parley.run_events (tenant_id, run_id, seq, at, offset_ms, kind, fields)
+    select own.tenant_id, own.run_id, ${first}::integer + item.place::integer - 1,
+      (item.value ->> 'at')::timestamptz, (item.value ->> 'offset_ms')::double precision,
+      item.value ->> 'kind', item.value -> 'fields'
+    from own, jsonb_array_elements(${JSON.stringify(items)}::jsonb) with ordinality as item (value, place)`.execute(tx)
+  if (numAffectedRows === BigInt(items.length) && items.length > 0) return 'appended'
+  const { rows } = await sql<{ last_seq: number }>`
+    select last_seq from parley.run_ownership where ${isHeld(scope, owned)} for no key update`.execute(tx)
+  const [held] = rows
+  if (held === undefined) return 'lost'
+  return items.length === 0 && held.last_seq === first - 1
+    ? 'appended'
+    : { kind: 'out_of_sequence', last_seq: held.last_seq }
+}
+
+const BY_SEQ: readonly KeysetColumn<EventRow>[] = [{ column: 'seq', type: 'integer', direction: 'asc' }]
+
+/** In order. Throws `invalid_cursor`. */
+export function listEvents(
+  db: Queries,
+  scope: Scope,
+  runId: string,
+  page: { readonly cursor: string | null; readonly limit: number },
+): Promise<Page<EventRow>> {
+  const binding = { operation: 'runs.timeline', tenantId: scope.tenant_id, filters: { run_id: runId }, sort: 'seq' }
+  return readPage(eventsOf(db, scope, runId), BY_SEQ, binding, page)
+}
+
+/** Those after `seq`, in order, at most `limit`: for a stream that goes on where it was. */
+export function eventsAfter(db: Queries, scope: Scope, runId: string, seq: number, limit: number): Promise<EventRow[]> {
+  return eventsOf(db, scope, runId).where('seq', '>', seq).orderBy('seq').limit(limit).execute()
+}
+
+function eventsOf(db: Queries, scope: Scope, runId: string) {
+  return db
+    .selectFrom('run_events')
+    .select(['seq', 'at', 'offset_ms', 'kind', 'fields'])
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('run_id', '=', runId)
+}

@@ -1,0 +1,164 @@
+import type { Scope } from '@parley/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Queries } from '../protocol.ts'
+import type { JsonObject, Meter, PhoneState, RunContact, RunState } from '../schema-runs.ts'
+import { appendEvents, type NewEvent } from './events.ts'
+import { snapshotPending } from './outbox.ts'
+import { holdsRun, type OwnedRun } from './ownership.ts'
+import { type NewTranscript, writeFinalTranscript } from './transcripts.ts'
+
+export type TerminalState = Extract<RunState, 'completed' | 'failed' | 'cancelled' | 'rejected' | 'expired'>
+
+/** What was used, of one meter. */
+export interface Measurement {
+  readonly meter: Meter
+  readonly provider: string | null
+  readonly model_id: string | null
+  /** Whole, at least 0: ms, tokens or characters. */
+  readonly quantity: number
+}
+
+/** How a run ended; what is left out stays as it was. */
+export interface RunEnding {
+  readonly state: TerminalState
+  readonly phone_state?: PhoneState
+  /** As RunOutcome; null for rejected and expired runs. */
+  readonly outcome: JsonObject | null
+  readonly disposition: string | null
+  /** Whole ms from active on; is measured by itself. */
+  readonly connected_ms?: number
+  readonly contact?: RunContact
+  readonly successful?: boolean
+  readonly latency?: JsonObject
+  readonly quality?: JsonObject
+  /** Its owner died: updates that wait are `indeterminate` then. Default false. */
+  readonly engine_lost?: boolean
+  /** Without `connected_ms`. */
+  readonly measurements?: readonly Measurement[]
+}
+
+export interface LastWords {
+  /** The timeline's tail; the terminal state follows by itself. */
+  readonly events?: { readonly first: number; readonly items: readonly NewEvent[] }
+  /** Takes the place of the checkpoint. */
+  readonly transcript?: NewTranscript
+}
+
+export type Finish = 'finished' | 'lost' | 'not_allowed'
+
+/** What a gap in the last events is: nothing of the ending was written. */
+export interface Gap {
+  readonly kind: 'out_of_sequence'
+  readonly last_seq: number
+}
+
+/**
+ * Ends a run: final state, timeline, transcript, usage with its cost, webhooks, and the permit given back, all or nothing.
+ * Happens once: who comes later, or with a stale fence, has `lost`. Call it last in the transaction.
+ */
+export async function finishRun(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  ending: RunEnding,
+  { events, transcript }: LastWords = {},
+): Promise<Finish | Gap> {
+  if (!(await holdsRun(tx, scope, owned))) return 'lost'
+  if (!(await mayFinish(tx, scope, owned.run_id, ending))) return 'not_allowed'
+  if (events !== undefined) {
+    const appended = await appendEvents(tx, scope, owned, events.first, events.items)
+    if (appended !== 'appended') return appended
+  }
+  if (transcript !== undefined) await writeFinalTranscript(tx, scope, owned, transcript)
+  return finishBy(sql`parley.finish_run`, tx, scope, owned.run_id, owned.fence, ending)
+}
+
+/** Ends a run that nobody owns yet: cancelled before it began. `lost`: somebody owns it, or it has ended. */
+export function finishUnowned(tx: Queries, scope: Scope, runId: string, ending: RunEnding): Promise<Finish> {
+  return finishBy(sql`parley.finish_run`, tx, scope, runId, null, ending)
+}
+
+/** By another function of the database than `parley.finish_run`. */
+export async function finishBy(
+  finish: RawBuilder<unknown>,
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  fence: string | null,
+  ending: RunEnding,
+): Promise<Finish> {
+  const { rows } = await sql<{ answer: Finish }>`
+    select ${finish}(${scope.tenant_id}::uuid, ${runId}::uuid, ${fence}::bigint, ${JSON.stringify(ending)}::jsonb) as answer`.execute(
+    tx,
+  )
+  const { answer } = rows[0]!
+  if (answer === 'finished') await snapshotPending(tx, scope, runId, 'run.ended')
+  return answer
+}
+
+/**
+ * Cancels: a run that nobody owns ends at once (`finished`), an owner is told when it renews (`asked`); `ended` where it
+ * had ended, or never was.
+ */
+export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promise<'finished' | 'asked' | 'ended'> {
+  const { rows } = await sql<{ engine: string | null; kind: string }>`
+    update parley.run_ownership set cancel_asked = true
+    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid
+    returning engine, kind`.execute(tx)
+  const [live] = rows
+  if (live === undefined) return 'ended'
+  if (live.engine !== null) return 'asked'
+  const finished = await finishUnowned(tx, scope, runId, {
+    state: 'cancelled',
+    ...(live.kind === 'phone' && { phone_state: 'ended' as const }),
+    outcome: { kind: 'cancelled', detail: null, sip_status: null, ended_by: 'operator' },
+    disposition: 'cancelled',
+  })
+  if (finished !== 'finished') throw new TypeError(`a run that nobody owns cannot be cancelled: ${finished}`)
+  return finished
+}
+
+/** Adds what was used after the end (the analysis) to the run and its cost. */
+export async function addUsage(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  measurements: readonly Measurement[],
+): Promise<void> {
+  await sql`select parley.record_usage(${scope.tenant_id}::uuid, ${runId}::uuid, ${JSON.stringify(measurements)}::jsonb)`.execute(
+    tx,
+  )
+}
+
+/**
+ * Keeps what was read out of an ended run, once, with what that used. False, and nothing happened, where it was kept before
+ * or the run lives.
+ */
+export async function writeAnalysis(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  found: {
+    readonly analysis: JsonObject
+    readonly disposition?: string
+    readonly successful: boolean | null
+    readonly measurements: readonly Measurement[]
+  },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update parley.runs set analysis = ${JSON.stringify(found.analysis)}::jsonb,
+      disposition = coalesce(${found.disposition ?? null}::text, disposition), successful = ${found.successful}::boolean
+    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid
+      and ended_at is not null and analysis is null`.execute(tx)
+  if (numAffectedRows !== 1n) return false
+  await addUsage(tx, scope, runId, found.measurements)
+  return true
+}
+
+async function mayFinish(tx: Queries, scope: Scope, runId: string, ending: RunEnding): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select parley.run_may_move('state', state, ${ending.state}::text)
+      and parley.run_may_move('phone_state', phone_state, coalesce(${ending.phone_state ?? null}::text, phone_state)) as may
+    from parley.runs where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid`.execute(tx)
+  return rows[0]?.may === true
+}

@@ -1,0 +1,92 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../protocol.ts'
+import type { JsonObject } from '../schema-runs.ts'
+import { holdsRun, type OwnedRun } from './ownership.ts'
+import { readRun } from './runs.ts'
+
+/** Of a run's owner. */
+export type OwnerEvent = 'run.started' | 'run.transfer'
+
+/** A webhook that somebody was given to send: its own until the lease ends. */
+export interface OutboxItem {
+  /** int8 as text. */
+  readonly outbox_id: string
+  readonly run_id: string
+  readonly scope: Scope
+  readonly event_id: string
+  readonly event: string
+  /** The run as it was then; null: as it is. */
+  readonly payload: JsonObject | null
+  readonly occurred_at: string
+  /** Sends begun, this one too; also the fence of who sends. */
+  readonly attempts: number
+}
+
+/** Tells of a live run, where its publication has agent webhooks. */
+export async function announce(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  event: OwnerEvent,
+): Promise<'announced' | 'lost'> {
+  if (!(await holdsRun(tx, scope, owned))) return 'lost'
+  await add(tx, scope, owned.run_id, event)
+  return 'announced'
+}
+
+/** Tells that an ended run was analysed; in the transaction of `writeAnalysis`, after it said true. */
+export function announceAnalysis(tx: Queries, scope: Scope, runId: string): Promise<void> {
+  return add(tx, scope, runId, 'run.analyzed')
+}
+
+async function add(tx: Queries, scope: Scope, runId: string, event: string): Promise<void> {
+  await sql`
+    insert into parley.outbox (tenant_id, run_id, event)
+    select tenant_id, run_id, ${event}::text from parley.runs
+    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid and notifies`.execute(tx)
+  await snapshotPending(tx, scope, runId, event)
+}
+
+/** Puts the run as it is now into its webhook of this event that has none yet. */
+export async function snapshotPending(tx: Queries, scope: Scope, runId: string, event: string): Promise<void> {
+  const pending = tx
+    .selectFrom('outbox')
+    .select('outbox_id')
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('run_id', '=', runId)
+    .where('event', '=', event)
+    .where('payload', 'is', null)
+    .where('settled_at', 'is', null)
+  const found = await pending.executeTakeFirst()
+  if (found === undefined) return
+  const run = await readRun(tx, scope, runId)
+  await tx
+    .updateTable('outbox')
+    .set({ payload: JSON.stringify(run) })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('run_id', '=', runId)
+    .where('outbox_id', '=', found.outbox_id)
+    .execute()
+}
+
+/** What came of a send: delivered, given up, or to be tried again. */
+export type SendResult =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'given_up' }
+  | { readonly kind: 'again'; readonly inMs: number }
+
+/** Settles a send; false where another has it by now. The run's next webhook is due only after this one is settled. */
+export async function settleSend(tx: Queries, item: OutboxItem, result: SendResult): Promise<boolean> {
+  const isOver = result.kind !== 'again'
+  const inMs = result.kind === 'again' ? result.inMs : 0
+  const { numAffectedRows } = await sql`
+    update parley.outbox set lease_until = null,
+      settled_at = case when ${isOver}::boolean then parley.now_ms() end,
+      delivered = case when ${isOver}::boolean then ${result.kind === 'delivered'}::boolean end,
+      next_at = parley.now_ms() + ${inMs}::double precision * interval '1 ms'
+    where tenant_id = ${item.scope.tenant_id}::uuid and run_id = ${item.run_id}::uuid
+      and outbox_id = ${item.outbox_id}::bigint and attempts = ${item.attempts}::integer
+      and settled_at is null and lease_until > clock_timestamp()`.execute(tx)
+  return numAffectedRows === 1n
+}

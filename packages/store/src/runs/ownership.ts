@@ -1,0 +1,148 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../protocol.ts'
+import type { JsonObject, PhoneState, RunContact, RunState } from '../schema-runs.ts'
+
+/** The lease that an owner has by default, and keeps by renewing every third of it. */
+export const RUN_LEASE_MS = 9000
+
+/** Who runs runs: a process, and who in it. */
+export interface RunOwner {
+  /** Of one process: never used by another, also after a restart. */
+  readonly engine: string
+  readonly worker: string | null
+}
+
+/** A run in somebody's hands. Every write carries it, and does nothing (`lost`) once somebody else has the run, or nobody. */
+export interface OwnedRun {
+  readonly run_id: string
+  /** int8 as text: rises with every owner. */
+  readonly fence: string
+}
+
+export interface ClaimedRun extends OfClaim, OwnedRun {}
+
+interface OfClaim {
+  /** Of the timeline: the next item is the one after it. */
+  readonly last_seq: number
+  readonly cancel_asked: boolean
+}
+
+/** Condition on `parley.run_ownership`: the run is in this owner's hands now. */
+export function isHeld(scope: Scope, { run_id, fence }: OwnedRun) {
+  return sql<boolean>`(tenant_id = ${scope.tenant_id}::uuid and run_id = ${run_id}::uuid and fence = ${fence}::bigint
+    and lease_until > clock_timestamp())`
+}
+
+/** The ownership's row, locked until the transaction ends, so that nobody takes the run over meanwhile; no row: lost. */
+export function heldRow(scope: Scope, owned: OwnedRun) {
+  return sql`(select tenant_id, run_id, cancel_asked from parley.run_ownership where ${isHeld(scope, owned)} for no key update)`
+}
+
+/** Takes a run that waits for an owner. Null: another has it, it ended, or it is too late for it. */
+export async function claimRun(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  owner: RunOwner,
+  leaseMs = RUN_LEASE_MS,
+): Promise<ClaimedRun | null> {
+  const { rows } = await sql<ClaimedRun>`
+    update parley.run_ownership set engine = ${owner.engine}::text, worker = ${owner.worker}::text, fence = fence + 1,
+      lease_until = parley.now_ms() + ${leaseMs}::integer * interval '1 ms', renewed_at = parley.now_ms()
+    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid and engine is null
+      and start_before > clock_timestamp()
+    returning run_id, fence, last_seq, cancel_asked`.execute(tx)
+  return rows[0] ?? null
+}
+
+/** Whether the run is in this owner's hands; then it stays there until the transaction ends. */
+export async function holdsRun(tx: Queries, scope: Scope, owned: OwnedRun): Promise<boolean> {
+  const { rows } = await sql`select from ${heldRow(scope, owned)} held`.execute(tx)
+  return rows.length > 0
+}
+
+/** Gives back a run that has not started, for another owner to take while there is time. */
+export async function releaseRun(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+): Promise<'released' | 'lost' | 'not_allowed'> {
+  const { numAffectedRows } = await sql`
+    update parley.run_ownership o set engine = null, worker = null, lease_until = null
+    where ${isHeld(scope, owned)} and exists (
+      select from parley.runs r where r.tenant_id = o.tenant_id and r.run_id = o.run_id and r.state = 'admitted'
+        and r.invite_sent_at is null
+    )`.execute(tx)
+  if (numAffectedRows === 1n) return 'released'
+  return (await holdsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
+}
+
+/** What changes of a live run; what is left out stays. */
+export interface RunMove {
+  readonly state?: Extract<RunState, 'running' | 'ending'>
+  readonly phone_state?: PhoneState
+  readonly contact?: RunContact
+  readonly caller_identity?: JsonObject
+}
+
+/** Moves a live run on; `not_allowed` for any move but forward, and nothing changed. Terminal states: `finishRun`. */
+export async function moveRun(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  move: RunMove,
+): Promise<'moved' | 'lost' | 'not_allowed'> {
+  const { state = null, phone_state = null, contact = null, caller_identity } = move
+  const identity = caller_identity === undefined ? null : JSON.stringify(caller_identity)
+  const { numAffectedRows } = await sql`
+    with held as ${heldRow(scope, owned)}
+    update parley.runs r set
+      state = coalesce(${state}::text, r.state),
+      phone_state = coalesce(${phone_state}::text, r.phone_state),
+      contact = coalesce(${contact}::text, r.contact),
+      caller_identity = coalesce(${identity}::jsonb, r.caller_identity),
+      started_at = case when ${state}::text = 'running' then coalesce(r.started_at, parley.now_ms()) else r.started_at end
+    from held
+    where r.tenant_id = held.tenant_id and r.run_id = held.run_id
+      and parley.run_may_move('state', r.state, coalesce(${state}::text, r.state))
+      and parley.run_may_move('phone_state', r.phone_state, coalesce(${phone_state}::text, r.phone_state))`.execute(tx)
+  if (numAffectedRows === 1n) return 'moved'
+  return (await holdsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
+}
+
+/**
+ * Keeps what a CANCEL or BYE needs, before an outbound INVITE leaves (Request-URI, Call-ID, From tag, CSeq, branch, sent-by,
+ * route). From then on the call counts in the daily limit whatever becomes of it.
+ */
+export function storeDial(tx: Queries, scope: Scope, owned: OwnedRun, dial: JsonObject): Promise<'stored' | 'lost'> {
+  return store(
+    tx,
+    scope,
+    owned,
+    sql`dial = ${JSON.stringify(dial)}::jsonb, invite_sent_at = coalesce(invite_sent_at, parley.now_ms())`,
+  )
+}
+
+/** Keeps the dialog (Call-ID, tags, route set, target, CSeq) from the answer on. */
+export function storeDialog(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  dialog: JsonObject,
+): Promise<'stored' | 'lost'> {
+  return store(tx, scope, owned, sql`dialog = ${JSON.stringify(dialog)}::jsonb`)
+}
+
+async function store(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  assignments: ReturnType<typeof sql>,
+): Promise<'stored' | 'lost'> {
+  const { numAffectedRows } = await sql`
+    with held as ${heldRow(scope, owned)}
+    update parley.runs r set ${assignments} from held
+    where r.tenant_id = held.tenant_id and r.run_id = held.run_id`.execute(tx)
+  return numAffectedRows === 1n ? 'stored' : 'lost'
+}

@@ -1,0 +1,81 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../protocol.ts'
+import type { JsonObject } from '../schema-runs.ts'
+import { heldRow, type OwnedRun } from './ownership.ts'
+
+export interface NewTranscript {
+  /** `partial` where something of it was lost. */
+  readonly state: 'partial' | 'complete'
+  /** As Utterance. */
+  readonly utterances: readonly JsonObject[]
+  /** `{segments, last_completed_turn_offset_ms, published_at}`. */
+  readonly checkpoint: JsonObject | null
+  /** As ContentRef, where it is kept as a document too. */
+  readonly content: JsonObject | null
+}
+
+export interface TranscriptRow {
+  readonly state: 'partial' | 'complete' | 'expired'
+  readonly final: boolean
+  readonly utterances: readonly JsonObject[]
+  readonly checkpoint: JsonObject | null
+  readonly content: JsonObject | null
+}
+
+/** Puts the latest checkpoint in the place of the one before. */
+export function writeCheckpoint(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  utterances: readonly JsonObject[],
+  checkpoint: JsonObject,
+): Promise<'stored' | 'lost'> {
+  return put(tx, scope, owned, { state: 'partial', utterances, checkpoint, content: null }, false)
+}
+
+/** Takes the place of the checkpoint; nothing is written over it but its expiry. Part of `finishRun`. */
+export function writeFinalTranscript(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  transcript: NewTranscript,
+): Promise<'stored' | 'lost'> {
+  return put(tx, scope, owned, transcript, true)
+}
+
+/** Null: nothing was said, or the run never started. */
+export async function readTranscript(db: Queries, scope: Scope, runId: string): Promise<TranscriptRow | null> {
+  const row = await db
+    .selectFrom('run_transcripts')
+    .select(['state', 'final', 'utterances', 'checkpoint', 'content'])
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('run_id', '=', runId)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+async function put(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  { state, utterances, checkpoint, content }: NewTranscript,
+  isFinal: boolean,
+): Promise<'stored' | 'lost'> {
+  const { numAffectedRows } = await sql`
+    with held as ${heldRow(scope, owned)}
+    insert into parley.run_transcripts as t (tenant_id, run_id, state, final, utterances, checkpoint, content)
+    select held.tenant_id, held.run_id, ${state}::text, ${isFinal}::boolean, ${JSON.stringify(utterances)}::jsonb,
+      ${textOf(checkpoint)}::jsonb, ${textOf(content)}::jsonb
+    from held
+    on conflict (tenant_id, run_id) do update set state = excluded.state, final = excluded.final,
+      utterances = excluded.utterances, checkpoint = excluded.checkpoint, content = excluded.content,
+      updated_at = parley.now_ms()
+    where not t.final`.execute(tx)
+  return numAffectedRows === 1n ? 'stored' : 'lost'
+}
+
+/** SQL null for null, not JSON's. */
+export function textOf(value: JsonObject | null): string | null {
+  return value === null ? null : JSON.stringify(value)
+}

@@ -28,7 +28,7 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
   if (!(plantedMs >= 0 && plantedMs <= 5000)) throw new Error('--planted takes 0 to 5000')
   const services = option('services')
   if (services !== undefined && services !== 'typical') throw new Error('--services takes "typical"')
-  const lines = await callerLines()
+  const lines = await callerLines(services === undefined)
   const measured = async (calls: number, turns: number, asksAhead: boolean) => {
     progress(`${calls} calls, ${turns} turns each${asksAhead ? ', the model asked ahead' : ''}`)
     const fixed = {

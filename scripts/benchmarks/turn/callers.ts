@@ -3,7 +3,7 @@ import { type Ms, systemRandom, systemTime } from '@parley/kernel'
 import { PhoneVoice } from '@parley/phone'
 import { TonesVoice } from '@parley/providers'
 import { SocketTransport, SystemResolver, UserAgent } from '@parley/sip'
-import { crispEnd } from './crisp-audio.ts'
+import { crispEnd, crispEndWithTones } from './crisp-audio.ts'
 import { CALLER_LINES } from './script.ts'
 import { type MeasuredCall, measureCall } from './wire-caller.ts'
 
@@ -18,13 +18,14 @@ export interface CallersOptions {
   readonly lines: readonly Int16Array[]
 }
 
-/** What callers say, in the built-in voice. */
-export async function callerLines(): Promise<Int16Array[]> {
+/** What callers say, in the built-in voice; `knowsTones`: whether the engine takes the tones out before it listens for voice. */
+export async function callerLines(knowsTones: boolean): Promise<Int16Array[]> {
+  const crisp = knowsTones ? crispEnd : crispEndWithTones
   const voice = new TonesVoice()
   try {
     const phone = new PhoneVoice(voice, 'en')
     const lines: Int16Array[] = []
-    for (const text of CALLER_LINES) lines.push(crispEnd(await phone.render(text)))
+    for (const text of CALLER_LINES) lines.push(crisp(await phone.render(text)))
     return lines
   } finally {
     await voice.close()

@@ -2,7 +2,7 @@ import { VoiceActivity } from '@parley/media'
 import { PhoneVoice } from '@parley/phone'
 import { TonesRecogniser, TonesVoice, toneBandFilter } from '@parley/providers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { crispEnd, crispStart } from './crisp-audio.ts'
+import { crispEnd, crispEndWithTones, crispStart } from './crisp-audio.ts'
 import { CALLER_LINES } from './script.ts'
 import { AUDIBLE_PEAK } from './turn-meter.ts'
 
@@ -17,8 +17,8 @@ afterAll(() => voice.close())
 const lastAudible = (audio: Int16Array) => audio.findLastIndex(sample => Math.abs(sample) >= AUDIBLE_PEAK)
 
 /** What is on the line: the line, and silence behind it. */
-function onTheLine(text: string): { readonly audio: Int16Array; readonly end: number } {
-  const line = crispEnd(renderings.get(text)!)
+function onTheLine(text: string, cut = crispEnd): { readonly audio: Int16Array; readonly end: number } {
+  const line = cut(renderings.get(text)!)
   const audio = new Int16Array(line.length + 8000)
   audio.set(line)
   return { audio, end: lastAudible(line) }
@@ -28,20 +28,21 @@ describe.each(CALLER_LINES)('"%s"', text => {
   it('ends for voice activity where it ends for the stopwatch, and has no pause that would end the turn', () => {
     const { audio, end } = onTheLine(text)
     const filter = toneBandFilter()
-    const activity = new VoiceActivity({ hangoverMs: 80 })
     const speech = new Int16Array(audio.length)
     filter.filter(audio, 0, audio.length, speech, 0)
-    activity.push(-filter.delay, speech, 0, speech.length - 160)
-    const edges: { edge: string; at: number }[] = []
-    for (let edge = activity.take(); edge !== null; edge = activity.take()) edges.push({ edge, at: activity.position })
-    expect(Math.abs(edges.at(-1)!.at - end) / 8).toBeLessThanOrEqual(12)
-    edges.slice(1, -1).forEach(({ edge, at }, i) => {
-      if (edge === 'speech-start') expect((at - edges[i]!.at) / 8).toBeLessThan(200)
-    })
+    expectOneTurn(speech, -filter.delay, end)
   })
 
-  it('is understood to its last word, soon after its end', () => {
-    const { audio, end } = onTheLine(text)
+  it('ends so for an engine that takes the tones for voice', () => {
+    const { audio, end } = onTheLine(text, crispEndWithTones)
+    expectOneTurn(audio, 0, end)
+  })
+
+  it.each([
+    ['', crispEnd],
+    [', with the tones that go on after it', crispEndWithTones],
+  ])('is understood to its last word, soon after its end%s', (_, cut) => {
+    const { audio, end } = onTheLine(text, cut)
     const stream = new TonesRecogniser().open({ language: 'en', sampleRate: 8000 })
     let understood = ''
     stream.onEvent(event => {
@@ -51,6 +52,18 @@ describe.each(CALLER_LINES)('"%s"', text => {
     expect(understood).toBe(text)
   })
 })
+
+/** Voice activity on `speech`, which lies at `from`: it ends within 12 ms of `end`, and no pause in it would end a turn. */
+function expectOneTurn(speech: Int16Array, from: number, end: number): void {
+  const activity = new VoiceActivity({ hangoverMs: 80 })
+  activity.push(from, speech, 0, speech.length - 160)
+  const edges: { edge: string; at: number }[] = []
+  for (let edge = activity.take(); edge !== null; edge = activity.take()) edges.push({ edge, at: activity.position })
+  expect(Math.abs(edges.at(-1)!.at - end) / 8).toBeLessThanOrEqual(12)
+  edges.slice(1, -1).forEach(({ edge, at }, i) => {
+    if (edge === 'speech-start') expect((at - edges[i]!.at) / 8).toBeLessThan(200)
+  })
+}
 
 describe('an agent’s answer without silence before it', () => {
   it('is audible from its first sample on', () => {

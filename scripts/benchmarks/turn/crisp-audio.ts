@@ -15,6 +15,28 @@ export function crispEnd(rendering: Int16Array): Int16Array {
   return rendering.map((sample, i) => (i <= last ? sample : sample - speech[i]!))
 }
 
+/**
+ * As `crispEnd` for an engine that does not know the tones, to whose voice activity they are voice as well: the last sound of
+ * the speech goes on until the last tone is over, so that both stop at once.
+ */
+export function crispEndWithTones(rendering: Int16Array): Int16Array {
+  const crisp = crispEnd(rendering)
+  const speech = speechOf(crisp)
+  const last = speech.findLastIndex(isAudible)
+  const over = crisp.findLastIndex((sample, i) => Math.abs(sample - speech[i]!) >= FAINT)
+  return crisp.map((sample, i) => {
+    if (i <= last) return sample
+    if (i > over) return 0
+    const sound = speech[last - SOUND + 1 + ((i - last - 1) % SOUND)]!
+    return Math.max(-32_768, Math.min(32_767, sample + sound))
+  })
+}
+
+/** Tones below this are over. */
+const FAINT = 60
+/** What goes on: the last 10 ms. */
+const SOUND = 80
+
 /** `rendering` from its first audible sample on; all of it when there is none. */
 export function crispStart(rendering: Int16Array): Int16Array {
   return rendering.subarray(Math.max(0, rendering.findIndex(isAudible)))

@@ -8,7 +8,7 @@ describe('the turn benchmark', () => {
   let plain: Row
   let planted: Row
   beforeAll(async () => {
-    const lines = await callerLines()
+    const lines = await callerLines(true)
     const row = (plantedMs: number) =>
       measureRow({
         calls: 6,

@@ -115,7 +115,7 @@ export {
   type RunRequest,
 } from './runs/admission.ts'
 export { type BudgetRow, type BudgetWrite, readBudget, writeBudget } from './runs/budget.ts'
-export { type EffectIntention, type RunLedger, runLedger } from './runs/effect-ledger.ts'
+export { type EffectIntention, type LedgerRecord, type RunLedger, runLedger } from './runs/effect-ledger.ts'
 export {
   type EffectRow,
   type EffectSettlement,
@@ -131,6 +131,7 @@ export { appendEvents, type EventRow, eventsAfter, listEvents, type NewEvent } f
 export {
   addUsage,
   cancelRun,
+  cancelRunsOfKey,
   type Finish,
   finishRun,
   finishUnowned,

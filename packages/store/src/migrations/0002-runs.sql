@@ -587,8 +587,9 @@ begin atomic
     from free where o.run_id = free.run_id
     returning o.run_id
   )
-  select o.run_id, kept.run_id is null, o.cancel_asked, o.last_update
-  from parley.run_ownership o join asked using (run_id) left join kept using (run_id)
+  -- Not joined: the planner takes what was kept for one row, and would read all of it for each.
+  select o.run_id, o.run_id not in (select k.run_id from kept k), o.cancel_asked, o.last_update
+  from parley.run_ownership o join asked using (run_id)
   where o.engine = by_engine and o.fence = asked.fence and o.lease_until > clock_timestamp();
 end;
 

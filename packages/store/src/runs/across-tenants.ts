@@ -48,7 +48,8 @@ export interface RunsAcrossTenants {
   waiting(kind: RunKind, atMost: number): Promise<WaitingRun[]>
   /**
    * Takes over runs whose lease ended, each by one reaper; what they were sending and cannot be sent twice is `uncertain`
-   * then. The reaper ends them (`finishRun`, with `engine_lost`). After the database was away, wait one lease before it.
+   * then. The reaper ends them (`finishRun`, with `engine_lost`; one that is still `admitted` as `expired`, or
+   * `releaseRun` lets another have it). After the database was away, wait one lease before it.
    */
   reap(reaper: RunOwner, atMost: number, leaseMs?: number): Promise<ReapedRun[]>
   /** Ends admitted runs that nobody took in time; answers which. */

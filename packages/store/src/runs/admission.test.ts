@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { type Admission, admitBy, countTransfer } from './admission.ts'
 import { writeBudget } from './budget.ts'
-import { cancelRun, finishBy, finishRun } from './finish.ts'
+import { cancelRun, cancelRunsOfKey, finishBy, finishRun } from './finish.ts'
 import { claimRun, moveRun, storeDial } from './ownership.ts'
 import { installRateCard } from './rate-cards.ts'
 import {
@@ -151,6 +151,19 @@ describe('a run is refused, first reason first', () => {
     expect(await counted(test, scope)).toEqual({ live: 0, permits: 0, calls: 0 })
     const { rows } = await test.owner.query('select event from parley.outbox where tenant_id = $1', [scope.tenant_id])
     expect(rows).toEqual([{ event: 'run.ended' }])
+  })
+})
+
+describe('a revoked key', () => {
+  it('takes back what it asked for and nobody has begun, and nothing else', async () => {
+    const scope = await workspace(test)
+    const [key_id, another] = [crypto.randomUUID(), crypto.randomUUID()]
+    const waiting = await admitted(test, scope, { ...OUTBOUND, key_id })
+    const live = await owned(test, scope, { ...OUTBOUND, key_id })
+    const others = await admitted(test, scope, { ...OUTBOUND, key_id: another })
+    expect(await test.database.transaction(scope, tx => cancelRunsOfKey(tx, scope, key_id))).toEqual([waiting])
+    const states = await Promise.all([waiting, live.run_id, others].map(async id => (await rowOf(test, id)).state))
+    expect(states).toEqual(['cancelled', 'admitted', 'admitted'])
   })
 })
 

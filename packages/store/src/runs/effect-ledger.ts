@@ -1,6 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
 import type { Database, Queries } from '../protocol.ts'
+import type { JsonObject } from '../schema-runs.ts'
 import {
   decideEffect,
   type EffectRow,
@@ -15,25 +16,39 @@ import {
 } from './effects.ts'
 
 /** What is about to be done; without a key it gets one of its own. */
-export type EffectIntention = Omit<NewEffect, 'effect_key'> & { readonly effect_key?: string }
+export type EffectIntention<Kind = string> = Omit<NewEffect<Kind>, 'effect_key'> & { readonly effect_key?: string }
 
-/** The ledger of one run's outside effects: each step is committed when it is answered. */
-export interface RunLedger {
-  intend(intent: EffectIntention): Promise<EffectRow>
-  decide(effectId: string, decision: StoredDecision): Promise<EffectRow>
-  sending(effectId: string): Promise<EffectRow>
-  settle(effectId: string, outcome: EffectSettlement): Promise<EffectRow>
-  list(): Promise<EffectRow[]>
+/** As in the effects resource, without what belongs to the run. */
+export type LedgerRecord<Kind = string, Decision = StoredDecision, Receipt = JsonObject> = Omit<
+  EffectRow<Kind, Decision, Receipt>,
+  'run_id' | 'attempt_id'
+>
+
+/**
+ * The ledger of one run's outside effects: each step is committed when it is answered. The types are whose ledger it is:
+ * kinds, decisions and receipts come out as they went in.
+ */
+export interface RunLedger<Kind = string, Decision = StoredDecision, Receipt = JsonObject> {
+  intend(intent: EffectIntention<Kind>): Promise<LedgerRecord<Kind, Decision, Receipt>>
+  decide(effectId: string, decision: Decision): Promise<LedgerRecord<Kind, Decision, Receipt>>
+  sending(effectId: string): Promise<LedgerRecord<Kind, Decision, Receipt>>
+  settle(effectId: string, outcome: EffectSettlement<Receipt>): Promise<LedgerRecord<Kind, Decision, Receipt>>
+  list(): Promise<LedgerRecord<Kind, Decision, Receipt>[]>
 }
 
 /**
  * `newKey` makes keys nobody has: visible ASCII, at most 256. Throws `ledger_unavailable` where it cannot be written down
  * now (nothing may be sent then), `run_lost`, `effect_step_not_allowed`, `effect_not_found`.
  */
-export function runLedger(database: Database, scope: Scope, writer: EffectWriter, newKey: () => string): RunLedger {
-  const committed = async (work: (tx: Queries) => Promise<EffectRow>): Promise<EffectRow> => {
+export function runLedger<
+  Kind extends string = string,
+  Decision extends StoredDecision = StoredDecision,
+  Receipt extends JsonObject = JsonObject,
+>(database: Database, scope: Scope, writer: EffectWriter, newKey: () => string): RunLedger<Kind, Decision, Receipt> {
+  type Record = LedgerRecord<Kind, Decision, Receipt>
+  const committed = async (work: (tx: Queries) => Promise<EffectRow>): Promise<Record> => {
     try {
-      return await database.transaction(scope, work)
+      return recordOf(await database.transaction(scope, work)) as Record
     } catch (error) {
       if (error instanceof ParleyError && DECIDED.has(error.code)) throw error
       throw new ParleyError('ledger_unavailable', 'the ledger of effects cannot be written now: nothing may be sent', {
@@ -48,8 +63,13 @@ export function runLedger(database: Database, scope: Scope, writer: EffectWriter
     decide: (effectId, decision) => committed(tx => decideEffect(tx, scope, writer, effectId, decision)),
     sending: effectId => committed(tx => sendEffect(tx, scope, writer, effectId)),
     settle: (effectId, outcome) => committed(tx => settleEffect(tx, scope, writer, effectId, outcome)),
-    list: () => listEffects(database.within(scope), scope, writer.run_id),
+    list: async () =>
+      (await listEffects(database.within(scope), scope, writer.run_id)).map(row => recordOf(row) as Record),
   }
+}
+
+function recordOf({ run_id: _run, attempt_id: _attempt, ...record }: EffectRow): LedgerRecord {
+  return record
 }
 
 const DECIDED = new Set(['effect_step_not_allowed', 'effect_not_found', 'effect_key_taken', 'run_lost'])

@@ -9,10 +9,10 @@ import { heldRow, type OwnedRun } from './ownership.ts'
 /** Who may write effects: the run's owner, or who was given one of its webhooks to send. */
 export type EffectWriter = OwnedRun | { readonly run_id: string; readonly outbox_id: string; readonly attempts: number }
 
-export interface NewEffect {
+export interface NewEffect<Kind = string> {
   /** Opaque, unique within the run, the same over retries: the same key is the same effect. */
   readonly effect_key: string
-  readonly kind: string
+  readonly kind: Kind
   readonly action: { readonly id: string; readonly version: number }
   readonly node_id: string | null
   readonly ordinal: number | null
@@ -27,28 +27,28 @@ export interface StoredDecision {
   readonly policy_version: string
 }
 
-/** As in the effects resource. */
-export interface EffectRow {
+/** As in the effects resource. Kinds, decisions and receipts come out as they went in. */
+export interface EffectRow<Kind = string, Decision = StoredDecision, Receipt = JsonObject> {
   readonly effect_id: string
   readonly run_id: string
   readonly attempt_id: string | null
   readonly effect_key: string
   readonly action: { readonly id: string; readonly version: number }
-  readonly effect_kind: string
+  readonly effect_kind: Kind
   readonly node_id: string | null
   readonly ordinal: number | null
   readonly state: StoredEffectState
-  readonly decision: StoredDecision | null
+  readonly decision: Decision | null
   readonly send_attempts: number
-  readonly receipts: readonly JsonObject[]
+  readonly receipts: readonly Receipt[]
   readonly error_code: string | null
   readonly created_at: string
   readonly settled_at: string | null
 }
 
-export interface EffectSettlement {
+export interface EffectSettlement<Receipt = JsonObject> {
   readonly state: 'succeeded' | 'failed' | 'uncertain'
-  readonly receipts?: readonly JsonObject[]
+  readonly receipts?: readonly Receipt[]
   readonly error_code?: string | null
 }
 

@@ -1,0 +1,297 @@
+import type { Scope } from '@parley/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../io/database.ts'
+import { readAddress } from '../io/owner-connection.ts'
+import type { Queries } from '../protocol.ts'
+import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import { type EffectIntention, runLedger } from './effect-ledger.ts'
+import { effectIdOf, type InferenceEffect, listEffects, recordInference, type StoredDecision } from './effects.ts'
+import { cancelRun, finishRun } from './finish.ts'
+import { moveRun, type OwnedRun } from './ownership.ts'
+import { CHAT, CHAT_OVER, letLeaseEnd, owned, REAPER, workspace } from './runs.fixture.ts'
+
+let test: TestDatabase
+let scope: Scope
+let keys = 0
+beforeAll(async () => {
+  test = await testDatabase()
+  scope = await workspace(test, { capacity: 10_000 })
+})
+afterAll(() => test?.close())
+
+const HTTP: EffectIntention = { kind: 'http', action: { id: 'book', version: 3 }, node_id: 'booking', ordinal: 0 }
+const HANGUP: EffectIntention = { ...HTTP, kind: 'sip_hangup' }
+const ALLOW: StoredDecision = { decision: 'allow', reason: null, policy_version: '1' }
+const DENY: StoredDecision = { decision: 'deny', reason: 'address_not_allowed', policy_version: '1' }
+const UNAVAILABLE: StoredDecision = { decision: 'unavailable', reason: null, policy_version: '1' }
+
+const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database.transaction(scope, work)
+const ledgerOf = (run: OwnedRun) => runLedger(test.database, scope, run, () => `key-${keys++}`)
+
+/** A run that is under way, and its ledger. */
+async function talk(request = CHAT) {
+  const run = await owned(test, scope, request)
+  await within(tx => moveRun(tx, scope, run, { state: 'running' }))
+  return { run, ledger: ledgerOf(run) }
+}
+
+describe('an effect', () => {
+  it('is written before it is sent, judged, counted, and kept with what came of it', async () => {
+    const { ledger } = await talk()
+    const intended = await ledger.intend(HTTP)
+    expect(intended).toEqual({
+      effect_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      effect_key: expect.stringMatching(/^key-/),
+      action: { id: 'book', version: 3 },
+      effect_kind: 'http',
+      node_id: 'booking',
+      ordinal: 0,
+      state: 'intended',
+      decision: null,
+      send_attempts: 0,
+      receipts: [],
+      error_code: null,
+      created_at: expect.stringMatching(/\.\d{3}Z$/),
+      settled_at: null,
+    })
+    const id = intended.effect_id
+    expect(await ledger.decide(id, ALLOW)).toEqual({ ...intended, decision: ALLOW })
+    expect(await ledger.sending(id)).toMatchObject({ state: 'sending', send_attempts: 1 })
+    expect(await ledger.sending(id)).toMatchObject({ state: 'sending', send_attempts: 2 })
+    const receipt = { kind: 'http', status: 200 }
+    const settled = await ledger.settle(id, { state: 'succeeded', receipts: [receipt] })
+    expect(settled).toMatchObject({ state: 'succeeded', receipts: [receipt], settled_at: expect.any(String) })
+    expect(await ledger.list()).toEqual([settled])
+  })
+
+  it('is the same under the same key, also when it is intended by many at once', async () => {
+    const { run, ledger } = await talk()
+    const again = { ...HTTP, effect_key: 'the-same' }
+    const records = await Promise.all(Array.from({ length: 10 }, () => ledger.intend(again)))
+    expect(new Set(records.map(record => record.effect_id))).toEqual(new Set([effectIdOf(run.run_id, 'the-same')]))
+    expect(await ledger.list()).toHaveLength(1)
+    await expect(ledger.intend({ ...again, action: { id: 'other', version: 1 } })).rejects.toMatchObject({
+      code: 'effect_key_taken',
+    })
+    const other = await talk()
+    expect((await other.ledger.intend(again)).effect_id).not.toBe(records[0]!.effect_id)
+  })
+
+  it('stays in order of creation', async () => {
+    const { ledger } = await talk()
+    const made = []
+    for (let ordinal = 0; ordinal < 12; ordinal++) made.push(await ledger.intend({ ...HTTP, ordinal }))
+    await ledger.decide(made[5]!.effect_id, DENY)
+    expect((await ledger.list()).map(effect => effect.ordinal)).toEqual(made.map(effect => effect.ordinal))
+  })
+
+  it.each([
+    [DENY, 'policy_denied'],
+    [UNAVAILABLE, 'policy_unavailable'],
+  ])('that no verdict allows has failed and is not sent: %o', async (decision, error_code) => {
+    const { ledger } = await talk()
+    const { effect_id } = await ledger.intend(HTTP)
+    expect(await ledger.decide(effect_id, decision)).toMatchObject({ state: 'failed', decision, error_code })
+    await expect(ledger.sending(effect_id)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
+  })
+
+  it('needs a verdict where it acts; a hang-up and inference need none', async () => {
+    const { ledger } = await talk()
+    for (const kind of ['http', 'sip_dial', 'sip_transfer', 'run_admission'])
+      await expect(ledger.sending((await ledger.intend({ ...HTTP, kind })).effect_id)).rejects.toMatchObject({
+        code: 'effect_step_not_allowed',
+      })
+    for (const kind of ['sip_hangup', 'gateway_inference'])
+      expect(await ledger.sending((await ledger.intend({ ...HTTP, kind })).effect_id)).toMatchObject({
+        state: 'sending',
+      })
+  })
+
+  it.each([
+    ['a second verdict', ['allow'], 'deny'],
+    ['a verdict on what is being sent', ['allow', 'send'], 'deny'],
+    ['success of what was never sent', ['allow'], 'succeed'],
+    ['doubt about what was never sent', ['allow'], 'doubt'],
+    ['a send of what succeeded', ['allow', 'send', 'succeed'], 'send'],
+    ['a send of what is uncertain', ['allow', 'send', 'doubt'], 'send'],
+    ['success of what is uncertain', ['allow', 'send', 'doubt'], 'succeed'],
+    ['failure of what succeeded', ['allow', 'send', 'succeed'], 'fail'],
+  ] as const)('takes no step out of order: %s', async (_what, before, next) => {
+    const { ledger } = await talk()
+    const { effect_id } = await ledger.intend(HTTP)
+    const steps = {
+      allow: () => ledger.decide(effect_id, ALLOW),
+      deny: () => ledger.decide(effect_id, DENY),
+      send: () => ledger.sending(effect_id),
+      succeed: () => ledger.settle(effect_id, { state: 'succeeded' }),
+      fail: () => ledger.settle(effect_id, { state: 'failed' }),
+      doubt: () => ledger.settle(effect_id, { state: 'uncertain' }),
+    }
+    for (const step of before) await steps[step]()
+    const rows = await ledger.list()
+    await expect(steps[next]()).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
+    expect(await ledger.list()).toEqual(rows)
+  })
+
+  it('takes one of many verdicts that come at once; one that nobody intended is not known', async () => {
+    const { ledger } = await talk()
+    const { effect_id } = await ledger.intend(HTTP)
+    const verdicts = await Promise.allSettled(
+      [ALLOW, DENY, ALLOW, DENY].map(verdict => ledger.decide(effect_id, verdict)),
+    )
+    expect(verdicts.filter(verdict => verdict.status === 'fulfilled')).toHaveLength(1)
+    const { ledger: another } = await talk()
+    await expect(another.sending(effect_id)).rejects.toMatchObject({ code: 'effect_not_found' })
+  })
+})
+
+describe('who has lost the run', () => {
+  it('writes no effect at any step, and none is written for it', async () => {
+    const { run, ledger } = await talk()
+    const { effect_id } = await ledger.intend(HTTP)
+    await ledger.decide(effect_id, ALLOW)
+    const rows = await ledger.list()
+    await letLeaseEnd(test, run)
+    const steps = [
+      () => ledger.intend(HTTP),
+      () => ledger.decide(effect_id, DENY),
+      () => ledger.sending(effect_id),
+      () => ledger.settle(effect_id, { state: 'failed' }),
+    ]
+    for (const step of steps) await expect(step()).rejects.toMatchObject({ code: 'run_lost' })
+    expect(await within(tx => recordInference(tx, scope, run, [inference('x')]))).toBe('lost')
+    expect(await ledger.list()).toEqual(rows)
+  })
+
+  it('leaves in doubt what it was sending, unless twice is no more than once', async () => {
+    const { run, ledger } = await talk()
+    const begin = async (intent: EffectIntention) => {
+      const { effect_id } = await ledger.intend(intent)
+      await ledger.decide(effect_id, ALLOW)
+      return effect_id
+    }
+    const [waiting, twice] = [await begin(HTTP), await begin({ ...HTTP, idempotent: true })]
+    const once = await begin(HTTP)
+    await ledger.sending(twice)
+    await ledger.sending(once)
+    await letLeaseEnd(test, run)
+    const reaped = (await test.database.runs.reap(REAPER, 1000, 60_000)).find(one => one.run_id === run.run_id)!
+    const states = async () => new Map((await ledger.list()).map(effect => [effect.effect_id, effect.state]))
+    expect(await states()).toEqual(
+      new Map([
+        [waiting, 'intended'],
+        [twice, 'sending'],
+        [once, 'uncertain'],
+      ]),
+    )
+    const reapers = ledgerOf(reaped)
+    await expect(reapers.sending(once)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
+    expect(await reapers.sending(twice)).toMatchObject({ send_attempts: 2 })
+    // What is left when the run ends was never sent, or nobody knows.
+    expect(await within(tx => finishRun(tx, scope, reaped, { ...CHAT_OVER, state: 'failed', engine_lost: true }))).toBe(
+      'finished',
+    )
+    expect(await states()).toEqual(
+      new Map([
+        [waiting, 'failed'],
+        [twice, 'uncertain'],
+        [once, 'uncertain'],
+      ]),
+    )
+  })
+})
+
+describe('an effect that was allowed elsewhere is denied here', () => {
+  it.each(['http', 'sip_dial', 'sip_transfer', 'run_admission'])(
+    'for a revoked key, as far as it acts: %s',
+    async kind => {
+      const { rows } = await test.owner.query(
+        `insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash) values ($1, 'k', 'member', 'p', sha256(uuid_send(uuidv7()))) returning key_id`,
+        [scope.tenant_id],
+      )
+      const { ledger } = await talk({ ...CHAT, key_id: rows[0].key_id })
+      const before = await ledger.intend({ ...HTTP, kind })
+      expect(await ledger.decide(before.effect_id, ALLOW)).toMatchObject({ decision: ALLOW })
+      await test.owner.query('update parley.api_keys set revoked_at = now() where key_id = $1', [rows[0].key_id])
+      const after = await ledger.intend({ ...HTTP, kind })
+      expect(await ledger.decide(after.effect_id, ALLOW)).toMatchObject({
+        state: 'failed',
+        decision: { decision: 'deny', reason: 'key_revoked' },
+      })
+      const hangup = await ledger.intend(HANGUP)
+      expect(await ledger.decide(hangup.effect_id, ALLOW)).toMatchObject({ decision: ALLOW })
+    },
+  )
+
+  it('for a run that is being cancelled', async () => {
+    const { run, ledger } = await talk()
+    await within(tx => cancelRun(tx, scope, run.run_id))
+    const { effect_id } = await ledger.intend(HTTP)
+    expect(await ledger.decide(effect_id, ALLOW)).toMatchObject({
+      decision: { decision: 'deny', reason: 'run_not_active' },
+    })
+  })
+})
+
+const inference = (effect_key: string): InferenceEffect => ({
+  effect_key,
+  kind: 'gateway_inference',
+  action: { id: 'model.infer', version: 1 },
+  node_id: 'greeting',
+  ordinal: null,
+  state: 'succeeded',
+  receipts: [{ kind: 'gateway_inference', attempt_id: effectIdOf('x', effect_key), measurement_id: null }],
+  created_at: '2026-01-02T03:04:05.678Z',
+})
+
+describe('inference', () => {
+  it('is written afterwards, many at once, and once each', async () => {
+    const { run, ledger } = await talk()
+    const batch = [
+      inference('m-1'),
+      inference('m-2'),
+      { ...inference('m-3'), state: 'failed' as const, error_code: 'timeout' },
+    ]
+    expect(await within(tx => recordInference(tx, scope, run, batch))).toBe('recorded')
+    expect(await within(tx => recordInference(tx, scope, run, [...batch, inference('m-4')]))).toBe('recorded')
+    const effects = await ledger.list()
+    expect(effects.map(({ effect_key, state, error_code }) => [effect_key, state, error_code])).toEqual([
+      ['m-1', 'succeeded', null],
+      ['m-2', 'succeeded', null],
+      ['m-3', 'failed', 'timeout'],
+      ['m-4', 'succeeded', null],
+    ])
+    expect(effects[0]).toMatchObject({
+      send_attempts: 1,
+      created_at: '2026-01-02T03:04:05.678Z',
+      receipts: batch[0]!.receipts,
+    })
+  })
+})
+
+describe('a webhook', () => {
+  it('has its effects written by who was given it, although the run has ended, and by nobody else', async () => {
+    const { run } = await talk({ ...CHAT, notifies: true })
+    await within(tx => finishRun(tx, scope, run, CHAT_OVER))
+    const item = (await test.database.runs.takeOutbox(60_000, 1000)).find(one => one.run_id === run.run_id)!
+    const ledger = runLedger(test.database, scope, item, () => `hook-${keys++}`)
+    const { effect_id } = await ledger.intend(HTTP)
+    await ledger.decide(effect_id, ALLOW)
+    expect(await ledger.sending(effect_id)).toMatchObject({ state: 'sending' })
+    const other = runLedger(test.database, scope, { ...item, attempts: 2 }, () => `hook-${keys++}`)
+    await expect(other.settle(effect_id, { state: 'succeeded' })).rejects.toMatchObject({ code: 'run_lost' })
+    expect(await ledger.settle(effect_id, { state: 'succeeded' })).toMatchObject({ state: 'succeeded' })
+    expect(await listEffects(test.database.within(scope), scope, run.run_id)).toHaveLength(1)
+  })
+})
+
+describe('without a database', () => {
+  it('nothing may be sent', async () => {
+    const { run } = await talk()
+    const gone = await openDatabase({ ownerUrl: readAddress(test.owner.url).ownerUrl })
+    await gone.close()
+    await expect(runLedger(gone, scope, run, () => 'k').intend(HTTP)).rejects.toMatchObject({
+      code: 'ledger_unavailable',
+    })
+  })
+})

@@ -29,6 +29,8 @@ interface WatchedCall {
   source: string
   /** Kinds written already: each is written once a call, `invite` once a branch. */
   readonly written: Set<string>
+  /** Tag of the callee in the newest response to the INVITE; null before the first. */
+  calleeTag: string | null
   doneAt: Ms | null
 }
 
@@ -49,6 +51,8 @@ const REMEMBERED_MS: Ms = 40_000
 const CALLER_GIVES_UP_MS: Ms = 32_000
 const LONGEST_FIELD = 256
 const MOST_HEADERS = 16
+/** Kinds and branches of one call: whoever sends its INVITE more often than that is not heard any more. */
+const MOST_WRITTEN = 64
 
 /** Writes the ledger from what passes on the wire, and asks for credentials before the user agent hears of an INVITE. */
 export class CallWatch implements WireObserver {
@@ -104,7 +108,7 @@ export class CallWatch implements WireObserver {
     if (call.rule?.behaviour.do === 'ignore') return 'drop'
     const line = lineOf(message, from)
     if (message.method === 'CANCEL') this.#write(call, 'cancel', line)
-    if (message.method === 'BYE') this.#write(call, 'bye-received', line)
+    if (message.method === 'BYE' && isOfDialog(call, message)) this.#write(call, 'bye-received', line)
     return 'pass'
   }
 
@@ -142,7 +146,7 @@ export class CallWatch implements WireObserver {
       return { answer: outcome.response }
     }
     const call = known ?? this.#add(request, 'to-carrier', rule)
-    if (call === undefined) return 'drop'
+    if (call === undefined || call.written.size > MOST_WRITTEN) return 'drop'
     this.#beginWith(call, request, line, outcome !== undefined)
     if (rule.behaviour.do !== 'ignore') return 'pass'
     const { time } = this.#options
@@ -180,8 +184,10 @@ export class CallWatch implements WireObserver {
   #response(call: WatchedCall, response: SipResponse): void {
     const { status, cseq } = response
     const line = { ...lineOf(response, null), source: call.source }
-    if (cseq.method === 'BYE' && status >= 200) this.#end(call, line, `bye answered ${status}`)
+    if (cseq.method === 'BYE' && status >= 200 && isOfDialog(call, response))
+      this.#end(call, line, `bye answered ${status}`)
     if (cseq.method !== 'INVITE' || cseq.sequence !== call.cseq || call.written.has('answered')) return
+    if (status > 100) call.calleeTag = tagOf(response.to) ?? null
     if (status > 100 && status < 200) this.#write(call, 'ringing', line, { status })
     else if (status >= 200 && status < 300) this.#write(call, 'answered', line, { status })
     else if (call.direction === 'from-carrier' && (status === 401 || status === 407)) {
@@ -246,6 +252,7 @@ export class CallWatch implements WireObserver {
       branch: '',
       source: '',
       written: new Set(),
+      calleeTag: null,
       doneAt: null,
     }
     this.#calls.set(call.key, call)
@@ -274,6 +281,12 @@ interface RowDetail extends Pick<CarrierLedgerEntry, 'status' | 'detail' | 'head
 /** User part of the Request-URI; "" for a URI without one. */
 export function calledIn(invite: SipRequest): string {
   return cut((isSipUri(invite.uri) ? invite.uri.user : undefined) ?? '')
+}
+
+/** Whether a request or response inside a call bears both tags of its dialog: a BYE with others releases nothing. */
+function isOfDialog(call: WatchedCall, { from, to }: SipMessage): boolean {
+  const tags = [tagOf(from), tagOf(to)]
+  return call.calleeTag === null || tags.includes(call.calleeTag)
 }
 
 function keyOf({ callId, from }: SipRequest): string {

@@ -11,6 +11,7 @@ const ACCOUNT: DigestAccount = {
   status: 407,
   algorithm: 'MD5',
   nonceLifetimeMs: 30_000,
+  matchUri: true,
   staleFirst: false,
 }
 const { username, password } = ACCOUNT
@@ -89,6 +90,26 @@ describe('a call to a number that answers', () => {
     expect(last?.kind).toBe('media-last-packet')
     expect(Math.abs(last!.at_ms - stoppedAt)).toBeLessThan(100)
     expect(ledger.withoutBye(5000, line.carrier.now())).toHaveLength(1)
+  })
+
+  it('is not released by a BYE for another dialog', async () => {
+    const line = lineWith({ do: 'answer' })
+    await line.caller.call({ uri: NUMBER, from: '+15559' })
+    await line.pass(1000)
+    const ack = line.network.passed.find(({ text }) => text.startsWith('ACK '))!.text
+    const stranger = line.network.element({ address: '192.0.2.3' })
+    const bye = ack
+      .replaceAll('ACK', 'BYE')
+      .replace(/CSeq: \d+/, 'CSeq: 9')
+      .replace(/^(To: .*;tag=).*$/m, '$1guessed')
+      .replaceAll(/branch=[^;\s]+/g, 'branch=z9hG4bKother')
+    const target = { transport: 'udp', address: '192.0.2.2', port: 5060, serverName: '192.0.2.2' } as const
+    stranger.onInput(() => {})
+    stranger.submit({ type: 'send', sendId: 1, to: { target }, bytes: Buffer.from(bye) })
+    await line.pass(1000)
+    expect(line.network.passed.some(({ text }) => text.startsWith('SIP/2.0 481'))).toBe(true)
+    expect(line.kinds).not.toContain('bye-received')
+    expect(line.carrier.ledger.query().liveAt(line.carrier.now())).toHaveLength(1)
   })
 
   it('takes SRTP or nothing where it is told to', async () => {

@@ -23,6 +23,8 @@ export const digestAccount = z.strictObject({
   algorithm: z.enum(['MD5', 'SHA-256']).default('MD5'),
   /** How long a nonce is good for; default 30 s. */
   nonceLifetimeMs: z.number().min(0).max(3_600_000).default(30_000),
+  /** Credentials have to be made for the Request-URI (RFC 7616 section 3.4.6), default; SIPp makes them for the host alone. */
+  matchUri: z.boolean().default(true),
   /** The first credentials of every call, right as they are, get a challenge with stale=true and another nonce. */
   staleFirst: z.boolean().default(false),
 })
@@ -46,8 +48,8 @@ export class DigestGate {
   readonly #time: Time
   readonly #random: Random
   readonly #secret: string
-  /** By nonce and count: the branch that used it. The same request may come again, another one may not. */
-  readonly #used = new Map<string, string>()
+  /** Nonces with their counts. Whoever knows that a request is a retransmission does not ask again. */
+  readonly #used = new Set<string>()
   readonly #madeStale = new Set<string>()
 
   constructor(account: DigestAccount, time: Time, random: Random) {
@@ -68,13 +70,13 @@ export class DigestGate {
 
   #isRight(value: AuthValue, request: SipRequest): boolean {
     const param = (name: string) => value.params.get(name) ?? ''
-    const { username, password, realm, algorithm } = this.#account
+    const { username, password, realm, algorithm, matchUri } = this.#account
     const named = parseUri(param('uri'))
     if (value.scheme.toLowerCase() !== 'digest' || param('username') !== username || param('qop') !== 'auth')
       return false
     if ((param('algorithm') || 'MD5').toUpperCase() !== algorithm) return false
     if (!/^[0-9a-f]{8}$/i.test(param('nc')) || param('cnonce') === '') return false
-    if (named === undefined || !uriEquals(named, request.uri)) return false
+    if (named === undefined || (matchUri && !uriEquals(named, request.uri))) return false
     const hash = (text: string) =>
       createHash(algorithm === 'MD5' ? 'md5' : 'sha256')
         .update(text)
@@ -99,14 +101,12 @@ export class DigestGate {
     const age = this.#time.now() - Number.parseInt(at, 36)
     if (!(age <= this.#account.nonceLifetimeMs)) return false
     const use = `${nonce}/${value.params.get('nc')}`
-    const branch = request.via[0]?.params.get('branch') ?? ''
-    const before = this.#used.get(use)
-    if (before !== undefined) return before === branch
+    if (this.#used.has(use)) return false
     if (this.#account.staleFirst && !this.#madeStale.has(request.callId)) {
-      remember(this.#madeStale, () => this.#madeStale.add(request.callId))
+      remember(this.#madeStale, request.callId)
       return false
     }
-    remember(this.#used, () => this.#used.set(use, branch))
+    remember(this.#used, use)
     return true
   }
 
@@ -142,8 +142,8 @@ function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Adds to a collection in order of age, which forgets its oldest when it is full. */
-function remember(kept: Map<string, string> | Set<string>, add: () => void): void {
-  if (kept.size >= REMEMBERED) for (const oldest of kept.keys()) if (kept.delete(oldest)) break
-  add()
+/** Adds to a set in order of age, which forgets its oldest when it is full. */
+function remember(kept: Set<string>, value: string): void {
+  if (kept.size >= REMEMBERED) for (const oldest of kept) if (kept.delete(oldest)) break
+  kept.add(value)
 }

@@ -10,6 +10,7 @@ import { ensureLocalCertificate } from '@parley/sip'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { FakeCarrier, type FakeCarrierOptions, readCarrierLedger } from './fake-carrier.ts'
 
+const SIPP_SCENARIO = new URL('fixtures/uac-digest-hold.xml', import.meta.url).pathname
 const PROCESS = new URL('../carrier-process.ts', import.meta.url).pathname
 
 async function open(options: FakeCarrierOptions): Promise<FakeCarrier> {
@@ -67,21 +68,26 @@ describe('a carrier over real sockets', () => {
     expect(caller.carrier.ledger.entries.map(({ kind }) => kind)).toContain('media-first-packet')
   })
 
-  it('serves SIPp', async ({ skip }) => {
+  it('serves SIPp, which proves the account, asks for options, holds and hangs up', async ({ skip }) => {
     try {
       execFileSync('sipp', ['-v'], { stdio: 'ignore', timeout: 5000 })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') skip('no sipp on this machine')
     }
-    const carrier = await open({ transports: { udp: 0 }, media: null })
+    const digest = { realm: 'carrier.test', username: 'engine', password: 'secret', matchUri: false }
+    const carrier = await open({ transports: { udp: 0 }, digest })
     const target = `127.0.0.1:${carrier.port('udp')}`
-    const options = ['-sn', 'uac', target, '-s', '+1555', '-i', '127.0.0.1', '-m', '20', '-r', '40', '-d', '100']
-    const sipp = spawn('sipp', [...options, '-timeout', '15s', '-nostdin'], { cwd: await folder(), stdio: 'ignore' })
+    const options = ['-sf', SIPP_SCENARIO, target, '-s', '+1555', '-i', '127.0.0.1', '-m', '20', '-r', '20']
+    const sipp = spawn('sipp', [...options, '-timeout', '10s', '-timeout_error', '-nostdin'], {
+      cwd: await folder(),
+      stdio: 'ignore',
+    })
+    onTestFinished(() => void sipp.kill('SIGKILL'))
     const [code] = await once(sipp, 'exit')
     expect(code).toBe(0)
     const calls = carrier.carrier.ledger.query().calls()
     expect(calls).toHaveLength(20)
-    expect(calls.every(({ endedAt }) => endedAt !== null)).toBe(true)
+    expect(calls.every(({ opening, endedAt }) => opening.authenticated && endedAt !== null)).toBe(true)
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
+import { bareLateness } from './bare-clients.ts'
 import { callerLines } from './callers.ts'
 import { measureRow, type Row } from './row.ts'
 
@@ -18,7 +19,8 @@ const QUIET_MS = 1000
  * wait for the caller to go on and the model's scripted delay, one after the other; at one call also with the model asked
  * ahead, where they overlap. `npm run bench -- turn [--calls 1,10,50,100] [--turns N]`
  * (N in each call) `[--planted 50]` (ms that the model takes longer than its script says: a fault that must show)
- * `[--services typical]` (ears, model and voice are services in another process, with the delays of typical ones).
+ * `[--services typical]` (ears, model and voice are services in another process, with the delays of typical ones; what a
+ * bare client of model and voice waits beyond those on this machine is theirs).
  */
 export const benchmark: Benchmark = { name: 'turn', options: ['calls', 'turns', 'planted', 'services'], run }
 
@@ -29,6 +31,8 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
   const services = option('services')
   if (services !== undefined && services !== 'typical') throw new Error('--services takes "typical"')
   const lines = await callerLines(services === undefined)
+  if (services !== undefined) progress('how late the services are for a bare client')
+  const late = services === undefined ? null : await bareLateness()
   const measured = async (calls: number, turns: number, asksAhead: boolean) => {
     progress(`${calls} calls, ${turns} turns each${asksAhead ? ', the model asked ahead' : ''}`)
     const fixed = {
@@ -36,7 +40,7 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
       quietMs: QUIET_MS,
       lines,
       plantedMs,
-      hasServices: services !== undefined,
+      services: late,
     }
     const row = await measureRow({ ...fixed, calls, turns, asksAhead })
     line({ bench: 'turn', ...row })

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ms } from '@parley/kernel'
+import type { Lateness } from './bare-clients.ts'
 import { measureCalls } from './callers.ts'
 import { EngineLink } from './engine-link.ts'
 import { engineFigures, type TurnFigures, turnFigures } from './figures.ts'
@@ -29,14 +30,16 @@ export interface RowOptions {
   readonly asksAhead: boolean
   /** A planted fault: the model takes so much longer than its script says. */
   readonly plantedMs: Ms
-  /** Ears, voice and model are services in another process, over real sockets. */
-  readonly hasServices: boolean
+  /** Ears, voice and model are services in another process, over real sockets; null: they are the engine's own. */
+  readonly services: Lateness | null
 }
 
 export interface Row extends TurnFigures {
   readonly calls: number
   readonly asks_ahead: boolean
   readonly services: boolean
+  /** Of what was waited for model and voice, what a bare client waits beyond the script: taken off. */
+  readonly services_late_ms: Ms
   readonly packet_io: 'native' | 'portable'
   readonly engine_event_loop_utilization: number
   readonly engine_cpu_ms_per_call_second: number
@@ -53,9 +56,10 @@ export interface Row extends TurnFigures {
 
 /** So many calls at once with an engine in a process of its own. Throws when not one of them gets through. */
 export async function measureRow(options: RowOptions): Promise<Row> {
-  const { calls, turns, warmUpTurns, quietMs, lines, asksAhead, plantedMs, hasServices } = options
+  const { calls, turns, warmUpTurns, quietMs, lines, asksAhead, plantedMs } = options
+  const lateMs = options.services === null ? 0 : options.services.modelMs + options.services.voiceMs
   const home = await mkdtemp(join(tmpdir(), 'parley-turn.'))
-  const services = hasServices ? await startServices(plantedMs) : null
+  const services = options.services === null ? null : await startServices(plantedMs)
   try {
     const { engine, uri, packetIo } = await EngineLink.start({
       home,
@@ -76,13 +80,14 @@ export async function measureRow(options: RowOptions): Promise<Row> {
       return {
         calls,
         asks_ahead: asksAhead,
-        services: hasServices,
+        services: services !== null,
+        services_late_ms: Math.round(lateMs * 10) / 10,
         packet_io: packetIo,
         ...turnFigures(
           measured.map(call => call.turns),
           {
-            waitsMs: hasServices ? SERVICE_WAITS_MS : WAITS_MS,
-            modelMs: hasServices ? SERVICE_DELAYS.thinking : LEAST_DELAY_MS,
+            waitsMs: services === null ? WAITS_MS : SERVICE_WAITS_MS + lateMs,
+            modelMs: services === null ? LEAST_DELAY_MS : SERVICE_DELAYS.thinking,
             unmeasured: warmUpTurns,
           },
         ),

@@ -18,7 +18,7 @@ describe('the turn benchmark', () => {
         lines,
         asksAhead: false,
         plantedMs,
-        hasServices: false,
+        services: null,
       })
     // At the same time: whatever else the machine does befalls both.
     const rows = await Promise.all([row(0), row(PLANTED_MS)])

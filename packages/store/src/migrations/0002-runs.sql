@@ -451,8 +451,8 @@ begin atomic
       jsonb_to_recordset(c.rates) as r (meter text, per bigint, price_usd numeric, channel text, provider text, model_id text)
     where c.tenant_id = (run).tenant_id and c.rate_card_id = (run).rate_card_id and coalesce(r.channel, (run).channel) = (run).channel
   )
-  -- Quotients may not end: 60 digits, rounded to 30, so that thirds add up to a whole; what is shown is cut.
-  select coalesce(round(sum(round(measured.quantity * rate.price_usd, 60) / rate.per), 30), 0)
+  -- Quotients may not end: 50 digits are kept, so that what is shown of a sum (rounded to 40, then cut to 12) is exact.
+  select coalesce(trim_scale(round(sum(round(measured.quantity * rate.price_usd, 60) / rate.per), 50)), 0)
   from measured cross join lateral (
     select rates.price_usd, rates.per from rates
     where rates.meter = measured.meter

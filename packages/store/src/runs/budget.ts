@@ -18,10 +18,15 @@ export interface BudgetRow {
   readonly as_of: string
 }
 
-/** Cut, never rounded up, without zeros at the end. */
-export const shownUsd = (amount: ReturnType<typeof sql>) => sql<string | null>`trim_scale(trunc(${amount}, 12))::text`
+/** Sums of quotients that do not end miss the whole by less than this many digits show: three thirds are a whole. */
+const whole = (amount: ReturnType<typeof sql>) => sql<string>`round(${amount}, 40)`
+
+/** Cut to 12 digits, never rounded up, without zeros at the end. */
+export const shownUsd = (amount: ReturnType<typeof sql>) =>
+  sql<string | null>`trim_scale(trunc(${whole(amount)}, 12))::text`
 
 export async function readBudget(db: Queries, scope: Scope): Promise<BudgetRow> {
+  const spent = whole(sql`coalesce(s.spent_usd, 0)`)
   const { rows } = await sql<BudgetRow & { from: string | null; to: string | null }>`
     with now as (select parley.now_ms() as at), month as (
       select at, date_trunc('month', at, 'UTC') as starts, date_add(date_trunc('month', at, 'UTC'), interval '1 month', 'UTC') as ends
@@ -31,9 +36,9 @@ export async function readBudget(db: Queries, scope: Scope): Promise<BudgetRow> 
       case when b.policy_id is not null then month.starts end as "from",
       case when b.policy_id is not null then month.ends end as "to",
       ${shownUsd(sql`b.cap_usd`)} as cap_usd,
-      case when b.policy_id is not null then ${shownUsd(sql`coalesce(s.spent_usd, 0)`)} end as spent_usd,
-      ${shownUsd(sql`b.cap_usd - trunc(coalesce(s.spent_usd, 0), 12)`)} as remaining_usd,
-      coalesce(coalesce(s.spent_usd, 0) >= b.cap_usd, false) as exceeded,
+      case when b.policy_id is not null then ${shownUsd(spent)} end as spent_usd,
+      ${shownUsd(sql`b.cap_usd - trunc(${spent}, 12)`)} as remaining_usd,
+      coalesce(${spent} >= b.cap_usd, false) as exceeded,
       coalesce(c.unresolved, 0) as unresolved_runs, month.at as as_of
     from month
     left join parley.budgets b on b.tenant_id = ${scope.tenant_id}::uuid

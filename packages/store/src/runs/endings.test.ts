@@ -23,7 +23,7 @@ import {
   workspace,
 } from './runs.fixture.ts'
 import { listRuns, type RunFilter, readRun } from './runs.ts'
-import { readTranscript, writeCheckpoint } from './transcripts.ts'
+import { readTranscript, writeCheckpoint, writeFinalTranscript } from './transcripts.ts'
 import { acknowledgeUpdate, pendingUpdates, readUpdate, settleUpdate } from './updates.ts'
 import { summariseUsage, type UsageFilter } from './usage.ts'
 
@@ -133,18 +133,34 @@ describe('what a run costs', () => {
   it('is summed exactly and cut to 12 digits, never rounded up: three thirds are a whole, two are not', async () => {
     const scope = await workspace(test)
     await install(scope)
-    const third = async () => end(scope, await running(scope), { measurements: [used('llm_output_tokens', 1)] })
-    await third()
-    await third()
+    const thirds = async (count: number) =>
+      end(scope, await running(scope), { measurements: [used('llm_output_tokens', count)] })
+    const cap = (usd: string) =>
+      withinOf(scope)(async tx => writeBudget(tx, scope, usd, (await readBudget(tx, scope)).policy_id!))
+    const budget = () => readBudget(test.database.within(scope), scope)
+    await thirds(1)
+    await thirds(1)
+    await cap('1')
     expect((await usage(scope)).rows[0]!.amount).toBe('0.666666666666')
-    expect((await readBudget(test.database.within(scope), scope)).spent_usd).toBe('0.666666666666')
-    await end(scope, await running(scope), {
-      measurements: [used('llm_output_tokens', 1), used('llm_output_tokens', 3)],
+    expect(await budget()).toMatchObject({
+      spent_usd: '0.666666666666',
+      remaining_usd: '0.333333333334',
+      exceeded: false,
     })
-    const perRun = await usage(scope, { group_by: 'run', limit: 2 })
-    expect(perRun.rows.map(row => row.amount)).toEqual(['0.333333333333', '0.333333333333'])
-    const rest = await usage(scope, { group_by: 'run', limit: 2, cursor: perRun.next_cursor })
-    expect(rest).toMatchObject({ rows: [{ amount: '1.333333333333' }], next_cursor: null })
+    await cap('9')
+    await thirds(1)
+    await cap('1')
+    expect((await usage(scope)).rows[0]!.amount).toBe('1')
+    expect(await budget()).toMatchObject({ spent_usd: '1', remaining_usd: '0', exceeded: true })
+    await cap('9')
+    await thirds(2)
+    const first = await usage(scope, { group_by: 'run', limit: 2 })
+    const rest = await usage(scope, { group_by: 'run', limit: 2, cursor: first.next_cursor })
+    expect([...first.rows, ...rest.rows].map(row => row.amount)).toEqual([
+      ...Array.from({ length: 3 }, () => '0.333333333333'),
+      '0.666666666666',
+    ])
+    expect(rest.next_cursor).toBeNull()
   })
 
   it('is not known without a rate card, and partly while runs live; tests are apart', async () => {
@@ -336,6 +352,19 @@ describe('the end of a run', () => {
       { event: 'run.ended', disposition: 'completed' },
       { event: 'run.analyzed', disposition: 'booked' },
     ])
+  })
+})
+
+describe('a final transcript', () => {
+  it('stays, also when a checkpoint comes late', async () => {
+    const scope = await workspace(test)
+    const run = await running(scope)
+    const final = { state: 'complete', utterances: [{ index: 1 }], checkpoint: null, content: null } as const
+    await withinOf(scope)(async tx => {
+      await writeFinalTranscript(tx, scope, run, final)
+      await writeCheckpoint(tx, scope, run, [], { segments: 0 })
+    })
+    expect(await readTranscript(test.database.within(scope), scope, run.run_id)).toEqual({ ...final, final: true })
   })
 })
 

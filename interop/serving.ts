@@ -64,7 +64,7 @@ export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions
   const ready = Promise.withResolvers<void>()
   const note = (chunk: Buffer) => {
     output += chunk
-    if (output.includes('No phone at hand?')) ready.resolve()
+    if (output.includes('Parley is ready.')) ready.resolve()
   }
   child.stdout.on('data', note)
   child.stderr.on('data', note)

@@ -68,7 +68,12 @@ async function started(
     workspace === null ? [] : await seedExamples(settings.home, workspace.client, services, examples.origin, tell)
   const identity = await processIdentity(settings)
   if (roles.has('engine')) closers.push(await startEngine(settings, identity, services, seeded))
-  await announce(settings, workspace, seeded, identity.authorityFile)
+  await announce(settings, {
+    workspace,
+    seeded,
+    authorityFile: roles.has('engine') ? identity.authorityFile : null,
+    roles,
+  })
 }
 
 /** The API of this process, and the workspace in its database. */
@@ -178,12 +183,14 @@ function stationOptions(settings: Settings, identity: ProcessIdentity): EngineOp
   }
 }
 
-async function announce(
-  settings: Settings,
-  workspace: Workspace | null,
-  seeded: readonly SeededAgent[],
-  authorityFile: string | null,
-): Promise<void> {
+interface Started {
+  readonly workspace: Workspace | null
+  readonly seeded: readonly SeededAgent[]
+  readonly authorityFile: string | null
+  readonly roles: ReadonlySet<RoleName>
+}
+
+async function announce(settings: Settings, { workspace, seeded, authorityFile, roles }: Started): Promise<void> {
   const [first] = seeded
   const { sipDomain, sipTlsPort } = settings
   const line = `sip:${(await lineTest(settings)).token}@${sipDomain}:${sipTlsPort};transport=tls`
@@ -199,31 +206,45 @@ async function announce(
   const addresses = [...seeded.map(({ plan, sip }) => [plan.name, sip] as const), [LINE_TEST, line] as const]
   tell(
     [
-      'Parley is ready. Call it with any phone that speaks SIP over TLS with SRTP (SDES, PCMU or PCMA):',
-      '',
-      ...addresses.flatMap(([about, uri]) => [`  ${about}`, `  ${uri}`, '']),
-      "The built-in recogniser hears only Parley's own phone; with any other phone, go through the clinic by its keys (press 1).",
-      '',
-      ...(workspace === null
-        ? []
-        : [
-            `  API                    ${workspace.api}/api/v1  (reference: ${workspace.api}/docs, tools: ${workspace.api}/mcp)`,
-            `  admin key              ${workspace.key}`,
-          ]),
-      `  certificate authority  ${authorityFile ?? 'a public one'}`,
-      `  recordings             ${join(settings.home, 'recordings')}`,
-      '',
-      ...(workspace === null
-        ? []
-        : [
-            'The agents of the workspace:',
-            `  curl -H 'Authorization: Bearer ${workspace.key}' ${workspace.api}/api/v1/agents`,
-            '',
-          ]),
-      `No phone at hand?  npx parley call '${first?.sip ?? line}' --say 'I would like to book an appointment.'`,
+      ...(workspace === null ? [] : aboutApi(workspace)),
+      ...(roles.has('engine') ? aboutCalls(settings, addresses, authorityFile) : []),
+      READY,
       '',
     ].join('\n'),
   )
+}
+
+/** The last line of a start, which scripts wait for. */
+const READY = 'Parley is ready.'
+
+function aboutApi({ api, key }: Workspace): string[] {
+  return [
+    `API            ${api}/api/v1   (reference ${api}/docs, tools ${api}/mcp)`,
+    `admin key      ${key}`,
+    '',
+    'The agents of the workspace:',
+    `  curl -H 'Authorization: Bearer ${key}' ${api}/api/v1/agents`,
+    '',
+  ]
+}
+
+function aboutCalls(
+  settings: Settings,
+  addresses: readonly (readonly [about: string, uri: string])[],
+  authorityFile: string | null,
+): string[] {
+  return [
+    'Call with any phone that speaks SIP over TLS with SRTP (SDES, PCMU or PCMA):',
+    '',
+    ...addresses.flatMap(([about, uri]) => [`  ${about}`, `  ${uri}`, '']),
+    "The built-in recogniser hears only Parley's own phone; with any other phone, go through the clinic by its keys (press 1).",
+    '',
+    `  certificate authority  ${authorityFile ?? 'a public one'}`,
+    `  recordings             ${join(settings.home, 'recordings')}`,
+    '',
+    `No phone at hand?  npx parley call '${addresses[0]![1]}' --say 'I would like to book an appointment.'`,
+    '',
+  ]
 }
 
 /** The unguessable user part of an address stays the same over restarts. */

@@ -70,6 +70,8 @@ async function rendered() {
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,
+      // It would offer to share the document with others' servers.
+      showDeveloperTools: 'never',
       agent: { disabled: true },
       mcp: { disabled: true },
     },

@@ -15,7 +15,7 @@ import { configPath, runUntilTerminated } from './io/process-lifetime.ts'
  *     {"do": "call", "uri": "sip:token@host:5061;transport=tls", "from": "+49301", "called": "+15551", "count": 100, "perSecond": 10}
  *     {"do": "stats"}
  *
- * It ends on SIGTERM, hanging up what stands; exit code 2 when it cannot start.
+ * It ends on SIGTERM, hanging up what stands: exit code 0, or 1 when rows could not be written; 2 when it cannot start.
  */
 const processConfig = carrierConfig.extend({
   keepRows: carrierConfig.shape.keepRows.unwrap().default(0),

@@ -16,6 +16,7 @@ export class CarrierLedger {
   readonly #sink: ((entry: CarrierLedgerEntry) => void) | undefined
   readonly #entries: CarrierLedgerEntry[] = []
   #overflowed = 0
+  #failure: unknown = null
 
   constructor(options: CarrierLedgerOptions = {}) {
     this.#keep = options.keep ?? KEPT_ROWS
@@ -25,7 +26,17 @@ export class CarrierLedger {
   append(entry: CarrierLedgerEntry): void {
     if (this.#entries.length < this.#keep) this.#entries.push(entry)
     else this.#overflowed++
-    this.#sink?.(entry)
+    try {
+      this.#sink?.(entry)
+    } catch (error) {
+      // The calls go on; whoever closes the ledger hears of it.
+      this.#failure ??= error
+    }
+  }
+
+  /** What first went wrong with `sink`; null: it has every row. */
+  get failure(): unknown {
+    return this.#failure
   }
 
   get entries(): readonly CarrierLedgerEntry[] {

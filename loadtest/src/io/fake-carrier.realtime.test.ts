@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -88,6 +89,16 @@ describe('a carrier over real sockets', () => {
     const calls = carrier.carrier.ledger.query().calls()
     expect(calls).toHaveLength(20)
     expect(calls.every(({ opening, endedAt }) => opening.authenticated && endedAt !== null)).toBe(true)
+  })
+})
+
+describe('a ledger file on a full disk', () => {
+  it.skipIf(!existsSync('/dev/full'))('stops no call, and is told of when the carrier closes', async () => {
+    const carrier = await FakeCarrier.open({ transports: { udp: 0 }, media: null, ledgerFile: '/dev/full' })
+    const caller = await open({ transports: { udp: 0 }, media: null })
+    await (await caller.carrier.call({ uri: carrier.uri('+1'), from: '+2', hangUpAfterMs: 1 })).ended
+    expect(carrier.carrier.ledger.query().calls()).toHaveLength(1)
+    await expect(carrier.close()).rejects.toMatchObject({ code: 'ENOSPC' })
   })
 })
 

@@ -142,7 +142,7 @@ export class FakeCarrier {
     return `sip:${number}@${this.#bind}:${this.port(transport)};transport=${transport}`
   }
 
-  /** Hangs up everything and leaves nothing open. Idempotent. */
+  /** Hangs up everything and leaves nothing open; then rejects when rows could not be written to the ledger's file. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -153,6 +153,8 @@ export class FakeCarrier {
     await Promise.allSettled([this.#plane?.close(), this.#transport.close()])
     this.#resolver.close()
     this.#file?.close()
+    const { failure } = this.carrier.ledger
+    if (failure !== null) throw failure
   }
 }
 

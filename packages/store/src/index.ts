@@ -105,7 +105,6 @@ export {
   readPublication,
   type WholePublication,
 } from './publications.ts'
-export type { ReapedRun, RenewedRun, RunsAcrossTenants, WaitingRun } from './runs/across-tenants.ts'
 export {
   type Admission,
   type AdmissionOptions,
@@ -126,8 +125,7 @@ export {
   recordInference,
   type StoredDecision,
 } from './runs/effects.ts'
-export type { EngineRow, Engines } from './runs/engines.ts'
-export { appendEvents, type EventRow, eventsAfter, listEvents, type NewEvent } from './runs/events.ts'
+export { appendEvents, type EventRow, eventsAfter, type Gap, listEvents, type NewEvent } from './runs/events.ts'
 export {
   addUsage,
   cancelRun,
@@ -135,34 +133,35 @@ export {
   type Finish,
   finishRun,
   finishUnowned,
-  type Gap,
   type LastWords,
   type Measurement,
   type RunEnding,
   type TerminalState,
   writeAnalysis,
 } from './runs/finish.ts'
-export {
-  announce,
-  announceAnalysis,
-  type OutboxItem,
-  type OwnerEvent,
-  type SendResult,
-  settleSend,
-} from './runs/outbox.ts'
+export { announce, announceAnalysis, type OwnerEvent, type SendResult, settleSend } from './runs/outbox.ts'
 export {
   type ClaimedRun,
   claimRun,
   holdsRun,
   moveRun,
-  type OwnedRun,
   RUN_LEASE_MS,
   type RunMove,
-  type RunOwner,
   releaseRun,
   storeDial,
   storeDialog,
 } from './runs/ownership.ts'
+export type {
+  EngineRow,
+  Engines,
+  OutboxItem,
+  OwnedRun,
+  ReapedRun,
+  RenewedRun,
+  RunOwner,
+  RunsAcrossTenants,
+  WaitingRun,
+} from './runs/protocol.ts'
 export { installRateCard, type RateCard, readRateCard } from './runs/rate-cards.ts'
 export { addSegment, moveRecording, openRecording, type RecordingRow, readRecording } from './runs/recordings.ts'
 export { listRuns, type RunFilter, type RunRow, readRun } from './runs/runs.ts'

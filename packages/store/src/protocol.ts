@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { Kysely } from 'kysely'
-import type { RunsAcrossTenants } from './runs/across-tenants.ts'
+import type { RunsAcrossTenants } from './runs/protocol.ts'
 import type { Schema } from './schema.ts'
 
 /** Typed queries on the database, in whatever scope they were handed out for. */

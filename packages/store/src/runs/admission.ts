@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RunChannel, RunMode } from '../schema-runs.ts'
-import type { OwnedRun, RunOwner } from './ownership.ts'
+import type { OwnedRun, RunOwner } from './protocol.ts'
 
 /** A run as it is asked for; its publication must be there, channel, numbers, secrets and models were checked. */
 export interface RunRequest {

@@ -7,7 +7,8 @@ import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { type EffectIntention, runLedger } from './effect-ledger.ts'
 import { effectIdOf, type InferenceEffect, listEffects, recordInference, type StoredDecision } from './effects.ts'
 import { cancelRun, finishRun } from './finish.ts'
-import { moveRun, type OwnedRun } from './ownership.ts'
+import { moveRun } from './ownership.ts'
+import type { OwnedRun } from './protocol.ts'
 import { CHAT, CHAT_OVER, letLeaseEnd, owned, REAPER, workspace } from './runs.fixture.ts'
 
 let test: TestDatabase

@@ -4,7 +4,8 @@ import { ParleyError } from '@parley/kernel'
 import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, StoredEffectState } from '../schema-runs.ts'
-import { heldRow, type OwnedRun } from './ownership.ts'
+import { heldRow } from './ownership.ts'
+import type { OwnedRun } from './protocol.ts'
 
 /** Who may write effects: the run's owner, or who was given one of its webhooks to send. */
 export type EffectWriter = OwnedRun | { readonly run_id: string; readonly outbox_id: string; readonly attempts: number }

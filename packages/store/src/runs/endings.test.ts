@@ -1,31 +1,24 @@
-import type { Scope } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
-import { readBudget, writeBudget } from './budget.ts'
-import { addUsage, finishRun, type Measurement, type RunEnding, writeAnalysis } from './finish.ts'
+import { addUsage, finishRun, writeAnalysis } from './finish.ts'
 import { announce, announceAnalysis, settleSend } from './outbox.ts'
-import { moveRun, type OwnedRun } from './ownership.ts'
-import { installRateCard, type RateCard, readRateCard } from './rate-cards.ts'
 import { addSegment, moveRecording, openRecording, readRecording } from './recordings.ts'
 import {
-  admit,
-  admitted,
   CHAT,
   CHAT_OVER,
   COMPLETED,
   counted,
   letLeaseEnd,
   OUTBOUND,
-  owned,
   REAPER,
   rowOf,
+  talesOn,
   workspace,
 } from './runs.fixture.ts'
-import { listRuns, type RunFilter, readRun } from './runs.ts'
+import { readRun } from './runs.ts'
 import { readTranscript, writeCheckpoint, writeFinalTranscript } from './transcripts.ts'
-import { acknowledgeUpdate, pendingUpdates, readUpdate, settleUpdate } from './updates.ts'
-import { summariseUsage, type UsageFilter } from './usage.ts'
+import { acknowledgeUpdate, readUpdate } from './updates.ts'
+import { accountsOn, used } from './usage.fixture.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
@@ -33,231 +26,8 @@ beforeAll(async () => {
 })
 afterAll(() => test?.close())
 
-const withinOf =
-  (scope: Scope) =>
-  <Result>(work: (tx: Queries) => Promise<Result>) =>
-    test.database.transaction(scope, work)
-
-async function running(scope: Scope, request = OUTBOUND): Promise<OwnedRun> {
-  const run = await owned(test, scope, request)
-  await withinOf(scope)(tx => moveRun(tx, scope, run, { state: 'running' }))
-  return run
-}
-
-const end = (scope: Scope, run: OwnedRun, ending: Partial<RunEnding> = {}) =>
-  withinOf(scope)(tx => finishRun(tx, scope, run, { ...('outcome' in ending ? CHAT_OVER : COMPLETED), ...ending }))
-
-const rate = (
-  meter: Measurement['meter'],
-  per: number,
-  price_usd: string,
-  of: Partial<RateCard['rates'][number]> = {},
-) => ({
-  meter,
-  per,
-  price_usd,
-  channel: null,
-  provider: null,
-  model_id: null,
-  ...of,
-})
-const CARD = {
-  rate_card_id: 'card-1',
-  effective_at: null,
-  reserve_usd: { phone: '1', web: '1', cloud: '1' },
-  rates: [
-    rate('connected_ms', 3, '1'),
-    rate('connected_ms', 60_000, '0.06', { channel: 'phone' }),
-    rate('llm_input_tokens', 1_000_000, '3'),
-    rate('llm_input_tokens', 1_000_000, '5', { provider: 'openai' }),
-    rate('llm_input_tokens', 1_000_000, '7', { provider: 'openai', model_id: 'big' }),
-    rate('llm_output_tokens', 3, '1'),
-  ],
-} as const
-const used = (
-  meter: Measurement['meter'],
-  quantity: number,
-  provider: string | null = null,
-  model_id: string | null = null,
-) => ({
-  meter,
-  quantity,
-  provider,
-  model_id,
-})
-
-const install = (scope: Scope, card: Parameters<typeof installRateCard>[2] = CARD) =>
-  withinOf(scope)(tx => installRateCard(tx, scope, card))
-
-const ever = { from: '2000-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z', cursor: null, limit: 50 } as const
-const usage = (scope: Scope, filter: Partial<UsageFilter> = {}) =>
-  summariseUsage(test.database.within(scope), scope, { ...ever, group_by: 'agent', purpose: 'billable', ...filter })
-
-describe('what a run costs', () => {
-  it('is the most specific rate of each meter, by the card it was admitted under', async () => {
-    const scope = await workspace(test)
-    await install(scope)
-    const run = await running(scope)
-    await install(scope, { ...CARD, rate_card_id: 'card-2', rates: [rate('connected_ms', 1, '1000')] })
-    expect(await readRateCard(test.database.within(scope), scope)).toMatchObject({ rate_card_id: 'card-2' })
-    await end(scope, run, {
-      connected_ms: 90_000,
-      measurements: [
-        used('llm_input_tokens', 1_000_000, 'openai', 'big'),
-        used('llm_input_tokens', 1_000_000, 'openai', 'small'),
-        used('llm_input_tokens', 1_000_000, 'elsewhere', 'big'),
-        used('stt_ms', 5000),
-      ],
-    })
-    // 0.09 connected, 7 + 5 + 3 for tokens; speech to text has no rate.
-    expect(await usage(scope)).toEqual({
-      rows: [
-        {
-          key: 'greeter',
-          runs: 1,
-          connected_ms: 90_000,
-          llm_input_tokens: 3_000_000,
-          llm_output_tokens: null,
-          stt_ms: 5000,
-          tts_characters: null,
-          amount: '15.09',
-          completeness: 'complete',
-        },
-      ],
-      completeness: 'complete',
-      next_cursor: null,
-    })
-    await expect(install(scope)).rejects.toMatchObject({ code: 'rate_card_exists' })
-  })
-
-  it('is summed exactly and cut to 12 digits, never rounded up: three thirds are a whole, two are not', async () => {
-    const scope = await workspace(test)
-    await install(scope)
-    const thirds = async (count: number) =>
-      end(scope, await running(scope), { measurements: [used('llm_output_tokens', count)] })
-    const cap = (usd: string) =>
-      withinOf(scope)(async tx => writeBudget(tx, scope, usd, (await readBudget(tx, scope)).policy_id!))
-    const budget = () => readBudget(test.database.within(scope), scope)
-    await thirds(1)
-    await thirds(1)
-    await cap('1')
-    expect((await usage(scope)).rows[0]!.amount).toBe('0.666666666666')
-    expect(await budget()).toMatchObject({
-      spent_usd: '0.666666666666',
-      remaining_usd: '0.333333333334',
-      exceeded: false,
-    })
-    await cap('9')
-    await thirds(1)
-    await cap('1')
-    expect((await usage(scope)).rows[0]!.amount).toBe('1')
-    expect(await budget()).toMatchObject({ spent_usd: '1', remaining_usd: '0', exceeded: true })
-    await cap('9')
-    await thirds(2)
-    const first = await usage(scope, { group_by: 'run', limit: 2 })
-    const rest = await usage(scope, { group_by: 'run', limit: 2, cursor: first.next_cursor })
-    expect([...first.rows, ...rest.rows].map(row => row.amount)).toEqual([
-      ...Array.from({ length: 3 }, () => '0.333333333333'),
-      '0.666666666666',
-    ])
-    expect(rest.next_cursor).toBeNull()
-  })
-
-  it('is not known without a rate card, and partly while runs live; tests are apart', async () => {
-    const scope = await workspace(test)
-    await end(scope, await running(scope), { connected_ms: 10 })
-    expect(await usage(scope)).toMatchObject({
-      rows: [{ amount: null, completeness: 'unpriced' }],
-      completeness: 'partial',
-    })
-    await install(scope)
-    await end(scope, await running(scope), { connected_ms: 60_000 })
-    await end(scope, await running(scope, { ...CHAT, test: true }), {
-      ...CHAT_OVER,
-      measurements: [used('llm_output_tokens', 3)],
-    })
-    await admitted(test, scope, { ...CHAT, agent_id: 'other' })
-    const days = await usage(scope, { group_by: 'day' })
-    expect(days.rows).toMatchObject([
-      { key: new Date().toISOString().slice(0, 10), runs: 3, amount: '0.06', completeness: 'partial' },
-    ])
-    expect((await usage(scope)).rows).toMatchObject([
-      { key: 'greeter', runs: 2, completeness: 'partial' },
-      { key: 'other', runs: 1, amount: null, completeness: 'unpriced' },
-    ])
-    expect((await usage(scope, { agent_id: 'other' })).rows).toHaveLength(1)
-    expect((await usage(scope, { purpose: 'test' })).rows).toMatchObject([{ runs: 1, amount: '1' }])
-    expect((await usage(scope, { to: ever.from })).rows).toEqual([])
-    // The test's dollar is not billed.
-    expect((await readBudget(test.database.within(scope), scope)).spent_usd).toBe('0.06')
-  })
-})
-
-describe('the budget', () => {
-  it('is not there before a rate card; then its cap is set by whoever saw the last policy', async () => {
-    const scope = await workspace(test)
-    const read = () => readBudget(test.database.within(scope), scope)
-    const set = (cap: string, policy: string) => withinOf(scope)(tx => writeBudget(tx, scope, cap, policy))
-    expect(await read()).toMatchObject({
-      configured: false,
-      policy_id: null,
-      period: null,
-      spent_usd: null,
-      exceeded: false,
-    })
-    expect(await set('5', 'policy/x')).toEqual({ kind: 'not_installed' })
-    await install(scope)
-    const first = await read()
-    expect(first).toMatchObject({
-      configured: true,
-      cap_usd: null,
-      spent_usd: '0',
-      remaining_usd: null,
-      exceeded: false,
-    })
-    const [one, other] = await Promise.all([set('5', first.policy_id!), set('6', first.policy_id!)])
-    expect(new Set([one.kind, other.kind])).toEqual(new Set(['written', 'stale']))
-    const now = await read()
-    expect([one, other].find(answer => answer.kind === 'stale')).toEqual({ kind: 'stale', policy_id: now.policy_id })
-    const month = new Date()
-    const starts = Date.UTC(month.getUTCFullYear(), month.getUTCMonth())
-    const ends = Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1)
-    expect(now.period).toEqual({ from: new Date(starts).toISOString(), to: new Date(ends).toISOString() })
-  })
-
-  it('holds what live runs reserve, then what they cost; the cap cuts no live run off', async () => {
-    const scope = await workspace(test)
-    await install(scope)
-    const read = () => readBudget(test.database.within(scope), scope)
-    const runs = [await running(scope), await running(scope)] as const
-    expect(await read()).toMatchObject({ unresolved_runs: 2, spent_usd: '0' })
-    await withinOf(scope)(async tx => writeBudget(tx, scope, '2', (await readBudget(tx, scope)).policy_id!))
-    expect(await admit(test, scope)).toMatchObject({ reason: 'spend_cap', limit: '2', used: '2' })
-    await end(scope, runs[0], { measurements: [used('llm_output_tokens', 9)] })
-    expect(await read()).toMatchObject({ unresolved_runs: 1, spent_usd: '3', remaining_usd: '-1', exceeded: true })
-    expect(await end(scope, runs[1])).toBe('finished')
-    const { rows } = await test.owner.query('select reserved_usd::text from parley.run_counters where tenant_id = $1', [
-      scope.tenant_id,
-    ])
-    expect(rows).toEqual([{ reserved_usd: '0' }])
-  })
-
-  it('belongs to the month in which the run was made', async () => {
-    const scope = await workspace(test)
-    await install(scope)
-    const run = await running(scope)
-    await test.owner.query("update parley.runs set created_at = '2026-01-31T23:59:59.999Z' where run_id = $1", [
-      run.run_id,
-    ])
-    await end(scope, run, { measurements: [used('llm_output_tokens', 3)] })
-    expect((await readBudget(test.database.within(scope), scope)).spent_usd).toBe('0')
-    const { rows } = await test.owner.query(
-      'select month::text, spent_usd::float from parley.spend_months where tenant_id = $1',
-      [scope.tenant_id],
-    )
-    expect(rows).toContainEqual({ month: '2026-01-01', spent_usd: 1 })
-  })
-})
+const { withinOf, running, end } = talesOn(() => test)
+const { install, usage } = accountsOn(() => test)
 
 describe('the end of a run', () => {
   it('leaves state, transcript, usage, webhook and permit as one, or nothing at all', async () => {
@@ -406,55 +176,6 @@ describe('webhooks', () => {
   })
 })
 
-describe('an update', () => {
-  it('applies at once to a run that waits', async () => {
-    const scope = await workspace(test)
-    const run_id = await admitted(test, scope)
-    const receipt = await withinOf(scope)(tx =>
-      acknowledgeUpdate(tx, scope, run_id, { override_dynamic_variables: { name: 'Bob', extra: 'x' }, metadata: null }),
-    )
-    expect(receipt).toMatchObject({ revision: 1, status: 'applied', reason: null, completed_at: expect.any(String) })
-    expect(await rowOf(test, run_id)).toMatchObject({ dynamic_variables: { name: 'Bob', extra: 'x' }, metadata: null })
-    const many = Object.fromEntries(Array.from({ length: 99 }, (_, index) => [`v${index}`, 'x']))
-    const refused = await withinOf(scope)(tx =>
-      acknowledgeUpdate(tx, scope, run_id, { override_dynamic_variables: many }),
-    )
-    expect(refused).toMatchObject({ revision: 2, status: 'rejected', reason: 'too_many_variables' })
-    expect((await rowOf(test, run_id)).dynamic_variables).toEqual({ name: 'Bob', extra: 'x' })
-  })
-
-  it('waits for the owner, who is told of it when it renews, and settles it once', async () => {
-    const scope = await workspace(test)
-    const within = withinOf(scope)
-    const run = await running(scope)
-    const change = { override_dynamic_variables: { name: 'Eve' } }
-    const receipts = await Promise.all(
-      [1, 2, 3].map(() => within(tx => acknowledgeUpdate(tx, scope, run.run_id, change))),
-    )
-    expect(receipts.map(receipt => receipt!.revision).toSorted()).toEqual([1, 2, 3])
-    expect(await test.database.runs.renew('engine-1', [run])).toMatchObject([{ last_update: 3 }])
-    const pending = await pendingUpdates(test.database.within(scope), scope, run.run_id)
-    expect(pending).toMatchObject([{ revision: 1, change, status: 'acknowledged' }, { revision: 2 }, { revision: 3 }])
-    expect(Date.parse(pending[0]!.deadline) - Date.parse(pending[0]!.acknowledged_at)).toBe(10_000)
-    const settle = (revision: number, outcome: Parameters<typeof settleUpdate>[4]) =>
-      within(tx => settleUpdate(tx, scope, run, revision, outcome))
-    expect(await settle(1, { status: 'applying' })).toMatchObject({ status: 'applying', completed_at: null })
-    expect(await settle(1, { status: 'applied' })).toMatchObject({ status: 'applied' })
-    expect(await settle(1, { status: 'applied' })).toBeNull()
-    expect((await rowOf(test, run.run_id)).dynamic_variables).toEqual({ name: 'Eve' })
-    await test.owner.query('update parley.run_updates set deadline = now() where run_id = $1 and revision = 2', [
-      run.run_id,
-    ])
-    expect(await test.database.runs.expireUpdates(100)).toBe(1)
-    expect(await settle(2, { status: 'applied' })).toBeNull()
-    await end(scope, run)
-    const db = test.database.within(scope)
-    expect(await readUpdate(db, scope, run.run_id, 2)).toMatchObject({ status: 'indeterminate', reason: 'deadline' })
-    expect(await readUpdate(db, scope, run.run_id, 3)).toMatchObject({ status: 'rejected', reason: 'run_ended' })
-    expect(await within(tx => acknowledgeUpdate(tx, scope, run.run_id, change))).toBeNull()
-  })
-})
-
 describe('a recording', () => {
   it('grows by segments in its owner’s hands, then goes forward in the worker’s', async () => {
     const scope = await workspace(test)
@@ -475,64 +196,5 @@ describe('a recording', () => {
     expect(await within(tx => moveRecording(tx, scope, run.run_id, 'ready', content))).toBe(true)
     expect(await within(tx => moveRecording(tx, scope, run.run_id, 'processing'))).toBe(false)
     expect(await read()).toMatchObject({ state: 'ready', content })
-  })
-})
-
-describe('runs are listed', () => {
-  it('by every filter, newest first, each page once', async () => {
-    const scope = await workspace(test)
-    const trial = '0199a2f0-0000-7000-8000-000000000001'
-    const phone = await running(scope)
-    await end(scope, phone, { disposition: 'booked', contact: 'human', successful: true })
-    const chat = await running(scope, { ...CHAT, agent_id: 'other' })
-    await end(scope, chat, { ...CHAT_OVER, successful: false })
-    const trialRun = await admitted(test, scope, { ...CHAT, test: true, trigger: { kind: 'test', test_run_id: trial } })
-    const live = await admitted(test, scope)
-    // One instant apart, so that they have an order.
-    for (const [index, run_id] of [phone.run_id, chat.run_id, trialRun, live].entries())
-      await test.owner.query(
-        "update parley.runs set created_at = '2026-03-01Z'::timestamptz + $2 * interval '1 hour' where run_id = $1",
-        [run_id, index],
-      )
-    const names = new Map([
-      [phone.run_id, 'phone'],
-      [chat.run_id, 'chat'],
-      [trialRun, 'trial'],
-      [live, 'live'],
-    ])
-    const list = async (filter: Partial<RunFilter>) => {
-      const page = await listRuns(test.database.within(scope), scope, { cursor: null, limit: 50, ...filter })
-      return { names: page.rows.map(row => names.get(row.run_id)).join(' '), cursor: page.next_cursor, rows: page.rows }
-    }
-    const cases: readonly (readonly [Partial<RunFilter>, string])[] = [
-      [{}, 'live trial chat phone'],
-      [{ agent_id: 'other' }, 'chat'],
-      [{ channel: 'cloud' }, 'trial chat'],
-      [{ state: 'admitted' }, 'live trial'],
-      [{ after: '2026-03-01T01:00:00.000Z', before: '2026-03-01T03:00:00.000Z' }, 'trial chat'],
-      [{ disposition: ['booked', 'unheard'] }, 'phone'],
-      [{ contact: ['human', 'not_applicable'] }, 'trial chat phone'],
-      [{ successful: true }, 'phone'],
-      [{ successful: false }, 'chat'],
-      [{ version: 1 }, 'live trial chat phone'],
-      [{ version: 2 }, ''],
-      [{ test: true }, 'trial'],
-      [{ test: false }, 'live chat phone'],
-      [{ test_run_id: trial }, 'trial'],
-      [{ channel: 'phone', state: 'completed', contact: ['human'] }, 'phone'],
-    ]
-    for (const [filter, expected] of cases) expect((await list(filter)).names, JSON.stringify(filter)).toBe(expected)
-    const first = await list({ limit: 3 })
-    expect(first.names).toBe('live trial chat')
-    expect((await list({ limit: 3, cursor: first.cursor })).names).toBe('phone')
-    await expect(list({ test: true, cursor: first.cursor })).rejects.toMatchObject({ reason: 'invalid_cursor' })
-    expect(first.rows[2]).toEqual(await readRun(test.database.within(scope), scope, chat.run_id))
-  })
-
-  it('for their own environment alone', async () => {
-    const [ours, theirs] = [await workspace(test), await workspace(test)]
-    const run_id = await admitted(test, theirs)
-    expect(await readRun(test.database.within(ours), ours, run_id)).toBeNull()
-    expect((await listRuns(test.database.within(ours), ours, { cursor: null, limit: 9 })).rows).toEqual([])
   })
 })

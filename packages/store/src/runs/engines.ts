@@ -1,29 +1,5 @@
 import type { RunStatement } from '../leases.ts'
-import type { JsonObject } from '../schema-runs.ts'
-
-export interface EngineRow {
-  readonly engine_id: string
-  readonly addresses: JsonObject
-  /** Runs at once. */
-  readonly capacity: number
-  readonly live: number
-  readonly draining: boolean
-  readonly started_at: string
-  readonly heartbeat_at: string
-}
-
-/** The processes that run calls and jobs: no tenant's. Times are on the database's clock. */
-export interface Engines {
-  /** `engine_id` is of one process: never used by another, also after a restart. */
-  register(engine: Pick<EngineRow, 'engine_id' | 'addresses' | 'capacity'>): Promise<void>
-  /** False: it was forgotten, and registers again. */
-  heartbeat(engineId: string, live: number, draining: boolean): Promise<boolean>
-  /** Those that were heard within `withinMs`. */
-  present(withinMs: number): Promise<EngineRow[]>
-  forget(engineId: string): Promise<void>
-  /** Forgets those not heard for `silentMs`; answers which. Their runs are the reaper's. */
-  forgetSilent(silentMs: number): Promise<string[]>
-}
+import type { EngineRow, Engines } from './protocol.ts'
 
 export function enginesOn(run: RunStatement): Engines {
   return {

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { type KeysetColumn, type Page, readPage } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject } from '../schema-runs.ts'
-import type { Gap } from './finish.ts'
-import { isHeld, type OwnedRun } from './ownership.ts'
+import { isHeld } from './ownership.ts'
+import type { OwnedRun } from './protocol.ts'
 
 /** What happened, without its place. */
 export interface NewEvent {
@@ -15,6 +15,12 @@ export interface NewEvent {
   readonly kind: string
   /** What the kind adds. */
   readonly fields: JsonObject
+}
+
+/** What was sent does not follow the last item: nothing of it was written. */
+export interface Gap {
+  readonly kind: 'out_of_sequence'
+  readonly last_seq: number
 }
 
 export interface EventRow extends NewEvent {

@@ -2,9 +2,10 @@ import type { Scope } from '@parley/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, Meter, PhoneState, RunContact, RunState } from '../schema-runs.ts'
-import { appendEvents, type NewEvent } from './events.ts'
+import { appendEvents, type Gap, type NewEvent } from './events.ts'
 import { snapshotPending } from './outbox.ts'
-import { holdsRun, type OwnedRun } from './ownership.ts'
+import { holdsRun } from './ownership.ts'
+import type { OwnedRun } from './protocol.ts'
 import { type NewTranscript, writeFinalTranscript } from './transcripts.ts'
 
 export type TerminalState = Extract<RunState, 'completed' | 'failed' | 'cancelled' | 'rejected' | 'expired'>
@@ -45,12 +46,6 @@ export interface LastWords {
 }
 
 export type Finish = 'finished' | 'lost' | 'not_allowed'
-
-/** What a gap in the last events is: nothing of the ending was written. */
-export interface Gap {
-  readonly kind: 'out_of_sequence'
-  readonly last_seq: number
-}
 
 /**
  * Ends a run: final state, timeline, transcript, usage with its cost, webhooks, and the permit given back, all or nothing.

@@ -1,27 +1,12 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
-import type { JsonObject } from '../schema-runs.ts'
-import { holdsRun, type OwnedRun } from './ownership.ts'
+import { holdsRun } from './ownership.ts'
+import type { OutboxItem, OwnedRun } from './protocol.ts'
 import { readRun } from './runs.ts'
 
 /** Of a run's owner. */
 export type OwnerEvent = 'run.started' | 'run.transfer'
-
-/** A webhook that somebody was given to send: its own until the lease ends. */
-export interface OutboxItem {
-  /** int8 as text. */
-  readonly outbox_id: string
-  readonly run_id: string
-  readonly scope: Scope
-  readonly event_id: string
-  readonly event: string
-  /** The run as it was then; null: as it is. */
-  readonly payload: JsonObject | null
-  readonly occurred_at: string
-  /** Sends begun, this one too; also the fence of who sends. */
-  readonly attempts: number
-}
 
 /** Tells of a live run, where its publication has agent webhooks. */
 export async function announce(

@@ -5,7 +5,8 @@ import type { PhoneState, RunState } from '../schema-runs.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { appendEvents, eventsAfter, listEvents, type NewEvent } from './events.ts'
 import { cancelRun, finishRun } from './finish.ts'
-import { claimRun, holdsRun, moveRun, type OwnedRun, releaseRun, storeDial, storeDialog } from './ownership.ts'
+import { claimRun, holdsRun, moveRun, releaseRun, storeDial, storeDialog } from './ownership.ts'
+import type { OwnedRun } from './protocol.ts'
 import {
   admitted,
   CHAT,

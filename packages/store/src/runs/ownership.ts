@@ -2,23 +2,10 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, PhoneState, RunContact, RunState } from '../schema-runs.ts'
+import type { OwnedRun, RunOwner } from './protocol.ts'
 
 /** The lease that an owner has by default, and keeps by renewing every third of it. */
 export const RUN_LEASE_MS = 9000
-
-/** Who runs runs: a process, and who in it. */
-export interface RunOwner {
-  /** Of one process: never used by another, also after a restart. */
-  readonly engine: string
-  readonly worker: string | null
-}
-
-/** A run in somebody's hands. Every write carries it, and does nothing (`lost`) once somebody else has the run, or nobody. */
-export interface OwnedRun {
-  readonly run_id: string
-  /** int8 as text: rises with every owner. */
-  readonly fence: string
-}
 
 export interface ClaimedRun extends OfClaim, OwnedRun {}
 

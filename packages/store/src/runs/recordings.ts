@@ -2,7 +2,8 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RecordingState } from '../schema-runs.ts'
-import { heldRow, type OwnedRun } from './ownership.ts'
+import { heldRow } from './ownership.ts'
+import type { OwnedRun } from './protocol.ts'
 import { textOf } from './transcripts.ts'
 
 export interface RecordingRow {

@@ -1,8 +1,10 @@
 import type { Scope } from '@parley/contract'
+import type { Queries } from '../protocol.ts'
 import type { TestDatabase } from '../testing/index.ts'
 import { type Admission, type AdmissionOptions, admitRun, type RunRequest } from './admission.ts'
-import type { RunEnding } from './finish.ts'
-import type { OwnedRun, RunOwner } from './ownership.ts'
+import { finishRun, type RunEnding } from './finish.ts'
+import { moveRun } from './ownership.ts'
+import type { OwnedRun, RunOwner } from './protocol.ts'
 
 export const ENGINE: RunOwner = { engine: 'engine-1', worker: null }
 export const REAPER: RunOwner = { engine: 'worker-9', worker: 'reaper' }
@@ -111,4 +113,22 @@ export async function counted(test: TestDatabase, { tenant_id }: Scope) {
     [tenant_id],
   )
   return rows[0] as { live: number; permits: number; calls: number }
+}
+
+/** What tests of what happens to runs say in one word, on the database that is there when they run. */
+export function talesOn(database: () => TestDatabase) {
+  const withinOf =
+    (scope: Scope) =>
+    <Result>(work: (tx: Queries) => Promise<Result>) =>
+      database().database.transaction(scope, work)
+
+  async function running(scope: Scope, request = OUTBOUND): Promise<OwnedRun> {
+    const run = await owned(database(), scope, request)
+    await withinOf(scope)(tx => moveRun(tx, scope, run, { state: 'running' }))
+    return run
+  }
+
+  const end = (scope: Scope, run: OwnedRun, ending: Partial<RunEnding> = {}) =>
+    withinOf(scope)(tx => finishRun(tx, scope, run, { ...('outcome' in ending ? CHAT_OVER : COMPLETED), ...ending }))
+  return { withinOf, running, end }
 }

@@ -2,7 +2,8 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, UpdateStatus } from '../schema-runs.ts'
-import { heldRow, type OwnedRun } from './ownership.ts'
+import { heldRow } from './ownership.ts'
+import type { OwnedRun } from './protocol.ts'
 
 /** How long an engine has to apply an update. */
 const DEADLINE_MS = 10_000

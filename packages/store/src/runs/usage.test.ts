@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import { readBudget, writeBudget } from './budget.ts'
+import { readRateCard } from './rate-cards.ts'
+import { admit, admitted, CHAT, CHAT_OVER, talesOn, workspace } from './runs.fixture.ts'
+import { accountsOn, CARD, ever, rate, used } from './usage.fixture.ts'
+
+let test: TestDatabase
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test?.close())
+
+const { withinOf, running, end } = talesOn(() => test)
+const { install, usage } = accountsOn(() => test)
+
+describe('what a run costs', () => {
+  it('is the most specific rate of each meter, by the card it was admitted under', async () => {
+    const scope = await workspace(test)
+    await install(scope)
+    const run = await running(scope)
+    await install(scope, { ...CARD, rate_card_id: 'card-2', rates: [rate('connected_ms', 1, '1000')] })
+    expect(await readRateCard(test.database.within(scope), scope)).toMatchObject({ rate_card_id: 'card-2' })
+    await end(scope, run, {
+      connected_ms: 90_000,
+      measurements: [
+        used('llm_input_tokens', 1_000_000, 'openai', 'big'),
+        used('llm_input_tokens', 1_000_000, 'openai', 'small'),
+        used('llm_input_tokens', 1_000_000, 'elsewhere', 'big'),
+        used('stt_ms', 5000),
+      ],
+    })
+    // 0.09 connected, 7 + 5 + 3 for tokens; speech to text has no rate.
+    expect(await usage(scope)).toEqual({
+      rows: [
+        {
+          key: 'greeter',
+          runs: 1,
+          connected_ms: 90_000,
+          llm_input_tokens: 3_000_000,
+          llm_output_tokens: null,
+          stt_ms: 5000,
+          tts_characters: null,
+          amount: '15.09',
+          completeness: 'complete',
+        },
+      ],
+      completeness: 'complete',
+      next_cursor: null,
+    })
+    await expect(install(scope)).rejects.toMatchObject({ code: 'rate_card_exists' })
+  })
+
+  it('is summed exactly and cut to 12 digits, never rounded up: three thirds are a whole, two are not', async () => {
+    const scope = await workspace(test)
+    await install(scope)
+    const thirds = async (count: number) =>
+      end(scope, await running(scope), { measurements: [used('llm_output_tokens', count)] })
+    const cap = (usd: string) =>
+      withinOf(scope)(async tx => writeBudget(tx, scope, usd, (await readBudget(tx, scope)).policy_id!))
+    const budget = () => readBudget(test.database.within(scope), scope)
+    await thirds(1)
+    await thirds(1)
+    await cap('1')
+    expect((await usage(scope)).rows[0]!.amount).toBe('0.666666666666')
+    expect(await budget()).toMatchObject({
+      spent_usd: '0.666666666666',
+      remaining_usd: '0.333333333334',
+      exceeded: false,
+    })
+    await cap('9')
+    await thirds(1)
+    await cap('1')
+    expect((await usage(scope)).rows[0]!.amount).toBe('1')
+    expect(await budget()).toMatchObject({ spent_usd: '1', remaining_usd: '0', exceeded: true })
+    await cap('9')
+    await thirds(2)
+    const first = await usage(scope, { group_by: 'run', limit: 2 })
+    const rest = await usage(scope, { group_by: 'run', limit: 2, cursor: first.next_cursor })
+    expect([...first.rows, ...rest.rows].map(row => row.amount)).toEqual([
+      ...Array.from({ length: 3 }, () => '0.333333333333'),
+      '0.666666666666',
+    ])
+    expect(rest.next_cursor).toBeNull()
+  })
+
+  it('is not known without a rate card, and partly while runs live; tests are apart', async () => {
+    const scope = await workspace(test)
+    await end(scope, await running(scope), { connected_ms: 10 })
+    expect(await usage(scope)).toMatchObject({
+      rows: [{ amount: null, completeness: 'unpriced' }],
+      completeness: 'partial',
+    })
+    await install(scope)
+    await end(scope, await running(scope), { connected_ms: 60_000 })
+    await end(scope, await running(scope, { ...CHAT, test: true }), {
+      ...CHAT_OVER,
+      measurements: [used('llm_output_tokens', 3)],
+    })
+    await admitted(test, scope, { ...CHAT, agent_id: 'other' })
+    const days = await usage(scope, { group_by: 'day' })
+    expect(days.rows).toMatchObject([
+      { key: new Date().toISOString().slice(0, 10), runs: 3, amount: '0.06', completeness: 'partial' },
+    ])
+    expect((await usage(scope)).rows).toMatchObject([
+      { key: 'greeter', runs: 2, completeness: 'partial' },
+      { key: 'other', runs: 1, amount: null, completeness: 'unpriced' },
+    ])
+    expect((await usage(scope, { agent_id: 'other' })).rows).toHaveLength(1)
+    expect((await usage(scope, { purpose: 'test' })).rows).toMatchObject([{ runs: 1, amount: '1' }])
+    expect((await usage(scope, { to: ever.from })).rows).toEqual([])
+    // The test's dollar is not billed.
+    expect((await readBudget(test.database.within(scope), scope)).spent_usd).toBe('0.06')
+  })
+})
+
+describe('the budget', () => {
+  it('is not there before a rate card; then its cap is set by whoever saw the last policy', async () => {
+    const scope = await workspace(test)
+    const read = () => readBudget(test.database.within(scope), scope)
+    const set = (cap: string, policy: string) => withinOf(scope)(tx => writeBudget(tx, scope, cap, policy))
+    expect(await read()).toMatchObject({
+      configured: false,
+      policy_id: null,
+      period: null,
+      spent_usd: null,
+      exceeded: false,
+    })
+    expect(await set('5', 'policy/x')).toEqual({ kind: 'not_installed' })
+    await install(scope)
+    const first = await read()
+    expect(first).toMatchObject({
+      configured: true,
+      cap_usd: null,
+      spent_usd: '0',
+      remaining_usd: null,
+      exceeded: false,
+    })
+    const [one, other] = await Promise.all([set('5', first.policy_id!), set('6', first.policy_id!)])
+    expect(new Set([one.kind, other.kind])).toEqual(new Set(['written', 'stale']))
+    const now = await read()
+    expect([one, other].find(answer => answer.kind === 'stale')).toEqual({ kind: 'stale', policy_id: now.policy_id })
+    const month = new Date()
+    const starts = Date.UTC(month.getUTCFullYear(), month.getUTCMonth())
+    const ends = Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1)
+    expect(now.period).toEqual({ from: new Date(starts).toISOString(), to: new Date(ends).toISOString() })
+  })
+
+  it('holds what live runs reserve, then what they cost; the cap cuts no live run off', async () => {
+    const scope = await workspace(test)
+    await install(scope)
+    const read = () => readBudget(test.database.within(scope), scope)
+    const runs = [await running(scope), await running(scope)] as const
+    expect(await read()).toMatchObject({ unresolved_runs: 2, spent_usd: '0' })
+    await withinOf(scope)(async tx => writeBudget(tx, scope, '2', (await readBudget(tx, scope)).policy_id!))
+    expect(await admit(test, scope)).toMatchObject({ reason: 'spend_cap', limit: '2', used: '2' })
+    await end(scope, runs[0], { measurements: [used('llm_output_tokens', 9)] })
+    expect(await read()).toMatchObject({ unresolved_runs: 1, spent_usd: '3', remaining_usd: '-1', exceeded: true })
+    expect(await end(scope, runs[1])).toBe('finished')
+    const { rows } = await test.owner.query('select reserved_usd::text from parley.run_counters where tenant_id = $1', [
+      scope.tenant_id,
+    ])
+    expect(rows).toEqual([{ reserved_usd: '0' }])
+  })
+
+  it('belongs to the month in which the run was made', async () => {
+    const scope = await workspace(test)
+    await install(scope)
+    const run = await running(scope)
+    await test.owner.query("update parley.runs set created_at = '2026-01-31T23:59:59.999Z' where run_id = $1", [
+      run.run_id,
+    ])
+    await end(scope, run, { measurements: [used('llm_output_tokens', 3)] })
+    expect((await readBudget(test.database.within(scope), scope)).spent_usd).toBe('0')
+    const { rows } = await test.owner.query(
+      'select month::text, spent_usd::float from parley.spend_months where tenant_id = $1',
+      [scope.tenant_id],
+    )
+    expect(rows).toContainEqual({ month: '2026-01-01', spent_usd: 1 })
+  })
+})

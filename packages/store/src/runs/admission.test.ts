@@ -233,7 +233,8 @@ async function race(scope: Scope, admitOne: (index: number) => Promise<Admission
   return { admitted: answers.length - refused.length, reasons: new Set(refused.map(answer => answer.reason)) }
 }
 
-describe('no race', () => {
+// A busy machine takes its time for thousands of transactions.
+describe('no race', { timeout: 60_000 }, () => {
   it('admits one past the capacity', async () => {
     const scope = await workspace(test, { capacity: 100, daily: 250 })
     const { admitted: passed, reasons } = await race(scope, () => admit(test, scope))
@@ -314,7 +315,7 @@ async function plant(name: string, fault: (body: string) => string, copy: string
   await test.owner.query(faulty.replaceAll(`parley.${name}`, `parley.${copy}`).replaceAll(`${name}.`, `${copy}.`))
 }
 
-describe('these tests see', () => {
+describe('these tests see', { timeout: 60_000 }, () => {
   it('an admission that does not lock the counters', async () => {
     await plant('lock_counters', body => body.replace('for no key update', ''), 'see_counters')
     await plant(

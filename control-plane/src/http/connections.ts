@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { unreadable } from './request-fault.ts'
@@ -33,7 +34,7 @@ export function onClientError(error: Error & { code?: string }, socket: Socket):
   const { status, reason, envelope } = unreadable(error.code)
   const body = JSON.stringify(envelope)
   socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
 

@@ -1,4 +1,5 @@
 import { type Operation, type OperationId, operations, toText } from '@parley/contract'
+import type { Handlers } from '../context.ts'
 import { handlers } from '../handlers.ts'
 import type { PipelineApiOptions } from './pipeline-api.ts'
 import { type PipelineApi, pipelineApi } from './pipeline-api.ts'
@@ -24,9 +25,13 @@ export interface As {
 /** Nothing of what tests ask is too much. */
 const GENEROUS = { perSecond: 1_000_000, burst: 1_000_000 }
 
-export async function openWholeApi(options: PipelineApiOptions = {}): Promise<WholeApi> {
+/** `changed`: handlers that stand in the place of the product's. */
+export async function openWholeApi(
+  options: PipelineApiOptions = {},
+  changed: Partial<Handlers> = {},
+): Promise<WholeApi> {
   const limits = { rates: { key: GENEROUS, costly: GENEROUS, address: GENEROUS } }
-  const api = await pipelineApi(handlers, { limits, ...options })
+  const api = await pipelineApi({ ...handlers, ...changed }, { limits, ...options })
   const sandbox = await api.db.scope({ environment: 'sandbox', owner_id: api.scope.owner_id })
   await api.db.owner.query('update parley.tenants set concurrent_capacity = 20')
   const keys = { ...api.keys, sandboxAdmin: (await api.newKey('admin', sandbox)).secret }

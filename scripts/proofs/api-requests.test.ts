@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { type PlantedHandler, proveApiRequests } from './api-requests.ts'
+
+async function prove(count: number, planted?: PlantedHandler) {
+  const lines: object[] = []
+  const options = { seed: 1, count, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }
+  return { ...(await proveApiRequests(options, planted)), lines }
+}
+
+describe('any requests to the API', { timeout: 180_000 }, () => {
+  it('2,000 are answered as the contract says, none with 5xx', async () => {
+    const { ok, summary, lines } = await prove(2000)
+    expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
+    expect(summary).toMatchObject({ faults: 0, never: [], unfinished: 0 })
+  })
+
+  it('find a handler that throws', async () => {
+    const { ok, lines } = await prove(600, 'a handler that throws')
+    expect(ok).toBe(false)
+    expect(lines).toContainEqual(
+      expect.objectContaining({ operation: 'agents.create', status: 500, faults: ['status 500'] }),
+    )
+  })
+})

@@ -1,0 +1,134 @@
+import { Agent } from 'node:http'
+import { operations } from '@parley/contract'
+import { type Handlers, handlers } from '@parley/control-plane'
+import { startTestServer, testDatabaseOn } from '@parley/store/testing'
+import { openWholeApi } from '../../control-plane/src/testing/whole-api.ts'
+import { answerFaults, type Trial } from './api/answer-faults.ts'
+import { sendBytes, sendRaw } from './api/raw-http.ts'
+import { RequestMaker } from './api/request-maker.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+const AT_ONCE = 16
+const NEW_THINGS_EVERY = 250
+const NONSENSE_EVERY = 97
+const PROGRESS_EVERY = 1000
+const SHOWN = 50
+const MOST_LIMITED = 0.01
+
+export type PlantedHandler = 'nothing' | 'a handler that throws'
+
+/** Throws where an agent speaks Spanish. */
+const THROWS: Partial<Handlers> = {
+  'agents.create': (input, context) => {
+    if (input.body.language === 'es') throw new TypeError('planted')
+    return handlers['agents.create'](input, context)
+  },
+}
+
+/**
+ * Requests to all operations of the API over real HTTP, on a real Postgres, 16 at a time: valid, made of the schemas,
+ * broken, odd, and nonsense. None is answered 5xx or not at all, under 1 % are limited, every operation succeeds at least
+ * once, and every answer is what the contract says it is.
+ */
+export async function proveApiRequests(
+  { seed, count, seconds, line, progress }: ProofOptions,
+  planted: PlantedHandler = 'nothing',
+): Promise<ProofOutcome> {
+  const server = await startTestServer()
+  const db = await testDatabaseOn(server.templateUrl)
+  const api = await openWholeApi({ db }, planted === 'nothing' ? {} : THROWS)
+  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+  const tally = new Tally(line)
+  const maker = new RequestMaker(api, seed)
+  const startedAt = performance.now()
+  const isOver = () => performance.now() - startedAt > seconds * 1000
+  let begun = 0
+  const work = async () => {
+    while (begun < count && !isOver()) {
+      const index = begun++
+      if (index % NEW_THINGS_EVERY === NEW_THINGS_EVERY - 1) await maker.grow()
+      if (index % PROGRESS_EVERY === PROGRESS_EVERY - 1) progress(`${index + 1} of ${count}: ${tally.faults} faults`)
+      if (index % NONSENSE_EVERY === NONSENSE_EVERY - 1) await tryNonsense(api.url, maker, tally)
+      else await tryOne(api.url, agent, await maker.next(), tally)
+    }
+  }
+  try {
+    await maker.grow()
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    // What came before must not have broken it.
+    const alive = await api.send('agents.list', {})
+    const { succeeded, ...figures } = tally.figures()
+    const never = operations.filter(({ id }) => !succeeded.has(id)).map(({ id }) => id)
+    const limited = (figures.statuses[429] ?? 0) / figures.requests
+    const ok = tally.faults === 0 && never.length === 0 && limited < MOST_LIMITED && alive.status === 200
+    const summary = {
+      ...figures,
+      operations: operations.length,
+      never,
+      faults: tally.faults,
+      unfinished: count - begun,
+    }
+    return { ok, summary: { ...summary, seconds: Math.round((performance.now() - startedAt) / 1000) } }
+  } finally {
+    agent.destroy()
+    await api.close()
+    await db.close()
+    await server.stop()
+  }
+}
+
+async function tryOne(url: string, agent: Agent, trial: Trial, tally: Tally): Promise<void> {
+  const answer = await sendRaw(url, agent, trial.request).catch((error: unknown) => String(error))
+  if (typeof answer === 'string') return tally.note(trial, 0, [`no answer: ${answer}`])
+  tally.note(trial, answer.status, answerFaults(trial, answer))
+}
+
+/** A connection may end without a word where nothing came that could be answered. */
+async function tryNonsense(url: string, maker: RequestMaker, tally: Tally): Promise<void> {
+  const bytes = maker.nonsense()
+  const request = { method: '', target: '', headers: {}, body: bytes }
+  const trial: Trial = { kind: 'nonsense', operation: null, request }
+  const answer = await sendBytes(url, bytes)
+  tally.note(trial, answer?.status ?? 0, answer === null ? [] : answerFaults(trial, answer))
+}
+
+class Tally {
+  faults = 0
+  readonly #line: ProofOptions['line']
+  readonly #statuses: Record<number, number> = {}
+  readonly #kinds: Record<string, number> = {}
+  readonly #succeeded = new Set<string>()
+  #requests = 0
+
+  constructor(line: ProofOptions['line']) {
+    this.#line = line
+  }
+
+  note({ kind, operation, request }: Trial, status: number, faults: readonly string[]): void {
+    this.#requests++
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
+    const family = kind.split(':', 1)[0]!
+    this.#kinds[family] = (this.#kinds[family] ?? 0) + 1
+    if (operation !== null && status >= 200 && status < 300) this.#succeeded.add(operation.id)
+    if (faults.length === 0 || ++this.faults > SHOWN) return
+    const { method, target, body } = request
+    const sent = { method, target: target.slice(0, 300), body: typeof body === 'string' ? body.slice(0, 1000) : null }
+    this.#line({ proof: 'api-requests', kind, operation: operation?.id ?? null, status, faults, ...sent })
+  }
+
+  figures() {
+    return {
+      requests: this.#requests,
+      statuses: this.#statuses,
+      kinds: this.#kinds,
+      succeeded: this.#succeeded,
+    }
+  }
+}
+
+export const proof: Proof = {
+  name: 'api-requests',
+  seconds: 1800,
+  count: 20_000,
+  run: options => proveApiRequests(options),
+}

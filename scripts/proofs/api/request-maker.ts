@@ -1,0 +1,154 @@
+import { type Operation, type OperationId, operations, toText } from '@parley/contract'
+import { randomBelow, SeededRandom } from '@parley/kernel'
+import type { z } from 'zod'
+import { brokenValues } from '../../../control-plane/src/testing/broken-values.ts'
+import { SchemaValues } from '../../../control-plane/src/testing/json-schema-values.ts'
+import { type RequestParts, VALID_REQUESTS } from '../../../control-plane/src/testing/valid-requests.ts'
+import type { WholeApi } from '../../../control-plane/src/testing/whole-api.ts'
+import type { Trial } from './answer-faults.ts'
+import { KnownThings } from './known-things.ts'
+import { ODDITIES } from './odd-requests.ts'
+import type { RawRequest } from './raw-http.ts'
+
+const PARTS = ['params', 'query', 'body'] as const
+type Part = (typeof PARTS)[number]
+const ODD = Object.keys(ODDITIES)
+/** How many of a hundred requests are of each kind; the rest is odd. */
+const SHARES = { valid: 8, sampled: 40, broken: 20, 'of somebody else': 4 }
+
+/** Requests to every operation in turn: in order, made of the schemas, broken at one place, or odd. */
+export class RequestMaker {
+  readonly #api: WholeApi
+  readonly #random: SeededRandom
+  readonly #known: KnownThings
+  readonly #values = new Map<string, SchemaValues>()
+  #made = 0
+  #keys = 0
+
+  constructor(api: WholeApi, seed: number) {
+    this.#api = api
+    this.#random = new SeededRandom(seed)
+    this.#known = new KnownThings(api.world)
+    const pick = (name: string) => this.#known.pick(name, this.#random)
+    for (const operation of operations)
+      for (const part of PARTS) {
+        const schema: z.ZodType | null = operation[part]
+        if (schema !== null) this.#values.set(keyOf(operation, part), new SchemaValues(schema, this.#random, pick))
+      }
+  }
+
+  /** Makes things that requests can name. */
+  grow(): Promise<void> {
+    return this.#known.grow()
+  }
+
+  /** The first round of all operations is in order, and answered 2xx. */
+  async next(): Promise<Trial> {
+    const index = this.#made++
+    const operation: Operation = operations[index % operations.length]!
+    if (index < operations.length) return this.#valid(operation)
+    const at = this.#below(100)
+    if (at < SHARES.valid) return this.#valid(operation)
+    const sampled = this.#sampled(operation)
+    if (at < SHARES.valid + SHARES.sampled) return this.#trial('sampled', operation, sampled)
+    if (at < SHARES.valid + SHARES.sampled + SHARES.broken) return this.#broken(operation, sampled)
+    const trial = this.#trial('of somebody else', operation, sampled)
+    if (at < SHARES.valid + SHARES.sampled + SHARES.broken + SHARES['of somebody else'])
+      return { ...trial, request: this.#bySomebodyElse(trial.request) }
+    const kind = ODD[this.#below(ODD.length)]!
+    const random = new SeededRandom(this.#below(2 ** 31))
+    const request = ODDITIES[kind]!(trial.request, random)
+    return { kind, operation: reached(operation, request), request }
+  }
+
+  /** Bytes that are no HTTP, or hardly. */
+  nonsense(): Uint8Array {
+    const starts = [
+      '',
+      'GET ',
+      'GET / HTTP/1.1\r\n',
+      'POST /api/v1/agents HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n',
+    ]
+    const start = Buffer.from(starts[this.#below(starts.length)]!)
+    return Buffer.concat([start, this.#random.bytes(1 + this.#below(300)), Buffer.from('\r\n\r\n')])
+  }
+
+  async #valid(operation: Operation): Promise<Trial> {
+    const parts = await VALID_REQUESTS[operation.id as OperationId](this.#api.world)
+    return this.#trial('valid', operation, parts)
+  }
+
+  #sampled(operation: Operation): RequestParts {
+    const of = (part: Part) => this.#values.get(keyOf(operation, part))?.sample()
+    const [params, query, body] = [of('params'), of('query'), of('body')]
+    return { ...(params !== undefined && { params }), ...(query !== undefined && { query }), body } as RequestParts
+  }
+
+  #broken(operation: Operation, parts: RequestParts): Trial {
+    const part = operation.body !== null ? 'body' : 'query'
+    const values = this.#values.get(keyOf(operation, part))
+    const all = values === undefined ? [] : [...brokenValues(values, parts[part] ?? {})]
+    if (all.length === 0) return this.#trial('sampled', operation, parts)
+    const { value, how } = all[this.#below(all.length)]!
+    const isText = part === 'query' && (typeof value !== 'object' || value === null)
+    return this.#trial(`broken: ${how}`, operation, { ...parts, [part]: isText ? {} : value })
+  }
+
+  #bySomebodyElse(request: RawRequest): RawRequest {
+    const { viewer, member, sandboxAdmin } = this.#api.keys
+    const keys = [viewer, member, sandboxAdmin, `parley_live_${'x'.repeat(40)}`, null]
+    const key = keys[this.#below(keys.length)]
+    const { authorization: _, ...rest } = request.headers
+    return { ...request, headers: key == null ? rest : { ...rest, authorization: `Bearer ${key}` } }
+  }
+
+  #trial(kind: string, operation: Operation, { params = {}, query = {}, body }: RequestParts): Trial {
+    const path = operation.path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) =>
+      // What is no text cannot stand in a URL: half a surrogate pair neither.
+      encodeURIComponent(String(params[name]).toWellFormed()),
+    )
+    const search = new URLSearchParams(toText(query)).toString()
+    const keyed = operation.idempotency === 'required_header'
+    const request: RawRequest = {
+      method: operation.method,
+      target: search === '' ? path : `${path}?${search}`,
+      headers: {
+        authorization: `Bearer ${this.#api.keys.admin}`,
+        ...(keyed && { 'idempotency-key': this.#idempotencyKey() }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    }
+    return { kind, operation, request }
+  }
+
+  /** Mostly a new one; now and then one that was sent before, with another request as a rule. */
+  #idempotencyKey(): string {
+    return this.#keys > 0 && this.#below(20) === 0 ? `proof-${this.#below(this.#keys)}` : `proof-${this.#keys++}`
+  }
+
+  #below(limit: number): number {
+    return randomBelow(this.#random, limit)
+  }
+}
+
+function keyOf(operation: Operation, part: Part): string {
+  return `${operation.id} ${part}`
+}
+
+/** The operation at a request's path and method, which need not be the one that it was made for. */
+function reached(operation: Operation, { method, target }: RawRequest): Operation | null {
+  const path = target.split('?', 1)[0]!
+  const all: readonly Operation[] = operations
+  const matching = all.filter(one => one.method === method && pattern(one).test(path))
+  return (
+    matching.find(one => !one.path.includes('{')) ??
+    matching.find(({ id }) => id === operation.id) ??
+    matching[0] ??
+    null
+  )
+}
+
+function pattern({ path }: Operation): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`)
+}

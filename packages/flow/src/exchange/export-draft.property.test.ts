@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ImportBody } from './check-export.ts'
 import { exportDraft } from './export-draft.ts'
+import { anyDraft } from './fixtures/arbitrary-value.ts'
+import { exportFile, imported, importOf, secrets } from './fixtures/exports.ts'
 import { type DraftContent, importExport } from './import-export.ts'
 import { inspectExport } from './inspect-export.ts'
 import { type JsonObject, objectOf } from './json.ts'
-import { anyDraft } from './fixtures/arbitrary-value.ts'
-import { exportFile, imported, importOf, secrets } from './fixtures/exports.ts'
 
 /** As many as fit into the time that a test may take on a busy machine. */
 const RUNS = { numRuns: 60, interruptAfterTimeLimit: 6000, endOnFailure: true }

@@ -2,9 +2,9 @@ import { draftContent, operations } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import type { ImportBody } from './check-export.ts'
 import { exportDraft } from './export-draft.ts'
+import { exportFile, imported, importFile, modelOf, providers, secrets } from './fixtures/exports.ts'
 import { type DraftContent, importExport } from './import-export.ts'
 import type { JsonObject } from './json.ts'
-import { exportFile, imported, importFile, modelOf, providers, secrets } from './fixtures/exports.ts'
 
 const output = operations.find(operation => operation.id === 'agents.export')!.output
 const out = (draft: DraftContent, version = 7) => exportDraft(draft, { version })

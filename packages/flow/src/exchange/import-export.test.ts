@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { changed, exportFile, imported, importFile, importOf, modelOf, providers, secrets } from './fixtures/exports.ts'
 import { type ImportResult, importExport } from './import-export.ts'
 import type { JsonObject } from './json.ts'
-import { changed, exportFile, imported, importFile, importOf, modelOf, providers, secrets } from './fixtures/exports.ts'
 
 const full = exportFile('full-export')
 const body = importOf(full)

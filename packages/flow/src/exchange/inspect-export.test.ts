@@ -1,7 +1,7 @@
 import { operations } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
-import { inspectExport } from './inspect-export.ts'
 import { exportFile, importOf, modelOf } from './fixtures/exports.ts'
+import { inspectExport } from './inspect-export.ts'
 
 const output = operations.find(operation => operation.id === 'agents.import_inspect')!.output
 const full = exportFile('full-export')

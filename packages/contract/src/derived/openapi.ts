@@ -111,7 +111,10 @@ function responses(operation: Operation, schemas: Schemas): JsonSchema {
     const headers = { ...EVERY_ANSWER, ...(status === 429 && RETRY_AFTER), ...(status === 401 && CHALLENGE) }
     return [status, { description: codes.join('; '), headers, content: failure }] as const
   })
-  return Object.fromEntries([...done, ...failed].map(([status, response]) => [String(status), response]))
+  const unread = Object.entries(UNREADABLE).map(
+    ([status, description]) => [status, { description, headers: UNREADABLE_HEADERS, content: failure }] as const,
+  )
+  return Object.fromEntries([...done, ...failed, ...unread].map(([status, response]) => [String(status), response]))
 }
 
 function codesByStatus(operation: Operation): Map<number, string[]> {
@@ -135,6 +138,12 @@ const HEADERS = {
 const EVERY_ANSWER = headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy')
 const RETRY_AFTER = headers('Retry-After')
 const CHALLENGE = headers('WWW-Authenticate')
+/** What the server says before it knows which operation is meant. */
+const UNREADABLE: Readonly<Record<number, string>> = {
+  408: 'invalid_request: the request took too long to arrive',
+  431: 'invalid_request: the head of the request is too large',
+}
+const UNREADABLE_HEADERS = headers('X-Request-Id')
 
 function headers(...names: (keyof typeof HEADERS)[]): JsonSchema {
   return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))

@@ -3,7 +3,7 @@ import { type PlantedHandler, proveApiRequests } from './api-requests.ts'
 
 async function prove(count: number, planted?: PlantedHandler) {
   const lines: object[] = []
-  const options = { seed: 1, count, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }
+  const options = { seed: 1, count, seconds: 170, line: (record: object) => lines.push(record), progress: () => {} }
   return { ...(await proveApiRequests(options, planted)), lines }
 }
 

@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'agents.create': 'conflict/agent_exists',
   'agents.clone': 'conflict/nothing_to_clone conflict/agent_exists',
   'agents.import':
-    'invalid_request/webhook_mismatch invalid_request/secret_not_found conflict/draft_has_changes conflict/stale_revision ' +
+    'invalid_request/webhook_mismatch invalid_request/secret_not_found invalid_request/address_not_allowed conflict/draft_has_changes conflict/stale_revision ' +
     'conflict/agent_archived capability_unavailable/unsupported_capability publication_invalid/model_binding_required',
   'agents.export': 'conflict/agent_not_published',
   'drafts.edit':

@@ -27,6 +27,8 @@ export interface AgentField {
   readonly write: (value: Json) => JsonObject
   /** The fields name things of the other platform: they say nothing here, and go back as they came. */
   readonly isForeign?: boolean
+  /** What the draft holds where the fields say nothing; default: nothing. */
+  readonly unsaid?: Json
 }
 
 /** The value that an export gives, and what of its fields is kept beside it. */
@@ -60,9 +62,14 @@ export function writeAgentField(field: AgentField, value: Json | undefined, unpl
   const spot = new Spot([field.home])
   const original = pick(field, name => given(unplaced, spot.in(name).pointer))
   const isOriginal =
-    Object.keys(original).length > 0 && (field.isForeign === true || equal(readSound(field, original, []), value))
+    Object.keys(original).length > 0 && (field.isForeign === true || equal(heldFor(field, original), value))
   const fields = isOriginal ? original : value === undefined ? {} : field.write(value)
-  return { fields, isWhole: value === undefined || equal(readSound(field, fields, []), value) }
+  return { fields, isWhole: value === undefined || equal(heldFor(field, fields), value) }
+}
+
+/** What the draft holds once these fields were read. */
+function heldFor(field: AgentField, source: JsonObject): Json | undefined {
+  return readSound(field, source, []) ?? field.unsaid
 }
 
 /** A field that is called otherwise but says the same. */

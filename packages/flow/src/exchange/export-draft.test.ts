@@ -2,7 +2,7 @@ import { draftContent, operations } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import type { ImportBody } from './check-export.ts'
 import { exportDraft } from './export-draft.ts'
-import { exportFile, imported, importFile, modelOf, providers, secrets } from './fixtures/exports.ts'
+import { exportFile, imported, importFile, importOf, modelOf, providers, secrets } from './fixtures/exports.ts'
 import { type DraftContent, importExport } from './import-export.ts'
 import type { JsonObject } from './json.ts'
 
@@ -47,6 +47,15 @@ const own = draftContent.parse({
   ],
   flow: { nodes: [{ id: 'end', type: 'end', model_choice: modelOf('own-mini') }], start_node_id: 'end' },
   source: null,
+})
+
+it('keeps events of a webhook that cannot be read, and gives them back', () => {
+  const full = exportFile('full-export')
+  const odd = importOf({ ...full, agent: { ...full.agent, webhook_events: 'all of them' } })
+  const draft = imported(importExport(odd, secrets))
+  expect(draft.notification?.events).toHaveLength(4)
+  expect(out(draft, draft.source!.agent_version).agent.webhook_events).toBe('all of them')
+  expect(back(draft, draft.source!.agent_version)).toEqual(draft)
 })
 
 describe.each(['full-export', 'minimal-export'] as const)('the import of %s', name => {

@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram'
-import { createServer, type Socket as TcpSocket } from 'node:net'
+import { type AddressInfo, createServer, type Socket as TcpSocket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { onTestFinished } from 'vitest'
 
@@ -34,18 +34,19 @@ export class RawSipPeer {
     )
   }
 
-  /** Listens on a UDP port of `address`, and on the same TCP port. */
+  /** Listens on a TCP port of `address`, and on the same UDP port. */
   static async open(address = '127.0.0.1'): Promise<RawSipPeer> {
     const peer = new RawSipPeer(address)
-    await new Promise<void>(resolve => peer.#udp.bind(0, address, resolve))
-    peer.port = peer.#udp.address().port
     const sockets = new Set<TcpSocket>()
     const server = createServer(socket => {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.on('data', chunk => peer.#take(chunk.toString('latin1'), reply => socket.write(reply, 'latin1')))
     })
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(peer.port, address, resolve))
+    // First the TCP port: those are what others of this machine use up, connections included.
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, address, resolve))
+    peer.port = (server.address() as AddressInfo).port
+    await new Promise<void>((resolve, reject) => peer.#udp.once('error', reject).bind(peer.port, address, resolve))
     onTestFinished(() => {
       peer.#udp.close()
       for (const socket of sockets) socket.destroy()

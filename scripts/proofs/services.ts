@@ -39,24 +39,34 @@ export async function proveServices(options: ProofOptions, plan: ServicesPlan = 
   const calls = await ClinicCalls.open(demoCaller, atOnce)
   try {
     const all = [SIMULATED, ...pairs, ...(withWrongKey === undefined ? [] : [withWrongKey])]
-    const reports = await inTurns(all, atOnce, async pair => {
+    const talk = async (pair: ServicePair) => {
       const [stt, tts, llm] = pair
       // The voice's key alone: the call begins, and fails where it would speak.
       const environment = pair === withWrongKey ? { ELEVENLABS_API_KEY: 'wrong' } : {}
       progress([stt, tts, llm ?? ''].join(' '))
       const { report } = await calls.run({ stt, tts, ...(llm !== undefined && { llm }), environment })
       return { report, deadAirMs: (await soundOf(report))?.deadAir([]) ?? null }
-    })
-    const expected = courseOf(reports[0]!.report)
+    }
+    const first = await inTurns(all, atOnce, talk)
+    const expected = courseOf(first[0]!.report)
     let same = 0
-    for (const [index, { report, deadAirMs }] of reports.entries()) {
-      const different = differences(expected, courseOf(report))
+    for (const [index, pair] of all.entries()) {
+      let talked = first[index]!
+      let different = differences(expected, courseOf(talked.report))
+      // Several calls at once may be more than the machine bears, and words are torn. What is wrong is wrong alone as well.
+      const isAgain = Object.keys(different).length > 0 && pair !== withWrongKey
+      if (isAgain) {
+        talked = await talk(pair)
+        different = differences(expected, courseOf(talked.report))
+      }
+      const { report, deadAirMs } = talked
       const isSame = Object.keys(different).length === 0
       if (isSame && index > 0) same++
-      const [stt, tts, llm = null] = all[index]!
+      const [stt, tts, llm = null] = pair
       const p50 = (part: 'e2e' | 'stt' | 'tts') => percentiles(report.latencies.map(turn => turn[part]))?.p50 ?? null
       const latency = { e2e_p50: p50('e2e'), stt_p50: p50('stt'), tts_p50: p50('tts') }
-      line({ proof: 'services', stt, tts, llm, same: isSame, different, latency, dead_air_ms: deadAirMs })
+      const told = { stt, tts, llm, same: isSame, again: isAgain, different, latency, dead_air_ms: deadAirMs }
+      line({ proof: 'services', ...told })
     }
     const ok = expected.outcome === 'completed' && expected.errors.length === 0 && same === pairs.length
     return { ok, summary: { pairs: pairs.length, same, simulated: expected.outcome ?? null } }

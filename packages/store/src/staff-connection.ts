@@ -3,7 +3,7 @@ import type { CompiledQuery, QueryResult } from 'kysely'
 import { Client } from 'pg'
 import { readAddress } from './io/owner-connection.ts'
 import { toResult, WholeAnswers } from './io/tenant-connection.ts'
-import { queriesOn } from './io/tenant-driver.ts'
+import { queriesOn, SESSION } from './io/tenant-driver.ts'
 import { valueParsers } from './io/value-parsers.ts'
 import type { Queries } from './protocol.ts'
 
@@ -22,7 +22,7 @@ export async function asStaff<Result>(ownerUrl: string, work: (tx: Queries) => P
     statement_timeout: STATEMENT_WITHIN_MS,
     query_timeout: STATEMENT_WITHIN_MS + 1000,
     application_name: 'parley-admin',
-    options: '-c TimeZone=UTC -c DateStyle=ISO',
+    options: SESSION,
     types: valueParsers,
   })
   // Without a listener a lost connection ends the process; whoever waits for an answer is told anyway.

@@ -138,7 +138,7 @@ describe('statements', () => {
       const all = () => one.database.within(theirs).selectFrom('tenants').selectAll().execute()
       for (let round = 0; round < 3; round++) await all()
       const { rows } = await sql<{ n: string }>`
-        select count(*)::text as n from pg_prepared_statements where statement like 'select * from "parley"."tenants"%'`.execute(
+        select count(*)::text as n from pg_prepared_statements where statement like 'select * from "tenants"%'`.execute(
         one.database.within(theirs),
       )
       expect(rows).toEqual([{ n: '1' }])

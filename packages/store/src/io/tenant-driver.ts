@@ -42,7 +42,7 @@ class BorrowedDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-/** Typed queries (schema `parley`) that go to this connection. */
+/** Typed queries that go to this connection, whose session looks for tables by {@link SESSION}. */
 export function queriesOn(connection: DatabaseConnection): Kysely<Schema> {
   return new Kysely<Schema>({
     dialect: {
@@ -51,5 +51,11 @@ export function queriesOn(connection: DatabaseConnection): Kysely<Schema> {
       createIntrospector: db => new PostgresIntrospector(db),
       createQueryCompiler: () => compiler,
     },
-  }).withSchema('parley')
+  })
 }
+
+/**
+ * What every session of ours starts with. Tables are found by the session's path: naming the schema in each query would
+ * clone the query each time. Temporary tables, which are looked for first otherwise, come last.
+ */
+export const SESSION = '-c TimeZone=UTC -c DateStyle=ISO -c search_path=parley,pg_temp'

@@ -12,6 +12,7 @@ import {
   toResult,
   WholeAnswers,
 } from './tenant-connection.ts'
+import { SESSION } from './tenant-driver.ts'
 import { valueParsers } from './value-parsers.ts'
 
 /** Bounds of the pool and of what runs on it. */
@@ -42,7 +43,7 @@ export class TenantPool {
       idle_in_transaction_session_timeout: limits.idleInTransactionMs ?? 15_000,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
-      options: '-c TimeZone=UTC -c DateStyle=ISO',
+      options: SESSION,
       types: valueParsers,
       ...PIPELINED,
       verify: (client, done) => {

@@ -14,13 +14,24 @@ export interface ApiRole {
   close(): Promise<void>
 }
 
+/** Where phones and carriers reach this process; the port is known for certain once the engine listens. */
+export interface SipAddress {
+  readonly domain: string
+  tlsPort: number
+}
+
 /** Serves the API until it is closed. Throws `port_taken`. */
-export async function startApi(settings: Settings, state: ProcessState, services: Services): Promise<ApiRole> {
+export async function startApi(
+  settings: Settings,
+  state: ProcessState,
+  services: Services,
+  sip: SipAddress,
+): Promise<ApiRole> {
   const catalogue = await ApiCatalogue.open(services, systemTime)
   const platform: Platform = {
     catalogue: () => catalogue.current,
     sealer: state.sealer,
-    sip: { domain: settings.sipDomain, tlsPort: settings.sipTlsPort },
+    sip,
     allowsPlainHttp: url =>
       settings.egressAllow.some(({ host, port }) => host === url.hostname && port === Number(url.port || 80)),
     randomBytes,

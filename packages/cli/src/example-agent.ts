@@ -2,7 +2,7 @@ import type { VoiceAgent } from '@parley/engine'
 import { type ExampleName, type ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
 import { compile } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
-import type { Services } from './services.ts'
+import { type Services, serviceNamed } from './services.ts'
 
 /**
  * An example of `examples/agents`, compiled, with its actions at `origin`; `named`: other services than its own, as
@@ -18,8 +18,8 @@ export async function exampleAgent(
   const { stt, tts, llm } = draft.providers
   const providers = {
     ...draft.providers,
-    stt: named.stt === undefined ? stt : providerOf(named.stt),
-    tts: named.tts === undefined ? tts : providerOf(named.tts),
+    stt: named.stt === undefined ? stt : serviceNamed(named.stt),
+    tts: named.tts === undefined ? tts : serviceNamed(named.tts),
     llm: named.llm === undefined ? llm : { ...llm, model: { ...llm.model, ...modelOf(named.llm) } },
   }
   const compiled = compile({ ...draft, providers })
@@ -30,13 +30,8 @@ export async function exampleAgent(
   return services.agent(compiled.plan, { id: null, version: null })
 }
 
-function providerOf(id: string): { provider: string; model: string } {
-  const [provider, ...model] = id.split('/')
-  return { provider: provider!, model: model.join('/') }
-}
-
 function modelOf(id: string): { provider: string; model_id: string } {
-  const { provider, model } = providerOf(id)
+  const { provider, model } = serviceNamed(id)
   return { provider, model_id: model }
 }
 

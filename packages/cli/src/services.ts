@@ -78,8 +78,7 @@ export class Services {
   }
 
   #open<Of extends Kind>(kind: Of, id: string, name: string): ServiceOf<Of> {
-    const [vendor, ...rest] = id.split('/')
-    const model = rest.join('/')
+    const { provider: vendor, model } = serviceNamed(id)
     const offers = this.#catalogue[kind].filter(offer => offer.vendor === vendor)
     const offer = offers.find(({ models }) => models.includes(model)) ?? offers.find(isOpenToAnyModel)
     if (offer === undefined) {
@@ -87,7 +86,7 @@ export class Services {
       throw new ParleyError(`${name}_not_found`, `there is no ${name} "${id}"; there are ${known.join(', ')}`)
     }
     if (offer.open === null)
-      throw new ParleyError(`${name}_not_ready`, `the ${name} "${id}" needs ${vendor!.toUpperCase()}_API_KEY`)
+      throw new ParleyError(`${name}_not_ready`, `the ${name} "${id}" needs ${vendor.toUpperCase()}_API_KEY`)
     return this.#service(kind, id, () => offer.open!(model)) as ServiceOf<Of>
   }
 
@@ -204,6 +203,12 @@ function fixedTexts({ flow }: Plan): string[] {
     const instruction = 'instruction' in node ? (node.instruction as Instruction | null) : null
     return instruction?.type === 'static_text' && !instruction.text.includes('{{') ? [instruction.text] : []
   })
+}
+
+/** `vendor/model`; a model's name may have slashes of its own. */
+export function serviceNamed(id: string): { readonly provider: string; readonly model: string } {
+  const [provider = '', ...model] = id.split('/')
+  return { provider, model: model.join('/') }
 }
 
 function idOf({ provider, model }: Providers['stt']): string {

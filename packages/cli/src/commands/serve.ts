@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ParleyClient } from '@parley/client'
 import { Engine, type EngineOptions, type InboundRoute } from '@parley/engine'
 import { ParleyError, randomToken, systemRandom } from '@parley/kernel'
-import { startApi } from '../api-role.ts'
+import { type SipAddress, startApi } from '../api-role.ts'
 import { type ClientSettings, readClientSettings, readSettings, type Settings, SettingsError } from '../environment.ts'
 import { describeEvent } from '../event-lines.ts'
 import { addressOf } from '../example-agent.ts'
@@ -61,15 +61,24 @@ async function started(
   closers.push(() => examples.close())
   const services = new Services(settings, { egressAllow: [addressOf(examples)] })
   closers.push(() => services.close())
+  const sip: SipAddress = { domain: settings.sipDomain, tlsPort: settings.sipTlsPort }
   const workspace = await (roles.has('api')
-    ? servedWorkspace(settings, services, closers)
+    ? servedWorkspace(settings, services, sip, closers)
     : distantWorkspace(readClientSettings(process.env)))
   const seeded =
     workspace === null ? [] : await seedExamples(settings.home, workspace.client, services, examples.origin, tell)
   const identity = await processIdentity(settings)
-  if (roles.has('engine')) closers.push(await startEngine(settings, identity, services, seeded))
+  const line = await lineTest(settings)
+  if (roles.has('engine')) {
+    const routes = [...(await routesTo(seeded, services)), line]
+    const engine = await startEngine(settings, identity, services, routes)
+    closers.push(engine.close)
+    sip.tlsPort = engine.tlsPort
+  }
   await announce(settings, {
     workspace,
+    uri: token => `sip:${token}@${sip.domain}:${sip.tlsPort};transport=tls`,
+    lineToken: line.token,
     seeded,
     authorityFile: roles.has('engine') ? identity.authorityFile : null,
     roles,
@@ -80,11 +89,12 @@ async function started(
 async function servedWorkspace(
   settings: Settings,
   services: Services,
+  sip: SipAddress,
   closers: (() => Promise<void>)[],
 ): Promise<Workspace | null> {
   const state = await openState(settings, tell)
   closers.push(() => state.close())
-  const api = await startApi(settings, state, services)
+  const api = await startApi(settings, state, services, sip)
   closers.push(() => api.close())
   const demo = await demoWorkspace(settings.home, state.ownerUrl, api.url)
   if (demo === null)
@@ -108,18 +118,18 @@ interface Workspace extends DemoWorkspace {
   readonly api: string
 }
 
-/** Answers how to end it: live calls are hung up. */
+/** Answers where it listens, and how to end it: live calls are hung up. */
 async function startEngine(
   settings: Settings,
   identity: ProcessIdentity,
   services: Services,
-  seeded: readonly SeededAgent[],
-): Promise<() => Promise<void>> {
+  routes: readonly InboundRoute[],
+): Promise<{ readonly tlsPort: number; readonly close: () => Promise<void> }> {
   const recordings = join(settings.home, 'recordings')
   await mkdir(recordings, { recursive: true })
   const engine = await Engine.start({
     station: stationOptions(settings, identity),
-    routes: [...(await routesTo(seeded, services)), await lineTest(settings)],
+    routes,
     voice: services.voice('local/flite'),
     language: 'en',
     recordingPath: id => join(recordings, `${id}.wav`),
@@ -129,9 +139,12 @@ async function startEngine(
     },
   })
   const unwatch = watchIdentity(identity, engine.station, tell)
-  return async () => {
-    unwatch()
-    await engine.close()
+  return {
+    tlsPort: engine.station.port('tls'),
+    async close() {
+      unwatch()
+      await engine.close()
+    },
   }
 }
 
@@ -186,24 +199,28 @@ function stationOptions(settings: Settings, identity: ProcessIdentity): EngineOp
 interface Started {
   readonly workspace: Workspace | null
   readonly seeded: readonly SeededAgent[]
+  /** The address of whoever knows the token. */
+  readonly uri: (token: string) => string
+  readonly lineToken: string
   readonly authorityFile: string | null
   readonly roles: ReadonlySet<RoleName>
 }
 
-async function announce(settings: Settings, { workspace, seeded, authorityFile, roles }: Started): Promise<void> {
+async function announce(settings: Settings, started: Started): Promise<void> {
+  const { workspace, seeded, uri, authorityFile, roles } = started
+  const line = uri(started.lineToken)
+  const calls = seeded.map(({ plan, sip }) => [plan.name, uri(tokenOf(sip))] as const)
   const [first] = seeded
-  const { sipDomain, sipTlsPort } = settings
-  const line = `sip:${(await lineTest(settings)).token}@${sipDomain}:${sipTlsPort};transport=tls`
   await writeDemoFile(settings.home, {
     api: workspace?.api ?? null,
     key: workspace?.key ?? null,
     console: null,
-    sip: first?.sip ?? line,
+    sip: calls[0]?.[1] ?? line,
     agent_id: first?.agentId ?? null,
     number: first?.number ?? null,
     phone: null,
   })
-  const addresses = [...seeded.map(({ plan, sip }) => [plan.name, sip] as const), [LINE_TEST, line] as const]
+  const addresses = [...calls, [LINE_TEST, line] as const]
   tell(
     [
       ...(workspace === null ? [] : aboutApi(workspace)),

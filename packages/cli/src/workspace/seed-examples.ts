@@ -2,7 +2,7 @@ import type { ParleyClient } from '@parley/client'
 import { ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
 import { type DraftContent, readDraft } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
-import type { Services } from '../services.ts'
+import { type Services, serviceNamed } from '../services.ts'
 import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
 import { type Seed, type SeededAgent, seedAgent } from './seeded-agent.ts'
 
@@ -74,23 +74,17 @@ async function onReadyServices(
   ]
   if (stt === undefined || tts === undefined) return null
   if (llm === undefined) throw new ParleyError('model_not_ready', 'no language model is ready')
-  const model = namedBy(llm)
+  const model = serviceNamed(llm)
   const isBuiltIn = model.provider === 'parley'
   return {
     ...draft,
     providers: {
-      stt: namedBy(stt),
-      tts: namedBy(tts),
+      stt: serviceNamed(stt),
+      tts: serviceNamed(tts),
       llm: {
         provider: isBuiltIn ? 'simulated_hosted' : 'hosted',
         model: { provider: model.provider, model_id: model.model, tier: isBuiltIn ? 'platform-served' : 'frontier' },
       },
     },
   }
-}
-
-/** `vendor/model`; a model's name may have slashes of its own. */
-function namedBy(id: string): { readonly provider: string; readonly model: string } {
-  const at = id.indexOf('/')
-  return { provider: id.slice(0, at), model: id.slice(at + 1) }
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '@parley/contract'
+import { type JsonSchema, jsonPointer } from '@parley/contract'
 import type { SchemaValues } from './json-schema-values.ts'
 
 /** A value that must be refused, and the JSON pointer that the refusal must name. */
@@ -84,6 +84,6 @@ function* brokenObject(
   for (const [name, member] of Object.entries((of.properties ?? {}) as Record<string, JsonSchema>)) {
     if (!(name in held)) continue
     const within: Rebuild = part => rebuild({ ...held, [name]: part })
-    yield* broken(values, member, held[name], `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, within)
+    yield* broken(values, member, held[name], path + jsonPointer([name]), within)
   }
 }

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { type Operation, type RawInput, Refusal } from '@parley/contract'
+import { jsonPointer, type Operation, type RawInput, Refusal } from '@parley/contract'
 import type { Answer } from '../pipeline/answer.ts'
 
 /** The members that a tool of the operation takes. */
@@ -28,7 +28,7 @@ export function toolInput(
   const strange = Object.keys(given).filter(name => !taken.has(name))
   if (strange.length > 0) {
     const issues = strange.slice(0, 50).map(name => ({
-      path: `/${name.slice(0, 256).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      path: jsonPointer([name.slice(0, 256).toWellFormed()]),
       message: 'arguments: the tool does not take it',
     }))
     throw new Refusal('invalid_request', 'the arguments are not as they should be', { details: { issues } })

@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/kernel'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { Client } from 'pg'
-import { readAddress } from './io/owner-connection.ts'
+import { messageOf, readAddress } from './io/owner-connection.ts'
 import { toResult, WholeAnswers } from './io/tenant-connection.ts'
 import { queriesOn, SESSION } from './io/tenant-driver.ts'
 import { valueParsers } from './io/value-parsers.ts'
@@ -68,8 +68,4 @@ class StaffConnection extends WholeAnswers {
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     return toResult(await this.#client.query({ text: query.sql, values: [...query.parameters] }))
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

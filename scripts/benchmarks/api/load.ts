@@ -48,8 +48,3 @@ function one(base: URL, key: string, agent: Agent, ask: Ask): Promise<number> {
       .end(body)
   })
 }
-
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
-}

@@ -1,4 +1,5 @@
 import type { Ms } from '@parley/kernel'
+import { quantile } from '../quantile.ts'
 import type { EngineMeasures } from './messages.ts'
 import { scriptedDelay } from './script.ts'
 import type { MeasuredTurn } from './turn-meter.ts'
@@ -68,8 +69,7 @@ export function engineFigures(
 
 /** The smallest value that `share` of them do not exceed, to a tenth. */
 export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return rounded(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN, 1)
+  return rounded(quantile(values, share), 1)
 }
 
 function rounded(value: number, digits: number): number {

@@ -1,5 +1,4 @@
-import type { DraftEdit } from '@parley/contract'
-import { jsonPointer } from '../plan/diagnostic.ts'
+import { type DraftEdit, jsonPointer } from '@parley/contract'
 import type { DraftContent } from '../plan/draft.ts'
 import { applyActionEdit } from './edit-actions.ts'
 import { applyAgentEdit } from './edit-agent.ts'

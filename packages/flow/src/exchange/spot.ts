@@ -1,3 +1,5 @@
+import { jsonPointer } from '@parley/contract'
+
 /** What a diagnostic's path holds at most. */
 const MAX_PATH = 1024
 
@@ -32,7 +34,7 @@ export class Spot {
   get path(): string {
     let path = ''
     for (const part of this.at) {
-      const longer = path + segment(part)
+      const longer = path + jsonPointer([part])
       if (longer.length > MAX_PATH) break
       path = longer
     }
@@ -41,12 +43,8 @@ export class Spot {
 
   /** JSON pointer with ids for indexes. */
   get pointer(): string {
-    return this.key.map(segment).join('')
+    return jsonPointer(this.key)
   }
-}
-
-function segment(part: string | number): string {
-  return `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /** The parts of a JSON pointer. */

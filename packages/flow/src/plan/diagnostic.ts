@@ -32,8 +32,3 @@ export type DiagnosticCode =
 /** One finding about a draft: `path` is a JSON pointer into it; `message` says what is wrong and what mends it. */
 export type Diagnostic = DiagnosticInContract & { readonly code: DiagnosticCode }
 export type DiagnosticFix = NonNullable<Diagnostic['fixes']>[number]
-
-/** RFC 6901. */
-export function jsonPointer(path: readonly PropertyKey[]): string {
-  return path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-}

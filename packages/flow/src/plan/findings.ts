@@ -1,4 +1,5 @@
-import { type Diagnostic, type DiagnosticCode, jsonPointer } from './diagnostic.ts'
+import { jsonPointer } from '@parley/contract'
+import type { Diagnostic, DiagnosticCode } from './diagnostic.ts'
 import type { Fix } from './fixes.ts'
 import type { Path } from './scope.ts'
 

@@ -72,6 +72,7 @@ function appRole(database: string): string {
   return `parley_app_${digest}`
 }
 
-function messageOf(error: unknown): string {
+/** What an error says. */
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -34,6 +34,8 @@ const PLANTED: readonly PlantedFault[] = [
     file: 'packages/phone/src/a.ts',
     source: "export const x = await import('@parley/engine')",
   },
+  { rule: 'arrows-of-runs', file: 'packages/runs/src/a.ts', source: "export { x } from '@parley/engine'" },
+  { rule: 'arrows-of-jobs', file: 'packages/jobs/src/a.ts', source: "export { x } from '@parley/leg'" },
   { rule: 'by-its-face', file: 'packages/leg/src/b.ts', source: "export { x } from '../../../sip/src/b.ts'" },
   {
     rule: 'tests-by-a-face-too',

@@ -178,6 +178,7 @@ export {
 export { summariseUsage, type UsageFilter, type UsagePage, type UsageRow } from './runs/usage.ts'
 export type { Destinations, DraftContent, PlanContent, Schema, SecretKind, TrunkDetails } from './schema.ts'
 export type {
+  JsonObject,
   Meter,
   PhoneState,
   RecordingState,

@@ -74,8 +74,18 @@ export interface Sealer {
   open(sealed: Buffer, context: string): Buffer
 }
 
-/** What changed somewhere, of which others keep copies. */
-export type Topic = 'keys' | 'telephony' | 'publications' | 'tenants'
+/** What changed somewhere, of which others keep copies, or what somebody waits for. */
+export type Topic =
+  | 'keys'
+  | 'telephony'
+  | 'publications'
+  | 'tenants'
+  /** Of a run, by its id: there is news to read. */
+  | 'runs'
+  /** Of a live run, by its id: something is asked of its owner. */
+  | 'run_orders'
+  /** By kind: a run waits for an owner. */
+  | 'run_work'
 
 /** Tells every process that something changed. Losing a message loses nothing but time: who listens also looks for itself now and then. */
 export interface Bus {

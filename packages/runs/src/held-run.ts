@@ -1,0 +1,188 @@
+import type { Scope } from '@parley/contract'
+import type { EffectLedger, TimelineFact, TimelineItem, Utterance } from '@parley/conversation'
+import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
+import {
+  type Database,
+  type Finish,
+  type JsonObject,
+  type Measurement,
+  type OwnedRun,
+  type OwnerEvent,
+  type RunContact,
+  type RunEnding,
+  type RunMove,
+  runLedger,
+  storeDial,
+} from '@parley/store'
+import { HeldLedger } from './held-ledger.ts'
+import type { RunOrder } from './protocol.ts'
+import { checkpointOf, documentsOf, RunWriter } from './run-writer.ts'
+import { Used } from './used.ts'
+
+export interface HeldRunOptions {
+  readonly database: Database
+  readonly scope: Scope
+  readonly owned: OwnedRun
+  /** Of the timeline. */
+  readonly lastSeq: number
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+  /** There is news of the run in the database. */
+  readonly onWritten: () => void
+  /** Whether the run is still ours, by renewing its lease. */
+  readonly stillOurs: () => Promise<boolean>
+  readonly onTrouble: (error: unknown) => void
+  /** Finished, released or lost: nobody has it here any more. */
+  readonly onOver: () => void
+}
+
+/** How a run ended; what it used and its transcript are kept with it. */
+export type HeldEnding = Omit<RunEnding, 'measurements'>
+
+/**
+ * A run in this process's hands, from its claim to its end. What is told is written in order, soon, under the run's fence;
+ * nothing but `storeDial` and `finish` waits for the database. Once the run is lost nothing is written any more.
+ */
+export class HeldRun {
+  readonly scope: Scope
+  readonly owned: OwnedRun
+  /** What acts on somebody is committed before it is sent: throws `ledger_unavailable`, `run_lost`. */
+  readonly ledger: EffectLedger
+  readonly #options: HeldRunOptions
+  readonly #writer: RunWriter
+  readonly #used = new Used()
+  #utterances: readonly Utterance[] = []
+  #listener: ((order: RunOrder) => void) | null = null
+  /** Orders that came before anybody listened. */
+  #early: RunOrder[] = []
+  #isCancelAsked = false
+  #isOver = false
+
+  constructor(options: HeldRunOptions) {
+    this.#options = options
+    const { database, scope, owned, random, wallClock, onWritten, stillOurs, onTrouble } = options
+    this.scope = scope
+    this.owned = owned
+    this.#writer = new RunWriter({
+      ...{ database, scope, owned, time: options.time, wallClock, onWritten, stillOurs, onTrouble },
+      lastSeq: options.lastSeq,
+      onLost: () => this.lose(),
+    })
+    this.ledger = new HeldLedger({
+      ledger: runLedger(database, scope, owned, () => `effect_${randomToken(random, 24)}`),
+      ...{ random, wallClock },
+      onInference: effect => this.#writer.add({ type: 'inference', effect }),
+    })
+  }
+
+  get runId(): string {
+    return this.owned.run_id
+  }
+
+  /** Who has the run hears what is asked of it; also what was asked before. One listener. */
+  follow(listener: (order: RunOrder) => void): void {
+    this.#listener = listener
+    const early = this.#early
+    this.#early = []
+    for (const order of early) listener(order)
+  }
+
+  /** Puts what happened into the timeline; a change of state moves the run as well. */
+  tell(item: TimelineItem): void {
+    if (item.kind === 'state') return this.#move(item)
+    this.#writer.add({ type: 'item', item })
+    if (item.kind === 'contact') this.contact(item.contact as RunContact)
+  }
+
+  /** As `tell`, of something that happens now. `offset_ms`: on the call's clock; null before media and in text. */
+  note(fact: TimelineFact, offset_ms: Ms | null = null): void {
+    this.tell({ seq: 0, at: new Date(this.#options.wallClock()).toISOString(), offset_ms, ...fact })
+  }
+
+  contact(contact: RunContact): void {
+    this.#writer.add({ type: 'move', move: { contact } })
+  }
+
+  /** What was said so far, as the transcript shows it until the end. */
+  checkpoint(utterances: readonly Utterance[]): void {
+    this.#utterances = [...utterances]
+    this.#writer.add({ type: 'checkpoint', utterances: this.#utterances })
+  }
+
+  used(measurement: Measurement): void {
+    this.#used.add(measurement)
+  }
+
+  /** Tells the agent's webhook. After the state that it is about. */
+  announce(event: OwnerEvent): void {
+    this.#writer.add({ type: 'announce', event })
+  }
+
+  /** Before an INVITE leaves. Throws `run_lost`, and what the database throws while it is away: then nothing may leave. */
+  async storeDial(dial: JsonObject): Promise<'stored' | 'lost'> {
+    const { database, scope, owned } = this.#options
+    return database.transaction(scope, tx => storeDial(tx, scope, owned, dial))
+  }
+
+  /** What a BYE needs, from the answer on. */
+  keepDialog(dialog: JsonObject): void {
+    this.#writer.add({ type: 'dialog', dialog })
+  }
+
+  /**
+   * Ends the run: its last state, transcript, usage, webhooks, and the permit given back, all or nothing; after all that
+   * was told before. Tries while the database is away. Never rejects.
+   */
+  async finish(ending: HeldEnding): Promise<Finish> {
+    const now = new Date(this.#options.wallClock()).toISOString()
+    const utterances = documentsOf(this.#utterances)
+    const transcript =
+      this.#utterances.length === 0
+        ? undefined
+        : {
+            state: this.#writer.dropped === 0 ? ('complete' as const) : ('partial' as const),
+            utterances,
+            checkpoint: checkpointOf(this.#utterances, now),
+            content: null,
+          }
+    const finish = await this.#writer.finish({ ...ending, measurements: this.#used.measurements }, transcript)
+    this.#over()
+    return finish
+  }
+
+  /** Told by the desk. */
+  order(order: RunOrder): void {
+    if (this.#isOver) return
+    if (order.type === 'cancel') {
+      if (this.#isCancelAsked) return
+      this.#isCancelAsked = true
+    }
+    if (this.#listener === null) this.#early.push(order)
+    else this.#listener(order)
+  }
+
+  /** Told by the desk and the writer: the run is in other hands. */
+  lose(): void {
+    if (this.#isOver) return
+    this.order({ type: 'lost' })
+    this.#writer.abandon()
+    this.#over()
+  }
+
+  #move(item: TimelineItem & { readonly kind: 'state' }): void {
+    const { state, phone_state } = item
+    const move: RunMove = {
+      ...((state === 'running' || state === 'ending') && { state }),
+      ...(phone_state !== null && { phone_state: phone_state as NonNullable<RunMove['phone_state']> }),
+    }
+    this.#writer.add({ type: 'move', move })
+    this.#writer.add({ type: 'item', item })
+  }
+
+  #over(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#options.onOver()
+  }
+}

@@ -1,0 +1,3 @@
+export { type HeldEnding, HeldRun } from './held-run.ts'
+export type { RunOrder, UpdateOutcome, WakeUps, Work } from './protocol.ts'
+export { RunDesk, type RunDeskOptions } from './run-desk.ts'

@@ -1,0 +1,214 @@
+import type { Scope } from '@parley/contract'
+import { type Ms, ParleyError, type Random, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import {
+  type Bus,
+  claimRun,
+  type Database,
+  type OwnedRun,
+  pendingUpdates,
+  type PendingUpdate,
+  releaseRun,
+  type RenewedRun,
+  RUN_LEASE_MS,
+  type RunOwner,
+  settleUpdate,
+} from '@parley/store'
+import { HeldRun } from './held-run.ts'
+import type { UpdateOutcome } from './protocol.ts'
+
+/** A run that was being written to when its lease was to be renewed is tried again after this long. */
+const BUSY_MS: Ms = 200
+
+export interface RunDeskOptions {
+  readonly database: Database
+  readonly bus: Bus
+  /** Of this process alone: never used again, also after a restart. */
+  readonly owner: RunOwner
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+  /** Default 9000; renewed every third of it. */
+  readonly leaseMs?: Ms
+  /** What goes wrong and harms no run by itself. */
+  readonly onProblem?: (what: string, error: unknown) => void
+}
+
+interface Holding {
+  readonly run: HeldRun
+  /** Revision of the newest update that was ordered. */
+  ordered: number
+  isAsking: boolean
+}
+
+/**
+ * Where a process keeps the runs that it owns: claims them, keeps their leases, and hears what is asked of them. A run
+ * whose lease could not be kept while the database was away is ours until somebody took it.
+ */
+export class RunDesk {
+  readonly #options: RunDeskOptions
+  readonly #held = new Map<string, Holding>()
+  readonly #unsubscribe: () => void
+  readonly #leaseMs: Ms
+  #timer: Timer | null = null
+  #closed = false
+
+  constructor(options: RunDeskOptions) {
+    this.#options = options
+    this.#leaseMs = options.leaseMs ?? RUN_LEASE_MS
+    const look = (runId: string) => {
+      const holding = this.#held.get(runId)
+      if (holding !== undefined) void this.#ask(holding)
+    }
+    this.#unsubscribe = options.bus.subscribe('run_orders', look, () => void this.#renewAll())
+    this.#schedule()
+  }
+
+  /** Runs in hand. */
+  get size(): number {
+    return this.#held.size
+  }
+
+  get owner(): RunOwner {
+    return this.#options.owner
+  }
+
+  get leaseMs(): Ms {
+    return this.#leaseMs
+  }
+
+  /** Takes a run that waits. Null: another has it, it ended, or it is too late. Throws what the database throws. */
+  async claim(scope: Scope, runId: string): Promise<HeldRun | null> {
+    const { database, owner } = this.#options
+    const claimed = await database.transaction(scope, tx => claimRun(tx, scope, runId, owner, this.#leaseMs))
+    if (claimed === null) return null
+    const { run_id, fence, last_seq, cancel_asked } = claimed
+    const run = this.hold(scope, { run_id, fence }, last_seq)
+    if (cancel_asked) run.order({ type: 'cancel' })
+    return run
+  }
+
+  /** A run that is ours already: admitted in our name. */
+  hold(scope: Scope, owned: OwnedRun, lastSeq: number): HeldRun {
+    const { database, bus, time, wallClock, random } = this.#options
+    const runId = owned.run_id
+    const run = new HeldRun({
+      ...{ database, scope, owned, lastSeq, time, wallClock, random },
+      onWritten: () => bus.publish('runs', runId),
+      stillOurs: () => this.#stillOurs(owned),
+      onTrouble: error => this.#problem(`run ${runId} cannot be written`, error),
+      onOver: () => {
+        if (this.#held.get(runId)?.run === run) this.#held.delete(runId)
+        bus.publish('runs', runId)
+      },
+    })
+    this.#held.set(runId, { run, ordered: 0, isAsking: false })
+    return run
+  }
+
+  /** Gives back a run that has not started. False: it is too late for that, and it is to be finished. */
+  async release(run: HeldRun): Promise<boolean> {
+    const { database } = this.#options
+    const answer = await database.transaction(run.scope, tx => releaseRun(tx, run.scope, run.owned))
+    if (answer === 'not_allowed') return false
+    run.lose()
+    return true
+  }
+
+  /** Keeps no lease any more. What is still held is lost to others when its lease ends. */
+  close(): void {
+    this.#closed = true
+    this.#unsubscribe()
+    this.#timer?.cancel()
+  }
+
+  #schedule(inMs: Ms = this.#leaseMs / 3): void {
+    if (this.#closed) return
+    const { time } = this.#options
+    this.#timer?.cancel()
+    this.#timer = time.at(time.now() + inMs, () => void this.#renewAll())
+  }
+
+  async #renewAll(): Promise<void> {
+    this.#timer?.cancel()
+    const asked = [...this.#held.values()]
+    let busy = false
+    try {
+      const renewed = new Map((await this.#renew(asked.map(({ run }) => run.owned))).map(row => [row.run_id, row]))
+      for (const holding of asked) {
+        const row = renewed.get(holding.run.runId)
+        if (row === undefined) holding.run.lose()
+        else this.#note(holding, row)
+        busy ||= row?.busy === true
+      }
+    } catch (error) {
+      // Calls go on without a database; the leases are renewed when it is back, where nobody took them.
+      this.#problem('leases cannot be renewed', error)
+    }
+    this.#schedule(busy ? BUSY_MS : this.#leaseMs / 3)
+  }
+
+  #renew(runs: readonly OwnedRun[]): Promise<RenewedRun[]> {
+    const { database, owner } = this.#options
+    return database.runs.renew(owner.engine, runs, this.#leaseMs)
+  }
+
+  async #stillOurs(owned: OwnedRun): Promise<boolean> {
+    const holding = this.#held.get(owned.run_id)
+    if (holding === undefined) return false
+    return (await this.#renew([owned])).length === 1
+  }
+
+  /** Looks for itself what is asked of a run: the bus said so. */
+  async #ask(holding: Holding): Promise<void> {
+    try {
+      holding.run.order({ type: 'message' })
+      const [row] = await this.#renew([holding.run.owned])
+      if (row === undefined) holding.run.lose()
+      else this.#note(holding, row)
+    } catch (error) {
+      this.#problem('orders cannot be read', error)
+    }
+  }
+
+  #note(holding: Holding, { cancel_asked, last_update }: RenewedRun): void {
+    if (cancel_asked) holding.run.order({ type: 'cancel' })
+    if (last_update > holding.ordered) void this.#orderUpdates(holding)
+  }
+
+  async #orderUpdates(holding: Holding): Promise<void> {
+    if (holding.isAsking) return
+    holding.isAsking = true
+    const { database } = this.#options
+    const { run } = holding
+    try {
+      for (const update of await pendingUpdates(database.within(run.scope), run.scope, run.runId)) {
+        if (update.revision <= holding.ordered) continue
+        holding.ordered = update.revision
+        const { update_id, change } = update
+        run.order({ type: 'update', update_id, change, settle: outcome => void this.#settle(run, update, outcome) })
+      }
+    } catch (error) {
+      this.#problem('updates cannot be read', error)
+    } finally {
+      holding.isAsking = false
+    }
+  }
+
+  async #settle(run: HeldRun, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<void> {
+    const { database, bus } = this.#options
+    try {
+      const receipt = await database.transaction(run.scope, tx => settleUpdate(tx, run.scope, run.owned, revision, outcome))
+      if (receipt !== null) run.note({ kind: 'update', update_id, status: receipt.status })
+      bus.publish('runs', run.runId)
+    } catch (error) {
+      // Its deadline settles it.
+      this.#problem('an update cannot be settled', error)
+    }
+  }
+
+  #problem(what: string, error: unknown): void {
+    if (error instanceof ParleyError && error.code === 'run_lost') return
+    this.#options.onProblem?.(what, error)
+  }
+}
+

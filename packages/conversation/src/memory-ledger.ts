@@ -30,6 +30,10 @@ export class MemoryLedger implements EffectLedger {
     return [...this.#rows.values()]
   }
 
+  has(effectId: string): boolean {
+    return this.#rows.has(effectId)
+  }
+
   async intend(intent: EffectIntent): Promise<EffectRecord> {
     const most = this.#options.maxRows ?? DEFAULT_MAX_ROWS
     if (this.#rows.size >= most)

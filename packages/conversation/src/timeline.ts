@@ -32,6 +32,8 @@ export type TimelineFact =
       readonly set: readonly string[]
       readonly ignored: readonly string[]
     }
+  | { readonly kind: 'update'; readonly update_id: string; readonly status: string }
+  | { readonly kind: 'contact'; readonly contact: string; readonly detected: string }
   | { readonly kind: 'error'; readonly code: string; readonly message: string }
 
 /** One line of the timeline; `seq` counts from 1 without gaps. */

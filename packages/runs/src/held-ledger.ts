@@ -1,12 +1,18 @@
-import type { EffectIntent, EffectLedger, EffectRecord, PolicyDecision, Receipt } from '@parley/conversation'
-import { MemoryLedger } from '@parley/conversation'
+import {
+  type EffectIntent,
+  type EffectLedger,
+  type EffectRecord,
+  MemoryLedger,
+  type PolicyDecision,
+  type Receipt,
+} from '@parley/conversation'
 import type { Random, UnixMs } from '@parley/kernel'
-import type { InferenceEffect, JsonObject, RunLedger } from '@parley/store'
+import type { InferenceEffect, RunLedger } from '@parley/store'
 
 type Settlement = Parameters<EffectLedger['settle']>[1]
 
 export interface HeldLedgerOptions {
-  readonly ledger: RunLedger<EffectRecord['effect_kind'], PolicyDecision, Receipt & JsonObject>
+  readonly ledger: RunLedger<EffectRecord['effect_kind'], PolicyDecision, Receipt>
   readonly random: Random
   readonly wallClock: () => UnixMs
   /** Written with the run's next batch. */
@@ -40,17 +46,17 @@ export class HeldLedger implements EffectLedger {
   }
 
   async settle(effectId: string, outcome: Settlement): Promise<EffectRecord> {
-    if (!this.#inference.has(effectId))
-      return this.#options.ledger.settle(effectId, outcome as Parameters<RunLedger['settle']>[1])
-    const { effect_key, action, node_id, ordinal, created_at } = await this.#inference.settle(effectId, outcome)
+    if (!this.#inference.has(effectId)) return this.#options.ledger.settle(effectId, outcome)
+    const record = await this.#inference.settle(effectId, outcome)
+    const { effect_key, action, node_id, ordinal, created_at } = record
     this.#options.onInference({
       ...{ effect_key, action, node_id, ordinal, created_at },
       kind: 'gateway_inference',
       state: outcome.state,
-      receipts: (outcome.receipts ?? []) as readonly (Receipt & JsonObject)[],
+      receipts: outcome.receipts ?? [],
       error_code: outcome.error_code ?? null,
     })
-    return this.#inference.take(effectId)
+    return record
   }
 
   #of(effectId: string): EffectLedger {

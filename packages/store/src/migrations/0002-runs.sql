@@ -570,7 +570,8 @@ end $$;
 -- What follows looks across tenants, for engines, workers and their sweeps.
 
 -- Keeps the leases of an owner's runs, whatever their tenants. Answers those that it still owns; `busy` ones are being
--- written to at this moment, were not renewed, and are to be tried again. What is not answered is lost.
+-- written to at this moment, were not renewed, and are to be tried again. What is not answered is lost. A lease that ended
+-- while the database was away is kept as long as nobody took the run: the fence says so, not the clock.
 create function parley.renew_runs(by_engine text, runs uuid[], fences bigint[], lease_ms integer)
 returns table (run_id uuid, busy boolean, cancel_asked boolean, last_update integer)
 language sql security definer set search_path = pg_catalog
@@ -579,7 +580,7 @@ begin atomic
     select * from unnest(runs, fences) as a (run_id, fence)
   ), free as (
     select o.run_id from parley.run_ownership o join asked using (run_id)
-    where o.engine = by_engine and o.fence = asked.fence and o.lease_until > clock_timestamp()
+    where o.engine = by_engine and o.fence = asked.fence
     for no key update of o skip locked
   ), kept as (
     update parley.run_ownership o
@@ -590,7 +591,7 @@ begin atomic
   -- Not joined: the planner takes what was kept for one row, and would read all of it for each.
   select o.run_id, o.run_id not in (select k.run_id from kept k), o.cancel_asked, o.last_update
   from parley.run_ownership o join asked using (run_id)
-  where o.engine = by_engine and o.fence = asked.fence and o.lease_until > clock_timestamp();
+  where o.engine = by_engine and o.fence = asked.fence;
 end;
 
 -- Runs that wait for an owner, oldest first.

@@ -133,6 +133,8 @@ describe('an owner', () => {
     expect(await within(tx => cancelRun(tx, scope, runs[1].run_id))).toBe('asked')
     const theirs = await owned(test, scope, OUTBOUND, { engine: 'another', worker: null })
     await letLeaseEnd(test, runs[2])
+    // Somebody took it over.
+    await test.owner.query('update parley.run_ownership set fence = fence + 1 where run_id = $1', [runs[2].run_id])
     const kept = await test.database.runs.renew(ENGINE.engine, [...runs, theirs, { ...runs[0], fence: '7' }])
     expect(kept.toSorted((one, other) => Number(one.cancel_asked) - Number(other.cancel_asked))).toEqual([
       { run_id: runs[0].run_id, busy: false, cancel_asked: false, last_update: 0 },
@@ -143,6 +145,14 @@ describe('an owner', () => {
       [runs[0].run_id],
     )
     expect(rows).toEqual([{ renewed: true }])
+  })
+
+  it('keeps a run whose lease ended while the database was away, as long as nobody took it', async () => {
+    const run = await owned(test, scope)
+    await letLeaseEnd(test, run)
+    expect(await within(tx => holdsRun(tx, scope, run))).toBe(false)
+    expect(await test.database.runs.renew(ENGINE.engine, [run])).toMatchObject([{ run_id: run.run_id }])
+    expect(await within(tx => holdsRun(tx, scope, run))).toBe(true)
   })
 
   it('is not held up by a write to one run in renewing the others', async () => {

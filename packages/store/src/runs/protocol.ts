@@ -91,7 +91,10 @@ export interface ReapedRun extends OwnedRun {
 
 /** What engines, workers and sweeps do with the runs of all tenants. Times are on the database's clock. */
 export interface RunsAcrossTenants {
-  /** Keeps the owner's leases for `leaseMs` (9000) from now. What is not in the answer is lost: hang up, and write nothing. */
+  /**
+   * Keeps the owner's leases for `leaseMs` (9000) from now, also those that ended, where nobody took the run meanwhile.
+   * What is not in the answer is lost: hang up, and write nothing.
+   */
   renew(engine: string, runs: readonly OwnedRun[], leaseMs?: number): Promise<RenewedRun[]>
   /** Runs that wait for an owner, oldest first; `claimRun` takes one. */
   waiting(kind: RunKind, atMost: number): Promise<WaitingRun[]>

@@ -1,0 +1,1 @@
+export { recordedBus } from './recorded-bus.ts'

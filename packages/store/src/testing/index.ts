@@ -1,2 +1,3 @@
+export { localBus } from './local-bus.ts'
 export { type TestDatabase, testDatabase, testDatabaseOn } from './test-database.ts'
 export { startTestServer, type TestServer } from './test-server.ts'

@@ -1,1 +1,0 @@
-export { recordedBus } from './recorded-bus.ts'

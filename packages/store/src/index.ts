@@ -139,6 +139,17 @@ export {
   type TerminalState,
   writeAnalysis,
 } from './runs/finish.ts'
+export {
+  answerMessage,
+  type MessageAnswer,
+  type MessageMove,
+  nextMessage,
+  postMessage,
+  type RunMessage,
+  readMessage,
+  refuseMessages,
+  takeMessage,
+} from './runs/messages.ts'
 export { announce, announceAnalysis, type OwnerEvent, type SendResult, settleSend } from './runs/outbox.ts'
 export {
   type ClaimedRun,
@@ -166,6 +177,7 @@ export { installRateCard, type RateCard, readRateCard } from './runs/rate-cards.
 export { addSegment, moveRecording, openRecording, type RecordingRow, readRecording } from './runs/recordings.ts'
 export { listRuns, type RunFilter, type RunRow, readRun } from './runs/runs.ts'
 export { type NewTranscript, readTranscript, type TranscriptRow, writeCheckpoint } from './runs/transcripts.ts'
+export { CALLS_PER_SECOND, type CallSlot, takeCallSlot } from './runs/trunk-rate.ts'
 export {
   acknowledgeUpdate,
   type PendingUpdate,
@@ -215,6 +227,9 @@ export {
 } from './staff.ts'
 export { asStaff } from './staff-connection.ts'
 export { type ReferenceTargets, referenceTargets } from './surroundings.ts'
+export { type DialableTrunk, dialableTrunk } from './telephony/dialable-trunk.ts'
+export { type AnsweredNumber, numberReached, type UnansweredNumber } from './telephony/number-reached.ts'
+export type { InboundTrunk, ReachableTrunk, TelephonyAcrossTenants } from './telephony/protocol.ts'
 export { type Retention, type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
 export { concurrentCapacity, type EnvironmentRow, environmentsOf, makeSandbox } from './tenants.ts'
 export { dropTombstone, keepTombstone, type TombstoneKind, tombstoneOf } from './tombstones.ts'

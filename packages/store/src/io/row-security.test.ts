@@ -56,7 +56,9 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.run_transcripts (tenant_id, run_id, state, final, utterances) values ($1, uuidv7(), 'partial', false, '[]')`,
     `insert into parley.run_recordings (tenant_id, run_id, state) values ($1, uuidv7(), 'pending')`,
     `insert into parley.usage_measurements (tenant_id, run_id, meter, quantity) values ($1, uuidv7(), 'stt_ms', 1)`,
+    `insert into parley.run_messages (tenant_id, run_id, message_id, text) values ($1, uuidv7(), uuidv7(), 'Hello?')`,
     `insert into parley.outbox (tenant_id, run_id, event) values ($1, uuidv7(), 'e')`,
+    `insert into parley.trunk_slots (tenant_id, trunk_id, next_at) values ($1, 't', now())`,
   ]
   for (const statement of statements) await test.owner.query(statement, [tenant_id])
 }
@@ -205,12 +207,15 @@ describe('functions that look across tenants', () => {
       'expire_runs',
       'expire_updates',
       'forget_idempotency',
+      'inbound_trunks',
       'key_of',
       'make_sandbox',
       'reap_runs',
       'renew_runs',
       'take_outbox',
+      'telephony_revision',
       'touch_keys',
+      'trunks_reached',
       'waiting_runs',
     ])
     for (const { name, ...facts } of rows)

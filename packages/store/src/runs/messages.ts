@@ -1,0 +1,129 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../protocol.ts'
+import type { JsonObject, RunState } from '../schema-runs.ts'
+import { heldRow, holdsRun, isHeld } from './ownership.ts'
+import type { OwnedRun } from './protocol.ts'
+
+/** What a turn came to: the run's state after it, and what was said in it, the user's words first (as Utterance). */
+export interface MessageAnswer {
+  readonly state: RunState
+  readonly utterances: readonly JsonObject[]
+}
+
+/** Something that was said in a chat through the API. */
+export interface RunMessage {
+  readonly message_id: string
+  readonly text: string
+  /** `waiting` for the run's owner, `taken` by it, then `answered` or `refused`. */
+  readonly state: 'waiting' | 'taken' | 'answered' | 'refused'
+  /** Of answered ones. */
+  readonly answer: MessageAnswer | null
+  /** Of refused ones. */
+  readonly reason: string | null
+  readonly created_at: string
+  readonly answered_at: string | null
+}
+
+const MESSAGE = sql.raw('m.message_id, m.text, m.state, m.answer, m.reason, m.created_at, m.answered_at')
+
+function ofRun(scope: Scope, runId: string) {
+  return sql`m.tenant_id = ${scope.tenant_id}::uuid and m.run_id = ${runId}::uuid`
+}
+
+/**
+ * Says something in a live chat. One that was posted before under this id is answered as it stands, whatever became of
+ * the run. `turn_in_progress`: another one waits for its answer; `run_ended`: the run is no chat, is ending or has ended.
+ */
+export async function postMessage(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  message: Pick<RunMessage, 'message_id' | 'text'>,
+): Promise<RunMessage | 'turn_in_progress' | 'run_ended'> {
+  const { message_id, text } = message
+  const known = await readMessage(tx, scope, runId, message_id)
+  if (known !== null) return known
+  // The end of the run waits for this, or this finds that it has ended.
+  const { rows: live } = await sql`
+    select from parley.run_ownership o
+    where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${runId}::uuid and o.kind = 'chat' and not o.cancel_asked
+      and exists (
+        select from parley.runs r where r.tenant_id = o.tenant_id and r.run_id = o.run_id and r.state in ('admitted', 'running')
+      )
+    for key share of o`.execute(tx)
+  if (live.length === 0) return 'run_ended'
+  const { rows } = await sql<RunMessage>`
+    insert into parley.run_messages as m (tenant_id, run_id, message_id, text)
+    values (${scope.tenant_id}::uuid, ${runId}::uuid, ${message_id}::uuid, ${text}::text)
+    on conflict do nothing returning ${MESSAGE}`.execute(tx)
+  return rows[0] ?? (await readMessage(tx, scope, runId, message_id)) ?? 'turn_in_progress'
+}
+
+/** Null where there is none. */
+export async function readMessage(
+  db: Queries,
+  scope: Scope,
+  runId: string,
+  messageId: string,
+): Promise<RunMessage | null> {
+  const { rows } = await sql<RunMessage>`
+    select ${MESSAGE} from parley.run_messages m
+    where ${ofRun(scope, runId)} and m.message_id = ${messageId}::uuid`.execute(db)
+  return rows[0] ?? null
+}
+
+/** What waits to be said to the run, for its owner. Null: nothing does, or the run is lost. */
+export async function nextMessage(db: Queries, scope: Scope, owned: OwnedRun): Promise<RunMessage | null> {
+  const { rows } = await sql<RunMessage>`
+    select ${MESSAGE} from parley.run_messages m
+    where ${ofRun(scope, owned.run_id)} and m.state = 'waiting'
+      and exists (select from parley.run_ownership where ${isHeld(scope, owned)})
+    order by m.place limit 1`.execute(db)
+  return rows[0] ?? null
+}
+
+/** What the owner does with a message; `gone`: it is not in the state for that. */
+export type MessageMove = 'done' | 'lost' | 'gone'
+
+/** The owner begins the turn. */
+export function takeMessage(tx: Queries, scope: Scope, owned: OwnedRun, messageId: string): Promise<MessageMove> {
+  return move(tx, scope, owned, messageId, sql`state = 'taken'`, 'waiting')
+}
+
+/** The turn is done; of one that the end of the run cut short: with what there is of it, before the run is finished. */
+export function answerMessage(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  messageId: string,
+  answer: MessageAnswer,
+): Promise<MessageMove> {
+  const answered = sql`state = 'answered', answer = ${JSON.stringify(answer)}::jsonb, answered_at = parley.now_ms()`
+  return move(tx, scope, owned, messageId, answered, 'taken')
+}
+
+/** Refuses what nobody answered, whoever has the run; answers how many. A run's end does it by itself (`run_ended`). */
+export async function refuseMessages(tx: Queries, scope: Scope, runId: string, reason: string): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update parley.run_messages m set state = 'refused', reason = ${reason}::text, answered_at = parley.now_ms()
+    where ${ofRun(scope, runId)} and m.state in ('waiting', 'taken')`.execute(tx)
+  return Number(numAffectedRows)
+}
+
+async function move(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  messageId: string,
+  assignments: ReturnType<typeof sql>,
+  from: RunMessage['state'],
+): Promise<MessageMove> {
+  const { numAffectedRows } = await sql`
+    with held as ${heldRow(scope, owned)}
+    update parley.run_messages m set ${assignments} from held
+    where m.tenant_id = held.tenant_id and m.run_id = held.run_id
+      and m.message_id = ${messageId}::uuid and m.state = ${from}::text`.execute(tx)
+  if (numAffectedRows === 1n) return 'done'
+  return (await holdsRun(tx, scope, owned)) ? 'gone' : 'lost'
+}

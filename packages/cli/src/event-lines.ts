@@ -10,6 +10,8 @@ export function describeEvent(event: CallEvent): string | null {
       return describeLegEvent(event.event)
     case 'timeline':
       return describeItem(event.item)
+    case 'ending':
+      return null
     case 'ended': {
       const { run, end } = event.report
       const outcome = run.outcome === null ? '' : `, ${run.outcome.kind} by ${run.outcome.ended_by}`

@@ -17,6 +17,8 @@ export interface Attendant {
   onLeg(event: LegEvent): void
   /** What was heard and not yet looked at; often, and whenever time matters. */
   drain(): void
+  /** A live update: variables that hold from the agent's next turn on. Absent: it has none. */
+  updateVariables?(values: Readonly<Record<string, string>>): void
   /** Silence, for good; the call is ending. */
   stop(): void
   /** Resolves when nothing that was begun outside the call is still under way; never rejects. */

@@ -22,6 +22,8 @@ export interface CallOptions {
 export type CallEvent =
   | { readonly type: 'leg'; readonly event: LegEvent }
   | { readonly type: 'timeline'; readonly item: TimelineItem }
+  /** Either side has begun to end it. Once. */
+  | { readonly type: 'ending' }
   | { readonly type: 'ended'; readonly report: CallReport }
 
 /** Everything that is known of a call once it is over. */
@@ -50,6 +52,7 @@ export class Call {
   #stopDraining: (() => void) | null = null
   #limit: Timer | undefined
   #ending: LocalEnding | null = null
+  #isEnding = false
   #transport: LegTransport | null = null
 
   constructor(options: CallOptions) {
@@ -64,6 +67,7 @@ export class Call {
     this.report = new Promise(resolve => {
       this.leg.onEvent(event => {
         if (event.type !== 'ended') return this.#onLeg(event)
+        this.#tellEnding()
         void this.#conclude(event.end).then(report => {
           resolve(report)
           this.#tell({ type: 'leg', event })
@@ -77,6 +81,13 @@ export class Call {
   /** An operator ends the call: speech stops, then CANCEL or BYE. */
   cancel(): void {
     this.#end('cancelled')
+  }
+
+  /** Variables of a live update hold from the agent's next turn on. False: nobody here has any. */
+  updateVariables(values: Readonly<Record<string, string>>): boolean {
+    if (this.#attendant?.updateVariables === undefined) return false
+    this.#guarded(attendant => attendant.updateVariables?.(values))
+    return true
   }
 
   #attended(attend: CallOptions['attend']): Attendant | null {
@@ -108,7 +119,10 @@ export class Call {
       this.#transport = this.leg.transport
       this.#stopDraining = this.#pump.add(() => this.#guarded(attendant => attendant.drain()))
     }
-    if (event.type === 'transfer-result' && event.taken) this.#ending ??= 'transferred'
+    if (event.type === 'transfer-result' && event.taken) {
+      this.#ending ??= 'transferred'
+      this.#tellEnding()
+    }
     this.#guarded(attendant => attendant.onLeg(event))
   }
 
@@ -126,6 +140,13 @@ export class Call {
     this.#ending ??= why
     this.#guarded(attendant => attendant.stop())
     this.leg.hangUp()
+    this.#tellEnding()
+  }
+
+  #tellEnding(): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    this.#tell({ type: 'ending' })
   }
 
   async #conclude(end: LegEnd): Promise<CallReport> {

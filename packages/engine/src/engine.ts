@@ -3,6 +3,7 @@ import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
 import {
   type CallLeg,
   type Credentials,
+  type DialOptions,
   dialLeg,
   type Flow,
   type GateVerdict,
@@ -19,22 +20,26 @@ import {
 import type { TextToSpeech } from '@parley/providers'
 import type { Attendant, AttendedCall } from './attendant.ts'
 import { Call, type CallEvent } from './call.ts'
+import type { CallPlan } from './call-plan.ts'
 import { CallRates, type TrunkRate } from './call-rate.ts'
 import { e164Digits } from './called-number.ts'
+import type { Door, Doors } from './doors.ts'
 import { KnownPeers } from './known-peers.ts'
 import { LineTest } from './line-test.ts'
 import { Pump } from './pump.ts'
 import { type InboundRoute, RouteTable, reaches } from './routes.ts'
-import type { VoiceAgent } from './voice/voice-agent.ts'
+import type { VoiceAgent, VoiceCallFacts } from './voice/voice-agent.ts'
 import { VoiceConversation } from './voice/voice-conversation.ts'
 
 export interface EngineOptions {
   readonly station: Omit<StationOptions, 'gatekeeper' | 'onInvite'>
   readonly routes: readonly InboundRoute[]
+  /** Ways in besides the routes; default none. */
+  readonly doors?: Doors
   /** What the line test speaks with, where a route or a dial request names no agent. Not closed by the engine. */
   readonly voice: TextToSpeech
   readonly language: string
-  /** Path of the recording of a call, or null: not recorded. */
+  /** Path of the recording of a call that no plan speaks of, or null: not recorded. */
   readonly recordingPath: (callId: string) => string | null
   /** More calls get 503; default 500. */
   readonly maxCalls?: number
@@ -58,6 +63,10 @@ export interface DialRequest {
   readonly agent?: VoiceAgent
   /** What the flow's variables are at first, before its own defaults. */
   readonly variables?: Readonly<Record<string, string>>
+  /** Stands for `agent` and `variables`, and says more. */
+  readonly plan?: CallPlan
+  /** Told of each INVITE before it leaves, which it does only when this resolves. */
+  readonly beforeAttempt?: DialOptions['beforeAttempt']
 }
 
 /** Owns live calls: inbound ones found by address and token, outbound ones by a dial request. */
@@ -106,19 +115,19 @@ export class Engine {
       await this.#rates.take(request.trunk)
       this.#checkRoom()
     }
-    const path = this.#options.recordingPath(`out-${crypto.randomUUID()}`)
     return this.#placed(async () => {
+      const { uri, from, security, nextHop, credentials, beforeAttempt } = request
+      const recording = request.plan === undefined ? this.#recording('out') : request.plan.recording
       const leg = await dialLeg(this.station, {
-        uri: request.uri,
-        from: request.from,
-        security: request.security,
+        ...{ uri, from, security },
         ringTimeoutMs: request.ringTimeoutMs ?? 60_000,
-        ...(request.nextHop && { nextHop: request.nextHop }),
-        ...(request.credentials && { credentials: request.credentials }),
-        ...(path && { recording: { path } }),
+        ...(nextHop && { nextHop }),
+        ...(credentials && { credentials }),
+        ...(beforeAttempt && { beforeAttempt }),
+        ...(recording && { recording }),
       })
       try {
-        const call = this.#own(leg, request.agent ?? null, request.variables)
+        const call = this.#own(leg, request.plan ?? unplanned(leg, request.agent, request.variables))
         leg.onEvent(event => {
           if (event.type === 'ringing' || event.type === 'answered' || event.type === 'ended') this.#noteCalled(leg)
         })
@@ -177,61 +186,104 @@ export class Engine {
    * that a trunk lists or that we called, and is no new call.
    */
   #admit(request: SipRequest, flow: Flow): GateVerdict {
-    if (this.#routes.find(request, flow.remote.address) === null) {
-      const { address } = flow.remote
-      const known = this.#routes.lists(address) || this.#called.has(address, this.station.time.now())
-      return { verdict: known && request.method !== 'INVITE' ? 'accept' : 'drop' }
+    const { address } = flow.remote
+    const isKnown = this.#routes.find(request, address) !== null || this.#options.doors?.find(request, address) != null
+    if (!isKnown) {
+      const hasCalled =
+        this.#routes.lists(address) ||
+        this.#options.doors?.lists(address) === true ||
+        this.#called.has(address, this.station.time.now())
+      return { verdict: hasCalled && request.method !== 'INVITE' ? 'accept' : 'drop' }
     }
     if (request.method === 'INVITE' && this.#isFull) return { verdict: 'reject', status: 503, retryAfterS: 5 }
     return { verdict: 'accept' }
   }
 
   #receive(session: InviteSession): void {
-    const route = this.#routes.find(session.invite, session.flow?.remote.address ?? '')
-    if (route === null || !reaches(route, session.invite)) return session.reject(404)
-    const path = this.#options.recordingPath(`in-${crypto.randomUUID()}`)
-    const options = { security: route.security, ...(path && { recording: { path } }) }
-    this.#placed(async () => {
-      const leg = await receiveLeg(this.station, session, options)
-      if (leg !== null) this.#answer(leg, route.agent ?? null)
-    }).catch(() => session.hangUp())
+    const address = session.flow?.remote.address ?? ''
+    const route = this.#routes.find(session.invite, address)
+    const door = route === null ? (this.#options.doors?.find(session.invite, address) ?? null) : null
+    const received = this.#placed(async () => {
+      if (door !== null) return this.#receiveAt(door, session)
+      if (route === null || !reaches(route, session.invite)) return session.reject(404)
+      const recording = this.#recording('in')
+      const leg = await receiveLeg(this.station, session, { security: route.security, ...(recording && { recording }) })
+      if (leg === null) return
+      this.#own(leg, unplanned(leg, route.agent))
+      this.#answer(leg)
+    })
+    received.catch(() => session.hangUp())
   }
 
-  #answer(leg: CallLeg, agent: VoiceAgent | null): void {
-    this.#own(leg, agent)
+  /** A caller who gives up meanwhile is gone; the door learns of it. */
+  async #receiveAt(door: Door, session: InviteSession): Promise<void> {
+    const reception = await door.receive(session.invite)
+    if (reception.kind === 'refused') {
+      const { status, retryAfterS } = reception
+      if (session.state === 'incoming') session.reject(status, retryAfterS === undefined ? {} : { retryAfterS })
+      return
+    }
+    const { plan } = reception
+    if (session.state !== 'incoming') return plan.onAbandoned?.('caller_gone')
+    const { recording } = plan
+    const leg = await receiveLeg(this.station, session, { security: door.security, ...(recording && { recording }) })
+    if (leg === null) return plan.onAbandoned?.('not_answered')
+    leg.ring()
+    const answer = await plan.whileRinging?.(leg)
+    if (answer?.kind === 'refuse') {
+      leg.reject(answer.status)
+      return plan.onAbandoned?.('refused')
+    }
+    this.#own(leg, plan, answer?.facts)
+    leg.answer()
+  }
+
+  #answer(leg: CallLeg): void {
     const ringMs = this.#options.ringMs ?? 0
     leg.ring()
     if (ringMs === 0) leg.answer()
     else this.station.time.at(this.station.time.now() + ringMs, () => leg.answer())
   }
 
-  #own(leg: CallLeg, agent: VoiceAgent | null, variables?: DialRequest['variables']): Call {
+  #recording(direction: 'in' | 'out'): CallPlan['recording'] {
+    const path = this.#options.recordingPath(`${direction}-${crypto.randomUUID()}`)
+    return path === null ? null : { path }
+  }
+
+  /** `facts`: newer ones than the plan's. */
+  #own(leg: CallLeg, plan: CallPlan, facts = plan.talk?.facts): Call {
     const call = new Call({
       leg,
       time: this.station.time,
       pump: this.#pump,
-      attend: line => this.#attendant(line, agent, variables),
-      onEvent: (event, owner) => this.#options.onEvent?.(owner, event),
+      attend: line => this.#attendant(line, plan, facts),
+      onEvent: (event, owner) => {
+        this.#options.onEvent?.(owner, event)
+        plan.onEvent?.(event, owner)
+      },
     })
     this.#calls.add(call)
     void call.report.then(() => this.#calls.delete(call))
     this.#options.onCall?.(call)
+    plan.onCall?.(call)
     return call
   }
 
-  #attendant(line: AttendedCall, agent: VoiceAgent | null, variables: DialRequest['variables']): Attendant {
+  #attendant(line: AttendedCall, { talk, onUsed }: CallPlan, facts: VoiceCallFacts | undefined): Attendant {
     const { time } = this.station
     const { voice, language } = this.#options
-    if (agent === null) return new LineTest({ line, voice, language, time, wallClock: Date.now })
+    if (talk === null || facts === undefined) return new LineTest({ line, voice, language, time, wallClock: Date.now })
     return new VoiceConversation({
-      agent,
-      facts: { call: callFacts(agent, line.leg), ...(variables && { variables }) },
-      line,
-      time,
-      wallClock: Date.now,
-      random: systemRandom,
+      ...{ agent: talk.agent, facts, line, time, wallClock: Date.now, random: systemRandom },
+      ...(onUsed && { onUsed }),
     })
   }
+}
+
+/** A call that nobody planned: of a static route, or dialled by hand. */
+function unplanned(leg: CallLeg, agent: VoiceAgent | undefined, variables?: DialRequest['variables']): CallPlan {
+  if (agent === undefined) return { talk: null, recording: null }
+  return { talk: { agent, facts: { call: callFacts(agent, leg), ...(variables && { variables }) } }, recording: null }
 }
 
 function callFacts(agent: VoiceAgent, leg: CallLeg): CallFacts {

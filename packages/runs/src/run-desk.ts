@@ -5,12 +5,12 @@ import {
   claimRun,
   type Database,
   type OwnedRun,
-  pendingUpdates,
   type PendingUpdate,
-  releaseRun,
+  pendingUpdates,
   type RenewedRun,
   RUN_LEASE_MS,
   type RunOwner,
+  releaseRun,
   settleUpdate,
 } from '@parley/store'
 import { HeldRun } from './held-run.ts'
@@ -197,7 +197,9 @@ export class RunDesk {
   async #settle(run: HeldRun, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<void> {
     const { database, bus } = this.#options
     try {
-      const receipt = await database.transaction(run.scope, tx => settleUpdate(tx, run.scope, run.owned, revision, outcome))
+      const receipt = await database.transaction(run.scope, tx =>
+        settleUpdate(tx, run.scope, run.owned, revision, outcome),
+      )
       if (receipt !== null) run.note({ kind: 'update', update_id, status: receipt.status })
       bus.publish('runs', run.runId)
     } catch (error) {
@@ -211,4 +213,3 @@ export class RunDesk {
     this.#options.onProblem?.(what, error)
   }
 }
-

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { TimelineItem, Utterance } from '@parley/conversation'
-import { ParleyError, type Ms, type Time, type Timer } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
 import {
   announce,
   appendEvents,
@@ -15,9 +15,9 @@ import {
   type OwnedRun,
   type OwnerEvent,
   type Queries,
-  recordInference,
   type RunEnding,
   type RunMove,
+  recordInference,
   storeDialog,
   writeCheckpoint,
 } from '@parley/store'
@@ -166,15 +166,17 @@ export class RunWriter {
     const { database, scope, owned } = this.#options
     const events = batch.flatMap(entry => (entry.type === 'item' ? [eventOf(entry.item)] : []))
     const first = this.#lastSeq + 1
-    const answer = await database.transaction(scope, async tx => {
-      const appended = await appendEvents(tx, scope, owned, first, events)
-      if (appended !== 'appended') return appended
-      for (const entry of batch) if ((await writeEntry(tx, scope, owned, entry, this.#now())) === 'lost') throw LOST
-      return appended
-    }).catch((error: unknown) => {
-      if (error === LOST) return 'lost' as const
-      throw error
-    })
+    const answer = await database
+      .transaction(scope, async tx => {
+        const appended = await appendEvents(tx, scope, owned, first, events)
+        if (appended !== 'appended') return appended
+        for (const entry of batch) if ((await writeEntry(tx, scope, owned, entry, this.#now())) === 'lost') throw LOST
+        return appended
+      })
+      .catch((error: unknown) => {
+        if (error === LOST) return 'lost' as const
+        throw error
+      })
     if (answer === 'lost') return false
     // A commit whose answer was lost: the whole batch is there.
     if (typeof answer === 'object' && answer.last_seq !== first - 1 + events.length)
@@ -242,8 +244,13 @@ async function writeEntry(
     case 'dialog':
       return (await storeDialog(tx, scope, owned, entry.dialog)) === 'lost' ? 'lost' : 'written'
     case 'checkpoint':
-      return (await writeCheckpoint(tx, scope, owned, documentsOf(entry.utterances), checkpointOf(entry.utterances, now))) ===
-        'lost'
+      return (await writeCheckpoint(
+        tx,
+        scope,
+        owned,
+        documentsOf(entry.utterances),
+        checkpointOf(entry.utterances, now),
+      )) === 'lost'
         ? 'lost'
         : 'written'
     case 'inference':

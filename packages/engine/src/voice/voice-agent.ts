@@ -33,7 +33,18 @@ export interface VoiceAgent {
 /** What is particular to one call. */
 export interface VoiceCallFacts {
   readonly call: CallFacts
+  /** What the flow's variables are at first, before its own defaults. */
   readonly variables?: Readonly<Record<string, string>>
+  /** What the inbound context returned. */
+  readonly context?: Readonly<Record<string, string>>
+}
+
+/** What a service was used for, as it bills it. */
+export interface Used {
+  readonly meter: 'llm_input_tokens' | 'llm_output_tokens' | 'stt_ms' | 'tts_characters'
+  readonly provider: string
+  readonly model_id: string
+  readonly quantity: number
 }
 
 /** The language an agent speaks: the first of its own that the voice knows. */

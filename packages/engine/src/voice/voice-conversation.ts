@@ -24,7 +24,7 @@ import { Mouth, type SpeechReport } from './mouth.ts'
 import { Playout } from './playout.ts'
 import { earTrouble, voiceTrouble } from './trouble.ts'
 import { TurnLatencies } from './turn-latencies.ts'
-import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf } from './voice-agent.ts'
+import { languageOf, type Used, type VoiceAgent, type VoiceCallFacts, voicesOf } from './voice-agent.ts'
 import { Voices } from './voices.ts'
 
 /** A far end that sends nothing at first may still be listening; one whose media is not there yet would miss the greeting. */
@@ -41,6 +41,8 @@ export interface VoiceConversationOptions {
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
+  /** Told of what services were used for, as it happens. */
+  readonly onUsed?: (used: Used) => void
 }
 
 /**
@@ -79,7 +81,10 @@ export class VoiceConversation implements Attendant {
     this.#conversation = new Conversation({
       plan: agent.plan,
       mode: { channel: 'phone', hasCaller: true },
-      ...(facts.variables && { variables: { run: facts.variables } }),
+      variables: {
+        ...(facts.variables && { run: facts.variables }),
+        ...(facts.context && { inbound_context: facts.context }),
+      },
       call: facts.call,
       models: agent.model,
       actions: agent.actions(ledger),

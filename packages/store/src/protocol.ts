@@ -2,6 +2,7 @@ import type { Scope } from '@parley/contract'
 import type { Kysely } from 'kysely'
 import type { RunsAcrossTenants } from './runs/protocol.ts'
 import type { Schema } from './schema.ts'
+import type { TelephonyAcrossTenants } from './telephony/protocol.ts'
 
 /** Typed queries on the database, in whatever scope they were handed out for. */
 export type Queries = Kysely<Schema>
@@ -43,6 +44,8 @@ export interface Database {
   readonly leases: Leases
   /** Ownership of runs, and sweeps over them: across tenants. */
   readonly runs: RunsAcrossTenants
+  /** Trunks as engines need them: across tenants. */
+  readonly telephony: TelephonyAcrossTenants
   /** Resolves when a query was answered, rejects within 2 s otherwise. */
   ping(): Promise<void>
   close(): Promise<void>

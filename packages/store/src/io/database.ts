@@ -5,6 +5,8 @@ import { leasesOn, type RunStatement } from '../leases.ts'
 import type { Database, KeyHolder, Leases, Queries } from '../protocol.ts'
 import { runsOn } from '../runs/across-tenants.ts'
 import type { RunsAcrossTenants } from '../runs/protocol.ts'
+import { telephonyOn } from '../telephony/across-tenants.ts'
+import type { TelephonyAcrossTenants } from '../telephony/protocol.ts'
 import { unavailable } from './database-failure.ts'
 import { readAddress } from './owner-connection.ts'
 import { type TenantContext, WholeAnswers } from './tenant-connection.ts'
@@ -39,12 +41,14 @@ class TenantDatabase implements Database {
   readonly #pool: TenantPool
   readonly leases: Leases
   readonly runs: RunsAcrossTenants
+  readonly telephony: TelephonyAcrossTenants
 
   constructor(pool: TenantPool) {
     this.#pool = pool
     const run: RunStatement = (name, text, values) => pool.bare(name, text, values)
     this.leases = leasesOn(run)
     this.runs = runsOn(run)
+    this.telephony = telephonyOn(run)
   }
 
   within(scope: Scope): Queries {

@@ -90,7 +90,7 @@ describe('an owner that is no superuser', () => {
     await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'GRANT parley_app, parley_system TO'))
     const owner = new URL(url).username
     await test.owner.query(`grant parley_app, parley_system to ${owner} with admin option, inherit false, set true`)
-    expect(await migrate(url)).toEqual(['0001-spine', '0002-runs'])
+    expect((await migrate(url)).slice(0, 2)).toEqual(['0001-spine', '0002-runs'])
     expect(await migrate(url)).toEqual([])
     const database = await openDatabase({ ownerUrl: url })
     try {

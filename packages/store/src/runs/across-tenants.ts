@@ -1,5 +1,5 @@
-import type { Scope } from '@parley/contract'
 import type { RunStatement } from '../leases.ts'
+import { scoped } from '../scoped.ts'
 import { enginesOn } from './engines.ts'
 import { RUN_LEASE_MS } from './ownership.ts'
 import type { OutboxItem, ReapedRun, RenewedRun, RunsAcrossTenants, WaitingRun } from './protocol.ts'
@@ -42,12 +42,4 @@ export function runsOn(run: RunStatement): RunsAcrossTenants {
     },
     engines: enginesOn(run),
   }
-}
-
-/** Puts a row's owner, environment and tenant together. */
-function scoped<Row extends { readonly scope: Scope }>(rows: readonly unknown[]): Row[] {
-  return (rows as readonly (Scope & Omit<Row, 'scope'>)[]).map(
-    ({ owner_id, environment, tenant_id, ...row }) =>
-      ({ ...row, scope: { owner_id, environment, tenant_id } }) as unknown as Row,
-  )
 }

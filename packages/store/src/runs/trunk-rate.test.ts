@@ -1,0 +1,107 @@
+import type { Scope } from '@parley/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import { takeCallSlot } from './trunk-rate.ts'
+
+let test: TestDatabase
+let scope: Scope
+beforeAll(async () => {
+  test = await testDatabase()
+  scope = await test.scope()
+})
+afterAll(() => test?.close())
+
+let trunks = 0
+const newTrunk = () => `trunk-${trunks++}`
+const take = (trunk: string, perSecond?: number, of: Scope = scope) =>
+  test.database.transaction(of, tx => takeCallSlot(tx, of, trunk, perSecond))
+
+/** Time passes for the trunk: on the database's clock there is no other way without waiting. */
+const letPass = (trunk: string, ms: number) =>
+  test.owner.query("update parley.trunk_slots set next_at = next_at - $2 * interval '1 ms' where trunk_id = $1", [
+    trunk,
+    ms,
+  ])
+
+/** Asks over and over from eight sides while `seconds` pass; answers how many calls might begin. */
+async function rush(trunk: string, perSecond: number, seconds: number): Promise<number> {
+  const until = performance.now() + seconds * 1000
+  let granted = 0
+  const taker = async () => {
+    while (performance.now() < until) if ((await take(trunk, perSecond)).granted) granted++
+  }
+  await Promise.all(Array.from({ length: 8 }, taker))
+  return granted
+}
+
+describe('the rate of calls on a trunk', () => {
+  it('lets the first call begin at once, and says how long the next one waits', async () => {
+    const trunk = newTrunk()
+    expect(await take(trunk, 2)).toEqual({ granted: true })
+    const refused = await take(trunk, 2)
+    expect(refused).toMatchObject({ granted: false })
+    const { retryInMs } = refused as { retryInMs: number }
+    expect(retryInMs).toBeGreaterThan(0)
+    expect(retryInMs).toBeLessThanOrEqual(500)
+    await letPass(trunk, 500)
+    expect(await take(trunk, 2)).toEqual({ granted: true })
+  })
+
+  it('saves nothing up: after an hour of silence one call may begin, not two', async () => {
+    const trunk = newTrunk()
+    await take(trunk, 1)
+    await letPass(trunk, 3_600_000)
+    expect([(await take(trunk, 1)).granted, (await take(trunk, 1)).granted]).toEqual([true, false])
+  })
+
+  it('is one for all who ask, and each trunk has its own', async () => {
+    const other = await test.scope()
+    const trunk = newTrunk()
+    const at = await Promise.all(Array.from({ length: 8 }, () => take(trunk, 1)))
+    expect(at.filter(slot => slot.granted)).toHaveLength(1)
+    expect(await take(newTrunk(), 1)).toEqual({ granted: true })
+    expect(await take(trunk, 1, other)).toEqual({ granted: true })
+  })
+
+  it('gives back the slot of what is rolled back', async () => {
+    const trunk = newTrunk()
+    const failing = test.database.transaction(scope, async tx => {
+      expect(await takeCallSlot(tx, scope, trunk, 1)).toEqual({ granted: true })
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(await take(trunk, 1)).toEqual({ granted: true })
+  })
+
+  it('that is raised holds at once', async () => {
+    const trunk = newTrunk()
+    await take(trunk, 0.01)
+    expect(await take(trunk, 0.01)).toMatchObject({ granted: false })
+    const { retryInMs } = (await take(trunk, 100)) as { retryInMs: number }
+    expect(retryInMs).toBeLessThanOrEqual(10)
+  })
+
+  it('is never exceeded by eight who ask at once for three seconds', async () => {
+    const perSecond = 20
+    const granted = await rush(newTrunk(), perSecond, 3)
+    expect(granted).toBeLessThanOrEqual(perSecond * 3 + 1)
+    // Busy machines ask late; still most of what may begin does.
+    expect(granted).toBeGreaterThan(perSecond)
+  }, 20_000)
+
+  it('would be exceeded, and that be seen here, if slots were not locked', async () => {
+    const { rows } = await test.owner.query("select pg_get_functiondef('parley.take_call_slot'::regproc) as body")
+    const spoilt = (rows[0].body as string).replace(' for no key update', '')
+    expect(spoilt).not.toBe(rows[0].body)
+    await test.owner.query(spoilt)
+    try {
+      expect(await rush(newTrunk(), 20, 1)).toBeGreaterThan(21)
+    } finally {
+      await test.owner.query(rows[0].body)
+    }
+  }, 20_000)
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('of %d a second is refused', async perSecond => {
+    await expect(take(newTrunk(), perSecond)).rejects.toThrow(RangeError)
+  })
+})

@@ -1,0 +1,34 @@
+import type { RunStatement } from '../leases.ts'
+import { scoped } from '../scoped.ts'
+import type { InboundTrunk, TelephonyAcrossTenants } from './protocol.ts'
+
+export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
+  return {
+    async revision() {
+      const { rows } = await run('telephony_revision', 'select parley.telephony_revision() as revision', [])
+      return (rows[0] as { revision: string }).revision
+    },
+    async inboundTrunks() {
+      const { rows } = await run('inbound_trunks', 'select * from parley.inbound_trunks()', [])
+      return scoped<InboundTrunk>(rows)
+    },
+    async reached(candidates) {
+      if (candidates.length === 0) return []
+      const { rows } = await run(
+        'trunks_reached',
+        'select * from parley.trunks_reached($1::uuid[], $2::text[], $3::text[])',
+        [
+          candidates.map(({ scope }) => scope.tenant_id),
+          candidates.map(({ trunk_id }) => trunk_id),
+          candidates.map(({ phone_number }) => phone_number),
+        ],
+      )
+      const reached = new Set((rows as { tenant_id: string; trunk_id: string }[]).map(row => keyOf(row.tenant_id, row)))
+      return candidates.filter(candidate => reached.has(keyOf(candidate.scope.tenant_id, candidate)))
+    },
+  }
+}
+
+function keyOf(tenantId: string, { trunk_id }: { readonly trunk_id: string }): string {
+  return `${tenantId}/${trunk_id}`
+}

@@ -1,0 +1,37 @@
+import type { Scope } from '@parley/contract'
+import type { TrunkDetails } from '../schema.ts'
+
+/** A trunk that takes calls, as an engine needs it to know whose an INVITE is. */
+export interface InboundTrunk {
+  readonly scope: Scope
+  readonly trunk_id: string
+  readonly name: string
+  /** Of its inbound SIP URI's token, in lower-case hexadecimal: the token itself does not leave the database. */
+  readonly token_sha256: string
+  /** Where calls go out; its addresses are the trunk's sources where staff set none (`details.source`). */
+  readonly termination_uri: string
+  readonly details: TrunkDetails
+  /** The first that was imported on it: its country is the trunk's where staff set none. Null: it has no number. */
+  readonly first_number: string | null
+}
+
+/** A trunk that a call may belong to, with the number that was called as that trunk's country reads it. */
+export interface ReachableTrunk {
+  readonly scope: Scope
+  readonly trunk_id: string
+  /** E.164. */
+  readonly phone_number: string
+}
+
+/** What engines know of the trunks of all tenants. */
+export interface TelephonyAcrossTenants {
+  /**
+   * Another text after any trunk or number changed, and never one that was before. Cheap: for looking every second. Read
+   * it before `inboundTrunks`, which then is at least as new.
+   */
+  revision(): Promise<string>
+  /** Every trunk with inbound on. */
+  inboundTrunks(): Promise<InboundTrunk[]>
+  /** Those of the trunks that have the number: a call without a token belongs to one only if it is the only one. */
+  reached<Trunk extends ReachableTrunk>(candidates: readonly Trunk[]): Promise<Trunk[]>
+}

@@ -16,7 +16,6 @@ export type {
 export { MemoryLedger, type MemoryLedgerOptions } from './memory-ledger.ts'
 export type { HeadStartReport } from './model/head-start.ts'
 export { readBrief } from './model/read-brief.ts'
-export { type DestinationRules, judgeDestination } from './policy/destination.ts'
 export type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, CallFacts } from './ports.ts'
 export type { ConversationEvent, Span, SpokenReport, UserTurn } from './protocol.ts'
 export { TextSession, type TextSessionOptions } from './text-session.ts'

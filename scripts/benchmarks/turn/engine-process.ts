@@ -1,9 +1,9 @@
 // The process that is measured: an engine whose voice and recogniser are the built-in ones and whose model follows a script, or
 // whose services are elsewhere.
-import { HttpActions, judgeDestination, MemoryLedger } from '@parley/conversation'
+import { HttpActions, MemoryLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { Engine, type VoiceAgent } from '@parley/engine'
-import { compile, type Draft, type Plan } from '@parley/flow'
+import { compile, type Draft, judgeDestination, type Plan } from '@parley/flow'
 import { randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { ensureLocalCertificate } from '@parley/leg'
 import {

@@ -1,14 +1,25 @@
 import { type NumberType, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import type { PolicyDecision, PolicyReason } from '../ledger.ts'
 import { POLICY_VERSION } from './policy-version.ts'
 
 export interface DestinationRules {
-  /** ISO 3166-1 alpha-2, such as `US`. Each country of a shared calling code (+1, +7, +44) counts for itself. */
-  readonly allowedCountries: readonly string[]
+  /**
+   * ISO 3166-1 alpha-2, such as `US`. Each country of a shared calling code (+1, +7, +44) counts for itself. Null: those
+   * of `ownNumbers`.
+   */
+  readonly allowedCountries: readonly string[] | null
+  /** The environment's own numbers, as E.164, or one of each country they are in. Default none. */
+  readonly ownNumbers?: readonly string[]
   /** E.164 prefixes, such as `+8816`, that are allowed whatever their country and tariff. What is no prefix is ignored. */
   readonly allowPrefixes?: readonly string[]
   /** Whether the run has the right to dial. */
   readonly mayDial: boolean
+}
+
+export interface DestinationVerdict {
+  readonly decision: 'allow' | 'deny'
+  /** Null where it is allowed. */
+  readonly reason: 'destination_not_allowed' | 'key_cannot_dial' | null
+  readonly policy_version: string
 }
 
 /** `+` and 4 to 15 digits 0-9, nothing else: a SIP URI, an extension or a space may hide where a call goes. */
@@ -30,13 +41,13 @@ const ORDINARY: ReadonlySet<NumberType> = new Set([
  * numbers that exist in their country's plan (which emergency and short codes do not), in countries that are allowed, at
  * ordinary tariffs; satellite and global services (+800, +870, +88x, +979) have no country and need a prefix.
  */
-export function judgeDestination(destination: string, rules: DestinationRules): PolicyDecision {
+export function judgeDestination(destination: string, rules: DestinationRules): DestinationVerdict {
   if (!rules.mayDial) return denied('key_cannot_dial')
-  const number = E164.test(destination) ? parsePhoneNumberFromString(destination, { extract: false }) : undefined
+  const number = parsed(destination)
   const real = number?.isPossible() && number.isValid() && number.number === destination
   if (number === undefined || !real) return denied('destination_not_allowed')
   const byPrefix = rules.allowPrefixes?.some(prefix => PREFIX.test(prefix) && destination.startsWith(prefix))
-  const allowed = byPrefix === true || (isOrdinary(number) && isInCountries(number, rules.allowedCountries))
+  const allowed = byPrefix === true || (isOrdinary(number) && isInCountries(number, rules))
   return allowed
     ? { decision: 'allow', reason: null, policy_version: POLICY_VERSION }
     : denied('destination_not_allowed')
@@ -47,8 +58,21 @@ function isOrdinary(number: PhoneNumber): boolean {
   return type !== undefined && ORDINARY.has(type)
 }
 
-function isInCountries(number: PhoneNumber, allowed: readonly string[]): boolean {
-  return countriesOf(number).some(country => allowed.some(name => name.toUpperCase() === country))
+function parsed(e164: string): PhoneNumber | undefined {
+  return E164.test(e164) ? parsePhoneNumberFromString(e164, { extract: false }) : undefined
+}
+
+function isInCountries(number: PhoneNumber, { allowedCountries, ownNumbers = [] }: DestinationRules): boolean {
+  const countries = countriesOf(number)
+  if (allowedCountries !== null) return allowedCountries.some(name => countries.includes(name.toUpperCase()))
+  // Parsing takes a while: only those that may be of the same country, and no more than it needs.
+  const code = `+${number.countryCallingCode}`
+  return ownNumbers.some(own => own.startsWith(code) && sharesCountry(own, countries))
+}
+
+function sharesCountry(own: string, countries: readonly string[]): boolean {
+  const number = parsed(own)
+  return number !== undefined && countriesOf(number).some(country => countries.includes(country))
 }
 
 function countriesOf(number: PhoneNumber): readonly string[] {
@@ -57,6 +81,6 @@ function countriesOf(number: PhoneNumber): readonly string[] {
   return number.country === undefined ? [] : [number.country]
 }
 
-function denied(reason: PolicyReason): PolicyDecision {
+function denied(reason: DestinationVerdict['reason']): DestinationVerdict {
   return { decision: 'deny', reason, policy_version: POLICY_VERSION }
 }

@@ -37,6 +37,24 @@ describe('where a call may go', () => {
     })
   })
 
+  it('is in the countries of the own numbers, where none are set', () => {
+    const rules: DestinationRules = {
+      allowedCountries: null,
+      ownNumbers: ['+442079460000', '+12025550100', '+8816000', 'nonsense'],
+      mayDial: true,
+    }
+    expect(allows('+447400123456', rules)).toBe(true)
+    expect(allows('+14155552671', rules)).toBe(true)
+    // Canada and Jersey share calling codes with them, and are countries of their own.
+    expect(allows('+16135550123', rules)).toBe(false)
+    expect(allows('+441534960000', rules)).toBe(false)
+    expect(allows('+493012345678', rules)).toBe(false)
+    expect(allows('+881612345678', rules)).toBe(false)
+    expect(allows('+14155552671', { allowedCountries: null, mayDial: true })).toBe(false)
+    // What is set wins.
+    expect(allows('+14155552671', { ...rules, allowedCountries: ['DE'] })).toBe(false)
+  })
+
   it('takes countries in either case', () => {
     expect(allows('+14155552671', { allowedCountries: ['us'], mayDial: true })).toBe(true)
   })

@@ -1,0 +1,35 @@
+import type { Diagnostic } from '../plan/diagnostic.ts'
+import { Findings } from '../plan/findings.ts'
+import type { Plan } from '../plan/plan.ts'
+import { checkModels } from './check-models.ts'
+import { checkSecrets } from './check-secrets.ts'
+import { checkVoices } from './check-voices.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** What a run needs of a plan. */
+export interface Needed {
+  /** Whether it is spoken: else voices and recogniser do not matter. */
+  readonly speech: boolean
+}
+
+/**
+ * What a plan names that was there when it was published and is not there now: secrets (`secret_not_found`) first, then
+ * models (`model_not_ready`), then voices (`voice_not_found`). Empty: it can run.
+ */
+export function unreadyIn(
+  { plan_schema_version: _, ...agent }: Plan,
+  surroundings: Pick<Surroundings, 'models' | 'voices' | 'secrets'>,
+  { speech }: Needed,
+): Diagnostic[] {
+  const draft = { ...agent, source: null }
+  const checks = [
+    (findings: Findings) => checkSecrets(draft, surroundings, findings),
+    (findings: Findings) => checkModels(draft, surroundings, findings),
+    (findings: Findings) => speech && checkVoices(draft, surroundings, findings),
+  ]
+  return checks.flatMap(check => {
+    const findings = new Findings()
+    check(findings)
+    return findings.sorted()
+  })
+}

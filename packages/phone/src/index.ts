@@ -1,3 +1,4 @@
+export { type AnsweredCall, AnsweringPhone, type AnsweringPhoneOptions } from './answering-phone.ts'
 export { type CallerAct, CallerScript, type CallerStep, type FollowOptions } from './caller-script.ts'
 export type { HeardLine, HeardMatch } from './heard-transcript.ts'
 export { PhoneCall, type Spoken } from './phone-call.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { TonesRecogniser, TonesVoice } from '@parley/providers'
 import { ensureLocalCertificate } from '@parley/sip'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AnsweringPhone } from './answering-phone.ts'
 import { CallerScript } from './caller-script.ts'
 import { PhoneVoice } from './phone-voice.ts'
 import { VirtualPhone } from './virtual-phone.ts'
@@ -13,7 +14,7 @@ const ANSWER = 'My name is Anna Miller.'
 
 let home: string
 const voice = new TonesVoice()
-const phones: VirtualPhone[] = []
+const phones: { close(): Promise<void> }[] = []
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'parley-phone-'))
 })
@@ -23,10 +24,13 @@ afterAll(async () => {
   await rm(home, { recursive: true })
 })
 
-async function open(): Promise<VirtualPhone> {
-  const tls = await ensureLocalCertificate(home)
+async function station() {
   const rtp = { ports: { from: 22_000, to: 22_999 }, threads: 1 }
-  const phone = await VirtualPhone.open({ station: { tls, rtp, userAgentName: 'test' } })
+  return { tls: await ensureLocalCertificate(home), rtp, userAgentName: 'test' }
+}
+
+async function open(): Promise<VirtualPhone> {
+  const phone = await VirtualPhone.open({ station: await station() })
   phones.push(phone)
   return phone
 }
@@ -54,5 +58,46 @@ describe('two phones over TLS and SRTP', () => {
     await Promise.all([answering.follow(here), asking.follow(there)])
     expect(here.heardLines.map(line => line.text)).toEqual([QUESTION])
     expect(there.heardLines.map(line => line.text)).toEqual([ANSWER])
+  })
+})
+
+describe('a phone behind a trunk', () => {
+  it('plays its part on two calls at once with whoever knows the password, and says what it heard on each', async () => {
+    const credentials = { username: 'parley', password: 'an-open-secret' }
+    const speaker = new PhoneVoice(voice, 'en')
+    const part = CallerScript.prepare(
+      [
+        { type: 'hear', pattern: /who is calling/ },
+        { type: 'quiet' },
+        { type: 'say', text: ANSWER },
+        { type: 'hung-up' },
+      ],
+      speaker,
+    )
+    const heard: Promise<string[]>[] = []
+    const called = await AnsweringPhone.open({
+      ...{ station: await station(), realm: 'phone.localhost', credentials, partFor: () => part },
+      ...{ recogniser: new TonesRecogniser(), language: 'en' },
+      onCall: call => heard.push(call.ended.then(() => call.heardLines.map(({ text }) => text))),
+    })
+    phones.push(called)
+    const asking = await CallerScript.prepare(
+      [
+        { type: 'say', text: QUESTION },
+        { type: 'hear', pattern: 'Miller', withinMs: 15_000 },
+        { type: 'quiet' },
+        { type: 'hang-up' },
+      ],
+      speaker,
+    )
+    const caller = await open()
+    const ask = async () => {
+      const call = await caller.call(`sip:1@localhost:${called.port};transport=tls`, { credentials })
+      call.understand(new TonesRecogniser(), 'en')
+      await asking.follow(call)
+      return call.heardLines.map(({ text }) => text)
+    }
+    expect(await Promise.all([ask(), ask()])).toEqual([[ANSWER], [ANSWER]])
+    expect(await Promise.all(heard)).toEqual([[QUESTION], [QUESTION]])
   })
 })

@@ -1,0 +1,179 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ParleyError } from '@parley/kernel'
+import { type LegEnd, parseUri, type SipUri, Station } from '@parley/leg'
+import { TonesRecogniser } from '@parley/providers'
+import { ensureLocalCertificate } from '@parley/sip'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type AnsweredCall, AnsweringPhone, type AnsweringPhoneOptions } from './answering-phone.ts'
+import { CallerScript, type CallerStep } from './caller-script.ts'
+import { readyVoice } from './phone-line.fixture.ts'
+import { PhoneVoice } from './phone-voice.ts'
+import { type PhoneDial, VirtualPhone } from './virtual-phone.ts'
+
+const NUMBER = '+12025550143'
+const CREDENTIALS = { username: 'parley', password: 'an-open-secret' }
+
+let home: string
+const closers: (() => Promise<void>)[] = []
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-phone-'))
+})
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+afterAll(() => rm(home, { recursive: true }))
+
+async function station() {
+  const rtp = { ports: { from: 24_000, to: 24_499 }, threads: 1, packetIo: 'portable' } as const
+  return { tls: await ensureLocalCertificate(home), userAgentName: 'test', rtp }
+}
+
+function scriptOf(steps: readonly CallerStep[]): Promise<CallerScript> {
+  return CallerScript.prepare(
+    steps,
+    new PhoneVoice(
+      readyVoice(() => new Int16Array(800)),
+      'en',
+    ),
+  )
+}
+
+/** A phone that says nothing and waits for the far end to hang up. */
+async function open(options: Partial<AnsweringPhoneOptions> = {}) {
+  const calls: AnsweredCall[] = []
+  const phone = await AnsweringPhone.open({
+    station: await station(),
+    realm: 'phone.localhost',
+    credentials: CREDENTIALS,
+    partFor: number => (number === NUMBER ? scriptOf([{ type: 'hung-up' }]) : null),
+    recogniser: new TonesRecogniser(),
+    language: 'en',
+    onCall: call => calls.push(call),
+    ...options,
+  })
+  closers.push(() => phone.close())
+  return { phone, calls, uri: (number = NUMBER) => `sip:${number}@localhost:${phone.port};transport=tls` }
+}
+
+async function caller(): Promise<VirtualPhone> {
+  const phone = await VirtualPhone.open({ station: await station(), name: 'caller' })
+  closers.push(() => phone.close())
+  return phone
+}
+
+async function endOf(from: VirtualPhone, uri: string, dial: PhoneDial = {}): Promise<LegEnd> {
+  return (await from.call(uri, dial)).ended
+}
+
+describe('a phone behind a trunk', () => {
+  it('takes no call from whoever cannot prove the password', async () => {
+    const { uri, calls } = await open()
+    const from = await caller()
+    expect(await endOf(from, uri())).toMatchObject({ answered: false, sipStatus: 401 })
+    const wrong = [
+      { ...CREDENTIALS, password: 'a guess' },
+      { ...CREDENTIALS, username: 'somebody' },
+    ]
+    for (const credentials of wrong)
+      expect(await endOf(from, uri(), { credentials })).toMatchObject({ answered: false, sipStatus: 401 })
+    expect(calls).toEqual([])
+  })
+
+  it('tells a scanner without credentials nothing about which numbers there are', async () => {
+    const { uri } = await open()
+    const from = await caller()
+    expect((await endOf(from, uri('+12025550199'))).sipStatus).toBe(401)
+    expect((await endOf(from, uri('+12025550199'), { credentials: CREDENTIALS })).sipStatus).toBe(404)
+  })
+
+  it('speaks with no one in the clear', async () => {
+    const { uri, phone } = await open()
+    const from = await caller()
+    const dial = { credentials: CREDENTIALS, security: 'rtp-only' } as const
+    expect(await endOf(from, uri(), dial)).toMatchObject({ answered: false, sipStatus: 488 })
+    expect(phone.calls).toBe(0)
+  })
+
+  it('listens on nothing but TLS', async () => {
+    const { phone } = await open()
+    const plain = await Station.open({
+      ...(await station()),
+      gatekeeper: () => ({ verdict: 'drop' }),
+      onInvite: () => {},
+    })
+    closers.push(() => plain.close())
+    const outcome = plain.userAgent.invite({
+      uri: parseUri(`sip:${NUMBER}@127.0.0.1:${phone.port};transport=tcp`) as SipUri,
+      from: { displayName: undefined, uri: parseUri('sip:caller@127.0.0.1')!, params: new Map() },
+      ringTimeoutMs: 1000,
+    })
+    const ended = await new Promise<number>(resolve =>
+      outcome.onEvent(event => event.type === 'ended' && resolve(event.end.status)),
+    )
+    expect([408, 487, 503]).toContain(ended)
+  })
+
+  it('answers several at once, says who called whom, and is busy beyond its limit until one ends', async () => {
+    const { uri, calls, phone } = await open({ maxCalls: 2 })
+    const from = await caller()
+    const dial = { credentials: CREDENTIALS }
+    const talking = [await from.call(uri(), dial), await from.call(uri(), dial)]
+    await Promise.all(talking.map(call => call.waitFor('answered', 10_000)))
+    expect(calls).toMatchObject([
+      { number: NUMBER, from: 'caller' },
+      { number: NUMBER, from: 'caller' },
+    ])
+    expect((await endOf(from, uri(), dial)).sipStatus).toBe(486)
+    await talking[0]!.hangUp()
+    const { end, failure } = await calls.find(({ callId }) => callId === talking[0]!.leg.callId)!.ended
+    expect({ cause: end.cause, by: end.by, failure }).toEqual({ cause: 'bye', by: 'remote', failure: null })
+    await expect.poll(() => phone.calls).toBe(1)
+    await (await from.call(uri(), dial)).waitFor('answered', 10_000)
+  })
+
+  it('hangs up when its part cannot go on, and says why', async () => {
+    const { uri, calls } = await open({
+      partFor: () => scriptOf([{ type: 'hear', pattern: 'anything', withinMs: 200 }]),
+    })
+    const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
+    expect(await call.ended).toMatchObject({ answered: true, cause: 'bye', by: 'remote' })
+    expect((await calls[0]!.ended).failure).toMatchObject({ code: 'script_failed' })
+  })
+
+  it('hangs up on a call that takes too long', async () => {
+    const { uri, calls } = await open({ maxCallMs: 400 })
+    const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
+    expect(await call.ended).toMatchObject({ answered: true, by: 'remote' })
+    expect((await calls[0]!.ended).end.by).toBe('local')
+  })
+
+  it('rings until its part is ready, and is not available where it cannot be had', async () => {
+    const prepared = Promise.withResolvers<CallerScript>()
+    const { uri } = await open({ partFor: () => prepared.promise })
+    const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
+    await call.waitFor('ringing', 10_000)
+    prepared.reject(new ParleyError('voice_failed', 'no voice today'))
+    expect(await call.ended).toMatchObject({ answered: false, sipStatus: 480 })
+  })
+
+  it('forgets a caller who gives up while it rings', async () => {
+    const prepared = Promise.withResolvers<CallerScript>()
+    const { uri, calls, phone } = await open({ partFor: () => prepared.promise })
+    const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
+    await call.waitFor('ringing', 10_000)
+    expect((await call.hangUp()).cause).toBe('cancelled')
+    await expect.poll(() => phone.calls).toBe(0)
+    prepared.resolve(await scriptOf([{ type: 'hung-up' }]))
+    expect((await calls[0]!.ended).failure).toMatchObject({ code: 'call_ended' })
+  })
+
+  it('hangs up everything when it is closed', async () => {
+    const { uri, phone } = await open()
+    const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
+    await call.waitFor('answered', 10_000)
+    await phone.close()
+    expect(await call.ended).toMatchObject({ cause: 'bye', by: 'remote' })
+  })
+})

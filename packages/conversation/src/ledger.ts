@@ -46,6 +46,8 @@ export type Receipt =
       readonly disconnect_reason: string | null
     }
   | { readonly kind: 'sip_dial'; readonly participant_id: string; readonly sip_call_id: string | null }
+  /** `confirmed`: the far end answered the BYE or CANCEL. */
+  | { readonly kind: 'sip_hangup'; readonly sip_status: number | null; readonly confirmed: boolean }
   | { readonly kind: 'gateway_inference'; readonly attempt_id: string; readonly measurement_id: string | null }
 
 /** What is about to be done. */

@@ -25,6 +25,8 @@ const receipt = z
       disconnect_reason: text(0).nullable(),
     }),
     z.strictObject({ kind: z.literal('sip_dial'), participant_id: text(0), sip_call_id: text(0).nullable() }),
+    /** How the far end answered the BYE or CANCEL; null: it did not. */
+    z.strictObject({ kind: z.literal('sip_hangup'), sip_status: z.int().nullable(), confirmed: z.boolean() }),
     z.strictObject({ kind: z.literal('rtc_room'), resource_id: text(0) }),
     z.strictObject({ kind: z.literal('gateway_inference'), attempt_id: uuid, measurement_id: uuid.nullable() }),
     z.strictObject({ kind: z.literal('transaction'), table: text(0), row_id: text(0) }),

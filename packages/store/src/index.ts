@@ -23,6 +23,7 @@ export {
 } from './api-keys.ts'
 export { type AuditEntry, type AuditFilter, type AuditRow, listAudit, writeAudit } from './audit.ts'
 export type { BlobContent, BlobEntry, Blobs, ByteRange } from './blobs/blobs.ts'
+export { readRecordingKey, recordingKey, recordingPrefix, segmentKey } from './blobs/recording-keys.ts'
 export { type CallLimitRow, readCallLimit, writeCallLimit } from './call-limit.ts'
 export {
   type DraftHead,
@@ -68,6 +69,8 @@ export {
   withNewKey,
 } from './io/sealer.ts'
 export type { PoolLimits } from './io/tenant-pool.ts'
+export { type AnalysisInference, type AnalysisResult, settleAnalysis } from './jobs/analyses.ts'
+export type { DueAnalysis, JobsAcrossTenants, LostRun, ReapOptions } from './jobs/protocol.ts'
 export {
   type CursorBinding,
   cutPage,
@@ -114,6 +117,7 @@ export {
   type RunRequest,
 } from './runs/admission.ts'
 export { type BudgetRow, type BudgetWrite, readBudget, writeBudget } from './runs/budget.ts'
+export { type ContentsAcrossTenants, forgetBlobs, type RunOfTenant } from './runs/contents.ts'
 export { type EffectIntention, type LedgerRecord, type RunLedger, runLedger } from './runs/effect-ledger.ts'
 export {
   type EffectRow,
@@ -174,8 +178,19 @@ export type {
   WaitingRun,
 } from './runs/protocol.ts'
 export { installRateCard, type RateCard, readRateCard } from './runs/rate-cards.ts'
-export { addSegment, moveRecording, openRecording, type RecordingRow, readRecording } from './runs/recordings.ts'
+export { endJoin, keepJoined, type RecordingJoin, renewJoin, takeJoin } from './runs/recording-joins.ts'
+export {
+  addSegment,
+  awaitRecording,
+  closeRecording,
+  isStillWithOwner,
+  moveRecording,
+  openRecording,
+  type RecordingRow,
+  readRecording,
+} from './runs/recordings.ts'
 export { listRuns, type RunFilter, type RunRow, readRun } from './runs/runs.ts'
+export { type StartingRun, startingRun } from './runs/starting-run.ts'
 export { type NewTranscript, readTranscript, type TranscriptRow, writeCheckpoint } from './runs/transcripts.ts'
 export { CALLS_PER_SECOND, type CallSlot, takeCallSlot } from './runs/trunk-rate.ts'
 export {
@@ -202,6 +217,7 @@ export type {
   StoredRate,
   UpdateStatus,
 } from './schema-runs.ts'
+export { readSecretValues, type SecretValues } from './secret-values.ts'
 export {
   deleteSecret,
   holdPinnedSecret,

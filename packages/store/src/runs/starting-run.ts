@@ -1,0 +1,41 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../protocol.ts'
+import type { Destinations, PlanContent } from '../schema.ts'
+import type { RunChannel, RunMode } from '../schema-runs.ts'
+
+/** What whoever begins a run needs to know of it. */
+export interface StartingRun {
+  readonly run_id: string
+  readonly agent_id: string
+  readonly version: number
+  readonly plan: PlanContent
+  readonly channel: RunChannel
+  readonly mode: RunMode
+  readonly from_number: string | null
+  readonly to_number: string | null
+  readonly trunk_id: string | null
+  readonly dynamic_variables: Readonly<Record<string, string>>
+  /** Whether it may dial and transfer. */
+  readonly can_dial: boolean
+  /** What staff allowed; null: the countries of the environment's own numbers. */
+  readonly destinations: Destinations | null
+  /** E.164: the environment's numbers, at most one for each first four digits. */
+  readonly own_numbers: readonly string[]
+}
+
+/** Null: there is no such run. */
+export async function startingRun(db: Queries, scope: Scope, runId: string): Promise<StartingRun | null> {
+  const { rows } = await sql<StartingRun>`
+    select r.run_id, r.agent_id, r.version, p.plan, r.channel, r.mode, r.from_number, r.to_number, r.trunk_id,
+      r.dynamic_variables, r.can_dial, t.destinations,
+      array(
+        select distinct on (left(n.phone_number, 5)) n.phone_number from parley.numbers n
+        where n.tenant_id = r.tenant_id order by left(n.phone_number, 5) limit 1000
+      ) as own_numbers
+    from parley.runs r
+    join parley.publications p on p.tenant_id = r.tenant_id and p.agent_id = r.agent_id and p.version = r.version
+    join parley.tenants t on t.tenant_id = r.tenant_id
+    where r.tenant_id = ${scope.tenant_id}::uuid and r.run_id = ${runId}::uuid`.execute(db)
+  return rows[0] ?? null
+}

@@ -1,5 +1,7 @@
 import type { Scope } from '@parley/contract'
 import type { Kysely } from 'kysely'
+import type { JobsAcrossTenants } from './jobs/protocol.ts'
+import type { ContentsAcrossTenants } from './runs/contents.ts'
 import type { RunsAcrossTenants } from './runs/protocol.ts'
 import type { Schema } from './schema.ts'
 import type { TelephonyAcrossTenants } from './telephony/protocol.ts'
@@ -44,6 +46,10 @@ export interface Database {
   readonly leases: Leases
   /** Ownership of runs, and sweeps over them: across tenants. */
   readonly runs: RunsAcrossTenants
+  /** What workers do for runs: across tenants. */
+  readonly jobs: JobsAcrossTenants
+  /** Recordings to be joined, and what is past retention: across tenants. */
+  readonly contents: ContentsAcrossTenants
   /** Trunks as engines need them: across tenants. */
   readonly telephony: TelephonyAcrossTenants
   /** Resolves when a query was answered, rejects within 2 s otherwise. */

@@ -1,9 +1,12 @@
 import type { Scope } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
 import type { CompiledQuery, QueryResult } from 'kysely'
+import { jobsOn } from '../jobs/across-tenants.ts'
+import type { JobsAcrossTenants } from '../jobs/protocol.ts'
 import { leasesOn, type RunStatement } from '../leases.ts'
 import type { Database, KeyHolder, Leases, Queries } from '../protocol.ts'
 import { runsOn } from '../runs/across-tenants.ts'
+import { type ContentsAcrossTenants, contentsOn } from '../runs/contents.ts'
 import type { RunsAcrossTenants } from '../runs/protocol.ts'
 import { telephonyOn } from '../telephony/across-tenants.ts'
 import type { TelephonyAcrossTenants } from '../telephony/protocol.ts'
@@ -41,6 +44,8 @@ class TenantDatabase implements Database {
   readonly #pool: TenantPool
   readonly leases: Leases
   readonly runs: RunsAcrossTenants
+  readonly jobs: JobsAcrossTenants
+  readonly contents: ContentsAcrossTenants
   readonly telephony: TelephonyAcrossTenants
 
   constructor(pool: TenantPool) {
@@ -48,6 +53,8 @@ class TenantDatabase implements Database {
     const run: RunStatement = (name, text, values) => pool.bare(name, text, values)
     this.leases = leasesOn(run)
     this.runs = runsOn(run)
+    this.jobs = jobsOn(run)
+    this.contents = contentsOn(run)
     this.telephony = telephonyOn(run)
   }
 

@@ -58,6 +58,7 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.usage_measurements (tenant_id, run_id, meter, quantity) values ($1, uuidv7(), 'stt_ms', 1)`,
     `insert into parley.run_messages (tenant_id, run_id, message_id, text) values ($1, uuidv7(), uuidv7(), 'Hello?')`,
     `insert into parley.outbox (tenant_id, run_id, event) values ($1, uuidv7(), 'e')`,
+    `insert into parley.run_analyses (tenant_id, run_id) values ($1, uuidv7())`,
     `insert into parley.trunk_slots (tenant_id, trunk_id, next_at) values ($1, 't', now())`,
   ]
   for (const statement of statements) await test.owner.query(statement, [tenant_id])
@@ -204,14 +205,19 @@ describe('functions that look across tenants', () => {
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
       where n.nspname = 'parley' and p.prosecdef order by 1`)
     expect(rows.map(row => row.name)).toEqual([
+      'expire_recordings',
       'expire_runs',
+      'expire_transcripts',
       'expire_updates',
       'forget_idempotency',
       'inbound_trunks',
       'key_of',
       'make_sandbox',
+      'reap_rested_runs',
       'reap_runs',
+      'recordings_to_join',
       'renew_runs',
+      'take_analyses',
       'take_outbox',
       'telephony_revision',
       'touch_keys',

@@ -1,0 +1,206 @@
+import type { Scope } from '@parley/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Queries } from '../protocol.ts'
+import { listEffects } from '../runs/effects.ts'
+import { cancelRun } from '../runs/finish.ts'
+import { moveRun } from '../runs/ownership.ts'
+import type { OwnedRun } from '../runs/protocol.ts'
+import {
+  admitted,
+  CHAT,
+  CHAT_OVER,
+  letLeaseEnd,
+  OUTBOUND,
+  owned,
+  REAPER,
+  rowOf,
+  talesOn,
+  workspace,
+} from '../runs/runs.fixture.ts'
+import { writeCheckpoint } from '../runs/transcripts.ts'
+import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import { settleAnalysis } from './analyses.ts'
+import type { ReapOptions } from './protocol.ts'
+
+let test: TestDatabase
+let scope: Scope
+beforeAll(async () => {
+  test = await testDatabase()
+  scope = await workspace(test, { capacity: 10_000 })
+})
+afterAll(() => test?.close())
+
+const { running, end } = talesOn(() => test)
+const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database.transaction(scope, work)
+const utterance = { index: 0, role: 'user', text: 'Hello' }
+
+async function reap(options: Partial<ReapOptions> = {}) {
+  const askedAt = await test.database.jobs.clock()
+  return test.database.jobs.reap(REAPER, { askedAt, atMost: 100, leaseMs: 24_000, restMs: 0, ...options })
+}
+
+describe('a run whose owner died', () => {
+  it('comes with what tells how its end is to be told', async () => {
+    const run = await running(scope)
+    await within(tx => moveRun(tx, scope, run, { phone_state: 'active' }))
+    await test.owner.query(
+      `insert into parley.run_events (tenant_id, run_id, seq, at, kind, fields)
+       values ($1, $2, 2, now() - interval '14 s', 'state', '{"state": "running", "phone_state": "active"}'),
+         ($1, $2, 3, now() - interval '10 s', 'state', '{"state": "running", "phone_state": "active"}')`,
+      [scope.tenant_id, run.run_id],
+    )
+    await within(tx => cancelRun(tx, scope, run.run_id))
+    await letLeaseEnd(test, run)
+    const [lost, ...others] = await reap()
+    expect(others).toEqual([])
+    expect(lost).toMatchObject({
+      run_id: run.run_id,
+      scope,
+      kind: 'phone',
+      cancel_asked: true,
+      lost_engine: 'engine-1',
+    })
+    expect(lost!.renewed_ms_ago).toBeGreaterThanOrEqual(9000)
+    expect(lost!.renewed_ms_ago).toBeLessThan(12_000)
+    // From active (14 s ago) to the last renewal (9 s ago).
+    expect(Math.abs(Number(lost!.connected_ms) - 5000)).toBeLessThan(500)
+    expect(await reap()).toEqual([])
+  })
+
+  it('is left alone while the server has not been up for as long as owners need to renew', async () => {
+    const run = await running(scope)
+    await letLeaseEnd(test, run)
+    const { rows } = await test.owner.query(
+      'select extract(epoch from clock_timestamp() - pg_postmaster_start_time()) * 1000 as up',
+    )
+    expect(await reap({ restMs: Math.ceil(Number(rows[0].up)) + 60_000 })).toEqual([])
+    expect(await reap()).toMatchObject([{ run_id: run.run_id }])
+  })
+
+  it('is left alone by a question that was under way for long: the server may have stood still', async () => {
+    const run = await running(scope)
+    await letLeaseEnd(test, run)
+    const askedAt = new Date(Date.parse(await test.database.jobs.clock()) - 2500).toISOString()
+    expect(await reap({ askedAt })).toEqual([])
+    expect(await reap()).toMatchObject([{ run_id: run.run_id }])
+  })
+})
+
+/** A chat of an agent whose publication wants an analysis, or not. */
+async function chat(agent: string, said: boolean): Promise<OwnedRun> {
+  const run = await owned(test, scope, { ...CHAT, agent_id: agent })
+  await within(tx => moveRun(tx, scope, run, { state: 'running' }))
+  if (said) await within(tx => writeCheckpoint(tx, scope, run, [utterance], {}))
+  return run
+}
+
+describe('an analysis', () => {
+  beforeAll(async () => {
+    await test.owner.query(
+      `update parley.publications set plan = '{"analysis": {"model": null, "items": [{"type": "system-presets", "name": "call_summary"}]}}'
+       where tenant_id = $1 and agent_id = 'other'`,
+      [scope.tenant_id],
+    )
+  })
+  const take = () => test.database.jobs.takeAnalyses(60_000, 100, 3)
+  const analysis = { summary: 'They said hello.' }
+  const tokens = { meter: 'llm_input_tokens', provider: 'test', model_id: 'm', quantity: 12 } as const
+  const inference = {
+    sends: 2,
+    created_at: '2026-01-01T00:00:00.000Z',
+    error_code: null,
+    measurements: [tokens],
+  }
+
+  it('is due when a run ended in which something was said, if its publication asks for one', async () => {
+    const [silent, unasked, asked] = [
+      await chat('other', false),
+      await chat('greeter', true),
+      await chat('other', true),
+    ]
+    for (const run of [silent, unasked, asked]) await end(scope, run, CHAT_OVER)
+    expect(await take()).toEqual([{ run_id: asked.run_id, scope, attempts: 1 }])
+    expect(await take()).toEqual([])
+  })
+
+  it('is due for a cancelled run as well, and for one whose owner died', async () => {
+    const cancelled = await chat('other', true)
+    await end(scope, cancelled, { ...CHAT_OVER, state: 'cancelled' })
+    const lost = await chat('other', true)
+    await letLeaseEnd(test, lost)
+    const [reaped] = await reap()
+    await end(scope, reaped!, { ...CHAT_OVER, state: 'failed', engine_lost: true })
+    expect((await take()).map(due => due.run_id)).toEqual([cancelled.run_id, lost.run_id])
+  })
+
+  it('is kept with its model request, what that used, and the webhook that tells of it, once', async () => {
+    const run = await owned(test, scope, { ...CHAT, agent_id: 'other', notifies: true })
+    await within(tx => moveRun(tx, scope, run, { state: 'running' }))
+    await within(tx => writeCheckpoint(tx, scope, run, [utterance], {}))
+    await end(scope, run, CHAT_OVER)
+    const [due] = await take()
+    const result = { kind: 'made', analysis, disposition: 'greeted', successful: true } as const
+    expect(await within(tx => settleAnalysis(tx, due!, result, inference))).toBe('settled')
+    expect(await rowOf(test, run.run_id)).toMatchObject({
+      analysis,
+      disposition: 'greeted',
+      successful: true,
+      llm_input_tokens: '12',
+    })
+    const [row] = await listEffects(test.database.within(scope), scope, run.run_id)
+    expect(row).toMatchObject({ effect_kind: 'gateway_inference', state: 'succeeded', send_attempts: 2 })
+    expect(new Set(row!.receipts.map(({ attempt_id }) => attempt_id)).size).toBe(2)
+    const { rows } = await test.owner.query(
+      "select event, payload #>> '{analysis,summary}' as summary from parley.outbox where run_id = $1 order by outbox_id",
+      [run.run_id],
+    )
+    expect(rows).toEqual([
+      { event: 'run.ended', summary: null },
+      { event: 'run.analyzed', summary: analysis.summary },
+    ])
+    expect(await within(tx => settleAnalysis(tx, due!, result, inference))).toBe('lost')
+  })
+
+  it('is nobody else’s while its lease lasts, and its first taker’s no more afterwards', async () => {
+    const run = await chat('other', true)
+    await end(scope, run, CHAT_OVER)
+    const [first] = await test.database.jobs.takeAnalyses(60_000, 1, 3)
+    await test.owner.query("update parley.run_analyses set lease_until = now() - interval '1 ms' where run_id = $1", [
+      run.run_id,
+    ])
+    const [second] = await take()
+    expect(second).toMatchObject({ run_id: run.run_id, attempts: 2 })
+    const result = { kind: 'made', analysis, successful: null } as const
+    expect(await within(tx => settleAnalysis(tx, first!, result, inference))).toBe('lost')
+    expect(await rowOf(test, run.run_id)).toMatchObject({ analysis: null, llm_input_tokens: null })
+    expect(await within(tx => settleAnalysis(tx, second!, { kind: 'again', inMs: 0 }, inference))).toBe('settled')
+    // What a try in vain used is paid for as well.
+    expect(await rowOf(test, run.run_id)).toMatchObject({ analysis: null, llm_input_tokens: '12' })
+  })
+
+  it('is given up when workers that took it never came back', async () => {
+    const run = await chat('other', true)
+    await end(scope, run, CHAT_OVER)
+    const taken: number[] = []
+    for (let round = 0; round < 5; round++) {
+      taken.push(...(await take()).filter(due => due.run_id === run.run_id).map(due => due.attempts))
+      await test.owner.query(
+        "update parley.run_analyses set lease_until = now() - interval '1 ms' where lease_until is not null",
+      )
+    }
+    expect(taken).toEqual([1, 2, 3])
+    const { rows } = await test.owner.query('select error_code from parley.run_analyses where run_id = $1', [
+      run.run_id,
+    ])
+    expect(rows).toEqual([{ error_code: 'owner_lost' }])
+  })
+
+  it('is never due for a run that expired', async () => {
+    const runId = await admitted(test, scope, { ...OUTBOUND, agent_id: 'other' })
+    await test.owner.query("update parley.run_ownership set start_before = now() - interval '1 s' where run_id = $1", [
+      runId,
+    ])
+    expect((await test.database.runs.expire(10)).map(run => run.run_id)).toEqual([runId])
+    expect(await take()).toEqual([])
+  })
+})

@@ -126,6 +126,7 @@ export interface RunsTable extends OfRun {
   llm_output_tokens: string | null
   stt_ms: string | null
   tts_characters: string | null
+  content_expired_at: Instant | null
 }
 
 export interface RunOwnershipTable extends OfRun {
@@ -209,6 +210,14 @@ export interface RunRecordingsTable extends OfRun {
   segments: JsonColumn<readonly JsonObject[]>
   content: JsonColumn<JsonObject | null>
   updated_at: Generated<Instant>
+  begun_at: Generated<Instant>
+  expected: number | null
+  spooled_until: Instant | null
+  arrivals: Generated<number>
+  joined: Generated<number>
+  join_fence: Generated<string>
+  join_until: Instant | null
+  blobs_expired: Generated<boolean>
 }
 
 export interface UsageMeasurementsTable extends OfRun {

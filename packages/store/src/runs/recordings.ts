@@ -10,18 +10,19 @@ export interface RecordingRow {
   readonly state: RecordingState
   /** In order: `{index, blob, samples, bytes}`. */
   readonly segments: readonly JsonObject[]
-  /** As ContentRef, once there is one object. */
+  /** As ContentRef, once there is one object; `expires_at` by the environment's retention as it is now. */
   readonly content: JsonObject | null
 }
 
 /** Only forward: what follows which. */
 const AFTER: Readonly<Record<RecordingState, readonly RecordingState[]>> = {
   pending: ['recording', 'processing', 'ready', 'partial', 'failed', 'not_required', 'expired'],
-  recording: ['processing', 'ready', 'partial', 'failed', 'expired'],
-  processing: ['ready', 'partial', 'failed', 'expired'],
+  recording: ['processing', 'ready', 'partial', 'failed', 'not_required', 'expired'],
+  processing: ['ready', 'partial', 'failed', 'not_required', 'expired'],
   ready: ['expired'],
-  partial: ['expired'],
-  failed: ['expired'],
+  // Segments that were thought to be lost may come late.
+  partial: ['partial', 'expired'],
+  failed: ['partial', 'expired'],
   not_required: [],
   expired: [],
 }
@@ -80,13 +81,66 @@ export async function moveRecording(
   return numAffectedRows === 1n
 }
 
-/** Null: none was begun. */
-export async function readRecording(db: Queries, scope: Scope, runId: string): Promise<RecordingRow | null> {
+/**
+ * Its recorder is done: all that it has is among the blobs. `segments`: how many there are; null where that is not known,
+ * because it died. `absent`: nobody began this recording. Whoever has the run, at any time, any number of times.
+ */
+export async function closeRecording(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  segments: number | null,
+): Promise<'closed' | 'absent'> {
+  const { numAffectedRows } = await sql`
+    update parley.run_recordings set
+      state = case when state in ('pending', 'recording') then 'processing' else state end,
+      expected = coalesce(expected, ${segments}::integer), arrivals = arrivals + 1, spooled_until = null,
+      blobs_expired = blobs_expired or state = 'expired', updated_at = parley.now_ms()
+    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid`.execute(tx)
+  return numAffectedRows === 1n ? 'closed' : 'absent'
+}
+
+/**
+ * Says that somebody has audio of it that is not among the blobs yet: for `forMs` nobody joins it without that. Answers
+ * its state; null: nobody began it.
+ */
+export async function awaitRecording(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  forMs: number,
+): Promise<RecordingState | null> {
+  const { rows } = await sql<{ state: RecordingState }>`
+    update parley.run_recordings set spooled_until = parley.now_ms() + ${forMs}::integer * interval '1 ms'
+    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid
+    returning state`.execute(tx)
+  return rows[0]?.state ?? null
+}
+
+/** Whether nobody took the run from this owner, and it has not ended; its lease may have. */
+export async function isStillWithOwner(db: Queries, scope: Scope, { run_id, fence }: OwnedRun): Promise<boolean> {
   const row = await db
-    .selectFrom('run_recordings')
-    .select(['state', 'segments', 'content'])
+    .selectFrom('run_ownership')
+    .select('run_id')
     .where('tenant_id', '=', scope.tenant_id)
-    .where('run_id', '=', runId)
+    .where('run_id', '=', run_id)
+    .where('fence', '=', fence)
     .executeTakeFirst()
-  return row ?? null
+  return row !== undefined
+}
+
+/** Null: none was begun. Of an ended run it is `processing` until it is joined, whatever its recorder said last. */
+export async function readRecording(db: Queries, scope: Scope, runId: string): Promise<RecordingRow | null> {
+  const { rows } = await sql<RecordingRow & { expires_at: string }>`
+    select r.segments, r.content,
+      case when r.state in ('pending', 'recording') and u.ended_at is not null then 'processing' else r.state end as state,
+      coalesce(u.ended_at, parley.now_ms()) + t.recording_days * interval '1 day' as expires_at
+    from parley.run_recordings r
+    join parley.runs u using (tenant_id, run_id)
+    join parley.tenants t using (tenant_id)
+    where r.tenant_id = ${scope.tenant_id}::uuid and r.run_id = ${runId}::uuid`.execute(db)
+  const [row] = rows
+  if (row === undefined) return null
+  const { expires_at, state, segments, content } = row
+  return { state, segments, content: content === null ? null : { ...content, expires_at } }
 }

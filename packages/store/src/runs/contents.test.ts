@@ -1,0 +1,121 @@
+import type { Scope } from '@parley/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listAudit } from '../audit.ts'
+import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import { appendEvents, listEvents, type NewEvent } from './events.ts'
+import { writeAnalysis } from './finish.ts'
+import { settleSend } from './outbox.ts'
+import { OUTBOUND, talesOn, workspace } from './runs.fixture.ts'
+import { readRun } from './runs.ts'
+import { readTranscript, writeFinalTranscript } from './transcripts.ts'
+import { acknowledgeUpdate } from './updates.ts'
+
+let test: TestDatabase
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test?.close())
+
+const { withinOf, running, end } = talesOn(() => test)
+const SECRET = 'said in confidence'
+
+/** A run of `days` ago in which `SECRET` stands wherever people and models may leave it. */
+async function conversation(scope: Scope, days: number): Promise<string> {
+  const within = withinOf(scope)
+  const run = await running(scope, { ...OUTBOUND, dynamic_variables: { note: SECRET }, notifies: true })
+  const event = (kind: string, fields: NewEvent['fields']): NewEvent => ({
+    at: '2026-01-01T00:00:00.000Z',
+    offset_ms: 5,
+    kind,
+    fields,
+  })
+  const { rows } = await test.owner.query('select last_seq from parley.run_ownership where run_id = $1', [run.run_id])
+  await within(async tx => {
+    await appendEvents(tx, scope, run, rows[0].last_seq + 1, [
+      event('utterance', { index: 0, role: 'user', text: SECRET }),
+      event('digits', { direction: 'in', digits: SECRET }),
+      event('node', { node_id: 'start' }),
+    ])
+    await acknowledgeUpdate(tx, scope, run.run_id, { override_dynamic_variables: { note: SECRET } })
+    const utterances = [{ index: 0, text: SECRET }]
+    await writeFinalTranscript(tx, scope, run, { state: 'complete', utterances, checkpoint: null, content: null })
+  })
+  await end(scope, run)
+  await within(tx =>
+    writeAnalysis(tx, scope, run.run_id, { analysis: { summary: SECRET }, successful: true, measurements: [] }),
+  )
+  for (const item of await test.database.runs.takeOutbox(1000, 100))
+    await test.database.transaction(item.scope, tx => settleSend(tx, item, { kind: 'delivered' }))
+  await test.owner.query("update parley.runs set ended_at = now() - $2 * interval '1 day' where run_id = $1", [
+    run.run_id,
+    days,
+  ])
+  return run.run_id
+}
+
+/** Tables in whose rows of the run `SECRET` stands. */
+async function standsIn(runId: string): Promise<string[]> {
+  const { rows: tables } = await test.owner.query(
+    "select table_name as name from information_schema.columns where table_schema = 'parley' and column_name = 'run_id' order by 1",
+  )
+  const found: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await test.owner.query(
+      `select from parley.${name} x where run_id = $1 and x::text like '%' || $2 || '%'`,
+      [runId, SECRET],
+    )
+    if (rows.length > 0) found.push(name)
+  }
+  return found
+}
+
+describe('what is past the retention of transcripts', () => {
+  it('is nowhere in the database any more; the run and what happened in it stays', async () => {
+    const scope = await workspace(test)
+    const db = test.database.within(scope)
+    const old = await conversation(scope, 31)
+    const young = await conversation(scope, 29)
+    expect(await standsIn(old)).toEqual(['outbox', 'run_events', 'run_transcripts', 'run_updates', 'runs'])
+    expect(await test.database.contents.expireTranscripts(100)).toBe(0)
+    await test.owner.query('update parley.tenants set transcript_days = 30 where tenant_id = $1', [scope.tenant_id])
+    expect(await test.database.contents.expireTranscripts(100)).toBe(1)
+    expect(await standsIn(old)).toEqual([])
+    expect(await standsIn(young)).toHaveLength(5)
+    expect(await readRun(db, scope, old)).toMatchObject({ state: 'completed', dynamic_variables: {}, analysis: null })
+    expect(await readTranscript(db, scope, old)).toMatchObject({ state: 'expired', utterances: [] })
+    const { rows } = await listEvents(db, scope, old, { cursor: null, limit: 10 })
+    expect(rows.slice(-4).map(({ kind, fields }) => ({ kind, ...fields }))).toMatchObject([
+      { kind: 'utterance', index: 0, role: 'user', text: '' },
+      { kind: 'digits', direction: 'in', digits: '' },
+      { kind: 'node', node_id: 'start' },
+      { kind: 'state', state: 'completed' },
+    ])
+    const audit = await listAudit(db, scope, { cursor: null, limit: 10 })
+    expect(audit.rows).toMatchObject([{ action: 'transcripts.expire', principal: { kind: 'system', id: 'retention' } }])
+    expect(await test.database.contents.expireTranscripts(100)).toBe(0)
+  })
+
+  it('goes a bounded number at a time, and by two workers at once each run once', async () => {
+    const scope = await workspace(test)
+    await test.owner.query('update parley.tenants set transcript_days = 1 where tenant_id = $1', [scope.tenant_id])
+    for (let i = 0; i < 5; i++) await conversation(scope, 2)
+    const expire = () => test.database.contents.expireTranscripts(2)
+    const [first, second] = await Promise.all([expire(), expire()])
+    expect(first).toBeLessThanOrEqual(2)
+    expect(second).toBeLessThanOrEqual(2)
+    let all = first + second
+    for (let more = 1; more > 0; all += more) more = await expire()
+    expect(all).toBe(5)
+  })
+
+  it('leaves what lives alone', async () => {
+    const scope = await workspace(test)
+    await test.owner.query('update parley.tenants set transcript_days = 1 where tenant_id = $1', [scope.tenant_id])
+    const run = await running(scope, { ...OUTBOUND, dynamic_variables: { note: SECRET } })
+    await test.owner.query("update parley.runs set created_at = now() - interval '9 days' where run_id = $1", [
+      run.run_id,
+    ])
+    expect(await test.database.contents.expireTranscripts(100)).toBe(0)
+    expect(await standsIn(run.run_id)).toEqual(['runs'])
+  })
+})

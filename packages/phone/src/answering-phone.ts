@@ -9,7 +9,7 @@ import {
 } from '@parley/leg'
 import type { SpeechToText } from '@parley/providers'
 import { isSipUri } from '@parley/sip'
-import type { CallerScript } from './caller-script.ts'
+import type { CallerScript, CallerStep } from './caller-script.ts'
 import type { HeardLine } from './heard-transcript.ts'
 import { PhoneCall } from './phone-call.ts'
 
@@ -33,6 +33,8 @@ export interface AnsweringPhoneOptions {
   /** It hangs up on a call that is older than this. Default 10 minutes. */
   readonly maxCallMs?: Ms
   readonly onCall?: (call: AnsweredCall) => void
+  /** Told of each step of a part as it begins. */
+  readonly onStep?: (callId: string, description: string, step: CallerStep) => void
 }
 
 /** One call that reached the phone. */
@@ -136,7 +138,8 @@ export class AnsweringPhone {
       if (call.leg.state === 'ended') throw new ParleyError('call_ended', 'the caller gave up while it rang')
       call.understand(this.#options.recogniser, this.#options.language)
       call.leg.answer()
-      await script.follow(call)
+      const { callId } = call.leg
+      await script.follow(call, { onStep: (description, step) => this.#options.onStep?.(callId, description, step) })
       return null
     } catch (error) {
       return error instanceof ParleyError ? error : new ParleyError('internal', String(error), { cause: error })

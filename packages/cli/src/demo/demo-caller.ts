@@ -20,3 +20,10 @@ export const DEMO_CALLER: readonly CallerStep[] = [
   { type: 'say', text: 'Yes, please.' },
   { type: 'hung-up', withinMs: 30_000 },
 ]
+
+/** The same part for somebody who is called: people say hello first. */
+export const DEMO_PATIENT: readonly CallerStep[] = [
+  { type: 'wait', ms: 300 },
+  { type: 'say', text: 'Hello?' },
+  ...DEMO_CALLER,
+]

@@ -1,6 +1,6 @@
 import type { TurnLatency, Utterance } from '@parley/conversation'
 import type { CallReport } from '@parley/engine'
-import { type Percentiles, percentiles } from '../percentiles.ts'
+import { type Percentiles, percentiles } from '@parley/kernel'
 
 const PARTS = ['e2e', 'endpointing', 'stt', 'llm', 'tts', 'engine'] as const satisfies readonly (keyof TurnLatency)[]
 

@@ -1,0 +1,33 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { keptSecret } from './kept-secret.ts'
+
+let home: string
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-home-'))
+})
+afterEach(() => rm(home, { recursive: true }))
+
+describe('a secret kept in the home', () => {
+  it('is the same at every start, for its owner alone, another one under another name', async () => {
+    const secret = await keptSecret(home, 'one')
+    expect(secret).toMatch(/^[\w-]{43}$/)
+    expect(await keptSecret(home, 'one')).toBe(secret)
+    expect(await keptSecret(home, 'two')).not.toBe(secret)
+    expect((await stat(join(home, 'one'))).mode & 0o777).toBe(0o600)
+  })
+
+  it('is agreed on by all who want it at once', async () => {
+    const secrets = await Promise.all(Array.from({ length: 20 }, () => keptSecret(home, 'one')))
+    expect(new Set(secrets).size).toBe(1)
+    expect(await readdir(home)).toEqual(['one'])
+  })
+
+  it.each(['', 'short', 'x'.repeat(200)])('is made anew where the file was torn: "%s"', async torn => {
+    await writeFile(join(home, 'one'), torn)
+    const secret = await keptSecret(home, 'one')
+    expect(await keptSecret(home, 'one')).toBe(secret)
+  })
+})

@@ -81,6 +81,7 @@ export type {
 } from './transport/transport.ts'
 export type { ByeOutcome } from './ua/bye.ts'
 export { forwardableHeaders } from './ua/custom-headers.ts'
+export type { InviteAttempt } from './ua/invite-attempt.ts'
 export type {
   AnswerOptions,
   Body,

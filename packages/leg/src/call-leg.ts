@@ -1,6 +1,15 @@
 import { type Ms, ParleyError, type Samples } from '@parley/kernel'
 import type { MediaEvent, MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
-import type { Body, InviteSession, ReferOptions, SessionEnd, SessionEvent, Uri } from '@parley/sip'
+import type {
+  Body,
+  DialogSnapshot,
+  InviteSession,
+  ReferOptions,
+  SessionEnd,
+  SessionEvent,
+  SipRequest,
+  Uri,
+} from '@parley/sip'
 import { EventBacklog } from './event-backlog.ts'
 import { OfferAnswerExchange } from './exchange.ts'
 import { isDigits, readInfoDigit, writeInfoDigit } from './info-digits.ts'
@@ -34,6 +43,8 @@ export class CallLeg {
   #state: LegState
   #parameters: MediaParameters | null = null
   #answered = false
+  /** `answer` was called: the 200 left, or waits for a PRACK. */
+  #answerGiven = false
   #held = false
   #ownFailure: OwnFailure | null = null
   /** Digits on their way by INFO, for a far end without telephone-event. */
@@ -85,6 +96,19 @@ export class CallLeg {
     return 'host' in uri && !uri.host.endsWith('.invalid') ? uri.host : null
   }
 
+  /** The initial INVITE: inbound as received, outbound as last sent. Read only. */
+  get invite(): SipRequest {
+    return this.#session.invite
+  }
+
+  /**
+   * What another process needs to end the call (`UserAgent.bye`), as of now. Inbound from the start, so that it can be kept
+   * before the answer leaves; outbound null until the far end answered.
+   */
+  get dialog(): DialogSnapshot | null {
+    return this.#session.dialog ?? null
+  }
+
   /** Users of From and To, as the caller wrote them; null where that side has none. */
   get parties(): { readonly from: string | null; readonly to: string | null } {
     const { from, to } = this.#session.invite
@@ -101,21 +125,31 @@ export class CallLeg {
 
   /** Inbound: 180. Later calls and other states do nothing. */
   ring(): void {
-    if (this.direction !== 'inbound' || this.#state !== 'offered') return
+    if (this.#state !== 'offered' || !this.#unanswered) return
     this.#state = 'ringing'
     this.#session.progress(180)
   }
 
-  /** Inbound: 200 with our SDP; "answered" follows with the ACK. A refused offer is answered 488 and ends the leg. */
+  /**
+   * Inbound: 200 with our SDP; "answered" follows with the ACK. A refused offer is answered 488 and ends the leg. Does
+   * nothing a second time, and once the caller has given up. There is no hurry: the caller waits, and hears ringing after
+   * `ring`.
+   */
   answer(): void {
-    if (this.direction === 'inbound' && (this.#state === 'offered' || this.#state === 'ringing'))
-      this.#exchange.answerInvite()
+    if (!this.#unanswered || this.#answerGiven) return
+    this.#answerGiven = true
+    this.#exchange.answerInvite()
   }
 
-  /** Inbound, before the answer. */
+  /** Inbound, before the answer left: 300 to 699. Does nothing afterwards, and once the caller has given up. */
   reject(status: number, options: { readonly reason?: string; readonly retryAfterS?: number } = {}): void {
-    if (this.direction === 'inbound' && (this.#state === 'offered' || this.#state === 'ringing'))
-      this.#session.reject(status, options)
+    if (this.#unanswered) this.#session.reject(status, options)
+  }
+
+  /** Asks the session too: what ended it may not have been told here yet. */
+  get #unanswered(): boolean {
+    if (this.direction !== 'inbound' || (this.#state !== 'offered' && this.#state !== 'ringing')) return false
+    return this.#session.state === 'incoming' || this.#session.state === 'early'
   }
 
   /** CANCEL, BYE or 480, whatever ends the leg now. "ended" follows when the far end confirmed or its time is over. */
@@ -316,8 +350,9 @@ export class CallLeg {
         answered: this.#answered,
         by: end.by,
         cause: failure?.cause ?? end.cause,
-        sipStatus: end.status,
+        sipStatus: end.cause === 'withheld' && !end.inviteLeft ? null : end.status,
         reason: end.reason,
+        inviteLeft: end.inviteLeft,
         confirmed: end.confirmed,
         detail: failure?.detail ?? end.detail,
         retryAfterS: end.retryAfterS,

@@ -3,6 +3,7 @@ import type { MediaPlane, MediaSession, MediaSessionOptions } from '@parley/medi
 import type {
   Credentials,
   HeaderPairs,
+  InviteAttempt,
   InviteSession,
   NameAddr,
   NextHop,
@@ -42,6 +43,11 @@ export interface DialOptions extends LegOptions {
   readonly headers?: HeaderPairs
   /** CANCEL after this long without an answer; default 180 s. */
   readonly ringTimeoutMs?: number
+  /**
+   * Told before each INVITE (the next target, the one with credentials, …), which leaves when this resolves. When it
+   * rejects the leg ends "withheld"; `LegEnd.inviteLeft` says whether an earlier one was out.
+   */
+  readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
   /** INVITE without SDP: the far end offers; default false. */
   readonly delayedOffer?: boolean
 }
@@ -50,7 +56,7 @@ export interface DialOptions extends LegOptions {
 export async function dialLeg(plant: LegPlant, options: DialOptions): Promise<CallLeg> {
   const media = await openMedia(plant, options, options.uri.user ?? options.uri.host)
   const negotiation = negotiationFor(plant, media, options, options.nextHop?.host ?? options.uri.host)
-  const { uri, from, nextHop, credentials, headers, ringTimeoutMs } = options
+  const { uri, from, nextHop, credentials, headers, ringTimeoutMs, beforeAttempt } = options
   try {
     const session = plant.userAgent.invite({
       uri,
@@ -59,6 +65,7 @@ export async function dialLeg(plant: LegPlant, options: DialOptions): Promise<Ca
       ...(credentials && { credentials }),
       ...(headers && { headers }),
       ...(ringTimeoutMs && { ringTimeoutMs }),
+      ...(beforeAttempt && { beforeAttempt }),
       ...(options.delayedOffer !== true && { body: negotiation.offer({}) }),
     })
     const leg = new CallLeg(session, media, negotiation)

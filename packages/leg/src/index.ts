@@ -1,9 +1,11 @@
 export type { MediaReport, MediaStatistics } from '@parley/media'
 export type {
   Credentials,
+  DialogSnapshot,
   Flow,
   Gatekeeper,
   GateVerdict,
+  InviteAttempt,
   InviteSession,
   NameAddr,
   NextHop,

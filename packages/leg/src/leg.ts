@@ -67,13 +67,17 @@ export interface LegEnd {
     | 'timeout'
     | 'transport'
     | 'protocol'
+    /** `beforeAttempt` rejected: no INVITE left, or no further one. */
+    | 'withheld'
     | 'media-refused'
     | 'media-lost'
     | 'recording-unavailable'
     | 'internal'
-  /** Final status of the INVITE; null when nothing was ever sent. */
+  /** Final status of the INVITE, or what stands for it where none came (408, 487, 503); null: withheld before the first left. */
   readonly sipStatus: number | null
   readonly reason: string
+  /** Outbound: an INVITE left this process, or may have. False: nobody was called. Inbound: false. */
+  readonly inviteLeft: boolean
   /** The far end confirmed the end (invariant 4: only then, or after the wait, a permit is given back). */
   readonly confirmed: boolean
   readonly detail: string

@@ -1,13 +1,14 @@
 import type { Timer } from '@parley/kernel'
-import { HeaderList } from '../message/header-list.ts'
 import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
 import { parseRetryAfter } from '../message/retry-after.ts'
 import type { ClientHandlers, ClientTransaction, RequestFailure } from '../transaction/client-transaction.ts'
 import { type Destination, transportOf } from '../transaction/message-sender.ts'
 import { isTargetFault } from '../transport/target-health.ts'
 import type { Flow, NextHop, Target } from '../transport/transport.ts'
+import { AttemptGate } from './attempt-gate.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { createCancel } from './cancel.ts'
+import { headersWith } from './custom-headers.ts'
 import { streamFor } from './large-request.ts'
 import { RequestCredentials } from './request-credentials.ts'
 import type { HeaderPairs, HeaderReason } from './session.ts'
@@ -33,6 +34,12 @@ export interface ClientRequestOptions {
   readonly adoptTargets?: boolean
   /** A refusal that another attempt can meet: true sends what `build` makes now, to the same place (RFC 4028 section 7.3). */
   revise?(response: SipResponse): boolean
+  /**
+   * Told of the request with its Via before each new transaction, which starts when this resolves and not at all when
+   * it rejects: then `onWithheld` follows instead of anything else. Absent: at once.
+   */
+  beforeAttempt?(request: SipRequest, to: Destination): Promise<void>
+  onWithheld?(error: unknown): void
   /** The request with its Via, each time that it goes out in a new transaction. */
   onAttempt?(request: SipRequest): void
   /** Provisional responses, the final one that counts, and for INVITE every further 2xx. */
@@ -62,6 +69,11 @@ export class ClientRequest {
   /** For the next attempt: that of the last, whose connection died with the request perhaps delivered. */
   #branch: string | undefined
   #over = false
+  readonly #gate: AttemptGate
+  /** Some transaction's request was handed to the transport. */
+  #handedOver = false
+  /** So it was, and no final response came to it. */
+  #unanswered = false
   #provisional = false
   #cancel: { readonly reason: HeaderReason | undefined; sent: boolean } | undefined
   #cancelTimer: Timer | undefined
@@ -71,6 +83,7 @@ export class ClientRequest {
     this.#options = options
     this.#credentials = new RequestCredentials(ctx, options.identity)
     this.#sequence = options.sequence
+    this.#gate = new AttemptGate(ctx.pump)
   }
 
   get sequence(): number {
@@ -80,6 +93,16 @@ export class ClientRequest {
   /** What the last attempt carried to prove who we are. */
   get credentials(): HeaderPairs {
     return this.#credentials.headers
+  }
+
+  /** The peer may have got the request: it was handed to the transport, or nobody has said yet that it was not. */
+  get mayHaveLeft(): boolean {
+    return this.#handedOver || this.#transaction !== undefined
+  }
+
+  /** Some attempt left and was given up without a final response. */
+  get leftUnanswered(): boolean {
+    return this.#unanswered
   }
 
   start(): void {
@@ -130,15 +153,38 @@ export class ClientRequest {
       destination = { target: stream }
       request = this.#build(destination)
     } else this.#datagramTarget = undefined
+    const branch = this.#branch
+    this.#branch = undefined
+    if (this.#options.beforeAttempt === undefined) this.#transact(request, destination, branch)
+    else this.#announce(request, destination, branch)
+  }
+
+  /** The attempt is told to its owner first; nothing leaves meanwhile. */
+  #announce(request: SipRequest, destination: Destination, resentBranch: string | undefined): void {
+    const via = this.#ctx.layer.clients.via(transportOf(destination), resentBranch)
+    if (via === undefined) return this.#transact(request, destination, resentBranch)
+    const ask = async () => this.#options.beforeAttempt?.({ ...request, via: [via] }, destination)
+    this.#gate.ask(ask, {
+      pass: () => this.#transact(request, destination, via.params.get('branch') ?? undefined),
+      fail: error => {
+        this.#over = true
+        this.#options.onWithheld?.(error)
+      },
+    })
+  }
+
+  #transact(request: SipRequest, destination: Destination, branch: string | undefined): void {
     const handlers: ClientHandlers = {
+      onSent: () => {
+        this.#handedOver = true
+      },
       onResponse: (response, flow) => this.#onResponse(response, flow, destination),
       onFailure: failure => this.#onFailure(failure, destination),
     }
     this.#transaction = this.#ctx.layer.clients.start(request, destination, handlers, {
-      ...(this.#branch === undefined ? {} : { branch: this.#branch }),
+      ...(branch === undefined ? {} : { branch }),
       once: this.#options.once === true,
     })
-    this.#branch = undefined
     this.#sent = this.#transaction?.request ?? request
     this.#options.onAttempt?.(this.#sent)
     if (this.#transaction === undefined) {
@@ -164,6 +210,7 @@ export class ClientRequest {
     if ('target' in destination && isTargetFault(failure.code)) this.#ctx.layer.sender.targetFailed(destination.target)
     if (this.#over) return
     this.#transaction = undefined
+    this.#unanswered ||= failure.handedOver === true
     if (this.#options.once && failure.handedOver) {
       this.#nextTarget = this.#targets.length
       this.#next(failure)
@@ -245,12 +292,13 @@ export class ClientRequest {
   }
 
   /**
-   * RFC 3261 section 9.1, for INVITE. "nothing-sent": it is over at once and nothing more comes. Otherwise the CANCEL
+   * RFC 3261 section 9.1, for INVITE. "nothing-sent": no attempt is out, it is over and nothing more comes. Else the CANCEL
    * goes out as soon as a provisional response allows it, and a final response or a failure follows within 64*T1 of it.
    */
   cancel(reason: HeaderReason | undefined): 'nothing-sent' | 'cancelling' {
-    if (this.#transaction === undefined) {
+    if (this.#transaction === undefined || this.#gate.waits) {
       this.#over = true
+      this.#gate.close()
       return 'nothing-sent'
     }
     this.#cancel ??= { reason, sent: false }
@@ -280,15 +328,8 @@ export class ClientRequest {
   /** Nothing more is sent or told. */
   abandon(): void {
     this.#over = true
+    this.#gate.close()
     this.#cancelTimer?.cancel()
     this.#transaction?.abandon()
   }
-}
-
-/** Headers with those of the application behind ours. */
-export function headersWith(
-  pairs: readonly (readonly [string, string])[] | undefined,
-  base = HeaderList.empty,
-): HeaderList {
-  return (pairs ?? []).reduce((list, [name, value]) => list.with(name, value), base)
 }

@@ -1,4 +1,4 @@
-import type { HeaderList } from '../message/header-list.ts'
+import { HeaderList } from '../message/header-list.ts'
 import { headerText, headerToken } from '../message/header-text.ts'
 import { SipMessageError } from '../message/sip-message-error.ts'
 import type { HeaderPairs } from './session.ts'
@@ -36,4 +36,12 @@ export function checkHeaders(pairs: HeaderPairs): void {
 
 function isTooLong(name: string, value: string): boolean {
   return Buffer.byteLength(`${name}: ${value}`, 'utf8') > LONGEST_LINE
+}
+
+/** Headers with those of the application behind ours. */
+export function headersWith(
+  pairs: readonly (readonly [string, string])[] | undefined,
+  base = HeaderList.empty,
+): HeaderList {
+  return (pairs ?? []).reduce((list, [name, value]) => list.with(name, value), base)
 }

@@ -1,7 +1,7 @@
 import type { Dialog } from '../dialog/dialog.ts'
 import type { SipResponse } from '../message/message.ts'
 import type { Flow } from '../transport/transport.ts'
-import { headersWith } from './client-request.ts'
+import { headersWith } from './custom-headers.ts'
 import { sendInDialog } from './in-dialog-request.ts'
 import { reliableSequence } from './rack.ts'
 import type { Body } from './session.ts'

@@ -26,6 +26,8 @@ export class SessionCore implements EventSource {
   dialog: Dialog | undefined
   /** By the last Allow of the peer's (RFC 3311 section 4). */
   peerTakesUpdate = false
+  /** See `SessionEnd`; set by the part that sends INVITEs. */
+  inviteLeft: () => boolean = () => false
   readonly #dialogIds = new Set<string>()
   readonly #table: { add(id: string): void; remove(id: string): void }
   readonly #onEnded: () => void
@@ -109,9 +111,9 @@ export class SessionCore implements EventSource {
   }
 
   /** Once; everything of the session in the user agent's tables is gone when it returns. */
-  end(end: SessionEnd): void {
+  end(end: Omit<SessionEnd, 'inviteLeft'>): void {
     if (this.ended) return
-    this.#events.push({ type: 'ended', end })
+    this.#events.push({ type: 'ended', end: { ...end, inviteLeft: this.inviteLeft() } })
     this.state = 'terminated'
     for (const id of this.#dialogIds) this.#table.remove(id)
     this.#dialogIds.clear()

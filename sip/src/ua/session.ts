@@ -1,6 +1,7 @@
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
 import type { NameAddr, SipRequest, SipUri, Uri } from '../message/message.ts'
 import type { Flow, NextHop } from '../transport/transport.ts'
+import type { InviteAttempt } from './invite-attempt.ts'
 import type { SessionTimerOptions } from './session-timer-options.ts'
 
 export type Direction = 'inbound' | 'outbound'
@@ -149,16 +150,20 @@ export interface ReferResult {
 export interface SessionEnd {
   /**
    * rejected: a final failure to or from us before the answer; cancelled: CANCEL, by either side; bye: BYE, by either
-   * side; timeout: no answer to our request, or no ACK; transport: no way to the peer; refused: our own policy.
+   * side; timeout: no answer to our request, or no ACK; transport: no way to the peer; withheld: `beforeAttempt` of the
+   * call rejected, and the INVITE stayed here.
    */
-  readonly cause: 'rejected' | 'cancelled' | 'bye' | 'timeout' | 'transport' | 'protocol'
+  readonly cause: 'rejected' | 'cancelled' | 'bye' | 'timeout' | 'transport' | 'protocol' | 'withheld'
   readonly by: 'local' | 'remote'
   /**
-   * Final status of the INVITE: 200 for a session that stood; 408 for Timer B, 503 for transport, when none was received.
+   * Final status of the INVITE: 200 for a session that stood; 408 for Timer B, 503 for transport and withheld, when none
+   * was received.
    * With cause timeout: 487 when the ring timeout ran out and the far end confirmed it, 408 when it said nothing.
    */
   readonly status: number
   readonly reason: string
+  /** Outbound: an INVITE of any attempt left this process, or may have. False: nobody was called. Inbound: false. */
+  readonly inviteLeft: boolean
   /** The far end confirmed the end: our BYE or CANCEL was answered, or theirs was received. */
   readonly confirmed: boolean
   /** One sentence for logs. */
@@ -183,8 +188,15 @@ export interface OutboundCall {
   readonly headers?: HeaderPairs
   /** The offer; absent for a delayed offer. */
   readonly body?: Body
-  /** CANCEL after this long without a final answer; default 180 s. */
+  /** CANCEL after this long without a final answer; default 180 s. Time in `beforeAttempt` counts. */
   readonly ringTimeoutMs?: number
+  /**
+   * Told before each INVITE transaction: the first, one to the next target, with other headers after 401, 407 or 422,
+   * over UDP where TCP was refused. The INVITE leaves when this resolves; when it rejects nothing more is sent and the
+   * session ends "withheld". `hangUp` meanwhile sends nothing. No time limit of its own. Not told of retransmissions and
+   * of a re-send on another connection to the same address: the same CANCEL matches those.
+   */
+  readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
   /** Default: the user agent's. */
   readonly sessionTimer?: SessionTimerOptions
 }

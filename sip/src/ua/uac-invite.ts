@@ -5,8 +5,10 @@ import { parseRetryAfter } from '../message/retry-after.ts'
 import type { RequestFailure } from '../transaction/client-transaction.ts'
 import type { Flow } from '../transport/transport.ts'
 import { sendBye } from './bye.ts'
-import { ClientRequest, headersWith } from './client-request.ts'
+import { ClientRequest } from './client-request.ts'
+import { headersWith } from './custom-headers.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
+import { describeAttempt } from './invite-attempt.ts'
 import { firstHop } from './outbound-request.ts'
 import { PrackClient, type ProgressKind } from './prack-client.ts'
 import type { Body, HeaderReason, OutboundCall, SessionEnd } from './session.ts'
@@ -52,6 +54,7 @@ export class UacInvite {
     this.#pracks = new PrackClient(core)
     const template = core.invite
     let { sequence } = template.cseq
+    const { beforeAttempt } = call
     this.#request = new ClientRequest(core.ctx, {
       build: (number, contact) => ({
         ...template,
@@ -67,12 +70,15 @@ export class UacInvite {
       hop: firstHop(call),
       identity: core.identity,
       adoptTargets: true,
+      ...(beforeAttempt && { beforeAttempt: (request, to) => beforeAttempt(describeAttempt(request, to)) }),
+      onWithheld: error => this.#onWithheld(error),
       onAttempt: request => {
         core.invite = request
       },
       onResponse: (response, flow) => this.#onResponse(response, flow),
       onFailure: failure => this.#onFailure(failure),
     })
+    core.inviteLeft = () => this.#request.mayHaveLeft
   }
 
   start(): void {
@@ -219,10 +225,20 @@ export class UacInvite {
     })
   }
 
+  #onWithheld(error: unknown): void {
+    this.#end({
+      failure: { cause: 'withheld' },
+      status: 503,
+      reason: 'Service Unavailable',
+      confirmed: !this.#request.leftUnanswered,
+      detail: `the INVITE was withheld: ${error instanceof Error ? error.message : String(error)}`,
+    })
+  }
+
   #end(
     facts: Pick<SessionEnd, 'status' | 'reason' | 'confirmed' | 'detail'> & {
       retryAfterS?: number | undefined
-      failure?: RequestFailure
+      failure?: Pick<SessionEnd, 'cause'>
     },
   ): void {
     this.#ringTimer?.cancel()
@@ -252,8 +268,8 @@ export class UacInvite {
       this.#end({
         status: 487,
         reason: 'Request Terminated',
-        confirmed: true,
-        detail: 'given up before the INVITE was sent',
+        confirmed: !this.#request.leftUnanswered,
+        detail: `given up before the INVITE was sent${this.#request.mayHaveLeft ? ' again' : ''}`,
       })
     }
   }

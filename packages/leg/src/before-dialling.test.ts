@@ -1,0 +1,85 @@
+import type { InviteAttempt } from '@parley/sip'
+import { expect, it } from 'vitest'
+import { VirtualLine } from './virtual-line.ts'
+
+it('nothing leaves before the attempt was kept; then the call goes on as any other', async () => {
+  const line = new VirtualLine()
+  const kept: InviteAttempt[] = []
+  const gate = Promise.withResolvers<void>()
+  const leg = await line.dial({
+    beforeAttempt: attempt => {
+      kept.push(attempt)
+      return gate.promise
+    },
+  })
+  await line.pass(5000)
+  expect(line.signalling.passed).toEqual([])
+  expect(leg.state).toBe('dialing')
+  gate.resolve()
+  await line.pass(1000)
+  expect(kept).toMatchObject([{ callId: leg.callId, requestUri: 'sip:bob@192.0.2.2;transport=tls' }])
+  expect(leg.state).toBe('active')
+  leg.hangUp()
+  await line.pass(1000)
+  expect(line.a.end).toMatchObject({ cause: 'bye', inviteLeft: true })
+  expect(line.b.end).toMatchObject({ cause: 'bye', inviteLeft: false })
+})
+
+it('an attempt that could not be kept calls nobody, and gives the port back', async () => {
+  const line = new VirtualLine()
+  await line.dial({ beforeAttempt: () => Promise.reject(new Error('the run is lost')) })
+  await line.pass(60_000)
+  expect(line.signalling.passed).toEqual([])
+  expect(line.a.end).toMatchObject({
+    cause: 'withheld',
+    answered: false,
+    by: 'local',
+    sipStatus: null,
+    inviteLeft: false,
+  })
+  expect(line.a.end!.detail).toContain('the run is lost')
+  expect(line.a.plant.media.describe()).toContain('0 leased')
+})
+
+it('is given up while the attempt is kept: nobody is called', async () => {
+  const line = new VirtualLine()
+  const gate = Promise.withResolvers<void>()
+  const leg = await line.dial({ beforeAttempt: () => gate.promise })
+  await line.pass(100)
+  leg.hangUp()
+  await line.pass(100)
+  expect(line.a.end).toMatchObject({ cause: 'cancelled', inviteLeft: false, confirmed: true })
+  gate.resolve()
+  await line.pass(60_000)
+  expect(line.signalling.passed).toEqual([])
+})
+
+it('the dialog can be kept: outbound once answered, inbound before the answer leaves', async () => {
+  const line = new VirtualLine()
+  line.onOffer = leg => leg.ring()
+  await line.dial()
+  await line.pass(1000)
+  const [caller, callee] = [line.a.leg!, line.b.leg!]
+  expect(caller.dialog).toBeNull()
+  const before = callee.dialog!
+  expect(before).toMatchObject({ callId: callee.callId, remoteTarget: expect.stringContaining('192.0.2.1') })
+  callee.answer()
+  await line.pass(1000)
+  expect(callee.dialog).toEqual(before)
+  expect(caller.dialog).toMatchObject({
+    callId: before.callId,
+    localTag: before.remoteTag,
+    remoteTag: before.localTag,
+  })
+  // A third party that has only the dialog ends the call.
+  expect(await ended(line, line.b.plant.userAgent.bye(JSON.parse(JSON.stringify(before))))).toMatchObject({
+    confirmed: true,
+    status: 200,
+  })
+  expect(line.a.end).toMatchObject({ cause: 'bye', by: 'remote' })
+})
+
+async function ended<Outcome>(line: VirtualLine, outcome: Promise<Outcome>): Promise<Outcome> {
+  await line.pass(1000)
+  return outcome
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import type { CallLeg } from './call-leg.ts'
+import { VirtualLine } from './virtual-line.ts'
+
+/** A call that rings at `b` while somebody there is being asked. */
+async function ringing(options: { readonly rings?: boolean } = {}): Promise<{ line: VirtualLine; callee: CallLeg }> {
+  const line = new VirtualLine()
+  line.onOffer = leg => {
+    if (options.rings ?? true) leg.ring()
+  }
+  await line.dial()
+  await line.pass(200)
+  return { line, callee: line.b.leg! }
+}
+
+describe('a call that waits for its answer', () => {
+  it.each([true, false])('stands for 10 s and is answered then (rings: %s)', async rings => {
+    const { line, callee } = await ringing({ rings })
+    await line.pass(10_000)
+    expect(callee.state).toBe(rings ? 'ringing' : 'offered')
+    callee.answer()
+    await line.pass(1000)
+    expect([line.a.leg!.state, callee.state]).toEqual(['active', 'active'])
+    expect(line.signalling.passed.filter(({ text }) => text.startsWith('INVITE'))).toHaveLength(1)
+  })
+
+  it('is refused after 10 s', async () => {
+    const { line, callee } = await ringing()
+    await line.pass(10_000)
+    callee.reject(486)
+    // Whoever still comes with an answer comes too late, without an error.
+    callee.answer()
+    callee.ring()
+    callee.reject(603)
+    await line.pass(1000)
+    expect(line.a.end).toMatchObject({ cause: 'rejected', by: 'remote', sipStatus: 486 })
+    expect(line.b.end).toMatchObject({ cause: 'rejected', by: 'local', sipStatus: 486, answered: false })
+    expect(line.b.plant.media.describe()).toContain('0 leased')
+  })
+
+  it('ends when the caller gives up; an answer then does nothing', async () => {
+    const { line, callee } = await ringing()
+    await line.pass(5000)
+    line.a.leg!.hangUp()
+    await line.pass(1000)
+    expect(line.b.end).toMatchObject({ cause: 'cancelled', by: 'remote', sipStatus: 487, answered: false })
+    const before = line.signalling.passed.length
+    callee.answer()
+    callee.reject(480)
+    callee.ring()
+    callee.hangUp()
+    await line.pass(60_000)
+    expect(line.signalling.passed).toHaveLength(before)
+    expect(line.b.facts()).toEqual(['ended'])
+    expect(line.b.plant.media.describe()).toContain('0 leased')
+  })
+
+  it('an answer, given because another call ended in the same moment, does nothing either', async () => {
+    const line = new VirtualLine()
+    const callees: CallLeg[] = []
+    line.onOffer = leg => {
+      callees.push(leg)
+      leg.ring()
+    }
+    await line.dial()
+    await line.dial()
+    await line.pass(200)
+    const [first, second] = callees
+    const ends: string[] = []
+    first!.onEvent(event => {
+      if (event.type === 'ended') second!.answer()
+    })
+    second!.onEvent(event => {
+      if (event.type === 'ended') ends.push(event.end.cause)
+    })
+    void line.b.plant.userAgent.close()
+    // Its session is over, and it has not been told yet.
+    second!.answer()
+    second!.ring()
+    second!.reject(486)
+    await line.pass(1000)
+    expect(ends).toEqual(['rejected'])
+  })
+
+  it('is answered once, however often it is told to be', async () => {
+    const { line, callee } = await ringing()
+    callee.answer()
+    callee.answer()
+    callee.reject(486)
+    await line.pass(1000)
+    callee.answer()
+    callee.reject(486)
+    await line.pass(1000)
+    expect([line.a.leg!.state, callee.state]).toEqual(['active', 'active'])
+  })
+
+  it('shows the INVITE as it came', async () => {
+    const { callee } = await ringing()
+    expect(callee.invite.method).toBe('INVITE')
+    expect(callee.invite.headers.has('Session-Expires')).toBe(true)
+    expect(callee.invite.from.uri).toMatchObject({ user: 'alice' })
+  })
+})

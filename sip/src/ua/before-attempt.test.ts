@@ -1,0 +1,292 @@
+import type { Ms } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import type { InviteAttempt } from './invite-attempt.ts'
+import type { OutboundCall } from './session.ts'
+import { type Heard, Pair, sdp, sipUri } from './testing/pair.ts'
+import { RawPeer } from './testing/raw-peer.ts'
+
+/** Whoever has to note an INVITE before it leaves, and takes the time that the test gives it. */
+class Notary {
+  readonly told: InviteAttempt[] = []
+  #waiting = Promise.withResolvers<void>()
+
+  readonly beforeAttempt = (attempt: InviteAttempt): Promise<void> => {
+    this.told.push(attempt)
+    return this.#waiting.promise
+  }
+
+  agree(): void {
+    this.#waiting.resolve()
+    this.#waiting = Promise.withResolvers()
+  }
+
+  refuse(why: string): void {
+    this.#waiting.reject(new Error(why))
+    this.#waiting = Promise.withResolvers()
+  }
+}
+
+class Stage {
+  readonly pair = new Pair()
+  readonly notary = new Notary()
+
+  call(options: Partial<OutboundCall> = {}): Heard {
+    return this.pair.call({ beforeAttempt: this.notary.beforeAttempt, ...options })
+  }
+
+  /** Lets time pass and promises settle, before and after. */
+  async pass(ms: Ms): Promise<void> {
+    await settled()
+    this.pair.time.advance(ms)
+    await settled()
+  }
+
+  async agree(): Promise<void> {
+    this.notary.agree()
+    await this.pass(100)
+  }
+
+  get left(): readonly unknown[] {
+    return this.pair.network.passed
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+}
+
+const password = { username: 'alice', password: 'secret' }
+const challenge = ['WWW-Authenticate', 'Digest realm="r", nonce="n1", algorithm=MD5, qop="auth"'] as const
+
+describe('an INVITE that has to be noted before it leaves', () => {
+  it('leaves when it has been, exactly as it was told, and not before', async () => {
+    const stage = new Stage()
+    const caller = stage.call({
+      from: { displayName: 'Al "x" Ice', uri: sipUri('alice', 'a.test', 'udp'), params: new Map() },
+      route: [
+        {
+          displayName: undefined,
+          uri: { ...sipUri('r', 'b.test', 'udp'), params: new Map([['lr', null]]) },
+          params: new Map(),
+        },
+      ],
+    })
+    await stage.pass(60_000)
+    expect(stage.left).toEqual([])
+    expect(stage.notary.told).toHaveLength(1)
+    await stage.agree()
+    const [attempt] = stage.notary.told
+    const invite = stage.pair.network.passed[0]!.text
+    const [line] = invite.split('\r\n')
+    const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(invite)?.[1]?.trim()
+    expect(line).toBe(`INVITE ${attempt!.requestUri} SIP/2.0`)
+    expect(header('From')).toBe(attempt!.from)
+    expect(header('To')).toBe(attempt!.to)
+    expect(header('Call-ID')).toBe(attempt!.callId)
+    expect(header('CSeq')).toBe(`${attempt!.sequence} INVITE`)
+    expect(header('Route')).toBe(attempt!.routeSet.join(', '))
+    expect(header('Via')).toBe(`SIP/2.0/UDP a.test:5060;rport;branch=${attempt!.branch}`)
+    expect(attempt).toMatchObject({
+      sentBy: { host: 'a.test', port: 5060, transport: 'udp' },
+      nextHop: { address: '10.0.0.2', port: 5060, transport: 'udp', serverName: 'b.test' },
+    })
+    expect(JSON.parse(JSON.stringify(attempt))).toEqual(attempt)
+    stage.pair.b.calls[0]!.session.answer(sdp('answer'))
+    await stage.pass(100)
+    expect(caller.types).toContain('answered')
+    caller.session.hangUp()
+    await stage.pass(100)
+    expect(caller.end).toMatchObject({ cause: 'bye', inviteLeft: true, confirmed: true })
+  })
+
+  it('never leaves when nobody could note it: the end says that nothing did', async () => {
+    const stage = new Stage()
+    const caller = stage.call()
+    await stage.pass(100)
+    stage.notary.refuse('the database is away')
+    await stage.pass(60_000)
+    expect(stage.left).toEqual([])
+    expect(caller.types).toEqual(['ended'])
+    expect(caller.end).toMatchObject({
+      cause: 'withheld',
+      by: 'local',
+      status: 503,
+      inviteLeft: false,
+      confirmed: true,
+    })
+    expect(caller.end!.detail).toContain('the database is away')
+    expect(stage.pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
+  })
+
+  it('never leaves either when the one who notes it throws', async () => {
+    const stage = new Stage()
+    const caller = stage.call({
+      beforeAttempt: () => {
+        throw new Error('a bug')
+      },
+    })
+    await stage.pass(100)
+    expect(stage.left).toEqual([])
+    expect(caller.end).toMatchObject({ cause: 'withheld', inviteLeft: false })
+  })
+
+  it.each(['before anybody is asked', 'while it is noted'])(
+    'is given up %s: nothing leaves, also not later',
+    async when => {
+      const stage = new Stage()
+      const caller = stage.call()
+      if (when === 'while it is noted') await stage.pass(100)
+      caller.session.hangUp()
+      await stage.pass(0)
+      expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', inviteLeft: false, confirmed: true })
+      await stage.agree()
+      await stage.pass(60_000)
+      expect(stage.notary.told).toHaveLength(when === 'while it is noted' ? 1 : 0)
+      expect(stage.left).toEqual([])
+      expect(caller.types).toEqual(['ended'])
+    },
+  )
+
+  it('may be given up by whoever notes it', async () => {
+    const stage = new Stage()
+    const caller: Heard = stage.call({ beforeAttempt: async () => caller.session.hangUp() })
+    await stage.pass(1000)
+    expect(stage.left).toEqual([])
+    expect(caller.end).toMatchObject({ cause: 'cancelled', inviteLeft: false })
+  })
+
+  it('is not waited for longer than the call may ring', async () => {
+    const stage = new Stage()
+    const caller = stage.call({ ringTimeoutMs: 20_000 })
+    await stage.pass(19_000)
+    expect(caller.end).toBeUndefined()
+    await stage.pass(2_000)
+    expect(caller.end).toMatchObject({ cause: 'timeout', by: 'local', inviteLeft: false })
+    expect(stage.left).toEqual([])
+  })
+
+  it('is not sent by a user agent that was closed meanwhile', async () => {
+    const stage = new Stage()
+    const caller = stage.call()
+    await stage.pass(100)
+    void stage.pair.a.ua.close()
+    await stage.pass(100)
+    expect(caller.end).toMatchObject({ inviteLeft: false })
+    await stage.agree()
+    expect(stage.left).toEqual([])
+  })
+
+  it('is told again with its new number and branch when it needs credentials, and waits again', async () => {
+    const stage = new Stage()
+    const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test')
+    const caller = stage.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials: password })
+    await stage.pass(100)
+    await stage.agree()
+    peer.reply(peer.last('INVITE'), 401, { headers: [challenge] })
+    await stage.pass(10_000)
+    expect(peer.methods()).toEqual(['INVITE', 'ACK'])
+    const [first, second] = stage.notary.told
+    expect(second).toMatchObject({ callId: first!.callId, from: first!.from, sequence: first!.sequence + 1 })
+    expect(second!.branch).not.toBe(first!.branch)
+    await stage.agree()
+    expect(peer.last('INVITE').request.via[0]!.params.get('branch')).toBe(second!.branch)
+    expect(peer.last('INVITE').request.cseq.sequence).toBe(second!.sequence)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
+    await stage.pass(100)
+    expect(caller.types).toContain('answered')
+  })
+
+  it.each(['given up', 'refused'])(
+    '%s while it waits with credentials: an INVITE had left, and none leaves again',
+    async how => {
+      const stage = new Stage()
+      const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test')
+      const caller = stage.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials: password })
+      await stage.pass(100)
+      await stage.agree()
+      peer.reply(peer.last('INVITE'), 401, { headers: [challenge] })
+      await stage.pass(100)
+      if (how === 'given up') caller.session.hangUp()
+      else stage.notary.refuse('lost')
+      await stage.pass(100)
+      expect(caller.end).toMatchObject({
+        cause: how === 'given up' ? 'cancelled' : 'withheld',
+        inviteLeft: true,
+        confirmed: true,
+      })
+      await stage.agree()
+      await stage.pass(60_000)
+      expect(peer.methods()).toEqual(['INVITE', 'ACK'])
+      expect(stage.pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
+    },
+  )
+
+  it('is told again after a 422, once per attempt', async () => {
+    const stage = new Stage()
+    const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test')
+    stage.call({ uri: sipUri('x', 'peer.test', 'udp') })
+    await stage.pass(100)
+    await stage.agree()
+    peer.reply(peer.last('INVITE'), 422, { headers: [['Min-SE', '4000']] })
+    await stage.pass(100)
+    expect(peer.methods()).toEqual(['INVITE', 'ACK'])
+    await stage.agree()
+    expect(stage.notary.told).toHaveLength(2)
+    expect(peer.last('INVITE').request.cseq.sequence).toBe(stage.notary.told[1]!.sequence)
+  })
+
+  it('is told again for the next target, with its address; the one that never answered stays unconfirmed', async () => {
+    const stage = new Stage()
+    const silent = new RawPeer(stage.pair.network, '10.0.0.21', 'silent.test')
+    const next = new RawPeer(stage.pair.network, '10.0.0.22', 'next.test')
+    stage.pair.network.name('trunk.test', [
+      { address: '10.0.0.21', port: 0 },
+      { address: '10.0.0.22', port: 0 },
+    ])
+    const caller = stage.call({ uri: sipUri('x', 'trunk.test', 'udp') })
+    await stage.pass(100)
+    await stage.agree()
+    await stage.pass(33_000)
+    expect(silent.methods()).toContain('INVITE')
+    expect(stage.notary.told.map(({ nextHop }) => nextHop.address)).toEqual(['10.0.0.21', '10.0.0.22'])
+    expect(next.heard).toEqual([])
+    caller.session.hangUp()
+    await stage.pass(100)
+    expect(caller.end).toMatchObject({ cause: 'cancelled', inviteLeft: true, confirmed: false })
+    await stage.agree()
+    expect(next.heard).toEqual([])
+  })
+
+  it('a connection that was refused carried nothing', async () => {
+    const stage = new Stage()
+    stage.pair.network.refuse('10.0.0.2')
+    const caller = stage.call({ uri: sipUri('bob', 'b.test', 'tls') })
+    await stage.pass(100)
+    await stage.agree()
+    await stage.pass(1000)
+    expect(caller.end).toMatchObject({ cause: 'transport', inviteLeft: false })
+  })
+
+  it('too large for a datagram: told for TCP, and again for UDP where TCP is refused', async () => {
+    const stage = new Stage()
+    const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test', ['udp'])
+    const uri = { ...sipUri('x', 'peer.test', 'udp'), params: new Map() }
+    stage.call({ uri, body: sdp('x'.repeat(2000)) })
+    await stage.pass(100)
+    await stage.agree()
+    await stage.pass(100)
+    expect(stage.notary.told.map(({ nextHop }) => nextHop.transport)).toEqual(['tcp', 'udp'])
+    expect(stage.notary.told[1]!.branch).toBe(stage.notary.told[0]!.branch)
+    expect(peer.heard).toEqual([])
+    await stage.agree()
+    expect(peer.last('INVITE').request.via[0]!.params.get('branch')).toBe(stage.notary.told[1]!.branch)
+  })
+
+  it('an inbound call never says that an INVITE left', async () => {
+    const stage = new Stage()
+    const { caller, callee } = stage.pair.established()
+    caller.session.hangUp()
+    await stage.pass(200)
+    expect([caller.end?.inviteLeft, callee.end?.inviteLeft]).toEqual([true, false])
+  })
+})

@@ -1,0 +1,83 @@
+import { HeaderList } from '../message/header-list.ts'
+import type { SipRequest } from '../message/message.ts'
+import { createRequest } from '../message/message-factory.ts'
+import { parseNameAddr, serialiseNameAddr } from '../message/name-addr.ts'
+import { parseUri, serialiseUri } from '../message/uri.ts'
+import type { Destination } from '../transaction/message-sender.ts'
+import type { Target, TransportName } from '../transport/transport.ts'
+
+/**
+ * An initial INVITE that is about to leave, as plain data, JSON-safe: enough for another process to send the CANCEL that
+ * matches it (RFC 3261 section 9.1). URIs and addresses are in wire form.
+ */
+export interface InviteAttempt {
+  readonly requestUri: string
+  readonly callId: string
+  /** With our tag: `"Name" <sip:…>;tag=…`. */
+  readonly from: string
+  readonly to: string
+  /** Number of the CSeq. */
+  readonly sequence: number
+  /** Of the top Via, as is what follows. */
+  readonly branch: string
+  readonly sentBy: { readonly host: string; readonly port: number | null; readonly transport: TransportName }
+  /** Route headers, in their order: `<sip:…;lr>`. */
+  readonly routeSet: readonly string[]
+  /** The address that it is sent to, already resolved, and the name that TLS has to prove there. */
+  readonly nextHop: {
+    readonly address: string
+    readonly port: number
+    readonly transport: TransportName
+    readonly serverName: string
+  }
+}
+
+/** `invite` has its Via. */
+export function describeAttempt(invite: SipRequest, to: Destination): InviteAttempt {
+  const via = invite.via[0]
+  const { address, port, transport, serverName } = targetOf(to)
+  return {
+    requestUri: serialiseUri(invite.uri),
+    callId: invite.callId,
+    from: serialiseNameAddr(invite.from),
+    to: serialiseNameAddr(invite.to),
+    sequence: invite.cseq.sequence,
+    branch: via?.params.get('branch') ?? '',
+    sentBy: { host: via?.host ?? '', port: via?.port ?? null, transport },
+    routeSet: invite.route.map(route => serialiseNameAddr(route)),
+    nextHop: { address, port, transport, serverName },
+  }
+}
+
+/** The INVITE again, as far as its CANCEL repeats it, and where it went; undefined when the attempt cannot be read. */
+export function restoreAttempt(
+  attempt: InviteAttempt,
+): { readonly invite: SipRequest; readonly target: Target } | undefined {
+  const uri = parseUri(attempt.requestUri)
+  const from = parseNameAddr(attempt.from)
+  const to = parseNameAddr(attempt.to)
+  const route = attempt.routeSet.map(line => parseNameAddr(line)).filter(address => address !== undefined)
+  if (uri === undefined || from === undefined || to === undefined) return undefined
+  if (route.length !== attempt.routeSet.length) return undefined
+  const { host, port, transport } = attempt.sentBy
+  const params = new Map<string, string | null>(transport === 'udp' ? [['rport', null]] : [])
+  params.set('branch', attempt.branch)
+  const invite = createRequest({
+    method: 'INVITE',
+    uri,
+    via: [{ transport: transport.toUpperCase(), host, port: port ?? undefined, params }],
+    from,
+    to,
+    callId: attempt.callId,
+    cseq: { sequence: attempt.sequence, method: 'INVITE' },
+    route,
+    headers: HeaderList.empty,
+  })
+  return { invite, target: attempt.nextHop }
+}
+
+function targetOf(to: Destination): Target {
+  if ('target' in to) return to.target
+  const { remote, transport, serverName } = to.flow
+  return { ...remote, transport, serverName: serverName ?? remote.address }
+}

@@ -1,0 +1,63 @@
+import type { Time } from '@parley/kernel'
+import type { HeldRun } from '@parley/runs'
+import {
+  answerMessage,
+  type Bus,
+  type Database,
+  type MessageAnswer,
+  type MessageMove,
+  nextMessage,
+  type Queries,
+  type RunMessage,
+  takeMessage,
+} from '@parley/store'
+import { notOursNow, untilAnswered } from './until-answered.ts'
+
+export interface ChatMessagesOptions {
+  readonly run: HeldRun
+  readonly database: Database
+  readonly bus: Bus
+  readonly time: Time
+  /** The chat is over: nothing further is heard. */
+  readonly isOver: () => boolean
+  /** The run is in other hands: nothing is answered either. */
+  readonly isLost: () => boolean
+}
+
+/** What people say in one chat, and what they are answered. Waits while the database is away. */
+export class ChatMessages {
+  readonly #options: ChatMessagesOptions
+
+  constructor(options: ChatMessagesOptions) {
+    this.#options = options
+  }
+
+  /** Null: nothing was said, or the chat is over. */
+  async next(): Promise<RunMessage | null> {
+    const { run, database, time, isOver } = this.#options
+    const { scope, owned } = run
+    return (await untilAnswered(time, isOver, () => nextMessage(database.within(scope), scope, owned))) ?? null
+  }
+
+  /** False: it is not to be had any more. */
+  async take({ message_id }: RunMessage): Promise<boolean> {
+    const { run, isOver } = this.#options
+    return (await this.#move(isOver, tx => takeMessage(tx, run.scope, run.owned, message_id))) === 'done'
+  }
+
+  /** Also of a chat that is over, as long as it is ours. */
+  async answer({ message_id }: RunMessage, answer: MessageAnswer): Promise<void> {
+    const { run, bus, isLost } = this.#options
+    const moved = await this.#move(isLost, tx => answerMessage(tx, run.scope, run.owned, message_id, answer))
+    if (moved === 'done') bus.publish('runs', run.runId)
+  }
+
+  #move(isOver: () => boolean, move: (tx: Queries) => Promise<MessageMove>): Promise<MessageMove | undefined> {
+    const { run, database, time } = this.#options
+    return untilAnswered(time, isOver, async () => {
+      const moved = await database.transaction(run.scope, move)
+      if (moved === 'lost') throw notOursNow()
+      return moved
+    })
+  }
+}

@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Scope } from '@parley/contract'
+import type { Plan } from '@parley/flow'
+import { ParleyError, systemRandom, systemTime, VirtualTime } from '@parley/kernel'
+import { RunDesk } from '@parley/runs'
+import {
+  admitRun,
+  type Database,
+  listEffects,
+  listEvents,
+  postMessage,
+  type Queries,
+  type RunMessage,
+  type RunRow,
+  readMessage,
+  readRun,
+  readTranscript,
+} from '@parley/store'
+import { localBus, type TestDatabase } from '@parley/store/testing'
+import { vi } from 'vitest'
+import type { TextAgent, TextKind } from '../protocol.ts'
+import { startTextRuns, type TextRuns, type TextRunsOptions } from '../text-runs.ts'
+import { ScriptedMind } from './scripted-mind.ts'
+
+export interface StageWorker {
+  readonly desk: RunDesk
+  readonly runs: TextRuns
+}
+
+/**
+ * An environment with agents, and workers that carry out its runs. Limits and sweeps are in virtual time; what is
+ * written is written in real time.
+ */
+export class TextStage {
+  readonly test: TestDatabase
+  readonly scope: Scope
+  readonly bus = localBus()
+  readonly time = new VirtualTime()
+  readonly mind = new ScriptedMind()
+  /** What workers said goes wrong. */
+  readonly troubles: string[] = []
+  /** What an agent of every plan works with; may be replaced. */
+  agent: () => Promise<TextAgent> = async () => ({
+    models: () => this.mind,
+    actions: () => ({ run: () => Promise.reject(new Error('no actions here')) }),
+    transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
+  })
+  /** Nobody reaches the database. */
+  isAway = false
+  readonly #workers: StageWorker[] = []
+
+  private constructor(test: TestDatabase, scope: Scope) {
+    this.test = test
+    this.scope = scope
+  }
+
+  static async open(test: TestDatabase): Promise<TextStage> {
+    const scope = await test.scope()
+    await test.owner.query(
+      'update parley.tenants set admission_enabled = true, concurrent_capacity = 100 where tenant_id = $1',
+      [scope.tenant_id],
+    )
+    return new TextStage(test, scope)
+  }
+
+  async publish(agentId: string, plan: Plan): Promise<void> {
+    const { scope, test } = this
+    await test.owner.query("insert into parley.agents (tenant_id, agent_id, name) values ($1, $2, 'A')", [
+      scope.tenant_id,
+      agentId,
+    ])
+    await test.owner.query(
+      `insert into parley.publications (tenant_id, agent_id, version, digest, plan_schema_version, channels, languages,
+         source_kind, published_by, test, draft_id, draft_revision, plan, draft, warnings)
+       values ($1, $2, 1, 'd', 1, '{cloud}', '{en}', 'api', '{}', false, uuidv7(), 1, $3, '{}', '[]')`,
+      [scope.tenant_id, agentId, JSON.stringify(plan)],
+    )
+  }
+
+  /** Admits a run; nobody is told of it. */
+  async admit(mode: TextKind, agentId: string): Promise<string> {
+    const { scope, test } = this
+    const admission = await test.database.transaction(scope, tx =>
+      admitRun(tx, scope, {
+        ...{ agent_id: agentId, version: 1, channel: 'cloud', mode, test: false, notifies: true },
+        ...{ from_number: null, to_number: null, trunk_id: null, caller_identity: null, key_id: null },
+        ...{ can_dial: false, metadata: null, dynamic_variables: { name: 'Ada' } },
+        trigger: { kind: 'api', idempotency_key_sha256: 'a'.repeat(64) },
+      }),
+    )
+    if (admission.kind !== 'admitted') throw new Error(`refused: ${admission.reason}`)
+    return admission.run_id
+  }
+
+  /** Admits a run and tells the workers. */
+  async run(mode: TextKind, agentId: string): Promise<string> {
+    const runId = await this.admit(mode, agentId)
+    this.bus.publish('run_work', mode)
+    return runId
+  }
+
+  worker(options: Pick<TextRunsOptions, 'maxLive'> = {}): StageWorker {
+    const { bus, time } = this
+    const database = this.#database()
+    const wallClock = () => Date.now()
+    const owner = { engine: randomUUID(), worker: 'text' }
+    const desk = new RunDesk({ database, bus, owner, time: systemTime, wallClock, random: systemRandom })
+    const runs = startTextRuns({
+      ...{ desk, database, bus, time, wallClock, ...options },
+      agents: () => this.agent(),
+      log: (what, error) => this.troubles.push(`${what}: ${error}`),
+    })
+    const worker = { desk, runs }
+    this.#workers.push(worker)
+    return worker
+  }
+
+  /** Says something in a chat. */
+  async say(runId: string, text: string): Promise<string> {
+    const message_id = randomUUID()
+    const posted = await this.#write(tx => postMessage(tx, this.scope, runId, { message_id, text }))
+    if (typeof posted === 'string') throw new Error(posted)
+    this.bus.publish('run_orders', runId)
+    return message_id
+  }
+
+  /** Says something in a chat, and what came of it when it is settled. */
+  async answer(runId: string, text: string): Promise<RunMessage> {
+    return this.settled(runId, await this.say(runId, text))
+  }
+
+  settled(runId: string, messageId: string): Promise<RunMessage> {
+    return this.eventually(async () => {
+      const message = await readMessage(this.#within, this.scope, runId, messageId)
+      return message?.answered_at === null ? null : message
+    })
+  }
+
+  async read(runId: string): Promise<RunRow> {
+    const row = await readRun(this.#within, this.scope, runId)
+    if (row === null) throw new Error('there is no such run')
+    return row
+  }
+
+  /** The run when it has ended. */
+  ended(runId: string): Promise<RunRow> {
+    return this.reaches(runId, row => row.ended_at !== null)
+  }
+
+  reaches(runId: string, isThere: (row: RunRow) => boolean): Promise<RunRow> {
+    return this.eventually(async () => {
+      const row = await this.read(runId)
+      return isThere(row) ? row : null
+    })
+  }
+
+  effects(runId: string) {
+    return listEffects(this.#within, this.scope, runId)
+  }
+
+  /** The timeline as words: `state running`, `agent: Hello.`, `node talk`. */
+  async timeline(runId: string): Promise<string[]> {
+    const { rows } = await listEvents(this.#within, this.scope, runId, { cursor: null, limit: 200 })
+    return rows.map(({ kind, fields }) => {
+      const { state, role, text, node_id, phase, code } = fields
+      if (kind === 'utterance') return `${role}: ${text}`
+      return `${kind} ${state ?? phase ?? code ?? node_id}`
+    })
+  }
+
+  transcript(runId: string) {
+    return readTranscript(this.#within, this.scope, runId)
+  }
+
+  /** Names of the webhooks that are to be sent. */
+  async announced(runId: string): Promise<string[]> {
+    const { rows } = await this.test.owner.query(
+      'select event from parley.outbox where run_id = $1 order by outbox_id',
+      [runId],
+    )
+    return rows.map(row => row.event)
+  }
+
+  /** Permits that are out, by the counter and by the rows. */
+  async permits(): Promise<{ readonly live: number; readonly permits: number }> {
+    const { rows } = await this.test.owner.query(
+      `select coalesce((select live from parley.run_counters where tenant_id = $1), 0) as live,
+         (select count(*)::int from parley.run_ownership where tenant_id = $1) as permits`,
+      [this.scope.tenant_id],
+    )
+    return rows[0]
+  }
+
+  /** Somebody else takes the run over. */
+  async takeOver(runId: string): Promise<void> {
+    await this.test.owner.query(
+      `update parley.run_ownership set engine = 'other', fence = fence + 1, lease_until = now() + interval '1 min'
+       where run_id = $1`,
+      [runId],
+    )
+    this.bus.publish('run_orders', runId)
+  }
+
+  /** What `look` finds, once it finds something. */
+  eventually<Found>(look: () => Promise<Found | null> | Found | null): Promise<Found> {
+    return vi.waitFor(
+      async () => {
+        const found = await look()
+        if (found === null || found === false) throw new Error('not yet')
+        return found
+      },
+      { timeout: 10_000, interval: 5 },
+    )
+  }
+
+  /** Lets virtual time pass, 100 ms at a time, until `work` is done. */
+  async passing<Result>(work: Promise<Result>): Promise<Result> {
+    let isDone = false
+    void work.finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await pause(1)
+      this.time.advance(100)
+    }
+    return work
+  }
+
+  async close(): Promise<void> {
+    this.isAway = false
+    for (const { runs, desk } of this.#workers) {
+      await this.passing(runs.close(0))
+      desk.close()
+    }
+  }
+
+  get #within(): Queries {
+    return this.test.database.within(this.scope)
+  }
+
+  #write<Result>(work: (tx: Queries) => Promise<Result>): Promise<Result> {
+    return this.test.database.transaction(this.scope, work)
+  }
+
+  /** The test's own database, which can be away for workers. */
+  #database(): Database {
+    const stage = this
+    return new Proxy(this.test.database, {
+      get(database, name: keyof Database) {
+        if (stage.isAway && name === 'transaction')
+          return () => Promise.reject(new ParleyError('database_unavailable', 'away', { retryable: true }))
+        const member = database[name]
+        return typeof member === 'function' ? member.bind(database) : member
+      },
+    })
+  }
+}

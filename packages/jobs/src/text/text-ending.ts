@@ -1,0 +1,36 @@
+import type { ConversationEvent } from '@parley/conversation'
+import type { HeldEnding } from '@parley/runs'
+
+type Ended = Extract<ConversationEvent, { type: 'ended' }>
+
+/** Why a run was stopped before its flow was over. */
+export type Stop =
+  /** Somebody wanted it to end. */
+  | 'cancelled'
+  /** This process ends, and nobody can go on with the conversation. */
+  | 'given_up'
+
+export type FailureDetail = 'provider_failed' | 'engine_lost' | 'internal'
+
+/** How a run ends whose flow came to an end; `error` without a failed model is a flow that does not get on. */
+export function endingOf({ outcome, ended_by, code }: Pick<Ended, 'outcome' | 'ended_by' | 'code'>): HeldEnding {
+  if (outcome === 'error') return failedEnding(code === 'provider_failed' ? code : 'internal')
+  return ending('completed', outcome, ended_by)
+}
+
+export function stoppedEnding(stop: Stop): HeldEnding {
+  return stop === 'cancelled' ? ending('cancelled', 'cancelled', 'operator') : failedEnding('engine_lost')
+}
+
+export function failedEnding(detail: FailureDetail): HeldEnding {
+  return ending('failed', 'error', 'system', detail)
+}
+
+function ending(
+  state: 'completed' | 'failed' | 'cancelled',
+  kind: string,
+  endedBy: 'agent' | 'system' | 'operator',
+  detail: FailureDetail | null = null,
+): HeldEnding {
+  return { state, outcome: { kind, detail, sip_status: null, ended_by: endedBy }, disposition: kind }
+}

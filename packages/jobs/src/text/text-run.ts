@@ -1,0 +1,274 @@
+import { type ConversationEvent, TextSession } from '@parley/conversation'
+import { type Plan, planSchema } from '@parley/flow'
+import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
+import type { HeldEnding, HeldRun, RunOrder } from '@parley/runs'
+import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
+import { Bell } from './bell.ts'
+import { Chat } from './chat.ts'
+import { ChatMessages } from './chat-messages.ts'
+import { inTime } from './in-time.ts'
+import type { TextAgent, TextAgents, TextKind, TextLog } from './protocol.ts'
+import { endingOf, failedEnding, type Stop, stoppedEnding } from './text-ending.ts'
+import { notOursNow, untilAnswered } from './until-answered.ts'
+
+/** Until the agent's services are ready. */
+const AGENT_MS: Ms = 30_000
+/** For what the flow sent on its way before its end: an action's longest time, and the ledger's. */
+const LAST_ACTIONS_MS: Ms = 620_000
+/** The same of a run that was stopped; what is not answered by then is uncertain. */
+const STOPPED_ACTIONS_MS: Ms = 5000
+
+export interface TextRunOptions {
+  readonly run: HeldRun
+  readonly kind: TextKind
+  readonly database: Database
+  readonly bus: Bus
+  readonly agents: TextAgents
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly log: TextLog
+}
+
+/** A run in text from its claim to its end. */
+export class TextRun {
+  readonly #options: TextRunOptions
+  readonly #bell: Bell
+  /** Resolves when the conversation is over, the run stopped or lost. */
+  readonly #over = Promise.withResolvers<void>()
+  /** Resolves when the run is stopped or lost: nothing is waited for any more. */
+  readonly #stopping = Promise.withResolvers<void>()
+  #session: TextSession | null = null
+  #chat: Chat | null = null
+  #stop: Stop | null = null
+  #isLost = false
+  #isEnding = false
+  #isFinishing = false
+
+  constructor(options: TextRunOptions) {
+    this.#options = options
+    this.#bell = new Bell(options.time)
+  }
+
+  /** Resolves when the run has ended or is lost; while the database is away, not before it is back. Never rejects. */
+  async live(): Promise<void> {
+    const { run, log } = this.#options
+    run.follow(order => this.#obey(order))
+    let ending: HeldEnding
+    try {
+      ending = await this.#carryOut()
+    } catch (error) {
+      ending = this.#failed(error)
+    }
+    this.#isFinishing = true
+    if (this.#isLost) return
+    const finish = await run.finish(ending)
+    if (finish === 'not_allowed')
+      log(`run ${run.runId} cannot end`, new TypeError(`not from where it is: ${ending.state}`))
+  }
+
+  /** There may be news of the run that nobody told. */
+  look(): void {
+    this.#bell.ring()
+  }
+
+  /** This process ends. */
+  giveUp(): void {
+    this.#halt('given_up')
+  }
+
+  /** Nothing more can be written: the run is left to whoever takes it over. */
+  abandon(): void {
+    this.#options.run.lose()
+  }
+
+  #obey(order: RunOrder): void {
+    switch (order.type) {
+      case 'cancel':
+        return this.#halt('cancelled')
+      case 'lost':
+        this.#isLost = true
+        return this.#silence()
+      case 'message':
+        return this.#bell.ring()
+      case 'update':
+        // Only calls are updated.
+        return
+    }
+  }
+
+  /** What came first holds. */
+  #halt(stop: Stop): void {
+    if (this.#isFinishing) return
+    this.#stop ??= stop
+    this.#silence()
+  }
+
+  #silence(): void {
+    this.#session?.stop()
+    this.#stopping.resolve()
+    this.#end()
+  }
+
+  #end(): void {
+    this.#over.resolve()
+    this.#bell.ring()
+  }
+
+  get #isStopped(): boolean {
+    return this.#isLost || this.#stop !== null
+  }
+
+  get #isOver(): boolean {
+    return this.#isStopped || (this.#session !== null && this.#session.ended !== null)
+  }
+
+  async #carryOut(): Promise<HeldEnding> {
+    const start = await this.#begin()
+    if (start === null) return this.#stoppedEnding()
+    const plan = planSchema.parse(start.plan)
+    const agent = await this.#open(plan, start)
+    if (agent === null) return this.#stoppedEnding()
+    const session = this.#converse(start, plan, agent)
+    const { time } = this.#options
+    const limit = time.at(time.now() + plan.settings.maxCallDurationMs, () => session.conversation.maxDuration())
+    try {
+      await this.#talk(session, plan)
+    } finally {
+      limit.cancel()
+    }
+    this.#toEnding()
+    await this.#settle(session)
+    const { ended } = session
+    if (ended === null) return this.#stoppedEnding()
+    if (ended.outcome === 'error' && ended.code !== null && ended.code !== 'provider_failed')
+      this.#options.run.note({ kind: 'error', code: ended.code, message: 'The flow does not get on.' })
+    return endingOf(ended)
+  }
+
+  /** It is running before anything acts: what has begun is never begun by another. Null: stopped before. */
+  async #begin(): Promise<StartingRun | null> {
+    const { run, database } = this.#options
+    const { scope, owned } = run
+    const moved = await this.#ask(async () => {
+      const answer = await database.transaction(scope, tx => moveRun(tx, scope, owned, { state: 'running' }))
+      if (answer === 'lost') throw notOursNow()
+      return answer
+    })
+    if (moved === undefined) return null
+    if (moved === 'not_allowed') throw new TypeError('a run that was claimed cannot begin')
+    run.note({ kind: 'state', state: 'running', phone_state: null })
+    run.announce('run.started')
+    const start = await this.#ask(() => startingRun(database.within(scope), scope, run.runId))
+    if (start === null) throw new TypeError('a run that was claimed is there')
+    return start ?? null
+  }
+
+  /** Null: stopped meanwhile. */
+  async #open(plan: Plan, { agent_id, version }: StartingRun): Promise<TextAgent | null> {
+    const { agents, run, time } = this.#options
+    try {
+      const ready = agents(plan, { scope: run.scope, agent_id, version })
+      return await Promise.race([inTime(time, AGENT_MS, ready, tooLate), this.#stopping.promise.then(() => null)])
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error
+      throw new ParleyError('provider_failed', error.message, { cause: error })
+    }
+  }
+
+  #converse({ agent_id, version, dynamic_variables }: StartingRun, plan: Plan, agent: TextAgent): TextSession {
+    const { run, kind, time, wallClock } = this.#options
+    const session = new TextSession({
+      plan,
+      mode: { channel: 'cloud', hasCaller: kind === 'chat' },
+      variables: { run: dynamic_variables },
+      call: {
+        ...{ run_id: run.runId, agent_id, agent_version: version },
+        ...{ channel: 'cloud', from_number: null, to_number: null },
+      },
+      models: agent.models,
+      actions: agent.actions(run.ledger),
+      ledger: run.ledger,
+      transferPolicy: agent.transferPolicy,
+      time,
+      wallClock,
+      onEvent: event => this.#on(event),
+    })
+    this.#session = session
+    return session
+  }
+
+  #on(event: ConversationEvent): void {
+    // An action that nobody waits for any more may still have something to tell.
+    if (this.#isFinishing) return
+    const { run } = this.#options
+    switch (event.type) {
+      case 'fact':
+        run.note(event.fact, event.offset_ms ?? null)
+        if (event.fact.kind === 'utterance') run.checkpoint(this.#session?.conversation.utterances ?? [])
+        return
+      case 'await-opening':
+        return this.#chat?.awaitOpening(event.after_ms)
+      case 'ended':
+        return this.#end()
+      default:
+        return
+    }
+  }
+
+  async #talk(session: TextSession, { settings }: Plan): Promise<void> {
+    const { run, kind, database, bus, time } = this.#options
+    if (kind !== 'chat') {
+      void session.start()
+      return this.#over.promise
+    }
+    const isOver = () => this.#isOver
+    this.#chat = new Chat({
+      ...{ session, time, isOver },
+      bell: this.#bell,
+      messages: new ChatMessages({ run, database, bus, time, isOver, isLost: () => this.#isLost }),
+      silenceMs: settings.endCallAfterSilenceMs,
+      onLastTurn: () => this.#toEnding(),
+    })
+    await this.#chat.talk()
+  }
+
+  #toEnding(): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    this.#options.run.note({ kind: 'state', state: 'ending', phone_state: null })
+  }
+
+  /** The ledger gets what came of the last actions; who stops the run does not wait long for them. */
+  async #settle(session: TextSession): Promise<void> {
+    if (this.#isLost) return
+    const { time } = this.#options
+    const settled = session.conversation.settled()
+    await inTime(time, LAST_ACTIONS_MS, Promise.race([settled, this.#stopping.promise]), () => undefined)
+    if (this.#stop !== null) await inTime(time, STOPPED_ACTIONS_MS, settled, () => undefined)
+  }
+
+  /** Before its flow was over. A lost run's is written nowhere. */
+  #stoppedEnding(): HeldEnding {
+    return stoppedEnding(this.#stop ?? 'given_up')
+  }
+
+  #failed(error: unknown): HeldEnding {
+    const { run, log } = this.#options
+    if (error instanceof ParleyError && error.code === 'provider_failed') {
+      const { cause, message } = error
+      run.note({ kind: 'error', code: cause instanceof ParleyError ? cause.code : error.code, message })
+      return failedEnding('provider_failed')
+    }
+    log(`run ${run.runId} failed`, error)
+    run.note({ kind: 'error', code: 'internal', message: 'The run could not be carried out.' })
+    return failedEnding('internal')
+  }
+
+  #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+    return untilAnswered(this.#options.time, () => this.#isStopped, ask)
+  }
+}
+
+function tooLate(): never {
+  throw new ParleyError('agent_not_ready', `The agent's services were not ready within ${AGENT_MS / 1000} s.`)
+}

@@ -1,0 +1,200 @@
+import type { Scope } from '@parley/contract'
+import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
+import type { HeldRun, RunDesk, Work } from '@parley/runs'
+import type { Bus, Database, RunKind } from '@parley/store'
+import { inTime } from './in-time.ts'
+import type { TextAgents, TextKind, TextLog } from './protocol.ts'
+import { TextRun } from './text-run.ts'
+
+const SWEEP_MS: Ms = 2000
+const DEFAULT_MAX_LIVE = 200
+/** Claimed at once. */
+const BATCH = 20
+/** After the drain: for the ends of what was given up. */
+const LAST_WRITES_MS: Ms = 10_000
+const KINDS: readonly RunKind[] = ['chat', 'task', 'background'] satisfies TextKind[]
+
+export interface TextRunsOptions {
+  /** Its runs are given back or ended before it is closed. */
+  readonly desk: RunDesk
+  readonly database: Database
+  readonly bus: Bus
+  readonly agents: TextAgents
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly log: TextLog
+  /** Runs at once, default 200. Background runs take half of the places at most. */
+  readonly maxLive?: number
+}
+
+/** Takes chats, tasks and background runs as they come, until it is closed. */
+export function startTextRuns(options: TextRunsOptions): TextRuns {
+  return new TextRuns(options)
+}
+
+/**
+ * The runs in text that this process carries out. Work is found by wake-ups, by news on the bus, and every 2 s by
+ * looking; who claims a run first has it. Background runs begin while no chat and no task waits.
+ */
+export class TextRuns {
+  readonly #options: TextRunsOptions
+  readonly #maxLive: number
+  readonly #live = new Map<TextRun, { readonly kind: TextKind; readonly over: Promise<void> }>()
+  readonly #unsubscribe: () => void
+  #claiming = 0
+  #sweep: Timer | null = null
+  #looking: Promise<void> | null = null
+  #lookAgain = false
+  /** Something was left waiting for want of a place. */
+  #isShort = false
+  #closing: Promise<void> | null = null
+
+  constructor(options: TextRunsOptions) {
+    this.#options = options
+    this.#maxLive = options.maxLive ?? DEFAULT_MAX_LIVE
+    this.#unsubscribe = options.bus.subscribe(
+      'run_work',
+      kind => isTextKind(kind) && this.#look(),
+      () => this.#lookEverywhere(),
+    )
+    this.#look()
+    this.#schedule()
+  }
+
+  /** Runs under way now. */
+  count(kind: TextKind): number {
+    return [...this.#live.values()].filter(live => live.kind === kind).length
+  }
+
+  /** For the queue: takes the run if it is still to be had and there is a place. Never rejects. */
+  async wake({ kind, run_id, scope }: Work): Promise<void> {
+    if (!isTextKind(kind)) return
+    if (kind === 'background') return this.#look()
+    try {
+      await this.#claim(kind, scope, run_id)
+    } catch (error) {
+      this.#options.log(`run ${run_id} cannot be claimed`, error)
+    }
+  }
+
+  /**
+   * Takes nothing more. What is under way may go on for `drainMs`, then it ends as `failed` with `engine_lost`; what
+   * cannot be written within 10 s more is left to the reaper. Never rejects.
+   */
+  close(drainMs: Ms): Promise<void> {
+    this.#closing ??= this.#close(drainMs)
+    return this.#closing
+  }
+
+  async #close(drainMs: Ms): Promise<void> {
+    this.#unsubscribe()
+    this.#sweep?.cancel()
+    await this.#emptied(drainMs)
+    for (const run of this.#live.keys()) run.giveUp()
+    await this.#emptied(LAST_WRITES_MS)
+    for (const run of this.#live.keys()) run.abandon()
+  }
+
+  async #emptied(withinMs: Ms): Promise<void> {
+    const { time } = this.#options
+    const over = Promise.all([this.#looking, ...[...this.#live.values()].map(live => live.over)])
+    await inTime(time, withinMs, over, () => undefined)
+  }
+
+  #schedule(): void {
+    const { time } = this.#options
+    this.#sweep = time.at(time.now() + SWEEP_MS, () => {
+      this.#look()
+      this.#schedule()
+    })
+  }
+
+  #lookEverywhere(): void {
+    this.#look()
+    for (const run of this.#live.keys()) run.look()
+  }
+
+  /** Looks for work, now or after the look that is under way. */
+  #look(): void {
+    if (this.#closing !== null) return
+    this.#lookAgain = true
+    this.#looking ??= this.#lookOn().finally(() => {
+      this.#looking = null
+    })
+  }
+
+  async #lookOn(): Promise<void> {
+    try {
+      while (this.#lookAgain && this.#closing === null) {
+        this.#lookAgain = false
+        this.#isShort = false
+        await this.#takeAll()
+      }
+    } catch (error) {
+      this.#options.log('waiting runs cannot be looked for', error)
+    }
+  }
+
+  /** One background run at a time: a chat that comes meanwhile goes before the next. */
+  async #takeAll(): Promise<void> {
+    for (;;) {
+      const ahead = [await this.#take('chat', BATCH), await this.#take('task', BATCH)]
+      if (ahead.includes('left')) return
+      if (ahead.includes('taken')) continue
+      if ((await this.#take('background', 1)) !== 'taken') return
+    }
+  }
+
+  /** Claims the oldest that wait. `left`: there is no place for them, or somebody else is taking them. */
+  async #take(kind: TextKind, atMost: number): Promise<'nothing' | 'taken' | 'left'> {
+    const places = Math.min(this.#places(kind), atMost)
+    const waiting = await this.#options.database.runs.waiting(kind, Math.max(places, 1))
+    if (waiting.length === 0) return 'nothing'
+    if (places === 0) {
+      this.#isShort = true
+      return 'left'
+    }
+    const claimed = await Promise.all(waiting.map(({ scope, run_id }) => this.#claim(kind, scope, run_id)))
+    return claimed.includes(true) ? 'taken' : 'left'
+  }
+
+  #places(kind: TextKind): number {
+    const free = this.#maxLive - this.#live.size - this.#claiming
+    if (kind !== 'background') return Math.max(0, free)
+    return Math.max(0, Math.min(free, Math.ceil(this.#maxLive / 2) - this.count('background')))
+  }
+
+  async #claim(kind: TextKind, scope: Scope, runId: string): Promise<boolean> {
+    const { desk } = this.#options
+    if (this.#closing !== null) return false
+    if (this.#places(kind) === 0) {
+      this.#isShort = true
+      return false
+    }
+    this.#claiming++
+    let run: HeldRun | null
+    try {
+      run = await desk.claim(scope, runId)
+    } finally {
+      this.#claiming--
+    }
+    if (run === null) return false
+    if (this.#closing === null) this.#begin(kind, run)
+    else await desk.release(run)
+    return true
+  }
+
+  #begin(kind: TextKind, run: HeldRun): void {
+    const { desk: _, maxLive: __, ...rest } = this.#options
+    const textRun = new TextRun({ ...rest, run, kind })
+    const over = textRun.live().finally(() => {
+      this.#live.delete(textRun)
+      if (this.#isShort) this.#look()
+    })
+    this.#live.set(textRun, { kind, over })
+  }
+}
+
+function isTextKind(kind: string): kind is TextKind {
+  return (KINDS as readonly string[]).includes(kind)
+}

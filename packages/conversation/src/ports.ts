@@ -17,7 +17,8 @@ export interface ActionRequest {
   readonly action: HttpAction
   /** Complete: inferred ones and constants. */
   readonly arguments: Readonly<Record<string, unknown>>
-  readonly node_id: string
+  /** Null: no node's. */
+  readonly node_id: string | null
   /** Uses of the action in its node, from 0. */
   readonly ordinal: number
   readonly call: CallFacts

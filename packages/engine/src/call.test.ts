@@ -13,6 +13,7 @@ const end: LegEnd = {
   cause: 'bye',
   sipStatus: 200,
   reason: '',
+  inviteLeft: false,
   confirmed: true,
   detail: '',
   retryAfterS: undefined,
@@ -166,5 +167,5 @@ it('listeners hear the last event of the leg, then the report, once', async () =
   leg.emit({ type: 'answered' })
   leg.emit({ type: 'ended', end })
   await call.report
-  expect(heard).toEqual(['answered', 'ended', 'ended'])
+  expect(heard).toEqual(['answered', 'ending', 'ended', 'ended'])
 })

@@ -83,6 +83,11 @@ export class Call {
     this.#end('cancelled')
   }
 
+  /** What was said so far. */
+  get utterances(): readonly Utterance[] {
+    return this.#attendant?.result.utterances ?? []
+  }
+
   /** Variables of a live update hold from the agent's next turn on. False: nobody here has any. */
   updateVariables(values: Readonly<Record<string, string>>): boolean {
     if (this.#attendant?.updateVariables === undefined) return false

@@ -1,17 +1,41 @@
 import { parseNameAddr, type SipRequest, type Uri } from '@parley/leg'
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
 /**
  * The number that was called: the Request-URI's user where that is a number, else To's, else P-Called-Party-ID's
  * (RFC 7315). Digits of E.164 without "+"; null when none of them is a number.
  */
 export function calledNumber(invite: SipRequest): string | null {
-  const party = invite.headers.get('P-Called-Party-ID')
-  const third = party === undefined ? undefined : parseNameAddr(party)?.uri
-  for (const uri of [invite.uri, invite.to.uri, third]) {
-    const number = uri === undefined ? null : numberOf(uri)
+  for (const written of calledAs(invite)) {
+    const number = e164Digits(written)
     if (number !== null) return number
   }
   return null
+}
+
+/**
+ * As `calledNumber`, by somebody whose carrier writes numbers as they are dialled in `country` (ISO 3166-1 alpha-2; null:
+ * unknown): every E.164 number that may be meant, with "+", the likeliest first.
+ */
+export function calledNumbers(invite: SipRequest, country: string | null): readonly string[] {
+  for (const written of calledAs(invite)) {
+    const numbers = e164Numbers(written, country)
+    if (numbers.length > 0) return numbers
+  }
+  return []
+}
+
+/** Every E.164 number, with "+", that `written` may be: of the whole world, or as it is dialled in `country`. */
+export function e164Numbers(written: string, country: string | null): readonly string[] {
+  const numbers = new Set<string>()
+  const digits = e164Digits(written)
+  if (digits !== null) numbers.add(`+${digits}`)
+  const isNational = !/^\s*(\+|00)/.test(written)
+  if (isNational && country !== null && isSupportedCountry(country)) {
+    const parsed = parsePhoneNumberFromString(written, { defaultCountry: country as CountryCode, extract: false })
+    if (parsed?.isPossible()) numbers.add(parsed.number)
+  }
+  return [...numbers]
 }
 
 /** E.164 digits of a written number: "+1 (555) 000-1111", "0015550001111" and "15550001111" are the same; null: no number. */
@@ -21,7 +45,17 @@ export function e164Digits(written: string): string | null {
   return digits ?? null
 }
 
-function numberOf(uri: Uri): string | null {
-  if ('user' in uri) return uri.user === undefined ? null : e164Digits(uri.user.split(';')[0]!)
-  return 'opaque' in uri && uri.scheme === 'tel' ? e164Digits(uri.opaque.split(';')[0]!) : null
+/** Where a number may stand, in order. */
+function calledAs(invite: SipRequest): string[] {
+  const party = invite.headers.get('P-Called-Party-ID')
+  const third = party === undefined ? undefined : parseNameAddr(party)?.uri
+  return [invite.uri, invite.to.uri, third].flatMap(uri => {
+    const written = uri === undefined ? null : writtenIn(uri)
+    return written === null ? [] : [written]
+  })
+}
+
+function writtenIn(uri: Uri): string | null {
+  if ('user' in uri) return uri.user?.split(';')[0] ?? null
+  return 'opaque' in uri && uri.scheme === 'tel' ? uri.opaque.split(';')[0]! : null
 }

@@ -10,11 +10,10 @@ export interface Doors {
 }
 
 export interface Door {
-  readonly security: LegSecurity
   /** Takes a call in, or says how it is refused. Never rejects. */
   receive(invite: SipRequest): Promise<Reception>
 }
 
 export type Reception =
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterS?: number }
-  | { readonly kind: 'taken'; readonly plan: CallPlan }
+  | { readonly kind: 'taken'; readonly security: LegSecurity; readonly plan: CallPlan }

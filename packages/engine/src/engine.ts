@@ -223,10 +223,10 @@ export class Engine {
       if (session.state === 'incoming') session.reject(status, retryAfterS === undefined ? {} : { retryAfterS })
       return
     }
-    const { plan } = reception
+    const { plan, security } = reception
     if (session.state !== 'incoming') return plan.onAbandoned?.('caller_gone')
     const { recording } = plan
-    const leg = await receiveLeg(this.station, session, { security: door.security, ...(recording && { recording }) })
+    const leg = await receiveLeg(this.station, session, { security, ...(recording && { recording }) })
     if (leg === null) return plan.onAbandoned?.('not_answered')
     leg.ring()
     const answer = await plan.whileRinging?.(leg)

@@ -52,7 +52,8 @@ export class RouteTable {
   }
 }
 
-function tokensOf(uri: SipUri): string[] {
+/** Where a token may stand. */
+export function tokensOf(uri: SipUri): string[] {
   const tokens = [uri.user, uri.params.get('token'), uri.host.split('.')[0]]
   return tokens.filter((token): token is string => typeof token === 'string' && token !== '')
 }

@@ -3,6 +3,7 @@ export { Emitter } from './emitter.ts'
 export { ParleyError } from './errors.ts'
 export { systemRandom, systemTime } from './io/system.ts'
 export { type Machine, MachineDriver } from './machine.ts'
+export { type Percentiles, percentiles } from './percentiles.ts'
 export { type Random, randomBelow, randomToken, randomUint32, SeededRandom } from './random.ts'
 export type { Time, Timer } from './time.ts'
 export {

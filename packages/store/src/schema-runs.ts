@@ -1,4 +1,3 @@
-import type { Json } from '@parley/contract'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 
 /** ISO time in UTC with milliseconds. */
@@ -24,8 +23,9 @@ export type PhoneState =
 export type RunContact = 'human' | 'voicemail' | 'ivr' | 'unknown' | 'not_applicable'
 /** What kinds of owner look for: the channel, or the mode of a cloud run. */
 export type RunKind = 'phone' | 'web' | 'task' | 'chat' | 'background'
+type StoredJson = string | number | boolean | null | readonly StoredJson[] | { readonly [name: string]: StoredJson }
 /** As the contract shapes it; the store does not look inside. */
-export type JsonObject = Readonly<Record<string, Json>>
+export type JsonObject = { readonly [name: string]: StoredJson }
 
 interface OfRun {
   tenant_id: Generated<string>

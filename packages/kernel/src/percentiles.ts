@@ -1,4 +1,4 @@
-/** Of whole ms. */
+/** Of values that are measured alike, such as ms. */
 export interface Percentiles {
   readonly p50: number
   readonly p90: number

@@ -1,0 +1,258 @@
+import { type Ms, percentiles, type Time } from '@parley/kernel'
+import type { LegEnd, LegEvent } from '@parley/leg'
+import type { HeldEnding, HeldRun } from '@parley/runs'
+import type { JsonObject } from '@parley/store'
+import type { Call, CallEvent, CallReport } from '../call.ts'
+import type { RunResult } from '../outcome.ts'
+import type { Used } from '../voice/voice-agent.ts'
+import { qualityOf } from './call-quality.ts'
+
+export interface CallRecordOptions {
+  readonly run: HeldRun
+  readonly direction: 'inbound' | 'outbound'
+  readonly time: Time
+  /** Closes the recording, before the run is over. Never rejects. */
+  readonly closeRecording: () => Promise<void>
+  /** The run is over here, however. Once. */
+  readonly onOver: (end: CallRecordEnd) => void
+}
+
+export interface CallRecordEnd {
+  readonly state: string
+  readonly outcome: string | null
+  readonly connectedMs: Ms | null
+  readonly report: CallReport | null
+}
+
+/** Phone states that the engine enters; the terminal ones come with the end. */
+type Entered = 'preparing' | 'awaiting_sip' | 'dialing' | 'ringing' | 'active' | 'terminating'
+
+const LATENCIES = ['e2e', 'endpointing', 'stt', 'llm', 'tts', 'engine'] as const
+const HANG_UP = { id: 'call.hangup', version: 1 }
+
+/** Writes a call into its run as it goes, does what is asked of it, and ends the run when the call is over. */
+export class CallRecord {
+  readonly #options: CallRecordOptions
+  readonly #run: HeldRun
+  #call: Call | null = null
+  #state: 'admitted' | 'running' | 'ending' = 'admitted'
+  #answeredAt: Ms | null = null
+  #endedAt: Ms | null = null
+  #isCancelled = false
+  #isLost = false
+  #isOver = false
+  #isDialling = false
+  #hangUp: Promise<string | null> | null = null
+
+  constructor(options: CallRecordOptions) {
+    this.#options = options
+    this.#run = options.run
+    options.run.follow(order => {
+      switch (order.type) {
+        case 'lost':
+          this.#isLost = true
+          return this.#call?.cancel()
+        case 'cancel':
+          this.#isCancelled = true
+          return this.#call?.cancel()
+        case 'update':
+          return this.#update(order.change.override_dynamic_variables, order.settle)
+        case 'message':
+          return
+      }
+    })
+  }
+
+  get run(): HeldRun {
+    return this.#run
+  }
+
+  /** Somebody wants it to end, or the run is not ours any more. */
+  get isUnwanted(): boolean {
+    return this.#isCancelled || this.#isLost
+  }
+
+  /** `state`: default running. */
+  enter(phone_state: Entered, state: 'admitted' | 'running' | 'ending' = 'running'): void {
+    this.#state = state
+    this.#run.note({ kind: 'state', state, phone_state })
+  }
+
+  /** An INVITE leaves: the first, or one more to another server, or with credentials. */
+  dialling(): void {
+    if (this.#isDialling) return
+    this.#isDialling = true
+    this.enter('dialing')
+  }
+
+  used(used: Used): void {
+    this.#run.used(used)
+  }
+
+  onCall(call: Call): void {
+    this.#call = call
+    if (this.isUnwanted) call.cancel()
+  }
+
+  onEvent(event: CallEvent, call: Call): void {
+    switch (event.type) {
+      case 'leg':
+        return this.#onLeg(event.event, call)
+      case 'timeline':
+        this.#run.tell(event.item)
+        if (event.item.kind === 'utterance') this.#onUtterance(event.item.role, call)
+        return
+      case 'ending':
+        return this.#onEnding(call)
+      case 'ended':
+        return void this.#conclude(event.report)
+    }
+  }
+
+  /** Ends a run that never had a call. */
+  async abandon(ending: HeldEnding): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    await this.#options.closeRecording()
+    await this.#finish(this.#isCancelled ? CANCELLED : ending, null)
+  }
+
+  #onLeg(event: LegEvent, call: Call): void {
+    switch (event.type) {
+      case 'ringing':
+        return this.enter('ringing')
+      case 'answered':
+        this.#answeredAt = this.#options.time.now()
+        if (call.leg.dialog !== null) this.#run.keepDialog({ ...call.leg.dialog })
+        this.#state = 'running'
+        return
+      default:
+        return
+    }
+  }
+
+  /** The agent's own `state` item says when the call is active. */
+  #onUtterance(role: 'agent' | 'user', call: Call): void {
+    this.#run.checkpoint(call.utterances)
+    if (role === 'user' && this.#options.direction === 'inbound') this.#run.contact('human')
+  }
+
+  #onEnding(call: Call): void {
+    this.#endedAt = this.#options.time.now()
+    if (this.#answeredAt === null) return
+    this.enter('terminating', 'ending')
+    if (call.leg.state === 'ending') this.#hangUp = this.#intendHangUp()
+  }
+
+  /** A hang-up goes on whatever the ledger says: nobody is kept on the line for want of a row. */
+  async #intendHangUp(): Promise<string | null> {
+    try {
+      const { ledger } = this.#run
+      const { effect_id } = await ledger.intend({ kind: 'sip_hangup', action: HANG_UP, node_id: null, ordinal: null })
+      await ledger.sending(effect_id)
+      return effect_id
+    } catch {
+      return null
+    }
+  }
+
+  async #settleHangUp(end: LegEnd): Promise<void> {
+    const effectId = await this.#hangUp
+    if (effectId === null) return
+    const receipts = [{ kind: 'sip_hangup', sip_status: end.confirmed ? 200 : null, confirmed: end.confirmed }] as const
+    const outcome = end.confirmed
+      ? ({ state: 'succeeded', receipts } as const)
+      : ({ state: 'uncertain', receipts, error_code: 'no_answer' } as const)
+    await this.#run.ledger.settle(effectId, outcome).catch(() => {})
+  }
+
+  #update(
+    variables: Readonly<Record<string, string>> | undefined,
+    settle: (
+      outcome: { readonly status: 'applied' } | { readonly status: 'rejected'; readonly reason: string },
+    ) => void,
+  ): void {
+    if (this.#endedAt !== null || this.#isOver) return settle({ status: 'rejected', reason: 'run_ended' })
+    if (variables !== undefined) this.#call?.updateVariables(variables)
+    settle({ status: 'applied' })
+  }
+
+  async #conclude(report: CallReport): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#hangUp !== null) await this.#settleHangUp(report.end)
+    await this.#options.closeRecording()
+    this.#run.checkpoint(report.utterances)
+    await this.#finish(endingOf(report, this.#state, this.#connectedMs()), report)
+  }
+
+  async #finish(ending: HeldEnding, report: CallReport | null): Promise<void> {
+    const done = await this.#run.finish(ending)
+    const last = done === 'not_allowed' ? { ...broken(), ...measured(ending) } : ending
+    if (done === 'not_allowed') await this.#run.finish(last)
+    const kind = (last.outcome as { readonly kind?: string } | null)?.kind ?? null
+    this.#options.onOver({ state: last.state, outcome: kind, connectedMs: this.#connectedMs(), report })
+  }
+
+  #connectedMs(): Ms | null {
+    if (this.#answeredAt === null) return null
+    return Math.max(0, Math.round((this.#endedAt ?? this.#options.time.now()) - this.#answeredAt))
+  }
+}
+
+/** The end of a call as the end of its run. */
+function endingOf(report: CallReport, state: 'admitted' | 'running' | 'ending', connectedMs: Ms | null): HeldEnding {
+  const result = report.run.state === 'rejected' && state !== 'admitted' ? unanswered(report.end) : report.run
+  const { answered, direction, media } = report.end
+  const quality = media === null ? null : qualityOf(media.statistics)
+  const isSetUp = answered || direction === 'inbound' || result.state === 'cancelled'
+  return {
+    state: result.state,
+    phone_state: result.state === 'rejected' ? 'rejected' : isSetUp ? 'ended' : 'setup_failed',
+    outcome: result.outcome === null ? null : { ...result.outcome },
+    disposition: result.outcome?.kind ?? 'rejected',
+    latency: latencyOf(report),
+    ...(connectedMs !== null && { connected_ms: connectedMs }),
+    ...(quality !== null && { quality: { ...quality } }),
+  }
+}
+
+function latencyOf({ latencies }: CallReport): JsonObject {
+  return Object.fromEntries(
+    LATENCIES.map(name => {
+      const found = percentiles(latencies.map(latency => latency[name]))
+      return [name, found === null ? null : { ...found }]
+    }),
+  )
+}
+
+/** An inbound call that was to be answered, and could not be. */
+function unanswered(end: LegEnd): RunResult {
+  const detail = end.cause === 'media-refused' ? 'media_refused' : 'sip_error'
+  return { state: 'failed', outcome: { kind: 'error', detail, sip_status: end.sipStatus, ended_by: 'system' } }
+}
+
+const CANCELLED: HeldEnding = {
+  state: 'cancelled',
+  phone_state: 'ended',
+  outcome: { kind: 'cancelled', detail: null, sip_status: null, ended_by: 'operator' },
+  disposition: 'cancelled',
+}
+
+function measured({ connected_ms, latency, quality }: HeldEnding): Partial<HeldEnding> {
+  return {
+    ...(connected_ms !== undefined && { connected_ms }),
+    ...(latency !== undefined && { latency }),
+    ...(quality !== undefined && { quality }),
+  }
+}
+
+/** Of a run whose states were told out of order: a fault of ours that must not keep its permit. */
+function broken(): HeldEnding {
+  return {
+    state: 'failed',
+    phone_state: 'ended',
+    outcome: { kind: 'error', detail: 'internal', sip_status: null, ended_by: 'system' },
+    disposition: 'error',
+  }
+}

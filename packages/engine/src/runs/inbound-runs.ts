@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto'
+import type { Scope } from '@parley/contract'
+import { ParleyError, type Time } from '@parley/kernel'
+import type { CallLeg, SipRequest } from '@parley/leg'
+import type { HeldEnding, HeldRun, RunDesk } from '@parley/runs'
+import {
+  type AdmissionRefusal,
+  type AnsweredNumber,
+  admitRun,
+  type Database,
+  type InboundTrunk,
+  numberReached,
+  type StartingRun,
+  startingRun,
+} from '@parley/store'
+import type { CallPlan, RingingAnswer } from '../call-plan.ts'
+import { calledNumbers, e164Numbers } from '../called-number.ts'
+import type { Door, Doors, Reception } from '../doors.ts'
+import type { VoiceAgent } from '../voice/voice-agent.ts'
+import type { Agents } from './agents.ts'
+import { CallRecord, type CallRecordEnd } from './call-record.ts'
+import { callerIdentityOf } from './caller-identity.ts'
+import { askInboundContext } from './inbound-context.ts'
+import type { Recordings } from './recordings.ts'
+import { factsOf, runPlan, wantsRecording } from './run-plan.ts'
+import { countryOf } from './trunk-country.ts'
+import type { TrunkDirectory } from './trunk-directory.ts'
+
+const OVERLOADED: Reception = { kind: 'refused', status: 503, retryAfterS: 5 }
+
+export interface InboundRunsOptions {
+  readonly database: Database
+  readonly desk: RunDesk
+  readonly directory: TrunkDirectory
+  readonly agents: Agents
+  readonly recordings: Recordings
+  readonly time: Time
+  readonly onOver: (run: HeldRun, end: CallRecordEnd) => void
+  readonly onProblem: (what: string, error: unknown) => void
+}
+
+interface Reached {
+  readonly trunk: InboundTrunk
+  readonly number: AnsweredNumber
+}
+
+/** The ways in of the platform's trunks: each call is admitted where it arrives, and becomes a run of this engine. */
+export class InboundRuns implements Doors {
+  readonly #options: InboundRunsOptions
+
+  constructor(options: InboundRunsOptions) {
+    this.#options = options
+  }
+
+  find(request: SipRequest, sourceAddress: string): Door | null {
+    const { directory } = this.#options
+    const named = directory.byToken(request, sourceAddress)
+    const trunks = named === null ? directory.bySource(sourceAddress) : [named]
+    return trunks.length === 0 ? null : { receive: invite => this.#receive(trunks, invite) }
+  }
+
+  lists(sourceAddress: string): boolean {
+    return this.#options.directory.bySource(sourceAddress).length > 0
+  }
+
+  async #receive(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<Reception> {
+    try {
+      const reached = await this.#reached(trunks, invite)
+      return reached === null ? { kind: 'refused', status: 404 } : await this.#admit(reached, invite)
+    } catch (error) {
+      // Without a database nobody can be admitted: the carrier tries elsewhere, or again.
+      this.#options.onProblem('an inbound call cannot be admitted', error)
+      return OVERLOADED
+    }
+  }
+
+  /** Whose number was called: of the one trunk that was named, or of the only one that has it. */
+  async #reached(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<Reached | null> {
+    const { database } = this.#options
+    const found: Reached[] = []
+    for (const trunk of trunks)
+      for (const e164 of calledNumbers(invite, countryOf(trunk))) {
+        const number = await numberReached(database.within(trunk.scope), trunk.scope, trunk.trunk_id, e164)
+        if (number.kind === 'unanswered' && number.reason === 'no_number') continue
+        if (number.kind === 'unanswered' || !number.channels.includes('phone')) return null
+        found.push({ trunk, number })
+        break
+      }
+    return found.length === 1 ? found[0]! : null
+  }
+
+  async #admit({ trunk, number }: Reached, invite: SipRequest): Promise<Reception> {
+    const { database, desk } = this.#options
+    const { scope } = trunk
+    const admission = await database.transaction(scope, tx =>
+      admitRun(
+        tx,
+        scope,
+        {
+          agent_id: number.agent_id,
+          version: number.version,
+          channel: 'phone',
+          mode: 'inbound',
+          trigger: { kind: 'sip', number_id: number.number_id, call_id_sha256: sha256(invite.callId) },
+          test: false,
+          from_number: callerOf(invite, countryOf(trunk)),
+          to_number: number.phone_number,
+          trunk_id: trunk.trunk_id,
+          dynamic_variables: {},
+          metadata: null,
+          caller_identity: callerIdentityOf(invite),
+          key_id: null,
+          // An admin assigned the number: its calls may be transferred.
+          can_dial: true,
+          notifies: notifies(number.plan),
+        },
+        { owner: { ...desk.owner, leaseMs: desk.leaseMs }, keepRefused: true },
+      ),
+    )
+    if (admission.kind === 'refused') return refusalOf(admission.reason)
+    if (admission.owned === null) throw new TypeError('a run admitted with an owner is owned')
+    return this.#begin(desk.hold(scope, admission.owned, 1), trunk, scope)
+  }
+
+  async #begin(run: HeldRun, trunk: InboundTrunk, scope: Scope): Promise<Reception> {
+    const { database, recordings, agents, time, onOver, onProblem } = this.#options
+    let isRecorded = false
+    const record = new CallRecord({
+      run,
+      direction: 'inbound',
+      time,
+      closeRecording: async () => {
+        if (isRecorded) await recordings.close(run)
+      },
+      onOver: end => onOver(run, end),
+    })
+    record.enter('preparing', 'admitted')
+    try {
+      const start = await startingRun(database.within(scope), scope, run.runId)
+      if (start === null) throw new ParleyError('internal', 'an admitted run is there')
+      const { agent_id, version, plan } = start
+      const agent = await agents.agent({ scope, agent_id, version, plan })
+      isRecorded = wantsRecording(start)
+      const recording = isRecorded ? await recordings.open(run) : null
+      const security = trunk.details.media === 'rtp' ? 'rtp-only' : 'srtp-required'
+      return { kind: 'taken', security, plan: this.#plan(run, start, agent, record, recording) }
+    } catch (error) {
+      onProblem(`run ${run.runId} cannot be begun`, error)
+      void record.abandon(rejected(error instanceof ParleyError ? error.code : 'internal'))
+      return OVERLOADED
+    }
+  }
+
+  #plan(
+    run: HeldRun,
+    start: StartingRun,
+    agent: VoiceAgent,
+    record: CallRecord,
+    recording: CallPlan['recording'],
+  ): CallPlan {
+    const plan = runPlan(run, start, agent, record, recording)
+    return {
+      ...plan,
+      whileRinging: leg => this.#whileRinging(run, start, agent, record, leg),
+      onAbandoned: why => void record.abandon(why === 'refused' ? rejected('inbound_context') : unanswered(why)),
+    }
+  }
+
+  async #whileRinging(
+    run: HeldRun,
+    start: StartingRun,
+    agent: VoiceAgent,
+    record: CallRecord,
+    leg: CallLeg,
+  ): Promise<RingingAnswer> {
+    const facts = factsOf(start)
+    const context = await askInboundContext(agent, facts.call, run, leg, this.#options.time)
+    if (context.kind === 'rejected') return { kind: 'refuse', status: 603 }
+    record.enter('awaiting_sip')
+    // What hangs up for us if this process dies is in the database before the far end may think that the call stands.
+    if (leg.dialog !== null) run.keepDialog({ ...leg.dialog })
+    return { kind: 'answer', facts: context.kind === 'none' ? facts : { ...facts, context: context.variables } }
+  }
+}
+
+function refusalOf(reason: AdmissionRefusal): Reception {
+  return reason === 'tenant_not_configured' ? OVERLOADED : { kind: 'refused', status: 486 }
+}
+
+/** E.164 where the caller's number is one; null where it is withheld. */
+function callerOf(invite: SipRequest, country: string | null): string | null {
+  const { uri } = invite.from
+  const written = 'user' in uri ? uri.user?.split(';')[0] : undefined
+  return written === undefined ? null : (e164Numbers(written, country)[0] ?? null)
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function notifies(plan: unknown): boolean {
+  return (plan as { readonly notification?: unknown }).notification != null
+}
+
+function rejected(disposition: string): HeldEnding {
+  return { state: 'rejected', phone_state: 'rejected', outcome: null, disposition }
+}
+
+function unanswered(why: 'caller_gone' | 'not_answered'): HeldEnding {
+  return rejected(why === 'caller_gone' ? 'caller_hung_up' : 'media_refused')
+}

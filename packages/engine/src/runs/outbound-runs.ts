@@ -1,0 +1,266 @@
+import type { EffectLedger } from '@parley/conversation'
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { InviteAttempt, LegEnd, NextHop, SipUri } from '@parley/leg'
+import type { HeldEnding, HeldRun, RunDesk, Work } from '@parley/runs'
+import {
+  type CallSlot,
+  type Database,
+  type DialableTrunk,
+  dialableTrunk,
+  type Sealer,
+  type StartingRun,
+  startingRun,
+  takeCallSlot,
+} from '@parley/store'
+import type { Call } from '../call.ts'
+import type { CallPlan } from '../call-plan.ts'
+import type { DialRequest } from '../engine.ts'
+import type { FailureDetail } from '../outcome.ts'
+import type { Agents } from './agents.ts'
+import { CallRecord, type CallRecordEnd } from './call-record.ts'
+import type { Recordings } from './recordings.ts'
+import { policyOf, runPlan, wantsRecording } from './run-plan.ts'
+
+/** A call waits no longer than this for its turn on the trunk. */
+const SLOT_PATIENCE_MS: Ms = 60_000
+const DIAL = { id: 'call.dial', version: 1 }
+
+export interface OutboundRunsOptions {
+  readonly database: Database
+  readonly desk: RunDesk
+  readonly sealer: Sealer
+  readonly agents: Agents
+  readonly recordings: Recordings
+  readonly time: Time
+  /** Throws `ParleyError` where nothing could be sent. */
+  readonly dial: (request: DialRequest) => Promise<Call>
+  /** Whether there is room for one more call, and no end in sight. */
+  readonly mayBegin: () => boolean
+  readonly onOver: (run: HeldRun, end: CallRecordEnd) => void
+  readonly onProblem: (what: string, error: unknown) => void
+}
+
+/** Why a run ends before its INVITE left. */
+class Failed extends Error {
+  readonly ending: HeldEnding
+
+  constructor(ending: HeldEnding) {
+    super('the call is not made')
+    this.ending = ending
+  }
+}
+
+/** Claims phone runs that wait, and dials them. */
+export class OutboundRuns {
+  readonly #options: OutboundRunsOptions
+  /** Being set up; each is a call soon. */
+  #beginning = 0
+
+  constructor(options: OutboundRunsOptions) {
+    this.#options = options
+  }
+
+  get beginning(): number {
+    return this.#beginning
+  }
+
+  /** Takes the run if it still waits. Never rejects. */
+  async begin({ scope, run_id }: Work): Promise<void> {
+    if (!this.#options.mayBegin()) return
+    this.#beginning++
+    try {
+      const run = await this.#options.desk.claim(scope, run_id)
+      if (run !== null) await this.#begin(run)
+    } catch (error) {
+      this.#options.onProblem(`run ${run_id} cannot be begun`, error)
+    } finally {
+      this.#beginning--
+    }
+  }
+
+  async #begin(run: HeldRun): Promise<void> {
+    const { database, recordings, time, onOver } = this.#options
+    let isRecorded = false
+    const record = new CallRecord({
+      run,
+      direction: 'outbound',
+      time,
+      closeRecording: async () => {
+        if (isRecorded) await recordings.close(run)
+      },
+      onOver: end => onOver(run, end),
+    })
+    record.enter('preparing')
+    try {
+      const start = await startingRun(database.within(run.scope), run.scope, run.runId)
+      if (start === null) throw new Failed(failed('internal'))
+      isRecorded = wantsRecording(start)
+      const recording = isRecorded ? await this.#recording(run) : null
+      await this.#dial(run, start, record, recording)
+    } catch (error) {
+      if (!(error instanceof Failed)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
+      await record.abandon(error instanceof Failed ? error.ending : failed('internal'))
+    }
+  }
+
+  async #recording(run: HeldRun): Promise<CallPlan['recording']> {
+    try {
+      return await this.#options.recordings.open(run)
+    } catch {
+      throw new Failed(failed('recording_unavailable'))
+    }
+  }
+
+  async #dial(run: HeldRun, start: StartingRun, record: CallRecord, recording: CallPlan['recording']): Promise<void> {
+    const trunk = await this.#trunk(run, start)
+    const agent = await this.#agent(run, start)
+    const effectId = await this.#intend(run, start)
+    await this.#slot(run, trunk, record)
+    if (record.isUnwanted) throw new Failed(failed('internal'))
+    const plan = runPlan(run, start, agent, record, recording)
+    const effect = new DialEffect(run.ledger, effectId)
+    try {
+      await this.#options.dial({
+        ...this.#target(start, trunk),
+        ringTimeoutMs: agent.plan.settings.ringDurationMs,
+        plan: {
+          ...plan,
+          onEvent: (event, call) => {
+            if (event.type === 'ended') void effect.settle(event.report.end, call.leg.callId)
+            plan.onEvent?.(event, call)
+          },
+        },
+        beforeAttempt: attempt => this.#beforeAttempt(run, record, effect, attempt),
+      })
+    } catch (error) {
+      await effect.notSent()
+      if (!(error instanceof ParleyError)) throw error
+      throw new Failed(failed(error.code === 'no_rtp_port' ? 'media_refused' : 'trunk_unreachable'))
+    }
+  }
+
+  /** What a CANCEL needs is in the database before the INVITE leaves; without it nothing does. */
+  async #beforeAttempt(run: HeldRun, record: CallRecord, effect: DialEffect, attempt: InviteAttempt): Promise<void> {
+    if (record.isUnwanted) throw new ParleyError('run_not_active', 'the run is to end: nothing is dialled')
+    await effect.sending()
+    if ((await run.storeDial({ ...attempt })) === 'lost')
+      throw new ParleyError('run_lost', 'the run is in other hands: nothing is dialled')
+    if (record.isUnwanted) throw new ParleyError('run_not_active', 'the run is to end: nothing is dialled')
+    record.dialling()
+  }
+
+  async #trunk(run: HeldRun, { trunk_id }: StartingRun): Promise<DialableTrunk> {
+    const { database } = this.#options
+    const trunk = trunk_id === null ? null : await dialableTrunk(database.within(run.scope), run.scope, trunk_id)
+    if (trunk === null) throw new Failed(failed('trunk_unreachable'))
+    if (trunk.auth !== null && trunk.auth.secret === null) throw new Failed(failed('trunk_auth_failed'))
+    return trunk
+  }
+
+  async #agent(run: HeldRun, { agent_id, version, plan }: StartingRun) {
+    try {
+      return await this.#options.agents.agent({ scope: run.scope, agent_id, version, plan })
+    } catch (error) {
+      this.#options.onProblem(`agent ${agent_id} is not ready`, error)
+      throw new Failed(failed('provider_failed'))
+    }
+  }
+
+  /** The ledger's row and the policy's verdict, once more at the time of the call. */
+  async #intend({ ledger }: HeldRun, start: StartingRun): Promise<string> {
+    const { effect_id } = await ledger.intend({ kind: 'sip_dial', action: DIAL, node_id: null, ordinal: null })
+    const { state } = await ledger.decide(effect_id, policyOf(start)(start.to_number ?? ''))
+    if (state !== 'intended') throw new Failed(failed('sip_error'))
+    return effect_id
+  }
+
+  /** Waits for the call's turn on its trunk, counted over all engines. */
+  async #slot(run: HeldRun, { trunk_id, details }: DialableTrunk, record: CallRecord): Promise<void> {
+    const { database, time } = this.#options
+    const until = time.now() + SLOT_PATIENCE_MS
+    while (!record.isUnwanted) {
+      const slot: CallSlot = await database.transaction(run.scope, tx =>
+        takeCallSlot(tx, run.scope, trunk_id, details.cps),
+      )
+      if (slot.granted) return
+      if (time.now() + slot.retryInMs > until) throw new Failed(failed('trunk_unreachable'))
+      await new Promise<void>(resolve => void time.at(time.now() + slot.retryInMs, resolve))
+    }
+  }
+
+  #target(
+    start: StartingRun,
+    trunk: DialableTrunk,
+  ): Pick<DialRequest, 'uri' | 'from' | 'security' | 'nextHop' | 'credentials'> {
+    const { details, termination_uri: host, auth } = trunk
+    const transport = details.transport ?? 'tls'
+    const credentials =
+      auth === null || auth.secret === null
+        ? null
+        : {
+            username: auth.username,
+            password: this.#options.sealer.open(auth.secret.sealed, auth.secret.context).toString('utf8'),
+          }
+    const nextHop: NextHop = { host, port: details.port, transport, serverName: undefined }
+    return {
+      uri: numberAt(start.to_number ?? '', host),
+      from: {
+        displayName: undefined,
+        uri: numberAt(details.identity ?? start.from_number ?? 'anonymous', host),
+        params: new Map(),
+      },
+      security: details.media === 'rtp' ? 'rtp-only' : 'srtp-required',
+      nextHop,
+      ...(credentials !== null && { credentials }),
+    }
+  }
+}
+
+/** The ledger's row of one call: sent with the first INVITE, settled with what the far end answered. */
+class DialEffect {
+  readonly #ledger: EffectLedger
+  readonly #effectId: string
+  #isSending = false
+
+  constructor(ledger: EffectLedger, effectId: string) {
+    this.#ledger = ledger
+    this.#effectId = effectId
+  }
+
+  /** Again for each attempt. Throws what the ledger throws: nothing may leave then. */
+  async sending(): Promise<void> {
+    await this.#ledger.sending(this.#effectId)
+    this.#isSending = true
+  }
+
+  async settle(end: LegEnd, callId: string): Promise<void> {
+    if (!this.#isSending) return this.notSent()
+    const receipts = [{ kind: 'sip_dial', participant_id: callId, sip_call_id: callId }] as const
+    const code = end.sipStatus === null ? 'no_answer' : `sip_${end.sipStatus}`
+    await this.#ledger
+      .settle(
+        this.#effectId,
+        end.answered ? { state: 'succeeded', receipts } : { state: 'failed', receipts, error_code: code },
+      )
+      .catch(() => {})
+  }
+
+  async notSent(): Promise<void> {
+    const state = this.#isSending ? 'uncertain' : 'failed'
+    await this.#ledger.settle(this.#effectId, { state, error_code: 'not_sent' }).catch(() => {})
+  }
+}
+
+function numberAt(number: string, host: string): SipUri {
+  const params = new Map([['user', 'phone']])
+  return { scheme: 'sip', user: number, password: undefined, host, port: undefined, params, headers: [] }
+}
+
+function failed(detail: FailureDetail): HeldEnding {
+  return {
+    state: 'failed',
+    phone_state: 'setup_failed',
+    outcome: { kind: 'error', detail, sip_status: null, ended_by: 'system' },
+    disposition: 'error',
+  }
+}

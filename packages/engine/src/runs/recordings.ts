@@ -1,0 +1,11 @@
+import type { Scope } from '@parley/contract'
+import type { OwnedRun } from '@parley/store'
+import type { CallPlan } from '../call-plan.ts'
+
+/** Where calls are recorded. */
+export interface Recordings {
+  /** A place for the recording of a run. Throws where nothing can be recorded now: then no call that needs one is connected. */
+  open(run: { readonly scope: Scope; readonly owned: OwnedRun }): Promise<NonNullable<CallPlan['recording']>>
+  /** The call is over and its files are complete: keeps what there is, as the run's recording. Never rejects. */
+  close(run: { readonly scope: Scope; readonly owned: OwnedRun }): Promise<void>
+}

@@ -1,0 +1,188 @@
+import type { Ms, Time, Timer } from '@parley/kernel'
+import type { HeldRun, RunDesk, WakeUps } from '@parley/runs'
+import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
+import { Engine, type EngineOptions } from '../engine.ts'
+import type { Agents } from './agents.ts'
+import type { CallRecordEnd } from './call-record.ts'
+import { InboundRuns } from './inbound-runs.ts'
+import { OutboundRuns } from './outbound-runs.ts'
+import type { Recordings } from './recordings.ts'
+import { TrunkDirectory, type TrunkDirectoryOptions } from './trunk-directory.ts'
+
+/** Where a wake-up was lost, a run that waits is found after this long. */
+const SWEEP_MS: Ms = 5000
+const HEARTBEAT_MS: Ms = 3000
+const LOOK_MS: Ms = 100
+
+export interface RunEngineOptions {
+  readonly database: Database
+  readonly bus: Bus
+  readonly sealer: Sealer
+  /** Keeps this engine's runs; its own, and closed with it. */
+  readonly desk: RunDesk
+  /** Not closed with it. */
+  readonly wakeUps: WakeUps
+  readonly agents: Agents
+  readonly recordings: Recordings
+  readonly time: Time
+  readonly addressesOf: TrunkDirectoryOptions['addressesOf']
+  /** As others see where it is reached. */
+  readonly addresses: (engine: Engine) => JsonObject
+  /** The calls themselves: stations, static routes, what every call is told to. */
+  readonly calls: Omit<EngineOptions, 'doors'>
+  /** A run is over here; one line for the log. */
+  readonly onOver?: (run: HeldRun, end: CallRecordEnd) => void
+  readonly onProblem: (what: string, error: unknown) => void
+}
+
+/** An engine whose calls are runs: those that come in are admitted where they arrive, those that go out are claimed. */
+export class RunEngine {
+  readonly engine: Engine
+  readonly #options: RunEngineOptions
+  readonly #directory: TrunkDirectory
+  readonly #outbound: OutboundRuns
+  #isDraining = false
+  #stopListening: (() => Promise<void>) | null = null
+  #heartbeat: Timer | null = null
+  #sweep: Timer | null = null
+
+  private constructor(options: RunEngineOptions, engine: Engine, directory: TrunkDirectory) {
+    this.#options = options
+    this.engine = engine
+    this.#directory = directory
+    const { database, desk, sealer, agents, recordings, time, onProblem } = options
+    this.#outbound = new OutboundRuns({
+      ...{ database, desk, sealer, agents, recordings, time, onProblem },
+      dial: request => engine.dial(request),
+      mayBegin: () => !this.#isDraining && this.live + this.#outbound.beginning < this.#capacity,
+      onOver: (run, end) => options.onOver?.(run, end),
+    })
+  }
+
+  /** Throws what the station throws ("address_in_use"), and what the database throws. */
+  static async start(options: RunEngineOptions): Promise<RunEngine> {
+    const { database, bus, desk, agents, recordings, time, addressesOf, onProblem } = options
+    const { telephony } = database
+    const directory = await TrunkDirectory.open({ telephony, bus, time, addressesOf, onProblem })
+    const doors = new InboundRuns({
+      ...{ database, desk, directory, agents, recordings, time, onProblem },
+      onOver: (run, end) => options.onOver?.(run, end),
+    })
+    const engine = await Engine.start({ ...options.calls, doors }).catch(error => {
+      directory.close()
+      throw error
+    })
+    const runs = new RunEngine(options, engine, directory)
+    try {
+      await runs.#begin()
+    } catch (error) {
+      await runs.close()
+      throw error
+    }
+    return runs
+  }
+
+  /** Calls now. */
+  get live(): number {
+    return this.engine.calls.size
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  /**
+   * No new calls, no new dials; live ones go on. Resolves when the last is over, or after `withinMs`: then what is left
+   * is for `close` to hang up.
+   */
+  async drain(withinMs: Ms): Promise<void> {
+    const { time } = this.#options
+    this.#isDraining = true
+    this.engine.drain(true)
+    void this.#beat()
+    await this.#stopListening?.()
+    this.#stopListening = null
+    const until = time.now() + withinMs
+    while ((this.live > 0 || this.#outbound.beginning > 0 || this.#options.desk.size > 0) && time.now() < until)
+      await new Promise<void>(resolve => void time.at(time.now() + LOOK_MS, resolve))
+  }
+
+  /** Hangs up what is left, ends its runs, and leaves nothing open. */
+  async close(): Promise<void> {
+    const { desk, database, time } = this.#options
+    this.#isDraining = true
+    await this.#stopListening?.()
+    this.#heartbeat?.cancel()
+    this.#sweep?.cancel()
+    this.#directory.close()
+    await this.engine.close()
+    // The runs of those calls are being written.
+    const until = time.now() + CLOSE_MS
+    while (desk.size > 0 && time.now() < until)
+      await new Promise<void>(resolve => void time.at(time.now() + LOOK_MS, resolve))
+    desk.close()
+    await database.runs.engines.forget(desk.owner.engine).catch(() => {})
+  }
+
+  async #begin(): Promise<void> {
+    const { database, desk, wakeUps, addresses } = this.#options
+    await database.runs.engines.register({
+      engine_id: desk.owner.engine,
+      addresses: addresses(this.engine),
+      capacity: this.#capacity,
+    })
+    this.#stopListening = await wakeUps.listen(['phone'], work => this.#outbound.begin(work))
+    this.#every(
+      HEARTBEAT_MS,
+      () => this.#beat(),
+      timer => {
+        this.#heartbeat = timer
+      },
+    )
+    this.#every(
+      SWEEP_MS,
+      () => this.#takeWaiting(),
+      timer => {
+        this.#sweep = timer
+      },
+    )
+    await this.#takeWaiting()
+  }
+
+  #every(ms: Ms, work: () => Promise<void>, keep: (timer: Timer) => void): void {
+    const { time } = this.#options
+    keep(time.at(time.now() + ms, () => void work().finally(() => this.#every(ms, work, keep))))
+  }
+
+  async #beat(): Promise<void> {
+    const { database, desk, addresses, onProblem } = this.#options
+    const { engines } = database.runs
+    try {
+      const engine_id = desk.owner.engine
+      if (await engines.heartbeat(engine_id, this.live, this.#isDraining)) return
+      await engines.register({ engine_id, addresses: addresses(this.engine), capacity: this.#capacity })
+    } catch (error) {
+      onProblem('the engine cannot say that it is there', error)
+    }
+  }
+
+  async #takeWaiting(): Promise<void> {
+    const { database, onProblem } = this.#options
+    if (this.#isDraining) return
+    try {
+      const room = this.#capacity - this.live - this.#outbound.beginning
+      if (room <= 0) return
+      for (const { run_id, scope } of await database.runs.waiting('phone', room))
+        void this.#outbound.begin({ kind: 'phone', run_id, scope })
+    } catch (error) {
+      onProblem('runs that wait cannot be read', error)
+    }
+  }
+
+  get #capacity(): number {
+    return this.#options.calls.maxCalls ?? 500
+  }
+}
+
+/** Of a close: what is written of the last calls takes no longer. */
+const CLOSE_MS: Ms = 5000

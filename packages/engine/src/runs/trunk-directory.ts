@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import type { Ms, Time, Timer } from '@parley/kernel'
+import { type IpNetwork, isInNetworks, parseIpNetwork, type SipRequest, type SipUri } from '@parley/sip'
+import type { Bus, InboundTrunk, TelephonyAcrossTenants } from '@parley/store'
+import { tokensOf } from '../routes.ts'
+
+/** Also without the bus a change is known after this long. */
+const LOOK_MS: Ms = 1000
+/** How long the addresses of a trunk's own name hold. */
+const ADDRESSES_MS: Ms = 60_000
+
+export interface TrunkDirectoryOptions {
+  readonly telephony: TelephonyAcrossTenants
+  readonly bus: Bus
+  readonly time: Time
+  /** Addresses of a host name, for trunks whose sources staff did not set. May reject. */
+  readonly addressesOf: (host: string) => Promise<readonly string[]>
+  readonly onProblem: (what: string, error: unknown) => void
+}
+
+interface Sources {
+  readonly trunk: InboundTrunk
+  networks: readonly IpNetwork[]
+  /** Whether staff set them: then they also bind who has the token. */
+  readonly areSet: boolean
+}
+
+/** The trunks that take calls, in memory: who knocks without a token costs no query. Changes are known within 2 s. */
+export class TrunkDirectory {
+  readonly #options: TrunkDirectoryOptions
+  readonly #unsubscribe: () => void
+  #revision = ''
+  #byToken = new Map<string, Sources>()
+  #all: readonly Sources[] = []
+  #timer: Timer | null = null
+  #resolvedAt: Ms = Number.NEGATIVE_INFINITY
+  #looking: Promise<void> | null = null
+  #isStale = false
+  #closed = false
+
+  private constructor(options: TrunkDirectoryOptions) {
+    this.#options = options
+    const look = () => void this.#look()
+    this.#unsubscribe = options.bus.subscribe('telephony', look, look)
+  }
+
+  /** Throws what the database throws. */
+  static async open(options: TrunkDirectoryOptions): Promise<TrunkDirectory> {
+    const directory = new TrunkDirectory(options)
+    try {
+      await directory.#read()
+    } catch (error) {
+      directory.close()
+      throw error
+    }
+    directory.#schedule()
+    return directory
+  }
+
+  /** The trunk whose token the request names; null also where its sources are set and this is none of them. */
+  byToken(request: SipRequest, sourceAddress: string): InboundTrunk | null {
+    if (request.uri.scheme !== 'sip' && request.uri.scheme !== 'sips') return null
+    for (const token of tokensOf(request.uri as SipUri)) {
+      const found = this.#byToken.get(createHash('sha256').update(token).digest('hex'))
+      if (found === undefined) continue
+      return found.areSet && !isInNetworks(sourceAddress, found.networks) ? null : found.trunk
+    }
+    return null
+  }
+
+  /** Those that calls from there may belong to. */
+  bySource(sourceAddress: string): readonly InboundTrunk[] {
+    return this.#all.filter(({ networks }) => isInNetworks(sourceAddress, networks)).map(({ trunk }) => trunk)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#unsubscribe()
+    this.#timer?.cancel()
+  }
+
+  #schedule(): void {
+    if (this.#closed) return
+    const { time } = this.#options
+    this.#timer?.cancel()
+    this.#timer = time.at(time.now() + LOOK_MS, () => void this.#look().finally(() => this.#schedule()))
+  }
+
+  /** One at a time; what changes while it looks is looked at once more. */
+  #look(): Promise<void> {
+    if (this.#looking !== null) {
+      this.#isStale = true
+      return this.#looking
+    }
+    this.#looking = this.#read()
+      .catch(error => this.#options.onProblem('trunks cannot be read: those of before go on', error))
+      .finally(() => {
+        this.#looking = null
+        if (!this.#isStale) return
+        this.#isStale = false
+        void this.#look()
+      })
+    return this.#looking
+  }
+
+  async #read(): Promise<void> {
+    const { telephony, time } = this.#options
+    const revision = await telephony.revision()
+    if (revision !== this.#revision) {
+      const trunks = await telephony.inboundTrunks()
+      const known = new Map(this.#all.map(sources => [sources.trunk.termination_uri, sources.networks]))
+      this.#all = trunks.map(trunk => sourcesOf(trunk, known.get(trunk.termination_uri) ?? []))
+      this.#byToken = new Map(this.#all.map(sources => [sources.trunk.token_sha256, sources]))
+      this.#revision = revision
+      this.#resolvedAt = Number.NEGATIVE_INFINITY
+    }
+    if (time.now() < this.#resolvedAt + ADDRESSES_MS) return
+    this.#resolvedAt = time.now()
+    // Names take their time: nobody waits for them.
+    void this.#resolve(this.#all)
+  }
+
+  async #resolve(all: readonly Sources[]): Promise<void> {
+    for (const sources of all) {
+      if (sources.areSet || this.#closed) continue
+      const addresses = await this.#options.addressesOf(sources.trunk.termination_uri).catch(() => [])
+      sources.networks = addresses.flatMap(networkOf)
+    }
+  }
+}
+
+function sourcesOf(trunk: InboundTrunk, resolved: readonly IpNetwork[]): Sources {
+  const { source } = trunk.details
+  const areSet = source !== undefined && source.length > 0
+  return { trunk, networks: areSet ? source.flatMap(networkOf) : resolved, areSet }
+}
+
+function networkOf(text: string): IpNetwork[] {
+  const network = parseIpNetwork(text)
+  return network === undefined ? [] : [network]
+}

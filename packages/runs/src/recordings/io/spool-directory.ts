@@ -1,0 +1,157 @@
+import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Scope } from '@parley/contract'
+import { ParleyError } from '@parley/kernel'
+import type { OwnedRun } from '@parley/store'
+
+const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const AUDIO = 'audio.wav'
+const MANIFEST = 'run.json'
+/** As the media plane names the segments of a recording: of 10 s, renamed from `.part` when they are complete. */
+const SEGMENT = /^audio\.wav\.(\d{6,9})\.wav(\.part)?$/
+/** More than a segment has. */
+const MAX_SEGMENT_BYTES = 1024 * 1024
+
+/** Whose audio lies in a directory, and what its recorder said when it was done. */
+export interface SpoolManifest {
+  readonly scope: Scope
+  readonly owned: OwnedRun
+  /** Null: not closed. `segments`: how many there are; null where that is not known. */
+  readonly closed: { readonly segments: number | null } | null
+}
+
+export interface SpooledSegment {
+  readonly number: number
+  readonly path: string
+  /** Changes when the file does. */
+  readonly stamp: string
+  /** When it was last written, on the file system's clock: ms since 1970. */
+  readonly writtenAt: number
+}
+
+export interface SpooledSegments {
+  /** In order. */
+  readonly complete: readonly SpooledSegment[]
+  /** The one that is being written; of a process that died, as far as it came. */
+  readonly partial: SpooledSegment | null
+}
+
+/** The directory in which a run's audio waits to become blobs. Errors are those of the file system. */
+export class SpoolDirectory {
+  readonly #path: string
+
+  constructor(root: string, runId: string) {
+    this.#path = join(root, runId)
+  }
+
+  /** Where the media plane records to. */
+  get audioPath(): string {
+    return join(this.#path, AUDIO)
+  }
+
+  /** For this user alone (mode 700). Throws `recording_unavailable`. */
+  async make(manifest: SpoolManifest): Promise<void> {
+    try {
+      await mkdir(this.#path, { recursive: true, mode: 0o700 })
+      await this.write(manifest)
+    } catch (cause) {
+      throw new ParleyError('recording_unavailable', `there is no place to record to: ${String(cause)}`, { cause })
+    }
+  }
+
+  /** Stands whole or not at all, also after a kill. */
+  async write(manifest: SpoolManifest): Promise<void> {
+    const path = join(this.#path, MANIFEST)
+    await writeFile(`${path}.new`, JSON.stringify(manifest), { mode: 0o600 })
+    await rename(`${path}.new`, path)
+  }
+
+  /** Null: there is none that can be read. */
+  async manifest(): Promise<SpoolManifest | null> {
+    const text = await readFile(join(this.#path, MANIFEST), 'utf8').catch(() => '')
+    return readManifest(text)
+  }
+
+  async segments(): Promise<SpooledSegments> {
+    const complete: SpooledSegment[] = []
+    const partial: SpooledSegment[] = []
+    for (const name of await readdir(this.#path).catch(ifAbsent<string[]>([]))) {
+      const found = SEGMENT.exec(name)
+      if (found === null) continue
+      const path = join(this.#path, name)
+      const facts = await stat(path).catch(ifAbsent(null))
+      // Renamed meanwhile: the next look finds it.
+      if (facts === null) continue
+      const segment = {
+        number: Number(found[1]),
+        path,
+        stamp: `${facts.size} ${facts.mtimeMs}`,
+        writtenAt: facts.mtimeMs,
+      }
+      ;(found[2] === undefined ? complete : partial).push(segment)
+    }
+    const inOrder = (a: SpooledSegment, b: SpooledSegment) => a.number - b.number
+    complete.sort(inOrder)
+    // A complete one wins over a leftover of the same number.
+    const last = partial.sort(inOrder).at(-1)
+    const isLeftover = last === undefined || complete.some(({ number }) => number === last.number)
+    return { complete, partial: isLeftover ? null : last }
+  }
+
+  /** The file as far as it is written; null: it was renamed or removed meanwhile. At most 1 MiB. */
+  async read({ path }: SpooledSegment, atMost = MAX_SEGMENT_BYTES): Promise<Uint8Array | null> {
+    const file = await open(path, 'r').catch(ifAbsent(null))
+    if (file === null) return null
+    try {
+      const bytes = Buffer.alloc(Math.min((await file.stat()).size, atMost))
+      let done = 0
+      for (let got = 1; got > 0 && done < bytes.length; done += got)
+        got = (await file.read(bytes, done, bytes.length - done, done)).bytesRead
+      return bytes.subarray(0, done)
+    } finally {
+      await file.close()
+    }
+  }
+
+  /** False: it is gone already. */
+  async remove({ path }: SpooledSegment): Promise<boolean> {
+    return unlink(path).then(() => true, ifAbsent(false))
+  }
+
+  /** With all that is in it. */
+  async removeAll(): Promise<void> {
+    await rm(this.#path, { recursive: true, force: true })
+  }
+}
+
+/** Runs that have a directory here. */
+export async function spooledRuns(root: string): Promise<string[]> {
+  const names = await readdir(root).catch(ifAbsent<string[]>([]))
+  return names.filter(name => RUN_ID.test(name)).sort()
+}
+
+function readManifest(text: string): SpoolManifest | null {
+  try {
+    const { scope, owned, closed } = JSON.parse(text) as SpoolManifest
+    const { owner_id, environment, tenant_id } = scope
+    const { run_id, fence } = owned
+    const isSound = [owner_id, tenant_id, run_id].every(id => RUN_ID.test(id)) && /^\d{1,19}$/.test(fence)
+    const segments = closed?.segments ?? null
+    if (!isSound || !['production', 'sandbox'].includes(environment) || !(segments === null || segments >= 0)) return null
+    return {
+      scope: { owner_id, environment, tenant_id },
+      owned: { run_id, fence },
+      closed: closed === null ? null : { segments },
+    }
+  } catch {
+    return null
+  }
+}
+
+/** For `catch`: `value` where the file is not there, else the error. */
+function ifAbsent<Value>(value: Value): (error: unknown) => Value {
+  return error => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return value
+    throw error
+  }
+}

@@ -1,0 +1,191 @@
+import type { Scope } from '@parley/contract'
+import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import { type Blobs, type Database, type OwnedRun, openRecording, readRecording, type RecordingRow } from '@parley/store'
+import { SpoolDirectory, spooledRuns } from './io/spool-directory.ts'
+import { joinRecording } from './join-recording.ts'
+import { SpooledRecording } from './spooled-recording.ts'
+
+const LOOK_EVERY_MS: Ms = 1000
+const CLOSE_WITHIN_MS: Ms = 5000
+
+export interface RecordingSpoolOptions {
+  /** Absolute path of a directory of this machine; processes may share it. Made when missing. */
+  readonly directory: string
+  readonly database: Database
+  readonly blobs: Blobs
+  readonly time: Time
+  /** ms since 1970. */
+  readonly wallClock: () => number
+  /** Whether `close` makes the one file at once: where blobs are files. Otherwise the worker does. */
+  readonly joinsAtClose: boolean
+  readonly onProblem?: (what: string, error: unknown) => void
+}
+
+/** A run whose calls are to be recorded, in somebody's hands. */
+export interface RecordedRun {
+  readonly scope: Scope
+  readonly owned: OwnedRun
+}
+
+/** For the media session's option `recording`. */
+export interface SpoolPlace {
+  readonly path: string
+  readonly segments: 'only'
+}
+
+/**
+ * Where an engine's calls are recorded: each in a directory of its own, in segments of 10 s that become blobs while the
+ * call lives. Files go only once they are among the blobs. What processes that were killed left here is taken up, as soon
+ * as their runs are in other hands. A lost process costs what its writer had not flushed (half a second); a lost machine
+ * what was not among the blobs: the segment being written, and at most another second.
+ */
+export class RecordingSpool {
+  readonly #options: RecordingSpoolOptions
+  readonly #recordings = new Map<string, SpooledRecording>()
+  readonly #live = new Map<string, RecordedRun>()
+  #timer: Timer | null = null
+  #look: Promise<void> | null = null
+  #isStopped = false
+
+  constructor(options: RecordingSpoolOptions) {
+    this.#options = options
+    this.#schedule()
+  }
+
+  /** Recordings of which something is not among the blobs, or that go on. */
+  get size(): number {
+    return this.#recordings.size
+  }
+
+  /**
+   * Prepares a recording; before its media session is opened. Throws `recording_unavailable` (there is no place for it),
+   * `run_lost`, and what the database throws.
+   */
+  async open({ scope, owned }: RecordedRun): Promise<SpoolPlace> {
+    const { database, directory: root, ...services } = this.#options
+    const runId = owned.run_id
+    if (this.#isStopped) throw new ParleyError('recording_unavailable', 'the spool is stopped')
+    const directory = new SpoolDirectory(root, runId)
+    const manifest = { scope, owned, closed: null }
+    const onProblem = (what: string, error: unknown) => services.onProblem?.(what, error)
+    this.#live.set(runId, { scope, owned })
+    try {
+      if ((await database.transaction(scope, tx => openRecording(tx, scope, owned, 'pending'))) === 'lost')
+        throw new ParleyError('run_lost', `run ${runId} is in other hands`)
+      await directory.make(manifest)
+    } catch (error) {
+      this.#live.delete(runId)
+      throw error
+    }
+    const { blobs, time, wallClock } = services
+    this.#recordings.set(
+      runId,
+      new SpooledRecording({ database, blobs, time, wallClock, directory, manifest, isLeft: false, onProblem }),
+    )
+    return { path: directory.audioPath, segments: 'only' }
+  }
+
+  /**
+   * The recorder is done: after the media session is closed, before the run is finished. `segments`: how many files it
+   * says there are; null where it failed. Answers the recording's state after `withinMs` (5 s) at the latest: `ready`,
+   * `partial` or `not_required` where it was joined, `processing` where somebody joins it later, `recording` while
+   * something is not among the blobs, which is tried on. Null: it was not opened here. Never rejects.
+   */
+  async close(runId: string, segments: number | null, withinMs = CLOSE_WITHIN_MS): Promise<RecordingRow['state'] | null> {
+    const recording = this.#recordings.get(runId)
+    const live = this.#live.get(runId)
+    if (recording === undefined || live === undefined) return null
+    const { time } = this.#options
+    const late = Promise.withResolvers<RecordingRow['state']>()
+    const timer = time.at(time.now() + withinMs, () => late.resolve(recording.isDone ? 'processing' : 'recording'))
+    try {
+      return await Promise.race([this.#close(live, recording, segments), late.promise])
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  /** Looks at once at all there is, rather than within a second. Never rejects. */
+  async look(): Promise<void> {
+    this.#look ??= this.#lookAtAll().finally(() => {
+      this.#look = null
+    })
+    await this.#look
+  }
+
+  /** Looks no more; what is under way is finished. What is left is taken up by the next one. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#timer?.cancel()
+    await this.#look
+  }
+
+  async #close({ scope, owned }: RecordedRun, recording: SpooledRecording, segments: number | null) {
+    const runId = owned.run_id
+    const { database, blobs, time, joinsAtClose } = this.#options
+    try {
+      await recording.close(segments)
+    } catch (error) {
+      this.#problem(`the recording of ${runId} cannot be closed`, error)
+    }
+    // A look may be under way that saw it open.
+    for (let i = 0; i < 2 && !recording.isDone; i++) await recording.advance()
+    if (!recording.isDone) return 'recording'
+    this.#forget(runId)
+    if (!joinsAtClose) return 'processing'
+    try {
+      await joinRecording({ database, blobs, time }, scope, runId)
+      return (await readRecording(database.within(scope), scope, runId))?.state ?? null
+    } catch (error) {
+      this.#problem(`the recording of ${runId} cannot be joined yet`, error)
+      return 'processing'
+    }
+  }
+
+  async #lookAtAll(): Promise<void> {
+    try {
+      await this.#findLeft()
+    } catch (error) {
+      this.#problem('the spool cannot be read', error)
+    }
+    await Promise.all(
+      [...this.#recordings].map(async ([runId, recording]) => {
+        await recording.advance()
+        if (recording.isDone) this.#forget(runId)
+      }),
+    )
+  }
+
+  /** Takes up what other processes left, or are writing. */
+  async #findLeft(): Promise<void> {
+    const { directory: root, database, blobs, time, wallClock } = this.#options
+    const onProblem = (what: string, error: unknown) => this.#problem(what, error)
+    for (const runId of await spooledRuns(root)) {
+      if (this.#live.has(runId) || this.#recordings.has(runId)) continue
+      const directory = new SpoolDirectory(root, runId)
+      const manifest = await directory.manifest()
+      if (manifest?.owned.run_id !== runId || this.#live.has(runId)) continue
+      this.#recordings.set(
+        runId,
+        new SpooledRecording({ database, blobs, time, wallClock, directory, manifest, isLeft: true, onProblem }),
+      )
+    }
+  }
+
+  #forget(runId: string): void {
+    this.#recordings.delete(runId)
+    this.#live.delete(runId)
+  }
+
+  #schedule(): void {
+    if (this.#isStopped) return
+    const { time } = this.#options
+    this.#timer = time.at(time.now() + LOOK_EVERY_MS, () => {
+      void this.look().then(() => this.#schedule())
+    })
+  }
+
+  #problem(what: string, error: unknown): void {
+    this.#options.onProblem?.(what, error)
+  }
+}

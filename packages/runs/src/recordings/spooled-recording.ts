@@ -1,0 +1,195 @@
+import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import {
+  addSegment,
+  awaitRecording,
+  type Blobs,
+  closeRecording,
+  type Database,
+  isStillWithOwner,
+  moveRecording,
+  segmentKey,
+} from '@parley/store'
+import type { SpoolDirectory, SpooledSegment, SpoolManifest } from './io/spool-directory.ts'
+import { framesIn, readWavLayout, wavHeader } from './wav-header.ts'
+
+const FIRST_PAUSE_MS: Ms = 1000
+const LONGEST_PAUSE_MS: Ms = 30_000
+/** For so long from each try nobody takes what is not among the blobs for lost. Outlasts the longest pause. */
+const AWAITED_MS: Ms = 40_000
+/** A writer says every 500 ms what it has: who did not for so long is dead. */
+const DEAD_AFTER_MS: Ms = 3000
+/** Enough for the header of a segment. */
+const HEADER_BYTES = 256
+
+export interface SpooledRecordingOptions {
+  readonly database: Database
+  readonly blobs: Blobs
+  readonly time: Time
+  /** ms since 1970, on the clock of the file system. */
+  readonly wallClock: () => number
+  readonly directory: SpoolDirectory
+  readonly manifest: SpoolManifest
+  /** Left by another process: its owner may still write. */
+  readonly isLeft: boolean
+  readonly onProblem: (what: string, error: unknown) => void
+}
+
+/** One run's recording on its way from files to blobs. */
+export class SpooledRecording {
+  readonly #options: SpooledRecordingOptions
+  /** Stamps of files that are among the blobs, by number. */
+  readonly #put = new Map<number, string>()
+  #closed: SpoolManifest['closed']
+  #hasBegun = false
+  #isDone = false
+  #work: Promise<void> | null = null
+  #pauseMs: Ms = FIRST_PAUSE_MS
+  #nextAt: Ms = Number.NEGATIVE_INFINITY
+
+  constructor(options: SpooledRecordingOptions) {
+    this.#options = options
+    this.#closed = options.manifest.closed
+  }
+
+  /** All of it is among the blobs, the database knows, and nothing is left of the files. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  /** Its recorder is done; kept beside the audio, so that it is known after a kill. Throws what the file system throws. */
+  async close(segments: number | null): Promise<void> {
+    const { directory, manifest } = this.#options
+    await directory.write({ ...manifest, closed: { segments } })
+    this.#closed = { segments }
+    this.#nextAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** Does what can be done now. What fails is tried again, the later the more often it failed. Never rejects. */
+  async advance(): Promise<void> {
+    const { time } = this.#options
+    if (this.#work === null && time.now() < this.#nextAt) return
+    this.#work ??= this.#try().finally(() => {
+      this.#work = null
+    })
+    await this.#work
+  }
+
+  async #try(): Promise<void> {
+    const { time, manifest, onProblem } = this.#options
+    try {
+      this.#isDone = await this.#advance()
+      this.#pauseMs = FIRST_PAUSE_MS
+    } catch (error) {
+      onProblem(`the recording of ${manifest.owned.run_id} waits to be stored`, error)
+      this.#nextAt = time.now() + this.#pauseMs
+      this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
+    }
+  }
+
+  async #advance(): Promise<boolean> {
+    const isClosed = this.#closed !== null
+    if (this.#options.isLeft || isClosed) {
+      const state = await this.#await()
+      if (state === null || state === 'expired') return this.#drop(state)
+    }
+    const isOver = isClosed || (this.#options.isLeft && (await this.#isAbandoned()))
+    const hasAll = await this.#putSegments(isOver)
+    if (!isOver || !hasAll) return false
+    const { database, directory, manifest } = this.#options
+    const { scope, owned } = manifest
+    await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, this.#closed?.segments ?? null))
+    await directory.removeAll()
+    return true
+  }
+
+  /** Whoever joins recordings waits for this one. */
+  async #await() {
+    const { database, manifest } = this.#options
+    const { scope, owned } = manifest
+    return database.transaction(scope, tx => awaitRecording(tx, scope, owned.run_id, AWAITED_MS))
+  }
+
+  /** Nobody has the run any more as its recorder had it, and no file was written for a while. */
+  async #isAbandoned(): Promise<boolean> {
+    const { database, manifest, directory, wallClock } = this.#options
+    const { scope, owned } = manifest
+    if (await isStillWithOwner(database.within(scope), scope, owned)) return false
+    const { partial } = await directory.segments()
+    return partial === null || wallClock() - partial.writtenAt > DEAD_AFTER_MS
+  }
+
+  /** The database has no such recording, or it is past its time: nobody will ask for it. */
+  async #drop(state: 'expired' | null): Promise<boolean> {
+    const { directory, manifest } = this.#options
+    const { complete, partial } = await directory.segments()
+    if (state === null && (complete.length > 0 || partial !== null))
+      throw new ParleyError('unknown_recording', `the database has no recording of ${manifest.owned.run_id}`)
+    await directory.removeAll()
+    return true
+  }
+
+  /** False: files were renamed meanwhile, and are to be looked at again. */
+  async #putSegments(isOver: boolean): Promise<boolean> {
+    const { directory } = this.#options
+    const { complete, partial } = await directory.segments()
+    const hasAudio = partial !== null && (await this.#framesOf(partial)) > 0
+    if (complete.length > 0 || hasAudio) await this.#begin()
+    let hasAll = true
+    for (const segment of complete) hasAll = (await this.#putSegment(segment)) && hasAll
+    if (isOver && partial !== null) hasAll = (await this.#putSegment(partial)) && hasAll
+    // A writer thread that takes over from one that died may go on with a segment that was complete, until it has said
+    // that the next one has audio.
+    for (const [i, segment] of complete.entries())
+      if (isOver ? hasAll : i < complete.length - 1 || (hasAudio && partial!.number > segment.number))
+        if (this.#put.get(segment.number) === segment.stamp) await directory.remove(segment)
+    return hasAll
+  }
+
+  async #putSegment(segment: SpooledSegment): Promise<boolean> {
+    const { directory, blobs, manifest } = this.#options
+    const { scope, owned } = manifest
+    if (this.#put.get(segment.number) === segment.stamp) return true
+    const bytes = await directory.read(segment)
+    if (bytes === null) return false
+    const layout = readWavLayout(bytes)
+    const frames = layout === null ? 0 : framesIn(layout, bytes.length)
+    // Killed before it could say what it is: there is no audio in it.
+    if (layout !== null) {
+      const key = segmentKey(scope, owned.run_id, segment.number)
+      const whole = bytes.subarray(0, layout.header.length + frames * layout.frameBytes)
+      // Its header may be half a second behind.
+      whole.set(wavHeader(layout, frames))
+      await blobs.put(key, whole)
+      await this.#note({ index: segment.number, blob: key, samples: frames, bytes: whole.length })
+    }
+    this.#put.set(segment.number, segment.stamp)
+    return true
+  }
+
+  async #framesOf(segment: SpooledSegment): Promise<number> {
+    const head = await this.#options.directory.read(segment, HEADER_BYTES)
+    const layout = head === null ? null : readWavLayout(head)
+    // What the header says, not what lies behind it: its writer says so when it has let go of what came before.
+    return layout === null ? 0 : new DataView(layout.header.buffer).getUint32(layout.header.length - 4, true)
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#hasBegun) return
+    const { database, manifest } = this.#options
+    const { scope, owned } = manifest
+    // Once is enough, and a recording does not wait for the database.
+    this.#hasBegun = true
+    await database
+      .transaction(scope, tx => moveRecording(tx, scope, owned.run_id, 'recording'))
+      .catch(() => {
+        this.#hasBegun = false
+      })
+  }
+
+  /** What the database says of segments is for people: the blobs are what counts. */
+  async #note(segment: Parameters<typeof addSegment>[3]): Promise<void> {
+    const { database, manifest } = this.#options
+    const { scope, owned } = manifest
+    await database.transaction(scope, tx => addSegment(tx, scope, owned, segment)).catch(() => 'lost')
+  }
+}

@@ -1,5 +1,5 @@
 export { Dialog } from './dialog/dialog.ts'
-export type { DialogSnapshot } from './dialog/dialog-snapshot.ts'
+export { type DialogSnapshot, isDialogSnapshot } from './dialog/dialog-snapshot.ts'
 export { CertificateWatch, type CertificateWatchOptions } from './io/certificate-watch.ts'
 export { ensureLocalCertificate, type LocalCertificate, type LocalCertificateOptions } from './io/local-authority.ts'
 export { SocketTransport, type SocketTransportStats } from './io/socket-transport.ts'
@@ -80,8 +80,9 @@ export type {
   TransportOutput,
 } from './transport/transport.ts'
 export type { ByeOutcome } from './ua/bye.ts'
+export type { CancelOutcome } from './ua/cancel.ts'
 export { forwardableHeaders } from './ua/custom-headers.ts'
-export type { InviteAttempt } from './ua/invite-attempt.ts'
+export { type InviteAttempt, isInviteAttempt } from './ua/invite-attempt.ts'
 export type {
   AnswerOptions,
   Body,

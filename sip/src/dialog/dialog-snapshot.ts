@@ -1,3 +1,5 @@
+import { hasFields } from './stored-fields.ts'
+
 /**
  * A dialog's state (RFC 3261 section 12) as plain data, JSON-safe: enough for another process to send a request in it.
  * All URIs and addresses are in wire form.
@@ -20,4 +22,13 @@ export interface DialogSnapshot {
   readonly remoteSequence: number | null
   /** The name that a re-dialled TLS connection has to prove; null: the host of the first route or the remote target. */
   readonly serverName: string | null
+}
+
+/** For what was stored and read again; whether its addresses can be read is told where they are used. */
+export function isDialogSnapshot(value: unknown): value is DialogSnapshot {
+  return hasFields(value, {
+    ...{ callId: 'text', localTag: 'text', remoteTag: 'text', localAddress: 'text', remoteAddress: 'text' },
+    ...{ routeSet: 'texts', remoteTarget: 'text', localSequence: 'number', remoteSequence: 'number or null' },
+    serverName: 'text or null',
+  })
 }

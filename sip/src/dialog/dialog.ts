@@ -4,7 +4,7 @@ import { createRequest } from '../message/message-factory.ts'
 import { parseNameAddr, serialiseNameAddr } from '../message/name-addr.ts'
 import { parseUri, serialiseUri } from '../message/uri.ts'
 import type { NextHop } from '../transport/transport.ts'
-import type { DialogSnapshot } from './dialog-snapshot.ts'
+import { type DialogSnapshot, isDialogSnapshot } from './dialog-snapshot.ts'
 import { routeRequest } from './route-set.ts'
 
 /** CSeq numbers stay below 2^31 (RFC 3261 section 8.1.1.5). */
@@ -75,8 +75,9 @@ export class Dialog {
     })
   }
 
-  /** Undefined when the snapshot's addresses cannot be read. */
+  /** Undefined when the snapshot is none, or its addresses cannot be read. */
   static restore(snapshot: DialogSnapshot): Dialog | undefined {
+    if (!isDialogSnapshot(snapshot)) return undefined
     const local = parseNameAddr(snapshot.localAddress)
     const remote = parseNameAddr(snapshot.remoteAddress)
     const remoteTarget = parseUri(snapshot.remoteTarget)

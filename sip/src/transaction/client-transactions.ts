@@ -56,7 +56,11 @@ export class ClientTransactions {
   }
 
   /** CANCEL goes out with the Via of its INVITE, to the same place (RFC 3261 section 9.1). */
-  startCancel(cancel: SipRequest, invite: ClientTransaction, handlers: ClientHandlers): ClientTransaction | undefined {
+  startCancel(
+    cancel: SipRequest,
+    invite: Pick<ClientTransaction, 'flow' | 'destination'>,
+    handlers: ClientHandlers,
+  ): ClientTransaction | undefined {
     const { flow } = invite
     const usable = flow !== undefined && (flow.transport === 'udp' || this.#sender.isLiveStream(flow))
     return this.#start(cancel, usable ? { flow } : invite.destination, handlers)

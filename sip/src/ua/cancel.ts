@@ -1,7 +1,21 @@
 import { HeaderList } from '../message/header-list.ts'
 import type { SipRequest } from '../message/message.ts'
 import { parseReason, serialiseReason } from '../message/reason.ts'
+import { type InviteAttempt, restoreAttempt } from './invite-attempt.ts'
 import type { HeaderReason } from './session.ts'
+import type { UaContext } from './ua-context.ts'
+
+/** What came of a CANCEL for the INVITE of another process. */
+export interface CancelOutcome {
+  /**
+   * The far end answered 200, or 481: it knows no such INVITE, never having got it or being done with it. After either
+   * nothing rings any more. Whether somebody had answered just before, only the sender of the INVITE was told.
+   */
+  readonly confirmed: boolean
+  /** Final status; undefined without one. */
+  readonly status: number | undefined
+  readonly detail: string
+}
 
 /**
  * CANCEL for an INVITE (RFC 3261 section 9.1): its Request-URI, Call-ID, To, From, CSeq number, Route and single Via.
@@ -19,6 +33,38 @@ export function createCancel(invite: SipRequest, reason: HeaderReason | undefine
     headers: reasonHeaders(reason),
     body: new Uint8Array(0),
   }
+}
+
+/**
+ * RFC 3261 section 9.1 for an INVITE that another process sent: without its connection, and without knowing whether a
+ * provisional response came. `done` is called once, within Timer F.
+ */
+export function sendCancel(
+  ctx: UaContext,
+  spec: { readonly attempt: InviteAttempt; readonly reason: HeaderReason | undefined },
+  done: (outcome: CancelOutcome) => void,
+): void {
+  const failed = (detail: string) => done({ confirmed: false, status: undefined, detail: `CANCEL: ${detail}` })
+  const restored = restoreAttempt(spec.attempt)
+  if (restored === undefined) return failed('the attempt cannot be read')
+  const where = { flow: undefined, destination: { target: restored.target } }
+  const started = ctx.layer.clients.startCancel(createCancel(restored.invite, spec.reason), where, {
+    onResponse: ({ status }) => {
+      if (status >= 200) done(outcomeOf(status))
+    },
+    onFailure: failure => failed(failure.detail),
+  })
+  if (started === undefined) failed('no room for another transaction')
+}
+
+function outcomeOf(status: number): CancelOutcome {
+  const meaning =
+    status === 200
+      ? '; the final response to the INVITE goes to the process that sent it, and was not seen'
+      : status === 481
+        ? ': the far end knows no such INVITE'
+        : ''
+  return { confirmed: status === 200 || status === 481, status, detail: `CANCEL answered ${status}${meaning}` }
 }
 
 /** RFC 3326. */

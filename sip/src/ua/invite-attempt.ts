@@ -1,3 +1,4 @@
+import { hasFields } from '../dialog/stored-fields.ts'
 import { HeaderList } from '../message/header-list.ts'
 import type { SipRequest } from '../message/message.ts'
 import { createRequest } from '../message/message-factory.ts'
@@ -32,6 +33,20 @@ export interface InviteAttempt {
   }
 }
 
+const TRANSPORTS: ReadonlySet<unknown> = new Set<TransportName>(['udp', 'tcp', 'tls'])
+
+/** For what was stored and read again; whether its addresses can be read is told where they are used. */
+export function isInviteAttempt(value: unknown): value is InviteAttempt {
+  const outer = { requestUri: 'text', callId: 'text', from: 'text', to: 'text', sequence: 'number' } as const
+  if (!hasFields(value, { ...outer, branch: 'text', routeSet: 'texts' })) return false
+  const { sentBy, nextHop } = value as { readonly sentBy?: unknown; readonly nextHop?: unknown }
+  return (
+    hasFields(sentBy, { host: 'text', port: 'number or null', transport: 'text' }) &&
+    hasFields(nextHop, { address: 'text', port: 'number', transport: 'text', serverName: 'text' }) &&
+    [sentBy, nextHop].every(place => TRANSPORTS.has((place as { readonly transport: unknown }).transport))
+  )
+}
+
 /** `invite` has its Via. */
 export function describeAttempt(invite: SipRequest, to: Destination): InviteAttempt {
   const via = invite.via[0]
@@ -53,6 +68,7 @@ export function describeAttempt(invite: SipRequest, to: Destination): InviteAtte
 export function restoreAttempt(
   attempt: InviteAttempt,
 ): { readonly invite: SipRequest; readonly target: Target } | undefined {
+  if (!isInviteAttempt(attempt)) return undefined
   const uri = parseUri(attempt.requestUri)
   const from = parseNameAddr(attempt.from)
   const to = parseNameAddr(attempt.to)

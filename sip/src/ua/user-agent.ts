@@ -11,8 +11,10 @@ import type { Flow, TransportInput } from '../transport/transport.ts'
 import { abilityHeaders, DIGIT_BODIES, EXTENSIONS, SESSION_BODIES, WITHOUT_100REL } from './abilities.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
 import { CallIdentity } from './call-identity.ts'
+import { type CancelOutcome, sendCancel } from './cancel.ts'
 import { EventPump } from './event-pump.ts'
 import { receiveInDialog } from './in-dialog.ts'
+import type { InviteAttempt } from './invite-attempt.ts'
 import { DialogSession } from './invite-session.ts'
 import { createOutboundRequest, identityOf, sendOutboundRequest } from './outbound-request.ts'
 import { RequestAdmission } from './request-admission.ts'
@@ -205,6 +207,14 @@ export class UserAgent {
     return new Promise(resolve => {
       sendBye(this.#ctx, { dialog, identity, flow: undefined, reason: options.reason }, resolve)
     })
+  }
+
+  /**
+   * Sends the CANCEL for an INVITE that another process sent, to the same address over a connection of its own
+   * (RFC 3261 section 9.1): the far end matches it by branch and sent-by. The promise never rejects.
+   */
+  cancel(attempt: InviteAttempt, options: { readonly reason?: HeaderReason } = {}): Promise<CancelOutcome> {
+    return new Promise(resolve => sendCancel(this.#ctx, { attempt, reason: options.reason }, resolve))
   }
 
   get sessionCount(): number {

@@ -4,3 +4,4 @@ export { ExampleServer, type ExampleServerOptions } from './io/example-server.ts
 export type { Dish, Pizza, Size } from './pizza/menu.ts'
 export type { Order } from './pizza/pizzeria.ts'
 export { PLACEHOLDER_ORIGIN, withOrigin } from './placeholder-origin.ts'
+export type { ReceivedEvent } from './webhooks/webhook-inbox.ts'

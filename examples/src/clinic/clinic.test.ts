@@ -12,7 +12,15 @@ function desk(now = MONDAY) {
   return { clinic, get, book }
 }
 
-const ASKED = { method: 'POST', path: '/', query: new URLSearchParams(), content: '', body: {}, idempotencyKey: null }
+const ASKED = {
+  method: 'POST',
+  path: '/',
+  query: new URLSearchParams(),
+  content: '',
+  body: {},
+  idempotencyKey: null,
+  signature: null,
+}
 const TUESDAY_MORNING = { slot: '2026-11-24T09:30', patient: '1042' }
 
 describe('the free days of the clinic', () => {

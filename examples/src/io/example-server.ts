@@ -5,8 +5,11 @@ import { type Booking, type Callback, Clinic } from '../clinic/clinic.ts'
 import type { Pizza } from '../pizza/menu.ts'
 import { type Order, Pizzeria } from '../pizza/pizzeria.ts'
 import type { Service, ServiceAnswer } from '../service/service.ts'
+import { type ReceivedEvent, WebhookInbox } from '../webhooks/webhook-inbox.ts'
 
 const MAX_BODY_BYTES = 16_384
+/** A webhook carries the whole run, with up to 100 variables and 16 KiB of metadata. */
+const MAX_WEBHOOK_BYTES = 1_048_576
 const MAX_HEADER_BYTES = 8192
 const MAX_CONNECTIONS = 200
 const REQUEST_TIMEOUT_MS = 5000
@@ -18,29 +21,37 @@ export interface ExampleServerOptions {
   readonly wallClock?: () => UnixMs
   /** Pizzas that cannot be had; default none. */
   readonly soldOut?: readonly Pizza[]
+  /** What agents sign their webhooks with; default: none is taken. */
+  readonly webhookSecret?: string
 }
 
-/** What the example agents talk to: `/clinic/…` and `/pizza/…` over HTTP on 127.0.0.1, with everything kept in memory. */
+/**
+ * What the example agents talk to: `/clinic/…` and `/pizza/…` over HTTP on 127.0.0.1, and `/webhooks` for what they tell,
+ * with everything kept in memory.
+ */
 export class ExampleServer {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
   readonly #server: Server
   readonly #clinic: Clinic
   readonly #pizzeria: Pizzeria
+  readonly #inbox: WebhookInbox
 
-  private constructor(server: Server, clinic: Clinic, pizzeria: Pizzeria) {
+  private constructor(server: Server, clinic: Clinic, pizzeria: Pizzeria, inbox: WebhookInbox) {
     this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     this.#server = server
     this.#clinic = clinic
     this.#pizzeria = pizzeria
+    this.#inbox = inbox
   }
 
   /** Rejects with the system's error when the port is taken. */
   static async open(options: ExampleServerOptions = {}): Promise<ExampleServer> {
-    const { port = 0, wallClock = Date.now, soldOut = [] } = options
+    const { port = 0, wallClock = Date.now, soldOut = [], webhookSecret = null } = options
     const clinic = new Clinic(wallClock)
     const pizzeria = new Pizzeria(wallClock, soldOut)
-    const services = { clinic, pizza: pizzeria }
+    const inbox = new WebhookInbox(webhookSecret, wallClock)
+    const services = { clinic, pizza: pizzeria, webhooks: inbox }
     const server = createServer(
       { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
       (request, response) => void respond(services, request, response),
@@ -50,7 +61,7 @@ export class ExampleServer {
       server.once('error', reject)
       server.listen(port, '127.0.0.1', resolve)
     })
-    return new ExampleServer(server, clinic, pizzeria)
+    return new ExampleServer(server, clinic, pizzeria, inbox)
   }
 
   /** Appointments that were booked, oldest first. */
@@ -66,6 +77,16 @@ export class ExampleServer {
   /** Pizzas that were ordered, oldest first. */
   get orders(): readonly Order[] {
     return this.#pizzeria.orders
+  }
+
+  /** Where agents send their webhooks. */
+  get webhookUrl(): string {
+    return `${this.origin}/webhooks`
+  }
+
+  /** Webhooks with a right signature, oldest first. */
+  get webhooks(): readonly ReceivedEvent[] {
+    return this.#inbox.events
   }
 
   /** Ends every connection. Idempotent. */
@@ -90,7 +111,7 @@ async function respond(services: Services, request: IncomingMessage, response: S
   try {
     const path = `/${rest.join('/')}`
     const name = `${request.method} ${path}`
-    const bytes = await bodyOf(request)
+    const bytes = await bodyOf(request, room === 'webhooks' ? MAX_WEBHOOK_BYTES : MAX_BODY_BYTES)
     if (bytes === undefined) {
       response.setHeader('connection', 'close')
       return refuse(413, refusals.tooLarge)
@@ -98,23 +119,36 @@ async function respond(services: Services, request: IncomingMessage, response: S
     if (url === null || service === undefined || !Object.hasOwn(operations, name)) return refuse(404, refusals.unknown)
     const body = parse(bytes)
     if (body === undefined) return refuse(400, refusals.unreadable)
-    const { 'idempotency-key': key } = request.headers
-    const idempotencyKey = typeof key === 'string' ? key : null
+    const idempotencyKey = headerOf(request, 'idempotency-key')
+    const signature = headerOf(request, 'parley-signature')
     const content = bytes.toString('latin1')
-    const asked = { method: request.method ?? '', path, query: url.searchParams, content, body, idempotencyKey }
+    const asked = {
+      method: request.method ?? '',
+      path,
+      query: url.searchParams,
+      content,
+      body,
+      idempotencyKey,
+      signature,
+    }
     send(response, operations[name]!(asked))
   } catch {
     if (!response.headersSent) refuse(500, refusals.broken)
   }
 }
 
-/** Undefined when it is too large. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name]
+  return typeof value === 'string' ? value : null
+}
+
+/** Undefined when it is larger than `most` bytes. */
+async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BODY_BYTES) return undefined
+    if (size > most) return undefined
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -3,7 +3,15 @@ import { MONDAY } from '../testing/walk.ts'
 import { Pizzeria } from './pizzeria.ts'
 
 const MINUTE = 60_000
-const ASKED = { method: 'POST', path: '/', query: new URLSearchParams(), content: '', body: {}, idempotencyKey: null }
+const ASKED = {
+  method: 'POST',
+  path: '/',
+  query: new URLSearchParams(),
+  content: '',
+  body: {},
+  idempotencyKey: null,
+  signature: null,
+}
 const MARGARITA = { pizza: 'Margarita', size: 'GRANDE', count: '2', address: 'Calle Mayor 5' }
 
 function kitchen(soldOut: 'vegetal'[] = []) {

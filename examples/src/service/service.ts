@@ -9,6 +9,8 @@ export interface ServiceRequest {
   /** Members of a JSON body; none without one. */
   readonly body: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | null
+  /** The `Parley-Signature` header. */
+  readonly signature: string | null
 }
 
 /** A JSON answer. `message` can be spoken as it is, in the service's language. */

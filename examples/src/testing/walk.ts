@@ -119,6 +119,7 @@ export class Walk {
       content: JSON.stringify(body),
       body,
       idempotencyKey: request_id,
+      signature: null,
     })
     const outcome = answer.status < 300 ? 'succeeded' : 'failed'
     return { type: 'action_result', request_id, outcome, body: answer.body }

@@ -4,6 +4,7 @@ import type { LanguageModel } from '@parley/providers'
 import type { EffectLedger, PolicyDecision } from './ledger.ts'
 import type { ActionRunner, CallFacts } from './ports.ts'
 import type { ConversationEvent } from './protocol.ts'
+import type { Used } from './used.ts'
 
 export interface ConversationOptions {
   readonly plan: Plan
@@ -21,6 +22,8 @@ export interface ConversationOptions {
   /** The offset on the run's clock; null before media and in text. */
   readonly clock: () => Ms | null
   readonly onEvent: (event: ConversationEvent) => void
+  /** Told what models were used for, as it is known: the last of it by the time that `settled` resolves. */
+  readonly onUsed?: (used: Used) => void
   readonly budgets?: ConversationBudgets
 }
 

@@ -203,7 +203,7 @@ export class Conversation {
     if (at !== 'ending') this.#performance.actions.abort()
   }
 
-  /** Resolves when no action and no transfer is under way and the ledger knows what came of all. */
+  /** Resolves when no action and no transfer is under way, the ledger knows what came of all, and what was used is told. */
   settled(): Promise<void> {
     return this.#performance.settled()
   }

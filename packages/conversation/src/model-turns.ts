@@ -1,10 +1,11 @@
-import { render } from '@parley/flow'
+import { type ModelRef, render } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import { type Ensemble, feed, speak } from './ensemble.ts'
 import { apology, languageOf } from './model/agent-language.ts'
 import { HeadStart } from './model/head-start.ts'
 import type { Setting } from './model/instructions.ts'
 import { choiceRequest, judge, type Question } from './model/judgement.ts'
+import { ModelMeter } from './model/model-meter.ts'
 import { ModelRequests } from './model/model-requests.ts'
 import { type Prompt, type ReplyEnd, reply, replyRequest } from './model/reply.ts'
 import type { Speech } from './speeches.ts'
@@ -25,6 +26,7 @@ type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, u
 export class ModelTurns {
   readonly #with: Ensemble
   readonly #requests: ModelRequests
+  readonly #meter: ModelMeter | null
   readonly #onTool: OnTool
   /** Answers that were asked for before the caller had certainly finished. */
   readonly headStart: HeadStart
@@ -36,8 +38,14 @@ export class ModelTurns {
   #fillers: { readonly requestId: string; readonly speech: Speech }[] = []
 
   constructor(ensemble: Ensemble, onTool: OnTool) {
-    const { models, ledger, time, budgets } = ensemble.options
+    const { ledger, time, budgets, onUsed } = ensemble.options
+    const meter = onUsed === undefined ? null : new ModelMeter(onUsed)
+    const models = (ref: ModelRef | null) => {
+      const model = ensemble.options.models(ref)
+      return meter === null ? model : meter.metered(model)
+    }
     this.#with = ensemble
+    this.#meter = meter
     this.headStart = new HeadStart({ models, ledger })
     const { headStart } = this
     const eventMs = budgets?.eventMs ?? DEFAULT_EVENT_MS
@@ -185,9 +193,9 @@ export class ModelTurns {
     return time.now() + (budgets?.answerMs ?? DEFAULT_ANSWER_MS)
   }
 
-  /** When the ledger has the rows of all requests that ended. */
+  /** When the ledger has the rows of all requests that ended, and what they cost is told. */
   async written(): Promise<void> {
     this.headStart.drop()
-    await Promise.all([this.#requests.written(), this.headStart.written()])
+    await Promise.all([this.#requests.written(), this.headStart.written(), this.#meter?.over(this.#with.options.time)])
   }
 }

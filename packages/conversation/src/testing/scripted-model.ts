@@ -10,6 +10,8 @@ export type Step =
   | { readonly take: string }
   | { readonly wait: Ms }
   | { readonly fail: unknown }
+  /** What the service says that it cost. */
+  | { readonly tokens: readonly [input: number, output: number] }
   /** Nothing more comes. */
   | { readonly stall: true }
   /** Says the same for ever, without a pause. */
@@ -56,6 +58,7 @@ export class ScriptedModel implements LanguageModel {
         if ('wait' in step) await this.#pause(step.wait, signal)
         else if ('stall' in step) await this.#pause(Number.POSITIVE_INFINITY, signal)
         else if ('fail' in step) throw step.fail
+        else if ('tokens' in step) yield usage(step.tokens)
         else if ('babble' in step) for (;;) yield { type: 'text', delta: step.babble }
         else if ('finish' in step) reason = step.finish
         else yield* this.#events(step, request)
@@ -93,6 +96,10 @@ export class ScriptedModel implements LanguageModel {
       if (!this.ignoresAborts) signal.addEventListener('abort', () => resolve(), { once: true })
     })
   }
+}
+
+function usage([inputTokens, outputTokens]: readonly [number, number]): GenerationEvent {
+  return { type: 'usage', inputTokens, outputTokens, cachedInputTokens: 0 }
 }
 
 function toolOf(request: GenerationRequest, condition: string): string {

@@ -97,6 +97,14 @@ describe('an answer of Anthropic', () => {
     expect(events).toContainEqual({ type: 'usage', inputTokens: 17, outputTokens: 9, cachedInputTokens: 5 })
   })
 
+  it('that is given up has cost what was told so far, once', () => {
+    const bytes = new AnswerBytes(new MessagesAnswer())
+    expect(bytes.answer.givenUp()).toEqual([])
+    bytes.push(Buffer.from(`${START}${begin(0, { type: 'text', text: '' })}${text(0, 'Once upon')}`))
+    expect(bytes.answer.givenUp()).toEqual([{ type: 'usage', inputTokens: 7, outputTokens: 1, cachedInputTokens: 0 }])
+    expect(bytes.answer.givenUp()).toEqual([])
+  })
+
   it('is understood as one document', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm.' },

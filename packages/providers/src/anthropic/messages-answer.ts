@@ -74,7 +74,14 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   end(): GenerationEvent[] {
     if (this.#reason === null)
       throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })
-    return [...this.#usageEvents(), { type: 'finished', reason: this.#reason }]
+    return [...this.givenUp(), { type: 'finished', reason: this.#reason }]
+  }
+
+  /** What was read is told in the beginning, what was written at the end. */
+  givenUp(): GenerationEvent[] {
+    const usage = this.#usage
+    this.#usage = null
+    return usage === null ? [] : [usageOf(usage)]
   }
 
   /** The answer of a service that does not stream. */
@@ -129,21 +136,17 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
     const told = Object.entries(usage).filter(([, count]) => typeof count === 'number')
     this.#usage = { ...this.#usage, ...Object.fromEntries(told) }
   }
+}
 
-  #usageEvents(): GenerationEvent[] {
-    const usage = this.#usage
-    if (usage === null) return []
-    const cachedInputTokens = countIn(usage, 'cache_read_input_tokens')
-    const written = countIn(usage, 'cache_creation_input_tokens')
-    return [
-      {
-        type: 'usage',
-        // The service counts what is cached apart.
-        inputTokens: countIn(usage, 'input_tokens') + cachedInputTokens + written,
-        outputTokens: countIn(usage, 'output_tokens'),
-        cachedInputTokens,
-      },
-    ]
+function usageOf(usage: JsonObject): GenerationEvent {
+  const cachedInputTokens = countIn(usage, 'cache_read_input_tokens')
+  const written = countIn(usage, 'cache_creation_input_tokens')
+  return {
+    type: 'usage',
+    // The service counts what is cached apart.
+    inputTokens: countIn(usage, 'input_tokens') + cachedInputTokens + written,
+    outputTokens: countIn(usage, 'output_tokens'),
+    cachedInputTokens,
   }
 }
 

@@ -1,6 +1,6 @@
 import { FakeAnthropic, type FakeMessagesStyle, type FakeModelStep } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
-import { afterAll } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { languageModelConformance, type ModelUnderTest, type ServiceStep } from '../language-model/conformance.ts'
 import { AnthropicMessages } from './anthropic-messages.ts'
 
@@ -48,3 +48,22 @@ function underTest(fake: FakeAnthropic): ModelUnderTest {
 function inWordsOfVendor(step: ServiceStep): FakeModelStep {
   return step.do === 'finish' ? { ...step, reason: REASONS[step.reason] } : step
 }
+
+it('tells of an answer that was given up what the service counted before it spoke', async () => {
+  const fake = await FakeAnthropic.open({ key: 'sk-ant-test' })
+  const { model, script } = underTest(fake)
+  try {
+    script([{ do: 'say', text: 'Once upon a time' }, { do: 'report-usage', input: 31, output: 12 }, { do: 'stall' }])
+    const controller = new AbortController()
+    const events: string[] = []
+    for await (const event of model.generate({ messages: [{ role: 'user', content: 'Hi' }] }, controller.signal)) {
+      events.push(event.type)
+      if (event.type === 'usage') expect(event).toMatchObject({ inputTokens: 31, outputTokens: 1 })
+      controller.abort()
+    }
+    expect(events).toEqual(['text', 'usage'])
+  } finally {
+    await model.close()
+    await fake.close()
+  }
+})

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { ParleyError } from '@parley/kernel'
 import { speakBySentence } from '../text-to-speech/by-sentence.ts'
-import { checkSpeechRequest, primaryTag } from '../text-to-speech/request.ts'
+import { checkSpeechRequest, primaryTag, tellSent } from '../text-to-speech/request.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { Turnstile } from '../text-to-speech/turnstile.ts'
 
@@ -46,6 +46,7 @@ export class LocalEspeak implements TextToSpeech {
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     checkSpeechRequest(request, this)
+    if (!signal.aborted) tellSent(request)
     const voice = voiceFor(request)
     const speed = Math.round(WORDS_PER_MINUTE * (request.speed ?? 1))
     const args = ['-v', voice, '-s', String(speed), '-b', '1', '--stdin', '--stdout']

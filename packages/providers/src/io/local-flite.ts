@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { ParleyError } from '@parley/kernel'
 import { speakBySentence } from '../text-to-speech/by-sentence.ts'
 import { plainEnglish } from '../text-to-speech/plain-english.ts'
-import { checkSpeechRequest } from '../text-to-speech/request.ts'
+import { checkSpeechRequest, tellSent } from '../text-to-speech/request.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { Turnstile } from '../text-to-speech/turnstile.ts'
 import type { FliteOutcome, FliteTask } from './flite-worker.ts'
@@ -53,6 +53,7 @@ export class LocalFlite implements TextToSpeech {
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     checkSpeechRequest(request, this)
+    if (!signal.aborted) tellSent(request)
     const voice = request.voice ?? VOICES[0]
     const stretch = 1 / (request.speed ?? 1)
     yield* speakBySentence(plainEnglish(request.text), signal, text => this.#inTurn({ text, voice, stretch }, signal))

@@ -73,7 +73,7 @@ export class ModelService {
     signal.addEventListener('abort', abort, { once: true })
     try {
       for await (const event of answering.events()) {
-        if (signal.aborted) return
+        if (signal.aborted) break
         this.#hasAnswered = true
         yield event
       }
@@ -84,6 +84,7 @@ export class ModelService {
       answering.release()
       this.#underWay.delete(answering)
     }
+    if (signal.aborted) yield* answer.givenUp()
   }
 
   /** Answers under way fail with "model_failed". */

@@ -2,7 +2,7 @@ import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import { Pool } from 'undici'
 import { mayBeLinear, speechBody, speechFailure } from '../openai/speech-request.ts'
 import { LinearDecoder } from '../text-to-speech/audio-decoder.ts'
-import { checkSpeechRequest } from '../text-to-speech/request.ts'
+import { checkSpeechRequest, tellSent } from '../text-to-speech/request.ts'
 import { ServiceUtterance, type VoiceBudgets } from '../text-to-speech/service-utterance.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { HttpExchange } from './http-exchange.ts'
@@ -86,7 +86,11 @@ export class OpenAiVoice implements TextToSpeech {
     const obstacle = await this.readiness()
     if (obstacle !== null) throw new ParleyError('voice_refused', `There is ${obstacle}.`)
     if (signal.aborted || !/[\p{L}\p{N}]/u.test(request.text)) return
-    const asking = new Asking(exchange => this.#dispatch(request, exchange), this.#answered)
+    const asking = new Asking(
+      exchange => this.#dispatch(request, exchange),
+      () => tellSent(request),
+      this.#answered,
+    )
     const { time, budgets, sampleRateHz = 24_000 } = this.#options
     const utterance = new ServiceUtterance({
       text: request.text,
@@ -152,13 +156,16 @@ const STOPPED = new Error('stopped')
 /** One request, begun once more where a kept connection turns out dead. */
 class Asking {
   readonly #dispatch: (exchange: HttpExchange) => void
+  readonly #onSent: () => void
   readonly #mayBeStale: boolean
   #exchange: HttpExchange | null = null
   #sent = false
+  #hasAnswered = false
   #stopped = false
 
-  constructor(dispatch: (exchange: HttpExchange) => void, mayBeStale: boolean) {
+  constructor(dispatch: (exchange: HttpExchange) => void, onSent: () => void, mayBeStale: boolean) {
     this.#dispatch = dispatch
+    this.#onSent = onSent
     this.#mayBeStale = mayBeStale
   }
 
@@ -188,13 +195,17 @@ class Asking {
   }
 
   stop(): void {
+    if (this.#stopped) return
     this.#stopped = true
+    // The service has the text, and would have spoken it.
+    if (this.#sent && !this.#hasAnswered) this.#onSent()
     this.#exchange?.abort(STOPPED)
   }
 
   async #once(utterance: ServiceUtterance): Promise<boolean> {
     const exchange = new HttpExchange(() => {
       this.#sent = true
+      this.#hasAnswered = false
     })
     this.#exchange = exchange
     this.#dispatch(exchange)
@@ -205,6 +216,8 @@ class Asking {
       if (utterance.isOver) return false
       if (piece.type === 'head') {
         status = piece.status
+        this.#hasAnswered = true
+        if (status === 200) this.#onSent()
         if (status === 200 && !mayBeLinear(piece.headers['content-type'])) {
           utterance.fail(new ParleyError('voice_failed', "The voice's service answered with no linear audio."))
           return false

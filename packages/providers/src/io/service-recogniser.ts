@@ -80,6 +80,7 @@ export class ServiceRecogniser implements SpeechToText {
       connect: this.#connector(options),
       time,
       ...(finalizeMs !== undefined && { finalizeMs }),
+      ...(options.onSent !== undefined && { onSent: options.onSent }),
       retryAfterMs: error => this.#retryAfter.get(error) ?? null,
       onClose: () => this.#streams.delete(stream),
     })

@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/kernel'
 import type { Rendering } from '../simulated/rendering.ts'
 import { untilAborted } from '../text-to-speech/by-sentence.ts'
 import { ByteCapped } from '../text-to-speech/byte-capped.ts'
-import { checkSpeechRequest, primaryTag, renderingKey } from '../text-to-speech/request.ts'
+import { checkSpeechRequest, primaryTag, renderingKey, tellSent } from '../text-to-speech/request.ts'
 import { sentences } from '../text-to-speech/sentences.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { Turnstile } from '../text-to-speech/turnstile.ts'
@@ -64,9 +64,12 @@ export class TonesVoice implements TextToSpeech {
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     const voices = this.#speakers[primaryTag(request.language)]?.voices ?? []
     checkSpeechRequest(request, { languages: this.languages, voices })
+    if (signal.aborted) return
+    // As a service would: who asks is billed, also where the same was said to somebody before.
+    tellSent(request)
     let before = 0
     for (const text of sentences(request.text, MAX_SENTENCE_CHARACTERS)) {
-      const rendering = await untilAborted(signal, this.#rendering({ ...request, text }))
+      const rendering = await untilAborted(signal, this.#rendering(request, text))
       if (rendering === null) return
       if (rendering.samples.length === 0) continue
       const startMs = before / 8
@@ -81,7 +84,7 @@ export class TonesVoice implements TextToSpeech {
   warm({ texts = [], ...request }: Parameters<NonNullable<TextToSpeech['warm']>>[0]): void {
     for (const text of texts.slice(0, MOST_WARMED)) {
       for (const sentence of sentences(text, MAX_SENTENCE_CHARACTERS))
-        this.#rendering({ ...request, text: sentence }).catch(() => {})
+        this.#rendering(request, sentence).catch(() => {})
     }
   }
 
@@ -93,8 +96,9 @@ export class TonesVoice implements TextToSpeech {
   }
 
   /** Once for all who ask at the same time. It goes on when one of them leaves: the next will ask for it again. */
-  #rendering(request: SpeechRequest): Promise<Rendering> {
+  #rendering({ language, voice, speed }: Omit<SpeechRequest, 'text'>, text: string): Promise<Rendering> {
     if (this.#closing.signal.aborted) return Promise.reject(closed())
+    const request = { text, language, ...(voice !== undefined && { voice }), ...(speed !== undefined && { speed }) }
     const key = renderingKey(request)
     const known = this.#renderings.get(key)
     if (known !== undefined) return Promise.resolve(known)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import { tellSent } from '../text-to-speech/request.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
 import type { TimedWord } from '../text-to-speech/word-alignment.ts'
@@ -118,6 +119,7 @@ export class VoiceSocket {
   #tell(id: string, carried: Carried): void {
     carried.begun = true
     for (const message of this.#protocol.begin(id, carried.request)) this.#socket.send(message)
+    tellSent(carried.request)
     if (!carried.onReused) return
     const begunAt = this.#time.now()
     carried.timer = this.#time.at(begunAt + MUTE_MS, () => {

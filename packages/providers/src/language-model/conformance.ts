@@ -235,9 +235,31 @@ function stops(make: () => ModelUnderTest): void {
     expect(await answer.next()).toEqual({ done: false, value: { type: 'text', delta: 'Once upon a time' } })
     const next = answer.next()
     controller.abort()
-    expect((await next).done).toBe(true)
+    const last = await next
+    if (!last.done) expect(last.value.type).toBe('usage')
     expect((await answer.next()).done).toBe(true)
     await expect.poll(givenUp).toBe(1)
+  })
+
+  it('tells its tokens once, however the answer ends', async () => {
+    const { model, script } = open(make)
+    const steps: readonly ServiceStep[] = [
+      { do: 'say', text: 'Once' },
+      { do: 'finish', reason: 'stop' },
+      { do: 'report-usage', input: 31, output: 12 },
+    ]
+    script(steps)
+    const all = await collect(model.generate(REQUEST, new AbortController().signal))
+    for (let events = 1; events <= all.length; events++) {
+      script(steps)
+      const controller = new AbortController()
+      const seen: GenerationEvent[] = []
+      for await (const event of model.generate(REQUEST, controller.signal)) {
+        seen.push(event)
+        if (seen.length === events) controller.abort()
+      }
+      expect(seen.filter(({ type }) => type === 'usage').length).toBeLessThanOrEqual(1)
+    }
   })
 
   it('says nothing when it was stopped before it began', async () => {

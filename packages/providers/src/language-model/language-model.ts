@@ -4,8 +4,8 @@ export interface LanguageModel {
   /** Why it cannot answer here ("no key"), or null when it can. */
   readiness(): Promise<string | null>
   /**
-   * One answer. Iterating ends normally after "finished", or at once, without an error, when `signal` aborts; what the
-   * model says afterwards is dropped. Failures throw `ParleyError`: "model_unreachable", "model_busy" (both retryable),
+   * One answer. Iterating ends normally after "finished", or at once, without an error, when `signal` aborts, by then with
+   * at most a "usage" of what the service had told; what the model says afterwards is dropped. Failures throw `ParleyError`: "model_unreachable", "model_busy" (both retryable),
    * "model_failed" (its `retryable` tells), "model_refused" (key, quota or content), "prompt_too_long".
    */
   generate(request: GenerationRequest, signal: AbortSignal): AsyncIterable<GenerationEvent>
@@ -98,7 +98,7 @@ export type GenerationEvent =
       readonly call: ToolCall
       readonly arguments: Readonly<Record<string, unknown>> | null
     }
-  /** Tokens; at most once, where the service tells. */
+  /** Tokens, as the service bills them; at most once, where it tells. Of an answer that was given up: as far as it told. */
   | {
       readonly type: 'usage'
       readonly inputTokens: number

@@ -14,4 +14,6 @@ export interface ModelAnswer<Event> {
   chunk(chunk: JsonObject): Event[]
   /** The answer is over: its last events. Throws "model_unreachable" when it was not finished. */
   end(): Event[]
+  /** It was given up: what the service has told of its cost, where no event has said so yet. */
+  givenUp(): Event[]
 }

@@ -87,6 +87,16 @@ describe('an answer in bytes', () => {
     ])
   })
 
+  it('that is given up has cost what was told so far, where the service tells as it goes', () => {
+    const usage = 'data: {"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":2}}\n\n'
+    const bytes = new AnswerBytes(new ChatAnswer())
+    bytes.push(Buffer.from(chunk({ content: 'Once' })))
+    expect(bytes.answer.givenUp()).toEqual([])
+    bytes.push(Buffer.from(usage))
+    expect(bytes.answer.givenUp()).toEqual([{ type: 'usage', inputTokens: 4, outputTokens: 2, cachedInputTokens: 0 }])
+    expect(bytes.answer.givenUp()).toEqual([])
+  })
+
   it.each([
     ['broke off', chunk({ content: 'It' }), 'model_unreachable'],
     ['is a web page', '<html>Welcome</html>', 'model_unreachable'],

@@ -58,8 +58,14 @@ export class ChatAnswer implements ModelAnswer<GenerationEvent> {
   end(): GenerationEvent[] {
     if (this.#reason === null)
       throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })
-    const usage = this.#usage === null ? [] : [this.#usage]
-    return [...usage, { type: 'finished', reason: this.#reason }]
+    return [...this.givenUp(), { type: 'finished', reason: this.#reason }]
+  }
+
+  /** Most services tell only at the end; some from chunk to chunk. */
+  givenUp(): GenerationEvent[] {
+    const usage = this.#usage
+    this.#usage = null
+    return usage === null ? [] : [usage]
   }
 
   /** "[DONE]" without a reason before it is an end like any other. */

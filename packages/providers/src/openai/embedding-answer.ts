@@ -52,6 +52,10 @@ export class EmbeddingAnswer implements ModelAnswer<IndexedVector> {
     if (this.#finished) return []
     throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })
   }
+
+  givenUp(): IndexedVector[] {
+    return []
+  }
 }
 
 /** Where a service gives no indexes, vectors come in the order of the texts. */

@@ -31,7 +31,7 @@ export class TonesRecogniser implements SpeechToText {
       throw new ParleyError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
     }
     const endpointingMs = Math.max(options.endpointingMs ?? DEFAULT_ENDPOINTING_MS, LEAST_ENDPOINTING_MS)
-    const stream = new TonesStream(msToSamples(endpointingMs), () => this.#streams.delete(stream))
+    const stream = new TonesStream(msToSamples(endpointingMs), () => this.#streams.delete(stream), options.onSent)
     this.#streams.add(stream)
     return stream
   }

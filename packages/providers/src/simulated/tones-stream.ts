@@ -1,4 +1,4 @@
-import { msToSamples, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, type Samples, samplesToMs } from '@parley/kernel'
 import { VoiceActivity } from '@parley/media'
 import type { HeardWord, SpeechEvent, SpeechStream } from '../speech-to-text/speech-to-text.ts'
 import { Demodulator } from './demodulator.ts'
@@ -22,6 +22,7 @@ const LONGEST_WAIT: Samples = msToSamples(3000)
 export class TonesStream implements SpeechStream {
   readonly #endpointing: Samples
   readonly #onClose: () => void
+  readonly #onSent: (audioMs: Ms) => void
   readonly #demodulator = new Demodulator((piece, startSample, endSample) =>
     this.#joiner.push(piece, startSample, endSample),
   )
@@ -40,9 +41,10 @@ export class TonesStream implements SpeechStream {
   #speechEnd: Samples = 0
   #spoken: Samples = 0
 
-  constructor(endpointing: Samples, onClose: () => void) {
+  constructor(endpointing: Samples, onClose: () => void, onSent: (audioMs: Ms) => void = () => {}) {
     this.#endpointing = endpointing
     this.#onClose = onClose
+    this.#onSent = onSent
   }
 
   onEvent(listener: (event: SpeechEvent) => void): void {
@@ -86,6 +88,7 @@ export class TonesStream implements SpeechStream {
   #hear(samples: Int16Array, offset: number, count: Samples): void {
     const position = this.#position!
     this.#position = position + count
+    this.#onSent(samplesToMs(count))
     this.#filter.filter(samples, offset, count, this.#speech, 0)
     this.#voice.push(position - this.#filter.delay, this.#speech, 0, count)
     for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) this.#onEdge(edge)

@@ -1,3 +1,4 @@
+import type { Ms } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { SpeechEvent, SpeechStream, SpeechToText } from './speech-to-text.ts'
 
@@ -80,6 +81,21 @@ function answers(make: () => RecogniserUnderTest, language: string): void {
     expect(await ear.event('final')).toEqual({ type: 'final', text: '', words: [], fromFinalize: true })
   })
 
+  it('tells how much audio it was sent: what was written, and at most a little silence more', async () => {
+    let sentMs = 0
+    const ear = listen(make, language, audioMs => {
+      sentMs += audioMs
+    })
+    ear.write(await ear.speak(SAID[language]!, language))
+    ear.write(silence(4000))
+    ear.stream.finalize()
+    await ear.until(answersFinalize)
+    ear.stream.close()
+    const writtenMs = (ear.position - CLOCK) / 8
+    expect(sentMs).toBeGreaterThanOrEqual(writtenMs)
+    expect(sentMs).toBeLessThan(writtenMs + 1000)
+  })
+
   it('does not wait for silence when finalize asks for what was said', async () => {
     const ear = listen(make, language)
     const audio = await ear.speak(SAID[language]!, language)
@@ -155,7 +171,7 @@ function refuses(make: () => RecogniserUnderTest, language: string): void {
   })
 }
 
-function listen(make: () => RecogniserUnderTest, language: string) {
+function listen(make: () => RecogniserUnderTest, language: string, onSent: (audioMs: Ms) => void = () => {}) {
   const examined = make()
   const { recogniser } = examined
   onTestFinished(async () => {
@@ -163,7 +179,7 @@ function listen(make: () => RecogniserUnderTest, language: string) {
     await examined.close()
   })
   const speak = (text: string, tongue: string) => examined.speak(text, tongue)
-  return Object.assign(eavesdrop(recogniser.open({ language, sampleRate: 8000 })), { recogniser, speak })
+  return Object.assign(eavesdrop(recogniser.open({ language, sampleRate: 8000, onSent })), { recogniser, speak })
 }
 
 /** A stream with everything it says; `write` goes on where the last one ended. */

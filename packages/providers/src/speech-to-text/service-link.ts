@@ -32,6 +32,8 @@ export interface ServiceLinkOptions {
 export interface ServiceLinkListener {
   readonly onReady: () => void
   readonly onNews: (news: ServiceNews) => void
+  /** Audio left for the service. */
+  readonly onSent: (count: Samples) => void
   /** Once, last; `retryable`: a new link may do better. */
   readonly onEnd: (error: ParleyError) => void
 }
@@ -162,6 +164,7 @@ export class ServiceLink {
     if (this.#chunkLength === 0) return
     // A copy: a connection may hold on to what it was given.
     this.#connection.send(this.#chunk.slice(0, this.#chunkLength))
+    this.#listener.onSent(this.#chunkLength)
     this.#chunkLength = 0
   }
 

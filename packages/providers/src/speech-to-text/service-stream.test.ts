@@ -28,7 +28,11 @@ function stand(protocol: Partial<ServiceProtocol> = {}) {
   const connections: { readonly sent: (string | number)[]; readonly listener: ConnectionListener; closed: boolean }[] =
     []
   const events: SpeechEvent[] = []
+  const told = { ms: 0 }
   const stream = new ServiceStream({
+    onSent: ms => {
+      told.ms += ms
+    },
     protocol: { ...PROTOCOL, ...protocol },
     time,
     connect: listener => {
@@ -51,6 +55,7 @@ function stand(protocol: Partial<ServiceProtocol> = {}) {
     stream,
     events,
     connections,
+    told,
     tell: (news: ServiceNews) => last().listener.onText(JSON.stringify(news)),
     lose: (retryable = true, code = 'recogniser_unreachable') =>
       last().listener.onEnd(new ParleyError(code, 'gone', { retryable })),
@@ -306,5 +311,32 @@ describe('a lost connection', () => {
     lose()
     expect(types()).toEqual(['error'])
     expect(connections).toHaveLength(2)
+  })
+})
+
+describe('the audio that a service was sent', () => {
+  it('is told as it leaves: not before the service listens, gaps as silence, and once more after a loss', () => {
+    const { tell, talk, told, lose, stream, time, connections, audioOf } = stand()
+    talk(1000)
+    expect(told.ms).toBe(0)
+    tell({ type: 'ready' })
+    expect(told.ms).toBe(1000)
+    stream.write(new Int16Array(160), CLOCK + 8000 + 16_000)
+    expect(told.ms).toBe(1000 + 2000 + 20)
+    lose()
+    time.advance(1)
+    tell({ type: 'ready' })
+    expect(connections).toHaveLength(2)
+    stream.close()
+    expect(told.ms).toBeGreaterThan(1000 + 2000 + 20)
+    expect(told.ms).toBe((audioOf(0) + audioOf(1)) / 8)
+  })
+
+  it('is nothing where no connection ever stood', () => {
+    const { talk, told, stream, lose } = stand()
+    talk(500)
+    lose(false)
+    stream.close()
+    expect(told.ms).toBe(0)
   })
 })

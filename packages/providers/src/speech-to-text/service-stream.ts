@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, ParleyError, type Samples, type Time, type Timer } from '@parley/kernel'
+import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import { encodePcmu } from '@parley/media'
 import { FinalizeRequests } from './finalize-requests.ts'
 import { KeptAudio } from './kept-audio.ts'
@@ -33,6 +33,8 @@ export interface ServiceStreamOptions {
   readonly finalizeMs?: Ms
   /** How long a busy service wants to be left alone; null where it does not say. */
   readonly retryAfterMs?: (error: ParleyError) => Ms | null
+  /** As `SpeechStreamOptions` has it. */
+  readonly onSent?: (audioMs: Ms) => void
   readonly onClose: () => void
 }
 
@@ -112,6 +114,7 @@ export class ServiceStream implements SpeechStream {
       {
         onReady: () => this.#onReady(),
         onNews: news => this.#onNews(news, link),
+        onSent: count => this.#options.onSent?.(samplesToMs(count)),
         onEnd: error => this.#onLost(error),
       },
     )

@@ -39,6 +39,11 @@ export interface SpeechStreamOptions {
   readonly sampleRate: 8000
   /** Silence after which what was heard becomes final, where the service lets one choose; ms, default the service's. */
   readonly endpointingMs?: Ms
+  /**
+   * Told of each stretch of audio that the service was sent, as it is sent: silence for gaps, and what is sent again to
+   * a new connection, with it. That is what it bills. The last may come while the stream closes.
+   */
+  readonly onSent?: (audioMs: Ms) => void
 }
 
 export interface SpeechStream {

@@ -43,6 +43,21 @@ describe('a voice with a memory', () => {
     expect(made).toEqual(['hello'])
   })
 
+  it('sends nobody what it remembers', async () => {
+    const { voice } = countingVoice()
+    const telling: TextToSpeech = {
+      ...voice,
+      synthesize(request, signal) {
+        request.onSent?.(request.text.length)
+        return voice.synthesize(request, signal)
+      },
+    }
+    const remembering = cached(telling)
+    const sent: number[] = []
+    for (let times = 0; times < 3; times++) await listen(remembering, { onSent: count => sent.push(count) })
+    expect(sent).toEqual(['hello'.length])
+  })
+
   it('tells voices, speeds and texts apart', async () => {
     const { voice, made } = countingVoice()
     const remembering = cached(voice)

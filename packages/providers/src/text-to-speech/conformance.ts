@@ -99,6 +99,20 @@ function speaks(
     if (words.length > 0) expect(words).toEqual(request.text.split(' '))
   })
 
+  it('tells how many characters it was sent: all of them, each time', async () => {
+    const voice = open(make)
+    const sent: number[] = []
+    const request = {
+      text: SPEECH[languages[0]!]!,
+      language: languages[0]!,
+      onSent: (count: number) => sent.push(count),
+    }
+    for (const times of [1, 2]) {
+      await listen(voice, request)
+      expect(sum(sent)).toBe(times * [...request.text].length)
+    }
+  })
+
   it('keeps utterances that are spoken at once apart', async () => {
     const voice = open(make)
     const requests = ['One.', 'Two, three, four, five.'].map(text => ({ text, language: languages[0]! }))
@@ -120,8 +134,19 @@ function stops(make: () => TextToSpeech, language: string): void {
     expect((await speech.next()).done).toBe(true)
   })
 
-  it('says nothing when it was stopped before it began', async () => {
-    expect((await listen(open(make), long, AbortSignal.abort())).length).toBe(0)
+  it('says nothing when it was stopped before it began, and is sent nothing', async () => {
+    const sent: number[] = []
+    const request = { ...long, onSent: (count: number) => sent.push(count) }
+    expect((await listen(open(make), request, AbortSignal.abort())).length).toBe(0)
+    expect(sent).toEqual([])
+  })
+
+  it('tells all the characters that it was sent, also of what was stopped', async () => {
+    const controller = new AbortController()
+    const sent: number[] = []
+    const request = { ...long, onSent: (count: number) => sent.push(count) }
+    for await (const _chunk of open(make).synthesize(request, controller.signal)) controller.abort()
+    expect(sum(sent)).toBe([...long.text].length)
   })
 
   it('says nothing of what was stopped in what it says next', async () => {
@@ -153,6 +178,10 @@ function stops(make: () => TextToSpeech, language: string): void {
     await voice.close()
     await expect(listen(voice, { text: 'One.', language })).rejects.toMatchObject({ code: 'voice_closed' })
   })
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0)
 }
 
 function refuses(make: () => TextToSpeech, language: string): void {

@@ -30,6 +30,11 @@ export function checkSpeechRequest(
   if (!(speed >= 0.5 && speed <= 2)) throw new ParleyError('speed_out_of_range', `Speed ${speed} is not 0.5 to 2.`)
 }
 
+/** Tells whoever asked that all of the request's text is handed on. */
+export function tellSent({ text, onSent }: SpeechRequest): void {
+  onSent?.([...text].length)
+}
+
 function isVoice(voice: string, voices: readonly string[] | RegExp): boolean {
   return voices instanceof RegExp ? voices.test(voice) : voices.includes(voice)
 }

@@ -37,6 +37,11 @@ export interface SpeechRequest {
   readonly voice?: string
   /** 0.5 to 2; default 1. */
   readonly speed?: number
+  /**
+   * Told of the text's characters (code points) when whoever makes the speech has them, once more where it gets them again:
+   * they are billed, heard or not. What is remembered costs nothing, nor what is refused over HTTP.
+   */
+  readonly onSent?: (characters: number) => void
 }
 
 export interface SpeechChunk {

@@ -304,13 +304,15 @@ describe('how rules-1 answers', () => {
     const events = collect(request, model, controller.signal)
     await expect.poll(() => time.nextDeadline()).toBe(1000)
     controller.abort()
-    expect(await events).toEqual([])
+    expect(await events).toEqual([expect.objectContaining({ type: 'usage', outputTokens: 0 })])
     expect(time.nextDeadline()).toBeUndefined()
 
     const between = new AbortController()
     const answer = new RulesModel().generate(request, between.signal)
-    await answer.next()
+    const first = await answer.next()
     between.abort()
+    const written = first.value?.type === 'text' ? first.value.delta.length : 0
+    expect((await answer.next()).value).toMatchObject({ type: 'usage', outputTokens: Math.ceil(written / 4) })
     expect(await answer.next()).toEqual({ done: true, value: undefined })
     expect(await collect(request, new RulesModel(), AbortSignal.abort())).toEqual([])
   })

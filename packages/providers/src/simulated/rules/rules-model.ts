@@ -37,11 +37,15 @@ export class RulesModel implements LanguageModel {
     if (signal.aborted) return
     const decision = decide(request)
     await this.#wait(this.#pace?.firstTokenMs ?? 0, signal)
-    for (const [i, event] of eventsOf(decision, request).entries()) {
+    let written = 0
+    for (const [i, event] of eventsOf(decision).entries()) {
       await this.#wait(i === 0 ? 0 : (this.#pace?.tokenMs ?? 0), signal)
-      if (signal.aborted) return
+      if (signal.aborted) break
+      if (event.type === 'text' || event.type === 'tool-call-arguments') written += event.delta.length
       yield event
     }
+    yield usage(request, written)
+    if (!signal.aborted) yield { type: 'finished', reason: decision.call === null ? 'stop' : 'tool-calls' }
   }
 
   async close(): Promise<void> {
@@ -53,7 +57,7 @@ export class RulesModel implements LanguageModel {
   }
 }
 
-function eventsOf({ text, call }: Decision, request: GenerationRequest): GenerationEvent[] {
+function eventsOf({ text, call }: Decision): GenerationEvent[] {
   const events: GenerationEvent[] = (text.match(/\s*\S+/g) ?? []).map(delta => ({ type: 'text', delta }))
   const argumentsText = call === null ? '' : JSON.stringify(call.arguments)
   if (call !== null) {
@@ -64,13 +68,13 @@ function eventsOf({ text, call }: Decision, request: GenerationRequest): Generat
       { type: 'tool-call', call: { id, name: call.name, argumentsText }, arguments: call.arguments },
     )
   }
-  const inputTokens = tokens(request.messages.reduce((sum, message) => sum + message.content.length, 0))
-  const outputTokens = tokens(text.length + argumentsText.length)
-  return [
-    ...events,
-    { type: 'usage', inputTokens, outputTokens, cachedInputTokens: 0 },
-    { type: 'finished', reason: call === null ? 'stop' : 'tool-calls' },
-  ]
+  return events
+}
+
+/** There are no tokens: characters count, four as one. */
+function usage({ messages }: GenerationRequest, written: number): GenerationEvent {
+  const inputTokens = tokens(messages.reduce((sum, { content }) => sum + content.length, 0))
+  return { type: 'usage', inputTokens, outputTokens: tokens(written), cachedInputTokens: 0 }
 }
 
 function tokens(characters: number): number {

@@ -55,6 +55,13 @@ function refusals(under: VoiceUnderTest, stage: MakeStage): void {
     expect(`${error} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toContain(apiKey)
   })
 
+  it('refuses the key: no character counts as sent', async () => {
+    const { say } = bound(await stage({}, { apiKey: 'another-secret-key' }))
+    const sent: number[] = []
+    await say(SHORT, { onSent: count => sent.push(count) }).ended
+    expect(sent).toEqual([])
+  })
+
   it.each([
     [429, 'voice_busy'],
     [503, 'voice_busy'],

@@ -1,0 +1,129 @@
+import { ParleyError } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { Conversation } from './conversation.ts'
+import { asks, ends, planOf, says, when } from './testing/plans.ts'
+import { settle, stage, TextTalk } from './testing/text-talk.ts'
+import type { Used } from './used.ts'
+
+/** Sums by meter. */
+function bill() {
+  const all: Used[] = []
+  const sum = (meter: Used['meter']) =>
+    all.filter(used => used.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
+  return {
+    all,
+    onUsed: (used: Used) => void all.push(used),
+    tokens: () => [sum('llm_input_tokens'), sum('llm_output_tokens')],
+  }
+}
+
+/** Somebody who is asked, and may be asked on and on. */
+const desk = () => [asks('desk', 'Help the caller.', { edges: [when('the caller is done', 'end')] }), ends()]
+
+/** A conversation whose caller may be about to finish; nothing of it is ever heard. */
+async function voiced() {
+  const { all, onUsed, tokens } = bill()
+  const set = stage(planOf([says('hi', 'Hello.', { edges: [when('the caller wants to order', 'end')] }), ends()]))
+  const talk: Conversation = new Conversation({
+    ...set.options,
+    clock: () => null,
+    onUsed,
+    onEvent: event => {
+      if (event.type === 'speech-end')
+        queueMicrotask(() => talk.spoken(event.speech_id, { heard: 'Hello.', interrupted: false, span: null }))
+    },
+  })
+  talk.start()
+  await settle()
+  return { ...set, talk, all, tokens }
+}
+
+describe('what a conversation used', () => {
+  it('is told as the service counts it, request by request, of whom it was asked', async () => {
+    const { all, onUsed, tokens } = bill()
+    const talk = new TextTalk(planOf(desk()), { onUsed })
+    talk.model.answers([{ say: 'Hello.' }, { tokens: [100, 3] }], [{ say: 'Noon.' }, { tokens: [120, 2] }])
+    await talk.start()
+    await talk.say('What time is it?')
+    expect(tokens()).toEqual([220, 5])
+    expect(all[0]).toEqual({ meter: 'llm_input_tokens', provider: 'test', model_id: 'scripted', quantity: 100 })
+    expect(all).toHaveLength(4)
+  })
+
+  it('is counted by characters where the service tells nothing', async () => {
+    const { onUsed, tokens } = bill()
+    const talk = new TextTalk(planOf(desk()), { onUsed })
+    talk.model.answers([{ tokens: [0, 0] }], [{ say: 'Nine of..' }])
+    await talk.start()
+    await talk.say('What time is it?')
+    const { messages, tools } = talk.model.requests[1]!
+    const asked = messages.reduce((sum, { content }) => sum + content.length, JSON.stringify(tools).length)
+    expect(tokens()).toEqual([Math.ceil(asked / 4), Math.ceil('Nine of..'.length / 4)])
+  })
+
+  it('is nothing for a request that was refused, and counts each try that was answered', async () => {
+    const { onUsed, tokens } = bill()
+    const talk = new TextTalk(planOf(desk()), { onUsed })
+    const busy = new ParleyError('model_busy', 'Too many requests.', { retryable: true })
+    talk.model.answers([{ fail: busy }], [{ say: 'Hello.' }, { tokens: [100, 3] }])
+    const started = talk.start()
+    await settle()
+    talk.stage.time.advance(250)
+    await started
+    expect(tokens()).toEqual([100, 3])
+    talk.model.answers([{ say: 'It is' }, { tokens: [50, 2] }, { fail: busy }])
+    await talk.say('Time?')
+    expect(tokens()).toEqual([150, 5])
+  })
+
+  it('counts what was asked early and used once', async () => {
+    const { model, talk, tokens } = await voiced()
+    model.answers([{ say: 'Of course.' }, { tokens: [100, 3] }])
+    talk.getAhead('one pizza')
+    await settle()
+    talk.userTurn({ text: 'One pizza.', span: null, observed_ms: null })
+    await settle()
+    expect(tokens()).toEqual([100, 3])
+    await talk.settled()
+    expect(tokens()).toEqual([100, 3])
+  })
+
+  it('counts what was asked early and thrown away, also before it was answered', async () => {
+    const { model, talk, tokens } = await voiced()
+    model.answers([{ say: 'Of course.' }, { tokens: [100, 3] }], [{ tokens: [90, 1] }, { stall: true }])
+    talk.getAhead('one pizza')
+    await settle()
+    talk.callerGoesOn()
+    talk.getAhead('one pizza and')
+    await settle()
+    talk.callerGoesOn()
+    await talk.settled()
+    expect(tokens()).toEqual([190, 4])
+  })
+
+  it('counts what a caller cut off or did not wait for, by the time that all is settled', async () => {
+    const { model, talk, all, tokens } = await voiced()
+    model.answers([{ say: 'Once upon a time' }, { stall: true }])
+    talk.userTurn({ text: 'A story', span: null, observed_ms: null })
+    await settle()
+    expect(all).toEqual([])
+    talk.stop()
+    await talk.settled()
+    const [input, output] = tokens()
+    expect(input).toBeGreaterThan(0)
+    expect(output).toBe(4)
+  })
+
+  it('does not hold up the end for a model that takes no notice', async () => {
+    const { model, talk, time } = await voiced()
+    model.ignoresAborts = true
+    model.answers([{ say: 'Once upon a time' }, { stall: true }])
+    talk.userTurn({ text: 'A story', span: null, observed_ms: null })
+    await settle()
+    talk.stop()
+    const settled = talk.settled().then(() => 'settled')
+    await settle()
+    time.advance(250)
+    expect(await settled).toBe('settled')
+  })
+})

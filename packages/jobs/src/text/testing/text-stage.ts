@@ -6,6 +6,7 @@ import { ParleyError, systemRandom, systemTime, VirtualTime } from '@parley/kern
 import { RunDesk } from '@parley/runs'
 import {
   admitRun,
+  cancelRun,
   type Database,
   listEffects,
   listEvents,
@@ -46,8 +47,12 @@ export class TextStage {
     actions: () => ({ run: () => Promise.reject(new Error('no actions here')) }),
     transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
   })
-  /** Nobody reaches the database. */
+  /** Nothing can be written. */
   isAway = false
+  /** Writes that were tried meanwhile. */
+  refusals = 0
+  /** How often workers have asked what waits. */
+  #looks = 0
   readonly #workers: StageWorker[] = []
 
   private constructor(test: TestDatabase, scope: Scope) {
@@ -116,13 +121,19 @@ export class TextStage {
     return worker
   }
 
-  /** Says something in a chat. */
-  async say(runId: string, text: string): Promise<string> {
+  /** Says something in a chat; nobody is told of it. */
+  async post(runId: string, text: string): Promise<string> {
     const message_id = randomUUID()
     const posted = await this.#write(tx => postMessage(tx, this.scope, runId, { message_id, text }))
     if (typeof posted === 'string') throw new Error(posted)
-    this.bus.publish('run_orders', runId)
     return message_id
+  }
+
+  /** Says something in a chat. */
+  async say(runId: string, text: string): Promise<string> {
+    const messageId = await this.post(runId, text)
+    this.bus.publish('run_orders', runId)
+    return messageId
   }
 
   /** Says something in a chat, and what came of it when it is settled. */
@@ -132,9 +143,19 @@ export class TextStage {
 
   settled(runId: string, messageId: string): Promise<RunMessage> {
     return this.eventually(async () => {
-      const message = await readMessage(this.#within, this.scope, runId, messageId)
+      const message = await this.message(runId, messageId)
       return message?.answered_at === null ? null : message
     })
+  }
+
+  message(runId: string, messageId: string): Promise<RunMessage | null> {
+    return readMessage(this.#within, this.scope, runId, messageId)
+  }
+
+  /** Somebody wants the run to end. */
+  async cancel(runId: string): Promise<void> {
+    await this.#write(tx => cancelRun(tx, this.scope, runId))
+    this.bus.publish('run_orders', runId)
   }
 
   async read(runId: string): Promise<RunRow> {
@@ -202,8 +223,18 @@ export class TextStage {
     this.bus.publish('run_orders', runId)
   }
 
+  /** Workers have looked for work, and taken what they take of it. */
+  async swept(): Promise<void> {
+    // A look begins when the one before is done with all that it found.
+    for (let sweep = 0; sweep < 2; sweep++) {
+      const before = this.#looks
+      this.time.advance(2000)
+      await this.eventually(() => this.#looks >= before + 2 * this.#workers.length)
+    }
+  }
+
   /** What `look` finds, once it finds something. */
-  eventually<Found>(look: () => Promise<Found | null> | Found | null): Promise<Found> {
+  eventually<Found>(look: () => Promise<Found | null | false> | Found | null | false): Promise<Found> {
     return vi.waitFor(
       async () => {
         const found = await look()
@@ -233,6 +264,8 @@ export class TextStage {
       await this.passing(runs.close(0))
       desk.close()
     }
+    // Workers look across tenants: what still waits would be found by those of the next test.
+    await this.test.owner.query('delete from parley.run_ownership where tenant_id = $1', [this.scope.tenant_id])
   }
 
   get #within(): Queries {
@@ -243,13 +276,24 @@ export class TextStage {
     return this.test.database.transaction(this.scope, work)
   }
 
+  readonly #waiting: Database['runs']['waiting'] = async (kind, atMost) => {
+    const waiting = await this.test.database.runs.waiting(kind, atMost)
+    this.#looks++
+    return waiting
+  }
+
+  #refuse(): Promise<never> {
+    this.refusals++
+    return Promise.reject(new ParleyError('database_unavailable', 'away', { retryable: true }))
+  }
+
   /** The test's own database, which can be away for workers. */
   #database(): Database {
     const stage = this
     return new Proxy(this.test.database, {
       get(database, name: keyof Database) {
-        if (stage.isAway && name === 'transaction')
-          return () => Promise.reject(new ParleyError('database_unavailable', 'away', { retryable: true }))
+        if (stage.isAway && name === 'transaction') return () => stage.#refuse()
+        if (name === 'runs') return { ...database.runs, waiting: stage.#waiting }
         const member = database[name]
         return typeof member === 'function' ? member.bind(database) : member
       },

@@ -1,0 +1,230 @@
+import { ParleyError } from '@parley/kernel'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CHATTER, planOf, WRITER } from './testing/agents.ts'
+import { TextStage } from './testing/text-stage.ts'
+
+let test: TestDatabase
+let stage: TextStage
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test.close())
+beforeEach(async () => {
+  stage = await TextStage.open(test)
+  await stage.publish('chatter', planOf(CHATTER))
+  await stage.publish('writer', planOf(WRITER))
+})
+afterEach(() => stage.close())
+
+const NOBODY = { live: 0, permits: 0 }
+const PATIENT = { maxCallDurationMs: 86_400_000, endCallAfterSilenceMs: 60_000 }
+
+/** A chat that has greeted. */
+async function greeted(agent = 'chatter'): Promise<string> {
+  const run = await stage.run('chat', agent)
+  await stage.eventually(async () => (await stage.timeline(run)).includes('agent: Hello Ada.'))
+  return run
+}
+
+describe('a chat in which nobody says anything', () => {
+  it('ends after the silence that the agent bears', async () => {
+    await stage.publish('patient', planOf(CHATTER, { settings: PATIENT }))
+    stage.worker()
+    const run = await greeted('patient')
+    stage.time.advance(50_000)
+    await stage.answer(run, 'Hello?')
+    stage.time.advance(59_999)
+    await stage.swept()
+    expect(await stage.ended(run)).toMatchObject({
+      state: 'completed',
+      outcome: { kind: 'silence', ended_by: 'system' },
+      disposition: 'silence',
+    })
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+
+  it('is not silent where the news of a message was lost', async () => {
+    await stage.publish('patient', planOf(CHATTER, { settings: PATIENT }))
+    stage.worker()
+    const run = await greeted('patient')
+    const message = await stage.post(run, 'Is anybody there?')
+    stage.time.advance(60_000)
+    expect((await stage.settled(run, message)).answer?.utterances).toHaveLength(2)
+    expect((await stage.read(run)).state).toBe('running')
+  })
+
+  it('is opened by the agent after all, where the user was to', async () => {
+    const flow = { start_speaker: 'user', begin_after_user_silence_ms: 3000 } as const
+    await stage.publish('shy', planOf(CHATTER, { flow }))
+    stage.worker()
+    const run = await stage.run('chat', 'shy')
+    await stage.eventually(async () => (await stage.timeline(run)).includes('node talk'))
+    expect(await stage.timeline(run)).not.toContain('agent: Hello Ada.')
+    stage.time.advance(3000)
+    await stage.eventually(async () => (await stage.timeline(run)).includes('agent: Hello Ada.'))
+  })
+})
+
+describe('a run that takes too long', () => {
+  it('ends at its longest duration', async () => {
+    const settings = { maxCallDurationMs: 1_800_000, endCallAfterSilenceMs: 3_600_000 }
+    await stage.publish('talkative', planOf(CHATTER, { settings }))
+    stage.worker()
+    const run = await greeted('talkative')
+    stage.time.advance(1_800_000)
+    expect(await stage.ended(run)).toMatchObject({
+      state: 'completed',
+      outcome: { kind: 'max_duration', ended_by: 'system' },
+    })
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+})
+
+describe('a run that is cancelled', () => {
+  const CANCELLED = {
+    state: 'cancelled',
+    outcome: { kind: 'cancelled', detail: null, ended_by: 'operator' },
+    disposition: 'cancelled',
+  }
+
+  it('gives up its turn, which is answered with what there is of it', async () => {
+    stage.worker()
+    const run = await greeted()
+    stage.mind.thinks('stalls')
+    const message = await stage.say(run, 'Tell me everything.')
+    await stage.eventually(() => stage.mind.requests.length === 1)
+    await stage.cancel(run)
+    expect(await stage.ended(run)).toMatchObject(CANCELLED)
+    expect(stage.mind.givenUp).toBe(1)
+    expect((await stage.settled(run, message)).answer).toMatchObject({
+      state: 'ending',
+      utterances: [{ role: 'user', text: 'Tell me everything.' }],
+    })
+    expect(await stage.transcript(run)).toMatchObject({ state: 'complete', utterances: { length: 2 } })
+    expect((await stage.timeline(run)).slice(-2)).toEqual(['state ending', 'state cancelled'])
+    expect(await stage.announced(run)).toEqual(['run.started', 'run.ended'])
+    expect(await stage.permits()).toEqual(NOBODY)
+    await expect(stage.say(run, 'Hello?')).rejects.toThrow('run_ended')
+  })
+
+  it('ends while its agent is still being prepared', async () => {
+    let isAsked = false
+    stage.agent = () => {
+      isAsked = true
+      return new Promise(() => {})
+    }
+    stage.worker()
+    const run = await stage.run('task', 'writer')
+    await stage.eventually(() => isAsked)
+    await stage.cancel(run)
+    expect(await stage.ended(run)).toMatchObject(CANCELLED)
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+})
+
+describe('a run whose model cannot be had', () => {
+  const FAILED = {
+    state: 'failed',
+    outcome: { kind: 'error', detail: 'provider_failed', ended_by: 'system' },
+    disposition: 'error',
+  }
+
+  it('fails, and names what is not ready', async () => {
+    stage.agent = () => Promise.reject(new ParleyError('model_not_ready', 'the model needs OPENAI_API_KEY'))
+    stage.worker()
+    const run = await stage.run('task', 'writer')
+    expect(await stage.ended(run)).toMatchObject(FAILED)
+    expect(await stage.timeline(run)).toEqual([
+      'state admitted',
+      'state running',
+      'error model_not_ready',
+      'state failed',
+    ])
+    expect(await stage.permits()).toEqual(NOBODY)
+    expect(stage.troubles).toEqual([])
+  })
+
+  it('fails when it does not become ready', async () => {
+    let isAsked = false
+    stage.agent = () => {
+      isAsked = true
+      return new Promise(() => {})
+    }
+    stage.worker()
+    const run = await stage.run('task', 'writer')
+    await stage.eventually(() => isAsked)
+    stage.time.advance(30_000)
+    expect(await stage.ended(run)).toMatchObject(FAILED)
+    expect(await stage.timeline(run)).toContain('error agent_not_ready')
+  })
+
+  it('fails when the model does, in a task at once', async () => {
+    stage.worker()
+    stage.mind.thinks('fails')
+    const run = await stage.run('task', 'writer')
+    expect(await stage.ended(run)).toMatchObject(FAILED)
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+
+  it('apologises in a chat, and fails when the model does again and again', async () => {
+    stage.worker()
+    const run = await greeted()
+    stage.mind.thinks('fails', 'fails', 'fails')
+    const first = await stage.answer(run, 'One')
+    expect(first.answer).toMatchObject({ state: 'running', utterances: [{ role: 'user' }, { role: 'agent' }] })
+    await stage.answer(run, 'Two')
+    expect((await stage.answer(run, 'Three')).answer?.state).toBe('ending')
+    expect(await stage.ended(run)).toMatchObject(FAILED)
+  })
+
+  it('fails as internal where the fault is ours, and says so to us alone', async () => {
+    stage.agent = () => Promise.reject(new TypeError('secret details'))
+    stage.worker()
+    const run = await stage.run('task', 'writer')
+    expect(await stage.ended(run)).toMatchObject({ state: 'failed', outcome: { detail: 'internal' } })
+    expect(await stage.timeline(run)).toContain('error internal')
+    expect(stage.troubles).toEqual([expect.stringContaining('secret details')])
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+})
+
+describe('a run that somebody else took over', () => {
+  it('is let go in mid-turn: nothing is written, nothing answered', async () => {
+    const { runs, desk } = stage.worker()
+    const run = await greeted()
+    stage.mind.thinks('stalls')
+    const message = await stage.say(run, 'Tell me everything.')
+    const before = await stage.eventually(async () => {
+      const timeline = await stage.timeline(run)
+      return timeline.includes('user: Tell me everything.') ? timeline : null
+    })
+    await stage.takeOver(run)
+    await stage.eventually(() => runs.count('chat') === 0)
+    expect(stage.mind.givenUp).toBe(1)
+    expect(desk.size).toBe(0)
+    expect(await stage.timeline(run)).toEqual(before)
+    expect((await stage.read(run)).state).toBe('running')
+    expect(await stage.transcript(run)).toMatchObject({ state: 'partial' })
+    expect(await stage.message(run, message)).toMatchObject({ state: 'taken', answer: null })
+    expect(await stage.announced(run)).toEqual(['run.started'])
+    expect(await stage.permits()).toEqual({ live: 1, permits: 1 })
+  })
+})
+
+describe('a database that is away', () => {
+  it('holds an answer and an end up, and loses neither', async () => {
+    stage.worker()
+    const run = await greeted()
+    stage.mind.thinks({ take: 'the user says goodbye' })
+    stage.isAway = true
+    const message = await stage.say(run, 'Bye')
+    await stage.eventually(() => stage.refusals > 0)
+    expect((await stage.message(run, message))?.state).toBe('waiting')
+    stage.isAway = false
+    stage.time.advance(250)
+    expect((await stage.settled(run, message)).answer).toMatchObject({ state: 'ending' })
+    expect((await stage.ended(run)).state).toBe('completed')
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+})

@@ -1,0 +1,162 @@
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CHATTER, planOf, WRITER } from './testing/agents.ts'
+import { TextStage } from './testing/text-stage.ts'
+
+let test: TestDatabase
+let stage: TextStage
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test.close())
+beforeEach(async () => {
+  stage = await TextStage.open(test)
+  await stage.publish('chatter', planOf(CHATTER))
+  await stage.publish('writer', planOf(WRITER))
+})
+afterEach(() => stage.close())
+
+const NOBODY = { live: 0, permits: 0 }
+const stateOf = async (run: string) => (await stage.read(run)).state
+const running = (run: string) => stage.reaches(run, row => row.state === 'running')
+
+describe('a run that waits', () => {
+  it('is found by looking, when nobody told of it', async () => {
+    stage.worker()
+    const run = await stage.admit('task', 'writer')
+    await stage.swept()
+    expect((await stage.ended(run)).state).toBe('completed')
+  })
+
+  it('is found by a worker that starts later', async () => {
+    const run = await stage.admit('background', 'writer')
+    stage.worker()
+    expect((await stage.ended(run)).state).toBe('completed')
+  })
+
+  it('is taken when the queue wakes a worker; one that is gone, or not in text, does no harm', async () => {
+    const { runs } = stage.worker()
+    const run = await stage.admit('task', 'writer')
+    const work = { kind: 'task', run_id: run, scope: stage.scope } as const
+    await Promise.all([runs.wake(work), runs.wake(work), runs.wake({ ...work, kind: 'phone' })])
+    expect((await stage.ended(run)).state).toBe('completed')
+    await runs.wake(work)
+    expect(stage.mind.requests).toHaveLength(1)
+    expect(stage.troubles).toEqual([])
+  })
+
+  it('is taken by one of two workers who both want it', async () => {
+    stage.worker()
+    stage.worker()
+    const admitted = await Promise.all(Array.from({ length: 20 }, () => stage.admit('task', 'writer')))
+    stage.bus.publish('run_work', 'task')
+    for (const run of admitted) {
+      await stage.ended(run)
+      const states = (await stage.timeline(run)).filter(line => line.startsWith('state'))
+      expect(states).toEqual(['state admitted', 'state running', 'state ending', 'state completed'])
+    }
+    expect(stage.mind.requests).toHaveLength(20)
+    expect(await stage.permits()).toEqual(NOBODY)
+    expect(stage.troubles).toEqual([])
+  })
+})
+
+describe('places', () => {
+  it('are as many as there are: what has none waits, and gets the next that is free', async () => {
+    const { runs } = stage.worker({ maxLive: 2 })
+    const chats = [await stage.run('chat', 'chatter'), await stage.run('chat', 'chatter')]
+    await Promise.all(chats.map(running))
+    const task = await stage.run('task', 'writer')
+    await stage.swept()
+    expect(await stateOf(task)).toBe('admitted')
+    expect(runs.count('chat')).toBe(2)
+    stage.mind.thinks({ take: 'the user says goodbye' })
+    await stage.answer(chats[0]!, 'Bye')
+    expect((await stage.ended(task)).state).toBe('completed')
+    expect(await stateOf(chats[1]!)).toBe('running')
+  })
+
+  it('go to background runs when nobody else wants them', async () => {
+    stage.worker({ maxLive: 1 })
+    const chat = await stage.run('chat', 'chatter')
+    await running(chat)
+    const background = await stage.run('background', 'writer')
+    const task = await stage.run('task', 'writer')
+    stage.mind.thinks({ take: 'the user says goodbye' }, 'stalls')
+    await stage.answer(chat, 'Bye')
+    await running(task)
+    await stage.swept()
+    expect(await stateOf(background)).toBe('admitted')
+    await stage.cancel(task)
+    expect((await stage.ended(background)).state).toBe('completed')
+  })
+
+  it('are never all taken by background runs', async () => {
+    stage.worker({ maxLive: 2 })
+    stage.mind.thinks('stalls', { say: 'Done.' })
+    const first = await stage.run('background', 'writer')
+    await running(first)
+    const second = await stage.run('background', 'writer')
+    await stage.swept()
+    expect(await stateOf(second)).toBe('admitted')
+    const task = await stage.run('task', 'writer')
+    expect((await stage.ended(task)).state).toBe('completed')
+    expect(await stateOf(second)).toBe('admitted')
+    await stage.cancel(first)
+    await stage.ended(second)
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+})
+
+describe('a worker that is to end', () => {
+  it('takes nothing more, and lets chats come to their own end', async () => {
+    const { runs } = stage.worker()
+    const chat = await stage.run('chat', 'chatter')
+    await running(chat)
+    const closing = runs.close(3_600_000)
+    const task = await stage.run('task', 'writer')
+    await runs.wake({ kind: 'task', run_id: task, scope: stage.scope })
+    stage.time.advance(10_000)
+    stage.mind.thinks({ say: 'Fine.' }, { take: 'the user says goodbye' })
+    expect((await stage.answer(chat, 'How are you?')).answer?.state).toBe('running')
+    await stage.answer(chat, 'Bye')
+    await closing
+    expect((await stage.ended(chat)).outcome).toMatchObject({ kind: 'completed' })
+    expect(await stateOf(task)).toBe('admitted')
+  })
+
+  it('ends what does not end by itself in time, and answers who waits', async () => {
+    const { runs } = stage.worker()
+    stage.mind.thinks('stalls')
+    const chat = await stage.run('chat', 'chatter')
+    await running(chat)
+    const message = await stage.say(chat, 'How are you?')
+    await stage.eventually(() => stage.mind.requests.length === 1)
+    const closing = runs.close(5000)
+    stage.time.advance(5000)
+    await closing
+    expect(await stage.ended(chat)).toMatchObject({
+      state: 'failed',
+      outcome: { kind: 'error', detail: 'engine_lost', ended_by: 'system' },
+      disposition: 'error',
+    })
+    expect((await stage.settled(chat, message)).answer).toMatchObject({
+      state: 'ending',
+      utterances: [{ role: 'user', text: 'How are you?' }],
+    })
+    expect(await stage.transcript(chat)).toMatchObject({ state: 'complete', utterances: { length: 2 } })
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+
+  it('leaves behind what it cannot write any more', async () => {
+    const { runs, desk } = stage.worker()
+    const chat = await stage.run('chat', 'chatter')
+    await running(chat)
+    stage.isAway = true
+    const closing = runs.close(0)
+    await stage.passing(closing)
+    expect(desk.size).toBe(0)
+    expect(await stateOf(chat)).toBe('running')
+    expect(await stage.permits()).toEqual({ live: 1, permits: 1 })
+  })
+})

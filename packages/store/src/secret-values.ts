@@ -23,10 +23,10 @@ export async function readSecretValues(
     from parley.secrets s join parley.secret_versions v using (tenant_id, secret_id)
     where s.tenant_id = ${scope.tenant_id}::uuid and s.secret_id = ${pin.id}::text and s.deleted_at is null
       and (v.version = s.version or v.version::text = ${pin.version}::text)`.execute(db)
-  const valueOf = (isPinned: boolean): string | null => {
+  const inTheClear = (isPinned: boolean): string | null => {
     const row = rows.find(({ is_pinned }) => is_pinned === isPinned)
     if (row === undefined) return null
     return sealer.open(row.sealed, secretSealContext(scope, pin.id, row.version)).toString('utf8')
   }
-  return { pinned: valueOf(true), current: valueOf(false) }
+  return { pinned: inTheClear(true), current: inTheClear(false) }
 }

@@ -1,0 +1,40 @@
+/** What a worker counts, by name; each only rises while the process lives. */
+const COUNTED = [
+  /** Rounds of sweeps that failed. */
+  'sweep_failures',
+  'runs_expired',
+  'updates_expired',
+  'runs_woken',
+  'engines_forgotten',
+  'idempotency_forgotten',
+  /** Runs taken over from owners that died; what became of them. */
+  'runs_reaped',
+  'runs_released',
+  'hangups_confirmed',
+  'hangups_unconfirmed',
+  /** Requests to webhooks that were begun; what became of the webhooks. */
+  'webhook_sends',
+  'webhooks_delivered',
+  'webhooks_given_up',
+  /** Events that the publication does not ask for. */
+  'webhooks_skipped',
+  'analyses_made',
+  'analyses_failed',
+  'analyses_given_up',
+] as const
+
+export type JobCount = (typeof COUNTED)[number]
+export type WorkerMetrics = Readonly<Record<JobCount, number>>
+
+/** Plain numbers: who serves them gives them names and types of its own. */
+export class JobCounters {
+  readonly #counts = new Map<JobCount, number>()
+
+  add(name: JobCount, count = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + count)
+  }
+
+  read(): WorkerMetrics {
+    return Object.fromEntries(COUNTED.map(name => [name, this.#counts.get(name) ?? 0])) as WorkerMetrics
+  }
+}

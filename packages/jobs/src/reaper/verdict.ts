@@ -1,0 +1,75 @@
+import type { JsonObject, LostRun, PhoneState, RunEnding } from '@parley/store'
+
+/** A run whose owners die again and again is not offered any more. Each of them, and each reaper, raised the fence. */
+const MOST_OWNERS = 3
+
+/** What is to become of a run whose owner died. */
+export type Verdict =
+  /** Nothing had begun: another may have it. */
+  | { readonly type: 'release' }
+  | {
+      readonly type: 'finish'
+      readonly ending: RunEnding
+      /** It began without having been moved to `running`. */
+      readonly isStarted: boolean
+      /** Somebody may hold a telephone. */
+      readonly hasFarEnd: boolean
+    }
+
+export function verdictOf(run: LostRun): Verdict {
+  const isPhone = run.channel === 'phone'
+  const isInbound = run.mode === 'inbound'
+  const hasBegun = run.dial !== null || run.dialog !== null || run.phone_state === 'awaiting_sip'
+  if (run.state !== 'admitted' || hasBegun) {
+    // An outbound run that has no INVITE on record has called nobody: none leaves before it is on record.
+    const hasFarEnd = isPhone && (isInbound || hasBegun)
+    return { type: 'finish', ending: lostEnding(run), isStarted: run.state === 'admitted', hasFarEnd }
+  }
+  const notStarted = { type: 'finish', isStarted: false, hasFarEnd: isPhone && isInbound } as const
+  if (run.cancel_asked) return { ...notStarted, ending: cancelled(run, null) }
+  // Who came in by the dead process cannot be answered by another.
+  if (!isInbound && Number(run.fence) < 2 * MOST_OWNERS) return { type: 'release' }
+  return { ...notStarted, ending: expired(run) }
+}
+
+function lostEnding(run: LostRun): RunEnding {
+  return {
+    ...(run.cancel_asked ? cancelled(run, 'engine_lost') : failed(run)),
+    ...(run.connected_ms !== null && { connected_ms: Number(run.connected_ms) }),
+    engine_lost: true,
+  }
+}
+
+function failed(run: LostRun): RunEnding {
+  return {
+    state: 'failed',
+    ...phoneEnd(run, wasAnswered(run) ? 'ended' : 'setup_failed'),
+    outcome: outcome('error', 'engine_lost', 'system'),
+    disposition: 'error',
+  }
+}
+
+function cancelled(run: LostRun, detail: string | null): RunEnding {
+  return {
+    state: 'cancelled',
+    ...phoneEnd(run, 'ended'),
+    outcome: outcome('cancelled', detail, 'operator'),
+    disposition: 'cancelled',
+  }
+}
+
+function expired(run: LostRun): RunEnding {
+  return { state: 'expired', ...phoneEnd(run, 'expired'), outcome: null, disposition: 'expired' }
+}
+
+function wasAnswered({ dialog, phone_state }: LostRun): boolean {
+  return dialog !== null || phone_state === 'active' || phone_state === 'terminating'
+}
+
+function phoneEnd({ channel }: LostRun, phone_state: PhoneState): Pick<RunEnding, 'phone_state'> {
+  return channel === 'phone' ? { phone_state } : {}
+}
+
+function outcome(kind: string, detail: string | null, ended_by: string): JsonObject {
+  return { kind, detail, sip_status: null, ended_by }
+}

@@ -1,0 +1,61 @@
+import type { Work } from '@parley/runs'
+import type { Bus, Database, RunKind } from '@parley/store'
+import type { JobCounters } from '../metrics.ts'
+
+/** In one round; more of them are the next round's, which follows at once. */
+const AT_MOST = 200
+const ENGINE_SILENT_MS = 30_000
+/** As long as answers are promised to be kept. */
+const KEEP_ANSWERS_MS = 7 * 24 * 3_600_000
+/** Younger runs were just announced. */
+const FRESH_MS = 2000
+const KINDS: readonly RunKind[] = ['phone', 'web', 'chat', 'task', 'background']
+
+export interface RunSweepsOptions {
+  readonly database: Database
+  readonly bus: Bus
+  readonly counters: JobCounters
+}
+
+/** Admitted runs that nobody took in time expire. */
+export async function expireRuns({ database, bus, counters }: RunSweepsOptions): Promise<boolean> {
+  const expired = await database.runs.expire(AT_MOST)
+  for (const { run_id } of expired) bus.publish('runs', run_id)
+  counters.add('runs_expired', expired.length)
+  return expired.length === AT_MOST
+}
+
+/** Updates that no engine answered in time become `indeterminate`; who waits for one looks for itself. */
+export async function expireUpdates({ database, counters }: RunSweepsOptions): Promise<boolean> {
+  const settled = await database.runs.expireUpdates(AT_MOST)
+  counters.add('updates_expired', settled)
+  return settled === AT_MOST
+}
+
+/** Runs that still wait are offered again: the wake-up may have been lost, or nobody had room. */
+export async function wakeWaiting(
+  { database, bus, counters }: RunSweepsOptions,
+  wake: (work: Work) => void,
+): Promise<boolean> {
+  const now = Date.parse(await database.jobs.clock())
+  for (const kind of KINDS) {
+    const waiting = await database.runs.waiting(kind, AT_MOST)
+    const late = waiting.filter(({ admitted_at }) => now - Date.parse(admitted_at) >= FRESH_MS)
+    for (const { run_id, scope } of late) wake({ kind, run_id, scope })
+    if (late.length > 0) bus.publish('run_work', kind)
+    counters.add('runs_woken', late.length)
+  }
+  return false
+}
+
+/** Engines that are not heard any more; their runs are the reaper's. */
+export async function forgetEngines({ database, counters }: RunSweepsOptions): Promise<boolean> {
+  counters.add('engines_forgotten', (await database.runs.engines.forgetSilent(ENGINE_SILENT_MS)).length)
+  return false
+}
+
+export async function forgetIdempotency({ database, counters }: RunSweepsOptions): Promise<boolean> {
+  const gone = await database.forgetIdempotency(KEEP_ANSWERS_MS, 1000)
+  counters.add('idempotency_forgotten', gone)
+  return gone === 1000
+}

@@ -1,0 +1,66 @@
+import { type Ms, type Random, randomBelow, type Time, type Timer } from '@parley/kernel'
+import type { JobCounters } from '../metrics.ts'
+import type { JobLog } from '../protocol.ts'
+
+/** The first round comes within this, so that workers that start together do not go together. */
+const FIRST_WITHIN_MS: Ms = 1000
+const LONGEST_PAUSE_MS: Ms = 30_000
+
+export interface SweepOptions {
+  /** For people. */
+  readonly name: string
+  /** From the end of a round to the next. */
+  readonly everyMs: Ms
+  /** One round; true: there is more of it, go on at once. */
+  readonly round: () => Promise<boolean>
+  readonly time: Time
+  readonly random: Random
+  readonly log: JobLog
+  readonly counters: JobCounters
+}
+
+/** Goes round for ever. No failure ends it: it is told, and the next round waits longer with each, up to 30 s. */
+export class Sweep {
+  readonly #options: SweepOptions
+  #timer: Timer | null = null
+  #round: Promise<void> | null = null
+  #failures = 0
+  #closed = false
+
+  constructor(options: SweepOptions) {
+    this.#options = options
+    const { random, everyMs } = options
+    this.#schedule(randomBelow(random, Math.max(1, Math.ceil(Math.min(everyMs, FIRST_WITHIN_MS)))))
+  }
+
+  /** Begins no round any more; resolves when the one under way has ended. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#timer?.cancel()
+    await this.#round
+  }
+
+  #schedule(inMs: Ms): void {
+    if (this.#closed) return
+    const { time } = this.#options
+    this.#timer = time.at(time.now() + inMs, () => {
+      this.#round = this.#go().finally(() => {
+        this.#round = null
+      })
+    })
+  }
+
+  async #go(): Promise<void> {
+    const { round, everyMs, name, log, counters } = this.#options
+    try {
+      const hasMore = await round()
+      this.#failures = 0
+      this.#schedule(hasMore ? 0 : everyMs)
+    } catch (error) {
+      counters.add('sweep_failures')
+      log(`the sweep "${name}" failed`, error)
+      const longest = Math.max(everyMs, LONGEST_PAUSE_MS)
+      this.#schedule(Math.min(everyMs * 2 ** this.#failures++, longest))
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import type { Egress } from '@parley/egress'
+import type { Ms, Random, Time, UnixMs } from '@parley/kernel'
+import {
+  type Database,
+  type JsonObject,
+  type OutboxItem,
+  readRun,
+  readSecretValues,
+  type Sealer,
+  type SendResult,
+  settleSend,
+} from '@parley/store'
+import { Crew } from '../crew.ts'
+import type { JobCounters } from '../metrics.ts'
+import type { PlanShelf } from '../plan-shelf.ts'
+import type { JobLog } from '../protocol.ts'
+import { WebhookTry } from './webhook-try.ts'
+
+/** After the first, second, … send; after the last the webhook is given up. */
+const RETRY_AFTER_MS: readonly Ms[] = [1000, 5000, 30_000, 120_000, 600_000]
+/** For a send of 10 s and what is written about it. */
+const LEASE_MS: Ms = 30_000
+const MOST_SENDS = 64
+
+export interface WebhookSenderOptions {
+  readonly database: Database
+  readonly sealer: Sealer
+  readonly egress: Egress
+  readonly plans: PlanShelf
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+  readonly log: JobLog
+  readonly counters: JobCounters
+  /** Default {@link RETRY_AFTER_MS}. */
+  readonly retryAfterMs?: readonly Ms[]
+}
+
+/** Sends agent webhooks: in order within a run, of different runs side by side, each try an effect of the run. */
+export class WebhookSender {
+  readonly #options: WebhookSenderOptions
+  readonly #crew = new Crew(MOST_SENDS)
+
+  constructor(options: WebhookSenderOptions) {
+    this.#options = options
+  }
+
+  /** Takes what is due; true: there may be more. Throws while the database is away. */
+  async round(): Promise<boolean> {
+    const { database } = this.#options
+    const atMost = this.#crew.free
+    if (atMost === 0) return false
+    const items = await database.runs.takeOutbox(LEASE_MS, atMost)
+    for (const item of items) this.#crew.begin(() => this.#handle(item))
+    return items.length === atMost
+  }
+
+  /** Resolves when the sends under way are over. */
+  close(): Promise<void> {
+    return this.#crew.idle()
+  }
+
+  /** Never rejects: what could not be settled is due again when its lease ends. */
+  async #handle(item: OutboxItem): Promise<void> {
+    const { database, log } = this.#options
+    try {
+      const result = await this.#send(item)
+      if (result !== null) await database.transaction(item.scope, tx => settleSend(tx, item, result))
+    } catch (error) {
+      log(`the webhook ${item.event} of run ${item.run_id} is not settled`, error)
+    }
+  }
+
+  /** Null: another has it. */
+  async #send(item: OutboxItem): Promise<SendResult | null> {
+    const { database, sealer, plans, counters } = this.#options
+    const { scope, run_id: runId } = item
+    const db = database.within(scope)
+    const run = item.payload ?? ((await readRun(db, scope, runId)) as JsonObject | null)
+    const notification = run === null ? null : (await this.#planOf(item, run, plans))?.notification
+    if (run === null || !notification?.events.includes(item.event as never)) {
+      counters.add('webhooks_skipped')
+      return { kind: 'given_up' }
+    }
+    const pauseMs = (this.#options.retryAfterMs ?? RETRY_AFTER_MS)[item.attempts - 1]
+    const isLate = item.attempts > (this.#options.retryAfterMs ?? RETRY_AFTER_MS).length + 1
+    const attempt = new WebhookTry(this.#options, item)
+    // Of tries whose senders died: they may have been heard.
+    if (item.attempts > 1) await attempt.settleEarlier()
+    if (!isLate) {
+      counters.add('webhook_sends')
+      const { event, event_id, occurred_at } = item
+      const body = JSON.stringify({ event, event_id, occurred_at, run })
+      const secrets = () => readSecretValues(db, scope, sealer, notification.secret)
+      const outcome = await attempt.send(notification.url, body, secrets)
+      if (outcome === 'lost') return null
+      if (outcome === 'delivered') {
+        counters.add('webhooks_delivered')
+        return { kind: 'delivered' }
+      }
+      if (outcome === 'failed' && pauseMs !== undefined) return { kind: 'again', inMs: pauseMs }
+    }
+    counters.add('webhooks_given_up')
+    return { kind: 'given_up' }
+  }
+
+  #planOf({ scope }: OutboxItem, run: JsonObject, plans: PlanShelf) {
+    const { agent_id, version } = run.publication as { agent_id: string; version: number }
+    return plans.planOf(scope, agent_id, version)
+  }
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import type { PolicyDecision, Receipt } from '@parley/conversation'
+import type { Egress, EgressRequest, EgressResult } from '@parley/egress'
+import { POLICY_VERSION } from '@parley/flow'
+import { type Ms, ParleyError, type Random, randomToken, type UnixMs } from '@parley/kernel'
+import { type Database, type OutboxItem, type RunLedger, runLedger, type SecretValues } from '@parley/store'
+import type { JobLog } from '../protocol.ts'
+import { signatureOf } from './signature.ts'
+
+/** For a whole send, redirects included. */
+const SEND_WITHIN_MS: Ms = 10_000
+const ACTION = { id: 'webhook.send', version: 1 }
+/** What was sent goes on to its end. */
+const NEVER = new AbortController().signal
+
+export interface WebhookTryOptions {
+  readonly database: Database
+  readonly egress: Egress
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+  readonly log: JobLog
+}
+
+/** `refused`: our own policy, which another try would not change; `lost`: another has the webhook. */
+export type TryOutcome = 'delivered' | 'failed' | 'refused' | 'lost'
+
+/** One send of a webhook, as an effect of its run. */
+export class WebhookTry {
+  readonly #options: WebhookTryOptions
+  readonly #item: OutboxItem
+  readonly #ledger: RunLedger<'http', PolicyDecision, Receipt>
+
+  constructor(options: WebhookTryOptions, item: OutboxItem) {
+    this.#options = options
+    this.#item = item
+    const { database, random } = options
+    this.#ledger = runLedger(database, item.scope, item, () => `webhook_${randomToken(random, 24)}`)
+  }
+
+  /** Settles what earlier senders left behind when they died. Throws what the ledger throws. */
+  async settleEarlier(): Promise<void> {
+    for (const effect of await this.#ledger.list())
+      if (effect.action.id === ACTION.id && (effect.state === 'sending' || effect.state === 'intended'))
+        await this.#ledger.settle(effect.effect_id, {
+          state: effect.state === 'sending' ? 'uncertain' : 'failed',
+          error_code: 'owner_lost',
+        })
+  }
+
+  /** Throws what ledger and `secrets` throw while the database is away; then nothing was sent, or its answer is unknown. */
+  async send(url: string, body: string, secrets: () => Promise<SecretValues>): Promise<TryOutcome> {
+    try {
+      return await this.#send(url, body, secrets)
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === 'run_lost') return 'lost'
+      throw error
+    }
+  }
+
+  async #send(url: string, body: string, secrets: () => Promise<SecretValues>): Promise<TryOutcome> {
+    const { event_id, attempts } = this.#item
+    const { effect_id: id } = await this.#ledger.intend({
+      kind: 'http',
+      action: ACTION,
+      node_id: null,
+      ordinal: attempts - 1,
+      idempotent: true,
+      effect_key: `webhook/${event_id}/${attempts}`,
+    })
+    const values = await this.#open(secrets)
+    if (values === null) return this.#decided(id, 'unavailable', null, 'failed')
+    if (values.pinned === null) return this.#decided(id, 'deny', 'secret_missing', 'refused')
+
+    const { egress } = this.#options
+    const prepared = await egress.prepare({ ...this.#request(url, body, values), timeoutMs: SEND_WITHIN_MS }, NEVER)
+    if (prepared.type === 'refused' && prepared.reason === 'address_not_allowed')
+      return this.#decided(id, 'deny', 'address_not_allowed', 'refused')
+    if (prepared.type !== 'prepared') {
+      const isRefused = prepared.type === 'refused'
+      await this.#ledger.settle(id, { state: 'failed', error_code: isRefused ? 'bad_url' : 'not_connected' })
+      return isRefused ? 'refused' : 'failed'
+    }
+    await this.#ledger.decide(id, { decision: 'allow', reason: null, policy_version: POLICY_VERSION })
+    const { send_attempts } = await this.#ledger.sending(id)
+    return this.#settle(id, await prepared.send(NEVER), send_attempts)
+  }
+
+  /** Null: what is there cannot be opened, for now. */
+  async #open(secrets: () => Promise<SecretValues>): Promise<SecretValues | null> {
+    try {
+      return await secrets()
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === 'seal_broken') {
+        this.#options.log('a webhook’s signing secret cannot be opened', error)
+        return null
+      }
+      throw error
+    }
+  }
+
+  #request(url: string, body: string, { pinned, current }: SecretValues): Omit<EgressRequest, 'timeoutMs'> {
+    const secrets = [pinned, current].filter(value => value !== null)
+    const headers = {
+      'content-type': 'application/json',
+      'parley-signature': signatureOf(secrets, body, this.#options.wallClock()),
+    }
+    return { method: 'POST', url, headers, body }
+  }
+
+  async #decided(
+    effectId: string,
+    decision: 'deny' | 'unavailable',
+    reason: PolicyDecision['reason'],
+    outcome: TryOutcome,
+  ): Promise<TryOutcome> {
+    await this.#ledger.decide(effectId, { decision, reason, policy_version: POLICY_VERSION })
+    return outcome
+  }
+
+  async #settle(effectId: string, result: EgressResult, sendAttempt: number): Promise<TryOutcome> {
+    if (result.type !== 'answered') {
+      const reason = result.type === 'refused' ? result.reason : result.type
+      const error_code = result.type === 'no_answer' && result.reason === 'timeout' ? 'timeout' : reason
+      await this.#ledger.settle(effectId, { state: result.type === 'no_answer' ? 'uncertain' : 'failed', error_code })
+      return result.type === 'refused' ? 'refused' : 'failed'
+    }
+    const isFine = result.status >= 200 && result.status < 300
+    const receipt: Receipt = {
+      kind: 'http',
+      status: result.status,
+      response_sha256: result.truncated ? null : createHash('sha256').update(result.body).digest('hex'),
+      response_bytes: result.body.length,
+      duration_ms: Math.round(result.durationMs),
+      send_attempt: sendAttempt,
+    }
+    await this.#ledger.settle(effectId, {
+      state: isFine ? 'succeeded' : 'failed',
+      receipts: [receipt],
+      error_code: isFine ? null : `http_${result.status}`,
+    })
+    return isFine ? 'delivered' : 'failed'
+  }
+}

@@ -1,0 +1,167 @@
+import type { Egress } from '@parley/egress'
+import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
+import type { Work } from '@parley/runs'
+import type { Bus, Database, RunOwner, Sealer } from '@parley/store'
+import { Analyst } from './analysis/analyst.ts'
+import { JobCounters, type WorkerMetrics } from './metrics.ts'
+import { PlanShelf } from './plan-shelf.ts'
+import type { AnalysisModels, FarEnd, JobLog } from './protocol.ts'
+import { Reaper } from './reaper/reaper.ts'
+import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, wakeWaiting } from './sweeps/run-sweeps.ts'
+import { Sweep } from './sweeps/sweep.ts'
+import { Turns } from './sweeps/turns.ts'
+import { before } from './waiting.ts'
+import { WebhookSender } from './webhooks/webhook-sender.ts'
+
+/** From the end of a round to the next, ms. */
+const INTERVALS = {
+  expireRuns: 1000,
+  expireUpdates: 1000,
+  wakeWaiting: 5000,
+  forgetEngines: 10_000,
+  forgetIdempotency: 60_000,
+  expireContents: 3_600_000,
+  joinRecordings: 2000,
+  reap: 3000,
+  webhooks: 250,
+  analyses: 1000,
+}
+
+export type SweepName = keyof typeof INTERVALS
+
+/** Work that one worker does at a time, and how long others wait for it when that worker dies. */
+const ALONE: Partial<Record<SweepName, Ms>> = {
+  expireRuns: 5000,
+  expireUpdates: 5000,
+  wakeWaiting: 10_000,
+  forgetEngines: 30_000,
+  forgetIdempotency: 120_000,
+  expireContents: 120_000,
+  joinRecordings: 15_000,
+}
+
+const CLOSE_WITHIN_MS: Ms = 10_000
+
+export interface WorkerOptions {
+  readonly database: Database
+  readonly bus: Bus
+  /** Opens the secrets that sign webhooks. */
+  readonly sealer: Sealer
+  /** By which webhooks leave. */
+  readonly egress: Egress
+  readonly models: AnalysisModels
+  /** Ends the calls of engines that died. */
+  readonly hangUp: FarEnd
+  /** Wakes whoever runs such work; never throws. */
+  readonly wake: (work: Work) => void
+  /** What is past its retention goes; true: there is more of it. Safe to be done by two at once. */
+  readonly expireContents: () => Promise<boolean>
+  /** Recordings of ended runs become whole; true: there are more. Safe to be done by two at once. */
+  readonly joinRecordings: () => Promise<boolean>
+  readonly time: Time
+  readonly random: Random
+  readonly wallClock: () => UnixMs
+  readonly log: JobLog
+  /** Default: see the source; for tests and proofs. */
+  readonly intervals?: Partial<Record<SweepName, Ms>>
+  /** Of the owners of runs, which the reaper waits for. Default 9000. */
+  readonly leaseMs?: Ms
+  /** How long a far end that confirms nothing keeps its run's permit, from the last renewal. Default 28000. */
+  readonly busyMs?: Ms
+  /** Pauses between the sends of a webhook. Default 1, 5, 30 s, 2 and 10 minutes. */
+  readonly retryAfterMs?: readonly Ms[]
+}
+
+export interface Worker {
+  /** Counts since the start; a counter each, named `parley_jobs_…_total` where they are served. */
+  readonly metrics: WorkerMetrics
+  /** Takes nothing any more; resolves when what is under way is done, after 10 s at the latest. The rest is others' then. */
+  close(): Promise<void>
+}
+
+/** Begins the rounds of a worker: sweeps, reaper, webhooks, analyses. No failure of theirs ends the process, or each other. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  await options.database.ping()
+  return new RunningWorker(options)
+}
+
+class RunningWorker implements Worker {
+  readonly #options: WorkerOptions
+  readonly #owner: RunOwner
+  readonly #counters = new JobCounters()
+  readonly #sweeps: Sweep[] = []
+  readonly #turns: Turns[] = []
+  readonly #reaper: Reaper
+  readonly #webhooks: WebhookSender
+  readonly #analyst: Analyst
+  #closing: Promise<void> | null = null
+
+  constructor(options: WorkerOptions) {
+    this.#options = options
+    // Never used again, also after a restart.
+    this.#owner = { engine: `worker-${randomToken(options.random, 16)}`, worker: 'reaper' }
+    const shared = { ...options, counters: this.#counters, plans: new PlanShelf(options.database) }
+    this.#reaper = new Reaper({
+      ...shared,
+      owner: this.#owner,
+      farEnd: options.hangUp,
+      everyMs: this.#everyMs('reap'),
+    })
+    this.#webhooks = new WebhookSender(shared)
+    this.#analyst = new Analyst(shared)
+    this.#begin('expireRuns', () => expireRuns(shared))
+    this.#begin('expireUpdates', () => expireUpdates(shared))
+    this.#begin('wakeWaiting', () => wakeWaiting(shared, options.wake))
+    this.#begin('forgetEngines', () => forgetEngines(shared))
+    this.#begin('forgetIdempotency', () => forgetIdempotency(shared))
+    this.#begin('expireContents', options.expireContents)
+    this.#begin('joinRecordings', options.joinRecordings)
+    this.#begin('reap', () => this.#reaper.round())
+    this.#begin('webhooks', () => this.#webhooks.round())
+    this.#begin('analyses', () => this.#analyst.round())
+  }
+
+  get metrics(): WorkerMetrics {
+    return this.#counters.read()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  #everyMs(name: SweepName): Ms {
+    return this.#options.intervals?.[name] ?? INTERVALS[name]
+  }
+
+  #begin(name: SweepName, round: () => Promise<boolean>): void {
+    const { database, time, random, log } = this.#options
+    const leaseMs = ALONE[name]
+    let turn = round
+    if (leaseMs !== undefined) {
+      const turns = new Turns({
+        leases: database.leases,
+        name: `jobs/${name}`,
+        owner: this.#owner.engine,
+        leaseMs,
+        time,
+      })
+      this.#turns.push(turns)
+      turn = () => turns.take(round)
+    }
+    const everyMs = this.#everyMs(name)
+    this.#sweeps.push(new Sweep({ name, everyMs, round: turn, time, random, log, counters: this.#counters }))
+  }
+
+  async #close(): Promise<void> {
+    const { time } = this.#options
+    const deadline = time.now() + CLOSE_WITHIN_MS
+    const never = new AbortController().signal
+    const sweeps = Promise.all(this.#sweeps.map(sweep => sweep.close()))
+    const reaper = this.#reaper.close()
+    await before(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, this.#analyst.idle()]))
+    this.#analyst.abort()
+    const rest = [sweeps, reaper, this.#webhooks.close(), this.#analyst.idle()]
+    await before(time, deadline, never, Promise.all([...rest, ...this.#turns.map(turns => turns.release())]))
+  }
+}

@@ -207,7 +207,7 @@ function receipt(answer: Extract<EgressResult, { type: 'answered' }>, send_attem
     status: answer.status,
     response_sha256: answer.truncated ? null : createHash('sha256').update(answer.body).digest('hex'),
     response_bytes: answer.body.length,
-    duration_ms: answer.durationMs,
+    duration_ms: Math.round(answer.durationMs),
     send_attempt,
   }
 }

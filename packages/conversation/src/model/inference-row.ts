@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { EffectLedger, Receipt } from '../ledger.ts'
 
 const ACTION = { id: 'model.infer', version: 1 }
@@ -33,7 +34,7 @@ export class InferenceRow {
     const state = errorCode === null ? 'succeeded' : 'failed'
     this.#write(id => {
       const receipts = Array.from({ length: this.#sends }, (_, send): Receipt => {
-        return { kind: 'gateway_inference', attempt_id: `${id}/${send + 1}`, measurement_id: null }
+        return { kind: 'gateway_inference', attempt_id: attemptId(id, send + 1), measurement_id: null }
       })
       return this.#ledger.settle(id, { state, receipts, error_code: errorCode })
     })
@@ -47,4 +48,14 @@ export class InferenceRow {
       })
       .catch(() => {})
   }
+}
+
+/** A UUID that follows from the row and the send. */
+function attemptId(effectId: string, send: number): string {
+  const digest = createHash('sha256').update(`${effectId}/${send}`).digest()
+  // RFC 9562 section 5.8: version 8, whose bits are ours.
+  digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x80, 6)
+  digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = digest.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
 }

@@ -213,14 +213,14 @@ export class TextStage {
     return rows[0]
   }
 
-  /** Somebody else takes the run over. */
-  async takeOver(runId: string): Promise<void> {
+  /** Somebody else takes the run over; its owner notices soon, or `quietly` when it writes next. */
+  async takeOver(runId: string, { quietly = false } = {}): Promise<void> {
     await this.test.owner.query(
       `update parley.run_ownership set engine = 'other', fence = fence + 1, lease_until = now() + interval '1 min'
        where run_id = $1`,
       [runId],
     )
-    this.bus.publish('run_orders', runId)
+    if (!quietly) this.bus.publish('run_orders', runId)
   }
 
   /** Workers have looked for work, and taken what they take of it. */

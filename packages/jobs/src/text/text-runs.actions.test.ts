@@ -1,0 +1,205 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { effectRecord } from '@parley/contract'
+import { HttpActions } from '@parley/conversation'
+import { type Egress, OutboundHttp } from '@parley/egress'
+import type { Draft } from '@parley/flow'
+import { systemTime } from '@parley/kernel'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { END, planOf } from './testing/agents.ts'
+import { TextStage } from './testing/text-stage.ts'
+
+let test: TestDatabase
+let stage: TextStage
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test.close())
+
+/** What the server heard. */
+let heard: { readonly url: string; readonly runId: unknown }[]
+let answer: RequestListener
+let server: Server
+let egress: OutboundHttp
+beforeEach(async () => {
+  heard = []
+  answer = (_, response) => response.end(JSON.stringify({ order: 'A-7' }))
+  server = createServer(async (request, response) => {
+    const body = await bodyOf(request)
+    heard.push({ url: request.url ?? '', runId: JSON.parse(body).call?.run_id })
+    answer(request, response)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: portOf(server) }], time: systemTime })
+  stage = await TextStage.open(test)
+  actsThrough(egress)
+  await stage.publish('orderer', planOf([PLACE, END], { actions: [order(portOf(server))] }))
+})
+afterEach(async () => {
+  await stage.close()
+  await egress.close()
+  server.closeAllConnections()
+  await new Promise(resolve => server.close(resolve))
+})
+
+const NOBODY = { live: 0, permits: 0 }
+const PLACE = {
+  id: 'place',
+  type: 'function',
+  tool_id: 'order',
+  edges: [],
+  else_edge: { id: 'on', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'end' },
+} as const
+
+function order(port: number): NonNullable<Draft['actions']>[number] {
+  return {
+    action_id: 'order',
+    kind: 'http',
+    name: 'order',
+    description: 'Places an order',
+    method: 'POST',
+    url: `http://127.0.0.1:${port}/orders`,
+  }
+}
+
+function actsThrough(way: Egress): void {
+  stage.agent = async () => ({
+    models: () => stage.mind,
+    actions: ledger =>
+      new HttpActions({
+        egress: way,
+        ledger,
+        secrets: { get: async () => null },
+        time: systemTime,
+        wallClock: Date.now,
+      }),
+    transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
+  })
+}
+
+describe('a task that acts', () => {
+  it('has what it did in the ledger of its run, and in its timeline', async () => {
+    stage.worker()
+    const run = await stage.run('task', 'orderer')
+    expect((await stage.ended(run)).state).toBe('completed')
+    expect(heard).toEqual([{ url: '/orders', runId: run }])
+    const effects = await stage.effects(run)
+    expect(effects).toMatchObject([
+      {
+        effect_kind: 'http',
+        action: { id: 'order', version: 1 },
+        node_id: 'place',
+        ordinal: 0,
+        state: 'succeeded',
+        decision: { decision: 'allow' },
+        send_attempts: 1,
+        receipts: [{ kind: 'http', status: 200 }],
+      },
+    ])
+    for (const effect of effects) effectRecord.parse(effect)
+    expect(await stage.timeline(run)).toEqual([
+      'state admitted',
+      'state running',
+      'node place',
+      'action started',
+      'action succeeded',
+      'node end',
+      'state ending',
+      'state completed',
+    ])
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+
+  it('denies what it has not sent when it is cancelled', async () => {
+    const preparing = Promise.withResolvers<void>()
+    actsThrough({
+      prepare: (_, signal) => {
+        preparing.resolve()
+        return new Promise(resolve =>
+          signal.addEventListener('abort', () => resolve({ type: 'not_connected', reason: 'aborted', durationMs: 0 })),
+        )
+      },
+      send: () => Promise.reject(new Error('nothing is sent')),
+      close: async () => {},
+    })
+    stage.worker()
+    const run = await stage.run('task', 'orderer')
+    await preparing.promise
+    await stage.cancel(run)
+    expect((await stage.ended(run)).state).toBe('cancelled')
+    expect(await stage.effects(run)).toMatchObject([
+      {
+        effect_kind: 'http',
+        state: 'failed',
+        error_code: 'policy_denied',
+        decision: { decision: 'deny', reason: 'run_not_active' },
+        send_attempts: 0,
+      },
+    ])
+    expect(heard).toEqual([])
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+
+  it('waits a little for what it has sent when it is cancelled, and then is in doubt', async () => {
+    answer = () => {}
+    stage.worker()
+    const run = await stage.run('task', 'orderer')
+    await stage.eventually(() => heard.length === 1)
+    await stage.cancel(run)
+    await stage.reaches(run, row => row.state === 'ending')
+    expect(await stage.effects(run)).toMatchObject([{ state: 'sending' }])
+    stage.time.advance(5000)
+    expect((await stage.ended(run)).state).toBe('cancelled')
+    expect(await stage.effects(run)).toMatchObject([{ state: 'uncertain', send_attempts: 1 }])
+    expect(await stage.permits()).toEqual(NOBODY)
+  })
+
+  it('sends nothing once somebody else has the run', async () => {
+    const preparing = Promise.withResolvers<void>()
+    const prepared = Promise.withResolvers<void>()
+    actsThrough({
+      prepare: async (request, signal) => {
+        preparing.resolve()
+        await prepared.promise
+        return egress.prepare(request, signal)
+      },
+      send: (request, signal) => egress.send(request, signal),
+      close: async () => {},
+    })
+    const { runs } = stage.worker()
+    const run = await stage.run('task', 'orderer')
+    await preparing.promise
+    await stage.takeOver(run, { quietly: true })
+    prepared.resolve()
+    await stage.eventually(() => runs.count('task') === 0)
+    expect(heard).toEqual([])
+    expect(await stage.effects(run)).toMatchObject([{ state: 'intended', decision: null }])
+  })
+})
+
+describe('what a model was asked', () => {
+  it('is in the ledger as the API shows it', async () => {
+    stage.worker()
+    await stage.publish(
+      'writer',
+      planOf([{ id: 'write', type: 'conversation', instruction: { type: 'prompt', text: 'W' } }]),
+    )
+    const run = await stage.run('task', 'writer')
+    await stage.ended(run)
+    const effects = await stage.effects(run)
+    expect(effects).toMatchObject([{ effect_kind: 'gateway_inference', state: 'succeeded', node_id: 'write' }])
+    for (const effect of effects) effectRecord.parse(effect)
+  })
+})
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let body = ''
+  for await (const piece of request.setEncoding('utf8')) body += piece
+  return body
+}
+
+function portOf(listening: Server): number {
+  const address = listening.address()
+  if (address === null || typeof address === 'string') throw new Error('the server is closed')
+  return address.port
+}

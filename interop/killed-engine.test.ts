@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { systemRandom, systemTime } from '@parley/kernel'
+import { isDialogSnapshot, isInviteAttempt, SocketTransport, SystemResolver, UserAgent } from '@parley/sip'
+import { describe, expect, it } from 'vitest'
+import { type BaresipCallee, startBaresipCallee } from './baresip.ts'
+import { type AtTestEnd, interopCertificates } from './recipe.ts'
+import { BARESIP_PROGRAMS, requires } from './skip.ts'
+
+const peer = requires(BARESIP_PROGRAMS)
+
+const WAYS = ['udp', 'tls'] as const
+
+/** The lines of a caller in a process of its own, up to the first with `field`; then it is killed, as kill -9 does. */
+async function killedWith(
+  field: string,
+  callee: BaresipCallee,
+  atTestEnd: AtTestEnd,
+): Promise<Record<string, unknown>> {
+  const security = callee.uri.includes('transport=tls') ? 'srtp-required' : 'rtp-only'
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'doomed-caller.ts'), callee.uri, security], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const gone = once(child, 'exit')
+  atTestEnd(async () => {
+    child.kill('SIGKILL')
+    await gone
+  })
+  const told: Record<string, unknown> = {}
+  for await (const line of createInterface({ input: child.stdout })) {
+    Object.assign(told, JSON.parse(line))
+    if (told[field] !== undefined) child.kill('SIGKILL')
+  }
+  await gone
+  return told
+}
+
+/** Another process's user agent: nothing of the killed one but what was stored. */
+async function reaper(atTestEnd: AtTestEnd): Promise<UserAgent> {
+  const files = await interopCertificates()
+  const [time, random] = [systemTime, systemRandom]
+  const transport = await SocketTransport.open({
+    udpPort: 0,
+    tls: {
+      cert: readFileSync(files.engine.cert, 'utf8'),
+      key: readFileSync(files.engine.key, 'utf8'),
+      ca: readFileSync(files.ca, 'utf8'),
+    },
+    resolver: new SystemResolver({ time }),
+    time,
+    random,
+  })
+  atTestEnd(() => transport.close())
+  return new UserAgent({ time, random, transport, gatekeeper: () => ({ verdict: 'drop' }), onInvite: () => {} })
+}
+
+describe.skipIf(peer.missing)(`an engine is killed; another process ends its call to baresip${peer.note}`, () => {
+  it.for(WAYS)('while it rings, over %s: CANCEL, and it rings no more', { timeout: 40_000 }, async (way, context) => {
+    const encryption = way === 'tls' ? 'srtp-mand' : ''
+    const callee = await startBaresipCallee({
+      ...{ ringSeconds: 20, waitSeconds: 20, mediaEncryption: encryption },
+      atTestEnd: context.onTestFinished,
+    })
+    const { attempt } = await killedWith('state', callee, context.onTestFinished)
+    expect(isInviteAttempt(attempt)).toBe(true)
+    if (!isInviteAttempt(attempt)) return
+    const other = await reaper(context.onTestFinished)
+    // Another branch is another INVITE: the far end has to find it by what was stored.
+    expect(await other.cancel({ ...attempt, branch: `${attempt.branch}x` })).toMatchObject({
+      confirmed: true,
+      status: 481,
+    })
+    expect(await other.cancel(attempt)).toMatchObject({ confirmed: true, status: 200 })
+    const result = await callee.finished
+    expect(result.events.map(event => event.type)).toContain('CALL_CLOSED')
+    expect(result.log).not.toContain('SIP/2.0 200 Answering')
+  })
+
+  it.for(WAYS)('once it is answered, over %s: BYE', { timeout: 40_000 }, async (way, context) => {
+    const encryption = way === 'tls' ? 'srtp-mand' : ''
+    const callee = await startBaresipCallee({
+      ...{ callSeconds: 30, waitSeconds: 20, mediaEncryption: encryption },
+      atTestEnd: context.onTestFinished,
+    })
+    const { dialog } = await killedWith('dialog', callee, context.onTestFinished)
+    expect(isDialogSnapshot(dialog)).toBe(true)
+    if (!isDialogSnapshot(dialog)) return
+    const other = await reaper(context.onTestFinished)
+    expect(await other.bye(dialog)).toMatchObject({ confirmed: true, status: 200 })
+    const result = await callee.finished
+    expect(result.events.map(event => event.type)).toContain('CALL_CLOSED')
+    expect(result.log).toContain(`CSeq: ${dialog.localSequence + 1000} BYE`)
+  })
+})

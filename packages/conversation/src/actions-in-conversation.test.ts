@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ActionRequest } from './ports.ts'
 import { HeardTalk } from './testing/heard-talk.ts'
 import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
-import { linesOf } from './testing/scripted-model.ts'
+import { linesOf, systemOf } from './testing/scripted-model.ts'
 import { settle } from './testing/text-talk.ts'
 
 const desk: DraftNode = {
@@ -140,6 +140,30 @@ describe('a tool', () => {
     talk.model.answers([{ call: 'book' }])
     await talk.say('Book')
     expect(talk.actions.requests[0]!.render('/of/{{name}}?x={{nothing}}')).toBe('/of/Ana María?x=')
+  })
+})
+
+describe('a run update', () => {
+  it('before the call came up is known in its first words', async () => {
+    const talk = new HeardTalk(planOf([says('hi', 'Hello, {{name}}.'), ends()]), {
+      variables: { run: { name: 'you' } },
+    })
+    talk.conversation.updateVariables({ name: 'Ana' })
+    await talk.start()
+    expect(talk.saying).toEqual(['Hello, Ana.'])
+  })
+
+  it('is known from the next turn on: what is being said is said', async () => {
+    const ask = asks('hi', 'Greet {{name}}.', { edges: [when('done', 'end')] })
+    const talk = new HeardTalk(planOf([ask, ends()]), { variables: { run: { name: 'you' } } })
+    talk.model.answers([{ say: 'Hello, you.' }], [{ say: 'Hello, Ana.' }])
+    await talk.start()
+    talk.conversation.updateVariables({ name: 'Ana' })
+    expect(talk.saying).toEqual(['Hello, you.'])
+    await talk.hear()
+    await talk.say('Hm?')
+    expect(systemOf(talk.model.requests[0]!)).toContain('Greet you.')
+    expect(systemOf(talk.model.requests[1]!)).toContain('Greet Ana.')
   })
 })
 

@@ -141,9 +141,16 @@ export class Conversation {
     this.#limit({ type: 'max_duration' })
   }
 
-  /** A run update: holds from now on. */
+  /**
+   * A run update: holds from the agent's next turn on, also where that is the first. What was asked ahead of that turn was
+   * asked without it, and is thrown away.
+   */
   updateVariables(values: Readonly<Record<string, string>>): void {
-    this.#input({ type: 'variables_updated', values })
+    this.#happenings.happen(() => {
+      if (this.#state.at !== 'talking' && this.#state.at !== 'new') return
+      this.#performance.headStart.drop()
+      feed(this.#ensemble, { type: 'variables_updated', values })
+    })
   }
 
   /** What was heard of a speech. Once for each, also for those that were withdrawn or had no text; recorded at once. */

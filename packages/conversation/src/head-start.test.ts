@@ -132,6 +132,16 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.utterances.map(line => line.text)).toEqual(['Hello.'])
   })
 
+  it('is asked anew when the variables change meanwhile', async () => {
+    const { model, said, turn, ahead, talk } = await shop()
+    model.answers([{ say: 'Of course.' }], [{ say: 'Of course, Ana.' }])
+    await ahead('one pizza')
+    talk.updateVariables({ name: 'Ana' })
+    await turn('one pizza')
+    expect(said).toEqual(['Hello.', 'Of course, Ana.'])
+    expect(talk.headStart).toMatchObject({ asked: 1, used: 0, dropped: 1 })
+  })
+
   it('costs what is written down', async () => {
     const { talk, ahead, ledger } = await shop()
     await ahead('one pizza')

@@ -1,5 +1,5 @@
 import type { ActionRequest, EffectLedger } from '@parley/conversation'
-import { type ActionOutcome, MemoryLedger, type TimelineItem } from '@parley/conversation'
+import { type ActionOutcome, MemoryLedger, type TimelineItem, type Used } from '@parley/conversation'
 import type { Endpointing } from '@parley/dialogue'
 import { compile, type Draft, type Plan } from '@parley/flow'
 import { type Ms, msToSamples, type Samples, SeededRandom } from '@parley/kernel'
@@ -40,7 +40,9 @@ export class AudioStage {
   readonly requests: GenerationRequest[] = []
   readonly actions: ActionRequest[] = []
   readonly items: TimelineItem[] = []
+  readonly used: Used[] = []
   report: CallReport | null = null
+  attendant: VoiceConversation | null = null
   #answers: ModelAnswer[]
 
   private constructor(options: StageOptions) {
@@ -120,8 +122,8 @@ export class AudioStage {
       leg,
       time,
       pump: new Pump(time),
-      attend: line =>
-        new VoiceConversation({
+      attend: line => {
+        this.attendant = new VoiceConversation({
           agent: {
             plan,
             agentId: null,
@@ -150,7 +152,10 @@ export class AudioStage {
           time,
           wallClock: () => 0,
           random: new SeededRandom(3),
-        }),
+          onUsed: used => this.used.push(used),
+        })
+        return this.attendant
+      },
       onEvent: event => {
         if (event.type === 'timeline') this.items.push(event.item)
       },

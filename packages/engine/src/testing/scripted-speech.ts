@@ -1,5 +1,14 @@
-import { type Ms, msToSamples, ParleyError, type Samples, SeededRandom, type Time } from '@parley/kernel'
-import type { HeardWord, SpeechChunk, SpeechEvent, SpeechStream, SpeechToText, TextToSpeech } from '@parley/providers'
+import { type Ms, msToSamples, ParleyError, type Samples, SeededRandom, samplesToMs, type Time } from '@parley/kernel'
+import type {
+  HeardWord,
+  SpeechChunk,
+  SpeechEvent,
+  SpeechRequest,
+  SpeechStream,
+  SpeechStreamOptions,
+  SpeechToText,
+  TextToSpeech,
+} from '@parley/providers'
 import { fingerprint } from './sounds.ts'
 
 /** How long a word lasts, whoever says it. */
@@ -22,8 +31,9 @@ export class FingerprintVoice implements TextToSpeech {
     return null
   }
 
-  async *synthesize({ text }: { text: string }, signal: AbortSignal): AsyncIterable<SpeechChunk> {
+  async *synthesize({ text, onSent }: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk> {
     this.said.push(text)
+    onSent?.(text.length)
     for (const [i, word] of text.split(/\s+/).entries()) {
       if (signal.aborted && this.#pace === null) return
       yield { samples: soundOf(word, i), words: [{ text: word, startMs: i * WORD_MS }] }
@@ -82,12 +92,13 @@ export class ScriptedRecogniser implements SpeechToText {
     return null
   }
 
-  open(): SpeechStream {
+  open(options: SpeechStreamOptions): SpeechStream {
     const place = this.opened.push(null) - 1
     return {
       write: (samples, atSample) => {
         this.opened[place] ??= atSample
         this.#written = atSample + samples.length
+        options.onSent?.(samplesToMs(samples.length))
         if (samples.some(sample => Math.abs(sample) > AUDIBLE)) this.#audible.push(atSample)
       },
       finalize: () => {

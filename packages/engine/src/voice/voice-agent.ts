@@ -39,13 +39,7 @@ export interface VoiceCallFacts {
   readonly context?: Readonly<Record<string, string>>
 }
 
-/** What a service was used for, as it bills it. */
-export interface Used {
-  readonly meter: 'llm_input_tokens' | 'llm_output_tokens' | 'stt_ms' | 'tts_characters'
-  readonly provider: string
-  readonly model_id: string
-  readonly quantity: number
-}
+export type { Used } from '@parley/conversation'
 
 /** The language an agent speaks: the first of its own that the voice knows. */
 export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {

@@ -1,4 +1,4 @@
-import { Conversation, type ConversationEvent, type UserTurn } from '@parley/conversation'
+import { Conversation, type ConversationEvent, type Used, type UserTurn } from '@parley/conversation'
 import { type CallerTurn, type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
 import {
   type Machine,
@@ -20,11 +20,12 @@ import { DigitPresser } from './digit-presser.ts'
 import { Ears } from './ears.ts'
 import { LastWords } from './last-words.ts'
 import { LineTransfer } from './line-transfer.ts'
+import { meteredAgent } from './metered-agent.ts'
 import { Mouth, type SpeechReport } from './mouth.ts'
 import { Playout } from './playout.ts'
 import { earTrouble, voiceTrouble } from './trouble.ts'
 import { TurnLatencies } from './turn-latencies.ts'
-import { languageOf, type Used, type VoiceAgent, type VoiceCallFacts, voicesOf } from './voice-agent.ts'
+import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf } from './voice-agent.ts'
 import { Voices } from './voices.ts'
 
 /** A far end that sends nothing at first may still be listening; one whose media is not there yet would miss the greeting. */
@@ -41,7 +42,7 @@ export interface VoiceConversationOptions {
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
-  /** Told of what services were used for, as it happens. */
+  /** Told of what services were used for, as it is known; all of it by the time that `settled` resolves. */
   readonly onUsed?: (used: Used) => void
 }
 
@@ -70,8 +71,9 @@ export class VoiceConversation implements Attendant {
   #lastWords: LastWords | null = null
 
   constructor(options: VoiceConversationOptions) {
-    this.#options = options
-    const { agent, facts, line, time, wallClock, random } = options
+    const { facts, line, time, wallClock, random, onUsed } = options
+    const agent = onUsed === undefined ? options.agent : meteredAgent(options.agent, onUsed)
+    this.#options = { ...options, agent }
     const { settings } = agent.plan
     this.#timeline = new CallTimeline({ wallClock, clock: () => this.#now(), onItem: item => line.tell(item) })
     this.#driver = new MachineDriver(this.#listening(new TurnMachine(dialogueOptions(agent), random)), time, output =>
@@ -94,6 +96,7 @@ export class VoiceConversation implements Attendant {
       wallClock,
       clock: () => this.#now(),
       onEvent: event => this.#onConversation(event),
+      ...(onUsed !== undefined && { onUsed }),
       budgets: { eventMs: MODEL_EVENT_MS },
     })
     this.#playout = new Playout(line.leg, settings.volume)
@@ -161,6 +164,10 @@ export class VoiceConversation implements Attendant {
 
   drain(): void {
     if (!this.#stopped) this.#ears.drain()
+  }
+
+  updateVariables(values: Readonly<Record<string, string>>): void {
+    this.#conversation.updateVariables(values)
   }
 
   stop(): void {

@@ -1,0 +1,81 @@
+import type { Used } from '@parley/conversation'
+import type { Ms } from '@parley/kernel'
+import type { SpeechStream, SpeechStreamOptions, SpeechToText, TextToSpeech } from '@parley/providers'
+import type { VoiceChoice } from './utterance-audio.ts'
+import type { VoiceAgent } from './voice-agent.ts'
+
+type OnUsed = (used: Used) => void
+
+/** Audio is told in stretches of so much, and at the end: packets are too many to tell each. */
+const STRETCH_MS: Ms = 10_000
+
+/** The agent for one call, whose ears and voices tell what they were used for; its models are the conversation's business. */
+export function meteredAgent(agent: VoiceAgent, onUsed: OnUsed): VoiceAgent {
+  const metered = (choice: VoiceChoice): VoiceChoice => ({ ...choice, voice: meteredVoice(choice.voice, onUsed) })
+  return {
+    ...agent,
+    recogniser: meteredRecogniser(agent.recogniser, onUsed),
+    voice: meteredVoice(agent.voice, onUsed),
+    ...(agent.fallbackVoices !== undefined && { fallbackVoices: agent.fallbackVoices.map(metered) }),
+    ...(agent.lastResort !== undefined && { lastResort: metered(agent.lastResort) }),
+  }
+}
+
+function meteredVoice(voice: TextToSpeech, onUsed: OnUsed): TextToSpeech {
+  const service = serviceOf(voice.id)
+  const onSent = (characters: number) => onUsed({ meter: 'tts_characters', ...service, quantity: characters })
+  return {
+    id: voice.id,
+    languages: voice.languages,
+    readiness: language => voice.readiness(language),
+    synthesize: (request, signal) => voice.synthesize({ ...request, onSent }, signal),
+    warm: request => voice.warm?.(request),
+    close: () => voice.close(),
+  }
+}
+
+function meteredRecogniser(recogniser: SpeechToText, onUsed: OnUsed): SpeechToText {
+  const service = serviceOf(recogniser.id)
+  const tell = (audioMs: Ms) => onUsed({ meter: 'stt_ms', ...service, quantity: audioMs })
+  const { speechFilter } = recogniser
+  return {
+    id: recogniser.id,
+    languages: recogniser.languages,
+    readiness: () => recogniser.readiness(),
+    ...(speechFilter !== undefined && { speechFilter: () => speechFilter() }),
+    open: options => meteredStream(recogniser, options, tell),
+    close: () => recogniser.close(),
+  }
+}
+
+function meteredStream(
+  recogniser: SpeechToText,
+  options: SpeechStreamOptions,
+  tell: (audioMs: Ms) => void,
+): SpeechStream {
+  let untold: Ms = 0
+  const tellAll = () => {
+    if (untold > 0) tell(untold)
+    untold = 0
+  }
+  const onSent = (audioMs: Ms) => {
+    untold += audioMs
+    if (untold >= STRETCH_MS) tellAll()
+  }
+  const stream = recogniser.open({ ...options, onSent })
+  return {
+    write: (samples, atSample) => stream.write(samples, atSample),
+    finalize: () => stream.finalize(),
+    onEvent: listener => stream.onEvent(listener),
+    close() {
+      stream.close()
+      tellAll()
+    },
+  }
+}
+
+/** Of "deepgram/nova-3": whose, and what. */
+function serviceOf(id: string): Pick<Used, 'provider' | 'model_id'> {
+  const [provider = '', ...model] = id.split('/')
+  return { provider, model_id: model.join('/') }
+}

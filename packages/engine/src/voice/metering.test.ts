@@ -1,0 +1,99 @@
+import type { Used } from '@parley/conversation'
+import { afterEach, expect, it } from 'vitest'
+import { AudioStage, type StageOptions } from '../testing/audio-stage.ts'
+import { GREETING, greeter } from '../testing/drafts.ts'
+import { FingerprintVoice } from '../testing/scripted-speech.ts'
+
+/** What a call used, as its services would bill it. */
+
+let stage: AudioStage | null = null
+
+async function open(options: Omit<StageOptions, 'draft'> = {}): Promise<AudioStage> {
+  stage = await AudioStage.open({ draft: greeter, ...options })
+  await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
+  return stage
+}
+
+async function hangUp(call: AudioStage): Promise<void> {
+  call.caller.hangUp()
+  await call.until(() => call.report !== null, 1000, 'over')
+}
+
+afterEach(async () => {
+  stage?.caller.hangUp()
+  await stage?.pass(200)
+  stage = null
+})
+
+const sum = (call: AudioStage, meter: Used['meter']) =>
+  call.used.filter(used => used.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
+
+it('counts every character that a voice was asked for, heard or not', async () => {
+  const call = await open()
+  await call.pass(1000)
+  await hangUp(call)
+  expect(call.facts('utterance')[0]!.text.length).toBeLessThan(GREETING.length)
+  expect(call.used.filter(({ meter }) => meter === 'tts_characters')).toEqual([
+    { meter: 'tts_characters', provider: 'test', model_id: 'fingerprint', quantity: GREETING.length },
+  ])
+})
+
+it('counts the audio of the call that its recogniser was sent, as it goes and to the end', async () => {
+  const call = await open()
+  const from = call.now
+  await call.pass(12_000)
+  const early = sum(call, 'stt_ms')
+  expect(early).toBeGreaterThanOrEqual(10_000)
+  await hangUp(call)
+  const lasted = call.now - from
+  expect(sum(call, 'stt_ms')).toBeGreaterThan(lasted - 200)
+  expect(sum(call, 'stt_ms')).toBeLessThan(lasted + 500)
+  expect(call.used.find(({ meter }) => meter === 'stt_ms')).toMatchObject({ provider: 'test', model_id: 'scripted' })
+})
+
+it('counts again what a recogniser is told that takes the place of a lost one', async () => {
+  const call = await open()
+  await call.pass(2000)
+  call.recogniser.breaks()
+  await call.pass(1000)
+  await hangUp(call)
+  expect(call.recogniser.opened).toHaveLength(2)
+  expect(sum(call, 'stt_ms')).toBeGreaterThan(4500)
+})
+
+it('counts for each voice what it was asked for', async () => {
+  const dead = { ...new FingerprintVoice(), id: 'test/dead', languages: ['en'] }
+  const voice = {
+    ...dead,
+    readiness: async () => null,
+    // biome-ignore lint/correctness/useYield: it fails before it has anything.
+    async *synthesize({ text, onSent }: { text: string; onSent?: (characters: number) => void }) {
+      onSent?.(text.length)
+      throw new Error('gone')
+    },
+    close: async () => {},
+  }
+  const fallbackVoices = [{ voice: new FingerprintVoice(), language: 'en', voiceId: null }]
+  const call = await open({ agent: { voice, fallbackVoices } })
+  await call.pass(500)
+  await hangUp(call)
+  const by = Map.groupBy(call.used, ({ model_id }) => model_id)
+  expect(by.get('dead')).toMatchObject([{ meter: 'tts_characters', quantity: GREETING.length }])
+  expect(by.get('fingerprint')).toMatchObject([{ meter: 'tts_characters', quantity: GREETING.length }])
+})
+
+it('counts what models were asked, by the time that the call is reported', async () => {
+  const call = await open({
+    answers: [
+      () => [
+        { type: 'text', delta: 'Of course.' },
+        { type: 'usage', inputTokens: 100, outputTokens: 3, cachedInputTokens: 0 },
+      ],
+    ],
+  })
+  await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
+  call.says('one pizza please')
+  await call.until(() => call.facts('utterance').length === 3, 9000, 'answered')
+  await hangUp(call)
+  expect([sum(call, 'llm_input_tokens'), sum(call, 'llm_output_tokens')]).toEqual([100, 3])
+})

@@ -1,0 +1,47 @@
+import { afterEach, expect, it } from 'vitest'
+import { AudioStage, speaks } from '../testing/audio-stage.ts'
+import { draftOf } from '../testing/drafts.ts'
+
+/** Variables that change while the call is on. */
+
+let stage: AudioStage | null = null
+
+const draft = draftOf([
+  { id: 'hello', type: 'conversation', instruction: { type: 'prompt', text: 'You speak with {{name}}.' } },
+  { id: 'end', type: 'end' },
+])
+
+afterEach(async () => {
+  stage?.caller.hangUp()
+  await stage?.pass(200)
+  stage = null
+})
+
+const askedWith = (call: AudioStage, index: number) => JSON.stringify(call.requests[index]?.messages)
+
+it('an update while the agent speaks is known in its next turn', async () => {
+  stage = await AudioStage.open({ draft, answers: [speaks('Hello there.'), speaks('Hello Ana.')] })
+  const call = stage
+  await call.until(() => call.requests.length === 1, 3000, 'asked')
+  expect(askedWith(call, 0)).toContain('You speak with .')
+  call.attendant!.updateVariables({ name: 'Ana' })
+  await call.until(() => call.facts('utterance').length === 1, 5000, 'greeted')
+  call.says('who am I')
+  await call.until(() => call.requests.length === 2, 5000, 'asked again')
+  expect(askedWith(call, 1)).toContain('You speak with Ana.')
+})
+
+it('an answer that was asked for before an update is thrown away and asked anew', async () => {
+  stage = await AudioStage.open({ draft, answers: [speaks('Hello.'), speaks('You are you.'), speaks('You are Ana.')] })
+  const call = stage
+  await call.until(() => call.facts('utterance').length === 1, 5000, 'greeted')
+  call.says('tell me who I am')
+  await call.until(() => call.requests.length === 2, 5000, 'asked ahead')
+  expect(call.facts('utterance')).toHaveLength(1)
+  call.attendant!.updateVariables({ name: 'Ana' })
+  await call.until(() => call.facts('utterance').length === 3, 5000, 'answered')
+  expect(askedWith(call, 1)).toContain('You speak with .')
+  expect(askedWith(call, 2)).toContain('You speak with Ana.')
+  expect(call.facts('utterance')[2]!.text).toBe('You are Ana.')
+  expect(call.voice.said).not.toContain('You are you.')
+})

@@ -1,10 +1,13 @@
-import type { ParleyClient } from '@parley/client'
+import { ParleyApiError, type ParleyClient } from '@parley/client'
 import { ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
 import { type DraftContent, readDraft } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 import { type Services, serviceNamed } from '../services.ts'
+import { keptSecret } from './kept-secret.ts'
+import { seedLine } from './seed-line.ts'
 import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
 import { type Seed, type SeededAgent, seedAgent } from './seeded-agent.ts'
+import { ensureSecret } from './seeded-secret.ts'
 
 const SEEDS = [
   { example: 'clinic', agentId: 'clinic', language: 'en', trunkId: 'demo', number: '+12025550142' },
@@ -16,18 +19,29 @@ const SEEDS = [
  * or on any other where that one is taken.
  */
 export async function openExampleServer(home: string): Promise<ExampleServer> {
-  const record = await readSeedRecord(home)
-  const server = await ExampleServer.open(record.port === null ? {} : { port: record.port }).catch(error => {
-    if (record.port === null || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    return ExampleServer.open()
+  const { port } = await readSeedRecord(home)
+  const webhookSecret = await webhookSecretOf(home)
+  const server = await ExampleServer.open({ webhookSecret, ...(port !== null && { port }) }).catch(error => {
+    if (port === null || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    return ExampleServer.open({ webhookSecret })
   })
-  await writeSeedRecord(home, { ...record, port: Number(new URL(server.origin).port) })
+  const latest = await readSeedRecord(home)
+  await writeSeedRecord(home, { ...latest, port: Number(new URL(server.origin).port) })
   return server
 }
 
+export interface SeedOptions {
+  /**
+   * Whether the agents tell the example server of their runs: only where the API's own process may reach it over plain
+   * HTTP (`Settings.egressAllow` holds its address). Default false.
+   */
+  readonly webhooks?: boolean
+}
+
 /**
- * Seeds what is missing, and publishes again what nobody edited and would be made otherwise today. Answers those whose
- * number reaches somebody, the clinic first. `tell`: a line for each that is left out.
+ * Seeds what is missing, and publishes again what nobody edited and would be made otherwise today: agents that answer a
+ * number each and can call the built-in phone. Answers those whose number reaches somebody, the clinic first. `tell`: a
+ * line for each thing that is left out.
  */
 export async function seedExamples(
   home: string,
@@ -35,14 +49,14 @@ export async function seedExamples(
   services: Services,
   origin: string,
   tell: (line: string) => void,
+  options: SeedOptions = {},
 ): Promise<SeededAgent[]> {
+  const telephony = await seedLine(home, client, tell)
+  const notification = options.webhooks === true ? await seedNotification(home, client, origin, tell) : null
   const agents: SeededAgent[] = []
   for (const { example, ...seed } of SEEDS) {
-    const draft = await onReadyServices(
-      readDraft(withOrigin(exampleDraft(example).draft, origin)),
-      seed.language,
-      services,
-    )
+    const written = readDraft(withOrigin(exampleDraft(example).draft, origin))
+    const draft = await onReadyServices({ ...written, telephony, notification }, seed.language, services)
     if (draft === null) {
       tell(`The example "${example}" is left out: nothing here hears or speaks its language (${seed.language}).`)
       continue
@@ -51,6 +65,30 @@ export async function seedExamples(
     if (seeded !== null) agents.push(seeded)
   }
   return agents
+}
+
+const WEBHOOK_SECRET = 'demo-webhook'
+
+/** What the examples' agents sign with, and their server checks. */
+function webhookSecretOf(home: string): Promise<string> {
+  return keptSecret(home, 'demo-webhook-secret')
+}
+
+async function seedNotification(
+  home: string,
+  client: ParleyClient,
+  origin: string,
+  tell: (line: string) => void,
+): Promise<DraftContent['notification']> {
+  try {
+    const value = await webhookSecretOf(home)
+    const secret = await ensureSecret(home, client, { id: WEBHOOK_SECRET, kind: 'webhook_signing', value })
+    return { url: `${origin}/webhooks`, secret, events: ['run.started', 'run.transfer', 'run.ended', 'run.analyzed'] }
+  } catch (error) {
+    if (!(error instanceof ParleyApiError) || error.status >= 500) throw error
+    tell(`The examples send no webhooks: ${error.message}`)
+    return null
+  }
 }
 
 async function ensureSeeded(home: string, client: ParleyClient, seed: Seed): Promise<SeededAgent | null> {

@@ -9,6 +9,8 @@ const record = z.object({
   agents: z
     .record(z.string(), z.object({ draft_id: z.string(), revision: z.number().int(), digest: z.string() }))
     .default({}),
+  /** By secret: the version that seeding put, and the SHA-256 of its value. */
+  secrets: z.record(z.string(), z.object({ version: z.string(), digest: z.string() })).default({}),
 })
 
 /** What seeding did, to know later whether anybody else changed it. */

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { ParleyApiError, type ParleyClient } from '@parley/client'
+import type { ParleyClient } from '@parley/client'
 import type { DraftContent, Plan } from '@parley/flow'
 import { editsFor } from './draft-edits.ts'
+import { orNull } from './or-null.ts'
 import type { SeedRecord } from './seed-record.ts'
 
 /** An example as it is to stand in the workspace. */
@@ -124,13 +125,4 @@ async function published(client: ParleyClient, number: PhoneNumber): Promise<See
 
 function digestOf(draft: DraftContent): string {
   return createHash('sha256').update(JSON.stringify(draft)).digest('hex')
-}
-
-async function orNull<Found>(asked: Promise<Found>): Promise<Found | null> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof ParleyApiError && error.status === 404) return null
-    throw error
-  }
 }

@@ -1,0 +1,11 @@
+import { ParleyApiError } from '@parley/client'
+
+/** Null where the API knows nothing of that name. */
+export async function orNull<Found>(asked: Promise<Found>): Promise<Found | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ParleyApiError && error.status === 404) return null
+    throw error
+  }
+}

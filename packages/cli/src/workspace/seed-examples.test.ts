@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ParleyClient } from '@parley/client'
+import { type Api, buildApi, handlers } from '@parley/control-plane'
+import { exampleDraft, withOrigin } from '@parley/examples'
+import { readDraft } from '@parley/flow'
+import { systemTime } from '@parley/kernel'
+import { type Bus, MasterKeySealer, postgresBus } from '@parley/store'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ApiCatalogue } from '../api-catalogue.ts'
+import { readSettings } from '../environment.ts'
+import { Services } from '../services.ts'
+import { PHONE_HOST } from './built-in-phone.ts'
+import { demoWorkspace } from './demo-workspace.ts'
+import { seedExamples } from './seed-examples.ts'
+import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
+import { seedAgent } from './seeded-agent.ts'
+
+const ORIGIN = 'http://127.0.0.1:8790'
+
+let home: string
+let test: TestDatabase
+let bus: Bus
+let api: Api
+let baseUrl: string
+let services: Services
+let catalogue: ApiCatalogue
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-home-'))
+  test = await testDatabase()
+  bus = postgresBus({ url: test.owner.url })
+  services = new Services(readSettings({}))
+  catalogue = await ApiCatalogue.open(services, systemTime)
+  api = await buildApi({
+    handlers,
+    database: test.database,
+    bus,
+    log: pino({ level: 'silent' }),
+    platform: {
+      catalogue: () => catalogue.current,
+      sealer: new MasterKeySealer(new Map([[1, randomBytes(32)]])),
+      sip: { domain: 'localhost', tlsPort: 5061 },
+      allowsPlainHttp: url => url.origin === ORIGIN,
+      wake: () => {},
+      blobs: { get: async () => null },
+      baseUrl: () => baseUrl,
+      randomBytes,
+      now: Date.now,
+    },
+  })
+  baseUrl = await api.listen({ host: '127.0.0.1', port: 0 })
+})
+afterEach(async () => {
+  catalogue?.close()
+  await api?.close()
+  await services?.close()
+  await bus?.close()
+  await test?.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+/** As a start does it; the lines that it told. */
+async function start(webhooks = true): Promise<{ readonly client: ParleyClient; readonly told: string[] }> {
+  const { client } = (await demoWorkspace(home, test.owner.url, baseUrl))!
+  const told: string[] = []
+  await seedExamples(home, client, services, ORIGIN, line => told.push(line), { webhooks })
+  return { client, told }
+}
+
+const versionsOf = async (client: ParleyClient, agent_id: string) =>
+  (await client.publications.list({ params: { agent_id } })).items.map(({ ref }) => ref.version)
+
+/** Everything that seeding makes, to see whether another start changed any of it. */
+async function everything(client: ParleyClient): Promise<unknown> {
+  const { agents } = await client.agents.list()
+  const drafts = agents.map(({ ref }) => client.drafts.get({ params: { agent_id: ref.id } }))
+  return [
+    await Promise.all(drafts),
+    await client.trunks.list(),
+    await client.numbers.list(),
+    await client.secrets.list(),
+    await Promise.all(agents.map(({ ref }) => versionsOf(client, ref.id))),
+  ]
+}
+
+describe('the demo workspace', () => {
+  it('has agents that can call the built-in phone and tell of their runs', async () => {
+    const { client, told } = await start()
+    expect(told).toEqual([])
+    const trunk = await client.trunks.get({ params: { trunk_id: 'demo-phone' } })
+    expect(trunk).toMatchObject({ termination_uri: PHONE_HOST, auth_username: 'parley', inbound: false })
+    for (const agent_id of ['clinic', 'pizzeria']) {
+      const { plan } = await client.publications.get({ params: { agent_id, version: 0 } })
+      expect(plan.telephony).toEqual({ trunkId: 'demo-phone', from: '+12025550144' })
+      expect(plan.notification).toMatchObject({
+        url: `${ORIGIN}/webhooks`,
+        secret: { id: 'demo-webhook', version: '1' },
+      })
+      const { diagnostics } = await client.drafts.validate({ params: { agent_id } })
+      expect(diagnostics).toEqual([])
+    }
+    const { items } = await client.keys.list()
+    expect(items).toMatchObject([{ role: 'admin', can_dial: true }])
+  })
+
+  it('is as it was after another start', async () => {
+    const { client } = await start()
+    const before = await everything(client)
+    await start()
+    expect(await everything(client)).toEqual(before)
+  })
+
+  it('gets what it lacks when an earlier version seeded it, and is published again', async () => {
+    const { client } = (await demoWorkspace(home, test.owner.url, baseUrl))!
+    const draft = readDraft(withOrigin(exampleDraft('clinic').draft, ORIGIN))
+    const seed = { agentId: 'clinic', language: 'en', draft, trunkId: 'demo', number: '+12025550142' } as const
+    const record = await readSeedRecord(home)
+    await seedAgent(client, seed, record, (agentId, seeded) =>
+      writeSeedRecord(home, { ...record, agents: { [agentId]: seeded } }),
+    )
+    await start()
+    expect(await versionsOf(client, 'clinic')).toEqual([1, 0])
+    const { plan } = await client.publications.get({ params: { agent_id: 'clinic', version: 1 } })
+    expect(plan).toMatchObject({ telephony: { trunkId: 'demo-phone' }, notification: { url: `${ORIGIN}/webhooks` } })
+  })
+
+  it('is complete however often earlier starts were cut off', async () => {
+    const { key } = (await demoWorkspace(home, test.owner.url, baseUrl))!
+    let sent = 0
+    for (let most = 1; ; most += 2) {
+      sent = 0
+      const cut: typeof fetch = (input, init) => (++sent > most ? Promise.reject(new Error('cut')) : fetch(input, init))
+      const client = new ParleyClient({ baseUrl, key, fetch: cut, retries: 0 })
+      const done = seedExamples(home, client, services, ORIGIN, () => {}, { webhooks: true }).then(
+        () => true,
+        () => false,
+      )
+      if (await done) break
+    }
+    expect(sent).toBeGreaterThan(10)
+    const { client, told } = await start()
+    expect(told).toEqual([])
+    for (const agent_id of ['clinic', 'pizzeria']) {
+      expect(await versionsOf(client, agent_id)).toEqual([0])
+      const { plan } = await client.publications.get({ params: { agent_id, version: 0 } })
+      expect(plan).toMatchObject({ telephony: { trunkId: 'demo-phone' }, notification: { url: `${ORIGIN}/webhooks` } })
+    }
+    const { items } = await client.numbers.list()
+    expect(items.map(number => [number.phone_number, number.assignment?.agent_id]).sort()).toEqual([
+      ['+12025550142', 'clinic'],
+      ['+12025550144', undefined],
+      ['+34910000142', 'pizzeria'],
+    ])
+  })
+
+  it('keeps what people made of it', async () => {
+    const { client } = await start()
+    await client.trunks.update({ params: { trunk_id: 'demo-phone' }, body: { termination_uri: 'sip.carrier.example' } })
+    await client.secrets.put({ params: { secret_id: 'demo-phone' }, body: { kind: 'sip_auth', value: 'theirs' } })
+    await client.secrets.put({
+      params: { secret_id: 'demo-webhook' },
+      body: { kind: 'webhook_signing', value: 'theirs' },
+    })
+    const { draft_id, revision } = await client.drafts.get({ params: { agent_id: 'clinic' } })
+    const edits = [{ type: 'agent.telephony' as const, value: null }]
+    await client.drafts.edit({ params: { agent_id: 'clinic' }, body: { draft_id, expected_revision: revision, edits } })
+    const before = await everything(client)
+    await start()
+    expect(await everything(client)).toEqual(before)
+  })
+
+  it('lets its agents through to the phone again when the home lost the password', async () => {
+    const { client } = await start()
+    await rm(join(home, 'demo-phone-password'))
+    await start()
+    const trunk = await client.trunks.get({ params: { trunk_id: 'demo-phone' } })
+    expect(trunk.auth_secret).toEqual({ id: 'demo-phone', version: '2' })
+  })
+
+  it('does without the phone where a name that it needs is taken, and says so', async () => {
+    const { client } = (await demoWorkspace(home, test.owner.url, baseUrl))!
+    await client.secrets.put({ params: { secret_id: 'demo-phone' }, body: { kind: 'http_auth', value: 'theirs' } })
+    const { told } = await start()
+    expect(told).toEqual([expect.stringContaining('No agent can call the built-in phone: ')])
+    const { plan } = await client.publications.get({ params: { agent_id: 'clinic', version: 0 } })
+    expect(plan.telephony).toBeNull()
+  })
+})

@@ -43,8 +43,6 @@ export class CallLeg {
   #state: LegState
   #parameters: MediaParameters | null = null
   #answered = false
-  /** `answer` was called: the 200 left, or waits for a PRACK. */
-  #answerGiven = false
   #held = false
   #ownFailure: OwnFailure | null = null
   /** Digits on their way by INFO, for a far end without telephone-event. */
@@ -136,9 +134,7 @@ export class CallLeg {
    * `ring`.
    */
   answer(): void {
-    if (!this.#unanswered || this.#answerGiven) return
-    this.#answerGiven = true
-    this.#exchange.answerInvite()
+    if (this.#unanswered) this.#exchange.answerInvite()
   }
 
   /** Inbound, before the answer left: 300 to 699. Does nothing afterwards, and once the caller has given up. */

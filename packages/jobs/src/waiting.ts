@@ -3,7 +3,7 @@ import type { Ms, Time } from '@parley/kernel'
 /** Resolves at `deadline`, at once when `signal` aborts. */
 export function until(time: Time, deadline: Ms, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
-    if (signal.aborted) return resolve()
+    if (signal.aborted || time.now() >= deadline) return resolve()
     const stop = () => {
       timer.cancel()
       resolve()

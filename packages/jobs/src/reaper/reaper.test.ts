@@ -1,0 +1,353 @@
+import { cancelRun, claimRun, type Database, type JsonObject, type OwnedRun } from '@parley/store'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { FarEndReply } from '../protocol.ts'
+import { CHAT, JobsStage } from '../testing/jobs-stage.ts'
+import { hangUp } from './hang-up.ts'
+import { Reaper, type ReaperOptions } from './reaper.ts'
+
+let test: TestDatabase
+let stage: JobsStage
+let count = 0
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test?.close())
+beforeEach(async () => {
+  // What a test left behind is nobody's business.
+  await test.owner.query('delete from parley.run_ownership')
+  stage = await JobsStage.open(test)
+})
+
+const OK: FarEndReply = { confirmed: true, status: 200, detail: 'BYE answered 200' }
+const SILENCE: FarEndReply = { confirmed: false, status: null, detail: 'no answer' }
+const ACTIVE = [
+  { state: 'running', phone_state: 'dialing' },
+  { phone_state: 'ringing' },
+  { phone_state: 'active', contact: 'human' },
+] as const
+const RINGING = ACTIVE.slice(0, 2)
+const DIAL = { callId: 'dial' }
+const DIALOG = { callId: 'dialog' }
+
+/** A far end that answers what it is told, and what it was asked. */
+function farEnd(...replies: readonly (FarEndReply | 'nothing')[]) {
+  const left = [...replies]
+  const asked: [string, JsonObject][] = []
+  const answer = (method: string) => (what: JsonObject) => {
+    asked.push([method, what])
+    const reply = left.length > 1 ? left.shift()! : (left[0] ?? OK)
+    return reply === 'nothing' ? new Promise<FarEndReply>(() => {}) : Promise.resolve(reply)
+  }
+  return { asked, bye: answer('BYE'), cancel: answer('CANCEL') }
+}
+
+function reaper(options: Partial<ReaperOptions> = {}): Reaper {
+  const { bus, time, counters, wake, log } = stage
+  return new Reaper({
+    ...{ database: test.database, bus, time, counters, wake, log, everyMs: 3000, wallClock: () => Date.now() },
+    owner: { engine: `worker-${count++}`, worker: 'reaper' },
+    farEnd: farEnd(),
+    ...options,
+  })
+}
+
+/** A reaper that owners had the time to renew before. */
+async function rested(options: Partial<ReaperOptions> = {}): Promise<Reaper> {
+  const one = reaper({ leaseMs: 100, ...options })
+  await one.round()
+  stage.time.advance(100)
+  return one
+}
+
+const permits = () => stage.permits()
+
+/** Long enough for whoever would write to the database now. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 200; turn++) await permits()
+}
+
+describe('the call of a dead engine', () => {
+  it('is hung up, the run ends as lost, and its permit is back at once when the far end confirmed', async () => {
+    const run = await stage.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
+    await stage.say(run, 'Hello?', 'Hello.')
+    await stage.kill(run)
+    const far = farEnd(OK)
+    await (await rested({ farEnd: far })).round()
+    const row = await stage.ended(run.run_id)
+    expect(far.asked).toEqual([['BYE', DIALOG]])
+    expect(row).toMatchObject({
+      state: 'failed',
+      phone_state: 'ended',
+      outcome: { kind: 'error', detail: 'engine_lost', sip_status: null, ended_by: 'system' },
+      disposition: 'error',
+    })
+    expect(await permits()).toBe(0)
+    expect(await stage.effects(run.run_id)).toMatchObject([
+      {
+        effect_kind: 'sip_hangup',
+        state: 'succeeded',
+        send_attempts: 1,
+        receipts: [
+          { kind: 'sip_transfer', refer_status: null, final_sip_status: 200, disconnect_reason: 'BYE answered 200' },
+        ],
+      },
+    ])
+    expect((await stage.timeline(run.run_id)).slice(-2)).toMatchObject([
+      { kind: 'error', code: 'engine_lost' },
+      { kind: 'state', state: 'failed', phone_state: 'ended' },
+    ])
+    const { rows } = await test.owner.query('select state, final from parley.run_transcripts where run_id = $1', [
+      run.run_id,
+    ])
+    expect(rows).toEqual([{ state: 'partial', final: false }])
+    await vi.waitFor(() => expect(stage.bus.told).toContainEqual(['runs', run.run_id]))
+    expect(stage.troubles).toEqual([])
+  })
+
+  it('is cancelled where it was not answered', async () => {
+    const run = await stage.run({ moves: RINGING, dial: DIAL })
+    await stage.kill(run)
+    const far = farEnd({ ...OK, detail: 'CANCEL answered 200' })
+    await (await rested({ farEnd: far })).round()
+    expect(await stage.ended(run.run_id)).toMatchObject({ state: 'failed', phone_state: 'setup_failed' })
+    expect(far.asked).toEqual([['CANCEL', DIAL]])
+  })
+
+  it('that confirms nothing keeps its permit until 28 s after the last renewal, and the receipt says so', async () => {
+    const run = await stage.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
+    await stage.kill(run, 10_000)
+    const far = farEnd('nothing')
+    await (await rested({ farEnd: far })).round()
+    await vi.waitFor(() => expect(far.asked).toHaveLength(1))
+    stage.time.advance(17_500)
+    await settle()
+    expect(await permits()).toBe(1)
+    expect(await stage.read(run.run_id)).toMatchObject({ ended_at: null })
+    stage.time.advance(500)
+    expect(await stage.ended(run.run_id)).toMatchObject({ state: 'failed', outcome: { detail: 'engine_lost' } })
+    expect(await permits()).toBe(0)
+    expect(await stage.effects(run.run_id)).toMatchObject([
+      {
+        state: 'uncertain',
+        error_code: 'unconfirmed',
+        receipts: [{ final_sip_status: null, disconnect_reason: 'unconfirmed: no answer in time' }],
+      },
+    ])
+  })
+
+  it('that cannot be reached is tried again until it confirms', async () => {
+    const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
+    await stage.kill(run)
+    const far = farEnd(SILENCE, SILENCE, OK)
+    await (await rested({ farEnd: far })).round()
+    for (const sends of [1, 2, 3]) {
+      await vi.waitFor(async () => {
+        expect(far.asked).toHaveLength(sends)
+        expect((await stage.effects(run.run_id))[0]?.send_attempts).toBe(sends)
+      })
+      await vi.waitFor(async () => {
+        stage.time.advance(500)
+        expect(far.asked.length > sends || (await stage.read(run.run_id)).ended_at !== null).toBe(true)
+      })
+    }
+    await stage.ended(run.run_id)
+    expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 3 }])
+  })
+
+  it('that stands without a dialog on record is not over because a CANCEL was answered', async () => {
+    const run = await stage.run({ moves: ACTIVE, dial: DIAL })
+    await stage.kill(run, 26_000)
+    const far = farEnd({ ...OK, status: 481, detail: 'CANCEL answered 481' })
+    await (await rested({ farEnd: far })).round()
+    await vi.waitFor(async () => expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'uncertain' }]))
+    expect(await permits()).toBe(1)
+    stage.time.advance(3000)
+    await stage.ended(run.run_id)
+  })
+
+  it('that rang in and was never answered by anybody keeps its permit as long as it may ring', async () => {
+    const run = await stage.run({}, { mode: 'inbound' })
+    await stage.kill(run)
+    await (await rested()).round()
+    await settle()
+    expect(await permits()).toBe(1)
+    stage.time.advance(19_000)
+    expect(await stage.ended(run.run_id)).toMatchObject({
+      state: 'expired',
+      phone_state: 'expired',
+      disposition: 'expired',
+    })
+    expect(await stage.effects(run.run_id)).toEqual([])
+  })
+
+  it('was confirmed to a reaper that died since: it is not hung up twice', async () => {
+    const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
+    await stage.kill(run)
+    const askedAt = await test.database.jobs.clock()
+    const dead = { engine: 'worker-dead', worker: 'reaper' }
+    const [taken] = await test.database.jobs.reap(dead, { askedAt, atMost: 9, leaseMs: 9000, restMs: 0 })
+    const far = farEnd(OK)
+    const { time, log } = stage
+    await hangUp(
+      { database: test.database, farEnd: far, time, log },
+      taken!,
+      time.now() + 9000,
+      new AbortController().signal,
+    )
+    await stage.kill(run)
+    await (await rested({ farEnd: far })).round()
+    await stage.ended(run.run_id)
+    expect(far.asked).toHaveLength(1)
+    expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 1 }])
+  })
+})
+
+describe('a run whose owner died', () => {
+  it('before anything left is offered to others, and expires when owners die again and again', async () => {
+    const { run_id } = await stage.admit()
+    for (const round of [1, 2, 3]) {
+      await stage.write(tx => claimRun(tx, stage.scope, run_id, { engine: `engine-${round}`, worker: null }, 60_000))
+      await stage.kill({ run_id })
+      await (await rested()).round()
+      if (round < 3)
+        await vi.waitFor(async () => {
+          expect(stage.woken).toHaveLength(round)
+          expect(await test.database.runs.waiting('phone', 9)).toMatchObject([{ run_id }])
+        })
+    }
+    expect(stage.woken[0]).toEqual({ kind: 'phone', run_id, scope: stage.scope })
+    expect(await stage.ended(run_id)).toMatchObject({ state: 'expired', phone_state: 'expired', outcome: null })
+    expect(await permits()).toBe(0)
+  })
+
+  it('is cancelled where somebody had asked for that', async () => {
+    const far = farEnd(OK)
+    const admitted = await stage.run()
+    const talking = await stage.run({ moves: ACTIVE, dialog: DIALOG })
+    for (const run of [admitted, talking]) {
+      await stage.write(tx => cancelRun(tx, stage.scope, run.run_id))
+      await stage.kill(run)
+    }
+    await (await rested({ farEnd: far })).round()
+    const outcome = { kind: 'cancelled', sip_status: null, ended_by: 'operator' }
+    expect(await stage.ended(admitted.run_id)).toMatchObject({
+      state: 'cancelled',
+      outcome: { ...outcome, detail: null },
+    })
+    expect(await stage.ended(talking.run_id)).toMatchObject({
+      state: 'cancelled',
+      phone_state: 'ended',
+      outcome: { ...outcome, detail: 'engine_lost' },
+    })
+    expect(far.asked).toEqual([['BYE', DIALOG]])
+  })
+
+  it('off the phone ends at once: nobody is to be told', async () => {
+    const run = await stage.run({ moves: [{ state: 'running' }] }, CHAT)
+    await stage.kill(run)
+    const far = farEnd(OK)
+    await (await rested({ farEnd: far })).round()
+    expect(await stage.ended(run.run_id)).toMatchObject({ state: 'failed', phone_state: null })
+    expect(far.asked).toEqual([])
+  })
+
+  it('is one reaper’s, however many look', async () => {
+    const runs = await Promise.all(Array.from({ length: 12 }, () => stage.run({ moves: ACTIVE, dialog: DIALOG })))
+    for (const run of runs) await stage.kill(run)
+    const far = farEnd(OK)
+    const reapers = await Promise.all([1, 2, 3, 4].map(() => rested({ farEnd: far })))
+    await Promise.all(reapers.map(one => one.round()))
+    for (const run of runs) await stage.ended(run.run_id)
+    expect(far.asked).toHaveLength(12)
+    expect(await permits()).toBe(0)
+    expect(stage.counters.read()).toMatchObject({ runs_reaped: 12, hangups_confirmed: 12, hangups_unconfirmed: 0 })
+  })
+
+  it('is let go of by a reaper that closes, for another to end', async () => {
+    const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
+    await stage.kill(run)
+    const far = farEnd('nothing')
+    const first = await rested({ farEnd: far })
+    await first.round()
+    await vi.waitFor(() => expect(far.asked).toHaveLength(1))
+    await first.close()
+    expect(await stage.read(run.run_id)).toMatchObject({ ended_at: null })
+    await stage.kill(run)
+    await (await rested({ farEnd: farEnd(OK) })).round()
+    await stage.ended(run.run_id)
+  })
+})
+
+describe('a reaper', () => {
+  let run: OwnedRun
+  const isTaken = async () => (await stage.read(run.run_id)).ended_at !== null
+  beforeEach(async () => {
+    run = await stage.run({ moves: [{ state: 'running' }] }, CHAT)
+    await stage.kill(run)
+  })
+
+  /** A database whose clock is asked through `clock`. */
+  function databaseWith(clock: () => Promise<string>): Database {
+    const jobs = { ...test.database.jobs, clock }
+    return new Proxy(test.database, {
+      get: (target, name) => {
+        if (name === 'jobs') return jobs
+        const member = Reflect.get(target, name)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+  }
+
+  it('that begins waits a lease: owners may just come back to the database as it does', async () => {
+    const one = reaper({ leaseMs: 500 })
+    await one.round()
+    stage.time.advance(499)
+    await one.round()
+    await settle()
+    expect(await isTaken()).toBe(false)
+    stage.time.advance(1)
+    await one.round()
+    await stage.ended(run.run_id)
+  })
+
+  it('waits a lease after the database was away', async () => {
+    let isAway = false
+    const database = databaseWith(() => (isAway ? Promise.reject(new Error('away')) : test.database.jobs.clock()))
+    const one = await rested({ database })
+    isAway = true
+    await expect(one.round()).rejects.toThrow('away')
+    isAway = false
+    await one.round()
+    stage.time.advance(99)
+    await one.round()
+    await settle()
+    expect(await isTaken()).toBe(false)
+    stage.time.advance(1)
+    await one.round()
+    await stage.ended(run.run_id)
+  })
+
+  it('waits a lease after the database stood still, and after it stood still itself', async () => {
+    let stillMs = 0
+    const database = databaseWith(async () => {
+      stage.time.advance(stillMs)
+      return test.database.jobs.clock()
+    })
+    const one = await rested({ database })
+    stillMs = 50
+    await one.round()
+    stillMs = 0
+    await settle()
+    expect(await isTaken()).toBe(false)
+    stage.time.advance(100)
+    // Its own round came late: everybody's may have.
+    stage.time.advance(4000)
+    await one.round()
+    await settle()
+    expect(await isTaken()).toBe(false)
+    stage.time.advance(100)
+    await one.round()
+    await stage.ended(run.run_id)
+  })
+})

@@ -42,6 +42,7 @@ export class RunEngine {
   readonly #directory: TrunkDirectory
   readonly #outbound: OutboundRuns
   #isDraining = false
+  #isClosed = false
   #stopListening: (() => Promise<void>) | null = null
   #heartbeat: Timer | null = null
   #sweep: Timer | null = null
@@ -111,6 +112,7 @@ export class RunEngine {
   async close(): Promise<void> {
     const { desk, database, time } = this.#options
     this.#isDraining = true
+    this.#isClosed = true
     await this.#stopListening?.()
     this.#heartbeat?.cancel()
     this.#sweep?.cancel()
@@ -151,7 +153,7 @@ export class RunEngine {
 
   #every(ms: Ms, work: () => Promise<void>, keep: (timer: Timer) => void): void {
     const { time } = this.#options
-    keep(time.at(time.now() + ms, () => void work().finally(() => this.#every(ms, work, keep))))
+    if (!this.#isClosed) keep(time.at(time.now() + ms, () => void work().finally(() => this.#every(ms, work, keep))))
   }
 
   async #beat(): Promise<void> {

@@ -114,7 +114,7 @@ function stateOf(join: RecordingJoin, { segments }: StoredPieces, plan: WholePla
     // Its recorder had nothing to say, or nobody ever spoke.
     return state === 'pending' || (expected !== null && segments.size >= expected) ? 'not_required' : 'failed'
   }
-  const isWhole = expected !== null && segments.size === expected && segments.has(Math.max(expected, 1))
+  const isWhole = expected !== null && segments.size === expected && segments.has(expected)
   return isWhole && plan.isSeamless && state === 'processing' ? 'ready' : 'partial'
 }
 

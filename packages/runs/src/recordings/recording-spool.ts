@@ -1,6 +1,13 @@
 import type { Scope } from '@parley/contract'
-import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
-import { type Blobs, type Database, type OwnedRun, openRecording, readRecording, type RecordingRow } from '@parley/store'
+import { type Ms, ParleyError, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import {
+  type Blobs,
+  type Database,
+  type OwnedRun,
+  openRecording,
+  type RecordingRow,
+  readRecording,
+} from '@parley/store'
 import { SpoolDirectory, spooledRuns } from './io/spool-directory.ts'
 import { joinRecording } from './join-recording.ts'
 import { SpooledRecording } from './spooled-recording.ts'
@@ -14,8 +21,7 @@ export interface RecordingSpoolOptions {
   readonly database: Database
   readonly blobs: Blobs
   readonly time: Time
-  /** ms since 1970. */
-  readonly wallClock: () => number
+  readonly wallClock: () => UnixMs
   /** Whether `close` makes the one file at once: where blobs are files. Otherwise the worker does. */
   readonly joinsAtClose: boolean
   readonly onProblem?: (what: string, error: unknown) => void
@@ -91,7 +97,11 @@ export class RecordingSpool {
    * `partial` or `not_required` where it was joined, `processing` where somebody joins it later, `recording` while
    * something is not among the blobs, which is tried on. Null: it was not opened here. Never rejects.
    */
-  async close(runId: string, segments: number | null, withinMs = CLOSE_WITHIN_MS): Promise<RecordingRow['state'] | null> {
+  async close(
+    runId: string,
+    segments: number | null,
+    withinMs = CLOSE_WITHIN_MS,
+  ): Promise<RecordingRow['state'] | null> {
     const recording = this.#recordings.get(runId)
     const live = this.#live.get(runId)
     if (recording === undefined || live === undefined) return null

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
 import {
   addSegment,
   awaitRecording,
@@ -18,6 +18,7 @@ const LONGEST_PAUSE_MS: Ms = 30_000
 const AWAITED_MS: Ms = 40_000
 /** A writer says every 500 ms what it has: who did not for so long is dead. */
 const DEAD_AFTER_MS: Ms = 3000
+const LEFT_PAUSE_MS: Ms = 2000
 /** Enough for the header of a segment. */
 const HEADER_BYTES = 256
 
@@ -25,8 +26,8 @@ export interface SpooledRecordingOptions {
   readonly database: Database
   readonly blobs: Blobs
   readonly time: Time
-  /** ms since 1970, on the clock of the file system. */
-  readonly wallClock: () => number
+  /** On the clock of the file system. */
+  readonly wallClock: () => UnixMs
   readonly directory: SpoolDirectory
   readonly manifest: SpoolManifest
   /** Left by another process: its owner may still write. */
@@ -59,9 +60,9 @@ export class SpooledRecording {
   /** Its recorder is done; kept beside the audio, so that it is known after a kill. Throws what the file system throws. */
   async close(segments: number | null): Promise<void> {
     const { directory, manifest } = this.#options
-    await directory.write({ ...manifest, closed: { segments } })
     this.#closed = { segments }
     this.#nextAt = Number.NEGATIVE_INFINITY
+    await directory.write({ ...manifest, closed: this.#closed })
   }
 
   /** Does what can be done now. What fails is tried again, the later the more often it failed. Never rejects. */
@@ -83,18 +84,34 @@ export class SpooledRecording {
       onProblem(`the recording of ${manifest.owned.run_id} waits to be stored`, error)
       this.#nextAt = time.now() + this.#pauseMs
       this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
+      if (this.#closed !== null) await this.#await().catch(() => null)
     }
   }
 
   async #advance(): Promise<boolean> {
-    const isClosed = this.#closed !== null
-    if (this.#options.isLeft || isClosed) {
-      const state = await this.#await()
-      if (state === null || state === 'expired') return this.#drop(state)
-    }
-    const isOver = isClosed || (this.#options.isLeft && (await this.#isAbandoned()))
+    if (this.#options.isLeft) return this.#takeUp()
+    const isOver = this.#closed !== null
     const hasAll = await this.#putSegments(isOver)
-    if (!isOver || !hasAll) return false
+    return isOver && hasAll ? this.#finish() : false
+  }
+
+  /** What another process left: nothing is done as long as that one may be alive. */
+  async #takeUp(): Promise<boolean> {
+    const { directory, time } = this.#options
+    const manifest = await directory.manifest()
+    // Its own process is through with it.
+    if (manifest === null) return true
+    this.#closed = manifest.closed
+    if (this.#closed === null && !(await this.#isAbandoned())) {
+      this.#nextAt = time.now() + LEFT_PAUSE_MS
+      return false
+    }
+    const state = await this.#await()
+    if (state === null || state === 'expired') return this.#drop(state)
+    return (await this.#putSegments(true)) ? this.#finish() : false
+  }
+
+  async #finish(): Promise<boolean> {
     const { database, directory, manifest } = this.#options
     const { scope, owned } = manifest
     await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, this.#closed?.segments ?? null))
@@ -139,9 +156,9 @@ export class SpooledRecording {
     if (isOver && partial !== null) hasAll = (await this.#putSegment(partial)) && hasAll
     // A writer thread that takes over from one that died may go on with a segment that was complete, until it has said
     // that the next one has audio.
-    for (const [i, segment] of complete.entries())
-      if (isOver ? hasAll : i < complete.length - 1 || (hasAudio && partial!.number > segment.number))
-        if (this.#put.get(segment.number) === segment.stamp) await directory.remove(segment)
+    const begun = hasAudio ? partial.number : (complete.at(-1)?.number ?? 0)
+    for (const segment of isOver ? [] : complete)
+      if (segment.number < begun && this.#put.get(segment.number) === segment.stamp) await directory.remove(segment)
     return hasAll
   }
 

@@ -1,7 +1,7 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scope } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, type UnixMs } from '@parley/kernel'
 import type { OwnedRun } from '@parley/store'
 
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -25,8 +25,8 @@ export interface SpooledSegment {
   readonly path: string
   /** Changes when the file does. */
   readonly stamp: string
-  /** When it was last written, on the file system's clock: ms since 1970. */
-  readonly writtenAt: number
+  /** When it was last written, on the file system's clock. */
+  readonly writtenAt: UnixMs
 }
 
 export interface SpooledSegments {
@@ -55,14 +55,21 @@ export class SpoolDirectory {
       await mkdir(this.#path, { recursive: true, mode: 0o700 })
       await this.write(manifest)
     } catch (cause) {
+      await this.removeAll().catch(() => {})
       throw new ParleyError('recording_unavailable', `there is no place to record to: ${String(cause)}`, { cause })
     }
   }
 
-  /** Stands whole or not at all, also after a kill. */
+  /** Stands whole or not at all, also when the machine stops: without it nobody knows whose audio this is. */
   async write(manifest: SpoolManifest): Promise<void> {
     const path = join(this.#path, MANIFEST)
-    await writeFile(`${path}.new`, JSON.stringify(manifest), { mode: 0o600 })
+    const file = await open(`${path}.new`, 'w', 0o600)
+    try {
+      await file.writeFile(JSON.stringify(manifest))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
     await rename(`${path}.new`, path)
   }
 
@@ -137,7 +144,8 @@ function readManifest(text: string): SpoolManifest | null {
     const { run_id, fence } = owned
     const isSound = [owner_id, tenant_id, run_id].every(id => RUN_ID.test(id)) && /^\d{1,19}$/.test(fence)
     const segments = closed?.segments ?? null
-    if (!isSound || !['production', 'sandbox'].includes(environment) || !(segments === null || segments >= 0)) return null
+    if (!isSound || !['production', 'sandbox'].includes(environment) || !(segments === null || segments >= 0))
+      return null
     return {
       scope: { owner_id, environment, tenant_id },
       owned: { run_id, fence },

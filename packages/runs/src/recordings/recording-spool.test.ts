@@ -1,0 +1,243 @@
+import { readdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { ParleyError } from '@parley/kernel'
+import type { Blobs } from '@parley/store'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  callOf,
+  endCall,
+  engineOn,
+  framesOf,
+  joinsOf,
+  kept,
+  machine,
+  reapCall,
+  record,
+  SECOND,
+  SEGMENT,
+  spooledIn,
+  wav,
+} from './recordings.fixture.ts'
+
+let test: TestDatabase
+let home: Awaited<ReturnType<typeof machine>>
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test?.close())
+beforeEach(async () => {
+  home = await machine()
+})
+afterEach(() => home.remove())
+
+/** Blobs that can go away and come back. */
+function unreliable(blobs: Blobs) {
+  const state = { isAway: false }
+  const away = () => {
+    if (state.isAway) throw new ParleyError('blobs_unavailable', 'away', { retryable: true })
+  }
+  const wrapped: Blobs = {
+    put: async (key, content) => {
+      away()
+      await blobs.put(key, content)
+    },
+    get: async (key, range) => {
+      away()
+      return blobs.get(key, range)
+    },
+    size: key => blobs.size(key),
+    delete: key => blobs.delete(key),
+    list: prefix => blobs.list(prefix),
+  }
+  return Object.assign(state, { blobs: wrapped })
+}
+
+describe('the recording of a call', () => {
+  it('becomes blobs while the call lives, and one file before the run is over', async () => {
+    const { spool } = engineOn(test, home)
+    const call = await callOf(test)
+    const { path, segments } = await spool.open(call)
+    expect(segments).toBe('only')
+    expect(await kept(test, home.blobs, call)).toMatchObject({ state: 'pending', names: [] })
+    await record(path, 0, 3 * SECOND)
+    await spool.look()
+    expect(await kept(test, home.blobs, call)).toMatchObject({ state: 'recording', names: [] })
+    await record(path, 0, 25 * SECOND)
+    await spool.look()
+    expect(await kept(test, home.blobs, call)).toMatchObject({
+      state: 'recording',
+      segments: 2,
+      names: ['segment-000001.wav', 'segment-000002.wav'],
+    })
+    // What is among the blobs is no longer here.
+    expect((await readdir(dirname(path))).sort()).toEqual(['audio.wav.000003.wav.part', 'run.json'])
+    await record(path, 20 * SECOND, 27 * SECOND, true)
+    expect(await spool.close(call.owned.run_id, 3)).toBe('ready')
+    await endCall(test, call)
+    const { state, content, names, bytes } = await kept(test, home.blobs, call)
+    expect(state).toBe('ready')
+    expect(framesOf(bytes!)).toBe(27 * SECOND)
+    expect(content).toMatchObject({ byte_size: bytes!.length, media_type: 'audio/wav' })
+    expect(names).toEqual([`${content!.artifact_id}.wav`])
+    expect(await spooledIn(home.directory)).toEqual([])
+    expect(spool.size).toBe(0)
+    expect(await spool.close(call.owned.run_id, 3)).toBeNull()
+  })
+
+  it('is left to the worker where blobs are not on this machine', async () => {
+    const { spool, services } = engineOn(test, home, { joinsAtClose: false })
+    const call = await callOf(test)
+    const { path } = await spool.open(call)
+    await record(path, 0, 12 * SECOND, true)
+    expect(await spool.close(call.owned.run_id, 2)).toBe('processing')
+    await endCall(test, call)
+    expect(await joinsOf(services, call)).toEqual([{ scope: call.scope, run_id: call.owned.run_id }])
+    const { state, bytes } = await kept(test, home.blobs, call)
+    expect([state, framesOf(bytes!)]).toEqual(['ready', 12 * SECOND])
+    expect(await joinsOf(services, call)).toEqual([])
+  })
+
+  it('is partial when its recorder failed, and not required when there was nothing to record', async () => {
+    const { spool } = engineOn(test, home)
+    const [failed, silent] = [await callOf(test), await callOf(test)]
+    const places = [await spool.open(failed), await spool.open(silent)]
+    await record(places[0]!.path, 0, 12 * SECOND)
+    await record(places[1]!.path, 0, 0, true)
+    expect(await spool.close(failed.owned.run_id, null)).toBe('partial')
+    expect(framesOf((await kept(test, home.blobs, failed)).bytes!)).toBe(12 * SECOND)
+    expect(await spool.close(silent.owned.run_id, 1)).toBe('not_required')
+    expect(await kept(test, home.blobs, silent)).toMatchObject({ content: null, names: [] })
+    expect(await spooledIn(home.directory)).toEqual([])
+  })
+
+  it('loses nothing while blobs are away, and is not joined without what waits', async () => {
+    const store = unreliable(home.blobs)
+    const { spool, time, problems, services } = engineOn(test, { ...home, blobs: store.blobs })
+    const call = await callOf(test)
+    const { path } = await spool.open(call)
+    store.isAway = true
+    await record(path, 0, 25 * SECOND)
+    await spool.look()
+    await record(path, 20 * SECOND, 26 * SECOND, true)
+    expect(await spool.close(call.owned.run_id, 3)).toBe('recording')
+    expect(problems.length).toBeGreaterThan(0)
+    await endCall(test, call)
+    expect((await kept(test, home.blobs, call)).state).toBe('processing')
+    expect(await joinsOf(services, call, 0)).toEqual([])
+    store.isAway = false
+    // It waits before it tries again.
+    await spool.look()
+    expect(spool.size).toBe(1)
+    time.advance(60_000)
+    await spool.look()
+    expect(spool.size).toBe(0)
+    expect(await joinsOf(services, call)).toHaveLength(1)
+    const { state, bytes } = await kept(test, home.blobs, call)
+    expect([state, framesOf(bytes!)]).toEqual(['ready', 26 * SECOND])
+  })
+
+  it('does not hold up the end of a call for longer than it may', async () => {
+    const stuck: Blobs = { ...unreliable(home.blobs).blobs, put: () => new Promise(() => {}) }
+    const { spool, time } = engineOn(test, { ...home, blobs: stuck })
+    const call = await callOf(test)
+    await record((await spool.open(call)).path, 0, SECOND, true)
+    const closing = spool.close(call.owned.run_id, 1, 5000)
+    time.advance(5000)
+    expect(await closing).toBe('recording')
+  })
+
+  it('cannot begin where there is no place for it, or in other hands', async () => {
+    await writeFile(`${home.home}/file`, '')
+    const nowhere = engineOn(test, { ...home, directory: `${home.home}/file/spool` })
+    const call = await callOf(test)
+    await expect(nowhere.spool.open(call)).rejects.toMatchObject({ code: 'recording_unavailable' })
+    const stale = { ...call, owned: { ...call.owned, fence: '99' } }
+    await expect(engineOn(test, home).spool.open(stale)).rejects.toMatchObject({ code: 'run_lost' })
+    expect(await spooledIn(home.directory)).toEqual([])
+  })
+})
+
+describe('what a process that was killed left', () => {
+  it('is let alone while its run may be alive, then taken up with the last segment', async () => {
+    const call = await callOf(test)
+    const { path } = await engineOn(test, home).spool.open(call)
+    await record(path, 0, 15 * SECOND)
+    // Half a second that the header does not tell of, and half a sample.
+    await writeFile(
+      `${path}.000002.wav.part`,
+      Buffer.concat([wav(SEGMENT, 15.5 * SECOND, 5 * SECOND), Buffer.alloc(1)]),
+    )
+    const { spool, time, services } = engineOn(test, home)
+    await spool.look()
+    expect((await kept(test, home.blobs, call)).names).toEqual([])
+    await reapCall(test, call)
+    time.advance(2000)
+    await spool.look()
+    expect((await kept(test, home.blobs, call)).names).toEqual(['segment-000001.wav', 'segment-000002.wav'])
+    expect(await spooledIn(home.directory)).toEqual([])
+    expect(await joinsOf(services, call)).toHaveLength(1)
+    const { state, bytes } = await kept(test, home.blobs, call)
+    expect([state, framesOf(bytes!)]).toEqual(['partial', 15.5 * SECOND])
+  })
+
+  it('is not taken from a writer that still writes', async () => {
+    const call = await callOf(test)
+    const { path } = await engineOn(test, home).spool.open(call)
+    await record(path, 0, SECOND)
+    await reapCall(test, call)
+    let now = Date.now()
+    const { spool, time } = engineOn(test, home, { wallClock: () => now })
+    await spool.look()
+    expect(await readdir(dirname(path))).toContain('audio.wav.000001.wav.part')
+    now += 10_000
+    time.advance(2000)
+    await spool.look()
+    expect(await spooledIn(home.directory)).toEqual([])
+  })
+
+  it('is whole when it had been closed', async () => {
+    const store = unreliable(home.blobs)
+    const dead = engineOn(test, { ...home, blobs: store.blobs })
+    const call = await callOf(test)
+    await record((await dead.spool.open(call)).path, 0, 12 * SECOND, true)
+    store.isAway = true
+    await dead.spool.close(call.owned.run_id, 2)
+    await endCall(test, call)
+    const { spool, services } = engineOn(test, home)
+    await spool.look()
+    expect(await joinsOf(services, call)).toHaveLength(1)
+    const { state, bytes } = await kept(test, home.blobs, call)
+    expect([state, framesOf(bytes!)]).toEqual(['ready', 12 * SECOND])
+  })
+
+  it('makes a recording longer that was joined without it', async () => {
+    const call = await callOf(test)
+    const dead = engineOn(test, home)
+    const { path } = await dead.spool.open(call)
+    await record(path, 0, 12 * SECOND)
+    await dead.spool.look()
+    await record(path, SEGMENT, 24 * SECOND)
+    await reapCall(test, call)
+    const { spool, services } = engineOn(test, home)
+    expect(await joinsOf(services, call, 0)).toHaveLength(1)
+    const first = await kept(test, home.blobs, call)
+    expect([first.state, framesOf(first.bytes!)]).toEqual(['partial', SEGMENT])
+    await spool.look()
+    expect(await joinsOf(services, call)).toHaveLength(1)
+    const { state, bytes, names, content } = await kept(test, home.blobs, call)
+    expect([state, framesOf(bytes!)]).toEqual(['partial', 24 * SECOND])
+    expect(names).toEqual([`${content!.artifact_id}.wav`])
+  })
+
+  it('of no recording that is known is kept, and said', async () => {
+    const call = await callOf(test)
+    await record((await engineOn(test, home).spool.open(call)).path, 0, SECOND)
+    await test.owner.query('delete from parley.run_recordings where run_id = $1', [call.owned.run_id])
+    await reapCall(test, call)
+    const { spool, problems } = engineOn(test, home)
+    await spool.look()
+    expect(problems).toHaveLength(1)
+    expect(await spooledIn(home.directory)).toEqual([call.owned.run_id])
+  })
+})

@@ -1,0 +1,266 @@
+import { createHmac } from 'node:crypto'
+import { OutboundHttp } from '@parley/egress'
+import { systemRandom, systemTime } from '@parley/kernel'
+import { announce, deleteSecret, finishRun, MasterKeySealer, type OwnedRun, putSecret, withNewKey } from '@parley/store'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PlanShelf } from '../plan-shelf.ts'
+import { HookServer } from '../testing/hook-server.ts'
+import { CHAT, JobsStage } from '../testing/jobs-stage.ts'
+import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
+
+let test: TestDatabase
+let stage: JobsStage
+let hooks: HookServer
+let egress: OutboundHttp
+const sealer = new MasterKeySealer(withNewKey(new Map([[1, Buffer.alloc(32, 1)]])))
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test?.close())
+beforeEach(async () => {
+  await test.owner.query('delete from parley.outbox')
+  stage = await JobsStage.open(test)
+  hooks = await HookServer.start()
+  egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: hooks.port }], time: systemTime })
+  await stage.publish('teller', { notification: notification() })
+  await secret('first')
+})
+afterEach(async () => {
+  await egress.close()
+  await hooks.close()
+})
+
+function notification(changes: object = {}) {
+  const events = ['run.started', 'run.ended', 'run.analyzed', 'run.transfer']
+  return { url: hooks.url, secret: { id: 'hook', version: '1' }, events, ...changes }
+}
+
+const secret = (value: string) =>
+  stage.write(tx => putSecret(tx, stage.scope, sealer, { secret_id: 'hook', kind: 'webhook_signing', value }))
+
+/** Tries are due again at once. */
+function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
+  const { counters, log, time } = stage
+  const database = test.database
+  return new WebhookSender({
+    ...{ database, sealer, egress, counters, log, time, random: systemRandom, wallClock: () => Date.now() },
+    plans: new PlanShelf(database),
+    retryAfterMs: [0, 0, 0, 0, 0],
+    ...options,
+  })
+}
+
+/** A chat that started, told of it, and ended. */
+async function told(agent_id = 'teller'): Promise<OwnedRun> {
+  const run = await stage.run({ moves: [{ state: 'running' }] }, { ...CHAT, agent_id, notifies: true })
+  await stage.write(tx => announce(tx, stage.scope, run, 'run.started'))
+  await stage.end(run, finishRun)
+  return run
+}
+
+/** Rounds until nothing is due. */
+async function sendAll(one = sender()): Promise<void> {
+  for (let round = 0; round < 20; round++) {
+    const before = stage.counters.read()
+    await one.round()
+    await one.close()
+    if (JSON.stringify(stage.counters.read()) === JSON.stringify(before)) return
+  }
+}
+
+function isSigned({ signature, body }: { signature: string; body: string }, secrets: readonly string[]): boolean {
+  const [, t, rest] = /^t=(\d+)((?:,v1=[0-9a-f]{64})+)$/.exec(signature) ?? []
+  const values = secrets.map(key => `,v1=${createHmac('sha256', key).update(`${t}.${body}`).digest('hex')}`)
+  return rest === values.join('') && Math.abs(Number(t) - Date.now() / 1000) < 60
+}
+
+const outbox = async (run: OwnedRun) => {
+  const { rows } = await test.owner.query(
+    'select event, attempts, settled_at is not null as settled, delivered from parley.outbox where run_id = $1 order by outbox_id',
+    [run.run_id],
+  )
+  return rows
+}
+
+describe('an agent webhook', () => {
+  it('tells of the run as it was, signed, in order, and each try is an effect with a receipt', async () => {
+    const run = await told()
+    await sendAll()
+    expect(hooks.heard.map(({ event, runId }) => [event, runId])).toEqual([
+      ['run.started', run.run_id],
+      ['run.ended', run.run_id],
+    ])
+    expect(hooks.heard.every(hook => isSigned(hook, ['first']))).toBe(true)
+    const [started, ended] = hooks.heard.map(hook => JSON.parse(hook.body))
+    expect(Object.keys(started)).toEqual(['event', 'event_id', 'occurred_at', 'run'])
+    expect(started.run).toMatchObject({ ...stage.scope, run_id: run.run_id, state: 'running', ended_at: null })
+    expect(ended.run).toEqual(JSON.parse(JSON.stringify(await stage.read(run.run_id))))
+    expect(started.event_id).not.toBe(ended.event_id)
+    const receipt = {
+      kind: 'http',
+      status: 200,
+      response_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      response_bytes: 6,
+      duration_ms: expect.any(Number),
+      send_attempt: 1,
+    }
+    const effect = {
+      action: { id: 'webhook.send', version: 1 },
+      ...{ effect_kind: 'http', node_id: null, ordinal: 0, state: 'succeeded', error_code: null },
+      decision: { decision: 'allow', reason: null, policy_version: '1' },
+      receipts: [receipt],
+    }
+    expect(await stage.effects(run.run_id)).toMatchObject([effect, effect])
+    expect(await outbox(run)).toMatchObject([{ delivered: true }, { delivered: true }])
+  })
+
+  it('is signed under both versions while the pinned one is not the current one', async () => {
+    await secret('second')
+    await told()
+    await sendAll()
+    expect(hooks.heard.every(hook => isSigned(hook, ['first', 'second']))).toBe(true)
+    expect(hooks.heard).toHaveLength(2)
+  })
+
+  it('is sent again until it is taken, and what comes after it waits', async () => {
+    const answers: (number | null)[] = [500, 404, null, 302, 200]
+    hooks.answer = () => (answers.length > 1 ? answers.shift()! : 200)
+    const run = await told()
+    await sendAll()
+    const { event_id } = JSON.parse(hooks.heard[0]!.body)
+    expect(hooks.heard.map(({ event }) => event)).toEqual([...Array(5).fill('run.started'), 'run.ended'])
+    expect(hooks.heard.slice(0, 5).every(({ body }) => JSON.parse(body).event_id === event_id)).toBe(true)
+    const effects = await stage.effects(run.run_id)
+    expect(effects.map(({ ordinal, state, error_code }) => [ordinal, state, error_code])).toEqual([
+      [0, 'failed', 'http_500'],
+      [1, 'failed', 'http_404'],
+      [2, 'uncertain', 'no_answer'],
+      [3, 'failed', 'http_302'],
+      [4, 'succeeded', null],
+      [0, 'succeeded', null],
+    ])
+  })
+
+  it('is given up after six sends; the next one goes out', async () => {
+    hooks.answer = ({ event }) => (event === 'run.started' ? 503 : 200)
+    const run = await told()
+    await sendAll()
+    expect(hooks.heard.map(({ event }) => event)).toEqual([...Array(6).fill('run.started'), 'run.ended'])
+    expect(await outbox(run)).toMatchObject([
+      { attempts: 6, delivered: false },
+      { attempts: 1, delivered: true },
+    ])
+  })
+
+  it('waits between tries as promised', async () => {
+    hooks.answer = () => 503
+    const run = await told()
+    const one = sender({ retryAfterMs: [1000, 5000, 30_000, 120_000, 600_000] })
+    for (const pause of [1, 5, 30, 120, 600]) {
+      await one.round()
+      await one.close()
+      const { rows } = await test.owner.query(
+        `update parley.outbox set next_at = now() - interval '1 ms' where run_id = $1 and event = 'run.started'
+         returning extract(epoch from old.next_at - now()) as s`,
+        [run.run_id],
+      )
+      expect(Number(rows[0].s)).toBeGreaterThan(pause - 1)
+      expect(Number(rows[0].s)).toBeLessThanOrEqual(pause)
+    }
+  })
+
+  it('whose event the publication does not ask for is not sent', async () => {
+    await stage.publish('terse', { notification: notification({ events: ['run.ended'] }) })
+    const run = await told('terse')
+    await sendAll()
+    expect(hooks.heard.map(({ event }) => event)).toEqual(['run.ended'])
+    expect(await outbox(run)).toMatchObject([{ settled: true, delivered: false }, { delivered: true }])
+  })
+
+  it('goes to no private address, and without its secret to nobody', async () => {
+    const closed = new OutboundHttp({ allow: [], time: systemTime })
+    const refused = await told()
+    await sendAll(sender({ egress: closed }))
+    await closed.close()
+    await stage.write(tx => deleteSecret(tx, stage.scope, 'hook', true))
+    const unsigned = await told()
+    await sendAll()
+    for (const [run, reason] of [
+      [refused, 'address_not_allowed'],
+      [unsigned, 'secret_missing'],
+    ] as const) {
+      const denied = {
+        state: 'failed',
+        error_code: 'policy_denied',
+        decision: { decision: 'deny', reason },
+        receipts: [],
+      }
+      expect(await stage.effects(run.run_id)).toMatchObject([denied, denied])
+      expect(await outbox(run)).toMatchObject([{ delivered: false }, { delivered: false }])
+    }
+    expect(hooks.heard).toEqual([])
+  })
+
+  it('of a run does not wait for another run’s', async () => {
+    const { promise, resolve } = Promise.withResolvers<number>()
+    const slow = await told()
+    hooks.answer = ({ runId }) => (runId === slow.run_id ? promise : 200)
+    const one = sender()
+    await one.round()
+    const quick = await told()
+    await vi.waitFor(async () => {
+      await one.round()
+      expect(await outbox(quick)).toMatchObject([{ delivered: true }, { delivered: true }])
+    })
+    expect(await outbox(slow)).toMatchObject([{ settled: false }, { attempts: 0 }])
+    resolve(200)
+    await one.close()
+    expect(await outbox(slow)).toMatchObject([{ delivered: true }, { attempts: 0 }])
+  })
+
+  it('whose sender died is sent again, and what that one did is in doubt', async () => {
+    const run = await told()
+    // Dies while it sends: it never hears the answer, and never says what came of it.
+    const dying = sender({
+      egress: {
+        ...egress,
+        send: never,
+        close: async () => {},
+        prepare: async () => ({ type: 'prepared', send: never }),
+      },
+    })
+    void dying.round()
+    await vi.waitFor(async () => expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'sending' }]))
+    await sendAll()
+    expect(hooks.heard).toEqual([])
+    await test.owner.query(
+      "update parley.outbox set lease_until = now() - interval '1 ms' where lease_until is not null",
+    )
+    await sendAll()
+    expect(hooks.heard.map(({ event }) => event)).toEqual(['run.started', 'run.ended'])
+    expect((await stage.effects(run.run_id)).map(({ state, error_code }) => [state, error_code])).toEqual([
+      ['uncertain', 'owner_lost'],
+      ['succeeded', null],
+      ['succeeded', null],
+    ])
+  })
+
+  it('that was taken over while it was sent is settled by its new sender alone', async () => {
+    const run = await told()
+    hooks.answer = async ({ event }) => {
+      if (event === 'run.started')
+        await test.owner.query(
+          "update parley.outbox set lease_until = now() - interval '1 ms' where lease_until is not null",
+        )
+      return 200
+    }
+    const one = sender()
+    await one.round()
+    await one.close()
+    expect(await outbox(run)).toMatchObject([{ settled: false }, { attempts: 0 }])
+    expect(stage.counters.read().webhooks_delivered).toBe(0)
+  })
+})
+
+const never = () => new Promise<never>(() => {})

@@ -1,6 +1,6 @@
 export { openSipFarEnd, type SipFarEnd, type SipFarEndOptions } from './io/far-end.ts'
 export type { WorkerMetrics } from './metrics.ts'
 export type { AnalysisModels, FarEnd, FarEndReply, JobLog, ModelUse } from './protocol.ts'
-export type { TextAgent, TextAgentFacts, TextAgents, TextKind, TextLog } from './text/protocol.ts'
+export type { TextAgent, TextAgentFacts, TextAgents, TextKind } from './text/protocol.ts'
 export { startTextRuns, type TextRuns, type TextRunsOptions } from './text/text-runs.ts'
 export { type SweepName, startWorker, type Worker, type WorkerOptions } from './worker.ts'

@@ -1,30 +1,22 @@
 import type { Ms, Time } from '@parley/kernel'
+import { until } from '../waiting.ts'
 
 /** Wakes the one who waits for it; a ring that comes before is heard at once. */
 export class Bell {
   readonly #time: Time
-  #hasRung = false
-  #wake: (() => void) | null = null
+  #rings = new AbortController()
 
   constructor(time: Time) {
     this.#time = time
   }
 
   ring(): void {
-    this.#hasRung = true
-    this.#wake?.()
+    this.#rings.abort()
   }
 
   /** Resolves at a ring since the last time, or at `deadline`. */
   async rung(deadline: Ms): Promise<void> {
-    if (!this.#hasRung) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = this.#time.at(deadline, resolve)
-      this.#wake = resolve
-      await promise
-      this.#wake = null
-      timer.cancel()
-    }
-    this.#hasRung = false
+    await until(this.#time, deadline, this.#rings.signal)
+    this.#rings = new AbortController()
   }
 }

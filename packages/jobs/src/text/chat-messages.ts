@@ -18,10 +18,10 @@ export interface ChatMessagesOptions {
   readonly database: Database
   readonly bus: Bus
   readonly time: Time
-  /** The chat is over: nothing further is heard. */
-  readonly isOver: () => boolean
-  /** The run is in other hands: nothing is answered either. */
-  readonly isLost: () => boolean
+  /** Aborts when the chat is over: nothing further is heard. */
+  readonly over: AbortSignal
+  /** Aborts when the run is in other hands: nothing is answered either. */
+  readonly lost: AbortSignal
 }
 
 /** What people say in one chat, and what they are answered. Waits while the database is away. */
@@ -34,30 +34,40 @@ export class ChatMessages {
 
   /** Null: nothing was said, or the chat is over. */
   async next(): Promise<RunMessage | null> {
-    const { run, database, time, isOver } = this.#options
+    const { run, database, time, over } = this.#options
     const { scope, owned } = run
-    return (await untilAnswered(time, isOver, () => nextMessage(database.within(scope), scope, owned))) ?? null
+    return (
+      (await untilAnswered(
+        time,
+        () => over.aborted,
+        () => nextMessage(database.within(scope), scope, owned),
+      )) ?? null
+    )
   }
 
   /** False: it is not to be had any more. */
   async take({ message_id }: RunMessage): Promise<boolean> {
-    const { run, isOver } = this.#options
-    return (await this.#move(isOver, tx => takeMessage(tx, run.scope, run.owned, message_id))) === 'done'
+    const { run, over } = this.#options
+    return (await this.#move(over, tx => takeMessage(tx, run.scope, run.owned, message_id))) === 'done'
   }
 
   /** Also of a chat that is over, as long as it is ours. */
   async answer({ message_id }: RunMessage, answer: MessageAnswer): Promise<void> {
-    const { run, bus, isLost } = this.#options
-    const moved = await this.#move(isLost, tx => answerMessage(tx, run.scope, run.owned, message_id, answer))
+    const { run, bus, lost } = this.#options
+    const moved = await this.#move(lost, tx => answerMessage(tx, run.scope, run.owned, message_id, answer))
     if (moved === 'done') bus.publish('runs', run.runId)
   }
 
-  #move(isOver: () => boolean, move: (tx: Queries) => Promise<MessageMove>): Promise<MessageMove | undefined> {
+  #move(signal: AbortSignal, move: (tx: Queries) => Promise<MessageMove>): Promise<MessageMove | undefined> {
     const { run, database, time } = this.#options
-    return untilAnswered(time, isOver, async () => {
-      const moved = await database.transaction(run.scope, move)
-      if (moved === 'lost') throw notOursNow()
-      return moved
-    })
+    return untilAnswered(
+      time,
+      () => signal.aborted,
+      async () => {
+        const moved = await database.transaction(run.scope, move)
+        if (moved === 'lost') throw notOursNow()
+        return moved
+      },
+    )
   }
 }

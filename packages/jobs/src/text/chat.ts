@@ -15,7 +15,8 @@ export interface ChatOptions {
   readonly time: Time
   /** Without a message the chat ends after this. */
   readonly silenceMs: Ms
-  readonly isOver: () => boolean
+  /** Aborts when the conversation is over, however it came to that. */
+  readonly over: AbortSignal
   /** A turn was the last: told before it is answered. */
   readonly onLastTurn: () => void
 }
@@ -35,11 +36,11 @@ export class Chat {
     this.#openingAt = afterMs === null ? Number.POSITIVE_INFINITY : this.#options.time.now() + afterMs
   }
 
-  /** Resolves when the conversation is over, however it came to that. */
+  /** Resolves when the conversation is over. */
   async talk(): Promise<void> {
-    const { session, isOver } = this.#options
+    const { session, over } = this.#options
     await session.start()
-    while (!isOver()) {
+    while (!over.aborted) {
       const heard = await this.#listen()
       if (heard === 'opening') await session.silence('opening')
       else if (heard === 'silence') await session.silence('limit')
@@ -49,9 +50,9 @@ export class Chat {
 
   /** Looks for a message before it takes silence for silence. */
   async #listen(): Promise<RunMessage | 'opening' | 'silence' | null> {
-    const { messages, bell, time, silenceMs, isOver } = this.#options
+    const { messages, bell, time, silenceMs, over } = this.#options
     const silenceAt = time.now() + silenceMs
-    while (!isOver()) {
+    while (!over.aborted) {
       const now = time.now()
       const message = await messages.next()
       if (message !== null) return message
@@ -66,11 +67,11 @@ export class Chat {
   }
 
   async #turn(message: RunMessage): Promise<void> {
-    const { session, messages, isOver, onLastTurn } = this.#options
+    const { session, messages, over, onLastTurn } = this.#options
     if (!(await messages.take(message))) return
     this.awaitOpening(null)
     const utterances = await session.say(message.text)
-    const isLast = isOver()
+    const isLast = over.aborted
     if (isLast) onLastTurn()
     await messages.answer(message, { state: isLast ? 'ending' : 'running', utterances: utterances.map(documentOf) })
   }

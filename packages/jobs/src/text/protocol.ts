@@ -25,6 +25,3 @@ export interface TextAgentFacts {
  * run then fails with `provider_failed`.
  */
 export type TextAgents = (plan: Plan, facts: TextAgentFacts) => Promise<TextAgent>
-
-/** What goes wrong and is nobody's fault outside. */
-export type TextLog = (what: string, error: unknown) => void

@@ -3,11 +3,12 @@ import { type Plan, planSchema } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
 import type { HeldEnding, HeldRun, RunOrder } from '@parley/runs'
 import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
+import type { JobLog } from '../protocol.ts'
+import { before } from '../waiting.ts'
 import { Bell } from './bell.ts'
 import { Chat } from './chat.ts'
 import { ChatMessages } from './chat-messages.ts'
-import { inTime } from './in-time.ts'
-import type { TextAgent, TextAgents, TextKind, TextLog } from './protocol.ts'
+import type { TextAgent, TextAgents, TextKind } from './protocol.ts'
 import { endingOf, failedEnding, type Stop, stoppedEnding } from './text-ending.ts'
 import { notOursNow, untilAnswered } from './until-answered.ts'
 
@@ -26,21 +27,21 @@ export interface TextRunOptions {
   readonly agents: TextAgents
   readonly time: Time
   readonly wallClock: () => UnixMs
-  readonly log: TextLog
+  readonly log: JobLog
 }
 
 /** A run in text from its claim to its end. */
 export class TextRun {
   readonly #options: TextRunOptions
   readonly #bell: Bell
-  /** Resolves when the conversation is over, the run stopped or lost. */
-  readonly #over = Promise.withResolvers<void>()
-  /** Resolves when the run is stopped or lost: nothing is waited for any more. */
-  readonly #stopping = Promise.withResolvers<void>()
+  /** The conversation is over: its flow, or the run was stopped or lost. */
+  readonly #over = new AbortController()
+  /** The run was stopped or lost: nothing is waited for any more. */
+  readonly #stopping = new AbortController()
+  readonly #lost = new AbortController()
   #session: TextSession | null = null
   #chat: Chat | null = null
   #stop: Stop | null = null
-  #isLost = false
   #isEnding = false
   #isFinishing = false
 
@@ -57,10 +58,11 @@ export class TextRun {
     try {
       ending = await this.#carryOut()
     } catch (error) {
+      this.#session?.stop()
       ending = this.#failed(error)
     }
     this.#isFinishing = true
-    if (this.#isLost) return
+    if (this.#lost.signal.aborted) return
     const finish = await run.finish(ending)
     if (finish === 'not_allowed')
       log(`run ${run.runId} cannot end`, new TypeError(`not from where it is: ${ending.state}`))
@@ -86,7 +88,7 @@ export class TextRun {
       case 'cancel':
         return this.#halt('cancelled')
       case 'lost':
-        this.#isLost = true
+        this.#lost.abort()
         return this.#silence()
       case 'message':
         return this.#bell.ring()
@@ -105,21 +107,13 @@ export class TextRun {
 
   #silence(): void {
     this.#session?.stop()
-    this.#stopping.resolve()
+    this.#stopping.abort()
     this.#end()
   }
 
   #end(): void {
-    this.#over.resolve()
+    this.#over.abort()
     this.#bell.ring()
-  }
-
-  get #isStopped(): boolean {
-    return this.#isLost || this.#stop !== null
-  }
-
-  get #isOver(): boolean {
-    return this.#isStopped || (this.#session !== null && this.#session.ended !== null)
   }
 
   async #carryOut(): Promise<HeldEnding> {
@@ -166,9 +160,12 @@ export class TextRun {
   /** Null: stopped meanwhile. */
   async #open(plan: Plan, { agent_id, version }: StartingRun): Promise<TextAgent | null> {
     const { agents, run, time } = this.#options
+    const { signal } = this.#stopping
     try {
       const ready = agents(plan, { scope: run.scope, agent_id, version })
-      return await Promise.race([inTime(time, AGENT_MS, ready, tooLate), this.#stopping.promise.then(() => null)])
+      const agent = await before(time, time.now() + AGENT_MS, signal, ready)
+      if (agent === null && !signal.aborted) throw tooLate()
+      return agent
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error
       throw new ParleyError('provider_failed', error.message, { cause: error })
@@ -192,6 +189,7 @@ export class TextRun {
       time,
       wallClock,
       onEvent: event => this.#on(event),
+      onUsed: used => run.used(used),
     })
     this.#session = session
     return session
@@ -217,15 +215,16 @@ export class TextRun {
 
   async #talk(session: TextSession, { settings }: Plan): Promise<void> {
     const { run, kind, database, bus, time } = this.#options
+    const over = this.#over.signal
     if (kind !== 'chat') {
+      const isOver = new Promise<void>(resolve => over.addEventListener('abort', () => resolve(), { once: true }))
       void session.start()
-      return this.#over.promise
+      return isOver
     }
-    const isOver = () => this.#isOver
+    const lost = this.#lost.signal
     this.#chat = new Chat({
-      ...{ session, time, isOver },
-      bell: this.#bell,
-      messages: new ChatMessages({ run, database, bus, time, isOver, isLost: () => this.#isLost }),
+      ...{ session, time, over, bell: this.#bell },
+      messages: new ChatMessages({ run, database, bus, time, over, lost }),
       silenceMs: settings.endCallAfterSilenceMs,
       onLastTurn: () => this.#toEnding(),
     })
@@ -240,11 +239,10 @@ export class TextRun {
 
   /** The ledger gets what came of the last actions; who stops the run does not wait long for them. */
   async #settle(session: TextSession): Promise<void> {
-    if (this.#isLost) return
     const { time } = this.#options
     const settled = session.conversation.settled()
-    await inTime(time, LAST_ACTIONS_MS, Promise.race([settled, this.#stopping.promise]), () => undefined)
-    if (this.#stop !== null) await inTime(time, STOPPED_ACTIONS_MS, settled, () => undefined)
+    await before(time, time.now() + LAST_ACTIONS_MS, this.#stopping.signal, settled)
+    if (this.#stop !== null) await before(time, time.now() + STOPPED_ACTIONS_MS, this.#lost.signal, settled)
   }
 
   /** Before its flow was over. A lost run's is written nowhere. */
@@ -265,10 +263,10 @@ export class TextRun {
   }
 
   #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
-    return untilAnswered(this.#options.time, () => this.#isStopped, ask)
+    return untilAnswered(this.#options.time, () => this.#stopping.signal.aborted, ask)
   }
 }
 
-function tooLate(): never {
-  throw new ParleyError('agent_not_ready', `The agent's services were not ready within ${AGENT_MS / 1000} s.`)
+function tooLate(): ParleyError {
+  return new ParleyError('agent_not_ready', `The agent's services were not ready within ${AGENT_MS / 1000} s.`)
 }

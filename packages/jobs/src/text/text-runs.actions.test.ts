@@ -6,7 +6,7 @@ import type { Draft } from '@parley/flow'
 import { systemTime } from '@parley/kernel'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { END, planOf } from './testing/agents.ts'
+import { type DraftNode, END, planOf } from './testing/agents.ts'
 import { TextStage } from './testing/text-stage.ts'
 
 let test: TestDatabase
@@ -43,13 +43,13 @@ afterEach(async () => {
 })
 
 const NOBODY = { live: 0, permits: 0 }
-const PLACE = {
+const PLACE: DraftNode = {
   id: 'place',
   type: 'function',
   tool_id: 'order',
   edges: [],
   else_edge: { id: 'on', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'end' },
-} as const
+}
 
 function order(port: number): NonNullable<Draft['actions']>[number] {
   return {

@@ -79,6 +79,7 @@ describe('a task', () => {
     })
     expect(await stage.transcript(run)).toMatchObject({ utterances: [{ role: 'agent', text: 'All is well.' }] })
     expect(await stage.effects(run)).toMatchObject([{ effect_kind: 'gateway_inference', state: 'succeeded' }])
+    expect(await stage.used(run)).toEqual({ llm_input_tokens: 7, llm_output_tokens: 3 })
     expect(await stage.permits()).toEqual(NOBODY)
   })
 })

@@ -2,8 +2,9 @@ import type { Scope } from '@parley/contract'
 import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
 import type { HeldRun, RunDesk, Work } from '@parley/runs'
 import type { Bus, Database, RunKind } from '@parley/store'
-import { inTime } from './in-time.ts'
-import type { TextAgents, TextKind, TextLog } from './protocol.ts'
+import type { JobLog } from '../protocol.ts'
+import { before } from '../waiting.ts'
+import type { TextAgents, TextKind } from './protocol.ts'
 import { TextRun } from './text-run.ts'
 
 const SWEEP_MS: Ms = 2000
@@ -22,7 +23,7 @@ export interface TextRunsOptions {
   readonly agents: TextAgents
   readonly time: Time
   readonly wallClock: () => UnixMs
-  readonly log: TextLog
+  readonly log: JobLog
   /** Runs at once, default 200. Background runs take half of the places at most. */
   readonly maxLive?: number
 }
@@ -98,7 +99,7 @@ export class TextRuns {
   async #emptied(withinMs: Ms): Promise<void> {
     const { time } = this.#options
     const over = Promise.all([this.#looking, ...[...this.#live.values()].map(live => live.over)])
-    await inTime(time, withinMs, over, () => undefined)
+    await before(time, time.now() + withinMs, new AbortController().signal, over)
   }
 
   #schedule(): void {

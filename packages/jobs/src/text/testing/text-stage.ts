@@ -203,6 +203,16 @@ export class TextStage {
     return rows.map(row => row.event)
   }
 
+  /** What was measured of the model `test/scripted`. */
+  async used(runId: string): Promise<Readonly<Record<string, number>>> {
+    const { rows } = await this.test.owner.query(
+      `select meter, quantity from parley.usage_measurements
+       where run_id = $1 and provider = 'test' and model_id = 'scripted' order by meter`,
+      [runId],
+    )
+    return Object.fromEntries(rows.map(({ meter, quantity }) => [meter, Number(quantity)]))
+  }
+
   /** Permits that are out, by the counter and by the rows. */
   async permits(): Promise<{ readonly live: number; readonly permits: number }> {
     const { rows } = await this.test.owner.query(

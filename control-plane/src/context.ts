@@ -1,5 +1,14 @@
-import type { Handler, OperationId, OperationNamed, PrincipalRef, Role, Scope } from '@parley/contract'
-import type { Queries, Sealer, Topic } from '@parley/store'
+import type {
+  AnswerOf,
+  Handler,
+  Operation,
+  OperationId,
+  OperationNamed,
+  PrincipalRef,
+  Role,
+  Scope,
+} from '@parley/contract'
+import type { Blobs, Queries, RunKind, Sealer, Topic } from '@parley/store'
 import type { Catalogue } from './catalogue.ts'
 
 /** Who asks. */
@@ -28,6 +37,13 @@ export interface AuditedResource {
   readonly id: string
 }
 
+/** A run that waits for an owner. */
+export interface WaitingWork {
+  readonly kind: RunKind
+  readonly run_id: string
+  readonly scope: Scope
+}
+
 /** What the platform is made of, the same for all requests. */
 export interface Platform {
   /** Models, voices and recognisers, and which of them are ready now. */
@@ -37,6 +53,12 @@ export interface Platform {
   readonly sip: { readonly domain: string; readonly tlsPort: number }
   /** Whether agents may reach `http://host:port` although it is not https: what the operator allowed by name. */
   readonly allowsPlainHttp: (url: URL) => boolean
+  /** Wakes whoever runs such work. Never throws, never waits: what nobody hears is found by a sweep. */
+  readonly wake: (work: WaitingWork) => void
+  /** Where recordings are. */
+  readonly blobs: Pick<Blobs, 'get'>
+  /** Base URL under which others reach the API, for links: `https://host`, without a slash at its end. */
+  readonly baseUrl: () => string
   /** Random bytes of cryptographic quality. */
   readonly randomBytes: (count: number) => Buffer
   /** Unix ms. */
@@ -54,14 +76,62 @@ export interface Context {
    */
   readonly db: Queries
   readonly platform: Platform
+  /** The header Idempotency-Key as it came; null where the operation takes none. */
+  readonly idempotencyKey: string | null
   /** Names what the audit item of this request is about; default: nothing. */
   about(resource: AuditedResource): void
   /** Tells other processes after the commit. */
   announce(topic: Topic, id: string): void
+  /** Wakes whoever runs such work, after the commit. */
+  wake(work: WaitingWork): void
 }
 
+/** What an answer becomes after its commit. */
+export interface SequelContext {
+  readonly scope: Scope
+  /** Each query is a round trip. */
+  readonly db: Queries
+  /** Unix ms. */
+  readonly now: () => number
+  /** Resolves when there is news of the run, or after `withinMs`. */
+  news(runId: string, withinMs: number): Promise<void>
+}
+
+/**
+ * What is waited for after the commit, and told in place of the answer that was kept; also when that is replayed. While
+ * it waits nothing is locked.
+ */
+export type Sequel<O extends Operation> = (kept: AnswerOf<O>, context: SequelContext) => Promise<AnswerOf<O>>
+
+/** A handler whose answer goes on after its commit. */
+export function withSequel<O extends Operation, Context>(
+  handler: Handler<O, Context>,
+  sequel: Sequel<O>,
+): Handler<O, Context> & { readonly sequel: Sequel<O> } {
+  return Object.assign(handler, { sequel })
+}
+
+/** What the handler of an `external` operation works with: no connection is held while it runs. */
+export interface ExternalContext extends Context {
+  /**
+   * What the transaction that keeps the answer does as well; it may run more than once. When it throws, the answer is
+   * `outcome_unknown`: what was asked outside cannot be taken back.
+   */
+  settle(work: (tx: Queries) => Promise<void>): void
+  /** A transaction of its own, committed when this resolves; it may run more than once. */
+  transact<Result>(work: (tx: Queries) => Promise<Result>): Promise<Result>
+  /** Tells other processes at once. */
+  publish(topic: Topic, id: string): void
+  /** Resolves when there is news of the run, or after `withinMs`. */
+  news(runId: string, withinMs: number): Promise<void>
+}
+
+/** Those whose kind is `external`. */
+type ExternalId = 'runs.message'
+type ContextOf<Id extends OperationId> = Id extends ExternalId ? ExternalContext : Context
+
 /** Every operation's handler: one missing does not compile. Handlers throw `Refusal`. */
-export type Handlers = { readonly [Id in OperationId]: Handler<OperationNamed<Id>, Context> }
+export type Handlers = { readonly [Id in OperationId]: Handler<OperationNamed<Id>, ContextOf<Id>> }
 
 /** Some of the handlers, by the ids they serve. */
 export type HandlersOf<Ids extends OperationId> = Pick<Handlers, Ids>

@@ -9,9 +9,14 @@ import { exchangeHandlers } from './handlers/exchange.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { numberHandlers } from './handlers/numbers.ts'
 import { publicationHandlers } from './handlers/publications.ts'
+import { runHandlers } from './handlers/runs.ts'
+import { runContentHandlers } from './handlers/runs-content.ts'
+import { createRunHandler } from './handlers/runs-create.ts'
+import { messageHandler } from './handlers/runs-message.ts'
 import { secretHandlers } from './handlers/secrets.ts'
 import { tenantSettingsHandlers } from './handlers/tenant-settings.ts'
 import { trunkHandlers } from './handlers/trunks.ts'
+import { usageHandlers } from './handlers/usage.ts'
 
 /** What every operation of the API does. */
 export const handlers: Handlers = {
@@ -28,4 +33,9 @@ export const handlers: Handlers = {
   ...trunkHandlers,
   ...numberHandlers,
   ...callLimitHandlers,
+  ...runHandlers,
+  ...createRunHandler,
+  ...messageHandler,
+  ...runContentHandlers,
+  ...usageHandlers,
 }

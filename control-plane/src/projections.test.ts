@@ -72,8 +72,9 @@ describe.each(SPECIFIED_OPERATIONS)('$method $path', ({ method, path, tool, role
 describe('the three projections', () => {
   it('have the same operations', () => {
     const specified = SPECIFIED_OPERATIONS.map(({ tool }) => tool).sort()
-    const described = Object.values(document.paths).flatMap(item => Object.values(item).map(one => one['x-tool']))
-    expect(described.sort()).toEqual(specified)
+    const described = Object.values(document.paths).flatMap(item => Object.values(item))
+    expect(described.flatMap(one => one['x-tool'] ?? []).sort()).toEqual(specified)
+    expect(described.filter(one => one['x-tool'] === undefined).map(one => one.operationId)).toEqual(['runs.events'])
     expect(tools.map(({ name }) => name).sort()).toEqual(specified)
   })
 
@@ -87,6 +88,16 @@ describe('the three projections', () => {
     const broken = { ...document, paths: { 'no-slash': { get: { responses: 7 } } } }
     expect((await new Validator().validate(broken)).valid).toBe(false)
   })
+})
+
+it('what is followed stands in the document, as server-sent events that can be resumed', () => {
+  const described = document.paths['/api/v1/runs/{run_id}/events']?.get
+  expect(described).toMatchObject({
+    operationId: 'runs.events',
+    'x-role': 'viewer',
+    responses: { 200: { content: { 'text/event-stream': {} } } },
+  })
+  expect(described?.parameters?.map(({ name }) => name)).toEqual(['run_id', 'Last-Event-ID'])
 })
 
 describe('tools', () => {

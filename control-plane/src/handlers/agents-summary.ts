@@ -4,7 +4,7 @@ import type { z } from 'zod'
 
 export type AgentSummary = z.input<typeof agentSummary>
 
-/** An agent as the API shows it. There are no runs yet, so none was the last one. */
+/** An agent as the API shows it. */
 export function summaryOf(row: AgentRow, scope: Scope): AgentSummary {
   return {
     ref: { tenant_id: scope.tenant_id, kind: 'agent', id: row.agent_id },
@@ -13,7 +13,7 @@ export function summaryOf(row: AgentRow, scope: Scope): AgentSummary {
     draft: draftOf(row),
     created_at: row.created_at,
     updated_at: row.updated_at,
-    last_run: null,
+    last_run: lastRunOf(row),
   }
 }
 
@@ -22,6 +22,11 @@ function headOf({ agent_id, head_version, digest, channels, languages, published
   if (digest === null || channels === null || languages === null || published_at === null)
     throw new TypeError(`version ${head_version} of agent "${agent_id}", which is live, is not there`)
   return { version: head_version, digest, channels, languages, published_at }
+}
+
+function lastRunOf({ run_id, run_created_at, run_state, run_disposition }: AgentRow): AgentSummary['last_run'] {
+  if (run_id === null || run_created_at === null || run_state === null) return null
+  return { run_id, created_at: run_created_at, state: run_state, disposition: run_disposition }
 }
 
 function draftOf({ draft_id, revision, base_version, published_revision }: AgentRow): AgentSummary['draft'] {

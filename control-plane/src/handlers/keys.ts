@@ -1,5 +1,6 @@
 import { Refusal } from '@parley/contract'
 import {
+  cancelRunsOfKey,
   ENVIRONMENT_LIMITS,
   insertKey,
   keyExists,
@@ -36,6 +37,8 @@ export const keyHandlers: HandlersOf<'keys.list' | 'keys.create' | 'keys.revoke'
     context.about(ofKey(key_id))
     const key = await revokeKey(context.db, context.scope, key_id)
     if (key === null) throw noKey(key_id)
+    // What it asked for and nobody has begun never begins.
+    for (const runId of await cancelRunsOfKey(context.db, context.scope, key_id)) context.announce('runs', runId)
     context.announce('keys', key_id)
     return { status: 200, body: key }
   },

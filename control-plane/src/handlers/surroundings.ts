@@ -3,7 +3,10 @@ import { referenceTargets } from '@parley/store'
 import type { Context } from '../context.ts'
 
 /** What there is for the draft to refer to, in the environment and on the platform. Nobody keeps documents yet. */
-export async function surroundingsOf({ db, scope, platform }: Context, draft: DraftContent): Promise<Surroundings> {
+export async function surroundingsOf(
+  { db, scope, platform }: Context,
+  draft: Pick<DraftContent, 'telephony'>,
+): Promise<Surroundings> {
   const { models, voices } = platform.catalogue()
   return {
     ...(await referenceTargets(db, scope, draft)),

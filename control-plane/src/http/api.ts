@@ -5,14 +5,17 @@ import type { Logger } from 'pino'
 import type { Handlers, Platform } from '../context.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import type { RateLimits } from '../pipeline/rate-limits.ts'
-import { type Route, routesOf } from '../pipeline/route.ts'
+import { eventsRoute, type Route, routesOf } from '../pipeline/route.ts'
+import { OpenStreams, type StreamLimits } from '../streams/open-streams.ts'
 import { ToolList } from '../tools/tool-list.ts'
 import { parseBody } from './body-parser.ts'
 import { CONNECTIONS, type ConnectionLimits, drained, onClientError } from './connections.ts'
+import { serveEvents } from './event-routes.ts'
 import { beginExchange, requestId, sendAnswer, setStanding } from './exchange.ts'
 import { ApiMetrics, type PoolState } from './metrics.ts'
 import { serveOperations } from './operation-routes.ts'
 import { Readiness, serveHealth } from './readiness.ts'
+import { serveRecordings } from './recording-routes.ts'
 import { serveReference } from './reference-routes.ts'
 import { answerTo, requestFault } from './request-fault.ts'
 import { logRequest } from './request-log.ts'
@@ -24,6 +27,8 @@ export interface ApiLimits {
   readonly connections: ConnectionLimits
   /** For how long an external operation owns its record, in ms. Default 120 000. */
   readonly leaseMs: number
+  /** Runs that are followed at once. */
+  readonly streams: StreamLimits
 }
 
 export interface ApiOptions {
@@ -92,6 +97,8 @@ export async function buildApiOf(
     reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
   )
   serveOperations(app, routes, pipeline)
+  serveEvents(app, eventsRoute, { pipeline, database, streams: new OpenStreams(limits.streams) })
+  serveRecordings(app, { pipeline, database, platform })
   serveTools(app, {
     tools: new ToolList(routes),
     pipeline,

@@ -1,4 +1,4 @@
-import { fromText, type RawInput } from '@parley/contract'
+import { fromText, type Operation, type RawInput } from '@parley/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Route } from '../pipeline/route.ts'
@@ -10,7 +10,7 @@ export function serveOperations(app: FastifyInstance, routes: readonly Route[], 
     const { operation } = route
     app.route({
       method: operation.method,
-      url: operation.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'),
+      url: pathOf(operation),
       bodyLimit: operation.bodyBytes,
       config: { operation: operation.id },
       onRequest: (request, reply) => admit(request, reply, route, pipeline),
@@ -23,7 +23,13 @@ export function serveOperations(app: FastifyInstance, routes: readonly Route[], 
   }
 }
 
-async function admit(
+/** The operation's path as the router takes it. */
+export function pathOf({ path }: Pick<Operation, 'path'>): string {
+  return path.replaceAll(/\{([a-z_]+)\}/g, ':$1')
+}
+
+/** Who asks, counted, whose role allows it; answered already where not. */
+export async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   route: Route,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { type Operation, operations, toOpenApi } from '@parley/contract'
+import { type Operation, operations, streams, toOpenApi } from '@parley/contract'
 import apiReference from '@scalar/fastify-api-reference'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline/pipeline.ts'
@@ -23,7 +23,7 @@ export async function serveReference(
   pipeline: Pipeline,
   publicUrl: string | null,
 ): Promise<void> {
-  const all: readonly Operation[] = operations
+  const all: readonly Operation[] = [...operations, ...streams]
   const document = await fixed(JSON.stringify(toOpenApi(all, publicUrl ?? '/')))
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const { standing, refused } = pipeline.admitAddress(request.ip, request.id)

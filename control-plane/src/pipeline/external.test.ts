@@ -1,8 +1,9 @@
 import { type AnswerOf, type Operation, operations, Refusal } from '@parley/contract'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ExternalContext } from '../context.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
-import { type ExternalContext, routeOf } from './route.ts'
+import { routeOf } from './route.ts'
 
 const MADE = {
   ...{

@@ -10,7 +10,8 @@ import { KeyHolders } from './key-holders.ts'
 import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimits, type RateStanding } from './rate-limits.ts'
 import { requestHash } from './request-hash.ts'
 import { mayCall, type Route } from './route.ts'
-import { audit, run, type Said, type Work, type Workshop } from './work.ts'
+import { RunNews } from './run-news.ts'
+import { afterCommit, audit, run, type Said, unsaid, type Work, type Workshop } from './work.ts'
 
 export interface PipelineOptions {
   readonly database: Database
@@ -49,7 +50,7 @@ export class Pipeline {
   readonly #callers: Callers
 
   constructor({ database, bus, platform, log, rates, leaseMs }: PipelineOptions) {
-    this.#shop = { database, platform, leaseMs: leaseMs ?? 120_000 }
+    this.#shop = { database, platform, bus, news: new RunNews(bus), leaseMs: leaseMs ?? 120_000 }
     this.#bus = bus
     this.#log = log
     this.#limiter = new RateLimiter(rates ?? DEFAULT_RATE_LIMITS, platform.now)
@@ -84,7 +85,7 @@ export class Pipeline {
     if (refusal !== null) return { caller, standing, refused: this.#failed(refusal, requestId, route) }
     if (route === null || mayCall(principal.role, route)) return { caller, standing, refused: null }
     const message = `this needs the role ${route.needs}; the key has ${principal.role}`
-    await this.#audit({ route, principal, requestId }, { about: null, announced: [] }, 'denied')
+    await this.#audit({ route, principal, requestId }, unsaid(), 'denied')
     const refused = this.#failed(new Refusal('forbidden', message, { reason: 'role' }), requestId, route)
     return { caller, standing, refused }
   }
@@ -112,16 +113,23 @@ export class Pipeline {
     return this.#work({ route, input: parsed.input, principal, requestId, record })
   }
 
+  /** News of runs, as this process hears it. */
+  get news(): RunNews {
+    return this.#shop.news
+  }
+
   /** Notes the last uses of keys. Requests must be over. */
   async close(): Promise<void> {
+    this.#shop.news.close()
     await this.#holders.close()
   }
 
   async #work(work: Work): Promise<Answer> {
-    const said: Said = { about: null, announced: [] }
+    const said = unsaid()
     try {
-      const { status, text } = await run(this.#shop, work, said)
+      const committed = await run(this.#shop, work, said)
       this.#announce(said)
+      const { status, text } = await afterCommit(this.#shop, work, committed)
       return done(status, text)
     } catch (error) {
       const answer = this.#failed(error, work.requestId, work.route)
@@ -132,12 +140,13 @@ export class Pipeline {
     }
   }
 
-  #announce({ announced }: Said): void {
+  #announce({ announced, woken }: Said): void {
     for (const { topic, id } of announced) {
       // The bus tells this process as well, but later than the answer that is on its way.
       if (topic === 'keys' || topic === 'tenants') this.#holders.drop(id)
       this.#bus.publish(topic, id)
     }
+    for (const work of woken) this.#shop.platform.wake(work)
   }
 
   /** Every 403 is `denied`; what a handler of a write refused or broke at is `failed`. What is unknown, or ran into its own repetition, is neither. */

@@ -1,20 +1,12 @@
-import { type Handler, minimumRole, type Operation, operations, type Role } from '@parley/contract'
-import type { Queries } from '@parley/store'
-import type { Context, Handlers } from '../context.ts'
-
-/** What the handler of an `external` operation works with: no connection is held while it runs. */
-export interface ExternalContext extends Context {
-  /**
-   * What the transaction that keeps the answer does as well; it may run more than once. When it throws, the answer is
-   * `outcome_unknown`: what was asked outside cannot be taken back.
-   */
-  settle(work: (tx: Queries) => Promise<void>): void
-}
+import { type Handler, minimumRole, type Operation, operations, type Role, streams } from '@parley/contract'
+import type { ExternalContext, Handlers, Sequel } from '../context.ts'
 
 /** An operation with its handler, and what follows from it for every request. */
-export interface Route {
-  readonly operation: Operation
+export interface Route<Served extends Operation = Operation> {
+  readonly operation: Served
   readonly handler: Handler<Operation, ExternalContext>
+  /** What follows the commit; null: nothing does. */
+  readonly sequel: Sequel<Operation> | null
   /** `read`: changes nothing, so there is neither a record nor a transaction. */
   readonly kind: 'read' | Operation['kind']
   readonly needs: Role
@@ -22,10 +14,14 @@ export interface Route {
   readonly declared: ReadonlySet<string>
 }
 
-export function routeOf(operation: Operation, handler: Handler<Operation, ExternalContext>): Route {
+export function routeOf<Served extends Operation>(
+  operation: Served,
+  handler: Handler<Operation, ExternalContext> & { readonly sequel?: Sequel<Operation> },
+): Route<Served> {
   return {
     operation,
     handler,
+    sequel: handler.sequel ?? null,
     kind: operation.hints.readOnly ? 'read' : operation.kind,
     needs: minimumRole(operation),
     declared: new Set(
@@ -45,6 +41,9 @@ export function routesOf(handlers: Handlers): Route[] {
     routeOf(operation, handlers[operation.id as keyof Handlers] as unknown as Route['handler']),
   )
 }
+
+/** Of runs that are followed: it has no one answer, so its handler has none to give. */
+export const eventsRoute = routeOf(streams[0], () => Promise.reject(new TypeError('a stream is no answer')))
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, member: 1, admin: 2 }
 

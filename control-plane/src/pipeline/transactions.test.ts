@@ -2,11 +2,11 @@ import { Refusal } from '@parley/contract'
 import { type Database, openDatabase } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ExternalContext } from '../context.ts'
 import { keyHandlers } from '../handlers/keys.ts'
 import { type CuttingProxy, cuttingProxy } from '../testing/cutting-proxy.ts'
 import { localBus } from '../testing/local-bus.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
-import type { ExternalContext } from './route.ts'
 
 const MANY = { perSecond: 10_000, burst: 10_000 }
 const limits = { rates: { key: MANY, costly: MANY, address: MANY } }
@@ -227,6 +227,9 @@ function delegated(database: Database, replaced: Partial<Database>): Database {
     forgetIdempotency: (keepMs, atMost) => database.forgetIdempotency(keepMs, atMost),
     leases: database.leases,
     runs: database.runs,
+    jobs: database.jobs,
+    contents: database.contents,
+    telephony: database.telephony,
     ping: () => database.ping(),
     close: () => database.close(),
     ...replaced,

@@ -1,6 +1,7 @@
-import { type InputOf, type Operation, Refusal } from '@parley/contract'
+import { type InputOf, type Operation, Refusal, type Status } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
 import {
+  type Bus,
   claim,
   type Database,
   dropIntent,
@@ -13,9 +14,10 @@ import {
   type Topic,
   writeAudit,
 } from '@parley/store'
-import type { AuditedResource, Platform, Principal } from '../context.ts'
+import type { AuditedResource, ExternalContext, Platform, Principal, WaitingWork } from '../context.ts'
 import { type Finished, finished, replayed } from './answer.ts'
-import type { ExternalContext, Route } from './route.ts'
+import type { Route } from './route.ts'
+import type { RunNews } from './run-news.ts'
 
 /** One request, parsed, whose sender may make it. */
 export interface Work {
@@ -31,11 +33,19 @@ export interface Work {
 export interface Said {
   about: AuditedResource | null
   readonly announced: { readonly topic: Topic; readonly id: string }[]
+  readonly woken: WaitingWork[]
+}
+
+/** Nothing yet. */
+export function unsaid(): Said {
+  return { about: null, announced: [], woken: [] }
 }
 
 export interface Workshop {
   readonly database: Pick<Database, 'within' | 'transaction'>
   readonly platform: Platform
+  readonly bus: Pick<Bus, 'publish'>
+  readonly news: RunNews
   /** For how long an `external` operation owns its record. */
   readonly leaseMs: number
 }
@@ -52,8 +62,31 @@ export function run(shop: Workshop, work: Work, said: Said): Promise<Finished> {
 }
 
 async function read(shop: Workshop, work: Work, said: Said): Promise<Finished> {
-  const db = shop.database.within(work.principal.scope)
-  return finished(work.route, await work.route.handler(work.input, contextOf(shop, work, said, db)))
+  const { route, principal } = work
+  const db = shop.database.within(principal.scope)
+  const answer = finished(route, await route.handler(work.input, contextOf(shop, work, said, db)))
+  // Who has read it stands written before it is given.
+  if (route.operation.auditsReads)
+    await shop.database.transaction(principal.scope, tx => audit(tx, work, said, 'allowed'))
+  return answer
+}
+
+/** What the answer has become since its commit: the answer as it was kept where nothing follows, or it cannot be seen. */
+export async function afterCommit(shop: Workshop, { route, principal }: Work, kept: Finished): Promise<Finished> {
+  if (route.sequel === null) return kept
+  const { scope } = principal
+  const answer = { status: kept.status as Status, body: JSON.parse(kept.text) }
+  const context = {
+    scope,
+    db: shop.database.within(scope),
+    now: shop.platform.now,
+    news: (runId: string, withinMs: number) => shop.news.wait(runId, withinMs),
+  }
+  try {
+    return finished(route, await route.sequel(answer, context))
+  } catch {
+    return kept
+  }
 }
 
 /** Claim, change, audit item and kept answer in one transaction: all of them or nothing. */
@@ -91,9 +124,11 @@ async function reachOut(shop: Workshop, work: Work, said: Said): Promise<Finishe
     return answer
   } catch (error) {
     // Whoever refuses did nothing outside: the key is free again.
-    if (!(error instanceof Refusal)) throw unknown(error)
+    const isRefusal = error instanceof Refusal
+    if (!isRefusal && !route.operation.resumable) throw unknown(error)
+    // A resumable one knows its own repetition: the key is free for it.
     if (record !== null && begun !== null) await release(shop, work, record, begun)
-    throw error
+    throw isRefusal ? error : unknown(error)
   }
 }
 
@@ -142,7 +177,7 @@ function unknown(cause: unknown): ParleyError {
 /** Claims the record for this transaction; the kept answer, as a replay shows it, where there is one. */
 async function keptAnswer(
   { platform }: Workshop,
-  { principal }: Work,
+  { principal, route }: Work,
   tx: Queries,
   record: IdempotentRequest,
 ): Promise<Finished | null> {
@@ -159,6 +194,7 @@ async function keptAnswer(
         reason: 'in_progress',
       })
     case 'lapsed':
+      if (route.operation.resumable) return null
       // Nothing of what its owner asked outside was written down that could be looked up.
       throw unknown(undefined)
   }
@@ -182,8 +218,8 @@ export function audit(
 }
 
 function contextOf(
-  { platform }: Workshop,
-  { principal, requestId }: Work,
+  { platform, database, bus, news }: Workshop,
+  { principal, requestId, record }: Work,
   said: Said,
   db: Queries,
   settling?: Settling[],
@@ -194,12 +230,19 @@ function contextOf(
     requestId,
     db,
     platform,
+    idempotencyKey: record?.key ?? null,
     about: resource => {
       said.about = resource
     },
     announce: (topic, id) => {
       said.announced.push({ topic, id })
     },
+    wake: work => {
+      said.woken.push(work)
+    },
+    transact: work => database.transaction(principal.scope, work),
+    publish: (topic, id) => bus.publish(topic, id),
+    news: (runId, withinMs) => news.wait(runId, withinMs),
     settle: later => {
       if (settling === undefined) throw new TypeError('only external operations settle: use the transaction at hand')
       settling.push(later)
@@ -210,4 +253,5 @@ function contextOf(
 function forget(said: Said): void {
   said.about = null
   said.announced.length = 0
+  said.woken.length = 0
 }

@@ -3,8 +3,9 @@ import { type AnswerOf, type Operation, type OperationId, operations, type Role,
 import type { Bus, Database } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { pino } from 'pino'
+import type { ExternalContext } from '../context.ts'
 import { type Api, type ApiOptions, buildApiOf } from '../http/api.ts'
-import { type ExternalContext, type Route, routeOf } from '../pipeline/route.ts'
+import { type Route, routeOf } from '../pipeline/route.ts'
 import { localBus } from './local-bus.ts'
 import { testPlatform } from './test-platform.ts'
 

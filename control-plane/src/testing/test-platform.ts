@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Catalogue, CatalogueModel, CatalogueVoice } from '../catalogue.ts'
-import type { Platform } from '../context.ts'
+import type { Platform, WaitingWork } from '../context.ts'
 
 const spoken = (role: 'stt' | 'tts', provider: string, voice_id: string | null, ready: boolean): CatalogueVoice => ({
   role,
@@ -37,9 +37,19 @@ export const TEST_CATALOGUE: Catalogue = {
   ],
 }
 
-/** A platform that lets agents reach http://127.0.0.1:9999, seals nothing and asks the real clock. */
-export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): Platform {
+/** A platform, and what it was told to wake. */
+export interface TestPlatform extends Platform {
+  readonly woken: readonly WaitingWork[]
+}
+
+/** A platform that lets agents reach http://127.0.0.1:9999, seals nothing, keeps no recordings and asks the real clock. */
+export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatform {
+  const woken: WaitingWork[] = []
   return {
+    woken,
+    wake: work => void woken.push(work),
+    blobs: { get: async () => null },
+    baseUrl: () => 'http://parley.example',
     catalogue: () => catalogue,
     sealer: { seal: plain => plain, open: sealed => sealed },
     sip: { domain: 'localhost', tlsPort: 5061 },

@@ -22,6 +22,8 @@ export interface World {
   call(id: OperationId, parts: RequestParts): Promise<Answer['body']>
   /** A word that was not used before: lower-case letters and digits. */
   fresh(prefix: string): string
+  /** Somebody takes a run that waits, and keeps it. */
+  own(runId: string): Promise<void>
 }
 
 const SIP_PASSWORD = 'correct horse battery staple'
@@ -32,8 +34,8 @@ export async function newAgent(world: World, template = 'phone_outbound') {
   return { agent_id: String(agent.ref.id), draft_id: String(agent.draft.draft_id), expected_revision: 1 }
 }
 
-export async function publishedAgent(world: World) {
-  const { agent_id, ...draft } = await newAgent(world)
+export async function publishedAgent(world: World, template?: string) {
+  const { agent_id, ...draft } = await newAgent(world, template)
   await world.call('publications.publish', { params: { agent_id }, body: draft })
   return { agent_id, ...draft }
 }
@@ -68,6 +70,38 @@ export async function newNumber(world: World) {
   const phone_number = `+1202555${++lastNumber}`
   const made = await world.call('numbers.import', { body: { phone_number, trunk_id: await newTrunk(world) } })
   return String(made.number_id)
+}
+
+/** What begins a chat with an agent made for it. */
+export async function chatBody(world: World) {
+  const { agent_id } = await publishedAgent(world, 'cloud_chat')
+  return {
+    agent_id,
+    version: 0,
+    channel: 'cloud',
+    mode: 'chat',
+    dynamic_variables: { name: 'Ada' },
+    metadata: { n: 1 },
+  }
+}
+
+export async function newChat(world: World): Promise<string> {
+  return String((await world.call('runs.create', { body: await chatBody(world) })).run_id)
+}
+
+/** What places a call from a number made for it. */
+export async function callBody(world: World) {
+  const from = `+1202555${++lastNumber}`
+  await world.call('numbers.import', { body: { phone_number: from, trunk_id: await newTrunk(world) } })
+  const { agent_id } = await publishedAgent(world)
+  return { agent_id, channel: 'phone', mode: 'outbound', to: '+14155552671', from }
+}
+
+/** A call that somebody has. */
+async function newCall(world: World): Promise<string> {
+  const { run_id } = await world.call('runs.create', { body: await callBody(world) })
+  await world.own(String(run_id))
+  return String(run_id)
 }
 
 async function newKey(world: World) {
@@ -190,5 +224,38 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   }),
   'numbers.release': async world => ({ params: { number_id: await newNumber(world) } }),
   'call_limits.get': async () => ({}),
-  'call_limits.update': async () => ({ body: { daily_limit: 250 } }),
+  'call_limits.update': async () => ({ body: { daily_limit: 1_000_000 } }),
+  'runs.list': async () => ({
+    query: {
+      ...{ agent_id: 'ada', channel: 'phone', state: 'completed', version: 0, test: false, successful: true, limit: 5 },
+      ...{ after: '2020-01-01T00:00:00Z', before: '2100-01-01T00:00:00Z' },
+      ...{ disposition: 'completed,busy', contact: 'human,ivr', test_run_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f' },
+    },
+  }),
+  'runs.create': async world => ({ body: await chatBody(world) }),
+  'runs.get': async world => ({ params: { run_id: await newChat(world) } }),
+  'runs.update': async world => ({
+    params: { run_id: await newCall(world) },
+    body: { override_dynamic_variables: { name: 'Bea' }, metadata: { n: 2 } },
+  }),
+  'runs.cancel': async world => ({ params: { run_id: await newChat(world) } }),
+  'runs.message': async world => ({ params: { run_id: await newChat(world) }, body: { text: 'Hello?' } }),
+  'runs.timeline': async world => ({ params: { run_id: await newChat(world) }, query: { limit: 5 } }),
+  'runs.effects': async world => ({ params: { run_id: await newChat(world) } }),
+  'runs.transcript': async world => ({ params: { run_id: await newChat(world) } }),
+  'runs.recording': async world => ({ params: { run_id: await newChat(world) } }),
+  'usage.summary': async () => ({
+    query: {
+      ...{ group_by: 'agent', from: '2026-01-01T00:00:00Z', to: '2026-12-01T00:00:00Z' },
+      ...{ agent_id: 'ada', purpose: 'billable', limit: 5 },
+    },
+  }),
+  'usage.rate_card': async () => ({}),
+  'budgets.get': async () => ({}),
+  'budgets.update': async world => ({
+    body: {
+      cap_usd: '1000000.50',
+      expected_policy_id: (await world.call('budgets.get', {})).policy_id,
+    },
+  }),
 }

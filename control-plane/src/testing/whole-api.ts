@@ -1,6 +1,9 @@
 import { type Operation, type OperationId, operations, toText } from '@parley/contract'
+import { installRateCard } from '@parley/store'
 import type { Handlers } from '../context.ts'
 import { handlers } from '../handlers.ts'
+import { runOwners } from './chat-answerer.ts'
+import { localBus } from './local-bus.ts'
 import type { PipelineApiOptions } from './pipeline-api.ts'
 import { type PipelineApi, pipelineApi } from './pipeline-api.ts'
 import type { Answer, RequestParts, World } from './valid-requests.ts'
@@ -9,6 +12,7 @@ import type { Answer, RequestParts, World } from './valid-requests.ts'
 export interface WholeApi {
   readonly url: string
   readonly db: PipelineApi['db']
+  readonly scope: PipelineApi['scope']
   readonly keys: Readonly<Record<'viewer' | 'member' | 'admin' | 'sandboxAdmin', string>>
   /** What exists, and can be made, in production. */
   readonly world: World
@@ -22,6 +26,13 @@ export interface As {
   readonly idempotencyKey?: string | null
 }
 
+const RATE_CARD = {
+  rate_card_id: 'of-the-tests',
+  effective_at: null,
+  reserve_usd: { phone: '0.01', web: '0.01', cloud: '0.001' },
+  rates: [{ meter: 'connected_ms', per: 60_000, price_usd: '0.02', channel: null, provider: null, model_id: null }],
+} as const
+
 /** Nothing of what tests ask is too much. */
 const GENEROUS = { perSecond: 1_000_000, burst: 1_000_000 }
 
@@ -31,9 +42,15 @@ export async function openWholeApi(
   changed: Partial<Handlers> = {},
 ): Promise<WholeApi> {
   const limits = { rates: { key: GENEROUS, costly: GENEROUS, address: GENEROUS } }
-  const api = await pipelineApi({ ...handlers, ...changed }, { limits, ...options })
+  const bus = options.bus ?? localBus()
+  const api = await pipelineApi({ ...handlers, ...changed }, { limits, ...options, bus })
+  const owners = runOwners(api.db, bus)
   const sandbox = await api.db.scope({ environment: 'sandbox', owner_id: api.scope.owner_id })
-  await api.db.owner.query('update parley.tenants set concurrent_capacity = 20')
+  await api.db.owner.query(
+    `update parley.tenants set concurrent_capacity = 100000, admission_enabled = true,
+       destinations = '{"countries": ["US"], "allow_prefixes": []}'`,
+  )
+  await api.db.database.transaction(api.scope, tx => installRateCard(tx, api.scope, RATE_CARD))
   const keys = { ...api.keys, sandboxAdmin: (await api.newKey('admin', sandbox)).secret }
   let fresh = 0
   const unique = (prefix: string) => `${prefix}-${(++fresh).toString(36).padStart(6, '0')}`
@@ -48,7 +65,7 @@ export async function openWholeApi(
     })
   }
   return {
-    ...{ url: api.url, db: api.db, keys, send },
+    ...{ url: api.url, db: api.db, scope: api.scope, keys, send },
     world: {
       tenantId: api.scope.tenant_id,
       fresh: unique,
@@ -57,8 +74,12 @@ export async function openWholeApi(
         if (answer.status >= 300) throw new Error(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`)
         return answer.body
       },
+      own: async runId => void (await owners.take(runId)),
     },
-    close: () => api.close(),
+    async close() {
+      owners.close()
+      await api.close()
+    },
   }
 }
 

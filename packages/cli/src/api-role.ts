@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { buildApi, handlers, type Platform } from '@parley/control-plane'
 import { ParleyError, systemTime } from '@parley/kernel'
+import { openFileBlobs } from '@parley/store'
 import { pino } from 'pino'
 import { ApiCatalogue } from './api-catalogue.ts'
 import type { Settings } from './environment.ts'
@@ -20,13 +22,23 @@ export interface SipAddress {
   tlsPort: number
 }
 
+/** What other roles of this process share with the API. */
+export interface ApiNeighbours {
+  /** Wakes whoever runs what was admitted. Default: nobody is woken, sweeps find it. */
+  readonly wake?: Platform['wake']
+  /** Where recordings are. Default: files in the home. */
+  readonly blobs?: Platform['blobs']
+}
+
 /** Serves the API until it is closed. Throws `port_taken`. */
 export async function startApi(
   settings: Settings,
   state: ProcessState,
   services: Services,
   sip: SipAddress,
+  { wake = () => {}, blobs }: ApiNeighbours = {},
 ): Promise<ApiRole> {
+  let baseUrl = settings.publicUrl ?? ''
   const catalogue = await ApiCatalogue.open(services, systemTime)
   const platform: Platform = {
     catalogue: () => catalogue.current,
@@ -34,6 +46,9 @@ export async function startApi(
     sip,
     allowsPlainHttp: url =>
       settings.egressAllow.some(({ host, port }) => host === url.hostname && port === Number(url.port || 80)),
+    wake,
+    blobs: blobs ?? (await openFileBlobs({ directory: join(settings.home, 'blobs') })),
+    baseUrl: () => baseUrl.replace(/\/+$/, ''),
     randomBytes,
     now: Date.now,
   }
@@ -43,6 +58,7 @@ export async function startApi(
   const { bind: host, port } = settings.http
   try {
     const url = await api.listen({ host, port })
+    if (baseUrl === '') baseUrl = url
     return {
       url,
       async close() {

@@ -34,7 +34,9 @@ type RowOf<Page> = Page extends { readonly items: readonly (infer Row)[] }
   ? Row
   : Page extends { readonly agents: readonly (infer Row)[] }
     ? Row
-    : never
+    : Page extends { readonly rows: readonly (infer Row)[] }
+      ? Row
+      : never
 
 interface Paged<Id extends OperationId> {
   /** The rows of this page and of all that follow, each page asked for when it is reached. */

@@ -16,10 +16,10 @@ export function deriveRoute(operation: Operation): OperationRoute {
   }
 }
 
-/** Pages hold `items`; the list of agents, which also names what could not be read, calls them `agents`. */
+/** Pages hold `items`; the list of agents, which also names what could not be read, calls them `agents`, usage `rows`. */
 function rowsOf({ query, output }: Operation): string | null {
   const takesCursor = query !== null && 'cursor' in query.shape
   const members = 'shape' in output && typeof output.shape === 'object' && output.shape !== null ? output.shape : {}
   if (!takesCursor || !('next_cursor' in members)) return null
-  return ['items', 'agents'].find(name => name in members) ?? null
+  return ['items', 'agents', 'rows'].find(name => name in members) ?? null
 }

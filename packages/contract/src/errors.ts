@@ -80,7 +80,7 @@ export const ERROR_REASONS = {
     'destination_not_configured',
   ],
   publication_invalid: ['invalid_draft', 'model_binding_required'],
-  rate_limited: ['request_rate', 'daily_call_limit', 'concurrent_capacity'],
+  rate_limited: ['request_rate', 'daily_call_limit', 'concurrent_capacity', 'streams'],
   internal: [],
   provider_unavailable: [],
   knowledge_unavailable: ['not_configured', 'no_generation'],

@@ -33,6 +33,7 @@ export {
 export {
   type Hints,
   type Idempotency,
+  type MediaType,
   type Method,
   minimumRole,
   type Operation,
@@ -44,12 +45,18 @@ export {
   type Status,
 } from './operation.ts'
 export type { AnswerOf, Handler, InputOf, RequestOf, ResultOf } from './operation-types.ts'
-export { type OperationId, type OperationNamed, operations } from './operations.ts'
+export { type OperationId, type OperationNamed, operations, streams } from './operations.ts'
 export { publication } from './publications/publications.ts'
 export { Refusal } from './refusal.ts'
+export { contentRef, recording as runRecording, transcript, utterance } from './runs/content.ts'
+export { effectRecord } from './runs/effect.ts'
+export { run } from './runs/run.ts'
+export { timelineItem } from './runs/timeline.ts'
 export { callLimit } from './telephony/call-limit.ts'
 export { phoneNumber } from './telephony/numbers.ts'
 export { trunk } from './telephony/trunks.ts'
+export { budget } from './usage/budget.ts'
+export { rateCard, rateCardFile } from './usage/usage.ts'
 export { type Json, json, jsonFault, jsonObject, MAX_JSON_DEPTH, stringMap } from './values/json.ts'
 export {
   agentId,

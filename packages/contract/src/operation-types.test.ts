@@ -33,6 +33,6 @@ describe('the types of an operation', () => {
   it('give a client the answer', () => {
     expectTypeOf<ResultOf<List>['next_cursor']>().toEqualTypeOf<string | null>()
     expectTypeOf<'agents.create'>().toExtend<OperationId>()
-    expectTypeOf<'runs.create'>().not.toExtend<OperationId>()
+    expectTypeOf<'runs.events'>().not.toExtend<OperationId>()
   })
 })

@@ -20,6 +20,9 @@ export type OperationKind = 'transactional' | 'external'
 
 export type Status = 200 | 201 | 202
 
+/** What a successful answer is: one JSON document, or server-sent events, each of which holds one. */
+export type MediaType = 'application/json' | 'text/event-stream'
+
 /** Which bucket of a key's rate limit a request takes from. */
 export type RateClass = 'default' | 'costly'
 
@@ -77,6 +80,15 @@ interface Declaration<
   readonly bodyBytes?: number
   /** Default: `default`. */
   readonly rate?: RateClass
+  /** Whether reading it is audited, as every change is. Default false. */
+  readonly auditsReads?: boolean
+  /**
+   * Whether a repetition with the same key, after an answer was lost or `outcome_unknown`, finds what came of the first
+   * request and goes on with it. Only external ones. Default false.
+   */
+  readonly resumable?: boolean
+  /** Default: JSON. `output` is the answer, or one event. */
+  readonly media?: MediaType
 }
 
 /** One operation of the API as data: route, document, tool, client and handler type are derived from it. */
@@ -109,6 +121,9 @@ export interface Operation<
   readonly hints: Hints
   readonly bodyBytes: number
   readonly rate: RateClass
+  readonly auditsReads: boolean
+  readonly resumable: boolean
+  readonly media: MediaType
 }
 
 /** Declares an operation. */
@@ -140,6 +155,9 @@ export function operation<
     },
     bodyBytes: declared.bodyBytes ?? MIB,
     rate: declared.rate ?? 'default',
+    auditsReads: declared.auditsReads ?? false,
+    resumable: declared.resumable ?? false,
+    media: declared.media ?? 'application/json',
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minimumRole, type Operation } from './operation.ts'
-import { operations } from './operations.ts'
+import { operations, streams } from './operations.ts'
 import { operationIdOf, SPECIFIED_OPERATIONS } from './testing/specified-operations.ts'
 
 /** Why an operation of its own refuses what is well formed. */
@@ -34,6 +34,17 @@ const REASONS: Readonly<Record<string, string>> = {
   'numbers.assign':
     'conflict/agent_archived conflict/agent_not_published conflict/test_publication conflict/trunk_not_inbound ' +
     'capability_unavailable/channel_not_supported',
+  'runs.create':
+    'forbidden/can_dial policy_denied/destination_not_allowed policy_denied/spend_cap conflict/agent_archived ' +
+    'conflict/agent_not_published conflict/test_publication capability_unavailable/channel_not_supported ' +
+    'capability_unavailable/telephony_missing capability_unavailable/trunk_unavailable ' +
+    'capability_unavailable/number_unavailable capability_unavailable/secret_unavailable ' +
+    'capability_unavailable/model_not_ready capability_unavailable/voice_not_ready ' +
+    'capability_unavailable/admission_disabled capability_unavailable/tenant_not_configured ' +
+    'rate_limited/daily_call_limit rate_limited/concurrent_capacity',
+  'runs.update': 'run_not_active/run_ended capability_unavailable/channel_not_supported',
+  'runs.message': 'conflict/turn_in_progress run_not_active/run_ended capability_unavailable/mode_not_supported',
+  'budgets.update': 'conflict/stale_revision capability_unavailable/pricing_not_installed',
 }
 
 const COMMON = new Set([
@@ -76,6 +87,17 @@ describe('the operations of the API', () => {
     expect(roleOf('keys.create')).toBe('admin')
   })
 
+  it('has beside them what is followed as it happens, which is no tool', () => {
+    expect(streams.map(({ id, method, path, tool, media }) => [id, method, path, tool, media])).toEqual([
+      ['runs.events', 'GET', '/api/v1/runs/{run_id}/events', null, 'text/event-stream'],
+    ])
+    expect(all.filter(({ media }) => media !== 'application/json')).toEqual([])
+  })
+
+  it('audits the reading of recordings, and of nothing else', () => {
+    expect(all.filter(({ auditsReads }) => auditsReads).map(({ id }) => id)).toEqual(['runs.recording'])
+  })
+
   it('take imports of 8 MiB, everything else of 1 MiB', () => {
     const large = all.filter(({ bodyBytes }) => bodyBytes !== 1024 * 1024)
     expect(large.map(({ id, bodyBytes }) => [id, bodyBytes])).toEqual([
@@ -104,7 +126,7 @@ describe.each(all)('$id', operation => {
     const reads = operation.method === 'GET' || /validate|inspect/.test(operation.id)
     expect(operation.hints).toEqual({
       readOnly: reads,
-      destructive: operation.method === 'DELETE',
+      destructive: operation.method === 'DELETE' || operation.id.endsWith('.cancel'),
       idempotent: operation.idempotency !== 'required_header',
     })
   })

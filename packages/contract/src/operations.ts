@@ -5,9 +5,13 @@ import { listModels } from './catalogue/models.ts'
 import { listVoices } from './catalogue/voices.ts'
 import { discardDraft, editDraft, getDraft, openDraft, validateDraft } from './drafts/drafts.ts'
 import { getPublication, listPublications, publishDraft, setHead } from './publications/publications.ts'
+import { messageRun, runEffects, runEvents, runRecording, runTimeline, runTranscript } from './runs/run-content.ts'
+import { cancelRun, createRun, getRun, listRuns, updateRun } from './runs/runs.ts'
 import { getCallLimit, updateCallLimit } from './telephony/call-limit.ts'
 import { assignNumber, importNumber, listNumbers, releaseNumber } from './telephony/numbers.ts'
 import { createTrunk, deleteTrunk, getTrunk, listTrunks, updateTrunk } from './telephony/trunks.ts'
+import { getBudget, updateBudget } from './usage/budget.ts'
+import { getRateCard, usageSummary } from './usage/usage.ts'
 import { listAudit } from './workspace/audit.ts'
 import { ensureSandbox, listEnvironments } from './workspace/environments.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from './workspace/keys.ts'
@@ -59,7 +63,24 @@ export const operations = [
   releaseNumber,
   getCallLimit,
   updateCallLimit,
+  listRuns,
+  createRun,
+  getRun,
+  updateRun,
+  cancelRun,
+  messageRun,
+  runTimeline,
+  runEffects,
+  runTranscript,
+  runRecording,
+  usageSummary,
+  getRateCard,
+  getBudget,
+  updateBudget,
 ] as const
+
+/** What is read as it happens, one event after another: served over HTTP alone, and no tool. */
+export const streams = [runEvents] as const
 
 type AnyOperation = (typeof operations)[number]
 

@@ -3,6 +3,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import { type CursorBinding, cutPage, decodeCursor, isAfter, type KeysetColumn, type Page } from './keyset.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel, Schema } from './schema.ts'
+import type { RunState } from './schema-runs.ts'
 
 /** An agent with what stands beside it in a list; null where there is no head or no open draft. */
 export interface AgentRow {
@@ -20,6 +21,11 @@ export interface AgentRow {
   readonly revision: number | null
   readonly base_version: number | null
   readonly published_revision: number | null
+  /** The most recent run of any version that was no test. */
+  readonly run_id: string | null
+  readonly run_created_at: string | null
+  readonly run_state: RunState | null
+  readonly run_disposition: string | null
 }
 
 export interface AgentFilter {
@@ -114,7 +120,7 @@ function holds(part: string) {
   return sql<boolean>`(strpos(sort_name, ${lower}) > 0 or strpos(agent_id, ${lower}) > 0)`
 }
 
-/** Heads and drafts are looked up for the agents that were picked only, never for a whole environment. */
+/** Heads, drafts and last runs are looked up for the agents that were picked only, never for a whole environment. */
 function besides(db: Queries, { tenant_id }: Scope, picked: Picked) {
   return db
     .selectFrom(picked.as('a'))
@@ -125,6 +131,20 @@ function besides(db: Queries, { tenant_id }: Scope, picked: Picked) {
         .onRef('p.version', '=', 'a.head_version'),
     )
     .leftJoin('drafts as d', join => join.on('d.tenant_id', '=', tenant_id).onRef('d.agent_id', '=', 'a.agent_id'))
+    .leftJoinLateral(
+      run =>
+        run
+          .selectFrom('runs')
+          .select(['run_id', 'created_at', 'state', 'disposition'])
+          .where('runs.tenant_id', '=', tenant_id)
+          .whereRef('runs.agent_id', '=', 'a.agent_id')
+          .where('test', '=', false)
+          .orderBy('created_at', 'desc')
+          .orderBy('run_id')
+          .limit(1)
+          .as('r'),
+      join => join.onTrue(),
+    )
     .select([
       'a.agent_id',
       'a.name',
@@ -141,6 +161,10 @@ function besides(db: Queries, { tenant_id }: Scope, picked: Picked) {
       'd.revision',
       'd.base_version',
       'd.published_revision',
+      'r.run_id',
+      'r.created_at as run_created_at',
+      'r.state as run_state',
+      'r.disposition as run_disposition',
     ])
 }
 

@@ -118,6 +118,7 @@ export {
 } from './runs/admission.ts'
 export { type BudgetRow, type BudgetWrite, readBudget, writeBudget } from './runs/budget.ts'
 export { type ContentsAcrossTenants, forgetBlobs, type RunOfTenant } from './runs/contents.ts'
+export { type DialFacts, dialFacts } from './runs/dial-facts.ts'
 export { type EffectIntention, type LedgerRecord, type RunLedger, runLedger } from './runs/effect-ledger.ts'
 export {
   type EffectRow,

@@ -25,6 +25,9 @@ const platform: Platform = {
   sealer: new MasterKeySealer(await loadMasterKey(undefined, home)),
   sip: { domain: 'localhost', tlsPort: 5061 },
   allowsPlainHttp: () => false,
+  wake: () => {},
+  blobs: { get: async () => null },
+  baseUrl: () => 'http://localhost',
   randomBytes,
   now: Date.now,
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { errorEnvelope } from '../error-envelope.ts'
 import { ERROR_STATUS, type ErrorCode } from '../errors.ts'
-import { minimumRole, type Operation } from '../operation.ts'
+import { type MediaType, minimumRole, type Operation } from '../operation.ts'
 import { DEFINITIONS, hasRequiredMember, isRequired, type JsonSchema, jsonSchema } from './json-schema.ts'
 
 export const API_VERSION = '1.0.0'
@@ -63,6 +63,7 @@ function operationObject(operation: Operation, schemas: Schemas): JsonSchema {
     ...parametersOf(operation.params, 'path', schemas),
     ...parametersOf(operation.query, 'query', schemas),
     ...keyParameter(operation, schemas),
+    ...(operation.media === 'text/event-stream' ? [LAST_EVENT] : []),
   ]
   return {
     operationId: operation.id,
@@ -101,7 +102,7 @@ function requestBody(body: z.ZodObject, schemas: Schemas): JsonSchema {
 const STATUS_TEXT: Readonly<Record<number, string>> = { 200: 'Done', 201: 'Created', 202: 'Accepted' }
 
 function responses(operation: Operation, schemas: Schemas): JsonSchema {
-  const content = jsonContent(hoisted(operation.output, 'output', schemas))
+  const content = contentOf(operation.media, hoisted(operation.output, 'output', schemas))
   const done = operation.statuses.map((status, index) => {
     const description = index === 0 ? STATUS_TEXT[status] : 'A replay, or nothing was left to do'
     return [status, { description, headers: EVERY_ANSWER, content }] as const
@@ -128,6 +129,8 @@ function codesByStatus(operation: Operation): Map<number, string[]> {
 }
 
 const text = { schema: { type: 'string' } }
+/** How server-sent events are resumed; what is no number is ignored, as browsers may send anything. */
+const LAST_EVENT = { name: 'Last-Event-ID', in: 'header', required: false, ...text }
 const HEADERS = {
   'X-Request-Id': text,
   RateLimit: text,
@@ -150,7 +153,12 @@ function headers(...names: (keyof typeof HEADERS)[]): JsonSchema {
 }
 
 function jsonContent(schema: JsonSchema): JsonSchema {
-  return { 'application/json': { schema } }
+  return contentOf('application/json', schema)
+}
+
+/** Of an event stream the schema is that of each event's data. */
+function contentOf(media: MediaType, schema: JsonSchema): JsonSchema {
+  return { [media]: media === 'application/json' ? { schema } : { schema: { type: 'string' }, 'x-event': schema } }
 }
 
 /** The schema with its named parts moved to the components. */

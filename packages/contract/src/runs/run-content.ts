@@ -29,6 +29,7 @@ export const messageRun = operation({
     capability_unavailable: ['mode_not_supported'],
   },
   kind: 'external',
+  resumable: true,
 })
 
 const reading = {
@@ -48,6 +49,22 @@ export const runTimeline = operation({
   summary: 'Read what happened in a run, in order, with the latency of each turn',
   query: listQuery({}),
   output: page(timelineItem).extend({ run_id: uuid }),
+})
+
+/**
+ * The items of the timeline as they come: `id` is `seq`, `event` is `kind`, `data` the item; a comment every 15 s. After
+ * the terminal state comes `event: end`; on an ended run it replays and ends. `Last-Event-ID` goes on after that item.
+ */
+export const runEvents = operation({
+  ...reading,
+  id: 'runs.events',
+  path: `${ofRun}/events`,
+  summary: 'Follow a run as it happens (server-sent events); Last-Event-ID resumes without gap or double',
+  query: null,
+  output: timelineItem,
+  tool: null,
+  media: 'text/event-stream',
+  refusals: { rate_limited: ['streams'], provider_unavailable: [] },
 })
 
 export const runEffects = operation({
@@ -75,4 +92,5 @@ export const runRecording = operation({
   summary: 'Read the state of a recording and fresh links to it',
   query: null,
   output: recording,
+  auditsReads: true,
 })

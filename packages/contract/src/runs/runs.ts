@@ -58,7 +58,6 @@ export const createRun = operation({
     conflict: ['agent_archived', 'agent_not_published', 'test_publication'],
     capability_unavailable: [
       'channel_not_supported',
-      'mode_not_supported',
       'telephony_missing',
       'trunk_unavailable',
       'number_unavailable',

@@ -187,6 +187,126 @@ const exported = {
   model_bindings: {},
   warnings: [],
 }
+const percentiles = { p50: 1, p90: 2.5, p95: 3 }
+const sha256 = '0'.repeat(64)
+export const run = {
+  owner_id: uuid,
+  environment: 'production',
+  tenant_id: uuid,
+  run_id: uuid,
+  agent_id: 'ada',
+  publication: { agent_id: 'ada', version: 0, digest },
+  plan_schema_version: 1,
+  channel: 'phone',
+  mode: 'outbound',
+  state: 'completed',
+  phone_state: 'ended',
+  outcome: { kind: 'completed', detail: null, sip_status: 200, ended_by: 'agent' },
+  disposition: 'completed',
+  trigger: { kind: 'api', idempotency_key_sha256: sha256 },
+  created_at: at,
+  started_at: at,
+  ended_at: at,
+  connected_ms: 1000,
+  from_number: '+15551234567',
+  to_number: '+15557654321',
+  contact: 'human',
+  successful: true,
+  dynamic_variables: {},
+  metadata: {},
+  latency: { e2e: percentiles, endpointing: null, stt: null, llm: null, tts: null, engine: null },
+  analysis: { summary: null, sentiment: 'positive', successful: true, custom: {}, model: identity, completed_at: at },
+  test: false,
+  caller_identity: { verification: 'passed', attestation: 'A', origid: null },
+  quality: { jitter_ms: 1.5, loss: 0, mos: 4.2 },
+}
+export const utterance = {
+  index: 0,
+  role: 'agent',
+  text: 'Hello.',
+  segment_id: 's1',
+  observed_offset_ms: 12,
+  interrupted: false,
+  start_ms: 1.5,
+  end_ms: 2.5,
+  node_id: 'n',
+}
+const contentRef = { artifact_id: uuid, sha256, byte_size: 1, media_type: 'audio/wav', expires_at: null }
+const effect = {
+  effect_id: uuid,
+  run_id: uuid,
+  attempt_id: null,
+  effect_key: 'effect_1',
+  action: { id: 'call.dial', version: 1 },
+  effect_kind: 'sip_dial',
+  node_id: null,
+  ordinal: null,
+  state: 'succeeded',
+  decision: { decision: 'allow', reason: null, policy_version: '1' },
+  send_attempts: 1,
+  receipts: [{ kind: 'sip_dial', participant_id: 'p', sip_call_id: null }],
+  error_code: null,
+  created_at: at,
+  settled_at: at,
+}
+const place = { seq: 1, at, offset_ms: null }
+export const TIMELINE = [
+  { ...place, kind: 'state', state: 'running', phone_state: 'active' },
+  {
+    ...place,
+    kind: 'utterance',
+    index: 0,
+    role: 'user',
+    text: 'Hi',
+    interrupted: false,
+    start_ms: 1,
+    end_ms: 2,
+    node_id: 'n',
+  },
+  { ...place, kind: 'node', node_id: 'n', from_node_id: null, edge_id: null, cause: 'start' },
+  { ...place, kind: 'digits', direction: 'in', digits: '1' },
+]
+const update = {
+  update_id: uuid,
+  run_id: uuid,
+  revision: 1,
+  status: 'applied',
+  acknowledged_at: at,
+  deadline: at,
+  completed_at: at,
+  reason: null,
+  applied: true,
+}
+const usageRow = {
+  key: 'ada',
+  runs: 1,
+  connected_ms: 1,
+  llm_input_tokens: 1,
+  llm_output_tokens: null,
+  stt_ms: 1,
+  tts_characters: 1,
+  cost: { currency: 'USD', amount: '0.01', completeness: 'complete' },
+}
+const rateCard = {
+  configured: true,
+  rate_card_id: 'r',
+  currency: 'USD',
+  effective_at: at,
+  reserve_usd: { phone: '1', web: '1', cloud: '1' },
+  rates: [{ meter: 'stt_ms', per: 1, price_usd: '0.1', channel: null, provider: null, model_id: null }],
+}
+const budget = {
+  configured: true,
+  budget_id: 'b',
+  policy_id: 'p',
+  period: { from: at, to: at },
+  cap_usd: '1',
+  spent_usd: '1',
+  remaining_usd: '-1.5',
+  exceeded: true,
+  unresolved_runs: 0,
+  as_of: at,
+}
 export const page = (item: unknown) => ({ items: [item], next_cursor: null })
 
 /** One answer of every shape. */
@@ -223,4 +343,45 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['trunks.get', trunk],
   ['numbers.list', page(number)],
   ['call_limits.get', limit],
+  ['runs.get', run],
+  ['runs.list', page(run)],
+  ['runs.update', { run_id: uuid, update }],
+  ['runs.message', { run_id: uuid, state: 'running', utterances: [utterance] }],
+  ['runs.timeline', { run_id: uuid, items: TIMELINE, next_cursor: null }],
+  ['runs.effects', { items: [effect] }],
+  [
+    'runs.transcript',
+    {
+      run_id: uuid,
+      state: 'partial',
+      utterances: [utterance],
+      checkpoint: { segments: 1, last_completed_turn_offset_ms: 0, published_at: at },
+      content: contentRef,
+    },
+  ],
+  [
+    'runs.recording',
+    {
+      run_id: uuid,
+      state: 'ready',
+      url: 'http://localhost/recordings/x',
+      url_expires_at: null,
+      media_url: 'http://localhost/recordings/x/audio',
+      media_url_expires_at: at,
+      content: contentRef,
+    },
+  ],
+  [
+    'usage.summary',
+    {
+      window: { from: at, to: at },
+      group_by: 'agent',
+      purpose: 'billable',
+      rows: [usageRow],
+      completeness: 'complete',
+      next_cursor: null,
+    },
+  ],
+  ['usage.rate_card', rateCard],
+  ['budgets.get', budget],
 ]

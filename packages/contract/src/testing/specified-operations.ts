@@ -43,6 +43,20 @@ PUT    /api/v1/telephony/numbers/{number_id}/assignment  numbers_assign         
 DELETE /api/v1/telephony/numbers/{number_id}             numbers_release             admin         natural          200
 GET    /api/v1/telephony/call-limit                      call_limits_get             viewer        none             200
 PUT    /api/v1/telephony/call-limit                      call_limits_update          admin         natural          200
+GET    /api/v1/runs                                      runs_list                   viewer        none             200
+POST   /api/v1/runs                                      runs_create                 member        required_header  201,200
+GET    /api/v1/runs/{run_id}                             runs_get                    viewer        none             200
+PATCH  /api/v1/runs/{run_id}                             runs_update                 member        required_header  202,200
+POST   /api/v1/runs/{run_id}/cancel                      runs_cancel                 member        natural          202
+POST   /api/v1/runs/{run_id}/messages                    runs_message                member        required_header  200
+GET    /api/v1/runs/{run_id}/timeline                    runs_timeline               viewer        none             200
+GET    /api/v1/runs/{run_id}/effects                     runs_effects                viewer        none             200
+GET    /api/v1/runs/{run_id}/transcript                  runs_transcript             viewer        none             200
+GET    /api/v1/runs/{run_id}/recording                   runs_recording              viewer        none             200
+GET    /api/v1/usage                                     usage_summary               viewer        none             200
+GET    /api/v1/usage/rate-card                           usage_rate_card             viewer        none             200
+GET    /api/v1/usage/budget                              budgets_get                 viewer        none             200
+PUT    /api/v1/usage/budget                              budgets_update              admin         natural          200
 `
 
 export interface SpecifiedOperation {

@@ -48,7 +48,7 @@ export const updateBudget = operation({
   idempotency: 'natural',
   params: null,
   query: null,
-  body: z.strictObject({ cap_usd: decimal, expected_policy_id: policyId }),
+  body: z.strictObject({ cap_usd: decimal.max(64), expected_policy_id: policyId }),
   output: budget,
   statuses: [200],
   refusals: { conflict: ['stale_revision'], capability_unavailable: ['pricing_not_installed'] },

@@ -70,17 +70,22 @@ const rate = z
   })
   .meta({ id: 'Rate' })
 
-export const reserves = z.strictObject({ phone: decimal, web: decimal, cloud: decimal })
+const reserves = z.strictObject({ phone: decimal, web: decimal, cloud: decimal })
+
+/** Of a file: more digits than any price has are a mistake. */
+const price = decimal.max(40)
 
 /** What staff install: the most specific rate wins. */
 export const rateCardFile = z.strictObject({
   rate_card_id: text(1, 160),
   currency: z.literal('USD').default('USD'),
   effective_at: instant.optional(),
-  reserve_usd: reserves,
+  reserve_usd: z.strictObject({ phone: price, web: price, cloud: price }),
   rates: z
     .array(
       rate.extend({
+        price_usd: price,
+        per: z.int().min(1).max(1_000_000_000_000),
         channel: rate.shape.channel.default(null),
         provider: rate.shape.provider.default(null),
         model_id: rate.shape.model_id.default(null),

@@ -1,0 +1,30 @@
+import { Refusal, type run, type runState } from '@parley/contract'
+import { type RunRow, readRun } from '@parley/store'
+import type { z } from 'zod'
+import type { Context } from '../context.ts'
+
+export type RunBody = z.input<typeof run>
+export type RunState = z.output<typeof runState>
+
+const TERMINAL: ReadonlySet<RunState> = new Set(['completed', 'failed', 'cancelled', 'rejected', 'expired'])
+
+/** A run as the API shows it. What is stored of it is what the contract's shapes allow: who wrote it was held to them. */
+export function runBody(row: RunRow): RunBody {
+  return row as unknown as RunBody
+}
+
+/** Whether it changes no more. */
+export function hasEnded({ state }: Pick<RunRow, 'state'>): boolean {
+  return TERMINAL.has(state)
+}
+
+export function noRun(runId: string): Refusal<'not_found'> {
+  return new Refusal('not_found', `there is no run ${runId}`)
+}
+
+/** The run, if the environment ever had it. */
+export async function theRun({ db, scope }: Pick<Context, 'db' | 'scope'>, runId: string): Promise<RunRow> {
+  const found = await readRun(db, scope, runId)
+  if (found === null) throw noRun(runId)
+  return found
+}

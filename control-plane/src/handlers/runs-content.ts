@@ -1,0 +1,81 @@
+import type { effectRecord, timelineItem, utterance } from '@parley/contract'
+import { type EventRow, listEffects, listEvents, type RunRow, readTranscript, type TranscriptRow } from '@parley/store'
+import type { z } from 'zod'
+import type { Context, HandlersOf } from '../context.ts'
+import { AUDIO_MS, PAGE_MS, RECORDINGS_PATH, type RecordingLink, sealLink } from '../recordings/recording-link.ts'
+import { recordingOf } from '../recordings/recording-state.ts'
+import { hasEnded, theRun } from './runs-body.ts'
+
+type Ids = 'runs.timeline' | 'runs.effects' | 'runs.transcript' | 'runs.recording'
+type Transcript = Awaited<ReturnType<HandlersOf<'runs.transcript'>['runs.transcript']>>['body']
+
+export const runContentHandlers: HandlersOf<Ids> = {
+  'runs.timeline': async ({ params: { run_id }, query: { cursor, limit } }, context) => {
+    const { db, scope } = context
+    const { rows, next_cursor } = await listEvents(db, scope, run_id, { cursor: cursor ?? null, limit })
+    // Every run has its first state in it.
+    if (rows.length === 0) await theRun(context, run_id)
+    return { status: 200, body: { run_id, items: rows.map(timelineBody), next_cursor } }
+  },
+
+  'runs.effects': async ({ params: { run_id } }, context) => {
+    const effects = await listEffects(context.db, context.scope, run_id)
+    if (effects.length === 0) await theRun(context, run_id)
+    return { status: 200, body: { items: effects as unknown as z.input<typeof effectRecord>[] } }
+  },
+
+  'runs.transcript': async ({ params: { run_id } }, context) => {
+    const [run, kept] = await Promise.all([theRun(context, run_id), readTranscript(context.db, context.scope, run_id)])
+    return { status: 200, body: transcriptBody(run, kept) }
+  },
+
+  'runs.recording': async ({ params: { run_id } }, context) => {
+    context.about({ kind: 'run', id: run_id })
+    const run = await theRun(context, run_id)
+    const { state, content, linksEnd } = await recordingOf(context.db, run)
+    const hasPage = ['pending', 'recording', 'processing', 'ready', 'partial'].includes(state)
+    const ends = linksEnd ? context.platform.now() + PAGE_MS : null
+    const page = hasPage ? linkTo(context, { kind: 'page', run_id, artifact_id: null, expires: ends }) : null
+    const expires = context.platform.now() + AUDIO_MS
+    const audio =
+      content === null ? null : linkTo(context, { kind: 'audio', run_id, artifact_id: content.artifact_id, expires })
+    return {
+      status: 200,
+      body: {
+        ...{ run_id, state, content },
+        url: page,
+        url_expires_at: page === null || ends === null ? null : new Date(ends).toISOString(),
+        media_url: audio === null ? null : `${audio}/audio`,
+        media_url_expires_at: audio === null ? null : new Date(expires).toISOString(),
+      },
+    }
+  },
+}
+
+/** An item of the timeline, as the API shows it and as the stream tells it. */
+export function timelineBody({ fields, ...place }: EventRow): z.input<typeof timelineItem> {
+  // What is stored is what the contract's kinds allow.
+  return { ...place, ...fields } as unknown as z.input<typeof timelineItem>
+}
+
+function transcriptBody(run: RunRow, kept: TranscriptRow | null): Transcript {
+  const { run_id } = run
+  if (kept === null) {
+    const state = run.started_at === null ? 'not_available' : hasEnded(run) ? 'complete' : 'partial'
+    return { run_id, state, utterances: [], checkpoint: null, content: null }
+  }
+  const { state, utterances, checkpoint, content } = kept
+  return {
+    ...{ run_id, state },
+    // As they were heard, by whoever ran the run; once they have expired nothing of them is left.
+    utterances: state === 'expired' ? [] : (utterances as unknown as z.input<typeof utterance>[]),
+    checkpoint: checkpoint as Transcript['checkpoint'],
+    content: content as Transcript['content'],
+  }
+}
+
+type NewLink = Pick<RecordingLink, 'kind' | 'run_id' | 'artifact_id' | 'expires'>
+
+function linkTo({ platform, scope }: Context, link: NewLink): string {
+  return `${platform.baseUrl()}${RECORDINGS_PATH}/${sealLink(platform.sealer, link, scope)}`
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { type InputOf, type OperationNamed, Refusal } from '@parley/contract'
+import { judgeDestination, type Plan, unreadyIn } from '@parley/flow'
+import {
+  admitRun,
+  type DialFacts,
+  dialFacts,
+  heldAgent,
+  type RunKind,
+  type RunRequest,
+  readPublication,
+  type WholePublication,
+} from '@parley/store'
+import type { Context, HandlersOf } from '../context.ts'
+import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
+import { runBody, theRun } from './runs-body.ts'
+import { notAdmitted } from './runs-refusals.ts'
+import { surroundingsOf } from './surroundings.ts'
+
+type Asked = InputOf<OperationNamed<'runs.create'>>['body']
+
+export const createRunHandler: HandlersOf<'runs.create'> = {
+  /** Refusals are tried in the order that the API promises; none leaves anything behind. */
+  'runs.create': async ({ body }, context) => {
+    const { db, scope, principal } = context
+    const isPhone = body.channel === 'phone'
+    if (isPhone && !principal.canDial)
+      throw new Refusal('forbidden', 'this key may not place calls: use one with can_dial, or an admin key', {
+        reason: 'can_dial',
+      })
+    const publication = await publicationFor(body, context)
+    checkChannel(body, publication)
+    const line = isPhone ? await lineFor(body, publication.plan, context) : null
+    if (line !== null) checkDestination(body.to, line.facts)
+    await checkReadiness(publication.plan, line, context)
+    const admission = await admitRun(db, scope, requestOf(body, publication, line, context))
+    if (admission.kind === 'refused') throw notAdmitted(admission)
+    const { run_id } = admission
+    context.about({ kind: 'run', id: run_id })
+    const kind = kindOf(body)
+    context.announce('run_work', kind)
+    context.wake({ kind, run_id, scope })
+    return { status: 201, body: runBody(await theRun(context, run_id)) }
+  },
+}
+
+/** What kind of owner looks for it. */
+function kindOf({ channel, mode }: Asked): RunKind {
+  return channel === 'cloud' ? (mode as 'task' | 'chat' | 'background') : channel
+}
+
+/** The agent is not archived by anybody else until the run is admitted. */
+async function publicationFor({ agent_id, version }: Asked, { db, scope }: Context): Promise<WholePublication> {
+  const agent = await heldAgent(db, scope, agent_id)
+  if (agent === null) throw noAgent(agent_id)
+  if (agent.archived_at !== null) throw agentArchived(agent_id)
+  const wanted = version ?? agent.head_version
+  if (wanted === null) throw agentNotPublished(agent_id)
+  const publication = await readPublication(db, scope, agent_id, wanted)
+  if (publication === null) throw noVersion(agent_id, wanted)
+  return publication
+}
+
+function checkChannel({ channel, agent_id }: Asked, { version, channels, test }: WholePublication): void {
+  if (channel === 'web') throw notSupported('web calls cannot be placed on this platform: use the phone or a chat')
+  if (channel === 'phone' && test)
+    throw new Refusal('conflict', `version ${version} is for tests and places no calls: publish it without "test"`, {
+      reason: 'test_publication',
+    })
+  if (!channels.includes(channel))
+    throw notSupported(
+      `version ${version} of agent "${agent_id}" serves ${channels.join(' and ')}, not ${channel}: change its channels and publish`,
+    )
+}
+
+function notSupported(message: string): Refusal {
+  return new Refusal('capability_unavailable', message, { reason: 'channel_not_supported' })
+}
+
+interface Line {
+  readonly from: string
+  readonly trunkId: string
+  readonly facts: DialFacts
+}
+
+/** The number that is shown and the trunk that carries the call: that of the number, which the publication may name. */
+async function lineFor(asked: Asked, plan: Plan, { db, scope }: Context): Promise<Line> {
+  const missing = (reason: 'telephony_missing' | 'trunk_unavailable' | 'number_unavailable', message: string) =>
+    new Refusal('capability_unavailable', message, { reason })
+  const own = plan.telephony
+  const from = asked.from ?? own?.from ?? null
+  if (from === null)
+    throw missing('telephony_missing', 'the agent names no number to call from: give "from", or set agent.telephony')
+  // What the publication says of a trunk is about its own number.
+  const named = asked.from === undefined ? (own?.trunkId ?? null) : null
+  const facts = await dialFacts(db, scope, from, named)
+  if (named !== null && !facts.has_trunk)
+    throw missing('trunk_unavailable', `the agent calls over trunk "${named}", which is gone: set agent.telephony`)
+  const trunkId = facts.number_trunk_id
+  if (trunkId === null) throw missing('number_unavailable', `${from} is no number of this environment: import it`)
+  if (named !== null && named !== trunkId)
+    throw missing('number_unavailable', `${from} is on trunk "${trunkId}", not on "${named}": set agent.telephony`)
+  return { from, trunkId, facts }
+}
+
+function checkDestination(to: string | undefined, { destinations, own_numbers }: DialFacts): void {
+  const { decision } = judgeDestination(to ?? '', {
+    allowedCountries: destinations?.countries ?? null,
+    allowPrefixes: destinations?.allow_prefixes ?? [],
+    ownNumbers: own_numbers,
+    mayDial: true,
+  })
+  if (decision === 'allow') return
+  throw new Refusal(
+    'policy_denied',
+    'calls may not go there: only ordinary numbers of the countries that are allowed; platform staff can allow more',
+    { reason: 'destination_not_allowed' },
+  )
+}
+
+const UNREADY = {
+  secret_not_found: 'secret_unavailable',
+  model_not_ready: 'model_not_ready',
+  voice_not_found: 'voice_not_ready',
+} as const
+
+/** What was there when the version was published may be gone since. */
+async function checkReadiness(plan: Plan, line: Line | null, context: Context): Promise<void> {
+  const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
+    new Refusal('capability_unavailable', message, { reason })
+  if (line?.facts.has_secret === false)
+    throw unready('secret_unavailable', `the password of trunk "${line.trunkId}" is gone: set auth_secret of the trunk`)
+  const surroundings = await surroundingsOf(context, { telephony: null })
+  const [first] = unreadyIn(plan, surroundings, { speech: line !== null })
+  if (first === undefined) return
+  const { code, message } = first
+  throw unready(UNREADY[code as keyof typeof UNREADY], message)
+}
+
+function requestOf(asked: Asked, publication: WholePublication, line: Line | null, context: Context): RunRequest {
+  const { principal, idempotencyKey } = context
+  const { agent_id, version, test, plan } = publication
+  return {
+    ...{ agent_id, version, test },
+    channel: asked.channel,
+    mode: asked.mode,
+    trigger: { kind: 'api', idempotency_key_sha256: sha256(idempotencyKey ?? '') },
+    from_number: line?.from ?? null,
+    to_number: asked.to ?? null,
+    trunk_id: line?.trunkId ?? null,
+    dynamic_variables: asked.dynamic_variables,
+    metadata: asked.metadata,
+    caller_identity: null,
+    key_id: principal.ref.kind === 'api_key' ? principal.ref.id : null,
+    can_dial: principal.canDial,
+    notifies: plan.notification !== null,
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { Refusal } from '@parley/contract'
+import { ParleyError } from '@parley/kernel'
+import { postMessage, type RunMessage, readMessage } from '@parley/store'
+import type { ExternalContext, HandlersOf } from '../context.ts'
+import { type RunState, theRun } from './runs-body.ts'
+import { runEnded } from './runs-refusals.ts'
+
+/** How long the agent has for its turn before the answer is `outcome_unknown`. */
+const TURN_MS = 60_000
+const LOOK_MS = 250
+
+export const messageHandler: HandlersOf<'runs.message'> = {
+  /** A repetition finds the message that it posted first, and what came of it. */
+  'runs.message': async ({ params: { run_id }, body: { text } }, context) => {
+    const { scope } = context
+    context.about({ kind: 'run', id: run_id })
+    const run = await theRun(context, run_id)
+    if (run.mode !== 'chat')
+      throw new Refusal('capability_unavailable', 'only chats take messages', { reason: 'mode_not_supported' })
+    const message_id = messageId(run_id, context)
+    const posted = await context.transact(tx => postMessage(tx, scope, run_id, { message_id, text }))
+    if (posted === 'run_ended') throw runEnded(run_id)
+    if (posted === 'turn_in_progress')
+      throw new Refusal('conflict', 'the agent has not answered the last message yet: say this afterwards', {
+        reason: 'turn_in_progress',
+      })
+    context.publish('run_orders', run_id)
+    const { state, utterances } = await answerTo(posted, run_id, context)
+    return { status: 200, body: { run_id, state: state as RunState, utterances: utterances as never } }
+  },
+}
+
+async function answerTo(posted: RunMessage, runId: string, context: ExternalContext) {
+  const { db, scope, platform } = context
+  const until = platform.now() + TURN_MS
+  for (;;) {
+    const left = until - platform.now()
+    // Before the message is read: what comes in between is not missed.
+    const waited = context.news(runId, Math.max(0, Math.min(left, LOOK_MS)))
+    const message = await readMessage(db, scope, runId, posted.message_id)
+    if (message === null || message.state === 'refused') throw runEnded(runId)
+    if (message.answer !== null) return message.answer
+    if (left <= 0) throw new ParleyError('outcome_unknown', `the agent has not answered within ${TURN_MS} ms`)
+    await waited
+  }
+}
+
+/** The same for the same request of the same sender: a UUID (RFC 9562, version 8) of what tells requests apart. */
+function messageId(runId: string, { principal, idempotencyKey }: ExternalContext): string {
+  const { kind, id } = principal.ref
+  const name = JSON.stringify(['runs.message', runId, kind, id, idempotencyKey])
+  const bytes = createHash('sha256').update(name).digest().subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

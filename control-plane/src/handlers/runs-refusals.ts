@@ -1,0 +1,45 @@
+import { Refusal } from '@parley/contract'
+import type { Admission } from '@parley/store'
+
+type Refused = Extract<Admission, { readonly kind: 'refused' }>
+
+/** Why a run cannot be admitted, with the limit and what is used of it. */
+export function notAdmitted({ reason, limit, used }: Refused): Refusal {
+  switch (reason) {
+    case 'admission_disabled':
+      return new Refusal('capability_unavailable', 'platform staff have not switched runs on in this environment', {
+        reason,
+        details: { limit: null, used: null },
+      })
+    case 'tenant_not_configured':
+      return new Refusal('capability_unavailable', 'platform staff have not set the capacity of this environment', {
+        reason,
+        details: { limit: null, used: null },
+      })
+    case 'spend_cap':
+      return new Refusal(
+        'policy_denied',
+        `the month's spend cap of ${limit} USD has no room for this run (${used} USD are spent or held): raise the cap`,
+        { reason, details: { limit, used } },
+      )
+    case 'daily_call_limit':
+      return new Refusal(
+        'rate_limited',
+        `${used} calls were placed in the last 24 hours, and ${limit} are allowed: wait, or raise the daily limit`,
+        { reason, details: { ...counts(limit, used), retry_after_seconds: 60 } },
+      )
+    case 'concurrent_capacity':
+      return new Refusal('rate_limited', `all ${limit} runs that may be live at once are: wait for one to end`, {
+        reason,
+        details: { ...counts(limit, used), retry_after_seconds: 1 },
+      })
+  }
+}
+
+function counts(limit: string | null, used: string | null) {
+  return { limit: limit === null ? null : Number(limit), used: used === null ? null : Number(used) }
+}
+
+export function runEnded(runId: string): Refusal<'run_not_active'> {
+  return new Refusal('run_not_active', `run ${runId} is ending or has ended: begin another`, { reason: 'run_ended' })
+}

@@ -1,0 +1,80 @@
+import { type OperationNamed, Refusal } from '@parley/contract'
+import { acknowledgeUpdate, cancelRun, listRuns, type RunContact, readUpdate, type UpdateReceipt } from '@parley/store'
+import { type HandlersOf, type SequelContext, withSequel } from '../context.ts'
+import { runBody, theRun } from './runs-body.ts'
+import { runEnded } from './runs-refusals.ts'
+
+/** How long the answer to an update waits for the agent to have it. */
+const SETTLING_MS = 500
+
+export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 'runs.update'> = {
+  'runs.list': async ({ query: { cursor, disposition, contact, ...filter } }, { db, scope }) => {
+    const { rows, next_cursor } = await listRuns(db, scope, {
+      ...filter,
+      disposition: disposition?.split(','),
+      contact: contact?.split(',') as RunContact[] | undefined,
+      cursor: cursor ?? null,
+    })
+    return { status: 200, body: { items: rows.map(runBody), next_cursor } }
+  },
+
+  'runs.get': async ({ params: { run_id } }, context) => {
+    return { status: 200, body: runBody(await theRun(context, run_id)) }
+  },
+
+  'runs.cancel': async ({ params: { run_id } }, context) => {
+    const { db, scope } = context
+    context.about({ kind: 'run', id: run_id })
+    await theRun(context, run_id)
+    const came = await cancelRun(db, scope, run_id)
+    if (came === 'asked') context.announce('run_orders', run_id)
+    if (came === 'finished') context.announce('runs', run_id)
+    return { status: 202, body: runBody(await theRun(context, run_id)) }
+  },
+
+  'runs.update': withSequel<OperationNamed<'runs.update'>, Parameters<HandlersOf<'runs.update'>['runs.update']>[1]>(
+    async ({ params: { run_id }, body }, context) => {
+      const { db, scope } = context
+      context.about({ kind: 'run', id: run_id })
+      const run = await theRun(context, run_id)
+      if (run.channel !== 'phone')
+        throw new Refusal('capability_unavailable', 'only phone runs can be updated', {
+          reason: 'channel_not_supported',
+        })
+      const { override_dynamic_variables, metadata } = body
+      const receipt = await acknowledgeUpdate(db, scope, run_id, {
+        ...(override_dynamic_variables !== undefined && { override_dynamic_variables }),
+        ...(metadata !== undefined && { metadata }),
+      })
+      if (receipt === null) throw runEnded(run_id)
+      context.announce('run_orders', run_id)
+      context.announce('runs', run_id)
+      return updated(receipt)
+    },
+    async ({ body: { update } }, context) => updated(await settled(update.run_id, update.revision, context)),
+  ),
+}
+
+/** The receipt as it stands once the update has settled, or half a second has passed. */
+async function settled(
+  runId: string,
+  revision: number,
+  { db, scope, now, news }: SequelContext,
+): Promise<UpdateReceipt> {
+  const until = now() + SETTLING_MS
+  for (;;) {
+    const left = until - now()
+    // Before the receipt is read: what comes in between is not missed.
+    const waited = left > 0 ? news(runId, Math.min(left, 100)) : null
+    const receipt = await readUpdate(db, scope, runId, revision)
+    if (receipt === null) throw new TypeError(`update ${revision} of run ${runId} is gone`)
+    if (receipt.completed_at !== null || waited === null) return receipt
+    await waited
+  }
+}
+
+function updated(receipt: UpdateReceipt) {
+  const applied = receipt.status === 'applied'
+  const status = receipt.completed_at === null ? (202 as const) : (200 as const)
+  return { status, body: { run_id: receipt.run_id, update: { ...receipt, applied } } }
+}

@@ -1,0 +1,69 @@
+import { type budget, Refusal } from '@parley/contract'
+import { type BudgetRow, readBudget, readRateCard, summariseUsage, type UsageRow, writeBudget } from '@parley/store'
+import type { z } from 'zod'
+import type { HandlersOf } from '../context.ts'
+import { invalid } from './invalid-request.ts'
+
+const DAY_MS = 86_400_000
+const MOST_DAYS = 366
+
+export const usageHandlers: HandlersOf<'usage.summary' | 'usage.rate_card' | 'budgets.get' | 'budgets.update'> = {
+  'usage.summary': async ({ query: { cursor, from, to, ...filter } }, { db, scope }) => {
+    const window = windowOf(from, to)
+    const page = await summariseUsage(db, scope, { ...filter, ...window, cursor: cursor ?? null })
+    const { rows, next_cursor, completeness } = page
+    const { group_by, purpose } = filter
+    return { status: 200, body: { window, group_by, purpose, rows: rows.map(toRow), completeness, next_cursor } }
+  },
+
+  'usage.rate_card': async (_, { db, scope }) => {
+    const card = await readRateCard(db, scope)
+    if (card === null)
+      return {
+        status: 200,
+        body: {
+          ...{ configured: false, rate_card_id: null, currency: 'USD', effective_at: null },
+          ...{ reserve_usd: null, rates: [] },
+        },
+      }
+    return { status: 200, body: { ...card, configured: true, currency: 'USD', rates: [...card.rates] } }
+  },
+
+  'budgets.get': async (_, { db, scope }) => ({
+    status: 200,
+    body: toBudget(await readBudget(db, scope), scope.tenant_id),
+  }),
+
+  'budgets.update': async ({ body: { cap_usd, expected_policy_id } }, context) => {
+    const { db, scope } = context
+    context.about({ kind: 'operation', id: 'usage/budget' })
+    const write = await writeBudget(db, scope, cap_usd, expected_policy_id)
+    if (write.kind === 'not_installed')
+      throw new Refusal('capability_unavailable', 'platform staff have installed no rate card: nothing has a price', {
+        reason: 'pricing_not_installed',
+      })
+    if (write.kind === 'stale')
+      throw new Refusal('conflict', 'another policy is in force: read the budget again', {
+        reason: 'stale_revision',
+        details: { current: { policy_id: write.policy_id } },
+      })
+    return { status: 200, body: toBudget(write.budget, scope.tenant_id) }
+  },
+}
+
+/** In UTC with milliseconds. */
+function windowOf(from: string, to: string): { readonly from: string; readonly to: string } {
+  const [begins, ends] = [Date.parse(from), Date.parse(to)]
+  if (ends <= begins) throw invalid('/to', 'is not after from')
+  if (ends - begins > MOST_DAYS * DAY_MS) throw invalid('/to', `is more than ${MOST_DAYS} days after from`)
+  return { from: new Date(begins).toISOString(), to: new Date(ends).toISOString() }
+}
+
+function toRow({ amount, completeness, ...row }: UsageRow) {
+  return { ...row, cost: { currency: 'USD' as const, amount, completeness } }
+}
+
+function toBudget(row: BudgetRow, tenantId: string): z.input<typeof budget> {
+  const { configured, as_of } = row
+  return { ...row, budget_id: configured ? `budget/${tenantId}` : null, as_of: configured ? as_of : null }
+}

@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream'
+import { parseInput, Refusal, type streams } from '@parley/contract'
+import { type Database, readRun } from '@parley/store'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { noRun } from '../handlers/runs-body.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { Route } from '../pipeline/route.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
+import { runEvents } from '../streams/run-events.ts'
+import { sendAnswer } from './exchange.ts'
+import { admit, pathOf } from './operation-routes.ts'
+import { answerTo } from './request-fault.ts'
+
+/** Who reads nothing for as long is cut off: nothing is kept for them. */
+const STALLED_MS = 30_000
+
+export interface EventRoutes {
+  readonly pipeline: Pipeline
+  readonly database: Pick<Database, 'within'>
+  readonly streams: OpenStreams
+  /** Default 30 000. */
+  readonly stalledMs?: number
+}
+
+/** Serves what is followed as it happens. */
+export function serveEvents(app: FastifyInstance, route: Route<(typeof streams)[number]>, routes: EventRoutes): void {
+  const { pipeline, streams: open } = routes
+  app.addHook('preClose', done => {
+    open.close()
+    done()
+  })
+  app.route({
+    method: 'GET',
+    url: pathOf(route.operation),
+    exposeHeadRoute: false,
+    config: { operation: route.operation.id },
+    onRequest: (request, reply) => admit(request, reply, route, pipeline),
+    handler: async (request, reply) => {
+      try {
+        return await follow(request, reply, route, routes)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        return sendAnswer(request, reply, answerTo(error))
+      }
+    },
+  })
+}
+
+async function follow(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { operation }: Route<(typeof streams)[number]>,
+  { pipeline, database, streams: open, stalledMs = STALLED_MS }: EventRoutes,
+): Promise<FastifyReply> {
+  const parsed = parseInput(operation, { params: request.params as Record<string, string>, query: {}, body: undefined })
+  if (!parsed.ok)
+    throw new Refusal('invalid_request', 'the request is not as it should be', {
+      details: { issues: parsed.issues.map(({ path, message }) => ({ path, message })) },
+    })
+  const { run_id: runId } = parsed.input.params
+  const { keyId, principal } = request.exchange.caller!
+  const { scope } = principal
+  if ((await readRun(database.within(scope), scope, runId)) === null) throw noRun(runId)
+  const { signal, release } = open.open(keyId)
+  const credentials = { authorization: request.headers.authorization, address: request.ip }
+  const events = runEvents({
+    ...{ database, scope, runId, signal, news: pipeline.news },
+    after: lastEvent(request.headers['last-event-id']),
+    mayFollow: async () => (await pipeline.identify(credentials, request.id)).caller !== null,
+    now: () => performance.now(),
+  })
+  // Ends with what it stands on: when who follows goes, when the server closes, when the run has ended.
+  const body = Readable.from(
+    paced(events, stalledMs, () => reply.raw.destroy()),
+    { highWaterMark: 1 },
+  )
+  body.once('close', release)
+  reply.raw.once('close', release)
+  body.once('error', error => pipeline.report(error, request.id))
+  return reply.headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }).send(body)
+}
+
+/** The pieces as they are read; `onStalled` when one has not been read for so long. */
+async function* paced(pieces: AsyncIterable<string>, stalledMs: number, onStalled: () => void): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    const timer = setTimeout(onStalled, stalledMs)
+    try {
+      yield Buffer.from(piece)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** What is no number of an item is what nobody sent. */
+function lastEvent(header: string | string[] | undefined): number {
+  return typeof header === 'string' && /^[0-9]{1,9}$/.test(header) ? Number(header) : 0
+}

@@ -1,0 +1,114 @@
+import { Refusal } from '@parley/contract'
+import { type Database, readRun, recordingKey, writeAudit } from '@parley/store'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Platform } from '../context.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
+import { openLink, RECORDINGS_PATH, type RecordingLink } from '../recordings/recording-link.ts'
+import { type RecordingNow, recordingOf } from '../recordings/recording-state.ts'
+import { askedRange } from './byte-range.ts'
+import { sendAnswer, setStanding } from './exchange.ts'
+import { PLAYER_POLICY, playerPage } from './player-page.ts'
+import { answerTo } from './request-fault.ts'
+
+export interface RecordingRoutes {
+  readonly pipeline: Pipeline
+  readonly database: Pick<Database, 'within' | 'transaction'>
+  readonly platform: Pick<Platform, 'sealer' | 'now' | 'blobs'>
+}
+
+interface Linked {
+  readonly link: RecordingLink
+  readonly at: string
+  readonly recording: RecordingNow
+}
+
+/** The player's page and the audio of recordings, for whoever has a link that `runs.recording` gave. */
+export function serveRecordings(app: FastifyInstance, routes: RecordingRoutes): void {
+  const how = { exposeHeadRoute: false, config: { operation: 'recording' } }
+  app.get(`${RECORDINGS_PATH}/:token`, how, async (request, reply) => {
+    const linked = await follow(request, routes)
+    if (linked === null || linked.link.kind !== 'page') return nothing(request, reply, routes)
+    const { link, at, recording } = linked
+    const { token } = request.params as { token: string }
+    const audio = recording.content === null ? null : `${token}/audio`
+    return reply
+      .headers({ ...GUARDED, 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAYER_POLICY })
+      .send(playerPage({ runId: link.run_id, at, state: recording.state, audio }))
+  })
+  app.get(`${RECORDINGS_PATH}/:token/audio`, how, async (request, reply) => {
+    const linked = await follow(request, routes)
+    const content = linked?.recording.content ?? null
+    if (linked === null || content === null) return nothing(request, reply, routes)
+    const { link } = linked
+    // An audio link is for what was there when it was given.
+    if (link.artifact_id !== null && link.artifact_id !== content.artifact_id) return nothing(request, reply, routes)
+    return sendAudio(request, reply, { routes, link, content })
+  })
+}
+
+const GUARDED = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
+
+async function follow(request: FastifyRequest, { database, platform }: RecordingRoutes): Promise<Linked | null> {
+  const { token } = request.params as { token: string }
+  const link = openLink(platform.sealer, token, platform.now())
+  if (link === null) return null
+  const db = database.within(link)
+  const run = await readRun(db, link, link.run_id)
+  return run === null ? null : { link, at: run.created_at, recording: await recordingOf(db, run) }
+}
+
+/** Whoever guesses counts as one without a key. */
+function nothing(request: FastifyRequest, reply: FastifyReply, { pipeline }: RecordingRoutes): FastifyReply {
+  const { standing, refused } = pipeline.admitAddress(request.ip, request.id)
+  setStanding(reply, standing)
+  const message = 'there is no such recording, or the link has expired: read the recording again for a fresh one'
+  return sendAnswer(request, reply, refused ?? answerTo(new Refusal('not_found', message)))
+}
+
+interface Audio {
+  readonly routes: RecordingRoutes
+  readonly link: RecordingLink
+  readonly content: NonNullable<RecordingNow['content']>
+}
+
+async function sendAudio(request: FastifyRequest, reply: FastifyReply, audio: Audio): Promise<FastifyReply> {
+  const { routes, link, content } = audio
+  const { byte_size: size, artifact_id, media_type } = content
+  const etag = `"${artifact_id}"`
+  const condition = request.headers['if-range']
+  const isSame = condition === undefined || condition === etag
+  const range = isSame ? askedRange(request.headers.range, size) : null
+  reply.headers({ ...GUARDED, 'accept-ranges': 'bytes', etag })
+  if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).send()
+  const key = recordingKey(link, link.run_id, artifact_id)
+  const bytes = range === null ? undefined : { from: range.from, to: range.to + 1 }
+  const blob = await routes.platform.blobs.get(key, bytes)
+  if (blob === null) return nothing(request, reply, routes)
+  // The pieces that a player asks for afterwards are of the same hearing.
+  if (range === null || range.from === 0)
+    await noteHearing(routes, link, request.id).catch(failed => {
+      blob.bytes.destroy()
+      throw failed
+    })
+  reply.headers({
+    'content-type': media_type,
+    'content-length': String(range === null ? size : range.to - range.from + 1),
+    'content-disposition': `inline; filename="recording-${link.run_id}.wav"`,
+    ...(range !== null && { 'content-range': `bytes ${range.from}-${range.to}/${size}` }),
+  })
+  return reply.code(range === null ? 200 : 206).send(blob.bytes)
+}
+
+/** Who hears it is whoever was given the link. */
+function noteHearing({ database }: RecordingRoutes, link: RecordingLink, requestId: string): Promise<void> {
+  const { owner_id, environment } = link
+  return database.transaction(link, tx =>
+    writeAudit(tx, link, {
+      principal: { owner_id, environment, kind: 'system', id: 'recording-link' },
+      action: 'runs.recording',
+      resource: { kind: 'run', id: link.run_id },
+      outcome: 'allowed',
+      request_id: requestId,
+    }),
+  )
+}

@@ -1,0 +1,59 @@
+import type { Scope } from '@parley/contract'
+import type { Sealer } from '@parley/store'
+import { z } from 'zod'
+
+/** Where links to recordings lead; each goes on with a token, the audio's also with `/audio`. */
+export const RECORDINGS_PATH = '/recordings'
+
+/** How long a link to the audio is good for. */
+export const AUDIO_MS = 5 * 60_000
+/** How long a link to the player's page is good for, where it is signed. */
+export const PAGE_MS = 24 * 60 * 60_000
+
+const CONTEXT = 'recording-link'
+/** Longer than any token that was ever given. */
+const MAX_TOKEN = 2048
+
+const link = z.strictObject({
+  kind: z.enum(['page', 'audio']),
+  owner_id: z.string(),
+  environment: z.string(),
+  tenant_id: z.uuid(),
+  run_id: z.uuid(),
+  /** The one recording that an audio link is for; null: whatever there is. */
+  artifact_id: z.string().nullable(),
+  /** Unix ms; null: never. */
+  expires: z.number().nullable(),
+})
+
+/** What a link leads to: who has it may see that, and nothing else. */
+export type RecordingLink = z.output<typeof link>
+
+/** The token of a link: sealed under the platform's key, so that nobody else can make or read one. */
+export function sealLink(sealer: Sealer, of: Omit<RecordingLink, keyof Scope>, scope: Scope): string {
+  const { owner_id, environment, tenant_id } = scope
+  const plain = Buffer.from(JSON.stringify({ ...of, owner_id, environment, tenant_id }))
+  return sealer.seal(plain, CONTEXT).toString('base64url')
+}
+
+/** Null: nobody gave such a link, or its time is over. `now`: Unix ms. */
+export function openLink(sealer: Sealer, token: string, now: number): RecordingLink | null {
+  if (token.length > MAX_TOKEN || !/^[A-Za-z0-9_-]+$/.test(token)) return null
+  let plain: string
+  try {
+    plain = sealer.open(Buffer.from(token, 'base64url'), CONTEXT).toString('utf8')
+  } catch {
+    return null
+  }
+  const read = link.safeParse(parsed(plain))
+  if (!read.success) return null
+  return read.data.expires !== null && read.data.expires <= now ? null : read.data
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,66 @@
+import type { Scope } from '@parley/contract'
+import { answerMessage, type Bus, claimRun, moveRun, nextMessage, type OwnedRun, takeMessage } from '@parley/store'
+import type { TestDatabase } from '@parley/store/testing'
+
+const MINUTE_MS = 60_000
+
+/** Stands in for a process that owns runs. */
+export interface RunOwners {
+  /** Takes a run that waits, and has it running. */
+  take(runId: string): Promise<{ readonly scope: Scope; readonly owned: OwnedRun }>
+  close(): void
+}
+
+/** Takes runs when told to; in chats every message is answered by saying it again. */
+export function runOwners(db: TestDatabase, bus: Bus): RunOwners {
+  const held = new Map<string, Promise<{ scope: Scope; owned: OwnedRun }>>()
+  const take = (runId: string) => {
+    const known = held.get(runId) ?? takeRun(db, runId)
+    held.set(runId, known)
+    return known
+  }
+  const answer = async (runId: string) => {
+    const { rows } = await db.owner.query("select from parley.run_messages where run_id = $1 and state = 'waiting'", [
+      runId,
+    ])
+    if (rows.length === 0) return
+    const { scope, owned } = await take(runId)
+    const message = await nextMessage(db.database.within(scope), scope, owned)
+    if (message === null) return
+    const { message_id, text } = message
+    await db.database.transaction(scope, tx => takeMessage(tx, scope, owned, message_id))
+    const utterances = [said('user', text), said('agent', `You said: ${text}`)]
+    await db.database.transaction(scope, tx =>
+      answerMessage(tx, scope, owned, message_id, { state: 'running', utterances }),
+    )
+    bus.publish('runs', runId)
+  }
+  const unsubscribe = bus.subscribe('run_orders', runId => {
+    answer(runId).catch(() => {})
+  })
+  return { take, close: unsubscribe }
+}
+
+async function takeRun(db: TestDatabase, runId: string): Promise<{ scope: Scope; owned: OwnedRun }> {
+  const { rows } = await db.owner.query(
+    `select t.owner_id, t.environment, t.tenant_id from parley.run_ownership o join parley.tenants t using (tenant_id)
+     where o.run_id = $1`,
+    [runId],
+  )
+  const scope: Scope = rows[0]
+  const owned = await db.database.transaction(scope, async tx => {
+    const claimed = await claimRun(tx, scope, runId, { engine: 'of-a-test', worker: null }, MINUTE_MS * 10)
+    if (claimed === null) throw new Error(`run ${runId} is not to be had`)
+    const { run_id, fence } = claimed
+    await moveRun(tx, scope, { run_id, fence }, { state: 'running' })
+    return { run_id, fence }
+  })
+  return { scope, owned }
+}
+
+function said(role: 'user' | 'agent', text: string) {
+  return {
+    ...{ index: role === 'user' ? 0 : 1, role, text, segment_id: 's', observed_offset_ms: null, interrupted: false },
+    ...{ start_ms: null, end_ms: null, node_id: null },
+  }
+}

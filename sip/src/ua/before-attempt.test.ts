@@ -267,6 +267,17 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(caller.end).toMatchObject({ cause: 'transport', inviteLeft: false })
   })
 
+  it('an INVITE may have left where nobody said whether it did', async () => {
+    const stage = new Stage()
+    const caller = stage.call({ uri: sipUri('bob', 'b.test', 'tls') })
+    await stage.pass(100)
+    stage.pair.a.transport.silence()
+    await stage.agree()
+    void stage.pair.a.ua.close()
+    await stage.pass(33_000)
+    expect(caller.end).toMatchObject({ inviteLeft: true, confirmed: false })
+  })
+
   it('too large for a datagram: told for TCP, and again for UDP where TCP is refused', async () => {
     const stage = new Stage()
     const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test', ['udp'])

@@ -1,52 +1,18 @@
 import type { Timer } from '@parley/kernel'
-import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
 import { parseRetryAfter } from '../message/retry-after.ts'
 import type { ClientHandlers, ClientTransaction, RequestFailure } from '../transaction/client-transaction.ts'
 import { type Destination, transportOf } from '../transaction/message-sender.ts'
 import { isTargetFault } from '../transport/target-health.ts'
-import type { Flow, NextHop, Target } from '../transport/transport.ts'
+import type { Flow, Target } from '../transport/transport.ts'
 import { AttemptGate } from './attempt-gate.ts'
-import type { CallIdentity } from './call-identity.ts'
 import { createCancel } from './cancel.ts'
+import type { ClientRequestOptions } from './client-request-options.ts'
 import { headersWith } from './custom-headers.ts'
 import { streamFor } from './large-request.ts'
 import { RequestCredentials } from './request-credentials.ts'
 import type { HeaderPairs, HeaderReason } from './session.ts'
 import { contactFor, type UaContext } from './ua-context.ts'
-
-export interface ClientRequestOptions {
-  /** The request with this CSeq number and Contact, without Via. */
-  build(sequence: number, contact: NameAddr): SipRequest
-  /** User part of Contact. */
-  readonly contactUser: string | undefined
-  /** CSeq number of the first attempt. */
-  readonly sequence: number
-  /** For an attempt with credentials: the same Call-ID, the next number (RFC 3261 section 22.2). */
-  reserveSequence(): number
-  /** Preferred while it lives: the dialog's connection. */
-  readonly flow: Flow | undefined
-  /** Where else; undefined: nowhere. */
-  readonly hop: NextHop | undefined
-  readonly identity: CallIdentity
-  /** Not to be repeated once it may have arrived: what it asks for would be done twice. UDP retransmissions are no repetition. */
-  readonly once?: boolean
-  /** True for the call's first request: wherever its hop resolves to is the call's own next hop. */
-  readonly adoptTargets?: boolean
-  /** A refusal that another attempt can meet: true sends what `build` makes now, to the same place (RFC 4028 section 7.3). */
-  revise?(response: SipResponse): boolean
-  /**
-   * Told of the request with its Via before each new transaction, which starts when this resolves and not at all when
-   * it rejects: then `onWithheld` follows instead of anything else. Absent: at once.
-   */
-  beforeAttempt?(request: SipRequest, to: Destination): Promise<void>
-  onWithheld?(error: unknown): void
-  /** The request with its Via, each time that it goes out in a new transaction. */
-  onAttempt?(request: SipRequest): void
-  /** Provisional responses, the final one that counts, and for INVITE every further 2xx. */
-  onResponse(response: SipResponse, flow: Flow): void
-  /** Instead of a final response. */
-  onFailure(failure: RequestFailure): void
-}
 
 /** More targets than that are somebody's game. */
 const MOST_TARGETS = 8
@@ -72,7 +38,7 @@ export class ClientRequest {
   readonly #gate: AttemptGate
   /** Some transaction's request was handed to the transport. */
   #handedOver = false
-  /** So it was, and no final response came to it. */
+  /** So it was, or may have been, and no final response came to it. */
   #unanswered = false
   #provisional = false
   #cancel: { readonly reason: HeaderReason | undefined; sent: boolean } | undefined
@@ -97,7 +63,7 @@ export class ClientRequest {
 
   /** The peer may have got the request: it was handed to the transport, or nobody has said yet that it was not. */
   get mayHaveLeft(): boolean {
-    return this.#handedOver || this.#transaction !== undefined
+    return this.#handedOver || this.#unanswered || this.#transaction !== undefined
   }
 
   /** Some attempt left and was given up without a final response. */
@@ -210,7 +176,8 @@ export class ClientRequest {
     if ('target' in destination && isTargetFault(failure.code)) this.#ctx.layer.sender.targetFailed(destination.target)
     if (this.#over) return
     this.#transaction = undefined
-    this.#unanswered ||= failure.handedOver === true
+    // Silence is no proof that nothing arrived; only a transport that failed says so.
+    if (failure.handedOver || failure.cause === 'timeout') this.#unanswered = true
     if (this.#options.once && failure.handedOver) {
       this.#nextTarget = this.#targets.length
       this.#next(failure)

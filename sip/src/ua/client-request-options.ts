@@ -1,0 +1,39 @@
+import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
+import type { RequestFailure } from '../transaction/client-transaction.ts'
+import type { Destination } from '../transaction/message-sender.ts'
+import type { Flow, NextHop } from '../transport/transport.ts'
+import type { CallIdentity } from './call-identity.ts'
+
+export interface ClientRequestOptions {
+  /** The request with this CSeq number and Contact, without Via. */
+  build(sequence: number, contact: NameAddr): SipRequest
+  /** User part of Contact. */
+  readonly contactUser: string | undefined
+  /** CSeq number of the first attempt. */
+  readonly sequence: number
+  /** For an attempt with credentials: the same Call-ID, the next number (RFC 3261 section 22.2). */
+  reserveSequence(): number
+  /** Preferred while it lives: the dialog's connection. */
+  readonly flow: Flow | undefined
+  /** Where else; undefined: nowhere. */
+  readonly hop: NextHop | undefined
+  readonly identity: CallIdentity
+  /** Not to be repeated once it may have arrived: what it asks for would be done twice. UDP retransmissions are no repetition. */
+  readonly once?: boolean
+  /** True for the call's first request: wherever its hop resolves to is the call's own next hop. */
+  readonly adoptTargets?: boolean
+  /** A refusal that another attempt can meet: true sends what `build` makes now, to the same place (RFC 4028 section 7.3). */
+  revise?(response: SipResponse): boolean
+  /**
+   * Told of the request with its Via before each new transaction, which starts when this resolves and not at all when
+   * it rejects: then `onWithheld` follows instead of anything else. Absent: at once.
+   */
+  beforeAttempt?(request: SipRequest, to: Destination): Promise<void>
+  onWithheld?(error: unknown): void
+  /** The request with its Via, each time that it goes out in a new transaction. */
+  onAttempt?(request: SipRequest): void
+  /** Provisional responses, the final one that counts, and for INVITE every further 2xx. */
+  onResponse(response: SipResponse, flow: Flow): void
+  /** Instead of a final response. */
+  onFailure(failure: RequestFailure): void
+}

@@ -188,10 +188,13 @@ export class TextRuns {
   #begin(kind: TextKind, run: HeldRun): void {
     const { desk: _, maxLive: __, ...rest } = this.#options
     const textRun = new TextRun({ ...rest, run, kind })
-    const over = textRun.live().finally(() => {
-      this.#live.delete(textRun)
-      if (this.#isShort) this.#look()
-    })
+    const over = textRun
+      .live()
+      .catch(error => this.#options.log(`run ${run.runId} was not ended`, error))
+      .finally(() => {
+        this.#live.delete(textRun)
+        if (this.#isShort) this.#look()
+      })
     this.#live.set(textRun, { kind, over })
   }
 }

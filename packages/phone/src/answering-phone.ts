@@ -3,6 +3,7 @@ import {
   type Credentials,
   type InviteSession,
   type LegEnd,
+  type LegTransport,
   receiveLeg,
   Station,
   type StationOptions,
@@ -43,6 +44,8 @@ export interface AnsweredCall {
   /** What was called, and who calls as far as From says; null: it does not. */
   readonly number: string
   readonly from: string | null
+  /** Null until audio is agreed. */
+  readonly transport: LegTransport | null
   /** What the far end said so far, as the phone understood it. */
   readonly heardLines: readonly HeardLine[]
   /** Resolves when the call is over; never rejects. `failure`: where the part could not be played to its end. */
@@ -153,6 +156,9 @@ export class AnsweringPhone {
     const { from } = call.leg.parties
     return {
       ...{ callId: call.leg.callId, number, from, ended },
+      get transport() {
+        return call.leg.transport
+      },
       get heardLines() {
         return call.heardLines
       },

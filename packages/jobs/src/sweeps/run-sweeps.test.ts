@@ -1,0 +1,153 @@
+import { acknowledgeUpdate, claimRun } from '@parley/store'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CHAT, JobsStage } from '../testing/jobs-stage.ts'
+import {
+  expireRuns,
+  expireUpdates,
+  forgetEngines,
+  forgetIdempotency,
+  type RunSweepsOptions,
+  wakeWaiting,
+} from './run-sweeps.ts'
+import { Turns } from './turns.ts'
+
+let test: TestDatabase
+let stage: JobsStage
+let options: RunSweepsOptions
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test?.close())
+beforeEach(async () => {
+  await test.owner.query('delete from parley.run_ownership')
+  stage = await JobsStage.open(test)
+  options = { database: test.database, bus: stage.bus, counters: stage.counters }
+})
+
+/** The run has waited for so long. */
+const waited = (runId: string, ms: number) =>
+  test.owner.query(
+    `update parley.run_ownership set admitted_at = admitted_at - $2 * interval '1 ms',
+       start_before = start_before - $2 * interval '1 ms' where run_id = $1`,
+    [runId, ms],
+  )
+
+describe('sweeps over runs', () => {
+  it('end those that nobody took in time, and tell who follows them', async () => {
+    const late = await stage.admit()
+    const young = await stage.admit()
+    await waited(late.run_id, 120_001)
+    expect(await expireRuns(options)).toBe(false)
+    expect(await stage.read(late.run_id)).toMatchObject({ state: 'expired', phone_state: 'expired' })
+    expect(await stage.read(young.run_id)).toMatchObject({ state: 'admitted' })
+    expect(stage.bus.told).toEqual([['runs', late.run_id]])
+    expect(await stage.permits()).toBe(1)
+  })
+
+  it('settle updates that no engine answered', async () => {
+    const run = await stage.run({ moves: [{ state: 'running', phone_state: 'active' }] })
+    await stage.write(tx => acknowledgeUpdate(tx, stage.scope, run.run_id, { metadata: { a: 1 } }))
+    expect(await expireUpdates(options)).toBe(false)
+    expect(stage.counters.read().updates_expired).toBe(0)
+    await test.owner.query("update parley.run_updates set deadline = now() - interval '1 ms' where run_id = $1", [
+      run.run_id,
+    ])
+    await expireUpdates(options)
+    const { rows } = await test.owner.query('select status, reason from parley.run_updates where run_id = $1', [
+      run.run_id,
+    ])
+    expect(rows).toEqual([{ status: 'indeterminate', reason: 'deadline' }])
+  })
+
+  it('offer those that wait again, once they are no longer fresh', async () => {
+    const [phone, chat, fresh, taken] = [
+      await stage.admit(),
+      await stage.admit(CHAT),
+      await stage.admit(),
+      await stage.admit(),
+    ]
+    for (const { run_id } of [phone, chat, taken]) await waited(run_id, 2000)
+    await stage.write(tx => claimRun(tx, stage.scope, taken.run_id, { engine: 'e', worker: null }))
+    await wakeWaiting(options, stage.wake)
+    expect(stage.woken).toEqual([
+      { kind: 'phone', run_id: phone.run_id, scope: stage.scope },
+      { kind: 'chat', run_id: chat.run_id, scope: stage.scope },
+    ])
+    expect(stage.woken).not.toContainEqual(expect.objectContaining({ run_id: fresh.run_id }))
+    expect(stage.bus.told).toEqual([
+      ['run_work', 'phone'],
+      ['run_work', 'chat'],
+    ])
+  })
+
+  it('forget engines that are not heard for 30 s', async () => {
+    for (const engine_id of ['loud', 'silent'])
+      await test.database.runs.engines.register({ engine_id, addresses: {}, capacity: 1 })
+    await test.owner.query(
+      "update parley.engines set heartbeat_at = now() - interval '31 s' where engine_id = 'silent'",
+    )
+    await forgetEngines(options)
+    expect((await test.database.runs.engines.present(60_000)).map(engine => engine.engine_id)).toEqual(['loud'])
+  })
+
+  it('forget what was answered a week ago', async () => {
+    await test.owner.query(
+      `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash, created_at)
+       select $1, 'p', 'o', n::text, '\\x01', now() - n * interval '1 day' from generate_series(5, 9) n`,
+      [stage.scope.tenant_id],
+    )
+    await forgetIdempotency(options)
+    const { rows } = await test.owner.query('select key from parley.idempotency where tenant_id = $1 order by 1', [
+      stage.scope.tenant_id,
+    ])
+    expect(rows.map(({ key }) => key)).toEqual(['5', '6'])
+  })
+})
+
+describe('work that one worker does at a time', () => {
+  const turns = (owner: string, name = 'jobs/test') =>
+    new Turns({ leases: test.database.leases, name, owner, leaseMs: 30_000, time: stage.time })
+  const work = (done: string[], who: string) => async () => {
+    done.push(who)
+    return true
+  }
+
+  it('stays with who has it, until that one closes', async () => {
+    const [one, other, done] = [turns('one'), turns('other'), [] as string[]]
+    expect(await one.take(work(done, 'one'))).toBe(true)
+    expect(await other.take(work(done, 'other'))).toBe(false)
+    expect(await one.take(work(done, 'one'))).toBe(true)
+    await one.release()
+    expect(await other.take(work(done, 'other'))).toBe(true)
+    expect(done).toEqual(['one', 'one', 'other'])
+  })
+
+  it('is another’s when who had it died', async () => {
+    const [one, other, done] = [turns('one', 'jobs/dies'), turns('other', 'jobs/dies'), [] as string[]]
+    await one.take(work(done, 'one'))
+    await test.owner.query("update parley.leases set expires_at = now() - interval '1 ms' where name = 'jobs/dies'")
+    expect(await other.take(work(done, 'other'))).toBe(true)
+    expect(await one.take(work(done, 'one'))).toBe(false)
+    expect(done).toEqual(['one', 'other'])
+  })
+
+  it('keeps the turn while it lasts', async () => {
+    const one = turns('one', 'jobs/long')
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const working = one.take(() => promise)
+    const until = async () => {
+      const { rows } = await test.owner.query("select expires_at from parley.leases where name = 'jobs/long'")
+      return rows[0]?.expires_at
+    }
+    let first: unknown
+    while (first === undefined) first = await until()
+    let last = first
+    while (String(last) === String(first)) {
+      stage.time.advance(10_000)
+      last = await until()
+    }
+    resolve(true)
+    expect(await working).toBe(true)
+  })
+})

@@ -57,7 +57,7 @@ describe('a sweep', () => {
   it('goes on at once where there is more', async () => {
     let left = 3
     sweep(async () => left-- > 0)
-    await pass(1500)
+    await pass(1200)
     expect(
       pauses()
         .slice(0, 3)

@@ -52,6 +52,8 @@ export interface Api {
   readonly app: FastifyInstance
   /** Answers the base URL. */
   listen(at: { readonly host: string; readonly port: number }): Promise<string>
+  /** Not ready from now on; everything else as before. */
+  drain(): void
   /**
    * Not ready from now on, no new connections; requests under way are finished, at most for `connections.drainMs`. The
    * database, the bus and the log stay open: they are the caller's.
@@ -116,6 +118,7 @@ export async function buildApiOf(
   return {
     app,
     listen: at => app.listen(at),
+    drain: () => readiness.drain(),
     close: () => {
       readiness.drain()
       closing ??= drained(app, connections.drainMs).then(() => pipeline.close())

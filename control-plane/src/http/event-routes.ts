@@ -6,9 +6,10 @@ import { noRun } from '../handlers/runs-body.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Route } from '../pipeline/route.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
+import { paced } from '../streams/paced.ts'
 import { runEvents } from '../streams/run-events.ts'
 import { sendAnswer } from './exchange.ts'
-import { admit, pathOf } from './operation-routes.ts'
+import { admit, pathOf, rawInput } from './operation-routes.ts'
 import { answerTo } from './request-fault.ts'
 
 /** Who reads nothing for as long is cut off: nothing is kept for them. */
@@ -52,7 +53,7 @@ async function follow(
   { operation }: Route<(typeof streams)[number]>,
   { pipeline, database, streams: open, stalledMs = STALLED_MS }: EventRoutes,
 ): Promise<FastifyReply> {
-  const parsed = parseInput(operation, { params: request.params as Record<string, string>, query: {}, body: undefined })
+  const parsed = parseInput(operation, rawInput(request, { operation }))
   if (!parsed.ok)
     throw new Refusal('invalid_request', 'the request is not as it should be', {
       details: { issues: parsed.issues.map(({ path, message }) => ({ path, message })) },
@@ -77,19 +78,9 @@ async function follow(
   body.once('close', release)
   reply.raw.once('close', release)
   body.once('error', error => pipeline.report(error, request.id))
-  return reply.headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }).send(body)
-}
-
-/** The pieces as they are read; `onStalled` when one has not been read for so long. */
-async function* paced(pieces: AsyncIterable<string>, stalledMs: number, onStalled: () => void): AsyncGenerator<Buffer> {
-  for await (const piece of pieces) {
-    const timer = setTimeout(onStalled, stalledMs)
-    try {
-      yield Buffer.from(piece)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
+  // Nobody asks for more on this connection: a server that closes need not wait for that.
+  const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', connection: 'close' }
+  return reply.headers(headers).send(body)
 }
 
 /** What is no number of an item is what nobody sent. */

@@ -53,7 +53,8 @@ export async function identify(request: FastifyRequest, reply: FastifyReply, pip
   return null
 }
 
-function rawInput(request: FastifyRequest, { operation }: Route): RawInput {
+/** What was sent, read by what the operation takes. */
+export function rawInput(request: FastifyRequest, { operation }: Pick<Route, 'operation'>): RawInput {
   const { params, query } = operation
   const search = request.query as SearchText
   const sent = search.text === '' ? [] : [...new URLSearchParams(search.text)]

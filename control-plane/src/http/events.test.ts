@@ -1,0 +1,207 @@
+import { appendEvents, claimRun, finishRun, moveRun, type OwnedRun } from '@parley/store'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localBus } from '../testing/local-bus.ts'
+import { newChat } from '../testing/valid-requests.ts'
+import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
+
+const STREAMS = { perKey: 3, all: 5 }
+const GENEROUS = { perSecond: 1e6, burst: 1e6 }
+const limits = { streams: STREAMS, rates: { key: GENEROUS, costly: GENEROUS, address: GENEROUS } }
+
+let api: WholeApi
+let bus: ReturnType<typeof localBus>
+beforeAll(async () => {
+  bus = localBus()
+  api = await openWholeApi({ bus, limits })
+}, 60_000)
+afterAll(() => api?.close())
+
+/** A chat in somebody's hands, and what its owner does to it. */
+async function liveChat() {
+  const { db, scope, world } = api
+  const run_id = await newChat(world)
+  const within = <Result>(work: Parameters<typeof db.database.transaction<Result>>[1]) =>
+    db.database.transaction(scope, work)
+  const claimed = await within(tx => claimRun(tx, scope, run_id, { engine: 'e', worker: null }, 600_000))
+  const owned: OwnedRun = { run_id, fence: claimed!.fence }
+  await within(tx => moveRun(tx, scope, owned, { state: 'running' }))
+  let seq = claimed!.last_seq
+  return {
+    run_id,
+    last: () => seq,
+    async say(count: number, isTold = true) {
+      const at = new Date().toISOString()
+      const items = Array.from({ length: count }, (_, n) => ({
+        ...{ at, offset_ms: null, kind: 'digits', fields: { direction: 'in', digits: String(seq + 1 + n) } },
+      }))
+      expect(await within(tx => appendEvents(tx, scope, owned, seq + 1, items))).toBe('appended')
+      seq += count
+      if (isTold) bus.publish('runs', run_id)
+    },
+    async end(isTold = true) {
+      const outcome = { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' }
+      await within(tx => finishRun(tx, scope, owned, { state: 'completed', outcome, disposition: 'completed' }))
+      seq += 1
+      if (isTold) bus.publish('runs', run_id)
+    },
+  }
+}
+
+interface Told {
+  readonly id: number | null
+  readonly event: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into items of every kind
+  readonly data: any
+}
+
+async function open(run_id: string, { after, key = api.keys.viewer }: { after?: number; key?: string | null } = {}) {
+  const ending = new AbortController()
+  const response = await fetch(new URL(`/api/v1/runs/${run_id}/events`, api.url), {
+    signal: ending.signal,
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(after !== undefined && { 'last-event-id': String(after) }),
+    },
+  })
+  return { response, cut: () => ending.abort(), told: response.ok ? readEvents(response) : null }
+}
+
+async function* readEvents(response: Response): AsyncGenerator<Told> {
+  let text = ''
+  for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += piece
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const fields = new Map(
+        text
+          .slice(0, end)
+          .split('\n')
+          .map(line => line.split(': ', 2) as [string, string]),
+      )
+      text = text.slice(end + 2)
+      const data = fields.get('data')
+      if (data === undefined) continue
+      const id = fields.get('id')
+      yield { id: id === undefined ? null : Number(id), event: fields.get('event')!, data: JSON.parse(data) }
+    }
+  }
+}
+
+/** Items until `end`, or until there are so many; then whoever follows is gone. */
+async function follow(run_id: string, { after, most }: { after?: number; most?: number } = {}): Promise<Told[]> {
+  const { told, cut } = await open(run_id, { ...(after !== undefined && { after }) })
+  const all: Told[] = []
+  try {
+    for await (const one of told!) {
+      all.push(one)
+      if (one.event === 'end' || all.length === most) break
+    }
+  } finally {
+    cut()
+  }
+  return all
+}
+
+const upTo = (last: number, from = 1) => Array.from({ length: last - from + 1 }, (_, n) => n + from)
+
+describe('following a run', () => {
+  it('tells what was, then what comes, and that it ended', async () => {
+    const chat = await liveChat()
+    await chat.say(3)
+    const following = follow(chat.run_id)
+    for (let n = 0; n < 5; n++) await chat.say(2)
+    await chat.end()
+    const told = await following
+    expect(told.map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
+    expect(told.at(-1)).toEqual({ id: null, event: 'end', data: {} })
+    expect(told.at(-2)).toMatchObject({ event: 'state', data: { state: 'completed', phone_state: null } })
+    const timeline = await api.world.call('runs.timeline', { params: { run_id: chat.run_id } })
+    expect(told.slice(0, -1).map(({ data }) => data)).toEqual(timeline.items)
+    for (const { id, event, data } of told.slice(0, -1)) expect([id, event]).toEqual([data.seq, data.kind])
+  })
+
+  it('goes on after a cut without a gap or a double, while items are added', async () => {
+    const chat = await liveChat()
+    const adding = (async () => {
+      for (let n = 0; n < 40; n++) await chat.say(1 + (n % 7), n % 3 === 0)
+      await chat.end()
+    })()
+    const seen: Told[] = []
+    while (seen.at(-1)?.event !== 'end')
+      seen.push(...(await follow(chat.run_id, { after: seen.at(-1)?.id ?? 0, most: 9 })))
+    await adding
+    expect(seen.map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
+  })
+
+  it('replays a run that has ended, from anywhere in it, and ends', async () => {
+    const chat = await liveChat()
+    await chat.say(250)
+    await chat.end()
+    const last = chat.last()
+    expect((await follow(chat.run_id)).map(({ id }) => id)).toEqual([...upTo(last), null])
+    expect((await follow(chat.run_id, { after: 100 })).map(({ id }) => id)).toEqual([...upTo(last, 101), null])
+    for (const after of [last, last + 1000])
+      expect(await follow(chat.run_id, { after })).toMatchObject([{ event: 'end' }])
+  })
+
+  it('needs no message to notice what happened', async () => {
+    const chat = await liveChat()
+    const following = follow(chat.run_id)
+    await chat.say(1, false)
+    await chat.end(false)
+    expect((await following).at(-1)).toMatchObject({ event: 'end' })
+  })
+
+  it('is server-sent events, which nobody may keep', async () => {
+    const chat = await liveChat()
+    const { response, cut } = await open(chat.run_id)
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    cut()
+  })
+})
+
+describe('who may follow', () => {
+  it('is who has a key of the environment', async () => {
+    const run_id = await newChat(api.world)
+    const refused = async (key: string | null, id = run_id) => {
+      const { response } = await open(id, { key })
+      return [response.status, ((await response.json()) as { error: { code: string } }).error.code]
+    }
+    expect(await refused(null)).toEqual([401, 'unauthenticated'])
+    expect(await refused(api.keys.sandboxAdmin)).toEqual([404, 'not_found'])
+    expect(await refused(api.keys.viewer, '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f')).toEqual([404, 'not_found'])
+    expect(await refused(api.keys.viewer, 'nonsense')).toEqual([400, 'invalid_request'])
+  })
+
+  it('follows so many at once by one key, and all together so many', async () => {
+    const run_id = await newChat(api.world)
+    const viewers = await Promise.all([1, 2, 3].map(() => open(run_id)))
+    const { response } = await open(run_id)
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBe('1')
+    expect(await response.json()).toMatchObject({ error: { details: { reason: 'streams', limit: 3, used: 3 } } })
+    const admins = await Promise.all([1, 2].map(() => open(run_id, { key: api.keys.admin })))
+    const over = await open(run_id, { key: api.keys.admin })
+    expect(over.response.status).toBe(503)
+    for (const { cut } of [...viewers, ...admins]) cut()
+    // Their places are free once the server has noticed.
+    await expect
+      .poll(async () => {
+        const again = await open(run_id)
+        again.cut()
+        return again.response.status
+      })
+      .toBe(200)
+  })
+})
+
+it('ends with the server, which waits for nobody who follows', { timeout: 30_000 }, async () => {
+  const own = await openWholeApi({ bus: localBus(), limits })
+  const run_id = await newChat(own.world)
+  const response = await fetch(new URL(`/api/v1/runs/${run_id}/events`, own.url), {
+    headers: { authorization: `Bearer ${own.keys.viewer}` },
+  })
+  const reading = response.text()
+  await own.close()
+  expect(await reading).toContain('event: state')
+})

@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream'
+import { describe, expect, it, vi } from 'vitest'
+import { paced } from './paced.ts'
+
+async function* pieces(made: string[]) {
+  for (let n = 0; n < 100; n++) {
+    made.push(String(n))
+    yield String(n)
+  }
+}
+
+describe('what is told at the pace of who reads it', () => {
+  it('comes whole to who reads', async () => {
+    const stalled = vi.fn()
+    const read = await Readable.from(paced(pieces([]), 10_000, stalled)).toArray()
+    expect(Buffer.concat(read).toString()).toBe(Array.from({ length: 100 }, (_, n) => n).join(''))
+    expect(stalled).not.toHaveBeenCalled()
+  })
+
+  it('is neither made nor kept for who does not, who is cut off', async () => {
+    const made: string[] = []
+    await new Promise<void>(resolve => {
+      const reader = paced(pieces(made), 5, resolve)
+      void reader.next()
+    })
+    expect(made).toEqual(['0'])
+  })
+})

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { TlsIdentity } from '@parley/sip'
 import { z } from 'zod'
+import { refer, reinvite } from './carrier/number-plan.ts'
 import { readLines } from './io/command-lines.ts'
 import { carrierConfig, FakeCarrier } from './io/fake-carrier.ts'
 import { configPath, runUntilTerminated } from './io/process-lifetime.ts'
@@ -34,6 +35,8 @@ const command = z.discriminatedUnion('do', [
       .default([]),
     credentials: z.strictObject({ username: z.string(), password: z.string() }).optional(),
     hangUpAfterMs: z.number().min(0).max(86_400_000).optional(),
+    refer: refer.optional(),
+    reinvite: reinvite.optional(),
     /** So many calls, evenly spread; default one. */
     count: z.int().min(1).max(1_000_000).default(1),
     perSecond: z.number().positive().max(10_000).default(10),
@@ -55,16 +58,15 @@ async function placeCalls(
   carrier: FakeCarrier,
   order: Extract<z.output<typeof command>, { do: 'call' }>,
 ): Promise<void> {
-  const { uri, from, called, headers, credentials, hangUpAfterMs, count, perSecond } = order
+  const { uri, from, called, headers, credentials, count, perSecond } = order
+  const { hangUpAfterMs, refer, reinvite } = order
   const startedAt = performance.now()
   let failed = 0
   for (let placed = 0; placed < count; placed++) {
     const wait = startedAt + (placed * 1000) / perSecond - performance.now()
     if (wait > 0) await new Promise(resolve => setTimeout(resolve, wait))
     const dial = { ...(called !== undefined && { called }), ...(credentials && { credentials }) }
-    carrier.carrier
-      .call({ uri, from, headers, ...dial, ...(hangUpAfterMs !== undefined && { hangUpAfterMs }) })
-      .catch(() => failed++)
+    carrier.carrier.call({ uri, from, headers, ...dial, hangUpAfterMs, refer, reinvite }).catch(() => failed++)
   }
   say({ done: 'call', placed: count, failed })
 }

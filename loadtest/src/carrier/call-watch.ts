@@ -14,6 +14,7 @@ import type { CarrierLedger } from './carrier-ledger.ts'
 import type { DigestGate } from './digest-gate.ts'
 import type { CarrierDirection, CarrierLedgerEntry, CarrierLedgerKind } from './ledger-entry.ts'
 import type { NumberPlan, NumberRule } from './number-plan.ts'
+import { targetOf } from './transfer-tap.ts'
 import type { FarEnd, WireObserver } from './wire-tap.ts'
 
 /** What the watch knows of a call that was let in or sent out. */
@@ -82,10 +83,12 @@ export class CallWatch implements WireObserver {
     return this.#of(invite)?.rule ?? undefined
   }
 
-  /** A row that the wire of signalling does not show: media. */
-  note(invite: SipRequest, kind: CarrierLedgerKind, more: { readonly atMs?: Ms; readonly detail?: string } = {}): void {
-    const call = this.#of(invite)
-    if (call !== undefined) this.#append(call, kind, call, more)
+  /** A row that the wire of signalling does not show: media, and what became of a transfer. `request`: any of the call's. */
+  note(request: SipRequest, kind: CarrierLedgerKind, more: RowDetail = {}): void {
+    const call = this.#of(request)
+    // Rows of media bear the line of the INVITE that counts.
+    const line = request.method === 'INVITE' ? call : { ...lineOf(request, null), source: call?.source ?? '' }
+    if (call !== undefined && line !== undefined) this.#append(call, kind, line, more)
   }
 
   /** The user agent has let go of the call: it may be forgotten. `unconfirmed`: how it ended, where the wire does not say. */
@@ -109,6 +112,7 @@ export class CallWatch implements WireObserver {
     const line = lineOf(message, from)
     if (message.method === 'CANCEL') this.#write(call, 'cancel', line)
     if (message.method === 'BYE' && isOfDialog(call, message)) this.#write(call, 'bye-received', line)
+    if (message.method === 'REFER') this.#referred(call, 'refer-received', message, line)
     return 'pass'
   }
 
@@ -119,6 +123,7 @@ export class CallWatch implements WireObserver {
       if (call === undefined) return 'pass'
       if (message.method === 'CANCEL') this.#write(call, 'cancel', lineOf(message, to))
       if (message.method === 'BYE') this.#write(call, 'bye-sent', lineOf(message, to))
+      if (message.method === 'REFER') this.#referred(call, 'refer-sent', message, lineOf(message, to))
       return 'pass'
     }
     const call = this.#of(message)
@@ -186,6 +191,8 @@ export class CallWatch implements WireObserver {
     const line = { ...lineOf(response, null), source: call.source }
     if (cseq.method === 'BYE' && status >= 200 && isOfDialog(call, response))
       this.#end(call, line, `bye answered ${status}`)
+    if (cseq.method === 'REFER' && status >= 200)
+      this.#once(call, `refer-answered ${line.branch}`, 'refer-answered', line, { status })
     if (cseq.method !== 'INVITE' || cseq.sequence !== call.cseq || call.written.has('answered')) return
     if (status > 100) call.calleeTag = tagOf(response.to) ?? null
     if (status > 100 && status < 200) this.#write(call, 'ringing', line, { status })
@@ -202,9 +209,19 @@ export class CallWatch implements WireObserver {
     this.#write(call, 'ended', line, { detail })
   }
 
+  #referred(call: WatchedCall, kind: 'refer-received' | 'refer-sent', refer: SipRequest, line: Line): void {
+    const target = targetOf(refer)
+    this.#once(call, `refer ${line.branch}`, kind, line, { ...(target !== null && { target: cut(target) }) })
+  }
+
   #write(call: WatchedCall, kind: CarrierLedgerKind, line: Line, more: RowDetail = {}): void {
-    if (call.written.has(kind)) return
-    call.written.add(kind)
+    this.#once(call, kind, kind, line, more)
+  }
+
+  /** A row that is written once for `key`. */
+  #once(call: WatchedCall, key: string, kind: CarrierLedgerKind, line: Line, more: RowDetail): void {
+    if (call.written.has(key) || call.written.size > MOST_WRITTEN) return
+    call.written.add(key)
     this.#append(call, kind, line, more)
     if (kind === 'ended') this.#markDone(call)
   }
@@ -274,7 +291,7 @@ export class CallWatch implements WireObserver {
 
 type Line = Pick<CarrierLedgerEntry, 'cseq' | 'branch' | 'source'>
 
-interface RowDetail extends Pick<CarrierLedgerEntry, 'status' | 'detail' | 'headers'> {
+interface RowDetail extends Pick<CarrierLedgerEntry, 'status' | 'target' | 'detail' | 'headers'> {
   readonly atMs?: Ms
 }
 

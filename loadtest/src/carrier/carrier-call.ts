@@ -1,10 +1,18 @@
 import type { Ms, Random, Time } from '@parley/kernel'
 import type { MediaParameters, MediaPlane, MediaSession } from '@parley/media'
-import { type Body, type InviteSession, isSipUri, parseUri, type SessionEvent, SipStateError } from '@parley/sip'
+import {
+  type Body,
+  type DialogSnapshot,
+  type InviteSession,
+  isSipUri,
+  parseUri,
+  type SessionEvent,
+  SipStateError,
+} from '@parley/sip'
 import { AudioAgreement } from './audio-agreement.ts'
 import type { CallWatch } from './call-watch.ts'
 import { MEDIA_SILENCE_MS, MediaWatch } from './media-watch.ts'
-import type { NumberRule } from './number-plan.ts'
+import type { CarrierRefer, CarrierReinvite, NumberRule } from './number-plan.ts'
 
 /** What every call of a carrier works with. */
 export interface CallPlant {
@@ -22,6 +30,13 @@ export interface CallPlant {
 }
 
 const DISCARD_PORT = 9
+
+/** What is done with a call once it stands. */
+export interface CallProgramme {
+  readonly refer?: CarrierRefer | undefined
+  readonly reinvite?: CarrierReinvite | undefined
+  readonly hangUpAfterMs?: Ms | undefined
+}
 
 /** One call's audio end: opened, but silent until something is agreed. */
 export interface AudioEnd {
@@ -44,8 +59,8 @@ export class CarrierCall {
   #media: MediaWatch | null = null
   #playing = false
   #confirmed = false
-  #refers: { readonly to: string; readonly afterMs: Ms } | undefined
-  #hangUpAfterMs: Ms | undefined
+  /** What is done with the call once it stands. */
+  #then: CallProgramme = {}
   readonly #ended = Promise.withResolvers<void>()
 
   private constructor(plant: CallPlant, session: InviteSession) {
@@ -66,15 +81,20 @@ export class CarrierCall {
   }
 
   /** Follows an INVITE that was sent with the offer of `audio`. */
-  static follow(plant: CallPlant, session: InviteSession, audio: AudioEnd, hangUpAfterMs: Ms | undefined): CarrierCall {
+  static follow(plant: CallPlant, session: InviteSession, audio: AudioEnd, programme: CallProgramme): CarrierCall {
     const call = new CarrierCall(plant, session)
     call.#use(audio)
-    call.#hangUpAfterMs = hangUpAfterMs
+    call.#then = programme
     return call
   }
 
   get callId(): string {
     return this.#session.callId
+  }
+
+  /** Our side of the dialog, as of now; null before there is one. */
+  get dialog(): DialogSnapshot | null {
+    return this.#session.dialog ?? null
   }
 
   get state(): InviteSession['state'] {
@@ -99,8 +119,7 @@ export class CarrierCall {
     if (session.state !== 'incoming' && session.state !== 'early') return
     switch (behaviour.do) {
       case 'answer':
-        this.#refers = behaviour.refer
-        this.#hangUpAfterMs = behaviour.hangUpAfterMs
+        this.#then = behaviour
         void this.#answer()
         return
       case 'refuse': {
@@ -162,8 +181,7 @@ export class CarrierCall {
       case 'reoffer-answered':
         return this.#apply(this.#audio?.agreement.accept(event.body) ?? null)
       case 'refresh':
-        if (this.#audio !== null) this.#session.reoffer(this.#audio.agreement.offer())
-        return
+        return this.#reinvite()
       case 'refer-result':
         return this.#session.hangUp()
       case 'ended':
@@ -181,9 +199,19 @@ export class CarrierCall {
       this.#plant.log('no_audio_agreed', this.#session.callId)
       return this.#session.hangUp()
     }
-    const refer = this.#refers
-    if (refer !== undefined) this.#later(refer.afterMs, () => this.#refer(refer.to))
-    if (this.#hangUpAfterMs !== undefined) this.#later(this.#hangUpAfterMs, () => this.#session.hangUp())
+    const { refer, reinvite, hangUpAfterMs } = this.#then
+    if (refer !== undefined) this.#later(refer.afterMs ?? 0, () => this.#refer(refer.to))
+    if (reinvite !== undefined) this.#reinvites(reinvite)
+    if (hangUpAfterMs !== undefined) this.#later(hangUpAfterMs, () => this.#session.hangUp())
+  }
+
+  #reinvites({ afterMs = 0, times = 1, everyMs = 1000 }: CarrierReinvite): void {
+    for (let again = 0; again < times; again++) this.#later(afterMs + again * everyMs, () => this.#reinvite())
+  }
+
+  #reinvite(): void {
+    if (this.#audio !== null && this.#session.state === 'confirmed')
+      this.#session.reoffer(this.#audio.agreement.offer())
   }
 
   #refer(to: string): void {

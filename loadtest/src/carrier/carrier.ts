@@ -13,10 +13,11 @@ import {
   UserAgent,
 } from '@parley/sip'
 import { CallWatch } from './call-watch.ts'
-import { type CallPlant, CarrierCall, openAudio } from './carrier-call.ts'
+import { type CallPlant, type CallProgramme, CarrierCall, openAudio } from './carrier-call.ts'
 import type { CarrierLedger } from './carrier-ledger.ts'
 import { type DigestAccount, DigestGate } from './digest-gate.ts'
 import { NumberPlan, type NumberRuleInput } from './number-plan.ts'
+import { type TransferPolicy, TransferTap } from './transfer-tap.ts'
 import { WireTap } from './wire-tap.ts'
 
 export interface CarrierOptions {
@@ -35,13 +36,15 @@ export interface CarrierOptions {
   readonly digest: DigestAccount | null
   readonly numbers: readonly NumberRuleInput[]
   readonly ledger: CarrierLedger
+  /** What becomes of a REFER: "take" calls its target by `numbers`; else the status that refuses it. Default 403. */
+  readonly transfers?: TransferPolicy
   /** Calls at once; one more is answered 503. Default 5000. */
   readonly mostCalls?: number
   readonly log?: (entry: LogEntry) => void
 }
 
 /** A call that the carrier brings to the engine. */
-export interface CarrierDial {
+export interface CarrierDial extends CallProgramme {
   /** Where the engine takes calls: `sip:<token>@host:5061;transport=tls`. */
   readonly uri: string
   /** Caller, a number or a SIP URI. */
@@ -50,8 +53,6 @@ export interface CarrierDial {
   readonly called?: string
   readonly headers?: HeaderPairs
   readonly credentials?: Credentials
-  /** Default: only the engine hangs up. */
-  readonly hangUpAfterMs?: Ms
   readonly ringTimeoutMs?: Ms
 }
 
@@ -72,11 +73,12 @@ export class Carrier {
     const { time, random, plane, security, address, digest, ledger, mostCalls = MOST_CALLS } = options
     this.ledger = ledger
     this.#address = address
+    const plan = new NumberPlan(options.numbers)
     this.#watch = new CallWatch({
       time,
       wallAtZero: options.wallAtZero,
       ledger,
-      plan: new NumberPlan(options.numbers),
+      plan,
       gate: digest === null ? null : new DigestGate(digest, time, random),
       most: mostCalls * WATCHED_PER_CALL,
     })
@@ -86,7 +88,7 @@ export class Carrier {
     this.#userAgent = new UserAgent({
       time,
       random,
-      transport: new WireTap(options.transport, this.#watch),
+      transport: this.#transport(options, plan),
       // Who may call was settled on the wire.
       gatekeeper: () => ({ verdict: 'accept' }),
       onInvite: session => {
@@ -120,7 +122,7 @@ export class Carrier {
         ...(dial.credentials && { credentials: dial.credentials }),
         ...(dial.ringTimeoutMs !== undefined && { ringTimeoutMs: dial.ringTimeoutMs }),
       })
-      return this.#keep(CarrierCall.follow(this.#plant, session, audio, dial.hangUpAfterMs))
+      return this.#keep(CarrierCall.follow(this.#plant, session, audio, dial))
     } catch (error) {
       await audio.session?.close()
       throw error
@@ -146,6 +148,19 @@ export class Carrier {
     const over = [...this.#calls].map(call => call.ended)
     await this.#userAgent.close()
     await Promise.all(over)
+  }
+
+  #transport({ transport, transfers, time, random }: CarrierOptions, plan: NumberPlan): SipTransport {
+    const tapped = new WireTap(transport, this.#watch)
+    if (transfers === undefined) return tapped
+    return new TransferTap(tapped, {
+      policy: transfers,
+      time,
+      random,
+      dialogOf: callId => [...this.#calls].find(call => call.callId === callId)?.dialog ?? null,
+      ruleOf: called => plan.ruleOf(called),
+      onOutcome: (refer, target, status) => this.#watch.note(refer, 'transferred', { target, status }),
+    })
   }
 
   #keep(call: CarrierCall): CarrierCall {

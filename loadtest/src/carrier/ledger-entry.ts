@@ -7,6 +7,8 @@ import type { Ms, UnixMs } from '@parley/kernel'
  * - `challenged`: an INVITE was answered 401 or 407. Nothing is live yet.
  * - `ringing`, `answered`, `refused`: the first 18x, the 2xx, the final answer of 300 or more to that INVITE.
  * - `cancel`, `bye-received`, `bye-sent`: the first such request.
+ * - `refer-received`, `refer-sent`, `refer-answered`: each REFER in the call, and its final answer; `transferred`: what came
+ *   of the call that the carrier made to the target in the far end's place.
  * - `ended`: once at most, when the end is confirmed (the BYE was answered, the INVITE refused) or the carrier gave up.
  * - `media-first-packet`, `media-last-packet`: authentic RTP of the far end begins, and stops: for a second, or with the
  *   call. Where it comes back there is another pair.
@@ -20,6 +22,10 @@ export type CarrierLedgerKind =
   | 'cancel'
   | 'bye-received'
   | 'bye-sent'
+  | 'refer-received'
+  | 'refer-sent'
+  | 'refer-answered'
+  | 'transferred'
   | 'ended'
   | 'media-first-packet'
   | 'media-last-packet'
@@ -50,8 +56,10 @@ export interface CarrierLedgerEntry {
   readonly source: string
   /** The INVITE carried credentials that prove the account. */
   readonly authenticated: boolean
-  /** Status of `challenged`, `ringing`, `answered`, `refused`. */
+  /** Status of `challenged`, `ringing`, `answered`, `refused`, `refer-answered`, `transferred`. */
   readonly status?: number
+  /** User part of Refer-To, of REFERs and `transferred`. */
+  readonly target?: string
   /** What else is worth knowing: how the call ended, why the credentials prove nothing, packets that came. */
   readonly detail?: string
   /** `X-` headers of `invite` and `challenged`, names in lower case. */

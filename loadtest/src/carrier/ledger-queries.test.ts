@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CarrierLedgerEntry, CarrierLedgerKind } from './ledger-entry.ts'
-import { LedgerQueries, runInHeader } from './ledger-queries.ts'
+import { byCalled, LedgerQueries, runInHeader } from './ledger-queries.ts'
 
 /** Rows of one call, "invite 0, answered 5, bye-received 20", which belongs to `run`. */
 function call(name: string, rows: string, run = name): CarrierLedgerEntry[] {
@@ -46,6 +46,22 @@ describe('calls at once', () => {
     expect(ledger.liveAt(100)).toEqual([])
     expect(ledger.maxConcurrent()).toEqual({ calls: 3, atMs: 60 })
     expect(ledger.concurrency().at(-1)).toEqual({ atMs: 100, calls: 0 })
+  })
+
+  it('are held until their end was confirmed, which may be more than are live', () => {
+    const ledger = ask(
+      call('a', 'invite 0, answered 5, bye-received 10, ended 30'),
+      call('b', 'invite 20, refused 25, ended 25'),
+      call('c', 'invite 22, cancel 24, refused 40, ended 40'),
+      call('d', 'challenged 0'),
+    )
+    expect(ledger.maxConcurrent()).toEqual({ calls: 2, atMs: 22 })
+    expect(ledger.maxConcurrent(undefined, 'confirmed')).toEqual({ calls: 3, atMs: 22 })
+    expect(ledger.over(2, undefined, 'confirmed').map(({ atMs, calls }) => [atMs, names(calls)])).toEqual([
+      [22, ['a', 'b', 'c']],
+    ])
+    expect(names(ledger.liveAt(29, undefined, 'confirmed'))).toEqual(['a', 'c'])
+    expect(ledger.liveAt(40, undefined, 'confirmed')).toEqual([])
   })
 
   it('shows the one that is too many, and only while it is', () => {
@@ -98,5 +114,30 @@ describe('planted faults', () => {
       call('over', `${media}, bye-received 11`),
     )
     expect(names(ledger.deadAir(50, 100))).toEqual(['dead'])
+  })
+
+  it('a call whose end nobody confirmed is found; one that was never let in has none', () => {
+    const ledger = ask(
+      call('good', GOOD),
+      call('hanging', 'invite 0, answered 10, bye-received 20'),
+      call('ringing', 'invite 0, ringing 10'),
+      call('stranger', 'challenged 0'),
+    )
+    expect(names(ledger.withoutEnd())).toEqual(['hanging', 'ringing'])
+  })
+
+  it('a call to a number that nobody allowed is found, also one that was only tried', () => {
+    const to = (called: string, rows: string) => call(called, rows).map(row => ({ ...row, called }))
+    const ledger = ask(to('+491', GOOD), to('+900', GOOD), to('112', 'challenged 0'))
+    expect(names(ledger.outside(new Set(['+491'])))).toEqual(['+900', '112'])
+    expect(ledger.outside(new Set(['+491', '+900', '112']))).toEqual([])
+    const twice = ask(
+      to('+491', GOOD),
+      call('again', GOOD).map(row => ({ ...row, called: '+491' })),
+      to('+492', GOOD),
+    )
+    expect([...twice.duplicates(byCalled)].map(([number, calls]) => [number, names(calls)])).toEqual([
+      ['+491', ['+491', 'again']],
+    ])
   })
 })

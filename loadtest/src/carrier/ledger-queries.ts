@@ -14,8 +14,16 @@ export interface LedgerCall {
   readonly releasedAt: Ms | null
   /** When it was live, half-open [from, to); `to` is Infinity while it is. More than one where a CANCEL crossed a 2xx. */
   readonly live: readonly (readonly [from: Ms, to: Ms])[]
+  /** From the first INVITE that was let in until the end was confirmed; empty where none was let in. */
+  readonly held: readonly (readonly [from: Ms, to: Ms])[]
   readonly rows: readonly CarrierLedgerEntry[]
 }
+
+/**
+ * Until when a call counts: "released" by the first BYE, CANCEL or refusal; "confirmed" when that was answered, which is how
+ * long whoever sent it must hold the call's permit.
+ */
+export type CountedUntil = 'released' | 'confirmed'
 
 export type CallFilter = (call: LedgerCall) => boolean
 
@@ -47,18 +55,18 @@ export class LedgerQueries {
   }
 
   /** Calls that are live at `atMs` of the carrier's monotonic clock. */
-  liveAt(atMs: Ms, filter?: CallFilter): readonly LedgerCall[] {
-    return this.calls(filter).filter(call => call.live.some(([from, to]) => from <= atMs && atMs < to))
+  liveAt(atMs: Ms, filter?: CallFilter, until: CountedUntil = 'released'): readonly LedgerCall[] {
+    return this.calls(filter).filter(call => timesOf(call, until).some(([from, to]) => from <= atMs && atMs < to))
   }
 
   /** Live calls over time, one step per instant at which the number changes. A call that ends in an instant makes room for one that begins in it. */
-  concurrency(filter?: CallFilter): readonly ConcurrencyStep[] {
+  concurrency(filter?: CallFilter, until: CountedUntil = 'released'): readonly ConcurrencyStep[] {
     const changes = new Map<Ms, number>()
     const add = (at: Ms, by: number) => {
       if (at !== Number.POSITIVE_INFINITY) changes.set(at, (changes.get(at) ?? 0) + by)
     }
-    for (const { live } of this.calls(filter)) {
-      for (const [from, to] of live) {
+    for (const call of this.calls(filter)) {
+      for (const [from, to] of timesOf(call, until)) {
         add(from, 1)
         add(to, -1)
       }
@@ -74,19 +82,23 @@ export class LedgerQueries {
   }
 
   /** The most calls that were ever live at once, and since when. `atMs` is null when none ever was. */
-  maxConcurrent(filter?: CallFilter): { readonly calls: number; readonly atMs: Ms | null } {
+  maxConcurrent(filter?: CallFilter, until?: CountedUntil): { readonly calls: number; readonly atMs: Ms | null } {
     let most: { readonly calls: number; readonly atMs: Ms | null } = { calls: 0, atMs: null }
-    for (const step of this.concurrency(filter)) if (step.calls > most.calls) most = step
+    for (const step of this.concurrency(filter, until)) if (step.calls > most.calls) most = step
     return most
   }
 
   /** When more than `cap` calls were live, with those calls: one entry per rise above the cap. */
-  over(cap: number, filter?: CallFilter): readonly { readonly atMs: Ms; readonly calls: readonly LedgerCall[] }[] {
+  over(
+    cap: number,
+    filter?: CallFilter,
+    until?: CountedUntil,
+  ): readonly { readonly atMs: Ms; readonly calls: readonly LedgerCall[] }[] {
     let above = false
-    return this.concurrency(filter).flatMap(({ atMs, calls }) => {
+    return this.concurrency(filter, until).flatMap(({ atMs, calls }) => {
       const rises = calls > cap && !above
       above = calls > cap
-      return rises ? [{ atMs, calls: this.liveAt(atMs, filter) }] : []
+      return rises ? [{ atMs, calls: this.liveAt(atMs, filter, until) }] : []
     })
   }
 
@@ -109,6 +121,21 @@ export class LedgerQueries {
     return new Map([...runs].filter(([, calls]) => calls.length > 1))
   }
 
+  /** Calls that were let in and whose end was never confirmed, nor given up. Ask when all should be over. */
+  withoutEnd(filter?: CallFilter): readonly LedgerCall[] {
+    return this.calls(filter).filter(call => call.invitedAt !== null && call.endedAt === null)
+  }
+
+  /** Calls, also challenged ones, to other numbers than these (user parts of Request-URIs). */
+  outside(numbers: ReadonlySet<string>, filter?: CallFilter): readonly LedgerCall[] {
+    return this.calls(filter).filter(call => !numbers.has(call.opening.called))
+  }
+
+  /** What the engine asked for by REFER, in order: the target's number, and the final statuses of the REFER and of the call. */
+  transfers(filter: CallFilter = () => true): readonly LedgerTransfer[] {
+    return this.calls(filter).flatMap(transfersOf)
+  }
+
   /** Answered calls in which neither side had sent a BYE `afterMs` after the answer, seen from `nowMs`. */
   withoutBye(afterMs: Ms, nowMs: Ms, filter?: CallFilter): readonly LedgerCall[] {
     return this.calls(filter).filter(call => {
@@ -126,6 +153,22 @@ export class LedgerQueries {
       return media?.kind === 'media-last-packet' && media.at_ms <= nowMs - forMs
     })
   }
+}
+
+export interface LedgerTransfer {
+  readonly call: LedgerCall
+  readonly atMs: Ms
+  /** Null where Refer-To named none. */
+  readonly target: string | null
+  /** Null: none yet. */
+  readonly referStatus: number | null
+  /** Of the carrier's call to the target; null: none yet, or it made none. */
+  readonly finalStatus: number | null
+}
+
+/** Groups calls by the number that was called. */
+export function byCalled(call: LedgerCall): string {
+  return call.opening.called
 }
 
 /** Groups calls by the `X-` header that names the run. */
@@ -153,8 +196,27 @@ function tell(rows: readonly CarrierLedgerEntry[]): LedgerCall {
     endedAt: firstAt(rows, 'ended'),
     releasedAt: firstAt(rows, 'bye-received', 'bye-sent', 'cancel', 'refused'),
     live: liveTimes(rows),
+    held: invite === undefined ? [] : [[invite.at_ms, firstAt(rows, 'ended') ?? Number.POSITIVE_INFINITY]],
     rows,
   }
+}
+
+function timesOf({ live, held }: LedgerCall, until: CountedUntil): LedgerCall['live'] {
+  return until === 'released' ? live : held
+}
+
+function transfersOf(call: LedgerCall): LedgerTransfer[] {
+  return call.rows.flatMap((row, index) => {
+    if (row.kind !== 'refer-received') return []
+    const later = call.rows.slice(index)
+    return {
+      call,
+      atMs: row.at_ms,
+      target: row.target ?? null,
+      referStatus: later.find(({ kind, branch }) => kind === 'refer-answered' && branch === row.branch)?.status ?? null,
+      finalStatus: later.find(({ kind, branch }) => kind === 'transferred' && branch === row.branch)?.status ?? null,
+    }
+  })
 }
 
 function liveTimes(rows: readonly CarrierLedgerEntry[]): readonly (readonly [Ms, Ms])[] {

@@ -6,6 +6,15 @@ const sipUri = z
   .max(512)
   .regex(/^sips?:/i)
 
+export const refer = z.strictObject({ to: sipUri, afterMs: delayMs.default(0) })
+
+export const reinvite = z.strictObject({
+  afterMs: delayMs.default(0),
+  times: z.int().min(1).max(1000).default(1),
+  /** From one to the next; default 1000. */
+  everyMs: delayMs.default(1000),
+})
+
 /** Answers, and talks until somebody hangs up. */
 const answer = z.strictObject({
   do: z.literal('answer'),
@@ -14,7 +23,9 @@ const answer = z.strictObject({
   /** Hangs up so long after the answer; default: never. */
   hangUpAfterMs: delayMs.optional(),
   /** Asks the far end by REFER to call `to` instead, and hangs up when it has said what came of that. */
-  refer: z.strictObject({ to: sipUri, afterMs: delayMs.default(0) }).optional(),
+  refer: refer.optional(),
+  /** Sends a re-INVITE that changes nothing, so long after the answer, and again. */
+  reinvite: reinvite.optional(),
   /** "unanswered": a BYE of the far end is recorded and never answered; default "answered". */
   byes: z.enum(['answered', 'unanswered']).default('answered'),
 })
@@ -50,6 +61,8 @@ const numberRule = z.strictObject({
 
 export const numberRules = z.array(numberRule).max(100_000)
 
+export type CarrierRefer = z.input<typeof refer>
+export type CarrierReinvite = z.input<typeof reinvite>
 export type CarrierBehaviour = z.output<typeof behaviour>
 export type NumberRule = z.output<typeof numberRule>
 export type NumberRuleInput = z.input<typeof numberRule>

@@ -36,6 +36,8 @@ export const carrierConfig = z.strictObject({
   numbers: numberRules.default([
     { number: '*', ringAfterMs: 0, behaviour: { do: 'answer', afterMs: 0, byes: 'answered' } },
   ]),
+  /** What becomes of a REFER: "take" calls its target by `numbers`; else the status that refuses it. Default 403. */
+  transfers: z.union([z.literal('take'), z.int().min(300).max(699)]).optional(),
   /** Calls at once; one more is answered 503. Default 5000. */
   mostCalls: z.int().min(1).max(100_000).default(5000),
   /** JSON lines file that gets every row as it happens; default: none. */
@@ -121,6 +123,7 @@ export class FakeCarrier {
         digest: config.digest,
         numbers: config.numbers,
         mostCalls: config.mostCalls,
+        ...(config.transfers !== undefined && { transfers: config.transfers }),
         ledger: new CarrierLedger({ keep: config.keepRows, ...sink }),
         ...(log && { log }),
       })

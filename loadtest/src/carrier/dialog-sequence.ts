@@ -1,0 +1,37 @@
+/**
+ * CSeq numbers of our side of a dialog in which somebody else sends requests, too: who sends first gets the next number, and
+ * each request keeps the one it got (RFC 3261 section 12.2.1.1).
+ */
+export class DialogSequence {
+  /** The user agent's numbers up to here went out as they were. */
+  readonly #base: number
+  #last: number
+  /** By the user agent's number. */
+  readonly #wire = new Map<number, number>()
+
+  /** `last`: the newest number that the user agent used. */
+  constructor(last: number) {
+    this.#base = last
+    this.#last = last
+  }
+
+  /** The number of a request that the user agent knows nothing of. */
+  next(): number {
+    return ++this.#last
+  }
+
+  /** On the wire, the number that the user agent gave a request; an ACK has that of its INVITE. */
+  toWire(own: number): number {
+    if (own <= this.#base) return own
+    const known = this.#wire.get(own)
+    if (known !== undefined) return known
+    this.#last = Math.max(own, this.#last + 1)
+    this.#wire.set(own, this.#last)
+    return this.#last
+  }
+
+  fromWire(wire: number): number {
+    for (const [own, number] of this.#wire) if (number === wire) return own
+    return wire
+  }
+}

@@ -22,6 +22,7 @@ export {
   revokeKey,
 } from './api-keys.ts'
 export { type AuditEntry, type AuditFilter, type AuditRow, listAudit, writeAudit } from './audit.ts'
+export { type BlobPlace, parseBlobUrl } from './blobs/blob-url.ts'
 export type { BlobContent, BlobEntry, Blobs, ByteRange } from './blobs/blobs.ts'
 export { readRecordingKey, recordingKey, recordingPrefix, segmentKey } from './blobs/recording-keys.ts'
 export { type CallLimitRow, readCallLimit, writeCallLimit } from './call-limit.ts'
@@ -60,6 +61,7 @@ export {
 } from './io/embedded-postgres.ts'
 export { checkMasterKey, rotateMasterKey } from './io/master-key-rotation.ts'
 export { type Migration, migrate } from './io/migrate.ts'
+export { openBlobs } from './io/open-blobs.ts'
 export {
   formatMasterKey,
   loadMasterKey,

@@ -36,9 +36,20 @@ const key = fc
   .array(fc.stringMatching(/^[a-c0-2][a-c0-2._-]{0,3}$/), { minLength: 1, maxLength: 3 })
   .map(parts => parts.join('/'))
 
+export interface BlobConformanceOptions {
+  /** Why it cannot be tried on this machine. */
+  readonly missing?: string | null
+  /** Random sets of keys that are listed. Default 25. */
+  readonly sets?: number
+}
+
 /** What every implementation of blobs does; `open` makes an empty one whose objects have at most 1 MiB. */
-export function blobConformance(name: string, open: () => Promise<BlobStore>): void {
-  describe(`blobs in ${name}`, () => {
+export function blobConformance(
+  name: string,
+  open: () => Promise<BlobStore>,
+  { missing = null, sets = 25 }: BlobConformanceOptions = {},
+): void {
+  describe.skipIf(missing !== null)(`blobs in ${name}${missing === null ? '' : ` (${missing})`}`, () => {
     let store: BlobStore
     let blobs: Blobs
     beforeEach(async () => {
@@ -170,7 +181,7 @@ export function blobConformance(name: string, open: () => Promise<BlobStore>): v
           for (const one of own) await blobs.delete(one)
           expect(await keysOf(blobs, '')).toEqual([])
         }),
-        { numRuns: 25 },
+        { numRuns: sets },
       ))
   })
 }

@@ -1,0 +1,296 @@
+import { Readable } from 'node:stream'
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { ParleyError } from '@parley/kernel'
+import {
+  type BlobContent,
+  type BlobEntry,
+  type Blobs,
+  type ByteRange,
+  invalidKey,
+  keyParts,
+  withinSize,
+} from '../blobs/blobs.ts'
+
+const MAX_BYTES = 4 * 1024 ** 3
+/** S3 takes no part below 5 MiB but the last, and at most 10,000 of them. */
+const PART_BYTES = 8 * 1024 ** 2
+const PAGE_KEYS = 1000
+const CONNECT_WITHIN_MS = 5000
+/** Between two bytes, not for a whole answer. */
+const SILENT_AT_MOST_MS = 30_000
+/** What is older was left by a process that died while it wrote. */
+const LEFTOVER_AFTER_MS = 24 * 3_600_000
+/** What keys are made of: a prefix with anything else begins none. */
+const KEY_CHARACTERS = /^[a-z0-9._/-]{0,512}$/
+/** Places known to hold objects below them, so that they are not asked for each time. */
+const KNOWN_PLACES = 10_000
+
+export interface S3BlobsOptions {
+  readonly bucket: string
+  /** What all keys begin with in the bucket; empty, or ending in a slash. */
+  readonly prefix: string
+  /** Of a store other than Amazon's; addressed as `endpoint/bucket/key`. */
+  readonly endpoint: string | null
+  /** Null: as the client finds it (`AWS_REGION`, its configuration). */
+  readonly region: string | null
+  /** Bytes an object may have. Default 4 GiB. */
+  readonly maxBytes?: number
+  /** Keys that a listing asks for at a time. Default 1000, which is the most there is. */
+  readonly pageKeys?: number
+  /** Default: where the client looks for them (environment, files, the machine's role). */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
+}
+
+/**
+ * Blobs in a bucket of S3, or of what speaks its protocol. Larger streams go up in parts. Throws `blobs_unavailable`
+ * when the bucket cannot be reached. Removes what processes that died left half-written for a day, where it may.
+ */
+export async function openS3Blobs(options: S3BlobsOptions): Promise<Blobs> {
+  const { endpoint, region, credentials } = options
+  const client = new S3Client({
+    ...(region !== null && { region }),
+    ...(credentials !== undefined && { credentials }),
+    // Others know neither the newer checksums nor buckets as host names.
+    ...(endpoint !== null && {
+      endpoint,
+      forcePathStyle: true,
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    }),
+    requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, socketTimeout: SILENT_AT_MOST_MS },
+  })
+  const blobs = new S3Blobs(client, options)
+  await blobs.open()
+  return blobs
+}
+
+class S3Blobs implements Blobs {
+  readonly #client: S3Client
+  readonly #bucket: string
+  readonly #prefix: string
+  readonly #maxBytes: number
+  readonly #pageKeys: number
+  readonly #places = new Set<string>()
+
+  constructor(client: S3Client, { bucket, prefix, maxBytes = MAX_BYTES, pageKeys = PAGE_KEYS }: S3BlobsOptions) {
+    this.#client = client
+    this.#bucket = bucket
+    this.#prefix = prefix
+    this.#maxBytes = maxBytes
+    this.#pageKeys = pageKeys
+  }
+
+  async open(): Promise<void> {
+    await available(() => this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket })))
+    // Not everybody may list uploads, and then the bucket's own rules end them.
+    await this.#abortLeftovers().catch(() => {})
+  }
+
+  async put(key: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
+    const parts = keyParts(key)
+    await available(() => this.#assertPlace(key, parts))
+    if (content instanceof Uint8Array) await this.#putWhole(key, content)
+    else await this.#putStream(key, content)
+  }
+
+  async get(key: string, range?: ByteRange): Promise<BlobContent | null> {
+    keyParts(key)
+    // Sound in itself; where the object ends, the store knows.
+    if (range !== undefined) withinSize(range, Number.MAX_SAFE_INTEGER)
+    const asked = range && `bytes=${range.from}-${range.to === undefined ? '' : range.to - 1}`
+    const found = await available(() =>
+      this.#client
+        .send(new GetObjectCommand({ ...this.#at(key), ...(asked !== undefined && { Range: asked }) }))
+        .catch(ifAbsent(null)),
+    )
+    if (found === null) return null
+    const bytes = found.Body
+    if (!(bytes instanceof Readable)) throw new ParleyError('blobs_unavailable', `${key} came without its bytes`)
+    const whole = /\/(\d+)$/.exec(found.ContentRange ?? '')?.[1]
+    return { size: whole === undefined ? (found.ContentLength ?? 0) : Number(whole), bytes }
+  }
+
+  async size(key: string): Promise<number | null> {
+    keyParts(key)
+    return available(() => this.#sizeOf(key))
+  }
+
+  async delete(key: string): Promise<boolean> {
+    keyParts(key)
+    return available(async () => {
+      if ((await this.#sizeOf(key)) === null) return false
+      await this.#client.send(new DeleteObjectCommand(this.#at(key)))
+      return true
+    })
+  }
+
+  async *list(prefix: string): AsyncIterable<BlobEntry> {
+    if (!KEY_CHARACTERS.test(prefix)) return
+    for (let after: string | undefined, more = true; more; ) {
+      const page = await available(() =>
+        this.#client.send(
+          new ListObjectsV2Command({
+            Bucket: this.#bucket,
+            Prefix: this.#prefix + prefix,
+            MaxKeys: this.#pageKeys,
+            ...(after !== undefined && { ContinuationToken: after }),
+          }),
+        ),
+      )
+      for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+        const key = Key.slice(this.#prefix.length)
+        if (isKey(key)) yield { key, size: Size }
+      }
+      after = page.NextContinuationToken
+      more = page.IsTruncated === true && after !== undefined
+    }
+  }
+
+  /** No key is the beginning of another: a bucket would take it, a directory would not. */
+  async #assertPlace(key: string, parts: readonly string[]): Promise<void> {
+    const above = parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('/'))
+    const unknown = above.filter(place => !this.#places.has(place))
+    const [below, ...objects] = await Promise.all([this.#hasBelow(key), ...unknown.map(place => this.#sizeOf(place))])
+    if (below) throw invalidKey(key, 'is the beginning of other keys')
+    if (objects.some(size => size !== null)) throw invalidKey(key, 'begins with what is another key')
+    this.#places.delete(key)
+    if (this.#places.size > KNOWN_PLACES) this.#places.clear()
+    for (const place of above) this.#places.add(place)
+  }
+
+  async #hasBelow(key: string): Promise<boolean> {
+    const { KeyCount = 0 } = await this.#client.send(
+      new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: `${this.#prefix}${key}/`, MaxKeys: 1 }),
+    )
+    return KeyCount > 0
+  }
+
+  async #sizeOf(key: string): Promise<number | null> {
+    const found = await this.#client.send(new HeadObjectCommand(this.#at(key))).catch(ifAbsent(null))
+    return found === null ? null : (found.ContentLength ?? 0)
+  }
+
+  async #putWhole(key: string, content: Uint8Array): Promise<void> {
+    this.#assertSize(content.length)
+    await available(() =>
+      this.#client.send(new PutObjectCommand({ ...this.#at(key), Body: content, ContentLength: content.length })),
+    )
+  }
+
+  async #putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const pieces = inPieces(content, PART_BYTES, size => this.#assertSize(size))
+    const first = await pieces.next()
+    const second = await pieces.next()
+    if (second.done === true) return this.#putWhole(key, first.value ?? new Uint8Array())
+    const upload = await available(() => this.#client.send(new CreateMultipartUploadCommand(this.#at(key))))
+    const of = { ...this.#at(key), UploadId: upload.UploadId }
+    try {
+      const uploaded: CompletedPart[] = []
+      const add = async (piece: Uint8Array) => {
+        const PartNumber = uploaded.length + 1
+        const { ETag } = await available(() =>
+          this.#client.send(new UploadPartCommand({ ...of, PartNumber, Body: piece, ContentLength: piece.length })),
+        )
+        uploaded.push({ PartNumber, ETag })
+      }
+      await add(first.value as Uint8Array)
+      await add(second.value)
+      for await (const piece of pieces) await add(piece)
+      await available(() =>
+        this.#client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload: { Parts: uploaded } })),
+      )
+    } catch (error) {
+      await this.#client.send(new AbortMultipartUploadCommand(of)).catch(() => {})
+      throw error
+    }
+  }
+
+  async #abortLeftovers(): Promise<void> {
+    const { Uploads = [] } = await this.#client.send(
+      new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: this.#prefix }),
+    )
+    for (const { Key, UploadId, Initiated } of Uploads)
+      if (Initiated !== undefined && Date.now() - Initiated.getTime() > LEFTOVER_AFTER_MS)
+        await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }))
+  }
+
+  #assertSize(bytes: number): void {
+    if (bytes > this.#maxBytes)
+      throw new ParleyError('blob_too_large', `more than the ${this.#maxBytes} bytes that an object may have`)
+  }
+
+  #at(key: string): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.#bucket, Key: this.#prefix + key }
+  }
+}
+
+/** Content in pieces of `bytes`, the last of them shorter or none; `onSize` is told how much there was so far. */
+async function* inPieces(
+  content: AsyncIterable<Uint8Array>,
+  bytes: number,
+  onSize: (size: number) => void,
+): AsyncGenerator<Uint8Array, undefined> {
+  let held: Uint8Array[] = []
+  let heldBytes = 0
+  let size = 0
+  for await (const chunk of content) {
+    size += chunk.length
+    onSize(size)
+    // Whoever made the chunk may use its memory again.
+    held.push(Uint8Array.from(chunk))
+    heldBytes += chunk.length
+    if (heldBytes < bytes) continue
+    const whole = Buffer.concat(held)
+    let done = 0
+    for (; whole.length - done >= bytes; done += bytes) yield whole.subarray(done, done + bytes)
+    held = done < whole.length ? [whole.subarray(done)] : []
+    heldBytes = whole.length - done
+  }
+  if (heldBytes > 0) yield Buffer.concat(held)
+}
+
+function isKey(key: string): boolean {
+  try {
+    keyParts(key)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** For `catch`: `value` where there is no such object, else the error. */
+function ifAbsent<Value>(value: Value): (error: unknown) => Value {
+  return error => {
+    if (error instanceof S3ServiceException && ['NoSuchKey', 'NotFound'].includes(error.name)) return value
+    throw error
+  }
+}
+
+async function available<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ParleyError || !(error instanceof Error)) throw error
+    if (error.name === 'InvalidRange')
+      throw new ParleyError('blob_range_invalid', 'the range begins behind the last byte', { cause: error })
+    throw new ParleyError('blobs_unavailable', `the store of blobs: ${error.name}: ${error.message}`, {
+      retryable: true,
+      cause: error,
+    })
+  }
+}

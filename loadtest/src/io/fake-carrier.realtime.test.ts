@@ -69,6 +69,28 @@ describe('a carrier over real sockets', () => {
     expect(caller.carrier.ledger.entries.map(({ kind }) => kind)).toContain('media-first-packet')
   })
 
+  it.each(['udp', 'tls'] as const)('takes a transfer over %s, and says how the call to the target went', async over => {
+    const tls = await ensureLocalCertificate(await folder())
+    const transports = { udp: 0, tls: 0 }
+    const numbers = [
+      { number: '+1555', behaviour: { do: 'answer' } },
+      { number: '+1777', behaviour: { do: 'answer', afterMs: 300 } },
+    ] as const
+    const carrier = await open({ tls, transports, media: null, transfers: 'take', numbers: [...numbers] })
+    const caller = await open({ tls, transports, media: null })
+    const call = await caller.carrier.call({
+      uri: carrier.uri('+1555', over),
+      from: '+1',
+      refer: { to: carrier.uri('+1777', over), afterMs: 100 },
+    })
+    await call.ended
+    await expect.poll(() => carrier.carrier.liveCalls).toBe(0)
+    const [transfer, ...more] = carrier.carrier.ledger.query().transfers()
+    expect(transfer).toMatchObject({ target: '+1777', referStatus: 202, finalStatus: 200 })
+    expect(more).toEqual([])
+    expect(carrier.carrier.ledger.query().withoutEnd()).toEqual([])
+  })
+
   it('serves SIPp, which proves the account, asks for options, holds and hangs up', async ({ skip }) => {
     try {
       execFileSync('sipp', ['-v'], { stdio: 'ignore', timeout: 5000 })

@@ -3,11 +3,11 @@ import { type AnswerOf, type Operation, type OperationId, operations, type Role,
 import type { Bus, Database } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { pino } from 'pino'
-import type { ExternalContext } from '../context.ts'
+import type { ExternalContext, Platform } from '../context.ts'
 import { type Api, type ApiOptions, buildApiOf } from '../http/api.ts'
 import { type Route, routeOf } from '../pipeline/route.ts'
 import { localBus } from './local-bus.ts'
-import { testPlatform } from './test-platform.ts'
+import { type TestPlatform, testPlatform } from './test-platform.ts'
 
 type AnyHandler = (input: never, context: ExternalContext) => Promise<AnswerOf<Operation>>
 
@@ -33,6 +33,7 @@ export interface PipelineApi {
   readonly db: TestDatabase
   readonly scope: Scope
   readonly keys: Readonly<Record<Role, string>>
+  readonly platform: TestPlatform
   /** Everything the log was told, as text. */
   readonly logged: () => string
   request(method: string, path: string, asked?: Asked): Promise<Received>
@@ -48,6 +49,8 @@ export interface PipelineApiOptions extends Partial<Pick<ApiOptions, 'limits' | 
   /** What the API asks in place of `db`'s. */
   readonly database?: Database
   readonly bus?: Bus
+  /** What of the platform is not as in every test. */
+  readonly platform?: Partial<Platform>
   /** Operations that no contract has. */
   readonly more?: readonly Route[]
 }
@@ -55,7 +58,7 @@ export interface PipelineApiOptions extends Partial<Pick<ApiOptions, 'limits' | 
 /** An API over real sockets and a real Postgres, with those handlers alone. */
 export async function pipelineApi(
   handlers: { readonly [Id in OperationId]?: AnyHandler },
-  { db: given, database, bus = localBus(), more = [], ...rest }: PipelineApiOptions = {},
+  { db: given, database, bus = localBus(), more = [], platform: over = {}, ...rest }: PipelineApiOptions = {},
 ): Promise<PipelineApi> {
   const db = given ?? (await testDatabase())
   const scope = await db.scope()
@@ -66,7 +69,8 @@ export async function pipelineApi(
     const handler = handlers[operation.id as OperationId]
     return handler === undefined ? [] : [routeOf(operation, handler as Route['handler'])]
   })
-  const options = { database: database ?? db.database, bus, platform: testPlatform(), log, ...rest }
+  const platform = { ...testPlatform(), ...over }
+  const options = { database: database ?? db.database, bus, platform, log, ...rest }
   const api = await buildApiOf([...routes, ...more], options)
   const url = await api.listen({ host: '127.0.0.1', port: 0 })
   const newKey = (role: Role, of = scope) => insertKey(db, of, role)
@@ -76,7 +80,7 @@ export async function pipelineApi(
     admin: (await newKey('admin')).secret,
   }
   return {
-    ...{ api, url, db, scope, keys, newKey },
+    ...{ api, url, db, scope, keys, newKey, platform },
     logged: () => lines.join(''),
     request: (method, path, asked) => request(new URL(path, url), method, { key: keys.admin, ...asked }),
     async audited(action) {

@@ -13,6 +13,8 @@ export interface WholeApi {
   readonly url: string
   readonly db: PipelineApi['db']
   readonly scope: PipelineApi['scope']
+  readonly platform: PipelineApi['platform']
+  readonly newKey: PipelineApi['newKey']
   readonly keys: Readonly<Record<'viewer' | 'member' | 'admin' | 'sandboxAdmin', string>>
   /** What exists, and can be made, in production. */
   readonly world: World
@@ -65,7 +67,7 @@ export async function openWholeApi(
     })
   }
   return {
-    ...{ url: api.url, db: api.db, scope: api.scope, keys, send },
+    ...{ url: api.url, db: api.db, scope: api.scope, platform: api.platform, newKey: api.newKey, keys, send },
     world: {
       tenantId: api.scope.tenant_id,
       fresh: unique,

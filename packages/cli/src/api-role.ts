@@ -12,6 +12,8 @@ import type { ProcessState } from './state.ts'
 export interface ApiRole {
   /** Base URL on this machine. */
   readonly url: string
+  /** Not ready from now on, and served as before. */
+  drain(): void
   /** Not ready at once; requests under way are finished. */
   close(): Promise<void>
 }
@@ -61,6 +63,7 @@ export async function startApi(
     if (baseUrl === '') baseUrl = url
     return {
       url,
+      drain: () => api.drain(),
       async close() {
         catalogue.close()
         await api.close()

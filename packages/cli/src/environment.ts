@@ -77,6 +77,8 @@ const variables = z.object({
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
   PARLEY_PACKET_IO: z.enum(['native', 'portable']).optional(),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
+  PARLEY_LEASE_MS: z.coerce.number().int().min(300).max(600_000).default(9000),
+  PARLEY_DRAIN_MS: z.coerce.number().int().min(0).max(86_400_000).default(3_600_000),
   OPENAI_API_KEY: key.optional(),
   OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   OPENAI_MODELS: commaList.prefault('gpt-4.1-mini'),
@@ -126,6 +128,10 @@ export interface Settings {
   readonly rtpPorts: { readonly from: number; readonly to: number }
   /** Undefined: native where it is built, else portable. */
   readonly packetIo: 'native' | 'portable' | undefined
+  /** How long a process owns a run without renewing, ms: a third of it is how often it renews. */
+  readonly leaseMs: number
+  /** How long live calls may go on after SIGTERM, ms. */
+  readonly drainMs: number
   /** Private addresses that agents' HTTP actions may reach all the same. */
   readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
   /** Those with a key. */
@@ -209,6 +215,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     resolve: values.PARLEY_RESOLVE,
     rtpPorts: values.PARLEY_RTP_PORTS,
     packetIo: values.PARLEY_PACKET_IO,
+    leaseMs: values.PARLEY_LEASE_MS,
+    drainMs: values.PARLEY_DRAIN_MS,
     egressAllow: values.PARLEY_EGRESS_ALLOW,
     services: servicesOf(values),
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },

@@ -1,4 +1,4 @@
-import { HttpActions, MemoryLedger } from '@parley/conversation'
+import { HttpActions, type HttpActionsOptions, MemoryLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import { type Instruction, judgeDestination, type ModelRef, type Plan, type Providers } from '@parley/flow'
@@ -133,17 +133,34 @@ export class Services {
       model: ref => (ref === null ? own : this.model(modelIdOf(ref.model))),
       ledger: () => new MemoryLedger({ random: systemRandom, wallClock: Date.now }),
       actions: ledger =>
-        new HttpActions({
-          egress: this.#egress,
-          ledger,
-          // No secrets are kept yet: an action that needs one is denied, and says so.
-          secrets: { get: async () => null },
-          time: systemTime,
-          wallClock: Date.now,
-        }),
+        // Of an agent without an environment: an action that needs a secret is denied, and says so.
+        new HttpActions({ ...this.actionServices, ledger, secrets: { get: async () => null } }),
       transferPolicy: destination =>
         judgeDestination(destination, { allowedCountries: this.#options.allowedCountries ?? [], mayDial: true }),
     }
+  }
+
+  /** What actions go out with. */
+  get actionServices(): Omit<HttpActionsOptions, 'ledger' | 'secrets'> {
+    return { egress: this.#egress, time: systemTime, wallClock: Date.now }
+  }
+
+  /** The client by which agents and their webhooks reach servers. */
+  get egress(): OutboundHttp {
+    return this.#egress
+  }
+
+  /** Throws as {@link model}. */
+  modelOf(ref: ModelRef): LanguageModel {
+    return this.model(modelIdOf(ref.model))
+  }
+
+  /** A plan's own model. Throws as {@link model}, and "llm_not_ready". */
+  async readyModel({ providers }: Plan): Promise<LanguageModel> {
+    const own = this.modelOf(providers.llm)
+    const why = await own.readiness()
+    if (why !== null) throw new ParleyError('llm_not_ready', `providers.llm is not ready: ${why}`)
+    return own
   }
 
   async close(): Promise<void> {

@@ -11,8 +11,8 @@ export interface CallRecordOptions {
   readonly run: HeldRun
   readonly direction: 'inbound' | 'outbound'
   readonly time: Time
-  /** Closes the recording, before the run is over. Never rejects. */
-  readonly closeRecording: () => Promise<void>
+  /** Closes the recording, before the run is over; how many segments there are, null where that failed. Never rejects. */
+  readonly closeRecording: (segments: number | null) => Promise<unknown>
   /** The run is over here, however. Once. */
   readonly onOver: (end: CallRecordEnd) => void
 }
@@ -113,7 +113,7 @@ export class CallRecord {
   async abandon(ending: HeldEnding): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
-    await this.#options.closeRecording()
+    await this.#options.closeRecording(0)
     await this.#finish(this.#isCancelled ? CANCELLED : ending, null)
   }
 
@@ -181,7 +181,7 @@ export class CallRecord {
     if (this.#isOver) return
     this.#isOver = true
     if (this.#hangUp !== null) await this.#settleHangUp(report.end)
-    await this.#options.closeRecording()
+    await this.#options.closeRecording(report.end.media?.recording?.segments ?? null)
     this.#run.checkpoint(report.utterances)
     await this.#finish(endingOf(report, this.#state, this.#connectedMs()), report)
   }

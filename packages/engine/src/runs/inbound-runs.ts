@@ -9,6 +9,7 @@ import {
   admitRun,
   type Database,
   type InboundTrunk,
+  listNumbers,
   numberReached,
   type StartingRun,
   startingRun,
@@ -79,7 +80,7 @@ export class InboundRuns implements Doors {
     const { database } = this.#options
     const found: Reached[] = []
     for (const trunk of trunks)
-      for (const e164 of calledNumbers(invite, countryOf(trunk))) {
+      for (const e164 of await this.#called(trunk, invite, trunks.length === 1)) {
         const number = await numberReached(database.within(trunk.scope), trunk.scope, trunk.trunk_id, e164)
         if (number.kind === 'unanswered' && number.reason === 'no_number') continue
         if (number.kind === 'unanswered' || !number.channels.includes('phone')) return null
@@ -87,6 +88,15 @@ export class InboundRuns implements Doors {
         break
       }
     return found.length === 1 ? found[0]! : null
+  }
+
+  /** Who calls a trunk and no number at all means its only one. */
+  async #called(trunk: InboundTrunk, invite: SipRequest, isNamed: boolean): Promise<readonly string[]> {
+    const written = calledNumbers(invite, countryOf(trunk))
+    if (written.length > 0 || !isNamed) return written
+    const { scope, trunk_id } = trunk
+    const { rows } = await listNumbers(this.#options.database.within(scope), scope, { trunk_id, cursor: null, limit: 2 })
+    return rows.length === 1 ? [rows[0]!.phone_number] : []
   }
 
   async #admit({ trunk, number }: Reached, invite: SipRequest): Promise<Reception> {
@@ -129,8 +139,8 @@ export class InboundRuns implements Doors {
       run,
       direction: 'inbound',
       time,
-      closeRecording: async () => {
-        if (isRecorded) await recordings.close(run)
+      closeRecording: async segments => {
+        if (isRecorded) await recordings.close(run.runId, segments)
       },
       onOver: end => onOver(run, end),
     })

@@ -85,8 +85,8 @@ export class OutboundRuns {
       run,
       direction: 'outbound',
       time,
-      closeRecording: async () => {
-        if (isRecorded) await recordings.close(run)
+      closeRecording: async segments => {
+        if (isRecorded) await recordings.close(run.runId, segments)
       },
       onOver: end => onOver(run, end),
     })

@@ -1,0 +1,120 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type EngineOptions, type InboundRoute, RunEngine } from '@parley/engine'
+import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
+import { RecordingSpool, RunDesk, type WakeUps } from '@parley/runs'
+import type { Blobs } from '@parley/store'
+import { addressesOf } from './addresses-of.ts'
+import type { Settings } from './environment.ts'
+import { describeEvent } from './event-lines.ts'
+import { type ProcessIdentity, watchIdentity } from './identity.ts'
+import { overridesOf } from './resolve-entries.ts'
+import type { RunAgents } from './run-agents.ts'
+import type { Services } from './services.ts'
+import type { ProcessState } from './state.ts'
+
+export interface EngineRoleParts {
+  readonly state: ProcessState
+  readonly services: Services
+  readonly agents: RunAgents
+  readonly identity: ProcessIdentity
+  readonly wakeUps: WakeUps
+  readonly blobs: Blobs
+  /** Whether blobs are files that other roles of the machine share. */
+  readonly blobsAreFiles: boolean
+  /** Answered besides the trunks. */
+  readonly routes: readonly InboundRoute[]
+  readonly tell: (line: string) => void
+}
+
+export interface EngineRole {
+  readonly tlsPort: number
+  /** Calls now. */
+  readonly live: number
+  /** No new calls; resolves when the last is over, or after `withinMs`. */
+  drain(withinMs: Ms): Promise<void>
+  close(): Promise<void>
+}
+
+/** Calls by trunks and runs, until it is closed. Throws what stations and the database throw. */
+export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
+  const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, routes, tell } = parts
+  const { database, bus, sealer } = state
+  const onProblem = (what: string, error: unknown) =>
+    void process.stderr.write(`engine: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
+  const unplanned = join(settings.home, 'recordings')
+  await mkdir(unplanned, { recursive: true })
+  const recordings = new RecordingSpool({
+    directory: join(settings.home, 'spool'),
+    ...{ database, blobs, time: systemTime, wallClock: Date.now, joinsAtClose: blobsAreFiles, onProblem },
+  })
+  const desk = new RunDesk({
+    ...{ database, bus, time: systemTime, wallClock: Date.now, random: systemRandom, leaseMs: settings.leaseMs },
+    // Never used again, also after a restart.
+    owner: { engine: `engine-${randomToken(systemRandom, 20)}`, worker: null },
+    onProblem,
+  })
+  const runs = await RunEngine.start({
+    ...{ database, bus, sealer, desk, wakeUps, agents, recordings, time: systemTime, onProblem },
+    addressesOf: addressesOf(settings.resolve),
+    addresses: engine => ({ host: settings.sipHost ?? settings.sipBind, tls_port: engine.station.port('tls') }),
+    calls: {
+      station: stationOptions(settings, identity),
+      routes,
+      voice: services.voice('local/flite'),
+      language: 'en',
+      recordingPath: id => join(unplanned, `${id}.wav`),
+      onEvent: (call, event) => {
+        const line = describeEvent(event)
+        if (line !== null) tell(`${call.leg.callId.slice(0, 12)}  ${line}`)
+      },
+    },
+    onOver: (run, { state: ended, outcome, connectedMs, report }) => {
+      // One structured line for each call that ended.
+      const line = {
+        run_id: run.runId,
+        tenant_id: run.scope.tenant_id,
+        state: ended,
+        outcome,
+        connected_ms: connectedMs,
+      }
+      tell(JSON.stringify({ event: 'call.ended', ...line, sip_status: report?.end.sipStatus ?? null }))
+    },
+  })
+  const unwatch = watchIdentity(identity, runs.engine.station, tell)
+  return {
+    tlsPort: runs.engine.station.port('tls'),
+    get live() {
+      return runs.live
+    },
+    drain: withinMs => runs.drain(withinMs),
+    async close() {
+      unwatch()
+      await runs.close()
+      await recordings.stop()
+    },
+  }
+}
+
+function stationOptions(settings: Settings, identity: ProcessIdentity): EngineOptions['station'] {
+  return {
+    bind: settings.sipBind,
+    udpPort: settings.sipPort,
+    tcpPort: settings.sipPort,
+    tlsPort: settings.sipTlsPort,
+    ...(settings.sipHost !== null && { advertisedHost: settings.sipHost }),
+    tls: identity.tls,
+    overrides: overridesOf(settings.resolve),
+    rtp: {
+      bind: settings.rtpBind,
+      announcedAddress: settings.mediaAddress,
+      localNetworks: settings.localNetworks,
+      ports: settings.rtpPorts,
+      packetIo: settings.packetIo,
+    },
+    userAgentName: 'Parley',
+    log: (level, event, detail) => {
+      if (level !== 'debug') process.stderr.write(`${level} ${event} ${JSON.stringify(detail)}\n`)
+    },
+  }
+}

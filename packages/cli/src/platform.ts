@@ -1,0 +1,176 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { InboundRoute } from '@parley/engine'
+import { type Ms, randomToken, systemRandom } from '@parley/kernel'
+import { BullWakeUps } from '@parley/runs'
+import { openFileBlobs } from '@parley/store'
+import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
+import { type EngineRole, startEngineRole } from './engine-role.ts'
+import type { Settings } from './environment.ts'
+import { type ProcessIdentity, processIdentity } from './identity.ts'
+import { RunAgents } from './run-agents.ts'
+import { Services } from './services.ts'
+import { openState } from './state.ts'
+import { startWorkerRole } from './worker-role.ts'
+import { type DemoWorkspace, demoWorkspace } from './workspace/demo-workspace.ts'
+import { type Neighbours, openNeighbours } from './workspace/neighbours.ts'
+import { seedExamples } from './workspace/seed-examples.ts'
+import type { SeededAgent } from './workspace/seeded-agent.ts'
+
+export const ROLES = ['api', 'worker', 'engine'] as const
+export type RoleName = (typeof ROLES)[number]
+
+export interface PlatformOptions {
+  readonly roles: ReadonlySet<RoleName>
+  /** A line for people. */
+  readonly tell: (line: string) => void
+  /** What the built-in phone tells of its calls. */
+  readonly phoneTold?: Parameters<typeof openNeighbours>[1]['told']
+}
+
+export interface Platform {
+  /** Null: this process serves no API. */
+  readonly api: ApiRole | null
+  /** Null: no API here, or the database has organisations of its own. */
+  readonly workspace: DemoWorkspace | null
+  readonly seeded: readonly SeededAgent[]
+  /** The number behind which the built-in phone answers; null: there is none. */
+  readonly phone: string | null
+  /** Calls by SIP; null: no engine here. */
+  readonly sip: {
+    /** The address of whoever knows the token. */
+    readonly uri: (token: string) => string
+    readonly lineToken: string
+    /** Whose certificates phones must trust; null: public authorities'. */
+    readonly authorityFile: string | null
+  } | null
+  /** Not ready, no new calls; resolves when the last call is over, or after `withinMs`. */
+  drain(withinMs: Ms): Promise<void>
+  /** Ends what is left and leaves nothing open. Idempotent. */
+  close(): Promise<void>
+}
+
+/** Opens what the roles need, in this process. Throws with nothing left open. */
+export async function startPlatform(given: Settings, options: PlatformOptions): Promise<Platform> {
+  const closers: (() => Promise<void>)[] = []
+  // The last opened is closed first: nobody loses what it stands on.
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  try {
+    return await opened(given, options, closers, close)
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function opened(
+  given: Settings,
+  { roles, tell, phoneTold }: PlatformOptions,
+  closers: (() => Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<Platform> {
+  const neighbours = await openNeighbours(given, {
+    phone: roles.has('engine'),
+    ...(phoneTold !== undefined && { told: phoneTold }),
+  })
+  closers.push(() => neighbours.close())
+  const { settings } = neighbours
+  const services = new Services(settings)
+  closers.push(() => services.close())
+  const state = await openState(settings, tell)
+  closers.push(() => state.close())
+  const wakeUps = new BullWakeUps({
+    on: settings.redisUrl === null ? { postgres: state.ownerUrl } : { redis: settings.redisUrl },
+    wallClock: Date.now,
+    onProblem: tell,
+  })
+  closers.push(() => wakeUps.close())
+  const blobs = await openFileBlobs({ directory: join(settings.home, 'blobs') })
+  const identity = await processIdentity(settings)
+  const agents = new RunAgents(services, state.database, state.sealer)
+  const shared = { state, services, agents, identity, wakeUps, blobs }
+  const sip: SipAddress = { domain: settings.sipDomain, tlsPort: settings.sipTlsPort }
+
+  const line = await lineTest(settings)
+  let engine: EngineRole | null = null
+  if (roles.has('engine')) {
+    engine = await startEngineRole(settings, { ...shared, blobsAreFiles: true, routes: [line], tell })
+    closers.push(() => engine!.close())
+    sip.tlsPort = engine.tlsPort
+  }
+  if (roles.has('worker')) {
+    const worker = await startWorkerRole(settings, shared)
+    closers.push(() => worker.close(0))
+  }
+  const served = roles.has('api') ? await serveApi(settings, shared, neighbours, sip, tell) : null
+  if (served !== null) closers.push(() => served.api.close())
+  return {
+    api: served?.api ?? null,
+    workspace: served?.workspace ?? null,
+    seeded: served?.seeded ?? [],
+    phone: served?.workspace === null ? null : (neighbours.phone?.number ?? null),
+    sip:
+      engine === null
+        ? null
+        : {
+            uri: token => `sip:${token}@${sip.domain}:${sip.tlsPort};transport=tls`,
+            lineToken: line.token,
+            authorityFile: identity.authorityFile,
+          },
+    async drain(withinMs) {
+      served?.api.drain()
+      await engine?.drain(withinMs)
+    },
+    close,
+  }
+}
+
+type Shared = {
+  readonly state: Awaited<ReturnType<typeof openState>>
+  readonly services: Services
+  readonly wakeUps: BullWakeUps
+  readonly blobs: Awaited<ReturnType<typeof openFileBlobs>>
+  readonly identity: ProcessIdentity
+}
+
+/** The API, and the workspace in its database. */
+async function serveApi(
+  settings: Settings,
+  { state, services, wakeUps, blobs }: Shared,
+  neighbours: Neighbours,
+  sip: SipAddress,
+  tell: (line: string) => void,
+) {
+  const api = await startApi(settings, state, services, sip, { wake: work => wakeUps.wake(work), blobs })
+  try {
+    const workspace = await demoWorkspace(settings.home, state.ownerUrl, api.url)
+    if (workspace === null) {
+      tell(`The API is at ${api.url}. The database has organisations of its own: no workspace is seeded.`)
+      return { api, workspace, seeded: [] }
+    }
+    const { origin } = neighbours.examples
+    const seeded = await seedExamples(settings.home, workspace.client, services, origin, tell, { webhooks: true })
+    return { api, workspace, seeded }
+  } catch (error) {
+    await api.close()
+    throw error
+  }
+}
+
+export const LINE_TEST = 'a line test: reads back digits, echoes two seconds'
+
+async function lineTest(settings: Settings): Promise<InboundRoute> {
+  return { name: LINE_TEST, token: await inboundToken(settings, 'inbound-token-line'), security: 'srtp-required' }
+}
+
+/** The unguessable user part of an address stays the same over restarts. */
+async function inboundToken(settings: Settings, name: string): Promise<string> {
+  const file = join(settings.home, name)
+  const known = await readFile(file, 'utf8').catch(() => '')
+  if (/^[a-z2-7]{26}$/.test(known.trim())) return known.trim()
+  const token = randomToken(systemRandom, 26)
+  await writeFile(file, `${token}\n`, { mode: 0o600 })
+  return token
+}

@@ -1,0 +1,76 @@
+import { openSipFarEnd, startTextRuns, startWorker } from '@parley/jobs'
+import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
+import { expireContents, joinRecordings, RunDesk, type WakeUps } from '@parley/runs'
+import type { Blobs } from '@parley/store'
+import type { Settings } from './environment.ts'
+import type { ProcessIdentity } from './identity.ts'
+import { overridesOf } from './resolve-entries.ts'
+import type { RunAgents } from './run-agents.ts'
+import type { Services } from './services.ts'
+import type { ProcessState } from './state.ts'
+
+export interface WorkerRoleParts {
+  readonly state: ProcessState
+  readonly services: Services
+  readonly agents: RunAgents
+  readonly identity: ProcessIdentity
+  readonly wakeUps: WakeUps
+  readonly blobs: Blobs
+}
+
+export interface WorkerRole {
+  /** Takes nothing more; chats and tasks under way may go on for `drainMs`. */
+  close(drainMs: Ms): Promise<void>
+}
+
+/** Recordings and contents of one round. */
+const ROUND = 50
+
+/** Runs in text, sweeps, reaper, webhooks, analyses, until it is closed. Throws what sockets and the database throw. */
+export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
+  const { state, services, agents, identity, wakeUps, blobs } = parts
+  const { database, bus, sealer } = state
+  const log = (what: string, error: unknown) =>
+    void process.stderr.write(`worker: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
+  const farEnd = await openSipFarEnd({
+    bind: settings.sipBind,
+    ...(settings.sipHost !== null && { advertisedHost: settings.sipHost }),
+    tls: identity.tls,
+    overrides: overridesOf(settings.resolve),
+    userAgentName: 'Parley',
+    log,
+  })
+  const desk = new RunDesk({
+    ...{ database, bus, time: systemTime, wallClock: Date.now, random: systemRandom, leaseMs: settings.leaseMs },
+    owner: { engine: `worker-${randomToken(systemRandom, 20)}`, worker: 'texts' },
+    onProblem: log,
+  })
+  const texts = startTextRuns({
+    ...{ desk, database, bus, agents: agents.text, time: systemTime, wallClock: Date.now, log },
+  })
+  const stopListening = await wakeUps.listen(['chat', 'task', 'background'], work => texts.wake(work))
+  const worker = await startWorker({
+    ...{ database, bus, sealer, egress: services.egress, hangUp: farEnd, log },
+    models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),
+    wake: work => wakeUps.wake(work),
+    expireContents: async () => {
+      const { recordings, transcripts } = await expireContents(database, blobs, { onProblem: log })
+      return recordings + transcripts > 0
+    },
+    joinRecordings: async () => {
+      const joined = await joinRecordings({ database, blobs, time: systemTime }, ROUND, { onProblem: log })
+      for (const { run_id } of joined) bus.publish('runs', run_id)
+      return joined.length === ROUND
+    },
+    ...{ time: systemTime, random: systemRandom, wallClock: Date.now, leaseMs: settings.leaseMs },
+  })
+  return {
+    async close(drainMs) {
+      await stopListening()
+      await texts.close(drainMs)
+      await worker.close()
+      await farEnd.close()
+      desk.close()
+    },
+  }
+}

@@ -1,0 +1,262 @@
+import {
+  answerMessage,
+  claimRun,
+  finishRun,
+  moveRun,
+  nextMessage,
+  type OwnedRun,
+  settleUpdate,
+  takeMessage,
+} from '@parley/store'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localBus } from '../testing/local-bus.ts'
+import { callBody, newChat } from '../testing/valid-requests.ts'
+import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
+
+let api: WholeApi
+let bus: ReturnType<typeof localBus>
+/** Runs of which something is asked. */
+const ordered: string[] = []
+/** Passes at will: how long somebody waits is nothing to wait for. */
+let clock = 0
+beforeAll(async () => {
+  bus = localBus()
+  // Nobody answers messages here but the tests.
+  api = await openWholeApi({
+    bus: { ...bus, publish: (topic, id) => tell(topic, id) },
+    platform: { now: () => Date.now() + clock },
+  })
+}, 60_000)
+afterAll(() => api?.close())
+
+function tell(topic: Parameters<typeof bus.publish>[0], id: string) {
+  if (topic === 'run_orders') ordered.push(id)
+  else bus.publish(topic, id)
+}
+
+const within = <Result>(work: Parameters<WholeApi['db']['database']['transaction']>[1]) =>
+  api.db.database.transaction(api.scope, work) as Promise<Result>
+
+async function taken(run_id: string): Promise<OwnedRun> {
+  const claimed = await api.db.database.transaction(api.scope, tx =>
+    claimRun(tx, api.scope, run_id, { engine: 'e', worker: null }, 600_000),
+  )
+  const owned = { run_id, fence: claimed!.fence }
+  await within(tx => moveRun(tx, api.scope, owned, { state: 'running' }))
+  return owned
+}
+
+async function newCall(): Promise<string> {
+  return (await api.world.call('runs.create', { body: await callBody(api.world) })).run_id
+}
+
+const OUTCOME = { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' }
+const finish = async (owned: OwnedRun) => {
+  await within(tx =>
+    finishRun(tx, api.scope, owned, { state: 'completed', outcome: OUTCOME, disposition: 'completed' }),
+  )
+  bus.publish('runs', owned.run_id)
+}
+const told = (run_id: string) => bus.told.filter(([topic, id]) => topic === 'runs' && id === run_id).length
+
+describe('cancelling', () => {
+  it('ends at once what nobody has begun, and is told', async () => {
+    const run_id = await newChat(api.world)
+    const { status, body } = await api.send('runs.cancel', { params: { run_id } })
+    expect([status, body.state, body.disposition]).toEqual([202, 'cancelled', 'cancelled'])
+    expect(told(run_id)).toBe(1)
+    const again = await api.send('runs.cancel', { params: { run_id } })
+    expect([again.status, again.body]).toEqual([202, body])
+    expect(told(run_id)).toBe(1)
+  })
+
+  it('asks whoever has the run, and changes nothing of one that has ended', async () => {
+    const run_id = await newChat(api.world)
+    const owned = await taken(run_id)
+    expect((await api.send('runs.cancel', { params: { run_id } })).body.state).toBe('running')
+    expect(ordered).toContain(run_id)
+    await finish(owned)
+    expect((await api.send('runs.cancel', { params: { run_id } })).body.state).toBe('completed')
+  })
+
+  it('happens to what a key asked for when the key is revoked', async () => {
+    const { secret, key_id } = await api.world.call('keys.create', { body: { name: 'k', role: 'member' } })
+    const { body } = await api.send(
+      'runs.create',
+      { body: { agent_id: await agentOf(), channel: 'cloud', mode: 'chat' } },
+      { key: secret },
+    )
+    const other = await newChat(api.world)
+    await api.world.call('keys.revoke', { params: { key_id } })
+    const state = async (run_id: string) => (await api.world.call('runs.get', { params: { run_id } })).state
+    expect([await state(body.run_id), await state(other)]).toEqual(['cancelled', 'admitted'])
+    expect(told(body.run_id)).toBe(1)
+  })
+})
+
+async function agentOf(): Promise<string> {
+  return (await api.world.call('runs.get', { params: { run_id: await newChat(api.world) } })).agent_id
+}
+
+describe('an update', () => {
+  const update = (run_id: string, body: object, key?: string) =>
+    api.send('runs.update', { params: { run_id }, body }, key === undefined ? {} : { idempotencyKey: key })
+  const CHANGE = { override_dynamic_variables: { name: 'Bea' } }
+
+  it('applies at once before anybody has the run', async () => {
+    const run_id = await newCall()
+    const { status, body } = await update(run_id, { ...CHANGE, metadata: null })
+    expect([status, body.update.status, body.update.applied, body.update.revision]).toEqual([200, 'applied', true, 1])
+    expect(await api.world.call('runs.get', { params: { run_id } })).toMatchObject({
+      dynamic_variables: { name: 'Bea' },
+      metadata: null,
+    })
+  })
+
+  it('is answered with what came of it when the agent takes it in time', async () => {
+    const run_id = await newCall()
+    const owned = await taken(run_id)
+    const asked = update(run_id, CHANGE, 'update-in-time')
+    await expect.poll(() => ordered.includes(run_id)).toBe(true)
+    await within(tx => settleUpdate(tx, api.scope, owned, 1, { status: 'applied' }))
+    bus.publish('runs', run_id)
+    const { status, body } = await asked
+    expect([status, body.update.status, body.update.applied]).toEqual([200, 'applied', true])
+  })
+
+  it('is pending after half a second; its repetition tells how it stands by then', async () => {
+    const run_id = await newCall()
+    const owned = await taken(run_id)
+    const first = await update(run_id, CHANGE, 'update-late')
+    expect([first.status, first.body.update.status, first.body.update.applied]).toEqual([202, 'acknowledged', false])
+    await within(tx => settleUpdate(tx, api.scope, owned, 1, { status: 'rejected', reason: 'too_many_variables' }))
+    const again = await update(run_id, CHANGE, 'update-late')
+    expect(again.status).toBe(200)
+    expect(again.body.update).toMatchObject({ status: 'rejected', reason: 'too_many_variables', revision: 1 })
+    expect((await update(run_id, CHANGE)).body.update.revision).toBe(2)
+  })
+
+  it('is for live runs on the phone', async () => {
+    const chat = await newChat(api.world)
+    expect((await update(chat, CHANGE)).body.error.details.reason).toBe('channel_not_supported')
+    const call = await newCall()
+    await api.world.call('runs.cancel', { params: { run_id: call } })
+    expect((await update(call, CHANGE)).body.error).toMatchObject({
+      code: 'run_not_active',
+      details: { reason: 'run_ended' },
+    })
+    expect((await update(call, {})).status).toBe(400)
+  })
+})
+
+describe('a message', () => {
+  const say = (run_id: string, text: string, key?: string) =>
+    api.send('runs.message', { params: { run_id }, body: { text } }, key === undefined ? {} : { idempotencyKey: key })
+  const UTTERANCE = {
+    ...{ index: 0, role: 'user', text: 'Hello?', segment_id: 's', observed_offset_ms: null, interrupted: false },
+    ...{ start_ms: null, end_ms: null, node_id: null },
+  }
+  const posted = async (owned: OwnedRun) => {
+    const look = () => nextMessage(api.db.database.within(api.scope), api.scope, owned)
+    await expect.poll(look).not.toBeNull()
+    return (await look())!
+  }
+  const answer = async (owned: OwnedRun, message_id: string) => {
+    await within(tx => takeMessage(tx, api.scope, owned, message_id))
+    await within(tx => answerMessage(tx, api.scope, owned, message_id, { state: 'running', utterances: [UTTERANCE] }))
+  }
+
+  it("is answered with the agent's turn", async () => {
+    const owned = await taken(await newChat(api.world))
+    const said = say(owned.run_id, 'Hello?')
+    const message = await posted(owned)
+    expect(message.text).toBe('Hello?')
+    expect((await say(owned.run_id, 'And?')).body.error).toMatchObject({
+      code: 'conflict',
+      retryable: true,
+      details: { reason: 'turn_in_progress' },
+    })
+    await answer(owned, message.message_id)
+    const { status, body } = await said
+    expect([status, body]).toEqual([200, { run_id: owned.run_id, state: 'running', utterances: [UTTERANCE] }])
+  })
+
+  it('is outcome_unknown after a minute, and its repetition gets the answer that came later', async () => {
+    const owned = await taken(await newChat(api.world))
+    const said = say(owned.run_id, 'Hello?', 'late-turn')
+    const { message_id } = await posted(owned)
+    clock += 61_000
+    const { status, body } = await said
+    expect([status, body.error.code, body.error.outcome]).toEqual([504, 'outcome_unknown', 'unknown'])
+    const again = say(owned.run_id, 'Hello?', 'late-turn')
+    await answer(owned, message_id)
+    expect(await again).toMatchObject({ status: 200, body: { utterances: [UTTERANCE] } })
+    expect(await say(owned.run_id, 'Hello?', 'late-turn')).toMatchObject({
+      status: 200,
+      body: { utterances: [UTTERANCE] },
+    })
+    const { rows } = await api.db.owner.query('select count(*)::int as n from parley.run_messages where run_id = $1', [
+      owned.run_id,
+    ])
+    expect(rows[0].n).toBe(1)
+  })
+
+  it('that nobody answered before the run ended is refused', async () => {
+    const owned = await taken(await newChat(api.world))
+    const said = say(owned.run_id, 'Hello?')
+    await posted(owned)
+    await finish(owned)
+    expect((await said).body.error).toMatchObject({ code: 'run_not_active', details: { reason: 'run_ended' } })
+    expect((await say(owned.run_id, 'Hello?')).body.error.code).toBe('run_not_active')
+  })
+
+  it('is for chats', async () => {
+    expect((await say(await newCall(), 'Hello?')).body.error.details.reason).toBe('mode_not_supported')
+  })
+})
+
+it('a transcript is what was said so far, nothing of a run that never started, and empty once it expired', async () => {
+  const run_id = await newChat(api.world)
+  const read = () => api.world.call('runs.transcript', { params: { run_id } })
+  expect(await read()).toEqual({ run_id, state: 'not_available', utterances: [], checkpoint: null, content: null })
+  await taken(run_id)
+  expect((await read()).state).toBe('partial')
+  await api.db.owner.query(
+    `insert into parley.run_transcripts (tenant_id, run_id, state, final, utterances) values ($1, $2, 'expired', true, '[{"index": 0}]')`,
+    [api.scope.tenant_id, run_id],
+  )
+  expect(await read()).toMatchObject({ state: 'expired', utterances: [] })
+})
+
+describe('usage and budget', () => {
+  const summary = (from: string, to: string) => api.send('usage.summary', { query: { group_by: 'day', from, to } })
+
+  it('counts runs where they were created, in a window of at most 366 days', async () => {
+    await newChat(api.world)
+    const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString()
+    const { body } = await summary(day(-1), day(1))
+    expect(body).toMatchObject({ group_by: 'day', purpose: 'billable', completeness: 'partial' })
+    expect(body.rows.at(-1)).toMatchObject({ cost: { currency: 'USD' } })
+    const wrong = await summary('2026-01-01T00:00:00Z', '2027-01-03T00:00:00Z')
+    expect([wrong.status, wrong.body.error.details.issues[0].path]).toEqual([400, '/to'])
+    expect((await summary('2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z')).status).toBe(400)
+  })
+
+  it('refuses a cap on a policy that is not in force, or before anything has a price', async () => {
+    const { policy_id } = await api.world.call('budgets.get', {})
+    const put = (expected_policy_id: string, as = {}) =>
+      api.send('budgets.update', { body: { cap_usd: '500', expected_policy_id } }, as)
+    expect((await put(policy_id)).body).toMatchObject({ cap_usd: '500', configured: true })
+    const stale = await put(policy_id)
+    expect(stale.body.error.details).toMatchObject({ reason: 'stale_revision', current: {} })
+    expect(stale.body.error.details.current.policy_id).not.toBe(policy_id)
+    const bare = await put('p', { key: api.keys.sandboxAdmin })
+    expect(bare.body.error.details.reason).toBe('pricing_not_installed')
+    const none = await api.send('usage.rate_card', {}, { key: api.keys.sandboxAdmin })
+    expect(none.body).toMatchObject({ configured: false, rates: [] })
+    expect(await api.world.call('usage.rate_card', {})).toMatchObject({
+      configured: true,
+      rate_card_id: 'of-the-tests',
+    })
+  })
+})

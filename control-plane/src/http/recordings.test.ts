@@ -1,0 +1,171 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Blobs, MasterKeySealer, openFileBlobs, recordingKey } from '@parley/store'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { callBody, newChat } from '../testing/valid-requests.ts'
+import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
+
+let api: WholeApi
+let blobs: Blobs
+let directory: string
+let clock = 0
+let base = ''
+const AUDIO = randomBytes(5000)
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-recordings-'))
+  blobs = await openFileBlobs({ directory })
+  const sealer = new MasterKeySealer(new Map([[1, randomBytes(32)]]))
+  api = await openWholeApi({ platform: { blobs, sealer, baseUrl: () => base, now: () => Date.now() + clock } })
+  base = api.url.replace(/\/$/, '')
+}, 60_000)
+afterAll(async () => {
+  await api?.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+/** A call, recorded, whose agent's links end or do not. */
+async function recorded(signed = true) {
+  const { run_id, agent_id } = await api.world.call('runs.create', { body: await callBody(api.world) })
+  const recording = { required: true, channels: 'dual', signed_urls: signed }
+  await api.db.owner.query(
+    "update parley.publications set plan = jsonb_set(plan, '{recording}', $2::jsonb) where agent_id = $1",
+    [agent_id, JSON.stringify(recording)],
+  )
+  const read = () => api.world.call('runs.recording', { params: { run_id } })
+  const put = async (state = 'ready') => {
+    const artifact_id = randomUUID()
+    await blobs.put(recordingKey(api.scope, run_id, artifact_id), AUDIO)
+    const content = {
+      ...{ artifact_id, sha256: '0'.repeat(64), byte_size: AUDIO.length, media_type: 'audio/wav', expires_at: null },
+    }
+    await api.db.owner.query(
+      `insert into parley.run_recordings (tenant_id, run_id, state, content) values ($1, $2, $3, $4)
+       on conflict (tenant_id, run_id) do update set state = excluded.state, content = excluded.content`,
+      [api.scope.tenant_id, run_id, state, JSON.stringify(content)],
+    )
+    return artifact_id
+  }
+  return { run_id, read, put }
+}
+
+const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers })
+const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
+
+describe('the recording of a run', () => {
+  it('is not required of a chat, and pending until a call is connected', async () => {
+    const chat = await newChat(api.world)
+    expect(await api.world.call('runs.recording', { params: { run_id: chat } })).toMatchObject({
+      ...{ state: 'not_required', url: null, media_url: null, content: null },
+    })
+    const { read } = await recorded()
+    const pending = await read()
+    expect(pending).toMatchObject({ state: 'pending', media_url: null })
+    const page = await get(pending.url)
+    expect(await page.text()).toContain('has not been connected yet')
+  })
+
+  it('has links to its audio and to a page that plays it, each for its time', async () => {
+    const { put, read, run_id } = await recorded()
+    await put()
+    const { url, url_expires_at, media_url, media_url_expires_at } = await read()
+    const inMs = (time: string) => Date.parse(time) - Date.now() - clock
+    expect(inMs(media_url_expires_at)).toBeLessThanOrEqual(300_000)
+    expect(inMs(url_expires_at)).toBeLessThanOrEqual(86_400_000)
+    const audio = await get(media_url)
+    expect([audio.status, audio.headers.get('content-type'), audio.headers.get('accept-ranges')]).toEqual([
+      ...[200, 'audio/wav', 'bytes'],
+    ])
+    expect(await bytesOf(audio)).toEqual(AUDIO)
+    const page = await get(url)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    const html = await page.text()
+    expect(html).toContain(run_id)
+    const source = /<audio[^>]* src="([^"]+)"/.exec(html)![1]!
+    expect(await bytesOf(await get(new URL(source, url).href))).toEqual(AUDIO)
+    clock += 301_000
+    expect((await get(media_url)).status).toBe(404)
+    expect((await get(url)).status).toBe(200)
+    clock += 86_400_000
+    expect((await get(url)).status).toBe(404)
+  })
+
+  it('has a page without an end where the agent says so', async () => {
+    const { put, read } = await recorded(false)
+    await put()
+    const { url, url_expires_at, media_url_expires_at } = await read()
+    expect([url_expires_at, media_url_expires_at === null]).toEqual([null, false])
+    clock += 10 * 365 * 86_400_000
+    expect((await get(url)).status).toBe(200)
+  })
+
+  it.each([
+    ['bytes=0-99', 206, 'bytes 0-99/5000', [0, 100]],
+    ['bytes=4990-', 206, 'bytes 4990-4999/5000', [4990, 5000]],
+    ['bytes=-10', 206, 'bytes 4990-4999/5000', [4990, 5000]],
+    ['bytes=4999-9999', 206, 'bytes 4999-4999/5000', [4999, 5000]],
+    ['bytes=-9999', 206, 'bytes 0-4999/5000', [0, 5000]],
+    ['bytes=5000-', 416, 'bytes */5000', [0, 0]],
+    ['bytes=-0', 416, 'bytes */5000', [0, 0]],
+    ['bytes=9-3', 200, null, [0, 5000]],
+    ['bytes=0-1,4-5', 200, null, [0, 5000]],
+    ['lines=1-2', 200, null, [0, 5000]],
+  ] as const)('is given in part: %s is %i', async (range, status, contentRange, [from, to]) => {
+    const { put, read } = await recorded()
+    await put()
+    const answer = await get((await read()).media_url, { range })
+    expect([answer.status, answer.headers.get('content-range')]).toEqual([status, contentRange])
+    expect(await bytesOf(answer)).toEqual(AUDIO.subarray(from, to))
+  })
+
+  it('is whole where the part is of another version', async () => {
+    const { put, read } = await recorded()
+    const artifact = await put()
+    const { media_url } = await read()
+    const part = (ifRange: string) => get(media_url, { range: 'bytes=0-9', 'if-range': ifRange }).then(a => a.status)
+    expect([await part(`"${artifact}"`), await part('"other"')]).toEqual([206, 200])
+  })
+
+  it('is the one that the link was given for: another version needs another link', async () => {
+    const { put, read } = await recorded()
+    await put('partial')
+    const { media_url } = await read()
+    await put()
+    expect((await get(media_url)).status).toBe(404)
+    expect((await get((await read()).media_url)).status).toBe(200)
+  })
+
+  it('is for who has a link, which nobody can make, change or keep when the audio is gone', async () => {
+    const { put, read } = await recorded()
+    await put()
+    const { url, media_url } = await read()
+    const token = new URL(url).pathname.split('/').at(-1)!
+    const forged = `${token.slice(0, -2)}${token.endsWith('A') ? 'B' : 'A'}A`
+    for (const made of ['x', forged, Buffer.from('{"kind":"page"}').toString('base64url'), 'a'.repeat(900)])
+      expect((await get(`${base}/recordings/${made}`)).status, made).toBe(404)
+    // Audio's link opens no page.
+    expect((await get(media_url.replace(/\/audio$/, ''))).status).toBe(404)
+    await api.db.owner.query("update parley.run_recordings set state = 'expired', content = null")
+    expect((await get(media_url)).status).toBe(404)
+    expect(await (await get(url)).text()).toContain('has been deleted')
+    expect(await read()).toMatchObject({ state: 'expired', url: null, media_url: null })
+  })
+
+  it('is not read without leaving a trace', async () => {
+    const { put, read, run_id } = await recorded()
+    await put()
+    const { media_url } = await read()
+    await (await get(media_url)).arrayBuffer()
+    await (await get(media_url, { range: 'bytes=100-200' })).arrayBuffer()
+    const { items } = await api.world.call('audit.list', { query: { limit: 200 } })
+    const reads = items.filter(
+      (item: { action: string; resource: { id: string } }) =>
+        item.action === 'runs.recording' && item.resource.id === run_id,
+    )
+    expect(reads.map((item: { principal: { kind: string; id: string } }) => item.principal.kind).sort()).toEqual([
+      ...['api_key', 'system'],
+    ])
+  })
+})

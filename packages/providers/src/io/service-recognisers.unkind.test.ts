@@ -72,6 +72,21 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     expect(startsOf(line)).toEqual(Array.from({ length: 9 }, (_, i) => from + 2000 * i))
   })
 
+  it('tells the audio that the service was sent: to the millisecond what that counts', async () => {
+    let toldMs = 0
+    const onSent = (audioMs: number) => {
+      toldMs += audioMs
+    }
+    const { fake, line } = await stand(service, {}, { stream: { onSent } })
+    line.write(amplitudeSpeech('one two three'))
+    line.silence(2000)
+    line.stream.finalize()
+    await line.said()
+    line.stream.close()
+    await expect.poll(() => fake.log.audioBytes / 8).toBe(toldMs)
+    expect(toldMs).toBeGreaterThan(2000)
+  })
+
   it('answers every finalize, also when several are asked before it listens', async () => {
     const { line } = await stand(service, { delays: { connectMs: 50 } })
     line.write(amplitudeSpeech('seven three'))

@@ -34,7 +34,7 @@ export function voiceServiceConformance(under: VoiceUnderTest, speech: TonesSpee
     beforeAll(async () => {
       for (const text of [SHORT, LONG, WORDS, 'One.']) await speech.speak({ text, language: 'en', speed: 1 })
     })
-    refusals(under, stage)
+    refusals(under, stage, speech)
     lateness(stage)
     breaks(under, stage, alone)
     cancels(under, stage, alone)
@@ -46,13 +46,34 @@ export function voiceServiceConformance(under: VoiceUnderTest, speech: TonesSpee
 type MakeStage = (fake?: Partial<FakeVoiceOptions>, voice?: Partial<MakeVoice>) => Promise<Stage>
 type Alone = (text: string) => Promise<Utterance>
 
-function refusals(under: VoiceUnderTest, stage: MakeStage): void {
+function refusals(under: VoiceUnderTest, stage: MakeStage, speech: TonesSpeech): void {
   it('refuses the key: "voice_refused", for good, and the key is told to nobody', async () => {
     const apiKey = 'another-secret-key'
     const { say } = bound(await stage({}, { apiKey }))
     const error = await say(SHORT).ended
     expect(error).toMatchObject({ name: 'ParleyError', code: 'voice_refused', retryable: false })
     expect(`${error} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toContain(apiKey)
+  })
+
+  it('bills by what it was sent, heard or cut off: the voice tells the same', async () => {
+    let received = 0
+    const speak: FakeVoiceOptions['speak'] = request => {
+      received += [...request.text].length
+      return speech.speak(request)
+    }
+    const { say } = bound(await stage({ speak }))
+    let told = 0
+    const onSent = (characters: number) => {
+      told += characters
+    }
+    expect(await say(SHORT, { onSent }).ended).toBe(null)
+    const cut = say(LONG, { onSent })
+    await until(() => cut.chunks.length > 0)
+    cut.abort()
+    expect(await cut.ended).toBe(null)
+    expect(await say(WORDS, { onSent }).ended).toBe(null)
+    expect(told).toBe(received)
+    expect(told).toBe([...SHORT, ...LONG, ...WORDS].length)
   })
 
   it('refuses the key: no character counts as sent', async () => {

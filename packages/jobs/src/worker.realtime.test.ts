@@ -1,0 +1,165 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { OutboundHttp } from '@parley/egress'
+import { systemRandom, systemTime } from '@parley/kernel'
+import { RulesModel } from '@parley/providers'
+import { ensureLocalCertificate, type LocalCertificate } from '@parley/sip'
+import { MasterKeySealer, putSecret, withNewKey } from '@parley/store'
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openSipFarEnd, type SipFarEnd } from './io/far-end.ts'
+import { JobsStage } from './testing/jobs-stage.ts'
+import { killedInCall, openTelephone } from './testing/sip-line.ts'
+import { type HookReceiver, startHookReceiver } from './testing/webhook-ledger.ts'
+import { startWorker, type Worker, type WorkerOptions } from './worker.ts'
+
+let home: string
+let tls: LocalCertificate
+let test: TestDatabase
+let stage: JobsStage
+let hooks: HookReceiver
+let egress: OutboundHttp
+let farEnd: SipFarEnd
+const workers: Worker[] = []
+const sealer = new MasterKeySealer(withNewKey(new Map([[1, Buffer.alloc(32, 1)]])))
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-worker-'))
+  tls = await ensureLocalCertificate(home)
+  test = await testDatabase()
+  hooks = await startHookReceiver(['sesame'])
+  egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: Number(new URL(hooks.url).port) }], time: systemTime })
+})
+afterAll(async () => {
+  await egress?.close()
+  await hooks?.close()
+  await test?.close()
+  await rm(home, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  stage = await JobsStage.open(test)
+  farEnd = await openSipFarEnd({ tls, log: stage.log })
+  await stage.write(tx =>
+    putSecret(tx, stage.scope, sealer, { secret_id: 'hook', kind: 'webhook_signing', value: 'sesame' }),
+  )
+  const secret = { id: 'hook', version: '1' }
+  const events = ['run.started', 'run.ended', 'run.analyzed', 'run.transfer']
+  const items = [{ type: 'number', name: 'guests', description: 'How many guests', required: true }]
+  await stage.publish('waiter', { notification: { url: hooks.url, secret, events }, analysis: { model: null, items } })
+})
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map(worker => worker.close()))
+  await farEnd.close()
+})
+
+async function worker(options: Partial<WorkerOptions> = {}): Promise<Worker> {
+  const { bus, log, wake } = stage
+  const model = new RulesModel()
+  const started = await startWorker({
+    ...{ database: test.database, bus, sealer, egress, models: () => model, hangUp: farEnd, wake, log },
+    ...{ expireContents: async () => false, joinRecordings: async () => false },
+    ...{ time: systemTime, random: systemRandom, wallClock: () => Date.now() },
+    ...options,
+  })
+  workers.push(started)
+  return started
+}
+
+const ACTIVE = [{ state: 'running', phone_state: 'dialing' }, { phone_state: 'active' }] as const
+
+describe('a worker', () => {
+  it('ends the call of an engine that was killed, tells the integrator, and reads out what was said', async () => {
+    // As in production: rounds of 3 s, leases of 9 s.
+    const one = await worker()
+    const telephone = await openTelephone(tls, true)
+    const left = await killedInCall(tls, telephone.uri('tls'), 'answered')
+    const run = await stage.run(
+      { moves: ACTIVE, dial: left.dial, dialog: left.dialog! },
+      { agent_id: 'waiter', notifies: true },
+    )
+    await stage.say(run, 'I want a table.', 'For how many guests?', 'Four.', 'It is booked.')
+    expect(await stage.permits()).toBe(1)
+    const killedAt = performance.now()
+    await stage.kill(run)
+    const row = await vi.waitFor(
+      async () => {
+        const row = await stage.read(run.run_id)
+        expect(row.ended_at).not.toBeNull()
+        return row
+      },
+      { timeout: 25_000, interval: 50 },
+    )
+    const afterMs = performance.now() - killedAt
+    expect(row).toMatchObject({
+      state: 'failed',
+      phone_state: 'ended',
+      outcome: { kind: 'error', detail: 'engine_lost' },
+    })
+    expect(telephone.ends).toMatchObject([{ cause: 'bye', by: 'remote' }])
+    expect(await stage.permits()).toBe(0)
+    // A lease of rest at the start, a round, and what the ending takes; a lease had ended before.
+    expect(afterMs).toBeLessThan(14_000)
+    const rows = await vi.waitFor(
+      async () => {
+        const rows = (await hooks.rows()).filter(({ body }) => body.includes(run.run_id))
+        expect(rows).toHaveLength(2)
+        return rows
+      },
+      { timeout: 10_000, interval: 50 },
+    )
+    expect(rows.map(({ event, signature }) => [event, signature])).toEqual([
+      ['run.ended', 'valid'],
+      ['run.analyzed', 'valid'],
+    ])
+    expect(JSON.parse(rows[1]!.body).run.analysis).toMatchObject({ custom: { guests: 4 } })
+    expect(one.metrics).toMatchObject({ runs_reaped: 1, hangups_confirmed: 1, webhooks_delivered: 2, analyses_made: 1 })
+    expect(stage.troubles).toEqual([])
+    await telephone.close()
+  }, 45_000)
+
+  it('goes on when the database cut every connection', async () => {
+    const joins: number[] = []
+    const joinRecordings = async () => {
+      joins.push(performance.now())
+      await test.database.ping()
+      return false
+    }
+    await worker({ joinRecordings, intervals: { joinRecordings: 50 } })
+    await vi.waitFor(() => expect(joins.length).toBeGreaterThan(2), { timeout: 5000 })
+    await test.owner.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'parley'",
+    )
+    const before = joins.length
+    await vi.waitFor(() => expect(joins.length).toBeGreaterThan(before + 2), { timeout: 10_000 })
+  }, 30_000)
+
+  it('that closes lets go of everything within 10 s, and does nothing afterwards', async () => {
+    let rounds = 0
+    const hanging = await worker({
+      expireContents: () => new Promise(() => {}),
+      joinRecordings: async () => {
+        rounds++
+        return false
+      },
+      intervals: { joinRecordings: 20, expireContents: 20 },
+    })
+    await vi.waitFor(() => expect(rounds).toBeGreaterThan(2), { timeout: 5000 })
+    const closedAt = performance.now()
+    await hanging.close()
+    expect(performance.now() - closedAt).toBeLessThan(10_500)
+    const before = rounds
+    await new Promise(resolve => setTimeout(resolve, 300))
+    expect(rounds).toBe(before)
+    // What it had to itself is another's at once.
+    let others = 0
+    await worker({
+      joinRecordings: async () => {
+        others++
+        return false
+      },
+      intervals: { joinRecordings: 20 },
+    })
+    await vi.waitFor(() => expect(others).toBeGreaterThan(0), { timeout: 3000 })
+  }, 30_000)
+})

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { effectRecord } from '@parley/contract'
 import { HttpActions } from '@parley/conversation'
 import { type Egress, OutboundHttp } from '@parley/egress'
@@ -43,7 +43,7 @@ afterEach(async () => {
 })
 
 const NOBODY = { live: 0, permits: 0 }
-const PLACE: DraftNode = {
+const PLACE: Extract<DraftNode, { type: 'function' }> = {
   id: 'place',
   type: 'function',
   tool_id: 'order',
@@ -108,6 +108,21 @@ describe('a task that acts', () => {
       'state completed',
     ])
     expect(await stage.permits()).toEqual(NOBODY)
+  })
+
+  it('is not over before it knows what came of its last action', async () => {
+    const asked = Promise.withResolvers<ServerResponse>()
+    answer = (_, response) => asked.resolve(response)
+    const actions = [order(portOf(server))]
+    await stage.publish('hasty', planOf([{ ...PLACE, wait_for_result: false }, END], { actions }))
+    stage.worker()
+    const run = await stage.run('task', 'hasty')
+    const response = await asked.promise
+    await stage.reaches(run, row => row.state === 'ending')
+    response.end('{}')
+    expect((await stage.ended(run)).state).toBe('completed')
+    expect(await stage.effects(run)).toMatchObject([{ state: 'succeeded', receipts: [{ status: 200 }] }])
+    expect((await stage.timeline(run)).slice(-2)).toEqual(['action succeeded', 'state completed'])
   })
 
   it('denies what it has not sent when it is cancelled', async () => {

@@ -42,7 +42,7 @@ export class TextRuns {
   readonly #maxLive: number
   readonly #live = new Map<TextRun, { readonly kind: TextKind; readonly over: Promise<void> }>()
   readonly #unsubscribe: () => void
-  #claiming = 0
+  readonly #claims = new Set<Promise<boolean>>()
   #sweep: Timer | null = null
   #looking: Promise<void> | null = null
   #lookAgain = false
@@ -79,8 +79,8 @@ export class TextRuns {
   }
 
   /**
-   * Takes nothing more. What is under way may go on for `drainMs`, then it ends as `failed` with `engine_lost`; what
-   * cannot be written within 10 s more is left to the reaper. Never rejects.
+   * Takes nothing more; what was claimed and has not begun is given back. What is under way may go on for `drainMs`, then
+   * it ends as `failed` with `engine_lost`; what cannot be written within 10 s more is left to the reaper. Never rejects.
    */
   close(drainMs: Ms): Promise<void> {
     this.#closing ??= this.#close(drainMs)
@@ -98,7 +98,8 @@ export class TextRuns {
 
   async #emptied(withinMs: Ms): Promise<void> {
     const { time } = this.#options
-    const over = Promise.all([this.#looking, ...[...this.#live.values()].map(live => live.over)])
+    const live = [...this.#live.values()].map(({ over }) => over)
+    const over = Promise.allSettled([this.#looking, ...this.#claims, ...live])
     await before(time, time.now() + withinMs, new AbortController().signal, over)
   }
 
@@ -160,25 +161,29 @@ export class TextRuns {
   }
 
   #places(kind: TextKind): number {
-    const free = this.#maxLive - this.#live.size - this.#claiming
+    const free = this.#maxLive - this.#live.size - this.#claims.size
     if (kind !== 'background') return Math.max(0, free)
     return Math.max(0, Math.min(free, Math.ceil(this.#maxLive / 2) - this.count('background')))
   }
 
   async #claim(kind: TextKind, scope: Scope, runId: string): Promise<boolean> {
-    const { desk } = this.#options
     if (this.#closing !== null) return false
     if (this.#places(kind) === 0) {
       this.#isShort = true
       return false
     }
-    this.#claiming++
-    let run: HeldRun | null
+    const claim = this.#claimNow(kind, scope, runId)
+    this.#claims.add(claim)
     try {
-      run = await desk.claim(scope, runId)
+      return await claim
     } finally {
-      this.#claiming--
+      this.#claims.delete(claim)
     }
+  }
+
+  async #claimNow(kind: TextKind, scope: Scope, runId: string): Promise<boolean> {
+    const { desk } = this.#options
+    const run = await desk.claim(scope, runId)
     if (run === null) return false
     if (this.#closing === null) this.#begin(kind, run)
     else await desk.release(run)

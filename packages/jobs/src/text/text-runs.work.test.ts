@@ -46,10 +46,11 @@ describe('a run that waits', () => {
   })
 
   it('is taken by one of two workers who both want it', async () => {
-    stage.worker()
-    stage.worker()
+    const workers = [stage.worker(), stage.worker()]
     const admitted = await Promise.all(Array.from({ length: 20 }, () => stage.admit('task', 'writer')))
-    stage.bus.publish('run_work', 'task')
+    const wakeBoth = (run_id: string) =>
+      workers.map(({ runs }) => runs.wake({ kind: 'task', run_id, scope: stage.scope }))
+    await Promise.all(admitted.flatMap(wakeBoth))
     for (const run of admitted) {
       await stage.ended(run)
       const states = (await stage.timeline(run)).filter(line => line.startsWith('state'))
@@ -146,6 +147,17 @@ describe('a worker that is to end', () => {
     })
     expect(await stage.transcript(chat)).toMatchObject({ state: 'complete', utterances: { length: 2 } })
     expect(await stage.permits()).toEqual(NOBODY)
+  })
+
+  it('gives back what it had just claimed', async () => {
+    const { runs, desk } = stage.worker()
+    const task = await stage.admit('task', 'writer')
+    await Promise.all([runs.wake({ kind: 'task', run_id: task, scope: stage.scope }), runs.close(0)])
+    expect(desk.size).toBe(0)
+    expect(stage.mind.requests).toEqual([])
+    expect(await stateOf(task)).toBe('admitted')
+    stage.worker()
+    expect((await stage.ended(task)).state).toBe('completed')
   })
 
   it('leaves behind what it cannot write any more', async () => {

@@ -7,6 +7,7 @@ import { framesIn, readWavLayout, type WavLayout, wavHeader } from './wav-header
 export const SEGMENT_SECONDS = 10
 /** Bytes in which silence is written, and a header is looked for. */
 const BLOCK_BYTES = 16_384
+const DELETED_AT_ONCE = 16
 
 export interface StoredPiece {
   readonly key: string
@@ -119,9 +120,11 @@ export async function deletePieces(
   { segments, artifacts }: StoredPieces,
   keptArtifact: string | null,
 ): Promise<void> {
-  for (const { key } of segments.values()) await blobs.delete(key)
-  for (const artifact of artifacts.keys())
-    if (artifact !== keptArtifact) await blobs.delete(recordingKey(scope, runId, artifact))
+  const old = [...artifacts.keys()].filter(artifact => artifact !== keptArtifact)
+  const keys = [...segments.values()].map(({ key }) => key)
+  keys.push(...old.map(artifact => recordingKey(scope, runId, artifact)))
+  for (let i = 0; i < keys.length; i += DELETED_AT_ONCE)
+    await Promise.all(keys.slice(i, i + DELETED_AT_ONCE).map(key => blobs.delete(key)))
 }
 
 /** All files of a recording begin alike: the first that can be read tells. */

@@ -85,6 +85,28 @@ describe('the recording of a call', () => {
     expect(await spool.close(call.owned.run_id, 3)).toBeNull()
   })
 
+  it('keeps what its writer adds when it was closed too early', async () => {
+    let goesOn = true
+    const late: Blobs = {
+      ...unreliable(home.blobs).blobs,
+      put: async (key, content) => {
+        await home.blobs.put(key, content)
+        if (goesOn) await record(path, 0, 12 * SECOND, true)
+        goesOn = false
+      },
+    }
+    const { spool, services } = engineOn(test, { ...home, blobs: late })
+    const call = await callOf(test)
+    const { path } = await spool.open(call)
+    await record(path, 0, 9 * SECOND)
+    await spool.close(call.owned.run_id, null)
+    await spool.look()
+    await endCall(test, call)
+    await joinsOf(services, call)
+    expect(framesOf((await kept(test, home.blobs, call)).bytes!)).toBe(12 * SECOND)
+    expect(await spooledIn(home.directory)).toEqual([])
+  })
+
   it('is left to the worker where blobs are not on this machine', async () => {
     const { spool, services } = engineOn(test, home, { joinsAtClose: false })
     const call = await callOf(test)
@@ -194,6 +216,20 @@ describe('what a process that was killed left', () => {
     time.advance(2000)
     await spool.look()
     expect(await spooledIn(home.directory)).toEqual([])
+  })
+
+  it('is taken up with every piece that a failed writer left unfinished', async () => {
+    const call = await callOf(test)
+    const { path } = await engineOn(test, home).spool.open(call)
+    await writeFile(`${path}.000001.wav.part`, wav(0, SEGMENT))
+    await writeFile(`${path}.000002.wav.part`, wav(SEGMENT, 14 * SECOND))
+    await writeFile(`${path}.000003.wav.part`, '')
+    await reapCall(test, call)
+    const { spool, services } = engineOn(test, home)
+    await spool.look()
+    expect(await spooledIn(home.directory)).toEqual([])
+    await joinsOf(services, call)
+    expect(framesOf((await kept(test, home.blobs, call)).bytes!)).toBe(14 * SECOND)
   })
 
   it('is whole when it had been closed', async () => {

@@ -115,7 +115,16 @@ export class SpooledRecording {
     const { database, directory, manifest } = this.#options
     const { scope, owned } = manifest
     await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, this.#closed?.segments ?? null))
+    const { complete, unfinished } = await directory.segments()
+    for (const segment of [...complete, ...unfinished]) if (!(await this.#removePut(segment))) return false
     await directory.removeAll()
+    return true
+  }
+
+  /** False: what is in the file is not among the blobs as it is now, and it stays. */
+  async #removePut(segment: SpooledSegment): Promise<boolean> {
+    if (this.#put.get(segment.number) !== segment.stamp) return false
+    await this.#options.directory.remove(segment)
     return true
   }
 
@@ -131,15 +140,15 @@ export class SpooledRecording {
     const { database, manifest, directory, wallClock } = this.#options
     const { scope, owned } = manifest
     if (await isStillWithOwner(database.within(scope), scope, owned)) return false
-    const { partial } = await directory.segments()
-    return partial === null || wallClock() - partial.writtenAt > DEAD_AFTER_MS
+    const { unfinished } = await directory.segments()
+    return unfinished.every(({ writtenAt }) => wallClock() - writtenAt > DEAD_AFTER_MS)
   }
 
   /** The database has no such recording, or it is past its time: nobody will ask for it. */
   async #drop(state: 'expired' | null): Promise<boolean> {
     const { directory, manifest } = this.#options
-    const { complete, partial } = await directory.segments()
-    if (state === null && (complete.length > 0 || partial !== null))
+    const { complete, unfinished } = await directory.segments()
+    if (state === null && complete.length + unfinished.length > 0)
       throw new ParleyError('unknown_recording', `the database has no recording of ${manifest.owned.run_id}`)
     await directory.removeAll()
     return true
@@ -148,17 +157,19 @@ export class SpooledRecording {
   /** False: files were renamed meanwhile, and are to be looked at again. */
   async #putSegments(isOver: boolean): Promise<boolean> {
     const { directory } = this.#options
-    const { complete, partial } = await directory.segments()
-    const hasAudio = partial !== null && (await this.#framesOf(partial)) > 0
+    const { complete, unfinished } = await directory.segments()
+    const last = unfinished.at(-1)
+    // Most looks find nothing new, and open no file.
+    const isNews = !this.#hasBegun || complete.length > 0
+    const hasAudio = last !== undefined && isNews && (await this.#framesOf(last)) > 0
     if (complete.length > 0 || hasAudio) await this.#begin()
     let hasAll = true
-    for (const segment of complete) hasAll = (await this.#putSegment(segment)) && hasAll
-    if (isOver && partial !== null) hasAll = (await this.#putSegment(partial)) && hasAll
+    for (const segment of [...complete, ...(isOver ? unfinished : [])])
+      hasAll = (await this.#putSegment(segment)) && hasAll
     // A writer thread that takes over from one that died may go on with a segment that was complete, until it has said
     // that the next one has audio.
-    const begun = hasAudio ? partial.number : (complete.at(-1)?.number ?? 0)
-    for (const segment of isOver ? [] : complete)
-      if (segment.number < begun && this.#put.get(segment.number) === segment.stamp) await directory.remove(segment)
+    const begun = hasAudio ? last.number : (complete.at(-1)?.number ?? 0)
+    for (const segment of isOver ? [] : complete) if (segment.number < begun) await this.#removePut(segment)
     return hasAll
   }
 

@@ -32,8 +32,8 @@ export interface SpooledSegment {
 export interface SpooledSegments {
   /** In order. */
   readonly complete: readonly SpooledSegment[]
-  /** The one that is being written; of a process that died, as far as it came. */
-  readonly partial: SpooledSegment | null
+  /** In order: the one that is being written; of a writer that died, as far as it came. */
+  readonly unfinished: readonly SpooledSegment[]
 }
 
 /** The directory in which a run's audio waits to become blobs. Errors are those of the file system. */
@@ -81,7 +81,7 @@ export class SpoolDirectory {
 
   async segments(): Promise<SpooledSegments> {
     const complete: SpooledSegment[] = []
-    const partial: SpooledSegment[] = []
+    const unfinished: SpooledSegment[] = []
     for (const name of await readdir(this.#path).catch(ifAbsent<string[]>([]))) {
       const found = SEGMENT.exec(name)
       if (found === null) continue
@@ -95,14 +95,15 @@ export class SpoolDirectory {
         stamp: `${facts.size} ${facts.mtimeMs}`,
         writtenAt: facts.mtimeMs,
       }
-      ;(found[2] === undefined ? complete : partial).push(segment)
+      ;(found[2] === undefined ? complete : unfinished).push(segment)
     }
     const inOrder = (a: SpooledSegment, b: SpooledSegment) => a.number - b.number
-    complete.sort(inOrder)
+    const numbers = new Set(complete.map(({ number }) => number))
     // A complete one wins over a leftover of the same number.
-    const last = partial.sort(inOrder).at(-1)
-    const isLeftover = last === undefined || complete.some(({ number }) => number === last.number)
-    return { complete, partial: isLeftover ? null : last }
+    return {
+      complete: complete.sort(inOrder),
+      unfinished: unfinished.filter(({ number }) => !numbers.has(number)).sort(inOrder),
+    }
   }
 
   /** The file as far as it is written; null: it was renamed or removed meanwhile. At most 1 MiB. */

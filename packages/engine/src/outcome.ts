@@ -77,6 +77,8 @@ function inboundUnanswered(end: LegEnd): RunResult {
 
 function outboundUnanswered(end: LegEnd): RunResult {
   if (end.cause === 'transport') return failed('trunk_unreachable', end)
+  // Our own ledger or database did not let the INVITE leave.
+  if (end.cause === 'withheld') return failed('internal', end)
   if (end.cause === 'media-refused') return failed('media_refused', end)
   if (end.cause === 'internal') return failed('internal', end)
   if (end.cause === 'recording-unavailable') return failed('recording_unavailable', end)

@@ -6,7 +6,7 @@ import {
   type PolicyDecision,
   type Receipt,
 } from '@parley/conversation'
-import type { Random, UnixMs } from '@parley/kernel'
+import { ParleyError, type Random, type UnixMs } from '@parley/kernel'
 import type { InferenceEffect, RunLedger } from '@parley/store'
 
 type Settlement = Parameters<EffectLedger['settle']>[1]
@@ -17,6 +17,8 @@ export interface HeldLedgerOptions {
   readonly wallClock: () => UnixMs
   /** Written with the run's next batch. */
   readonly onInference: (effect: InferenceEffect) => void
+  /** Counts a transfer in the daily limit of calls; what there is of it where it is used up. */
+  readonly countTransfer: () => Promise<{ readonly limit: number; readonly used: number } | null>
 }
 
 /**
@@ -26,6 +28,7 @@ export interface HeldLedgerOptions {
 export class HeldLedger implements EffectLedger {
   readonly #options: HeldLedgerOptions
   readonly #inference: MemoryLedger
+  readonly #transfers = new Set<string>()
 
   constructor(options: HeldLedgerOptions) {
     this.#options = options
@@ -33,12 +36,32 @@ export class HeldLedger implements EffectLedger {
     this.#inference = new MemoryLedger({ random, wallClock })
   }
 
-  intend(intent: EffectIntent): Promise<EffectRecord> {
-    return intent.kind === 'gateway_inference' ? this.#inference.intend(intent) : this.#options.ledger.intend(intent)
+  async intend(intent: EffectIntent): Promise<EffectRecord> {
+    if (intent.kind === 'gateway_inference') return this.#inference.intend(intent)
+    const record = await this.#options.ledger.intend(intent)
+    if (intent.kind === 'sip_transfer') this.#transfers.add(record.effect_id)
+    return record
   }
 
-  decide(effectId: string, decision: PolicyDecision): Promise<EffectRecord> {
-    return this.#of(effectId).decide(effectId, decision)
+  /** A transfer that the policy allows counts as a call, and is denied where the day has no more of them. */
+  async decide(effectId: string, decision: PolicyDecision): Promise<EffectRecord> {
+    const counts = decision.decision === 'allow' && this.#transfers.has(effectId)
+    const isOverLimit = counts && !(await this.#counted())
+    return this.#of(effectId).decide(
+      effectId,
+      isOverLimit ? { ...decision, decision: 'deny', reason: 'daily_call_limit' } : decision,
+    )
+  }
+
+  async #counted(): Promise<boolean> {
+    try {
+      return (await this.#options.countTransfer()) === null
+    } catch (cause) {
+      throw new ParleyError('ledger_unavailable', 'the transfer cannot be counted now: it may not be sent', {
+        retryable: true,
+        cause,
+      })
+    }
   }
 
   sending(effectId: string): Promise<EffectRecord> {

@@ -2,6 +2,7 @@ import type { Scope } from '@parley/contract'
 import type { EffectLedger, TimelineFact, TimelineItem, Utterance } from '@parley/conversation'
 import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
 import {
+  countTransfer,
   type Database,
   type Finish,
   type JsonObject,
@@ -13,6 +14,7 @@ import {
   type RunMove,
   runLedger,
   storeDial,
+  storeDialog,
 } from '@parley/store'
 import { HeldLedger } from './held-ledger.ts'
 import type { RunOrder } from './protocol.ts'
@@ -73,6 +75,7 @@ export class HeldRun {
       ledger: runLedger(database, scope, owned, () => `effect_${randomToken(random, 24)}`),
       ...{ random, wallClock },
       onInference: effect => this.#writer.add({ type: 'inference', effect }),
+      countTransfer: () => database.transaction(scope, tx => countTransfer(tx, scope)),
     })
   }
 
@@ -125,9 +128,22 @@ export class HeldRun {
     return database.transaction(scope, tx => storeDial(tx, scope, owned, dial))
   }
 
-  /** What a BYE needs, from the answer on. */
-  keepDialog(dialog: JsonObject): void {
-    this.#writer.add({ type: 'dialog', dialog })
+  /**
+   * Keeps what a BYE needs: at once where the database is there, else as soon as it is. Resolves when it is kept, or
+   * after `withinMs`; never rejects.
+   */
+  async keepDialog(dialog: JsonObject, withinMs: Ms = 2000): Promise<void> {
+    const { database, scope, owned, time } = this.#options
+    const late = Promise.withResolvers<boolean>()
+    const timer = time.at(time.now() + withinMs, () => late.resolve(false))
+    const kept = database
+      .transaction(scope, tx => storeDialog(tx, scope, owned, dialog))
+      .then(
+        () => true,
+        () => false,
+      )
+    if (!(await Promise.race([kept, late.promise]))) this.#writer.add({ type: 'dialog', dialog })
+    timer.cancel()
   }
 
   /**

@@ -100,6 +100,7 @@ export class CallRecord {
         return this.#onLeg(event.event, call)
       case 'timeline':
         this.#run.tell(event.item)
+        if (event.item.kind === 'state' && event.item.phone_state === 'active') this.#run.announce('run.started')
         if (event.item.kind === 'utterance') this.#onUtterance(event.item.role, call)
         return
       case 'ending':
@@ -123,9 +124,11 @@ export class CallRecord {
         return this.enter('ringing')
       case 'answered':
         this.#answeredAt = this.#options.time.now()
-        if (call.leg.dialog !== null) this.#run.keepDialog({ ...call.leg.dialog })
         this.#state = 'running'
+        if (call.leg.dialog !== null) void this.#run.keepDialog({ ...call.leg.dialog })
         return
+      case 'transfer-result':
+        return this.#run.announce('run.transfer')
       default:
         return
     }

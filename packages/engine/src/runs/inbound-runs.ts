@@ -95,7 +95,11 @@ export class InboundRuns implements Doors {
     const written = calledNumbers(invite, countryOf(trunk))
     if (written.length > 0 || !isNamed) return written
     const { scope, trunk_id } = trunk
-    const { rows } = await listNumbers(this.#options.database.within(scope), scope, { trunk_id, cursor: null, limit: 2 })
+    const { rows } = await listNumbers(this.#options.database.within(scope), scope, {
+      trunk_id,
+      cursor: null,
+      limit: 2,
+    })
     return rows.length === 1 ? [rows[0]!.phone_number] : []
   }
 
@@ -188,7 +192,7 @@ export class InboundRuns implements Doors {
     if (context.kind === 'rejected') return { kind: 'refuse', status: 603 }
     record.enter('awaiting_sip')
     // What hangs up for us if this process dies is in the database before the far end may think that the call stands.
-    if (leg.dialog !== null) run.keepDialog({ ...leg.dialog })
+    if (leg.dialog !== null) await run.keepDialog({ ...leg.dialog })
     return { kind: 'answer', facts: context.kind === 'none' ? facts : { ...facts, context: context.variables } }
   }
 }

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { Queries } from '../protocol.ts'
-import type { TestDatabase } from '../testing/index.ts'
+import type { TestDatabase } from '../testing/test-database.ts'
 import { type Admission, type AdmissionOptions, admitRun, type RunRequest } from './admission.ts'
 import { finishRun, type RunEnding } from './finish.ts'
 import { moveRun } from './ownership.ts'

@@ -1,20 +1,10 @@
 import type { Ms, Time, UnixMs } from '@parley/kernel'
-import {
-  type HeaderList,
-  isSipUri,
-  type NameAddr,
-  parseUri,
-  type SipMessage,
-  type SipRequest,
-  type SipResponse,
-  serialiseUri,
-  tagOf,
-} from '@parley/sip'
+import { type SipMessage, type SipRequest, type SipResponse, tagOf } from '@parley/sip'
 import type { CarrierLedger } from './carrier-ledger.ts'
 import type { DigestGate } from './digest-gate.ts'
 import type { CarrierDirection, CarrierLedgerEntry, CarrierLedgerKind } from './ledger-entry.ts'
 import type { NumberPlan, NumberRule } from './number-plan.ts'
-import { targetOf } from './transfer-tap.ts'
+import { aboutOf, calledIn, contactAt, customHeaders, cut, keyOf, type Line, lineOf, targetOf } from './wire-facts.ts'
 import type { FarEnd, WireObserver } from './wire-tap.ts'
 
 /** What the watch knows of a call that was let in or sent out. */
@@ -50,8 +40,6 @@ export interface CallWatchOptions {
 const REMEMBERED_MS: Ms = 40_000
 /** Timer B (RFC 3261 section 17.1.1.2). */
 const CALLER_GIVES_UP_MS: Ms = 32_000
-const LONGEST_FIELD = 256
-const MOST_HEADERS = 16
 /** Kinds and branches of one call: whoever sends its INVITE more often than that is not heard any more. */
 const MOST_WRITTEN = 64
 
@@ -191,7 +179,7 @@ export class CallWatch implements WireObserver {
     const line = { ...lineOf(response, null), source: call.source }
     if (cseq.method === 'BYE' && status >= 200 && isOfDialog(call, response))
       this.#end(call, line, `bye answered ${status}`)
-    if (cseq.method === 'REFER' && status >= 200)
+    if (cseq.method === 'REFER' && status >= 200 && call.written.has(`refer ${line.branch}`))
       this.#once(call, `refer-answered ${line.branch}`, 'refer-answered', line, { status })
     if (cseq.method !== 'INVITE' || cseq.sequence !== call.cseq || call.written.has('answered')) return
     if (status > 100) call.calleeTag = tagOf(response.to) ?? null
@@ -210,6 +198,7 @@ export class CallWatch implements WireObserver {
   }
 
   #referred(call: WatchedCall, kind: 'refer-received' | 'refer-sent', refer: SipRequest, line: Line): void {
+    if (call.written.size > MOST_WRITTEN) return
     const target = targetOf(refer)
     this.#once(call, `refer ${line.branch}`, kind, line, { ...(target !== null && { target: cut(target) }) })
   }
@@ -220,7 +209,7 @@ export class CallWatch implements WireObserver {
 
   /** A row that is written once for `key`. */
   #once(call: WatchedCall, key: string, kind: CarrierLedgerKind, line: Line, more: RowDetail): void {
-    if (call.written.has(key) || call.written.size > MOST_WRITTEN) return
+    if (call.written.has(key)) return
     call.written.add(key)
     this.#append(call, kind, line, more)
     if (kind === 'ended') this.#markDone(call)
@@ -289,50 +278,12 @@ export class CallWatch implements WireObserver {
   }
 }
 
-type Line = Pick<CarrierLedgerEntry, 'cseq' | 'branch' | 'source'>
-
 interface RowDetail extends Pick<CarrierLedgerEntry, 'status' | 'target' | 'detail' | 'headers'> {
   readonly atMs?: Ms
-}
-
-/** User part of the Request-URI; "" for a URI without one. */
-export function calledIn(invite: SipRequest): string {
-  return cut((isSipUri(invite.uri) ? invite.uri.user : undefined) ?? '')
 }
 
 /** Whether a request or response inside a call bears both tags of its dialog: a BYE with others releases nothing. */
 function isOfDialog(call: WatchedCall, { from, to }: SipMessage): boolean {
   const tags = [tagOf(from), tagOf(to)]
   return call.calleeTag === null || tags.includes(call.calleeTag)
-}
-
-function keyOf({ callId, from }: SipRequest): string {
-  return `${callId} ${tagOf(from) ?? ''}`
-}
-
-function aboutOf(request: SipRequest): WatchedCall['about'] {
-  const uriOf = ({ uri }: NameAddr) => cut(serialiseUri(uri))
-  return { call_id: request.callId, from: uriOf(request.from), to: uriOf(request.to), called: calledIn(request) }
-}
-
-function lineOf({ cseq, via }: SipMessage, far: FarEnd | null): Line {
-  return {
-    cseq: cseq.sequence,
-    branch: cut(via[0]?.params.get('branch') ?? ''),
-    source: far === null ? '' : `${far.transport} ${far.remote.address}:${far.remote.port}`,
-  }
-}
-
-function contactAt(text: string): readonly NameAddr[] {
-  const uri = parseUri(text)
-  return uri === undefined ? [] : [{ displayName: undefined, uri, params: new Map() }]
-}
-
-function customHeaders(headers: HeaderList): Readonly<Record<string, string>> {
-  const custom = headers.entries.filter(([name]) => /^x-/i.test(name)).slice(0, MOST_HEADERS)
-  return Object.fromEntries(custom.map(([name, value]) => [cut(name.toLowerCase()), cut(value)]))
-}
-
-function cut(text: string): string {
-  return text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text
 }

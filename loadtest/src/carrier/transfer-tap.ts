@@ -4,7 +4,6 @@ import {
   type DialogSnapshot,
   type Flow,
   HeaderList,
-  isSipUri,
   parseDatagram,
   parseNameAddr,
   reasonPhrase,
@@ -19,6 +18,7 @@ import {
 } from '@parley/sip'
 import { DialogSequence } from './dialog-sequence.ts'
 import type { NumberRule } from './number-plan.ts'
+import { targetOf } from './wire-facts.ts'
 
 /** "take": calls the target by the number plan; else the status that refuses every REFER. */
 export type TransferPolicy = 'take' | number
@@ -228,12 +228,6 @@ function outcomeOf(behaviour: NumberRule['behaviour']): readonly [status: number
     case 'ignore':
       return [408, NO_ANSWER_MS]
   }
-}
-
-/** User part of Refer-To; null where it names none. */
-export function targetOf(refer: SipRequest): string | null {
-  const address = parseNameAddr(refer.headers.get('Refer-To') ?? '')
-  return address !== undefined && isSipUri(address.uri) && address.uri.user !== undefined ? address.uri.user : null
 }
 
 interface OwnAddress {

@@ -30,6 +30,8 @@ export interface ApiNeighbours {
   readonly wake?: Platform['wake']
   /** Where recordings are. Default: files in the home. */
   readonly blobs?: Platform['blobs']
+  /** Of its lines on standard error, each request one of level info. Default info. */
+  readonly logLevel?: 'info' | 'warn'
 }
 
 /** Serves the API until it is closed. Throws `port_taken`. */
@@ -38,7 +40,7 @@ export async function startApi(
   state: ProcessState,
   services: Services,
   sip: SipAddress,
-  { wake = () => {}, blobs }: ApiNeighbours = {},
+  { wake = () => {}, blobs, logLevel = 'info' }: ApiNeighbours = {},
 ): Promise<ApiRole> {
   let baseUrl = settings.publicUrl ?? ''
   const catalogue = await ApiCatalogue.open(services, systemTime)
@@ -54,7 +56,7 @@ export async function startApi(
     randomBytes,
     now: Date.now,
   }
-  const log = pino({ name: 'api', level: 'info' }, pino.destination({ dest: 2, sync: false }))
+  const log = pino({ name: 'api', level: logLevel }, pino.destination({ dest: 2, sync: false }))
   const { database, bus } = state
   const api = await buildApi({ ...{ handlers, database, bus, platform, log }, publicUrl: settings.publicUrl })
   const { bind: host, port } = settings.http

@@ -24,6 +24,8 @@ export interface PlatformOptions {
   readonly roles: ReadonlySet<RoleName>
   /** A line for people. */
   readonly tell: (line: string) => void
+  /** Of the API's lines on standard error, each request one of level info; default info. */
+  readonly logLevel?: 'info' | 'warn'
   /** What the built-in phone tells of its calls. */
   readonly phoneTold?: Parameters<typeof openNeighbours>[1]['told']
 }
@@ -67,7 +69,7 @@ export async function startPlatform(given: Settings, options: PlatformOptions): 
 
 async function opened(
   given: Settings,
-  { roles, tell, phoneTold }: PlatformOptions,
+  { roles, tell, phoneTold, logLevel = 'info' }: PlatformOptions,
   closers: (() => Promise<void>)[],
   close: () => Promise<void>,
 ): Promise<Platform> {
@@ -104,7 +106,7 @@ async function opened(
     const worker = await startWorkerRole(settings, shared)
     closers.push(() => worker.close(0))
   }
-  const served = roles.has('api') ? await serveApi(settings, shared, neighbours, sip, tell) : null
+  const served = roles.has('api') ? await serveApi(settings, { ...shared, logLevel }, neighbours, sip, tell) : null
   if (served !== null) closers.push(() => served.api.close())
   return {
     api: served?.api ?? null,
@@ -138,12 +140,12 @@ type Shared = {
 /** The API, and the workspace in its database. */
 async function serveApi(
   settings: Settings,
-  { state, services, wakeUps, blobs }: Shared,
+  { state, services, wakeUps, blobs, logLevel }: Shared & Required<Pick<PlatformOptions, 'logLevel'>>,
   neighbours: Neighbours,
   sip: SipAddress,
   tell: (line: string) => void,
 ) {
-  const api = await startApi(settings, state, services, sip, { wake: work => wakeUps.wake(work), blobs })
+  const api = await startApi(settings, state, services, sip, { wake: work => wakeUps.wake(work), blobs, logLevel })
   try {
     const workspace = await demoWorkspace(settings.home, state.ownerUrl, api.url)
     if (workspace === null) {

@@ -1,26 +1,24 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CallEvent, type CallReport, Engine } from '@parley/engine'
-import { ExampleServer } from '@parley/examples'
-import { ParleyError, randomToken, systemRandom } from '@parley/kernel'
-import { CallerScript, type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
-import { DEMO_CALLER } from '../demo/demo-caller.ts'
-import { demoResult, demoSummary } from '../demo/demo-report.ts'
+import { ParleyClient } from '@parley/client'
+import type { ReceivedEvent } from '@parley/examples'
+import { ParleyError } from '@parley/kernel'
+import type { AnsweredCall, AnsweringPhoneOptions } from '@parley/phone'
+import { DemoRun, until } from '../demo/demo-call.ts'
+import { openDemoHome, removeDemoHome } from '../demo/demo-home.ts'
+import { type DemoEvidence, demoResult, demoSummary } from '../demo/demo-report.ts'
 import { readSettings } from '../environment.ts'
-import { describeEvent } from '../event-lines.ts'
-import { addressOf, exampleAgent } from '../example-agent.ts'
-import { processIdentity } from '../identity.ts'
-import { Services } from '../services.ts'
+import { nextSignal } from '../next-signal.ts'
+import { type Platform, ROLES, startPlatform } from '../platform.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley demo [--json]'
-const VOICE = 'simulated/tones-1'
 
 type Say = (line: string) => void
 
 /**
- * One complete call over real sockets: a virtual phone calls an agent over TLS with SRTP, interrupts it, keys in digits,
- * books an appointment with a server, and is said goodbye to. Exit 0 only when the flow reached its end node.
+ * One complete call through everything: a platform of its own with a published agent, a run asked for by the API that dials
+ * a virtual phone behind a trunk (TLS with digest, SRTP), and what the API has of it afterwards. Exit 0 only when the flow
+ * reached its end node.
  */
 export async function demo(args: string[]): Promise<number> {
   const { values } = parseCommand(args, { json: { type: 'boolean', default: false } }, USAGE)
@@ -28,79 +26,80 @@ export async function demo(args: string[]): Promise<number> {
   const say: Say = values.json
     ? () => {}
     : line => void process.stdout.write(`${((performance.now() - began) / 1000).toFixed(2).padStart(6)} s  ${line}\n`)
-  const server = await ExampleServer.open()
+  const settings = await openDemoHome(process.env)
+  const recordings = join(readSettings(process.env).home, 'recordings')
+  const phone = new CalledPhone(say)
+  let platform: Platform | null = null
   try {
-    const report = await call(server, say)
-    const text = values.json ? JSON.stringify(demoResult(report)) : ['', ...demoSummary(report)].join('\n')
+    say('starting a platform of its own: database, API, worker, engine, phone')
+    const roles = new Set(ROLES)
+    platform = await startPlatform(settings, { roles, tell: () => {}, logLevel: 'warn', phoneTold: phone.told })
+    const evidence = await Promise.race([converse(platform, phone, recordings, say), interruption()])
+    const text = values.json ? JSON.stringify(demoResult(evidence)) : ['', ...demoSummary(evidence)].join('\n')
     process.stdout.write(`${text}\n`)
-    return report.run.outcome?.kind === 'completed' ? 0 : 1
+    return evidence.run.outcome?.kind === 'completed' ? 0 : 1
   } finally {
-    await server.close()
+    await platform?.close()
+    await removeDemoHome(settings.home)
   }
 }
 
-async function call(server: ExampleServer, say: Say): Promise<CallReport> {
-  const settings = readSettings(process.env)
-  const recordings = join(settings.home, 'recordings')
-  await mkdir(recordings, { recursive: true })
-  const services = new Services(settings, { egressAllow: [addressOf(server)] })
-  const token = randomToken(systemRandom, 26)
-  const { tls } = await processIdentity(settings)
-  const rtp = { bind: '127.0.0.1', ports: settings.rtpPorts, threads: 1, packetIo: settings.packetIo }
-  const reported = Promise.withResolvers<CallReport>()
-  const tell = (event: CallEvent) => {
-    const line = describeEvent(event)
-    if (line !== null) say(line)
+async function interruption(): Promise<never> {
+  throw new ParleyError('interrupted', `${await nextSignal()}: the call is ended`)
+}
+
+async function converse(platform: Platform, phone: CalledPhone, recordings: string, say: Say): Promise<DemoEvidence> {
+  const { api, workspace, seeded, phone: to } = platform
+  const [agent] = seeded
+  if (api === null || workspace === null || agent === undefined || to === null)
+    throw new ParleyError('demo_failed', 'nobody is there to call, or to be called')
+  const { agentId } = agent
+  say(`POST ${api.url}/api/v1/runs: the agent "${agentId}" calls ${to}`)
+  const run = await DemoRun.place({ api: api.url, key: workspace.key, agentId, to })
+  say(`run ${run.id}`)
+  const timeline = await run.follow(say)
+  const client = new ParleyClient({ baseUrl: api.url, key: workspace.key })
+  const readBack = await run.readBack(recordings)
+  return { ...readBack, timeline, transport: phone.transport, webhooks: await webhooksOf(client, readBack.run) }
+}
+
+/** What the server that the agent's webhook goes to took for the run, once it was told of the end. */
+async function webhooksOf(client: ParleyClient, run: DemoEvidence['run']): Promise<readonly ReceivedEvent[]> {
+  const { version } = run.publication
+  const { plan } = await client.publications.get({ params: { agent_id: run.agent_id, version } })
+  const { notification } = plan
+  if (notification === null) return []
+  const read = async () => {
+    const response = await fetch(`${notification.url}?run_id=${run.run_id}`)
+    return ((await response.json()) as { readonly events: readonly ReceivedEvent[] }).events
   }
-  const engine = await Engine.start({
-    station: { tls, rtp, userAgentName: 'Parley', advertisedHost: 'localhost' },
-    routes: [
-      {
-        name: 'demo',
-        token,
-        security: 'srtp-required',
-        agent: await exampleAgent('clinic', server.origin, services),
+  return until(read, events => events.some(({ event }) => event === 'run.ended'))
+}
+
+/** Who is called, and tells what it does. */
+class CalledPhone {
+  readonly told: Pick<AnsweringPhoneOptions, 'onCall' | 'onStep'>
+  #call: AnsweredCall | null = null
+
+  constructor(say: Say) {
+    this.told = {
+      onCall: call => {
+        this.#call = call
+        say('phone: it rings')
+        void call.ended.then(({ failure }) => {
+          if (failure === null) return
+          say(`phone: ${failure.message}`)
+          process.stderr.write(`${failure.message}\n`)
+        })
       },
-    ],
-    voice: services.voice('local/flite'),
-    language: 'en',
-    recordingPath: id => join(recordings, `demo-${id}.wav`),
-    onEvent: (_call, event) => {
-      tell(event)
-      if (event.type === 'ended') reported.resolve(event.report)
-    },
-  })
-  const phone = await VirtualPhone.open({ station: { tls, rtp, userAgentName: 'Parley phone' }, name: 'caller' })
-  try {
-    const script = await CallerScript.prepare(DEMO_CALLER, new PhoneVoice(services.voice(VOICE), 'en'))
-    const target = `sip:${token}@localhost:${engine.station.port('tls')};transport=tls`
-    say(`calling ${target}`)
-    const dialled = await phone.call(target)
-    dialled.understand(services.recogniser(VOICE), 'en')
-    await converse(dialled, script, say)
-    const end = await dialled.ended
-    // A call that was not answered may never have reached the engine: there is no report to wait for.
-    if (!end.answered) throw new ParleyError('demo_failed', `the engine did not answer: ${end.detail}`)
-    return await reported.promise
-  } finally {
-    await phone.close()
-    await engine.close()
-    await services.close()
-  }
-}
-
-/** The caller's part. The agent ends the call. */
-async function converse(dialled: PhoneCall, script: CallerScript, say: Say): Promise<void> {
-  try {
-    await script.follow(dialled, {
-      onStep: (description, { type }) => {
+      onStep: (_, description, { type }) => {
         if (type === 'say' || type === 'press' || type === 'interrupt') say(`phone: ${description}`)
       },
-    })
-  } catch (error) {
-    if (!(error instanceof ParleyError)) throw error
-    say(`phone: ${error.message}`)
-    process.stderr.write(`${error.message}\n`)
-    dialled.leg.hangUp()
+    }
+  }
+
+  /** How it was reached; null: it was not. */
+  get transport(): DemoEvidence['transport'] {
+    return this.#call?.transport ?? null
   }
 }

@@ -23,7 +23,7 @@ export const DEMO_CALLER: readonly CallerStep[] = [
 
 /** The same part for somebody who is called: people say hello first. */
 export const DEMO_PATIENT: readonly CallerStep[] = [
-  { type: 'wait', ms: 300 },
+  { type: 'wait', ms: 700 },
   { type: 'say', text: 'Hello?' },
   ...DEMO_CALLER,
 ]

@@ -1,67 +1,117 @@
-import type { TurnLatency, Utterance } from '@parley/conversation'
-import type { CallReport } from '@parley/engine'
-import { type Percentiles, percentiles } from '@parley/kernel'
+import type { ResultFrom } from '@parley/client'
+import type { ReceivedEvent } from '@parley/examples'
+import type { LegTransport } from '@parley/leg'
+import type { RunItem } from '../run-events.ts'
 
-const PARTS = ['e2e', 'endpointing', 'stt', 'llm', 'tts', 'engine'] as const satisfies readonly (keyof TurnLatency)[]
+/** What was read back of the demo's run, through the API and from who was called. */
+export interface DemoEvidence {
+  readonly run: ResultFrom<'runs.get'>
+  readonly timeline: readonly RunItem[]
+  readonly transcript: ResultFrom<'runs.transcript'>
+  /** Null: there is none that could be downloaded. */
+  readonly recording: DemoRecording | null
+  readonly effects: ResultFrom<'runs.effects'>['items']
+  /** Null: nothing was metered. */
+  readonly usage: ResultFrom<'usage.summary'>['rows'][number] | null
+  /** Those that came with a right signature. */
+  readonly webhooks: readonly ReceivedEvent[]
+  /** As the phone that was called saw it; null: it was not reached. */
+  readonly transport: LegTransport | null
+}
+
+/** Of the file that was downloaded. */
+export interface DemoRecording {
+  readonly path: string
+  readonly channels: number
+  readonly duration_ms: number
+}
+
+const PARTS = ['e2e', 'endpointing', 'stt', 'llm', 'tts', 'engine'] as const
+
+type Latency = NonNullable<DemoEvidence['run']['latency']>
 
 /** What `npm run demo -- --json` prints. */
 export interface DemoResult {
-  readonly run: CallReport['run']
-  readonly transport: CallReport['transport']
-  readonly utterances: readonly Utterance[]
+  readonly run: Pick<DemoEvidence['run'], 'state' | 'outcome'>
+  readonly transport: LegTransport | null
+  readonly utterances: DemoEvidence['transcript']['utterances']
   readonly digits: string
   /** Null where no turn was measured. */
-  readonly latency: Readonly<Record<(typeof PARTS)[number], Percentiles | null>>
-  readonly recording: { readonly path: string; readonly channels: number; readonly duration_ms: number } | null
+  readonly latency: Readonly<Record<(typeof PARTS)[number], Latency[(typeof PARTS)[number]]>>
+  readonly recording: DemoRecording | null
 }
 
-export function demoResult(report: CallReport): DemoResult {
-  const recording = report.end.media?.recording ?? null
-  const latency = Object.fromEntries(
-    PARTS.map(part => [part, percentiles(report.latencies.map(turn => turn[part]))]),
-  ) as DemoResult['latency']
+export function demoResult({ run, timeline, transcript, recording, transport }: DemoEvidence): DemoResult {
+  const { state, outcome, latency } = run
+  const digits = timeline.flatMap(item => (item.kind === 'digits' && item.direction === 'in' ? [item.digits] : []))
   return {
-    run: report.run,
-    transport: report.transport,
-    utterances: report.utterances,
-    digits: report.digits,
-    latency,
-    recording: recording && {
-      path: recording.path,
-      channels: recording.channels,
-      duration_ms: Math.round(recording.durationMs),
-    },
+    run: { state, outcome },
+    transport,
+    utterances: transcript.utterances,
+    digits: digits.join(''),
+    latency: Object.fromEntries(PARTS.map(part => [part, latency?.[part] ?? null])) as DemoResult['latency'],
+    recording,
   }
 }
 
-/** The result for people: outcome, line, and where the time of each answer went. */
-export function demoSummary(report: CallReport): string[] {
-  const { run, transport, digits, recording } = demoResult(report)
+/** The result for people: outcome, line, where the time of each answer went, and what the run did outside. */
+export function demoSummary(evidence: DemoEvidence): string[] {
+  const { run, transport, digits, recording } = demoResult(evidence)
   return [
     `outcome    ${run.state}: ${run.outcome?.kind ?? 'none'}, ended by ${run.outcome?.ended_by ?? 'nobody'}`,
     `transport  ${transport?.signalling ?? '-'} + ${transport?.media ?? '-'}`,
     `digits     ${digits}`,
-    `recording  ${recording === null ? 'none' : `${recording.path} (left: caller, right: agent)`}`,
+    `recording  ${recording === null ? 'none' : `${recording.path} (left: who was called, right: agent)`}`,
     '',
-    ...latencyTable(report),
+    ...latencyTable(evidence),
+    '',
+    'effects, from the ledger',
+    ...effectLines(evidence),
+    `usage      ${usageLine(evidence.usage)}`,
+    `webhooks   ${evidence.webhooks.map(({ event }) => event).join(', ') || 'none'} (signatures checked)`,
   ]
 }
 
-function latencyTable(report: CallReport): string[] {
-  const cell = (value: string | number | null) => String(value ?? '-').padStart(12)
-  const answers = report.timeline.flatMap(item => (item.kind === 'turn' ? [item] : []))
-  const text = (index: number) => report.utterances.find(line => line.index === index)?.text ?? ''
+function latencyTable({ run, timeline, transcript }: DemoEvidence): string[] {
+  const cell = (value: string | number | null) =>
+    String(typeof value === 'number' ? Math.round(value) : (value ?? '-')).padStart(12)
+  const text = (index: number) => transcript.utterances.find(line => line.index === index)?.text ?? ''
   return [
     `latency, ms${PARTS.map(cell).join('')}`,
-    ...answers.map(
-      ({ index, latency }) =>
-        `answer ${String(index).padEnd(4)}${PARTS.map(part => cell(latency[part])).join('')}   ${shortened(text(index))}`,
+    ...timeline.flatMap(item =>
+      item.kind === 'turn'
+        ? [
+            `answer ${String(item.index).padEnd(4)}${PARTS.map(part => cell(item.latency[part])).join('')}   ${shortened(text(item.index))}`,
+          ]
+        : [],
     ),
     ...(['p50', 'p95'] as const).map(
-      rank => `${rank.padEnd(11)}${PARTS.map(part => cell(demoResult(report).latency[part]?.[rank] ?? null)).join('')}`,
+      rank => `${rank.padEnd(11)}${PARTS.map(part => cell(run.latency?.[part]?.[rank] ?? null)).join('')}`,
     ),
     'e2e: from the last sound of the caller to the first of the agent; engine: what is left of it besides the others.',
   ]
+}
+
+/** One line for each action and state, with how often. */
+function effectLines({ effects }: DemoEvidence): string[] {
+  const counted = new Map<string, number>()
+  for (const { effect_kind, action, state } of effects) {
+    const what = `${effect_kind.padEnd(18)} ${action.id.padEnd(24)} ${state}`
+    counted.set(what, (counted.get(what) ?? 0) + 1)
+  }
+  return [...counted].map(([what, times]) => `  ${what}${times > 1 ? ` x ${times}` : ''}`)
+}
+
+function usageLine(usage: DemoEvidence['usage']): string {
+  if (usage === null) return 'none'
+  const { connected_ms, llm_input_tokens, llm_output_tokens, stt_ms, tts_characters } = usage
+  return [
+    `${(connected_ms / 1000).toFixed(1)} s connected`,
+    `${stt_ms ?? 0} ms heard`,
+    `${tts_characters ?? 0} characters spoken`,
+    `${llm_input_tokens ?? 0} tokens in`,
+    `${llm_output_tokens ?? 0} out`,
+  ].join(', ')
 }
 
 function shortened(text: string): string {

@@ -1,0 +1,113 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ParleyClient } from '@parley/client'
+import { type Ms, ParleyError, samplesToMs } from '@parley/kernel'
+import { readWav } from '@parley/media'
+import { describeItem } from '../event-lines.ts'
+import { followRun, type RunItem } from '../run-events.ts'
+import type { DemoEvidence, DemoRecording } from './demo-report.ts'
+
+export interface DemoCall {
+  /** Base URL of the API. */
+  readonly api: string
+  readonly key: string
+  readonly agentId: string
+  /** E.164: who is called. */
+  readonly to: string
+}
+
+/** The longest that the demo's conversation may take. */
+const CALL_MS: Ms = 180_000
+/** What is written behind the end of a run is there after this long, or it does not come. */
+const SETTLED_MS: Ms = 20_000
+const LOOK_MS: Ms = 100
+
+/** A run of the demo, placed and read back through the API alone. */
+export class DemoRun {
+  readonly #client: ParleyClient
+  readonly #call: DemoCall
+  readonly id: string
+
+  private constructor(client: ParleyClient, call: DemoCall, id: string) {
+    this.#client = client
+    this.#call = call
+    this.id = id
+  }
+
+  /** Throws what the API refuses. */
+  static async place(call: DemoCall): Promise<DemoRun> {
+    const client = new ParleyClient({ baseUrl: call.api, key: call.key })
+    const { agentId: agent_id, to } = call
+    const { run_id } = await client.runs.create({ body: { agent_id, channel: 'phone', mode: 'outbound', to } })
+    return new DemoRun(client, call, run_id)
+  }
+
+  /** Tells what happens as it happens; everything that did, at the end. Throws "demo_failed" when it does not end. */
+  async follow(tell: (line: string) => void): Promise<readonly RunItem[]> {
+    const { api, key } = this.#call
+    const signal = AbortSignal.timeout(CALL_MS)
+    const timeline: RunItem[] = []
+    try {
+      for await (const item of followRun(this.id, { api, key, signal })) {
+        timeline.push(item)
+        const line = item.kind === 'state' ? `run ${item.state}, phone ${item.phone_state}` : describeItem(item)
+        if (line !== null) tell(line)
+      }
+    } catch (cause) {
+      if (!signal.aborted) throw cause
+      throw new ParleyError('demo_failed', `the call took longer than ${CALL_MS / 1000} s`, { cause })
+    }
+    return timeline
+  }
+
+  /** What the API has of the run that has ended; the recording is downloaded into `directory`. */
+  async readBack(directory: string): Promise<Omit<DemoEvidence, 'timeline' | 'webhooks' | 'transport'>> {
+    const params = { run_id: this.id }
+    const { runs } = this.#client
+    const recording = await this.#download(join(directory, `demo-${this.id}.wav`))
+    return {
+      run: await runs.get({ params }),
+      transcript: await runs.transcript({ params }),
+      effects: (await runs.effects({ params })).items,
+      usage: await this.#usage(),
+      recording,
+    }
+  }
+
+  async #download(path: string): Promise<DemoRecording | null> {
+    const params = { run_id: this.id }
+    const read = () => this.#client.runs.recording({ params })
+    const isDone = ({ state }: Awaited<ReturnType<typeof read>>) =>
+      !['pending', 'recording', 'processing'].includes(state)
+    const { media_url: url } = await until(read, isDone)
+    if (url === null) return null
+    const response = await fetch(url, { signal: AbortSignal.timeout(SETTLED_MS) })
+    if (!response.ok) throw new ParleyError('demo_failed', `the recording's link is answered ${response.status}`)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    await mkdir(join(path, '..'), { recursive: true })
+    await writeFile(path, bytes)
+    const { channels } = readWav(bytes)
+    return { path, channels: channels.length, duration_ms: Math.round(samplesToMs(channels[0]!.length)) }
+  }
+
+  async #usage(): Promise<DemoEvidence['usage']> {
+    const now = Date.now()
+    const [from, to] = [now - 3_600_000, now + 60_000].map(at => new Date(at!).toISOString()) as [string, string]
+    const { rows } = await this.#client.usage.summary({ query: { group_by: 'run', from, to } })
+    return rows.find(({ key }) => key === this.id) ?? null
+  }
+}
+
+/** What `read` answers once it is as wanted, or after 20 s. */
+export async function until<Found>(
+  read: () => Found | Promise<Found>,
+  isWanted: (found: Found) => boolean,
+): Promise<Found> {
+  const giveUpAt = performance.now() + SETTLED_MS
+  for (;;) {
+    const found = await read()
+    if (isWanted(found) || performance.now() >= giveUpAt) return found
+    await pause(LOOK_MS)
+  }
+}

@@ -108,11 +108,11 @@ async function joinTaken(
 }
 
 function stateOf(join: RecordingJoin, { segments }: StoredPieces, plan: WholePlan | null): NonNullable<JoinedState> {
-  const { expected, state } = join
+  const { expected, state, connected } = join
   if (plan === null) {
     if (state === 'partial' || state === 'failed') return state
-    // Its recorder had nothing to say, or nobody ever spoke.
-    return state === 'pending' || (expected !== null && segments.size >= expected) ? 'not_required' : 'failed'
+    if (expected !== null) return segments.size >= expected ? 'not_required' : 'failed'
+    return connected || state === 'recording' ? 'failed' : 'not_required'
   }
   const isWhole = expected !== null && segments.size === expected && segments.has(expected)
   return isWhole && plan.isSeamless && state === 'processing' ? 'ready' : 'partial'

@@ -133,6 +133,23 @@ describe('the recording of a call', () => {
     expect(await spooledIn(home.directory)).toEqual([])
   })
 
+  it.each([
+    [null, 'not_required'],
+    [5000, 'failed'],
+  ])(
+    'of which there is neither file nor word is judged by whether somebody answered (%s ms): %s',
+    async (ms, state) => {
+      const { spool, services } = engineOn(test, home)
+      const call = await callOf(test)
+      await spool.open(call)
+      expect(await spool.close(call.owned.run_id, null)).toBe('pending')
+      await endCall(test, call, ms === null ? {} : { connected_ms: ms })
+      expect(await joinsOf(services, call, 0)).toHaveLength(1)
+      expect(await kept(test, home.blobs, call)).toMatchObject({ state, content: null })
+      expect(await spooledIn(home.directory)).toEqual([])
+    },
+  )
+
   it('loses nothing while blobs are away, and is not joined without what waits', async () => {
     const store = unreliable(home.blobs)
     const { spool, time, problems, services } = engineOn(test, { ...home, blobs: store.blobs })

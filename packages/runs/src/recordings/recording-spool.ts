@@ -95,7 +95,8 @@ export class RecordingSpool {
    * The recorder is done: after the media session is closed, before the run is finished. `segments`: how many files it
    * says there are; null where it failed. Answers the recording's state after `withinMs` (5 s) at the latest: `ready`,
    * `partial` or `not_required` where it was joined, `processing` where somebody joins it later, `recording` while
-   * something is not among the blobs, which is tried on. Null: it was not opened here. Never rejects.
+   * something is not among the blobs, which is tried on, `pending` where the run's end will tell whether there was
+   * anything. Null: it was not opened here. Never rejects.
    */
   async close(
     runId: string,

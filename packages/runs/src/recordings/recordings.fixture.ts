@@ -69,8 +69,12 @@ export async function callOf(test: TestDatabase): Promise<RecordedRun> {
   return { scope, owned }
 }
 
-export function endCall(test: TestDatabase, { scope, owned }: RecordedRun): Promise<unknown> {
-  return test.database.transaction(scope, tx => finishRun(tx, scope, owned, COMPLETED))
+export function endCall(
+  test: TestDatabase,
+  { scope, owned }: RecordedRun,
+  ending: Partial<RunEnding> = {},
+): Promise<unknown> {
+  return test.database.transaction(scope, tx => finishRun(tx, scope, owned, { ...COMPLETED, ...ending }))
 }
 
 /** What the reaper does when a run's engine was killed. */

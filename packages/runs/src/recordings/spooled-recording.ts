@@ -114,7 +114,10 @@ export class SpooledRecording {
   async #finish(): Promise<boolean> {
     const { database, directory, manifest } = this.#options
     const { scope, owned } = manifest
-    await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, this.#closed?.segments ?? null))
+    const segments = this.#closed?.segments ?? null
+    // No file and no word of it: whether there was something to record is known when the run has ended.
+    if (segments !== null || this.#put.size > 0)
+      await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, segments))
     const { complete, unfinished } = await directory.segments()
     for (const segment of [...complete, ...unfinished]) if (!(await this.#removePut(segment))) return false
     await directory.removeAll()

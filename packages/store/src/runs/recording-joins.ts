@@ -11,6 +11,8 @@ export interface RecordingJoin {
   readonly state: Exclude<RecordingState, 'not_required' | 'expired'>
   /** How many segments there are; null: its recorder never said so. */
   readonly expected: number | null
+  /** Whether its call was connected, as far as the run has ended. */
+  readonly connected: boolean
   /** What an earlier join made of it. */
   readonly content: JsonObject | null
   /** What is joined with it counts as done up to here. */
@@ -37,7 +39,10 @@ export async function takeJoin(
         select from parley.runs u
         where u.tenant_id = r.tenant_id and u.run_id = r.run_id and u.ended_at is not null
       ))
-    returning join_fence as fence, state, expected, content, arrivals`.execute(tx)
+    returning join_fence as fence, state, expected, content, arrivals, exists (
+      select from parley.runs u
+      where u.tenant_id = r.tenant_id and u.run_id = r.run_id and u.connected_ms is not null
+    ) as connected`.execute(tx)
   return rows[0] ?? null
 }
 

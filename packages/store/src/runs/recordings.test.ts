@@ -49,7 +49,7 @@ describe('a recording that its recorder closed', () => {
     const taken = await Promise.all([take(), take(), take()])
     const [join, ...others] = taken.filter(one => one !== null)
     expect(others).toEqual([])
-    expect(join).toMatchObject({ state: 'processing', expected: 3, content: null })
+    expect(join).toMatchObject({ state: 'processing', expected: 3, content: null, connected: false })
     expect(await due(scope)).toEqual([])
     const content = { sha256: 'x' }
     expect(await within(tx => keepJoined(tx, scope, id, join!.fence, 'partial', content))).toBe(true)

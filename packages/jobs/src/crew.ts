@@ -23,3 +23,25 @@ export class Crew {
     while (this.#jobs.size > 0) await Promise.all(this.#jobs)
   }
 }
+
+/** A door that lets so many through at once; others wait in order. */
+export class Gate {
+  #places: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(places: number) {
+    this.#places = places
+  }
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#places > 0) this.#places--
+    else await new Promise<void>(resolve => this.#waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#places++
+      else next()
+    }
+  }
+}

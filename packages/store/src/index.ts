@@ -127,10 +127,13 @@ export {
   type EffectSettlement,
   type EffectWriter,
   type InferenceEffect,
+  intendEffect,
   listEffects,
   type NewEffect,
   recordInference,
   type StoredDecision,
+  sendEffect,
+  settleEffect,
 } from './runs/effects.ts'
 export { appendEvents, type EventRow, eventsAfter, type Gap, listEvents, type NewEvent } from './runs/events.ts'
 export {

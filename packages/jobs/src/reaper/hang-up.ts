@@ -1,17 +1,26 @@
 import type { Receipt } from '@parley/conversation'
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
-import { type Database, type LostRun, type RunLedger, runLedger } from '@parley/store'
+import { type Database, intendEffect, type LostRun, type Queries, sendEffect, settleEffect } from '@parley/store'
+import type { Gate } from '../crew.ts'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
 import { before, until } from '../waiting.ts'
 
 /** Before a far end that could not be reached is tried again. */
 const PAUSE_MS: Ms = 3000
-/** One for all reapers that a run comes to: it is one hang-up. */
-const EFFECT_KEY = 'hangup/engine_lost'
-const ACTION = { id: 'call.end', version: 1 }
+const EFFECT = {
+  // One for all reapers that a run comes to: it is one hang-up.
+  effect_key: 'hangup/engine_lost',
+  kind: 'sip_hangup',
+  action: { id: 'call.end', version: 1 },
+  node_id: null,
+  ordinal: null,
+  idempotent: true,
+}
 
 export interface HangUpOptions {
   readonly database: Database
+  /** To the database: all calls of a large engine end at once. */
+  readonly gate: Gate
   readonly farEnd: FarEnd
   readonly time: Time
   readonly log: JobLog
@@ -19,36 +28,52 @@ export interface HangUpOptions {
 
 const SILENT: FarEndReply = { confirmed: false, status: null, detail: 'no answer in time' }
 
+/** What the far end said, and the row that is to say so: null where there is none. */
+export interface HangUp {
+  readonly reply: FarEndReply
+  readonly effectId: string | null
+}
+
 /**
- * Ends the call of a run whose owner died, and keeps what the far end said. Resolves once it confirmed, at `deadline`, or
- * when `signal` aborts. The far end is told also where the ledger cannot be written just now: dead air is worse than a
- * row that is missing. Never rejects.
+ * Ends the call of a run whose owner died. Resolves once the far end confirmed, at `deadline`, or when `signal` aborts;
+ * `keepReply` then belongs to the transaction that ends the run. The far end is told also where the ledger cannot be
+ * written just now: dead air is worse than a row that is missing. Never rejects.
  */
-export async function hangUp(
-  options: HangUpOptions,
-  run: LostRun,
-  deadline: Ms,
-  signal: AbortSignal,
-): Promise<FarEndReply> {
+export async function hangUp(options: HangUpOptions, run: LostRun, deadline: Ms, signal: AbortSignal): Promise<HangUp> {
   const { farEnd, time } = options
   const ask = askOf(farEnd, run)
   if (ask === null) {
     // Who called in, and was not answered, cannot be told by anybody else.
     await until(time, deadline, signal)
-    return { ...SILENT, detail: 'no dialog is known' }
+    return { reply: { ...SILENT, detail: 'no dialog is known' }, effectId: null }
   }
-  const row = new HangUpRow(options, run)
-  if (await row.intend()) return { confirmed: true, status: null, detail: 'confirmed to an earlier reaper' }
+  let effectId: string | null = null
   let reply = SILENT
   for (;;) {
-    await row.sending()
+    effectId = (await noteSend(options, run)) ?? effectId
     reply = (await before(time, deadline, signal, ask())) ?? reply
     if (reply.confirmed || signal.aborted || time.now() + PAUSE_MS >= deadline) break
     await until(time, time.now() + PAUSE_MS, signal)
   }
-  await row.settle(reply)
   if (!reply.confirmed) await until(time, deadline, signal)
-  return reply
+  return { reply, effectId }
+}
+
+/** Settles the row with what the far end said. Throws as the ledger does. */
+export async function keepReply(tx: Queries, run: LostRun, { reply, effectId }: HangUp): Promise<void> {
+  if (effectId === null) return
+  const { confirmed, status, detail } = reply
+  // Receipts have one kind that tells what SIP answered.
+  const receipt = {
+    kind: 'sip_transfer',
+    refer_status: null,
+    final_sip_status: status,
+    disconnect_reason: confirmed ? detail : `unconfirmed: ${detail}`,
+  } satisfies Receipt
+  await settleEffect(tx, run.scope, run, effectId, {
+    receipts: [receipt],
+    ...(confirmed ? { state: 'succeeded' } : { state: 'uncertain', error_code: 'unconfirmed' }),
+  })
 }
 
 function askOf(farEnd: FarEnd, { dialog, dial, phone_state }: LostRun): (() => Promise<FarEndReply>) | null {
@@ -59,58 +84,20 @@ function askOf(farEnd: FarEnd, { dialog, dial, phone_state }: LostRun): (() => P
   return async () => ({ ...(await farEnd.cancel(dial)), confirmed: false })
 }
 
-/** The hang-up's row in the run's ledger, as far as it can be written. */
-class HangUpRow {
-  readonly #ledger: RunLedger<'sip_hangup', never, Receipt>
-  readonly #runId: string
-  readonly #log: JobLog
-  /** Null: there is none, or it is settled. */
-  #effectId: string | null = null
-
-  constructor({ database, log }: HangUpOptions, run: LostRun) {
-    this.#ledger = runLedger(database, run.scope, run, () => EFFECT_KEY)
-    this.#runId = run.run_id
-    this.#log = log
-  }
-
-  /** True: the far end confirmed to a reaper that died before it ended the run. */
-  async intend(): Promise<boolean> {
-    const effect = await this.#keep(() =>
-      this.#ledger.intend({ kind: 'sip_hangup', action: ACTION, node_id: null, ordinal: null, idempotent: true }),
+/** Before each send. Null: it cannot be written down now. */
+async function noteSend({ database, gate, log }: HangUpOptions, run: LostRun): Promise<string | null> {
+  const { scope } = run
+  try {
+    return await gate.run(() =>
+      database.transaction(scope, async tx => {
+        const { effect_id } = await intendEffect(tx, scope, run, EFFECT)
+        await sendEffect(tx, scope, run, effect_id)
+        return effect_id
+      }),
     )
-    if (effect?.state === 'intended' || effect?.state === 'sending') this.#effectId = effect.effect_id
-    return effect?.state === 'succeeded'
-  }
-
-  async sending(): Promise<void> {
-    const effectId = this.#effectId
-    if (effectId !== null) await this.#keep(() => this.#ledger.sending(effectId))
-  }
-
-  async settle({ confirmed, status, detail }: FarEndReply): Promise<void> {
-    const effectId = this.#effectId
-    if (effectId === null) return
-    // Receipts have one kind that tells what SIP answered.
-    const receipt: Receipt = {
-      kind: 'sip_transfer',
-      refer_status: null,
-      final_sip_status: status,
-      disconnect_reason: confirmed ? detail : `unconfirmed: ${detail}`,
-    }
-    await this.#keep(() =>
-      confirmed
-        ? this.#ledger.settle(effectId, { state: 'succeeded', receipts: [receipt] })
-        : this.#ledger.settle(effectId, { state: 'uncertain', receipts: [receipt], error_code: 'unconfirmed' }),
-    )
-  }
-
-  async #keep<Result>(step: () => Promise<Result>): Promise<Result | null> {
-    try {
-      return await step()
-    } catch (error) {
-      const isLost = error instanceof ParleyError && error.code === 'run_lost'
-      if (!isLost) this.#log(`the hang-up of run ${this.#runId} is not written down`, error)
-      return null
-    }
+  } catch (error) {
+    const isLost = error instanceof ParleyError && error.code === 'run_lost'
+    if (!isLost) log(`the hang-up of run ${run.run_id} is not written down`, error)
+    return null
   }
 }

@@ -3,7 +3,6 @@ import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FarEndReply } from '../protocol.ts'
 import { CHAT, JobsStage } from '../testing/jobs-stage.ts'
-import { hangUp } from './hang-up.ts'
 import { Reaper, type ReaperOptions } from './reaper.ts'
 
 let test: TestDatabase
@@ -160,10 +159,14 @@ describe('the call of a dead engine', () => {
     await stage.kill(run, 26_000)
     const far = farEnd({ ...OK, status: 481, detail: 'CANCEL answered 481' })
     await (await rested({ farEnd: far })).round()
-    await vi.waitFor(async () => expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'uncertain' }]))
+    await vi.waitFor(() => expect(far.asked).toHaveLength(1))
+    await settle()
     expect(await permits()).toBe(1)
     stage.time.advance(3000)
     await stage.ended(run.run_id)
+    expect(await stage.effects(run.run_id)).toMatchObject([
+      { state: 'uncertain', receipts: [{ final_sip_status: 481 }] },
+    ])
   })
 
   it('that rang in and was never answered by anybody keeps its permit as long as it may ring', async () => {
@@ -181,25 +184,21 @@ describe('the call of a dead engine', () => {
     expect(await stage.effects(run.run_id)).toEqual([])
   })
 
-  it('was confirmed to a reaper that died since: it is not hung up twice', async () => {
+  it('whose reaper died as well is hung up again: one hang-up, sent twice', async () => {
     const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
     await stage.kill(run)
-    const askedAt = await test.database.jobs.clock()
-    const dead = { engine: 'worker-dead', worker: 'reaper' }
-    const [taken] = await test.database.jobs.reap(dead, { askedAt, atMost: 9, leaseMs: 9000, restMs: 0 })
-    const far = farEnd(OK)
-    const { time, log } = stage
-    await hangUp(
-      { database: test.database, farEnd: far, time, log },
-      taken!,
-      time.now() + 9000,
-      new AbortController().signal,
-    )
+    const far = farEnd('nothing', OK)
+    // It hangs on to the run as long as its lease lasts.
+    await (await rested({ farEnd: far })).round()
+    await vi.waitFor(() => expect(far.asked).toHaveLength(1))
     await stage.kill(run)
     await (await rested({ farEnd: far })).round()
     await stage.ended(run.run_id)
-    expect(far.asked).toHaveLength(1)
-    expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 1 }])
+    expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 2 }])
+    stage.time.advance(30_000)
+    await settle()
+    expect(stage.troubles).toEqual([])
+    expect(await permits()).toBe(0)
   })
 })
 

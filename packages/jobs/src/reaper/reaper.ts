@@ -12,11 +12,11 @@ import {
   type RunOwner,
   releaseRun,
 } from '@parley/store'
-import { Crew } from '../crew.ts'
+import { Crew, Gate } from '../crew.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { FarEnd, JobLog } from '../protocol.ts'
 import { untilAnswered } from '../text/until-answered.ts'
-import { hangUp } from './hang-up.ts'
+import { type HangUp, hangUp, keepReply } from './hang-up.ts'
 import { verdictOf } from './verdict.ts'
 
 /** Invariant 4: a far end that confirms nothing may be busy for so long after the owner's last renewal. */
@@ -28,6 +28,8 @@ const SPARE_MS: Ms = 5000
 /** In hand at once: all calls of a large engine. */
 const MOST_RUNS = 2000
 const AT_MOST = 200
+/** In the database at once: half of what a process may have there. */
+const MOST_WRITES = 10
 
 export interface ReaperOptions {
   readonly database: Database
@@ -56,6 +58,7 @@ export class Reaper {
   readonly #leaseMs: Ms
   readonly #busyMs: Ms
   readonly #crew = new Crew(MOST_RUNS)
+  readonly #gate = new Gate(MOST_WRITES)
   readonly #closing = new AbortController()
   #lastRound: Ms | null = null
   /** Owners have had the time to renew from then on; null: not known before the database answers. */
@@ -112,15 +115,19 @@ export class Reaper {
         return
       }
       const { ending, isStarted, hasFarEnd } = verdict
-      if (hasFarEnd) await this.#tellFarEnd(run)
+      const told = hasFarEnd ? await this.#tellFarEnd(run) : null
       if (signal.aborted) return
       const leaseEnds = time.now() + SPARE_MS
       const isOver = () => signal.aborted || time.now() >= leaseEnds
-      const finish = await untilAnswered(time, isOver, () => this.#finish(run, ending, isStarted))
+      const finish = await untilAnswered(time, isOver, () =>
+        this.#gate.run(() => this.#finish(run, ending, isStarted, told)),
+      )
       if (finish === 'not_allowed')
         log(`run ${run.run_id} cannot end as ${ending.state}`, new TypeError(`it is ${run.state}, ${run.phone_state}`))
       bus.publish('runs', run.run_id)
     } catch (error) {
+      // Another reaper has it: it was too late here.
+      if (error instanceof ParleyError && error.code === 'run_lost') return
       log(`run ${run.run_id} of a dead owner is not ended`, error)
     }
   }
@@ -128,22 +135,24 @@ export class Reaper {
   async #release(run: LostRun): Promise<void> {
     const { database, bus, wake, counters } = this.#options
     const { scope, run_id, kind } = run
-    if ((await database.transaction(scope, tx => releaseRun(tx, scope, run))) !== 'released') return
+    const released = await this.#gate.run(() => database.transaction(scope, tx => releaseRun(tx, scope, run)))
+    if (released !== 'released') return
     counters.add('runs_released')
     bus.publish('run_work', kind)
     wake({ kind, run_id, scope })
   }
 
   /** Resolves when the permit may be given back. */
-  async #tellFarEnd(run: LostRun): Promise<void> {
+  async #tellFarEnd(run: LostRun): Promise<HangUp> {
     const { time, counters } = this.#options
     const deadline = time.now() + Math.max(this.#busyMs - run.renewed_ms_ago, LEAST_MS)
     const { signal } = this.#closing
-    const { confirmed } = await hangUp(this.#options, run, deadline, signal)
-    if (!signal.aborted) counters.add(confirmed ? 'hangups_confirmed' : 'hangups_unconfirmed')
+    const told = await hangUp({ ...this.#options, gate: this.#gate }, run, deadline, signal)
+    if (!signal.aborted) counters.add(told.reply.confirmed ? 'hangups_confirmed' : 'hangups_unconfirmed')
+    return told
   }
 
-  #finish(run: LostRun, ending: RunEnding, isStarted: boolean) {
+  #finish(run: LostRun, ending: RunEnding, isStarted: boolean, told: HangUp | null) {
     const { database, wallClock } = this.#options
     const { scope } = run
     const message = 'The process that had this run died.'
@@ -155,6 +164,7 @@ export class Reaper {
     }
     const words: LastWords = ending.engine_lost === true ? { events: { first: run.last_seq + 1, items: [error] } } : {}
     return database.transaction(scope, async tx => {
+      if (told !== null) await keepReply(tx, run, told)
       if (isStarted) await moveRun(tx, scope, run, { state: 'running' })
       const finish = await finishRun(tx, scope, run, ending, words)
       if (typeof finish !== 'string')

@@ -176,6 +176,27 @@ describe('the recording of a call', () => {
     expect([state, framesOf(bytes!)]).toEqual(['ready', 26 * SECOND])
   })
 
+  it('reaches the blobs by itself, although another cannot be stored', async () => {
+    const [stuck, call] = [await callOf(test), await callOf(test)]
+    const blobs: Blobs = {
+      ...unreliable(home.blobs).blobs,
+      put: (key, content) => (key.includes(stuck.owned.run_id) ? new Promise(() => {}) : home.blobs.put(key, content)),
+    }
+    const { spool, time } = engineOn(test, { ...home, blobs })
+    const places = [await spool.open(stuck), await spool.open(call)]
+    await record(places[0]!.path, 0, 10.5 * SECOND)
+    time.advance(1000)
+    await record(places[1]!.path, 0, 10.5 * SECOND)
+    const names = async () => {
+      time.advance(1000)
+      return (await kept(test, home.blobs, call)).names
+    }
+    await expect.poll(names).toEqual(['segment-000001.wav'])
+    const stopping = spool.stop()
+    time.advance(5000)
+    await stopping
+  })
+
   it('does not hold up the end of a call for longer than it may', async () => {
     const stuck: Blobs = { ...unreliable(home.blobs).blobs, put: () => new Promise(() => {}) }
     const { spool, time } = engineOn(test, { ...home, blobs: stuck })

@@ -14,6 +14,7 @@ import { SpooledRecording } from './spooled-recording.ts'
 
 const LOOK_EVERY_MS: Ms = 1000
 const CLOSE_WITHIN_MS: Ms = 5000
+const STOP_WITHIN_MS: Ms = 5000
 
 export interface RecordingSpoolOptions {
   /** Absolute path of a directory of this machine; processes may share it. Made when missing. */
@@ -50,7 +51,6 @@ export class RecordingSpool {
   readonly #recordings = new Map<string, SpooledRecording>()
   readonly #live = new Map<string, RecordedRun>()
   #timer: Timer | null = null
-  #look: Promise<void> | null = null
   #isStopped = false
 
   constructor(options: RecordingSpoolOptions) {
@@ -116,19 +116,30 @@ export class RecordingSpool {
     }
   }
 
-  /** Looks at once at all there is, rather than within a second. Never rejects. */
+  /** Looks at once at all there is, rather than within a second; resolves when that is done. Never rejects. */
   async look(): Promise<void> {
-    this.#look ??= this.#lookAtAll().finally(() => {
-      this.#look = null
-    })
-    await this.#look
+    try {
+      await this.#findLeft()
+    } catch (error) {
+      this.#problem('the spool cannot be read', error)
+    }
+    await Promise.all(
+      [...this.#recordings].map(async ([runId, recording]) => {
+        await recording.advance()
+        if (recording.isDone) this.#forget(runId)
+      }),
+    )
   }
 
-  /** Looks no more; what is under way is finished. What is left is taken up by the next one. */
+  /** Looks no more; what is under way has 5 s. What is left is taken up by the next one. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#timer?.cancel()
-    await this.#look
+    const { time } = this.#options
+    const late = Promise.withResolvers<void>()
+    const timer = time.at(time.now() + STOP_WITHIN_MS, late.resolve)
+    await Promise.race([Promise.all([...this.#recordings.values()].map(recording => recording.rest())), late.promise])
+    timer.cancel()
   }
 
   async #close({ scope, owned }: RecordedRun, recording: SpooledRecording, segments: number | null) {
@@ -153,20 +164,6 @@ export class RecordingSpool {
     }
   }
 
-  async #lookAtAll(): Promise<void> {
-    try {
-      await this.#findLeft()
-    } catch (error) {
-      this.#problem('the spool cannot be read', error)
-    }
-    await Promise.all(
-      [...this.#recordings].map(async ([runId, recording]) => {
-        await recording.advance()
-        if (recording.isDone) this.#forget(runId)
-      }),
-    )
-  }
-
   /** Takes up what other processes left, or are writing. */
   async #findLeft(): Promise<void> {
     const { directory: root, database, blobs, time, wallClock } = this.#options
@@ -175,7 +172,7 @@ export class RecordingSpool {
       if (this.#live.has(runId) || this.#recordings.has(runId)) continue
       const directory = new SpoolDirectory(root, runId)
       const manifest = await directory.manifest()
-      if (manifest?.owned.run_id !== runId || this.#live.has(runId)) continue
+      if (manifest?.owned.run_id !== runId || this.#live.has(runId) || this.#recordings.has(runId)) continue
       this.#recordings.set(
         runId,
         new SpooledRecording({ database, blobs, time, wallClock, directory, manifest, isLeft: true, onProblem }),
@@ -192,7 +189,9 @@ export class RecordingSpool {
     if (this.#isStopped) return
     const { time } = this.#options
     this.#timer = time.at(time.now() + LOOK_EVERY_MS, () => {
-      void this.look().then(() => this.#schedule())
+      // Not waited for: one that cannot be stored keeps no other from it.
+      void this.look()
+      this.#schedule()
     })
   }
 

@@ -75,6 +75,11 @@ export class SpooledRecording {
     await this.#work
   }
 
+  /** Resolves when nothing of it is under way. */
+  async rest(): Promise<void> {
+    await this.#work
+  }
+
   async #try(): Promise<void> {
     const { time, manifest, onProblem } = this.#options
     try {

@@ -1,0 +1,307 @@
+// Calls as runs: the engine on a real database, with a carrier that keeps its own books.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Scope } from '@parley/contract'
+import type { CallRecordEnd } from '@parley/engine'
+import { RunEngine } from '@parley/engine'
+import { compile, type Draft } from '@parley/flow'
+import { systemRandom, systemTime } from '@parley/kernel'
+import { type CarrierLedgerEntry, FakeCarrier, LedgerQueries, type NumberRuleInput } from '@parley/loadtest'
+import { RecordingSpool, RunDesk, type WakeUps, type Work } from '@parley/runs'
+import {
+  admitRun,
+  cancelRun,
+  listEffects,
+  openFileBlobs,
+  type RunRequest,
+  readRecording,
+  readRun,
+  type Sealer,
+} from '@parley/store'
+import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { AgentServices } from './agent-services.ts'
+import { bye, draftOf, says } from './conversation-flows.ts'
+import { testVoice } from './engine.ts'
+import { interopCertificates } from './recipe.ts'
+
+const TOKEN = 'k7tokenoftrunk'
+const OWN = '+12025550142'
+const ANSWERS = '+12025550111'
+const BUSY = '+12025550112'
+const RINGS = '+12025550113'
+const REDIRECTS = '+12025550114'
+const ELSEWHERE = '+12025550199'
+
+const talks = (text: string): Draft =>
+  draftOf([
+    says('hello', text, {
+      edges: [],
+      skip_response_edge: {
+        id: 'on',
+        transition_condition: { type: 'prompt', prompt: 'Skip' },
+        destination_node_id: 'bye',
+      },
+    }),
+    bye('bye', 'Goodbye.'),
+  ])
+const waits = draftOf([says('hello', 'Hello.')])
+
+const SEALER: Sealer = { seal: plain => plain, open: sealed => sealed }
+
+let test: TestDatabase
+let scope: Scope
+let services: AgentServices
+let carrier: FakeCarrier
+let directory: string
+let runs: RunEngine | null
+let ended: Map<string, CallRecordEnd>
+let problems: string[]
+let draft: Draft
+
+beforeAll(async () => {
+  test = await testDatabase()
+  services = new AgentServices()
+})
+afterAll(async () => {
+  await services.close()
+  await test.close()
+})
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'parley-runs-'))
+  ended = new Map()
+  problems = []
+  runs = null
+  draft = talks('Hi.')
+  scope = await workspace(test)
+  const numbers: NumberRuleInput[] = [
+    { number: ANSWERS, behaviour: { do: 'answer' } },
+    { number: BUSY, behaviour: { do: 'refuse', status: 486 } },
+    { number: RINGS, behaviour: { do: 'ring' } },
+    { number: REDIRECTS, behaviour: { do: 'redirect', contact: `sip:${ELSEWHERE}@127.0.0.1` } },
+  ]
+  carrier = await FakeCarrier.open({ media: { kind: 'rtp', ports: { from: 41_000, to: 41_199 } }, numbers })
+  await test.owner.query(
+    `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, inbound_token, details)
+     values ($1, 'carrier', 'Carrier', 'generic_sip', '127.0.0.1', true, $2, $3)`,
+    [
+      scope.tenant_id,
+      `${TOKEN}${scope.tenant_id.slice(-12)}`,
+      JSON.stringify({ port: carrier.port('udp'), transport: 'udp', media: 'rtp', country: 'US' }),
+    ],
+  )
+  await test.owner.query(
+    "insert into parley.numbers (tenant_id, phone_number, trunk_id, agent_id) values ($1, $2, 'carrier', 'greeter')",
+    [scope.tenant_id, OWN],
+  )
+})
+afterEach(async () => {
+  await runs?.close()
+  await carrier.close()
+  rmSync(directory, { recursive: true, force: true })
+  expect(problems).toEqual([])
+})
+
+/** A queue that wakes at once, in this process. */
+function atOnce(): WakeUps & { listener: ((work: Work) => Promise<void>) | null } {
+  return {
+    listener: null,
+    wake(work) {
+      void this.listener?.(work)
+    },
+    async listen(_, listener) {
+      this.listener = listener
+      return async () => {
+        this.listener = null
+      }
+    },
+    async close() {},
+  }
+}
+
+const wakeUps = atOnce()
+
+async function start(isRecorded = false): Promise<RunEngine> {
+  const compiled = compile({ ...draft, recording: { required: isRecorded, channels: 'dual' } })
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics))
+  await test.owner.query('update parley.publications set plan = $2 where tenant_id = $1', [
+    scope.tenant_id,
+    JSON.stringify(compiled.plan),
+  ])
+  await test.owner.query('update parley.agents set head_version = 1 where tenant_id = $1', [scope.tenant_id])
+  const { database } = test
+  const bus = localBus()
+  const shared = { database, time: systemTime, wallClock: Date.now }
+  const onProblem = (what: string, error: unknown) => void problems.push(`${what}: ${String(error)}`)
+  const blobs = await openFileBlobs({ directory: join(directory, 'blobs') })
+  const recordings = new RecordingSpool({
+    ...shared,
+    blobs,
+    directory: join(directory, 'spool'),
+    joinsAtClose: true,
+    onProblem,
+  })
+  const desk = new RunDesk({
+    ...shared,
+    bus,
+    random: systemRandom,
+    owner: { engine: `engine-${systemRandom.bytes(8).join('')}`, worker: null },
+    onProblem,
+  })
+  const agent = services.agent('greeter', draft)
+  const { ca, engine: certificate } = await interopCertificates()
+  runs = await RunEngine.start({
+    ...{ database, bus, sealer: SEALER, desk, wakeUps, recordings, time: systemTime, onProblem },
+    agents: { agent: async () => agent },
+    addressesOf: async host => [host],
+    addresses: () => ({}),
+    calls: {
+      station: {
+        tls: { ca: readFileSync(ca, 'utf8'), key: readFileSync(certificate.key, 'utf8'), cert: readFileSync(certificate.cert, 'utf8') },
+        rtp: { ports: { from: 42_000, to: 42_199 }, threads: 1 },
+        userAgentName: 'Parley',
+      },
+      routes: [],
+      voice: testVoice(),
+      language: 'en',
+      recordingPath: () => null,
+    },
+    onOver: (run, end) => void ended.set(run.runId, end),
+  })
+  return runs
+}
+
+const ledger = () => new LedgerQueries(carrier.carrier.ledger.entries as readonly CarrierLedgerEntry[])
+
+async function dialled(to: string, rest: Partial<RunRequest> = {}): Promise<string> {
+  const request = { ...OUTBOUND, from_number: OWN, to_number: to, can_dial: true, ...rest }
+  const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, request))
+  if (admission.kind === 'refused') throw new Error(admission.reason)
+  wakeUps.wake({ kind: 'phone', run_id: admission.run_id, scope })
+  return admission.run_id
+}
+
+async function overOf(runId: string) {
+  await vi.waitFor(() => expect(ended.has(runId)).toBe(true), { timeout: 15_000 })
+  return readRun(test.database.within(scope), scope, runId)
+}
+
+const inboundUri = () =>
+  `sip:${TOKEN}${scope.tenant_id.slice(-12)}@127.0.0.1:${runs!.engine.station.port('udp')};transport=udp`
+
+it('places a call that the carrier sees once, talks, hangs up, and keeps its recording', async () => {
+  await start(true)
+  const runId = await dialled(ANSWERS)
+  expect(await overOf(runId)).toMatchObject({
+    state: 'completed',
+    phone_state: 'ended',
+    outcome: { kind: 'completed', ended_by: 'agent' },
+    connected_ms: expect.any(Number),
+    quality: { loss: 0 },
+  })
+  const [call, ...others] = ledger().calls()
+  expect(others).toEqual([])
+  expect(call?.endedAt).not.toBeNull()
+  const effects = await listEffects(test.database.within(scope), scope, runId)
+  expect(effects.map(({ effect_kind, state }) => [effect_kind, state])).toEqual([
+    ['sip_dial', 'succeeded'],
+    ['sip_hangup', 'succeeded'],
+  ])
+  expect(await readRecording(test.database.within(scope), scope, runId)).toMatchObject({ state: 'ready' })
+  expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0, calls: 1 })
+})
+
+it.each([
+  [BUSY, { state: 'completed', phone_state: 'setup_failed', outcome: { kind: 'busy', sip_status: 486 } }],
+  [
+    '+12025550100',
+    { state: 'failed', phone_state: 'setup_failed', outcome: { kind: 'error', detail: 'number_not_found' } },
+  ],
+  [REDIRECTS, { state: 'failed', phone_state: 'setup_failed', outcome: { kind: 'error' } }],
+])('tells what became of a call to %s that was not answered', async (to, end) => {
+  await start()
+  const runId = await dialled(to)
+  expect(await overOf(runId)).toMatchObject(end)
+  // A redirection off the trunk is not followed.
+  expect(ledger().calls()).toHaveLength(1)
+  expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
+})
+
+it('does not dial where the run may not', async () => {
+  await start()
+  const runId = await dialled('+19005550123')
+  expect(await overOf(runId)).toMatchObject({ state: 'failed', outcome: { kind: 'error' } })
+  expect(ledger().calls()).toEqual([])
+  const [effect] = await listEffects(test.database.within(scope), scope, runId)
+  expect(effect).toMatchObject({ effect_kind: 'sip_dial', state: 'failed', error_code: 'policy_denied' })
+})
+
+it('takes a call back that is cancelled while it rings', async () => {
+  await start()
+  const runId = await dialled(RINGS)
+  await vi.waitFor(() => expect(ledger().calls()[0]?.invitedAt).not.toBeNull())
+  await vi.waitFor(async () =>
+    expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({ phone_state: 'ringing' }),
+  )
+  await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
+  expect(await overOf(runId)).toMatchObject({
+    state: 'cancelled',
+    outcome: { kind: 'cancelled', ended_by: 'operator' },
+  })
+  await vi.waitFor(() => expect(ledger().calls()[0]?.endedAt).not.toBeNull())
+})
+
+it('answers the number of an agent, and nobody else’s', async () => {
+  draft = waits
+  await start()
+  const call = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN, hangUpAfterMs: 1500 })
+  await call.ended
+  await vi.waitFor(() => expect(ended.size).toBe(1), { timeout: 10_000 })
+  const [runId] = ended.keys()
+  expect(await readRun(test.database.within(scope), scope, runId!)).toMatchObject({
+    state: 'completed',
+    mode: 'inbound',
+    outcome: { kind: 'caller_hung_up', ended_by: 'caller' },
+    from_number: '+12025550177',
+    to_number: OWN,
+  })
+  const stranger = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: '+12025550143' })
+  await stranger.ended
+  const refused = ledger()
+    .calls(({ direction }) => direction === 'from-carrier')
+    .at(-1)
+  expect(refused?.answeredAt).toBeNull()
+  expect(ended.size).toBe(1)
+})
+
+it('refuses a caller beyond the capacity, and leaves a rejected run', async () => {
+  await test.owner.query('update parley.tenants set concurrent_capacity = 0 where tenant_id = $1', [scope.tenant_id])
+  await start()
+  const call = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN })
+  await call.ended
+  const { rows } = await test.owner.query('select state, disposition from parley.runs where tenant_id = $1', [
+    scope.tenant_id,
+  ])
+  expect(rows).toEqual([{ state: 'rejected', disposition: 'concurrent_capacity' }])
+})
+
+it('drains: live calls go on, no run is begun, new callers are refused', async () => {
+  draft = waits
+  await start()
+  const runId = await dialled(ANSWERS)
+  await vi.waitFor(
+    async () =>
+      expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({ phone_state: 'active' }),
+    { timeout: 5000 },
+  )
+  const drained = runs!.drain(20_000)
+  const late = await dialled(ANSWERS)
+  const caller = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN })
+  await caller.ended
+  expect(ended.size).toBe(0)
+  await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
+  await drained
+  expect(ended.has(runId)).toBe(true)
+  expect(await readRun(test.database.within(scope), scope, late)).toMatchObject({ state: 'admitted' })
+})

@@ -4,6 +4,7 @@ import { call } from './commands/call.ts'
 import { demo } from './commands/demo.ts'
 import { fakes } from './commands/fakes.ts'
 import { providers } from './commands/providers.ts'
+import { runs } from './commands/runs.ts'
 import { serve } from './commands/serve.ts'
 import { sip } from './commands/sip.ts'
 import { version } from './commands/version.ts'
@@ -19,7 +20,9 @@ const USAGE = `parley: conversational agents on real phone calls
   parley fakes                      local stand-ins of those services, for work without keys
   parley agents list | import FILE | validate AGENT | publish AGENT | export AGENT
                                     agents by the API (PARLEY_API, PARLEY_KEY; default: of npm start)
-  parley admin …                    platform staff: organisations, environments, trunks, keys, master key
+  parley runs create AGENT --to NUMBER | list | get RUN | follow RUN | transcript RUN | cancel RUN
+                                    calls, chats and tasks by the API
+  parley admin …                    platform staff: organisations, environments, trunks, rate cards, keys, master key
   parley sip decode FILE            what a user agent makes of a SIP message
   parley --version | --help
 
@@ -33,6 +36,7 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   fakes,
   providers,
   agents,
+  runs,
   admin,
   sip,
   '--version': version,

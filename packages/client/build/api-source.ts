@@ -3,8 +3,8 @@ import { deriveRoute } from '../src/derive-route.ts'
 import { propertiesOf, property, typeOf } from './schema-types.ts'
 
 /** The file that stands in the place of `src/api.ts` in the published package: the API's types written out, and its routes. */
-export function apiSource(operations: readonly Operation[]): string {
-  const document = toOpenApi(operations)
+export function apiSource(operations: readonly Operation[], streams: readonly Operation[]): string {
+  const document = toOpenApi([...operations, ...streams])
   const named = Object.entries(document.components.schemas).map(
     ([name, schema]) => `export type ${name} = ${typeOf(schema)}\n`,
   )
@@ -21,6 +21,15 @@ export function apiSource(operations: readonly Operation[]): string {
     ...operations.map(operation => operationTypes(operation, document)),
     '}',
     '',
+    '/** By what is followed: what it is asked with, and what each event holds. */',
+    'export interface Streams {',
+    ...streams.map(stream => operationTypes(stream, document)),
+    '}',
+    '',
+    'export type StreamId = keyof Streams',
+    "export type StreamRequestTo<Id extends StreamId> = Streams[Id]['request']",
+    "export type EventFrom<Id extends StreamId> = Streams[Id]['result']",
+    '',
     'export type OperationId = keyof Operations',
     '/** What an operation is asked with; an idempotency key where none is given is made. */',
     "export type RequestTo<Id extends OperationId> = Operations[Id]['request']",
@@ -28,6 +37,7 @@ export function apiSource(operations: readonly Operation[]): string {
     "export type ResultFrom<Id extends OperationId> = Operations[Id]['result']",
     '',
     `export const routes: readonly OperationRoute[] = ${JSON.stringify(operations.map(deriveRoute), null, 2)}`,
+    `export const streamRoutes: readonly OperationRoute[] = ${JSON.stringify(streams.map(deriveRoute), null, 2)}`,
     '',
   ].join('\n')
 }
@@ -45,11 +55,15 @@ interface Described {
   readonly responses: Readonly<Record<string, { readonly content: Content }>>
 }
 
-type Content = { readonly 'application/json': { readonly schema: JsonSchema } }
+type Content = {
+  readonly 'application/json': { readonly schema: JsonSchema }
+  readonly 'text/event-stream'?: { readonly 'x-event': JsonSchema }
+}
 
 function operationTypes(operation: Operation, document: OpenApiDocument): string {
   const described = document.paths[operation.path]![operation.method.toLowerCase()] as unknown as Described
-  const answer = described.responses[String(operation.statuses[0])]!.content['application/json'].schema
+  const { content } = described.responses[String(operation.statuses[0])]!
+  const answer = content['text/event-stream']?.['x-event'] ?? content['application/json'].schema
   const members = [
     ...partOf('params', described, 'path'),
     ...partOf('query', described, 'query'),

@@ -87,6 +87,8 @@ describe('the package that others install', () => {
       for await (const row of parley.keys.list.all({ query: { limit: 5 } })) row.prefix.slice(version)
       for await (const row of parley.agents.list.all()) row.ref.id.slice()
       const { kind } = (await parley.audit.list()).items[0]!.principal
+      for await (const item of parley.runs.events({ params: { run_id: '' } }, { after: 7 }))
+        if (item.kind === 'digits') item.digits.slice(item.seq)
       if (kind === 'user' || kind === 'api_key' || kind === 'system') await parley.tenantSettings.get()
       // @ts-expect-error no such template
       await parley.agents.create({ body: { template: 'white', name: 'Anna' } })

@@ -6,7 +6,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { operations } from '@parley/contract'
+import { operations, streams } from '@parley/contract'
 import { apiSource } from './api-source.ts'
 
 const room = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -51,7 +51,7 @@ async function stageSources(stage: string): Promise<void> {
   for (const name of await readdir(join(room, 'src')))
     if (name.endsWith('.ts') && !name.endsWith('.test.ts') && !LEFT_OUT.has(name))
       await cp(join(room, 'src', name), join(sources, name))
-  await writeFile(join(sources, 'api.ts'), apiSource(operations))
+  await writeFile(join(sources, 'api.ts'), apiSource(operations, streams))
   await writeFile(join(stage, 'package.json'), '{"type":"module"}')
   await writeFile(join(stage, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['src'] }))
 }

@@ -3,6 +3,10 @@ import { asEnvelope, readJson } from './http-answer.ts'
 import { type AnyRequest, urlOf } from './http-request.ts'
 import type { OperationRoute } from './operation-route.ts'
 import { readRetryAfter, retryDelay } from './retry.ts'
+import { readServerEvents, type ServerEvent } from './server-events.ts'
+
+/** A stream that says nothing for so long is broken: the server says something every 15 s. */
+const SILENT_MS = 45_000
 
 /** How one call differs from the others. */
 export interface CallOptions {
@@ -43,14 +47,66 @@ export class Caller {
         return await this.#attempt(url, init, { operation: route.id, attempts, idempotencyKey }, timeoutMs, signal)
       } catch (error) {
         signal?.throwIfAborted()
-        const delay = attempts > retries ? null : retryDelay(error, route, attempts, Math.random())
-        if (delay === null) throw error
-        await this.#options.wait(delay, signal)
+        await this.pause(error, route, attempts, { retries, signal })
       }
     }
   }
 
-  #init(route: OperationRoute, request: AnyRequest, idempotencyKey: string | null): RequestInit {
+  /** Waits before what failed is tried again; throws `error` where it is not. */
+  async pause(
+    error: unknown,
+    route: OperationRoute,
+    attempts: number,
+    { retries = this.#options.retries, signal }: Pick<CallOptions, 'retries' | 'signal'>,
+  ): Promise<void> {
+    const delay = attempts > retries ? null : retryDelay(error, route, attempts, Math.random())
+    if (delay === null) throw error
+    await this.#options.wait(delay, signal)
+  }
+
+  /** One try at a stream: its events until the connection ends. Rejects as `call` does. */
+  async *events(
+    route: OperationRoute,
+    request: AnyRequest,
+    { last, attempts, signal }: { last: string; attempts: number; signal: AbortSignal | undefined },
+  ): AsyncGenerator<ServerEvent> {
+    signal?.throwIfAborted()
+    const failure: Failure = { operation: route.id, attempts, idempotencyKey: null }
+    const url = urlOf(this.#options.baseUrl, route, request)
+    const { headers, ...init } = this.#init(route, request, null)
+    const ending = new AbortController()
+    const abort = () => ending.abort()
+    let timer = setTimeout(abort, this.#options.timeoutMs)
+    const heard = () => {
+      clearTimeout(timer)
+      timer = setTimeout(abort, SILENT_MS)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      const response = await this.#options.fetch(url, {
+        ...init,
+        signal: ending.signal,
+        headers: { ...headers, accept: 'text/event-stream', ...(last !== '' && { 'last-event-id': last }) },
+      })
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+      if (!response.ok || !isStream || response.body === null) await refuse(response, failure)
+      else yield* readServerEvents(response.body, heard)
+    } catch (error) {
+      if (error instanceof ParleyApiError || error instanceof ParleyConnectionError) throw error
+      const unanswered = { ...failure, status: null, retryAfterMs: null, cause: error }
+      throw new ParleyConnectionError('connection_failed', `no stream from ${url}: ${causeOf(error)}`, unanswered)
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+      abort()
+    }
+  }
+
+  #init(
+    route: OperationRoute,
+    request: AnyRequest,
+    idempotencyKey: string | null,
+  ): RequestInit & { readonly headers: Readonly<Record<string, string>> } {
     const hasBody = route.takesBody && request.body !== undefined
     return {
       method: route.method,
@@ -94,6 +150,13 @@ export class Caller {
       signal?.removeEventListener('abort', abort)
     }
   }
+}
+
+/** What is no stream: the API's refusal, or no answer of the API. */
+async function refuse(response: Response, failure: Failure): Promise<never> {
+  await answerOf(response, failure)
+  const unexpected = { ...failure, status: response.status, retryAfterMs: null }
+  throw new ParleyConnectionError('unexpected_answer', 'the answer is no stream of events', unexpected)
 }
 
 async function answerOf(response: Response, failure: Failure): Promise<unknown> {

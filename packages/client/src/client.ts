@@ -1,5 +1,15 @@
-import { type OperationId, type RequestTo, type ResultFrom, routes } from './api.ts'
+import {
+  type EventFrom,
+  type OperationId,
+  type RequestTo,
+  type ResultFrom,
+  routes,
+  type StreamId,
+  type StreamRequestTo,
+  streamRoutes,
+} from './api.ts'
 import { Caller, type CallOptions, waitBetween } from './caller.ts'
+import { type FollowOptions, follow } from './follow.ts'
 import { type AnyRequest, readBaseUrl } from './http-request.ts'
 import { rowsOfAllPages } from './pages.ts'
 
@@ -47,10 +57,16 @@ interface Paged<Id extends OperationId> {
 export type Method<Id extends OperationId> = ((...args: Arguments<Id>) => Promise<ResultFrom<Id>>) &
   (ResultFrom<Id> extends { readonly next_cursor: string | null } ? Paged<Id> : unknown)
 
+/** What happens, item by item, until it is over; goes on by itself after a connection that broke. Rejects as a method does. */
+export type Stream<Id extends StreamId> = (
+  request: StreamRequestTo<Id>,
+  options?: FollowOptions,
+) => AsyncIterableIterator<EventFrom<Id>>
+
 type Groups = {
   readonly [Group in GroupOf<OperationId> as Camel<Group>]: {
     readonly [Id in Extract<OperationId, `${Group}.${string}`> as Camel<VerbOf<Id>>]: Method<Id>
-  }
+  } & { readonly [Id in Extract<StreamId, `${Group}.${string}`> as Camel<VerbOf<Id>>]: Stream<Id> }
 }
 
 /**
@@ -91,6 +107,12 @@ function groupsOn(caller: Caller): Record<string, Record<string, unknown>> {
     const members = groups[camel(group)] ?? {}
     groups[camel(group)] = members
     members[camel(verb)] = rows === null ? call : Object.assign(call, { all })
+  }
+  for (const route of streamRoutes) {
+    const [group, verb] = route.id.split('.', 2) as [string, string]
+    const members = groups[camel(group)] ?? {}
+    groups[camel(group)] = members
+    members[camel(verb)] = (request?: AnyRequest, options?: FollowOptions) => follow(caller, route, request, options)
   }
   return groups
 }

@@ -1,4 +1,5 @@
 export type * from './api.ts'
 export type { CallOptions } from './caller.ts'
-export { type ClientOptions, type Method, ParleyClient } from './client.ts'
+export { type ClientOptions, type Method, ParleyClient, type Stream } from './client.ts'
 export { type ConnectionErrorCode, type Failure, ParleyApiError, ParleyConnectionError } from './errors.ts'
+export type { FollowOptions } from './follow.ts'

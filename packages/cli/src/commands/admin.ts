@@ -10,6 +10,7 @@ import {
 import { KEY_USAGE, keyCreate } from '../admin/key.ts'
 import { MASTER_KEY_USAGE, rotate } from '../admin/master-key.ts'
 import { ORG_USAGE, orgCreate, orgList } from '../admin/org.ts'
+import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
 import type { StaffAct } from '../admin/staff-act.ts'
 import { TRUNK_USAGE, trunkSet } from '../admin/trunk.ts'
 import { readSettings, type Settings } from '../environment.ts'
@@ -24,10 +25,11 @@ const ACTS: Readonly<Record<string, (args: string[]) => StaffAct>> = {
   'env set-rate-limit': envSetRateLimit,
   'env set-destinations': envSetDestinations,
   'trunk set': trunkSet,
+  'rate-card install': rateCardInstall,
   'key create': keyCreate,
 }
 
-const USAGES = [...ORG_USAGE, ...Object.values(ENV_USAGE), TRUNK_USAGE, KEY_USAGE, MASTER_KEY_USAGE]
+const USAGES = [...ORG_USAGE, ...Object.values(ENV_USAGE), TRUNK_USAGE, RATE_CARD_USAGE, KEY_USAGE, MASTER_KEY_USAGE]
 
 type DatabaseSettings = Pick<Settings, 'home' | 'databaseUrl' | 'redisUrl' | 'masterKey'>
 

@@ -1,0 +1,98 @@
+import type { EventFrom, ResultFrom } from '@parley/client'
+import { printable, table } from './agents-text.ts'
+
+type Run = ResultFrom<'runs.get'>
+type Item = EventFrom<'runs.events'>
+
+/** Runs in a table, newest first as they came. */
+export function runTable(runs: readonly Run[]): string {
+  return table(
+    ['RUN', 'CREATED', 'AGENT', 'CHANNEL', 'STATE', 'OUTCOME', 'TO'],
+    runs.map(run => [
+      run.run_id,
+      run.created_at,
+      run.agent_id,
+      `${run.channel} ${run.mode}`,
+      run.phone_state === null ? run.state : `${run.state} (${run.phone_state})`,
+      run.disposition ?? '-',
+      run.to_number ?? '-',
+    ]),
+  )
+}
+
+/** One run, a fact on each line. */
+export function runLines(run: Run): string {
+  const { outcome, latency } = run
+  const facts: [string, string | null][] = [
+    ['run', run.run_id],
+    ['agent', `${run.agent_id} version ${run.publication.version}`],
+    ['channel', `${run.channel} ${run.mode}`],
+    ['state', run.phone_state === null ? run.state : `${run.state} (${run.phone_state})`],
+    [
+      'outcome',
+      outcome === null
+        ? null
+        : `${outcome.kind}, ended by ${outcome.ended_by}${outcome.detail === null ? '' : `: ${outcome.detail}`}`,
+    ],
+    ['disposition', run.disposition],
+    ['from', run.from_number],
+    ['to', run.to_number],
+    ['created', run.created_at],
+    ['started', run.started_at],
+    ['ended', run.ended_at],
+    ['connected', run.connected_ms === null ? null : `${(run.connected_ms / 1000).toFixed(1)} s`],
+    ['contact', run.contact],
+    ['latency', latency?.e2e ? `p50 ${Math.round(latency.e2e.p50)} ms, p95 ${Math.round(latency.e2e.p95)} ms` : null],
+  ]
+  const width = Math.max(...facts.map(([name]) => name.length))
+  return facts
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name.padEnd(width)}  ${printable(value!)}\n`)
+    .join('')
+}
+
+/** What was said, a line for each utterance. */
+export function transcriptLines({ state, utterances }: ResultFrom<'runs.transcript'>): string {
+  if (utterances.length === 0) return `Nothing was said (${state}).\n`
+  return utterances
+    .map(({ role, text, interrupted }) => `${role.padEnd(5)}  ${printable(text)}${interrupted ? ' —' : ''}\n`)
+    .join('')
+}
+
+/** An item of the timeline on a line of its own: when, what. */
+export function itemLine(item: Item): string {
+  const when = item.offset_ms === null ? '       -' : `${(item.offset_ms / 1000).toFixed(2).padStart(7)}s`
+  return `${when}  ${printable(told(item))}\n`
+}
+
+function told(item: Item): string {
+  switch (item.kind) {
+    case 'state':
+      return `state ${item.state}${item.phone_state === null ? '' : ` (${item.phone_state})`}`
+    case 'utterance':
+      return `${item.role}: ${item.text}${item.interrupted ? ' —' : ''}`
+    case 'turn':
+      return `turn ${item.index}: ${item.latency.e2e === null ? 'not measured' : `${Math.round(item.latency.e2e)} ms`}`
+    case 'node':
+      return `node ${item.node_id} (${item.cause})`
+    case 'action':
+      return `action ${item.action_id} ${item.phase}`
+    case 'digits':
+      return `digits ${item.direction === 'in' ? 'from the far end' : 'sent'}: ${item.digits}`
+    case 'hold':
+      return item.held ? 'held' : 'resumed'
+    case 'interruption':
+      return item.resumed ? 'interrupted, and went on' : 'interrupted'
+    case 'variables':
+      return `variables by ${item.source}: ${item.set.join(', ') || 'none'}`
+    case 'update':
+      return `update ${item.status}`
+    case 'contact':
+      return `contact ${item.contact} (${item.detected})`
+    case 'error':
+      return `error ${item.code}: ${item.message}`
+    default:
+      // Servers may be newer.
+      return (item as { kind: string }).kind
+  }
+}

@@ -1,0 +1,141 @@
+import { ParleyClient } from '@parley/client'
+import { describe, expect, it } from 'vitest'
+import { UsageError } from '../usage.ts'
+import { runsWork } from './runs.ts'
+
+const RUN = {
+  run_id: 'r-1',
+  agent_id: 'anna',
+  publication: { agent_id: 'anna', version: 3, digest: '' },
+  channel: 'phone',
+  mode: 'outbound',
+  state: 'completed',
+  phone_state: 'ended',
+  outcome: { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' },
+  disposition: 'booked',
+  created_at: '2026-01-02T03:04:05.678Z',
+  started_at: '2026-01-02T03:04:06.000Z',
+  ended_at: null,
+  connected_ms: 61_500,
+  from_number: '+12025550100',
+  to_number: '+14155552671',
+  contact: 'human',
+  latency: null,
+}
+
+const at = { at: '2026-01-02T03:04:05.678Z' }
+const ITEMS = [
+  { ...at, seq: 1, offset_ms: null, kind: 'state', state: 'running', phone_state: 'active' },
+  { ...at, seq: 2, offset_ms: 1234, kind: 'utterance', role: 'agent', text: 'Hello\u001b[2J', interrupted: true },
+  { ...at, seq: 3, offset_ms: 2345, kind: 'digits', direction: 'in', digits: '42' },
+  { ...at, seq: 4, offset_ms: 3000, kind: 'telepathy' },
+]
+
+type Answers = Readonly<Record<string, unknown>>
+
+/** Answers by `METHOD /path?query` (without `/api/v1`); a list is told as events. */
+async function parley(args: string[], answers: Answers) {
+  const asked: { line: string; body: unknown }[] = []
+  const out: string[] = []
+  const client = new ParleyClient({
+    baseUrl: 'https://parley.example',
+    key: 'parley_live_x',
+    retries: 0,
+    fetch: async (url, init) => {
+      const line = `${init?.method} ${String(url).slice('https://parley.example/api/v1'.length)}`
+      asked.push({ line, body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined })
+      const answer = answers[line]
+      if (Array.isArray(answer)) return events(answer)
+      const error = { code: 'not_found', message: `not foreseen: ${line}`, retryable: false, outcome: 'none' }
+      return Response.json(answer ?? { error }, { status: answer ? 200 : 404 })
+    },
+  })
+  const desk = { client, print: (text: string) => void out.push(text), remark: () => {} }
+  const exit = await runsWork(args)(desk).catch((error: unknown) => error)
+  return { exit, message: exit instanceof Error ? exit.message : '', out: out.join(''), asked }
+}
+
+function events(items: readonly { seq: number; kind: string }[]): Response {
+  const told = items.map(item => `id: ${item.seq}\nevent: ${item.kind}\ndata: ${JSON.stringify(item)}\n\n`)
+  return new Response(`${told.join('')}event: end\ndata: {}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+describe('parley runs', () => {
+  it('create places a call, with variables, and follows it to its end', async () => {
+    const { asked, out, exit } = await parley(
+      ['create', 'anna', '--to', '+14155552671', '--from', '+12025550100', '--var', 'name=Ada=x', '--follow'],
+      { 'POST /runs': RUN, 'GET /runs/r-1/events': ITEMS },
+    )
+    expect(asked[0]?.body).toEqual({
+      ...{ agent_id: 'anna', channel: 'phone', mode: 'outbound', to: '+14155552671', from: '+12025550100' },
+      dynamic_variables: { name: 'Ada=x' },
+    })
+    expect(exit).toBe(0)
+    expect(out).toContain('run          r-1\nagent        anna version 3\n')
+    expect(out.split('\n').slice(-5)).toEqual([
+      '       -  state running (active)',
+      '   1.23s  agent: Hello·[2J —',
+      '   2.35s  digits from the far end: 42',
+      '   3.00s  telepathy',
+      '',
+    ])
+  })
+
+  it('create begins what needs no phone', async () => {
+    const { asked } = await parley(['create', 'anna', '--mode', 'task', '--version', '2', '--json'], {
+      'POST /runs': RUN,
+    })
+    expect(asked[0]?.body).toEqual({ agent_id: 'anna', channel: 'cloud', mode: 'task', version: 2 })
+  })
+
+  it('follow prints items as JSON, one on a line', async () => {
+    const { out } = await parley(['follow', 'r-1', '--json'], { 'GET /runs/r-1/events': ITEMS })
+    expect(
+      out
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line)),
+    ).toEqual(ITEMS)
+  })
+
+  it('list shows what was asked for in a table, page by page', async () => {
+    const { out, asked } = await parley(['list', '--agent', 'anna', '--state', 'completed', '--limit', '2'], {
+      'GET /runs?limit=2&agent_id=anna&state=completed': { items: [RUN], next_cursor: 'c' },
+      'GET /runs?limit=2&agent_id=anna&state=completed&cursor=c': { items: [RUN, RUN], next_cursor: 'd' },
+    })
+    expect(out.split('\n')).toHaveLength(4)
+    expect(out).toContain('anna   phone outbound  completed (ended)  booked   +14155552671')
+    expect(asked).toHaveLength(2)
+    expect((await parley(['list'], { 'GET /runs?limit=50': { items: [], next_cursor: null } })).out).toBe('No runs.\n')
+  })
+
+  it('get, cancel and transcript tell of one run, or what the API refuses', async () => {
+    expect((await parley(['get', 'r-1'], { 'GET /runs/r-1': RUN })).out).toContain('connected    61.5 s')
+    expect((await parley(['cancel', 'r-1'], { 'POST /runs/r-1/cancel': RUN })).exit).toBe(0)
+    const said = { state: 'partial', utterances: [{ role: 'user', text: 'Hi', interrupted: false }] }
+    expect((await parley(['transcript', 'r-1'], { 'GET /runs/r-1/transcript': said })).out).toBe('user   Hi\n')
+    expect((await parley(['get', 'r-1', '--json'], { 'GET /runs/r-1': RUN })).out).toBe(
+      `${JSON.stringify(RUN, null, 2)}\n`,
+    )
+    expect((await parley(['get', 'nobody'], {})).message).toContain('(not_found)')
+    expect((await parley(['follow', 'nobody'], {})).message).toContain('(not_found)')
+  })
+
+  it.each([
+    [[], 'usage:'],
+    [['toString'], 'usage:'],
+    [['get'], 'usage: parley runs get'],
+    [['get', 'a', 'b'], 'usage: parley runs get'],
+    [['create', 'anna'], 'give --to NUMBER'],
+    [['create', 'anna', '--to', '+1', '--mode', 'chat'], 'give --to NUMBER'],
+    [['create', 'anna', '--mode', 'inbound'], 'give --to NUMBER'],
+    [['create', 'anna', '--to', '+1', '--var', 'x'], '--var takes NAME=VALUE'],
+    [['create', 'anna', '--to', '+1', '--version', 'x'], '--version takes a number'],
+    [['list', '--state', 'asleep'], '--state takes'],
+    [['list', '--limit', '0'], '--limit takes 1 to'],
+    [['list', 'anna'], 'usage: parley runs list'],
+  ])('says what is wrong with %j before it asks the API', (args, told) => {
+    expect(() => runsWork(args)).toThrow(UsageError)
+    expect(() => runsWork(args)).toThrow(told)
+  })
+})

@@ -1,0 +1,203 @@
+import type { RequestTo, ResultFrom } from '@parley/client'
+import { readClientSettings } from '../environment.ts'
+import { parseCommand, UsageError } from '../usage.ts'
+import { clientOf } from './agents-client.ts'
+import type { Work } from './agents-desk.ts'
+import { toldPlainly } from './agents-text.ts'
+import { itemLine, runLines, runTable, transcriptLines } from './runs-text.ts'
+
+const USAGE = {
+  create:
+    'parley runs create AGENT (--to NUMBER [--from NUMBER] | --mode chat|task|background) [--version N] [--var NAME=VALUE]… [--follow] [--json]',
+  get: 'parley runs get RUN [--json]',
+  list: 'parley runs list [--agent AGENT] [--state STATE] [--channel phone|web|cloud] [--limit N] [--json]',
+  cancel: 'parley runs cancel RUN [--json]',
+  transcript: 'parley runs transcript RUN [--json]',
+  follow: 'parley runs follow RUN [--json]',
+} as const
+
+const STATES = ['admitted', 'running', 'ending', 'completed', 'failed', 'cancelled', 'rejected', 'expired'] as const
+const MOST_LISTED = 1000
+
+const json = { type: 'boolean', default: false } as const
+const word = { type: 'string' } as const
+
+const VERBS: Readonly<Record<string, (args: string[]) => Work>> = { create, get, list, cancel, transcript, follow }
+
+/** Exit 0: done; 1: refused. */
+export async function runs(args: string[]): Promise<number> {
+  const work = runsWork(args)
+  const client = await clientOf(readClientSettings(process.env))
+  return work({
+    client,
+    print: text => void process.stdout.write(text),
+    remark: text => void process.stderr.write(text),
+  })
+}
+
+/** Arguments are understood before the API is asked. Rejects with what is wrong, in lines for people. */
+export function runsWork(args: string[]): Work {
+  const [name = '', ...rest] = args
+  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
+  if (verb === undefined) throw new UsageError(`usage:\n  ${Object.values(USAGE).join('\n  ')}`)
+  const work = verb(rest)
+  return async desk => {
+    try {
+      return await work(desk)
+    } catch (error) {
+      throw toldPlainly(error)
+    }
+  }
+}
+
+function create(args: string[]): Work {
+  const options = {
+    to: word,
+    from: word,
+    mode: word,
+    version: word,
+    var: { type: 'string', multiple: true },
+    follow: { type: 'boolean', default: false },
+    json,
+  } as const
+  const { values, positionals } = parseCommand(args, options, USAGE.create)
+  const body: RequestTo<'runs.create'>['body'] = {
+    agent_id: theOne(positionals, USAGE.create),
+    ...channelOf(values),
+    ...(values.version !== undefined && { version: wholeNumber('--version', values.version) }),
+    ...(values.var !== undefined && { dynamic_variables: variables(values.var) }),
+  }
+  return async desk => {
+    const run = await desk.client.runs.create({ body })
+    desk.print(values.json ? lineOf(run) : runLines(run))
+    return values.follow ? followed(run.run_id, values.json)(desk) : 0
+  }
+}
+
+interface Asked {
+  readonly to?: string | undefined
+  readonly from?: string | undefined
+  readonly mode?: string | undefined
+}
+
+function channelOf({
+  to,
+  from,
+  mode,
+}: Asked): Pick<RequestTo<'runs.create'>['body'], 'channel' | 'mode' | 'to' | 'from'> {
+  if (to !== undefined && mode === undefined)
+    return { channel: 'phone', mode: 'outbound', to, ...(from !== undefined && { from }) }
+  if (to === undefined && from === undefined && (mode === 'chat' || mode === 'task' || mode === 'background'))
+    return { channel: 'cloud', mode }
+  throw new UsageError(`give --to NUMBER for a call, or --mode chat, task or background\nusage: ${USAGE.create}`)
+}
+
+function variables(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map(text => {
+      const equals = text.indexOf('=')
+      if (equals < 1) throw new UsageError(`--var takes NAME=VALUE, not ${JSON.stringify(text.slice(0, 100))}`)
+      return [text.slice(0, equals), text.slice(equals + 1)]
+    }),
+  )
+}
+
+function get(args: string[]): Work {
+  return ofRun(
+    args,
+    USAGE.get,
+    run_id =>
+      async ({ client }) =>
+        client.runs.get({ params: { run_id } }),
+    runLines,
+  )
+}
+
+function cancel(args: string[]): Work {
+  return ofRun(
+    args,
+    USAGE.cancel,
+    run_id =>
+      async ({ client }) =>
+        client.runs.cancel({ params: { run_id } }),
+    runLines,
+  )
+}
+
+function transcript(args: string[]): Work {
+  const read = (run_id: string) => (desk: Parameters<Work>[0]) => desk.client.runs.transcript({ params: { run_id } })
+  return ofRun(args, USAGE.transcript, read, transcriptLines)
+}
+
+/** Reads something of the one run that is named, and prints it for people or as JSON. */
+function ofRun<Answer>(
+  args: string[],
+  usage: string,
+  read: (runId: string) => (desk: Parameters<Work>[0]) => Promise<Answer>,
+  lines: (answer: Answer) => string,
+): Work {
+  const { values, positionals } = parseCommand(args, { json }, usage)
+  const reading = read(theOne(positionals, usage))
+  return async desk => {
+    const answer = await reading(desk)
+    desk.print(values.json ? `${JSON.stringify(answer, null, 2)}\n` : lines(answer))
+    return 0
+  }
+}
+
+function list(args: string[]): Work {
+  const options = { agent: word, state: word, channel: word, limit: word, json } as const
+  const { values, positionals } = parseCommand(args, options, USAGE.list)
+  if (positionals.length > 0) throw new UsageError(`usage: ${USAGE.list}`)
+  const most = values.limit === undefined ? 50 : wholeNumber('--limit', values.limit)
+  if (most < 1 || most > MOST_LISTED) throw new UsageError(`--limit takes 1 to ${MOST_LISTED}`)
+  const query = {
+    limit: Math.min(most, 200),
+    agent_id: values.agent,
+    state: oneOf('--state', values.state, STATES),
+    channel: oneOf('--channel', values.channel, ['phone', 'web', 'cloud']),
+  }
+  return async ({ client, print }) => {
+    const found: ResultFrom<'runs.list'>['items'] = []
+    for await (const run of client.runs.list.all({ query })) if (found.push(run) === most) break
+    if (values.json) print(`${JSON.stringify({ runs: found }, null, 2)}\n`)
+    else print(found.length === 0 ? 'No runs.\n' : runTable(found))
+    return 0
+  }
+}
+
+function follow(args: string[]): Work {
+  const { values, positionals } = parseCommand(args, { json }, USAGE.follow)
+  return followed(theOne(positionals, USAGE.follow), values.json)
+}
+
+/** A line for each thing that happens, until the run has ended. */
+function followed(run_id: string, asJson: boolean): Work {
+  return async ({ client, print }) => {
+    for await (const item of client.runs.events({ params: { run_id } })) print(asJson ? lineOf(item) : itemLine(item))
+    return 0
+  }
+}
+
+function lineOf(value: unknown): string {
+  return `${JSON.stringify(value)}\n`
+}
+
+function theOne(positionals: readonly string[], usage: string): string {
+  const [named] = positionals
+  if (named === undefined || named === '' || positionals.length !== 1) throw new UsageError(`usage: ${usage}`)
+  return named
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (!/^[0-9]{1,9}$/.test(text))
+    throw new UsageError(`${flag} takes a number, not ${JSON.stringify(text.slice(0, 100))}`)
+  return Number(text)
+}
+
+function oneOf<Word extends string>(flag: string, text: string | undefined, words: readonly Word[]): Word | undefined {
+  const found = words.find(known => known === text)
+  if (text !== undefined && found === undefined)
+    throw new UsageError(`${flag} takes ${words.join(', ')}, not ${JSON.stringify(text.slice(0, 100))}`)
+  return found
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { ParleyApiError, ParleyClient, ParleyConnectionError } from './index.ts'
+
+const item = (seq: number) => `id: ${seq}\nevent: digits\ndata: {"seq":${seq},"kind":"digits"}\n\n`
+const END = 'event: end\ndata: {}\n\n'
+
+/** A stream that comes in pieces of `size` bytes, and breaks off after them where it is not ended. */
+function streamed(text: string, { size = 7, breaks = false } = {}): Response {
+  const bytes = new TextEncoder().encode(text)
+  let sent = 0
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (sent < bytes.length) controller.enqueue(bytes.subarray(sent, sent + size))
+      else if (breaks) controller.error(new TypeError('terminated'))
+      else controller.close()
+      sent += size
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+const refused = (status: number, code: string, retryable: boolean) =>
+  Response.json({ error: { code, message: 'no', retryable, outcome: 'none' } }, { status })
+
+function server(...steps: (Response | Error)[]) {
+  const asked: (string | null)[] = []
+  const waits: number[] = []
+  const parley = new ParleyClient({
+    baseUrl: 'https://parley.example',
+    key: 'parley_live_x',
+    wait: async ms => void waits.push(ms),
+    fetch: async (_, init) => {
+      asked.push(new Headers(init?.headers).get('last-event-id'))
+      const step = steps.shift() ?? new Error('the test foresaw no further request')
+      if (step instanceof Error) throw step
+      return step
+    },
+  })
+  const seqs = async (options = {}) => {
+    const seen: number[] = []
+    for await (const { seq } of parley.runs.events({ params: { run_id: 'r' } }, options)) seen.push(seq)
+    return seen
+  }
+  return { asked, waits, seqs, parley }
+}
+
+describe('following', () => {
+  it('gives each item, whatever pieces it comes in, until the end', async () => {
+    for (const size of [1, 3, 1000]) {
+      const { seqs, asked } = server(
+        streamed(`retry: 1000\n\n: alive\n\n${item(1)}${item(2)}${END}${item(3)}`, { size }),
+      )
+      expect(await seqs()).toEqual([1, 2])
+      expect(asked).toEqual([null])
+    }
+  })
+
+  it('goes on after the last item when the connection breaks or ends early', async () => {
+    const { seqs, asked, waits } = server(
+      streamed(`${item(1)}${item(2)}id: 3\nevent: di`, { breaks: true }),
+      new TypeError('fetch failed'),
+      refused(503, 'provider_unavailable', true),
+      streamed(item(3)),
+      streamed(END),
+    )
+    expect(await seqs()).toEqual([1, 2, 3])
+    expect(asked).toEqual([null, '2', '2', '2', '3'])
+    expect(waits).toHaveLength(4)
+  })
+
+  it('begins where it is told to', async () => {
+    const { seqs, asked } = server(streamed(`${item(8)}${END}`))
+    expect(await seqs({ after: 7 })).toEqual([8])
+    expect(asked).toEqual(['7'])
+  })
+
+  it('says what the API refuses, and gives up after so many tries in a row', async () => {
+    await expect(server(refused(404, 'not_found', false)).seqs()).rejects.toBeInstanceOf(ParleyApiError)
+    const { seqs, asked } = server(...Array.from({ length: 9 }, () => new TypeError('fetch failed')))
+    await expect(seqs({ retries: 2 })).rejects.toBeInstanceOf(ParleyConnectionError)
+    expect(asked).toHaveLength(3)
+    await expect(server(Response.json({})).seqs({ retries: 0 })).rejects.toMatchObject({ code: 'unexpected_answer' })
+  })
+
+  it('ends with the signal, and when nobody asks for more', async () => {
+    const ending = new AbortController()
+    ending.abort(new Error('enough'))
+    await expect(server(streamed(item(1))).seqs({ signal: ending.signal })).rejects.toThrow('enough')
+    const { parley, asked } = server(streamed(`${item(1)}${item(2)}`))
+    for await (const { seq } of parley.runs.events({ params: { run_id: 'r' } })) if (seq === 1) break
+    expect(asked).toHaveLength(1)
+  })
+})

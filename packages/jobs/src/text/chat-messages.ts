@@ -9,6 +9,7 @@ import {
   nextMessage,
   type Queries,
   type RunMessage,
+  readMessage,
   takeMessage,
 } from '@parley/store'
 import { notOursNow, untilAnswered } from './until-answered.ts'
@@ -47,15 +48,21 @@ export class ChatMessages {
 
   /** False: it is not to be had any more. */
   async take({ message_id }: RunMessage): Promise<boolean> {
-    const { run, over } = this.#options
-    return (await this.#move(over, tx => takeMessage(tx, run.scope, run.owned, message_id))) === 'done'
+    const { run, database, time, over } = this.#options
+    const { scope, owned, runId } = run
+    const moved = await this.#move(over, tx => takeMessage(tx, scope, owned, message_id))
+    if (moved !== 'gone') return moved === 'done'
+    // Nobody else takes messages of this run: it was taken by a commit of which nothing was heard.
+    const read = () => readMessage(database.within(scope), scope, runId, message_id)
+    return (await untilAnswered(time, () => over.aborted, read))?.state === 'taken'
   }
 
   /** Also of a chat that is over, as long as it is ours. */
   async answer({ message_id }: RunMessage, answer: MessageAnswer): Promise<void> {
     const { run, bus, lost } = this.#options
     const moved = await this.#move(lost, tx => answerMessage(tx, run.scope, run.owned, message_id, answer))
-    if (moved === 'done') bus.publish('runs', run.runId)
+    // Gone: answered by a commit of which nothing was heard, or refused.
+    if (moved !== undefined) bus.publish('runs', run.runId)
   }
 
   #move(signal: AbortSignal, move: (tx: Queries) => Promise<MessageMove>): Promise<MessageMove | undefined> {

@@ -213,6 +213,19 @@ describe('a run that somebody else took over', () => {
 })
 
 describe('a database that is away', () => {
+  it('commits, and nobody hears of it: each message is one turn all the same', async () => {
+    stage.worker()
+    const run = await greeted()
+    for (const [turn, text] of ['One', 'Two', 'Three'].entries()) {
+      stage.cutCommits = 1 + turn
+      const message = await stage.say(run, text)
+      const settled = stage.passing(stage.settled(run, message))
+      expect((await settled).answer).toMatchObject({ state: 'running', utterances: [{ text }, { text: 'Yes.' }] })
+    }
+    expect(stage.mind.requests).toHaveLength(3)
+    expect((await stage.read(run)).state).toBe('running')
+  })
+
   it('holds an answer and an end up, and loses neither', async () => {
     stage.worker()
     const run = await greeted()

@@ -66,6 +66,13 @@ describe('a chat', () => {
     expect(await stage.permits()).toEqual(NOBODY)
     expect(stage.troubles).toEqual([])
   })
+
+  it('answers what was said before it began', async () => {
+    const run = await stage.admit('chat', 'chatter')
+    const message = await stage.say(run, 'Is anybody there?')
+    stage.worker()
+    expect((await stage.settled(run, message)).answer).toMatchObject({ utterances: [{ index: 1 }, { text: 'Yes.' }] })
+  })
 })
 
 describe('a task', () => {

@@ -4,8 +4,9 @@ const FIRST_PAUSE_MS: Ms = 250
 const LONGEST_PAUSE_MS: Ms = 2000
 
 /**
- * Asks the database until it answers, with pauses while it is away. Undefined: nobody waits for the answer any more.
- * Throws what another try would not change.
+ * Asks the database until it answers, with pauses while it is away. `ask` does no harm when it is done twice: where it is
+ * not known whether a commit stands, it is. Undefined: nobody waits for the answer any more. Throws what another try
+ * would not change.
  */
 export async function untilAnswered<Answer>(
   time: Time,
@@ -16,11 +17,15 @@ export async function untilAnswered<Answer>(
     try {
       return await ask()
     } catch (error) {
-      if (!(error instanceof ParleyError) || !error.retryable) throw error
+      if (!(error instanceof ParleyError) || !isPassing(error)) throw error
     }
     await new Promise<void>(resolve => void time.at(time.now() + pause, resolve))
   }
   return undefined
+}
+
+function isPassing({ retryable, code }: ParleyError): boolean {
+  return retryable || code === 'outcome_unknown'
 }
 
 /** The store says that the run is not ours. It may be, once its lease is renewed; else whoever has it is told so. */

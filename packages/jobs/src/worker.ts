@@ -1,7 +1,7 @@
 import type { Egress } from '@parley/egress'
 import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
 import type { Work } from '@parley/runs'
-import type { Bus, Database, RunOwner, Sealer } from '@parley/store'
+import { type Bus, type Database, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
 import { Analyst } from './analysis/analyst.ts'
 import { JobCounters, type WorkerMetrics } from './metrics.ts'
 import { PlanShelf } from './plan-shelf.ts'
@@ -22,7 +22,8 @@ const INTERVALS = {
   forgetIdempotency: 60_000,
   expireContents: 3_600_000,
   joinRecordings: 2000,
-  reap: 3000,
+  /** Of the default lease; of another its third. */
+  reap: RUN_LEASE_MS / 3,
   webhooks: 250,
   analyses: 1000,
 }
@@ -131,7 +132,9 @@ class RunningWorker implements Worker {
   }
 
   #everyMs(name: SweepName): Ms {
-    return this.#options.intervals?.[name] ?? INTERVALS[name]
+    const { intervals, leaseMs } = this.#options
+    const usual = name === 'reap' && leaseMs !== undefined ? leaseMs / 3 : INTERVALS[name]
+    return intervals?.[name] ?? usual
   }
 
   #begin(name: SweepName, round: () => Promise<boolean>): void {

@@ -334,7 +334,7 @@ describe('a reaper', () => {
       return test.database.jobs.clock()
     })
     const one = await rested({ database })
-    stillMs = 50
+    stillMs = 60
     await one.round()
     stillMs = 0
     await settle()

@@ -74,7 +74,8 @@ export class Reaper {
   async round(): Promise<boolean> {
     const { database, owner, time, everyMs, counters } = this.#options
     const startedAt = time.now()
-    const patience = this.#leaseMs / 3
+    // Whoever renewed in time has two thirds of a lease left.
+    const patience = this.#leaseMs / 2
     if (this.#lastRound !== null && startedAt - this.#lastRound > everyMs + patience) this.#restedAt = null
     this.#lastRound = startedAt
     let lost: LostRun[]

@@ -201,6 +201,22 @@ describe('a message', () => {
     expect(rows[0].n).toBe(1)
   })
 
+  it('is found again by its repetition when the process that waited for the answer died', async () => {
+    const owned = await taken(await newChat(api.world))
+    const said = say(owned.run_id, 'Hello?', 'dead-process')
+    await answer(owned, (await posted(owned)).message_id)
+    expect((await said).status).toBe(200)
+    // As that process would have left it.
+    const { rowCount } = await api.db.owner.query(
+      "update parley.idempotency set status = null, answer = null, intent = '{}', lease_until = now() - interval '1 s' where key = 'dead-process'",
+    )
+    expect(rowCount).toBe(1)
+    expect(await say(owned.run_id, 'Hello?', 'dead-process')).toMatchObject({
+      status: 200,
+      body: { utterances: [UTTERANCE] },
+    })
+  })
+
   it('that nobody answered before the run ended is refused', async () => {
     const owned = await taken(await newChat(api.world))
     const said = say(owned.run_id, 'Hello?')

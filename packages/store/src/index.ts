@@ -119,7 +119,7 @@ export {
   type RunRequest,
 } from './runs/admission.ts'
 export { type BudgetRow, type BudgetWrite, readBudget, writeBudget } from './runs/budget.ts'
-export { type ContentsAcrossTenants, forgetBlobs, type RunOfTenant } from './runs/contents.ts'
+export { forgetBlobs } from './runs/contents.ts'
 export { type DialFacts, dialFacts } from './runs/dial-facts.ts'
 export { type EffectIntention, type LedgerRecord, type RunLedger, runLedger } from './runs/effect-ledger.ts'
 export {
@@ -173,12 +173,14 @@ export {
   storeDialog,
 } from './runs/ownership.ts'
 export type {
+  ContentsAcrossTenants,
   EngineRow,
   Engines,
   OutboxItem,
   OwnedRun,
   ReapedRun,
   RenewedRun,
+  RunOfTenant,
   RunOwner,
   RunsAcrossTenants,
   WaitingRun,

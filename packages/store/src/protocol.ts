@@ -1,8 +1,7 @@
 import type { Scope } from '@parley/contract'
 import type { Kysely } from 'kysely'
 import type { JobsAcrossTenants } from './jobs/protocol.ts'
-import type { ContentsAcrossTenants } from './runs/contents.ts'
-import type { RunsAcrossTenants } from './runs/protocol.ts'
+import type { ContentsAcrossTenants, RunsAcrossTenants } from './runs/protocol.ts'
 import type { Schema } from './schema.ts'
 import type { TelephonyAcrossTenants } from './telephony/protocol.ts'
 

@@ -15,7 +15,7 @@ import {
   record,
   SECOND,
   SEGMENT,
-} from './recordings.fixture.ts'
+} from './testing/recorded-calls.ts'
 
 let test: TestDatabase
 let home: Awaited<ReturnType<typeof machine>>

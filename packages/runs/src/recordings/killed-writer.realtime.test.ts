@@ -14,7 +14,7 @@ import {
   reapCall,
   SECOND,
   spooledIn,
-} from './recordings.fixture.ts'
+} from './testing/recorded-calls.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../../media/src/io/fixtures/record-until-killed.ts', import.meta.url))
 

@@ -17,7 +17,7 @@ import {
   SECOND,
   SEGMENT,
   spooledIn,
-} from './recordings.fixture.ts'
+} from './testing/recorded-calls.ts'
 
 let test: TestDatabase
 beforeAll(async () => {

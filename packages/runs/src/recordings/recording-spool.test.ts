@@ -18,7 +18,7 @@ import {
   SEGMENT,
   spooledIn,
   wav,
-} from './recordings.fixture.ts'
+} from './testing/recorded-calls.ts'
 
 let test: TestDatabase
 let home: Awaited<ReturnType<typeof machine>>

@@ -112,3 +112,28 @@ export interface RunsAcrossTenants {
   takeOutbox(leaseMs: number, atMost: number): Promise<OutboxItem[]>
   readonly engines: Engines
 }
+
+/** A run, and whose it is. */
+export interface RunOfTenant {
+  readonly run_id: string
+  readonly scope: Scope
+}
+
+/** What is kept of runs, and for how long: across tenants, for workers. Times are on the database's clock. */
+export interface ContentsAcrossTenants {
+  /**
+   * Recordings to be joined, those that wait longest first: closed by their recorder, or of a run that ended `graceMs`
+   * ago without that, while nobody says to have more of it. `takeJoin` takes one.
+   */
+  recordingsToJoin(atMost: number, graceMs: number): Promise<RunOfTenant[]>
+  /**
+   * Recordings past their environment's retention become `expired`, about `atMost` at a time. Answers whose blobs are to
+   * be deleted, until `forgetBlobs` says that they are gone.
+   */
+  expireRecordings(atMost: number): Promise<RunOfTenant[]>
+  /**
+   * Takes transcripts, digits, analysis and variables out of at most `atMost` runs past their environment's retention;
+   * answers how many.
+   */
+  expireTranscripts(atMost: number): Promise<number>
+}

@@ -15,8 +15,8 @@ import {
   recordingPrefix,
 } from '@parley/store'
 import type { TestDatabase } from '@parley/store/testing'
-import { type JoinServices, joinRecordings } from './join-recording.ts'
-import { type RecordedRun, RecordingSpool, type RecordingSpoolOptions } from './recording-spool.ts'
+import { type JoinServices, joinRecordings } from '../join-recording.ts'
+import { type RecordedRun, RecordingSpool, type RecordingSpoolOptions } from '../recording-spool.ts'
 
 export const SECOND = 8000
 export const SEGMENT = 10 * SECOND

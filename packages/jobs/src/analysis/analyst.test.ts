@@ -4,7 +4,7 @@ import { finishRun, type OwnedRun } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PlanShelf } from '../plan-shelf.ts'
-import { CHAT, JobsStage } from '../testing/jobs-stage.ts'
+import { CHAT, JobsStage, SOON } from '../testing/jobs-stage.ts'
 import { Analyst, type AnalystOptions } from './analyst.ts'
 
 let test: TestDatabase
@@ -213,7 +213,7 @@ describe('an analysis', () => {
     model.answers = ['hangs', 'hangs']
     const one = analyst()
     await one.round()
-    await vi.waitFor(() => expect(model.requests).toHaveLength(1))
+    await vi.waitFor(() => expect(model.requests).toHaveLength(1), SOON)
     stage.time.advance(59_999)
     expect(await queued()).toMatchObject([{ attempts: 1 }])
     stage.time.advance(1)
@@ -227,7 +227,7 @@ describe('an analysis', () => {
     model.answers = ['stalls']
     const one = analyst()
     await one.round()
-    await vi.waitFor(() => expect(model.requests).toHaveLength(1))
+    await vi.waitFor(() => expect(model.requests).toHaveLength(1), SOON)
     one.abort()
     await one.idle()
     await analyse()

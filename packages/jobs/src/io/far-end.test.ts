@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureLocalCertificate, type LocalCertificate } from '@parley/sip'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { SOON } from '../testing/jobs-stage.ts'
 import { killedInCall, openTelephone, type Telephone } from '../testing/sip-line.ts'
 import { openSipFarEnd, type SipFarEnd } from './far-end.ts'
 
@@ -29,7 +30,7 @@ describe('the far end of a call whose process was killed', () => {
     telephone = await openTelephone(tls, true)
     const { dialog } = await killedInCall(tls, telephone.uri(transport), 'answered')
     expect(await farEnd.bye(dialog!)).toEqual({ confirmed: true, status: 200, detail: 'BYE answered 200' })
-    await vi.waitFor(() => expect(telephone.ends).toMatchObject([{ cause: 'bye', by: 'remote' }]))
+    await vi.waitFor(() => expect(telephone.ends).toMatchObject([{ cause: 'bye', by: 'remote' }]), SOON)
     // It knows the call no more: that is as good.
     expect(await farEnd.bye(dialog!)).toMatchObject({ confirmed: true, status: 481 })
   })
@@ -38,7 +39,7 @@ describe('the far end of a call whose process was killed', () => {
     telephone = await openTelephone(tls, false)
     const { dial } = await killedInCall(tls, telephone.uri(transport), 'ringing')
     expect(await farEnd.cancel(dial)).toMatchObject({ confirmed: true, status: 200 })
-    await vi.waitFor(() => expect(telephone.ends).toMatchObject([{ cause: 'cancelled', by: 'remote' }]))
+    await vi.waitFor(() => expect(telephone.ends).toMatchObject([{ cause: 'cancelled', by: 'remote' }]), SOON)
   })
 
   it('that is gone confirms nothing', async () => {

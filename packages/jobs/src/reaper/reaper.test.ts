@@ -2,7 +2,7 @@ import { cancelRun, claimRun, type Database, type JsonObject, type OwnedRun } fr
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FarEndReply } from '../protocol.ts'
-import { CHAT, JobsStage } from '../testing/jobs-stage.ts'
+import { CHAT, JobsStage, SOON } from '../testing/jobs-stage.ts'
 import { Reaper, type ReaperOptions } from './reaper.ts'
 
 let test: TestDatabase
@@ -100,7 +100,7 @@ describe('the call of a dead engine', () => {
       run.run_id,
     ])
     expect(rows).toEqual([{ state: 'partial', final: false }])
-    await vi.waitFor(() => expect(stage.bus.told).toContainEqual(['runs', run.run_id]))
+    await vi.waitFor(() => expect(stage.bus.told).toContainEqual(['runs', run.run_id]), SOON)
     expect(stage.troubles).toEqual([])
   })
 
@@ -118,7 +118,7 @@ describe('the call of a dead engine', () => {
     await stage.kill(run, 10_000)
     const far = farEnd('nothing')
     await (await rested({ farEnd: far })).round()
-    await vi.waitFor(() => expect(far.asked).toHaveLength(1))
+    await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
     stage.time.advance(17_500)
     await settle()
     expect(await permits()).toBe(1)
@@ -144,11 +144,11 @@ describe('the call of a dead engine', () => {
       await vi.waitFor(async () => {
         expect(far.asked).toHaveLength(sends)
         expect((await stage.effects(run.run_id))[0]?.send_attempts).toBe(sends)
-      })
+      }, SOON)
       await vi.waitFor(async () => {
         stage.time.advance(500)
         expect(far.asked.length > sends || (await stage.read(run.run_id)).ended_at !== null).toBe(true)
-      })
+      }, SOON)
     }
     await stage.ended(run.run_id)
     expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 3 }])
@@ -159,7 +159,7 @@ describe('the call of a dead engine', () => {
     await stage.kill(run, 26_000)
     const far = farEnd({ ...OK, status: 481, detail: 'CANCEL answered 481' })
     await (await rested({ farEnd: far })).round()
-    await vi.waitFor(() => expect(far.asked).toHaveLength(1))
+    await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
     await settle()
     expect(await permits()).toBe(1)
     stage.time.advance(3000)
@@ -190,7 +190,7 @@ describe('the call of a dead engine', () => {
     const far = farEnd('nothing', OK)
     // It hangs on to the run as long as its lease lasts.
     await (await rested({ farEnd: far })).round()
-    await vi.waitFor(() => expect(far.asked).toHaveLength(1))
+    await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
     await stage.kill(run)
     await (await rested({ farEnd: far })).round()
     await stage.ended(run.run_id)
@@ -213,7 +213,7 @@ describe('a run whose owner died', () => {
         await vi.waitFor(async () => {
           expect(stage.woken).toHaveLength(round)
           expect(await test.database.runs.waiting('phone', 9)).toMatchObject([{ run_id }])
-        })
+        }, SOON)
     }
     expect(stage.woken[0]).toEqual({ kind: 'phone', run_id, scope: stage.scope })
     expect(await stage.ended(run_id)).toMatchObject({ state: 'expired', phone_state: 'expired', outcome: null })
@@ -269,7 +269,7 @@ describe('a run whose owner died', () => {
     const far = farEnd('nothing')
     const first = await rested({ farEnd: far })
     await first.round()
-    await vi.waitFor(() => expect(far.asked).toHaveLength(1))
+    await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
     await first.close()
     expect(await stage.read(run.run_id)).toMatchObject({ ended_at: null })
     await stage.kill(run)

@@ -30,6 +30,9 @@ export const CHAT: Partial<RunRequest> = {
   ...{ channel: 'cloud', mode: 'chat', from_number: null, to_number: null, trunk_id: null },
 }
 
+/** For what happens at once, on a machine that others use as well. */
+export const SOON = { timeout: 15_000, interval: 20 }
+
 const OVER = { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' }
 
 /** An environment with agents and their runs. The clock of those who sweep stands still until it is moved; the database's does not. */
@@ -141,14 +144,11 @@ export class JobsStage {
 
   /** The run when it has ended. */
   ended(runId: string) {
-    return vi.waitFor(
-      async () => {
-        const row = await this.read(runId)
-        if (row.ended_at === null) throw new Error(`it is ${row.state}, ${this.troubles}`)
-        return row
-      },
-      { timeout: 8000, interval: 20 },
-    )
+    return vi.waitFor(async () => {
+      const row = await this.read(runId)
+      if (row.ended_at === null) throw new Error(`it is ${row.state}, ${this.troubles}`)
+      return row
+    }, SOON)
   }
 
   /** Ends a run in the usual way. */

@@ -6,7 +6,7 @@ import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PlanShelf } from '../plan-shelf.ts'
 import { HookServer } from '../testing/hook-server.ts'
-import { CHAT, JobsStage } from '../testing/jobs-stage.ts'
+import { CHAT, JobsStage, SOON } from '../testing/jobs-stage.ts'
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
 
 let test: TestDatabase
@@ -212,7 +212,7 @@ describe('an agent webhook', () => {
     await vi.waitFor(async () => {
       await one.round()
       expect(await outbox(quick)).toMatchObject([{ delivered: true }, { delivered: true }])
-    })
+    }, SOON)
     expect(await outbox(slow)).toMatchObject([{ settled: false }, { attempts: 0 }])
     resolve(200)
     await one.close()
@@ -231,7 +231,7 @@ describe('an agent webhook', () => {
       },
     })
     void dying.round()
-    await vi.waitFor(async () => expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'sending' }]))
+    await vi.waitFor(async () => expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'sending' }]), SOON)
     await sendAll()
     expect(hooks.heard).toEqual([])
     await test.owner.query(

@@ -1,8 +1,8 @@
+import type { EventFrom } from '@parley/client'
 import type { TimelineItem } from '@parley/conversation'
 import type { CallEvent } from '@parley/engine'
 import { samplesToMs } from '@parley/kernel'
 import type { LegEvent, MediaStatistics } from '@parley/leg'
-import type { RunItem } from './run-events.ts'
 
 /** A call's event as one line for people; null: nothing worth a line. */
 export function describeEvent(event: CallEvent): string | null {
@@ -24,7 +24,7 @@ export function describeEvent(event: CallEvent): string | null {
 }
 
 /** A line of the timeline; the transcript and what the agent does are worth one, turns are told at the end. */
-export function describeItem(item: TimelineItem | RunItem): string | null {
+export function describeItem(item: TimelineItem | EventFrom<'runs.events'>): string | null {
   switch (item.kind) {
     case 'utterance': {
       const { role, start_ms, end_ms, text, interrupted } = item

@@ -1,11 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ParleyClient } from '@parley/client'
+import { type EventFrom, ParleyClient } from '@parley/client'
 import { type Ms, ParleyError, samplesToMs } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import { describeItem } from '../event-lines.ts'
-import { followRun, type RunItem } from '../run-events.ts'
 import type { DemoEvidence, DemoRecording } from './demo-report.ts'
 
 export interface DemoCall {
@@ -25,13 +24,11 @@ const LOOK_MS: Ms = 100
 
 /** A run of the demo, placed and read back through the API alone. */
 export class DemoRun {
-  readonly #client: ParleyClient
-  readonly #call: DemoCall
   readonly id: string
+  readonly #client: ParleyClient
 
-  private constructor(client: ParleyClient, call: DemoCall, id: string) {
+  private constructor(client: ParleyClient, id: string) {
     this.#client = client
-    this.#call = call
     this.id = id
   }
 
@@ -40,16 +37,16 @@ export class DemoRun {
     const client = new ParleyClient({ baseUrl: call.api, key: call.key })
     const { agentId: agent_id, to } = call
     const { run_id } = await client.runs.create({ body: { agent_id, channel: 'phone', mode: 'outbound', to } })
-    return new DemoRun(client, call, run_id)
+    return new DemoRun(client, run_id)
   }
 
   /** Tells what happens as it happens; everything that did, at the end. Throws "demo_failed" when it does not end. */
-  async follow(tell: (line: string) => void): Promise<readonly RunItem[]> {
-    const { api, key } = this.#call
+  async follow(tell: (line: string) => void): Promise<readonly EventFrom<'runs.events'>[]> {
+    const params = { run_id: this.id }
     const signal = AbortSignal.timeout(CALL_MS)
-    const timeline: RunItem[] = []
+    const timeline: EventFrom<'runs.events'>[] = []
     try {
-      for await (const item of followRun(this.id, { api, key, signal })) {
+      for await (const item of this.#client.runs.events({ params }, { signal })) {
         timeline.push(item)
         const line = item.kind === 'state' ? `run ${item.state}, phone ${item.phone_state}` : describeItem(item)
         if (line !== null) tell(line)

@@ -1,12 +1,11 @@
-import type { ResultFrom } from '@parley/client'
+import type { EventFrom, ResultFrom } from '@parley/client'
 import type { ReceivedEvent } from '@parley/examples'
 import type { LegTransport } from '@parley/leg'
-import type { RunItem } from '../run-events.ts'
 
 /** What was read back of the demo's run, through the API and from who was called. */
 export interface DemoEvidence {
   readonly run: ResultFrom<'runs.get'>
-  readonly timeline: readonly RunItem[]
+  readonly timeline: readonly EventFrom<'runs.events'>[]
   readonly transcript: ResultFrom<'runs.transcript'>
   /** Null: there is none that could be downloaded. */
   readonly recording: DemoRecording | null

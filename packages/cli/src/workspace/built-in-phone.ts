@@ -39,8 +39,8 @@ export function phonePassword(home: string): Promise<string> {
 /**
  * Opens the built-in phone on any free port of 127.0.0.1, whatever the process's own addresses are: TLS with a certificate
  * of an authority of its own (`home`/phone/tls), digest for all who call, SRTP alone. It plays the part of the clinic's
- * patient, on up to 20 calls at once, and is made ready by its first call, which rings meanwhile. It needs nothing that is
- * open already; open it first, and pass on `settings` with the override:
+ * patient, on up to 20 calls at once; what it says is made while everything else starts, and a call that comes before rings
+ * meanwhile. It needs nothing that is open already; open it first, and pass on `settings` with the override:
  *
  *     const phone = await builtInPhone(settings)
  *     settings = { ...settings, resolve: [...settings.resolve, phone.override] }
@@ -73,6 +73,8 @@ export async function builtInPhone(
       ...{ recogniser, language: LANGUAGE },
       ...told,
     })
+    // Whoever calls is told where that fails, and it is tried again.
+    part.ready().catch(() => {})
     return {
       number: PHONE_NUMBER,
       override: { name: PHONE_HOST, host: '127.0.0.1', port: phone.port, transport: 'tls', caFile: tls.caPath },
@@ -87,7 +89,7 @@ export async function builtInPhone(
   }
 }
 
-/** What the phone says, made on first use. */
+/** What the phone says, made once. */
 class Part {
   readonly #voice: TonesVoice
   #script: Promise<CallerScript> | null = null

@@ -44,6 +44,8 @@ export interface ApiOptions {
   readonly trustProxy?: readonly string[]
   /** The state of the database's pool, for the metrics. Default: not shown. */
   readonly pool?: () => PoolState
+  /** Figures of other roles of the process, in the text of `/metrics`. Default: none. */
+  readonly otherMetrics?: () => Promise<string>
 }
 
 /** The API over HTTP: `/api/v1`, `/openapi.json`, `/docs`, `/mcp`, `/healthz`, `/readyz`, `/metrics`. */
@@ -69,7 +71,17 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
 /** As `buildApi`, of some operations only. */
 export async function buildApiOf(
   routes: readonly Route[],
-  { database, bus, platform, log, limits = {}, publicUrl = null, trustProxy, pool }: Omit<ApiOptions, 'handlers'>,
+  {
+    database,
+    bus,
+    platform,
+    log,
+    limits = {},
+    publicUrl = null,
+    trustProxy,
+    pool,
+    otherMetrics,
+  }: Omit<ApiOptions, 'handlers'>,
 ): Promise<Api> {
   const connections = limits.connections ?? CONNECTIONS
   const pipeline = new Pipeline({
@@ -96,7 +108,9 @@ export async function buildApiOf(
   handleEveryRequest(app, { pipeline, readiness, note })
   serveHealth(app, readiness)
   app.get('/metrics', { config: { operation: 'metrics' } }, async (_, reply) =>
-    reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+    reply
+      .header('content-type', metrics.registry.contentType)
+      .send(`${await metrics.registry.metrics()}${(await otherMetrics?.()) ?? ''}`),
   )
   serveOperations(app, routes, pipeline)
   serveEvents(app, eventsRoute, { pipeline, database, streams: new OpenStreams(limits.streams) })

@@ -40,7 +40,7 @@ export async function startApi(
   state: ProcessState,
   services: Services,
   sip: SipAddress,
-  { wake = () => {}, blobs, logLevel = 'info' }: ApiNeighbours = {},
+  { wake = () => {}, blobs, otherMetrics }: ApiNeighbours = {},
 ): Promise<ApiRole> {
   let baseUrl = settings.publicUrl ?? ''
   const catalogue = await ApiCatalogue.open(services, systemTime)
@@ -58,7 +58,10 @@ export async function startApi(
   }
   const log = pino({ name: 'api', level: logLevel }, pino.destination({ dest: 2, sync: false }))
   const { database, bus } = state
-  const api = await buildApi({ ...{ handlers, database, bus, platform, log }, publicUrl: settings.publicUrl })
+  const api = await buildApi({
+    ...{ handlers, database, bus, platform, log, publicUrl: settings.publicUrl },
+    ...(otherMetrics !== undefined && { otherMetrics }),
+  })
   const { bind: host, port } = settings.http
   try {
     const url = await api.listen({ host, port })

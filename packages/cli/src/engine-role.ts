@@ -9,6 +9,7 @@ import type { Settings } from './environment.ts'
 import { describeEvent } from './event-lines.ts'
 import { type ProcessIdentity, watchIdentity } from './identity.ts'
 import { overridesOf } from './resolve-entries.ts'
+import type { RoleMetrics } from './role-metrics.ts'
 import type { RunAgents } from './run-agents.ts'
 import type { Services } from './services.ts'
 import type { ProcessState } from './state.ts'
@@ -25,6 +26,7 @@ export interface EngineRoleParts {
   /** Answered besides the trunks. */
   readonly routes: readonly InboundRoute[]
   readonly tell: (line: string) => void
+  readonly metrics: RoleMetrics
 }
 
 export interface EngineRole {
@@ -38,7 +40,7 @@ export interface EngineRole {
 
 /** Calls by trunks and runs, until it is closed. Throws what stations and the database throw. */
 export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
-  const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, routes, tell } = parts
+  const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, routes, tell, metrics } = parts
   const { database, bus, sealer } = state
   const onProblem = (what: string, error: unknown) =>
     void process.stderr.write(`engine: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
@@ -69,7 +71,9 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
         if (line !== null) tell(`${call.leg.callId.slice(0, 12)}  ${line}`)
       },
     },
-    onOver: (run, { state: ended, outcome, connectedMs, report }) => {
+    onOver: (run, end) => {
+      const { state: ended, outcome, connectedMs, report } = end
+      metrics.callEnded(end)
       // One structured line for each call that ended.
       const line = {
         run_id: run.runId,
@@ -81,6 +85,11 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       tell(JSON.stringify({ event: 'call.ended', ...line, sip_status: report?.end.sipStatus ?? null }))
     },
   })
+  metrics.watchEngine(() => ({
+    live: runs.live,
+    isDraining: runs.isDraining,
+    certificateEndsAt: runs.engine.station.transportStats().certificateEndsAt ?? null,
+  }))
   const unwatch = watchIdentity(identity, runs.engine.station, tell)
   return {
     tlsPort: runs.engine.station.port('tls'),

@@ -8,6 +8,8 @@ import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
 import { type EngineRole, startEngineRole } from './engine-role.ts'
 import type { Settings } from './environment.ts'
 import { type ProcessIdentity, processIdentity } from './identity.ts'
+import { type RoleHealth, serveRoleHealth } from './role-health.ts'
+import { RoleMetrics } from './role-metrics.ts'
 import { RunAgents } from './run-agents.ts'
 import { Services } from './services.ts'
 import { openState } from './state.ts'
@@ -92,7 +94,8 @@ async function opened(
   const blobs = await openFileBlobs({ directory: join(settings.home, 'blobs') })
   const identity = await processIdentity(settings)
   const agents = new RunAgents(services, state.database, state.sealer)
-  const shared = { state, services, agents, identity, wakeUps, blobs }
+  const metrics = new RoleMetrics()
+  const shared = { state, services, agents, identity, wakeUps, blobs, metrics }
   const sip: SipAddress = { domain: settings.sipDomain, tlsPort: settings.sipTlsPort }
 
   const line = await lineTest(settings)
@@ -108,6 +111,20 @@ async function opened(
   }
   const served = roles.has('api') ? await serveApi(settings, { ...shared, logLevel }, neighbours, sip, tell) : null
   if (served !== null) closers.push(() => served.api.close())
+  let isDraining = false
+  const health: RoleHealth | null =
+    served === null
+      ? await serveRoleHealth({
+          ...settings.http,
+          database: state.database,
+          registry: metrics.registry,
+          isDraining: () => isDraining,
+        })
+      : null
+  if (health !== null) {
+    closers.push(() => health.close())
+    tell(`Health and metrics are at ${health.url}.`)
+  }
   return {
     api: served?.api ?? null,
     workspace: served?.workspace ?? null,
@@ -122,6 +139,7 @@ async function opened(
             authorityFile: identity.authorityFile,
           },
     async drain(withinMs) {
+      isDraining = true
       served?.api.drain()
       await engine?.drain(withinMs)
     },
@@ -135,6 +153,7 @@ type Shared = {
   readonly wakeUps: BullWakeUps
   readonly blobs: Awaited<ReturnType<typeof openFileBlobs>>
   readonly identity: ProcessIdentity
+  readonly metrics: RoleMetrics
 }
 
 /** The API, and the workspace in its database. */

@@ -5,6 +5,7 @@ import type { Blobs } from '@parley/store'
 import type { Settings } from './environment.ts'
 import type { ProcessIdentity } from './identity.ts'
 import { overridesOf } from './resolve-entries.ts'
+import type { RoleMetrics } from './role-metrics.ts'
 import type { RunAgents } from './run-agents.ts'
 import type { Services } from './services.ts'
 import type { ProcessState } from './state.ts'
@@ -16,6 +17,7 @@ export interface WorkerRoleParts {
   readonly identity: ProcessIdentity
   readonly wakeUps: WakeUps
   readonly blobs: Blobs
+  readonly metrics: RoleMetrics
 }
 
 export interface WorkerRole {
@@ -28,7 +30,7 @@ const ROUND = 50
 
 /** Runs in text, sweeps, reaper, webhooks, analyses, until it is closed. Throws what sockets and the database throw. */
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
-  const { state, services, agents, identity, wakeUps, blobs } = parts
+  const { state, services, agents, identity, wakeUps, blobs, metrics } = parts
   const { database, bus, sealer } = state
   const log = (what: string, error: unknown) =>
     void process.stderr.write(`worker: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
@@ -64,6 +66,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     },
     ...{ time: systemTime, random: systemRandom, wallClock: Date.now, leaseMs: settings.leaseMs },
   })
+  metrics.watchWorker(() => worker.metrics)
   return {
     async close(drainMs) {
       await stopListening()

@@ -1,0 +1,72 @@
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ParleyError } from '@parley/kernel'
+import type { Database } from '@parley/store'
+import type { Registry } from 'prom-client'
+
+export interface RoleHealthOptions {
+  readonly bind: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly database: Pick<Database, 'ping'>
+  readonly registry: Registry
+  /** Takes no new work. */
+  readonly isDraining: () => boolean
+}
+
+export interface RoleHealth {
+  /** Base URL on this machine. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** `/healthz`, `/readyz` and `/metrics` of a process that serves no API. Throws `port_taken`. */
+export async function serveRoleHealth({ bind, port, ...parts }: RoleHealthOptions): Promise<RoleHealth> {
+  const server = createServer((request, response) => {
+    answer(request.url ?? '', response, parts).catch(() => response.destroy())
+  })
+  server.requestTimeout = 10_000
+  server.maxHeadersCount = 50
+  await listening(server, bind, port)
+  const { port: bound } = server.address() as AddressInfo
+  return {
+    url: `http://${bind}:${bound}`,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function answer(
+  path: string,
+  response: ServerResponse,
+  { database, registry, isDraining }: Omit<RoleHealthOptions, 'bind' | 'port'>,
+): Promise<void> {
+  const json = (status: number, body: unknown) =>
+    void response
+      .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+      .end(JSON.stringify(body))
+  if (path === '/healthz') return json(200, { status: 'ok' })
+  if (path === '/metrics')
+    return void response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics())
+  if (path !== '/readyz') return json(404, { error: 'there is /healthz, /readyz and /metrics' })
+  const isThere = await database.ping().then(
+    () => true,
+    () => false,
+  )
+  const reasons = isDraining() ? ['draining'] : isThere ? [] : ['database_unavailable']
+  json(reasons.length === 0 ? 200 : 503, { ready: reasons.length === 0, reasons })
+}
+
+function listening(server: Server, bind: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', cause => {
+      const message = `something else listens on ${bind}:${port}: end it, or set PARLEY_HTTP_PORT to another port (0: any)`
+      const isTaken = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
+      reject(isTaken ? new ParleyError('port_taken', message, { cause }) : cause)
+    })
+    server.listen(port, bind, resolve)
+  })
+}

@@ -251,6 +251,34 @@ describe('a run whose owner died', () => {
     expect(far.asked).toEqual([])
   })
 
+  it('ends wherever it stood', async () => {
+    const phoneStates = [
+      ...['admitted', 'preparing', 'awaiting_sip', 'dialing', 'ringing', 'active', 'terminating'],
+      ...['ended', 'rejected', 'expired', 'setup_failed'],
+    ]
+    const stood = ['running', 'ending'].flatMap(state => phoneStates.map(phone_state => ({ state, phone_state })))
+    const runs: OwnedRun[] = []
+    for (const [place, { state, phone_state }] of stood.entries()) {
+      const run = await stage.run(place % 2 === 0 ? {} : { dial: DIAL, dialog: DIALOG })
+      await test.owner.query('update parley.runs set state = $2, phone_state = $3 where run_id = $1', [
+        run.run_id,
+        state,
+        phone_state,
+      ])
+      await stage.kill(run)
+      runs.push(run)
+    }
+    await (await rested()).round()
+    for (const run of runs)
+      await vi.waitFor(async () => {
+        // Some may have a far end that cannot be told.
+        stage.time.advance(1000)
+        expect(await stage.read(run.run_id)).toMatchObject({ state: 'failed', ended_at: expect.any(String) })
+      }, SOON)
+    expect(stage.troubles).toEqual([])
+    expect(await permits()).toBe(0)
+  })
+
   it('is one reaper’s, however many look', async () => {
     const runs = await Promise.all(Array.from({ length: 12 }, () => stage.run({ moves: ACTIVE, dialog: DIALOG })))
     for (const run of runs) await stage.kill(run)

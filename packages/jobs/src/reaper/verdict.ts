@@ -3,6 +3,8 @@ import type { JsonObject, LostRun, PhoneState, RunEnding } from '@parley/store'
 /** A run whose owners die again and again is not offered any more. Each of them, and each reaper, raised the fence. */
 const MOST_OWNERS = 3
 
+const OVER = new Set<PhoneState | null>(['ended', 'rejected', 'expired', 'setup_failed'])
+
 /** What is to become of a run whose owner died. */
 export type Verdict =
   /** Nothing had begun: another may have it. */
@@ -66,8 +68,9 @@ function wasAnswered({ dialog, phone_state }: LostRun): boolean {
   return dialog !== null || phone_state === 'active' || phone_state === 'terminating'
 }
 
-function phoneEnd({ channel }: LostRun, phone_state: PhoneState): Pick<RunEnding, 'phone_state'> {
-  return channel === 'phone' ? { phone_state } : {}
+/** A call that its owner had ended already stays as it ended. */
+function phoneEnd(run: LostRun, phone_state: PhoneState): Pick<RunEnding, 'phone_state'> {
+  return run.channel !== 'phone' || OVER.has(run.phone_state) ? {} : { phone_state }
 }
 
 function outcome(kind: string, detail: string | null, ended_by: string): JsonObject {

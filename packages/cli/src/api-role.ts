@@ -32,6 +32,8 @@ export interface ApiNeighbours {
   readonly blobs?: Platform['blobs']
   /** Of its lines on standard error, each request one of level info. Default info. */
   readonly logLevel?: 'info' | 'warn'
+  /** Figures of the other roles, for `/metrics`. */
+  readonly otherMetrics?: () => Promise<string>
 }
 
 /** Serves the API until it is closed. Throws `port_taken`. */
@@ -40,7 +42,7 @@ export async function startApi(
   state: ProcessState,
   services: Services,
   sip: SipAddress,
-  { wake = () => {}, blobs, otherMetrics }: ApiNeighbours = {},
+  { wake = () => {}, blobs, otherMetrics, logLevel = 'info' }: ApiNeighbours = {},
 ): Promise<ApiRole> {
   let baseUrl = settings.publicUrl ?? ''
   const catalogue = await ApiCatalogue.open(services, systemTime)

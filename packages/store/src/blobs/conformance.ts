@@ -36,6 +36,9 @@ const key = fc
   .array(fc.stringMatching(/^[a-c0-2][a-c0-2._-]{0,3}$/), { minLength: 1, maxLength: 3 })
   .map(parts => parts.join('/'))
 
+/** A server of others, on a busy machine. */
+const TIMEOUT_MS = 60_000
+
 export interface BlobConformanceOptions {
   /** Why it cannot be tried on this machine. */
   readonly missing?: string | null
@@ -49,7 +52,8 @@ export function blobConformance(
   open: () => Promise<BlobStore>,
   { missing = null, sets = 25 }: BlobConformanceOptions = {},
 ): void {
-  describe.skipIf(missing !== null)(`blobs in ${name}${missing === null ? '' : ` (${missing})`}`, () => {
+  const title = `blobs in ${name}${missing === null ? '' : ` (${missing})`}`
+  describe.skipIf(missing !== null)(title, { timeout: TIMEOUT_MS }, () => {
     let store: BlobStore
     let blobs: Blobs
     beforeEach(async () => {

@@ -30,7 +30,10 @@ const MAX_BYTES = 4 * 1024 ** 3
 /** S3 takes no part below 5 MiB but the last, and at most 10,000 of them. */
 const PART_BYTES = 8 * 1024 ** 2
 const PAGE_KEYS = 1000
-const CONNECT_WITHIN_MS = 5000
+const CONNECT_WITHIN_MS = 10_000
+/** Pieces of work, each of a few requests: what waits for a connection longer than it may fails. */
+const AT_ONCE = 32
+const MAX_SOCKETS = 256
 /** Between two bytes, not for a whole answer. */
 const SILENT_AT_MOST_MS = 30_000
 /** What is older was left by a process that died while it wrote. */
@@ -72,7 +75,12 @@ export async function openS3Blobs(options: S3BlobsOptions): Promise<Blobs> {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     }),
-    requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, socketTimeout: SILENT_AT_MOST_MS },
+    requestHandler: {
+      connectionTimeout: CONNECT_WITHIN_MS,
+      socketTimeout: SILENT_AT_MOST_MS,
+      httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+    },
   })
   const blobs = new S3Blobs(client, options)
   await blobs.open()
@@ -86,6 +94,8 @@ class S3Blobs implements Blobs {
   readonly #maxBytes: number
   readonly #pageKeys: number
   readonly #places = new Set<string>()
+  readonly #waiting: (() => void)[] = []
+  #busy = 0
 
   constructor(client: S3Client, { bucket, prefix, maxBytes = MAX_BYTES, pageKeys = PAGE_KEYS }: S3BlobsOptions) {
     this.#client = client
@@ -96,14 +106,14 @@ class S3Blobs implements Blobs {
   }
 
   async open(): Promise<void> {
-    await available(() => this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket })))
+    await this.#available(() => this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket })))
     // Not everybody may list uploads, and then the bucket's own rules end them.
     await this.#abortLeftovers().catch(() => {})
   }
 
   async put(key: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
     const parts = keyParts(key)
-    await available(() => this.#assertPlace(key, parts))
+    await this.#available(() => this.#assertPlace(key, parts))
     if (content instanceof Uint8Array) await this.#putWhole(key, content)
     else await this.#putStream(key, content)
   }
@@ -113,7 +123,7 @@ class S3Blobs implements Blobs {
     // Sound in itself; where the object ends, the store knows.
     if (range !== undefined) withinSize(range, Number.MAX_SAFE_INTEGER)
     const asked = range && `bytes=${range.from}-${range.to === undefined ? '' : range.to - 1}`
-    const found = await available(() =>
+    const found = await this.#available(() =>
       this.#client
         .send(new GetObjectCommand({ ...this.#at(key), ...(asked !== undefined && { Range: asked }) }))
         .catch(ifAbsent(null)),
@@ -127,12 +137,12 @@ class S3Blobs implements Blobs {
 
   async size(key: string): Promise<number | null> {
     keyParts(key)
-    return available(() => this.#sizeOf(key))
+    return this.#available(() => this.#sizeOf(key))
   }
 
   async delete(key: string): Promise<boolean> {
     keyParts(key)
-    return available(async () => {
+    return this.#available(async () => {
       if ((await this.#sizeOf(key)) === null) return false
       await this.#client.send(new DeleteObjectCommand(this.#at(key)))
       return true
@@ -142,7 +152,7 @@ class S3Blobs implements Blobs {
   async *list(prefix: string): AsyncIterable<BlobEntry> {
     if (!KEY_CHARACTERS.test(prefix)) return
     for (let after: string | undefined, more = true; more; ) {
-      const page = await available(() =>
+      const page = await this.#available(() =>
         this.#client.send(
           new ListObjectsV2Command({
             Bucket: this.#bucket,
@@ -187,7 +197,7 @@ class S3Blobs implements Blobs {
 
   async #putWhole(key: string, content: Uint8Array): Promise<void> {
     this.#assertSize(content.length)
-    await available(() =>
+    await this.#available(() =>
       this.#client.send(new PutObjectCommand({ ...this.#at(key), Body: content, ContentLength: content.length })),
     )
   }
@@ -197,13 +207,13 @@ class S3Blobs implements Blobs {
     const first = await pieces.next()
     const second = await pieces.next()
     if (second.done === true) return this.#putWhole(key, first.value ?? new Uint8Array())
-    const upload = await available(() => this.#client.send(new CreateMultipartUploadCommand(this.#at(key))))
+    const upload = await this.#available(() => this.#client.send(new CreateMultipartUploadCommand(this.#at(key))))
     const of = { ...this.#at(key), UploadId: upload.UploadId }
     try {
       const uploaded: CompletedPart[] = []
       const add = async (piece: Uint8Array) => {
         const PartNumber = uploaded.length + 1
-        const { ETag } = await available(() =>
+        const { ETag } = await this.#available(() =>
           this.#client.send(new UploadPartCommand({ ...of, PartNumber, Body: piece, ContentLength: piece.length })),
         )
         uploaded.push({ PartNumber, ETag })
@@ -211,7 +221,7 @@ class S3Blobs implements Blobs {
       await add(first.value as Uint8Array)
       await add(second.value)
       for await (const piece of pieces) await add(piece)
-      await available(() =>
+      await this.#available(() =>
         this.#client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload: { Parts: uploaded } })),
       )
     } catch (error) {
@@ -227,6 +237,22 @@ class S3Blobs implements Blobs {
     for (const { Key, UploadId, Initiated } of Uploads)
       if (Initiated !== undefined && Date.now() - Initiated.getTime() > LEFTOVER_AFTER_MS)
         await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }))
+  }
+
+  /** Work of a bounded number at once, whose failures are those of blobs. */
+  async #available<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#busy === AT_ONCE) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    else this.#busy++
+    try {
+      return await work()
+    } catch (error) {
+      throw failureOf(error)
+    } finally {
+      // Whoever waited longest has this one's place.
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#busy--
+      else next()
+    }
   }
 
   #assertSize(bytes: number): void {
@@ -281,16 +307,13 @@ function ifAbsent<Value>(value: Value): (error: unknown) => Value {
   }
 }
 
-async function available<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ParleyError || !(error instanceof Error)) throw error
-    if (error.name === 'InvalidRange')
-      throw new ParleyError('blob_range_invalid', 'the range begins behind the last byte', { cause: error })
-    throw new ParleyError('blobs_unavailable', `the store of blobs: ${error.name}: ${error.message}`, {
-      retryable: true,
-      cause: error,
-    })
-  }
+/** The store's failure as that of blobs. */
+function failureOf(error: unknown): unknown {
+  if (error instanceof ParleyError || !(error instanceof Error)) return error
+  if (error.name === 'InvalidRange')
+    return new ParleyError('blob_range_invalid', 'the range begins behind the last byte', { cause: error })
+  return new ParleyError('blobs_unavailable', `the store of blobs: ${error.name}: ${error.message}`, {
+    retryable: true,
+    cause: error,
+  })
 }

@@ -25,7 +25,7 @@ blobConformance(
     close: async () => {},
   }),
   // Moto takes its time.
-  { missing, sets: 5 },
+  { missing, sets: 4 },
 )
 
 describe.skipIf(missing !== null)(`a bucket of blobs${missing === null ? '' : ` (${missing})`}`, () => {

@@ -1,0 +1,273 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ParleyClient } from '@parley/client'
+import type { Scope } from '@parley/contract'
+import { type Draft, readDraft } from '@parley/flow'
+import type { NumberRuleInput } from '@parley/loadtest'
+import { ensureLocalCertificate } from '@parley/sip'
+import {
+  asStaff,
+  attachEmbeddedPostgres,
+  installRateCard,
+  type RateCard,
+  type StaffSetting,
+  setEnvironment,
+  setTrunkDetails,
+  staffScope,
+} from '@parley/store'
+import { Client } from 'pg'
+import { freePeerPorts, rtpRange } from '../../../interop/ports.ts'
+import { temporaryHome } from '../../../interop/serving.ts'
+import { readDemoFile } from '../../../packages/cli/src/workspace/demo-file.ts'
+import { editsFor } from '../../../packages/cli/src/workspace/draft-edits.ts'
+import { CarrierJudge } from './carrier-judge.ts'
+import { RolesProcess } from './roles-process.ts'
+
+/** How calls are signalled and carried between us and the carrier. */
+export const LINES = ['udp', 'tls'] as const
+export type Line = (typeof LINES)[number]
+
+/** By line, what the carrier's callers dial, and what our calls show. */
+export const CALLED: Readonly<Record<Line, string>> = { udp: '+12025550151', tls: '+12025550152' }
+
+const ACCOUNT = { username: 'parley', password: 'correct horse battery staple' }
+const REALM = 'carrier.example'
+
+export interface CallStandOptions {
+  /** Of each process: `api,worker` and `engine`, say. The first holds the API, the one with the engine comes last. */
+  readonly processes: readonly string[]
+  /** What the carrier does, by number called. */
+  readonly numbers: readonly NumberRuleInput[]
+  /** Default both. Each has a carrier, for media are plain or secure for a whole carrier. */
+  readonly lines?: readonly Line[]
+  readonly env?: Readonly<Record<string, string>>
+  /** Of the carrier; default it takes REFERs. */
+  readonly transfers?: 'take' | number
+  /** RTP ports of the engine; default room for 50 calls. */
+  readonly rtpPorts?: string
+  readonly play?: 'silence' | 'tone'
+}
+
+/** A platform in processes, one or two trunks to carriers that keep ledgers, and ways to look into all of it. */
+export class CallStand {
+  readonly carriers: ReadonlyMap<Line, CarrierJudge>
+  readonly #processes: readonly RolesProcess[]
+  readonly #directory: string
+  readonly #removals: (() => unknown)[]
+  readonly #home: string
+  #owner: Client | null = null
+  #ownerUrl = ''
+  #client: ParleyClient | null = null
+  #scope: Scope | null = null
+  readonly #inboundUris = new Map<Line, string>()
+
+  private constructor(
+    carriers: ReadonlyMap<Line, CarrierJudge>,
+    parts: {
+      readonly processes: readonly RolesProcess[]
+      readonly home: string
+      readonly directory: string
+      readonly removals: (() => unknown)[]
+    },
+  ) {
+    this.carriers = carriers
+    this.#processes = parts.processes
+    this.#home = parts.home
+    this.#directory = parts.directory
+    this.#removals = parts.removals
+  }
+
+  static async open(options: CallStandOptions): Promise<CallStand> {
+    const removals: (() => unknown)[] = []
+    const home = temporaryHome(removal => void removals.push(() => removal({ task: {} })))
+    const directory = mkdtempSync(join(tmpdir(), 'parley-proof.'))
+    const carriers = new Map<Line, CarrierJudge>()
+    const resolve: string[] = []
+    const ports = await freePeerPorts()
+    for (const line of options.lines ?? LINES) {
+      const { carrier, entry } = await openCarrier(line, home, directory, options)
+      carriers.set(line, carrier)
+      resolve.push(entry)
+    }
+    const environment = {
+      PARLEY_HOME: home,
+      PARLEY_HTTP_PORT: '0',
+      PARLEY_SIP_PORT: String(ports.tls - 1),
+      PARLEY_SIP_TLS_PORT: String(ports.tls),
+      PARLEY_SIP_DOMAIN: '127.0.0.1',
+      PARLEY_RTP_PORTS: options.rtpPorts ?? rtpRange(ports),
+      PARLEY_RESOLVE: resolve.join(','),
+      ...options.env,
+    }
+    const processes = options.processes.map(roles => new RolesProcess(roles, environment))
+    const stand = new CallStand(carriers, { processes, home, directory, removals })
+    try {
+      await stand.#begin(options, ports.tls)
+      return stand
+    } catch (error) {
+      await stand.close()
+      throw error
+    }
+  }
+
+  get client(): ParleyClient {
+    return this.#client!
+  }
+
+  get scope(): Scope {
+    return this.#scope!
+  }
+
+  /** The process whose roles begin with the API. */
+  get api(): RolesProcess {
+    return this.#processes[0]!
+  }
+
+  get engine(): RolesProcess {
+    return this.#processes.at(-1)!
+  }
+
+  get processes(): readonly RolesProcess[] {
+    return this.#processes
+  }
+
+  inboundUri(line: Line): string {
+    return this.#inboundUris.get(line)!
+  }
+
+  carrier(line: Line): CarrierJudge {
+    return this.carriers.get(line)!
+  }
+
+  /** As the tables' owner, past every policy. */
+  async rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#owner!.query(text, [...values])).rows as Row[]
+  }
+
+  async set(setting: StaffSetting): Promise<void> {
+    await asStaff(this.#ownerUrl, tx => setEnvironment(tx, this.scope, setting))
+  }
+
+  async installRateCard(card: Omit<RateCard, 'effective_at'>): Promise<void> {
+    await asStaff(this.#ownerUrl, tx => installRateCard(tx, this.scope, { ...card, effective_at: null }))
+  }
+
+  async setCallsPerSecond(line: Line, cps: number): Promise<void> {
+    await asStaff(this.#ownerUrl, tx => setTrunkDetails(tx, this.scope, trunkOf(line), { cps }))
+  }
+
+  /** Publishes an agent that calls over `line`. */
+  async publish(agent_id: string, draft: Draft, line: Line): Promise<void> {
+    const params = { agent_id }
+    const { client } = this
+    const content = { ...readDraft(draft), telephony: { trunkId: trunkOf(line), from: CALLED[line] } }
+    await client.agents.create({ body: { template: 'blank', name: agent_id, agent_id, language: 'en' } })
+    const made = (await client.agents.get({ params })).draft!
+    let { revision } = made
+    for (const edits of editsFor(content)) {
+      const body = { draft_id: made.draft_id, expected_revision: revision, edits }
+      revision = (await client.drafts.edit({ params, body })).revision
+    }
+    const body = { draft_id: made.draft_id, expected_revision: revision }
+    await client.publications.publish({ params, body })
+  }
+
+  /** Who answers the number that the carrier of `line` calls. */
+  async assign(line: Line, agent_id: string): Promise<void> {
+    const { items } = await this.client.numbers.list({ query: { trunk_id: trunkOf(line) } })
+    const { number_id } = items.find(({ phone_number }) => phone_number === CALLED[line])!
+    await this.client.numbers.assign({ params: { number_id }, body: { agent_id } })
+  }
+
+  async close(): Promise<void> {
+    await this.#owner?.end().catch(() => {})
+    for (const process of this.#processes.toReversed()) await process.stop()
+    for (const carrier of this.carriers.values()) await carrier.close()
+    for (const remove of this.#removals) await remove()
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  async #begin({ lines = LINES }: CallStandOptions, tlsPort: number): Promise<void> {
+    for (const process of this.#processes) await process.start()
+    const demo = await readDemoFile(this.#home)
+    if (demo?.api == null || demo.key === null) throw new Error('the platform made no workspace')
+    this.#client = new ParleyClient({ baseUrl: demo.api, key: demo.key, retries: 5 })
+    this.#ownerUrl = await attachEmbeddedPostgres(this.#home)
+    this.#owner = new Client({ connectionString: this.#ownerUrl })
+    // It ends with the server, and says so.
+    this.#owner.on('error', () => {})
+    await this.#owner.connect()
+    this.#scope = await asStaff(this.#ownerUrl, tx => staffScope(tx, null))
+    const secret_id = 'carrier-password'
+    const secret = { kind: 'sip_auth', value: ACCOUNT.password } as const
+    const { version } = await this.client.secrets.put({ params: { secret_id }, body: secret })
+    for (const line of lines) await this.#trunk(line, { id: secret_id, version }, tlsPort)
+  }
+
+  async #trunk(
+    line: Line,
+    auth_secret: { readonly id: string; readonly version: string },
+    tlsPort: number,
+  ): Promise<void> {
+    const { client } = this
+    const trunk_id = trunkOf(line)
+    const trunk = await client.trunks.create({
+      body: {
+        ...{ trunk_id, name: trunk_id, provider: 'generic_sip', termination_uri: hostOf(line) },
+        ...{ auth_username: ACCOUNT.username, auth_secret, inbound: true },
+      },
+    })
+    await asStaff(this.#ownerUrl, tx =>
+      setTrunkDetails(tx, this.scope, trunk_id, {
+        ...{ transport: line, media: line === 'tls' ? 'srtp' : 'rtp', cps: 50, country: 'US' },
+      }),
+    )
+    const phone_number = CALLED[line]
+    await client.numbers.import({ body: { phone_number, trunk_id, name: phone_number } })
+    const token = trunk.inbound_sip_uri!.replace(/^sips?:/, '').split('@')[0]!
+    const port = line === 'tls' ? tlsPort : tlsPort - 1
+    this.#inboundUris.set(line, `sip:${token}@127.0.0.1:${port};transport=${line}`)
+  }
+}
+
+/** Also of its trunk's name at the carrier. */
+export function trunkOf(line: Line): string {
+  return `carrier-${line}`
+}
+
+function hostOf(line: Line): string {
+  return `carrier-${line}.test`
+}
+
+async function openCarrier(line: Line, home: string, directory: string, options: CallStandOptions) {
+  const own = mkdtempSync(join(directory, `${line}-`))
+  const { numbers, transfers = 'take', play = 'silence' } = options
+  const ports = await freePeerPorts()
+  const identity = await ensureLocalCertificate(own, { names: [hostOf(line)] })
+  const { caPath } = await ensureLocalCertificate(home)
+  for (const name of ['cert', 'key'] as const) writeFileSync(join(own, name), identity[name])
+  const carrier = await CarrierJudge.open(own, {
+    transports: line === 'tls' ? { tls: ports.tls } : { udp: ports.tls - 1 },
+    media: { kind: line === 'tls' ? 'srtp' : 'rtp', play },
+    digest: { ...ACCOUNT, realm: REALM },
+    numbers: [...numbers],
+    transfers,
+    ...(line === 'tls' && { tls: { cert: join(own, 'cert'), key: join(own, 'key'), ca: caPath } }),
+  })
+  const port = line === 'tls' ? ports.tls : ports.tls - 1
+  const ca = line === 'tls' ? `;${identity.caPath}` : ''
+  return { carrier, entry: `${hostOf(line)}=127.0.0.1:${port};${line}${ca}` }
+}
+
+/** What `look` finds once it is not null; null when it never was within that time. */
+export async function within<Found>(ms: number, look: () => Promise<Found | null>): Promise<Found | null> {
+  const giveUpAt = performance.now() + ms
+  for (;;) {
+    const found = await look()
+    if (found !== null) return found
+    if (performance.now() > giveUpAt) return null
+    await pause(50)
+  }
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type CarrierConfig, type CarrierLedgerEntry, LedgerQueries } from '@parley/loadtest'
+
+const PROGRAM = join(import.meta.dirname, '../../../loadtest/src/carrier-process.ts')
+const READY_WITHIN_MS = 30_000
+const LOOK_MS = 10
+const CHUNK = 1 << 18
+
+/** A call that the carrier makes; see the carrier process. */
+export type CarrierOrder = Readonly<Record<string, unknown>> & { readonly uri: string; readonly from: string }
+
+/** A carrier in a process of its own. What it saw is read from its ledger's file as it grows. */
+export class CarrierJudge {
+  readonly #child: ChildProcess
+  readonly #ledger: number
+  readonly #rows: CarrierLedgerEntry[] = []
+  #offset = 0
+  #rest = ''
+
+  private constructor(child: ChildProcess, ledger: number) {
+    this.#child = child
+    this.#ledger = ledger
+  }
+
+  /** `directory` keeps its configuration and its ledger. */
+  static async open(
+    directory: string,
+    config: CarrierConfig & { readonly tls?: Readonly<Record<'cert' | 'key' | 'ca', string>> },
+  ): Promise<CarrierJudge> {
+    const ledgerFile = join(directory, 'carrier.jsonl')
+    const configFile = join(directory, 'carrier.json')
+    writeFileSync(ledgerFile, '')
+    writeFileSync(configFile, JSON.stringify({ ...config, ledgerFile }))
+    const child = spawn(process.execPath, [PROGRAM, '--config', configFile], { stdio: ['pipe', 'pipe', 'pipe'] })
+    let said = ''
+    const ready = Promise.withResolvers<void>()
+    const failed = () => ready.reject(new Error(`the carrier is not ready:\n${said}`))
+    const note = (chunk: Buffer) => {
+      said = (said + chunk).slice(-10_000)
+      if (said.includes('"ready":true')) ready.resolve()
+    }
+    child.stdout!.on('data', note)
+    child.stderr!.on('data', note)
+    child.once('error', failed)
+    child.once('exit', failed)
+    const timer = setTimeout(failed, READY_WITHIN_MS)
+    await ready.promise.finally(() => clearTimeout(timer))
+    return new CarrierJudge(child, openSync(ledgerFile, 'r'))
+  }
+
+  call(order: CarrierOrder): void {
+    this.#child.stdin!.write(`${JSON.stringify({ do: 'call', ...order })}\n`)
+  }
+
+  /** All rows so far. */
+  rows(): readonly CarrierLedgerEntry[] {
+    const chunk = Buffer.alloc(CHUNK)
+    for (;;) {
+      const length = readSync(this.#ledger, chunk, 0, CHUNK, this.#offset)
+      if (length === 0) return this.#rows
+      this.#offset += length
+      // The ledger is ASCII but for what the far end wrote: a character cut in two is of no account here.
+      const lines = (this.#rest + chunk.toString('utf8', 0, length)).split('\n')
+      this.#rest = lines.pop()!
+      for (const line of lines) this.#rows.push(JSON.parse(line))
+    }
+  }
+
+  query(): LedgerQueries {
+    return new LedgerQueries(this.rows())
+  }
+
+  /** The first row that is wanted, also one that is there already; null: none within that time. */
+  async row(isWanted: (row: CarrierLedgerEntry) => boolean, withinMs: number): Promise<CarrierLedgerEntry | null> {
+    const giveUpAt = performance.now() + withinMs
+    for (let seen = 0; ; ) {
+      const rows = this.rows()
+      for (; seen < rows.length; seen++) if (isWanted(rows[seen]!)) return rows[seen]!
+      if (performance.now() > giveUpAt) return null
+      await pause(LOOK_MS)
+    }
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, 'exit')
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), READY_WITHIN_MS)
+      await gone.finally(() => clearTimeout(timer))
+    }
+    closeSync(this.#ledger)
+  }
+}

@@ -1,0 +1,76 @@
+import { type Random, randomBelow } from '@parley/kernel'
+import type { NumberRuleInput } from '@parley/loadtest'
+import type { Part } from './agents.ts'
+import { LINES, type Line } from './call-stand.ts'
+
+/** The moment of a call at which its engine is killed. */
+export const MOMENTS = {
+  /** It waits for its turn on the trunk. */
+  'before the INVITE leaves': { direction: 'outbound', part: 'talker', number: '2', latest: 400 },
+  /** 100 was answered, no more. */
+  dialling: { direction: 'outbound', part: 'talker', number: '0', latest: 500 },
+  /** Not a word came back, and none will. */
+  'dialling a carrier that is silent': { direction: 'outbound', part: 'talker', number: '4', latest: 500 },
+  ringing: { direction: 'outbound', part: 'talker', number: '1', latest: 1000 },
+  'just answered': { direction: 'outbound', part: 'talker', number: '2', latest: 100 },
+  'in conversation': { direction: 'outbound', part: 'talker', number: '2', latest: 5000 },
+  'in a transfer': { direction: 'outbound', part: 'switchboard', number: '2', latest: 500 },
+  /** The carrier never answers the BYE. */
+  'while hanging up': { direction: 'outbound', part: 'leaver', number: '3', latest: 300 },
+  'inbound, just answered': { direction: 'inbound', part: 'talker', number: '', latest: 100 },
+  'inbound, in conversation': { direction: 'inbound', part: 'talker', number: '', latest: 5000 },
+  'inbound, in a transfer': { direction: 'inbound', part: 'switchboard', number: '', latest: 500 },
+} as const satisfies Record<
+  string,
+  {
+    readonly direction: 'outbound' | 'inbound'
+    readonly part: Part
+    /** Which of the carrier's numbers, by what it does: see {@link KILL_NUMBERS}. */
+    readonly number: string
+    /** The kill comes so many ms at most after what shows that the moment is there. */
+    readonly latest: number
+  }
+>
+export type Moment = keyof typeof MOMENTS
+
+const PREFIX = '+1415556'
+/** Whom calls are put through to: it rings there. */
+export const TARGET = `${PREFIX}9000`
+
+/** By the digit behind the prefix. */
+export const KILL_NUMBERS: readonly NumberRuleInput[] = [
+  { number: `${PREFIX}0*`, ringAfterMs: null, behaviour: { do: 'ring' } },
+  { number: `${PREFIX}1*`, behaviour: { do: 'ring' } },
+  { number: `${PREFIX}2*`, behaviour: { do: 'answer', afterMs: 100 } },
+  { number: `${PREFIX}3*`, behaviour: { do: 'answer', afterMs: 100, byes: 'unanswered' } },
+  { number: `${PREFIX}4*`, ringAfterMs: null, behaviour: { do: 'ignore' } },
+  { number: `${PREFIX}9*`, behaviour: { do: 'ring' } },
+]
+
+/** One call and when its engine dies. */
+export interface KillCase {
+  readonly index: number
+  readonly moment: Moment
+  readonly line: Line
+  /** Whom we call, or who calls us: nobody else of the proof does. */
+  readonly number: string
+  /** Behind what shows that the moment is there, ms. */
+  readonly delayMs: number
+  /** Whether the engine is started again at once, or only when the run is over. */
+  readonly restartsAtOnce: boolean
+}
+
+/** Every moment in turn, from one that the seed says; the rest is the seed's too. */
+export function killCases(random: Random, count: number, moments: readonly Moment[]): KillCase[] {
+  const first = randomBelow(random, moments.length)
+  return Array.from({ length: count }, (_, index) => {
+    const moment = moments[(first + index) % moments.length]!
+    const { number, latest } = MOMENTS[moment]
+    return {
+      ...{ index, moment, line: LINES[randomBelow(random, LINES.length)]! },
+      number: `${PREFIX}${number || '7'}${String(index % 1000).padStart(3, '0')}`,
+      delayMs: randomBelow(random, latest),
+      restartsAtOnce: randomBelow(random, 2) === 0,
+    }
+  })
+}

@@ -1,0 +1,125 @@
+import type { LedgerCall } from '@parley/loadtest'
+import { type CallStand, within } from './call-stand.ts'
+import { type KillCase, MOMENTS } from './kill-case.ts'
+import { effectsIn, isOf, type Killed, type KillOptions } from './kill-trial.ts'
+import { wavMs } from './wav-length.ts'
+
+/** What is lost of a recording at the most, ms. */
+const LOST_AT_MOST_MS = 1000
+/** Clocks of one machine, read by two processes. */
+const SLACK_MS = 100
+const RECORDED_WITHIN_MS = 40_000
+const TERMINAL = ['completed', 'failed', 'cancelled', 'rejected', 'expired']
+
+export interface KillVerdict {
+  readonly faults: readonly string[]
+  /** From the kill to the end of the run, ms. */
+  readonly overAfterMs: number | null
+  /** From the kill to the carrier's BYE or CANCEL, ms; null: it had none, or had it before. */
+  readonly releasedAfterMs: number | null
+  /** What of the call before the kill is not in the recording, ms; null: nothing was to be recorded. */
+  readonly lostMs: number | null
+}
+
+/** Holds what became of the run against what the carrier saw. */
+export async function judgeKill(
+  stand: CallStand,
+  kill: KillCase,
+  killed: Killed,
+  options: KillOptions,
+): Promise<KillVerdict> {
+  const { run, killedAt } = killed
+  if (run === null) return { faults: ['the moment never came'], overAfterMs: null, releasedAfterMs: null, lostMs: null }
+  const calls = stand
+    .carrier(kill.line)
+    .query()
+    .calls(({ opening }) => isOf(kill, opening))
+  const overAfterMs = run.ended_at === null ? null : run.ended_at.getTime() - killedAt
+  const releasedAt = calls[0] === undefined ? null : releasedWall(calls[0])
+  const { lostMs, fault } = await recordingOf(stand, killed)
+  return {
+    faults: [
+      ...endFaults(killed, options, overAfterMs),
+      ...callFaults(kill, killed, calls),
+      ...(await rowFaults(stand, killed)),
+      ...(fault === null ? [] : [fault]),
+    ],
+    overAfterMs,
+    releasedAfterMs: releasedAt === null || releasedAt < killedAt ? null : releasedAt - killedAt,
+    lostMs,
+  }
+}
+
+function endFaults({ run, wasReleased }: Killed, options: KillOptions, overAfterMs: number | null): string[] {
+  if (!TERMINAL.includes(run!.state) || overAfterMs === null) return [`the run is ${run!.state}, ${run!.phone_state}`]
+  // Nobody had been called: the run went to the next engine, which may take its time.
+  return !wasReleased && overAfterMs > options.overWithinMs ? [`the run was over after ${overAfterMs} ms`] : []
+}
+
+function callFaults(kill: KillCase, { run, wasReleased }: Killed, calls: readonly LedgerCall[]): string[] {
+  const faults: string[] = []
+  if (calls.length !== 1) faults.push(`${calls.length} calls where there is one`)
+  for (const call of calls) {
+    const refers = call.rows.filter(({ kind }) => kind === 'refer-received').length
+    const mayRefer = MOMENTS[kill.moment].part === 'switchboard' && !wasReleased
+    if (refers > (mayRefer ? 1 : 0)) faults.push(`${refers} transfers`)
+    const hangUps = call.rows.filter(({ kind }) => kind === 'bye-received' || kind === 'cancel').length
+    if (hangUps > 1) faults.push(`${hangUps} hang-ups`)
+    const releasedAt = releasedWall(call)
+    const endedAt = run!.ended_at?.getTime() ?? Number.POSITIVE_INFINITY
+    if (releasedAt === null) faults.push('the carrier has no BYE or CANCEL')
+    else if (releasedAt > endedAt + SLACK_MS)
+      faults.push(`the carrier had its BYE or CANCEL ${releasedAt - endedAt} ms after the run was over`)
+  }
+  return faults
+}
+
+/** Also where the far end is told only by a CANCEL that it does not understand. */
+function releasedWall({ rows }: LedgerCall): number | null {
+  return rows.find(({ kind }) => ['bye-received', 'cancel', 'bye-sent', 'refused'].includes(kind))?.wall_ms ?? null
+}
+
+async function rowFaults(stand: CallStand, { run, sending }: Killed): Promise<string[]> {
+  const faults: string[] = []
+  const of = [run!.run_id]
+  const [permits] = await stand.rows<{ live: number; owned: number }>(
+    'select coalesce(sum(live), 0)::int as live, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
+  )
+  if (permits!.live !== 0 || permits!.owned !== 0) faults.push(`permits left: ${permits!.live}, rows ${permits!.owned}`)
+  const text = 'select seq from parley.run_events where run_id = $1 order by seq'
+  const seqs = (await stand.rows<{ seq: number }>(text, of)).map(({ seq }) => seq)
+  if (seqs.length === 0 || seqs.some((seq, index) => seq !== index + 1)) faults.push(`timeline ${seqs.join(' ')}`)
+  const left = await effectsIn(stand, run!.run_id, 'sending')
+  if (left.length > 0) faults.push(`${left.length} effects are still being sent`)
+  const known = await stand.rows<{ effect_id: string; state: string; idempotent: boolean; effect_kind: string }>(
+    'select effect_id, state, idempotent, effect_kind from parley.run_effects where run_id = $1',
+    of,
+  )
+  for (const { effect_id, state, idempotent, effect_kind } of known)
+    if (sending.includes(effect_id) && !idempotent && state !== 'uncertain')
+      faults.push(`${effect_kind} was being sent, and is ${state}`)
+  return faults
+}
+
+async function recordingOf(
+  stand: CallStand,
+  { run, killedAt, answeredAt, wasReleased }: Killed,
+): Promise<{ readonly lostMs: number | null; readonly fault: string | null }> {
+  const talkedMs = answeredAt === null || wasReleased ? 0 : killedAt - answeredAt
+  if (talkedMs <= LOST_AT_MOST_MS) return { lostMs: null, fault: null }
+  const params = { run_id: run!.run_id }
+  let last = 'none'
+  let kept = 0
+  await within(RECORDED_WITHIN_MS, async () => {
+    const { state, media_url } = await stand.client.runs.recording({ params })
+    last = state
+    if (media_url === null) return null
+    const response = await fetch(media_url)
+    kept = wavMs(new Uint8Array(await response.arrayBuffer()))
+    return talkedMs - kept <= LOST_AT_MOST_MS ? true : null
+  })
+  const lostMs = Math.round(talkedMs - kept)
+  const fault =
+    lostMs > LOST_AT_MOST_MS ? `${lostMs} of ${talkedMs} ms are not in the recording, which is ${last}` : null
+  return { lostMs, fault }
+}

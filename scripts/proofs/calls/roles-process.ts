@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+const PROGRAM = join(import.meta.dirname, '../../../packages/cli/bin/parley.mjs')
+const READY_WITHIN_MS = 60_000
+const ENDED_WITHIN_MS = 30_000
+const KEPT_OUTPUT = 20_000
+
+/** `parley serve --role …` as a process of its own, which can be killed and started again. */
+export class RolesProcess {
+  readonly roles: string
+  readonly #environment: NodeJS.ProcessEnv
+  #child: ChildProcess | null = null
+  #output = ''
+
+  /** `environment`: what stands besides the inherited one. */
+  constructor(roles: string, environment: Readonly<Record<string, string>>) {
+    const { DATABASE_URL: _, REDIS_URL: __, ...inherited } = process.env
+    this.roles = roles
+    this.#environment = { ...inherited, ...environment }
+  }
+
+  get isRunning(): boolean {
+    const child = this.#child
+    return child !== null && child.exitCode === null && child.signalCode === null
+  }
+
+  /** The last of what it wrote, of every life. */
+  get output(): string {
+    return this.#output
+  }
+
+  /** Resolves when it says that it is ready. Rejects with what it wrote. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [PROGRAM, 'serve', '--role', this.roles], {
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    let said = ''
+    const ready = Promise.withResolvers<void>()
+    const failed = () =>
+      ready.reject(new Error(`parley serve --role ${this.roles} is not ready:\n${said.slice(-3000)}`))
+    const note = (chunk: Buffer) => {
+      said = (said + chunk).slice(-KEPT_OUTPUT)
+      this.#output = (this.#output + chunk).slice(-KEPT_OUTPUT)
+      if (said.includes('Parley is ready')) ready.resolve()
+    }
+    child.stdout.on('data', note)
+    child.stderr.on('data', note)
+    child.once('error', failed)
+    child.once('exit', failed)
+    const timer = setTimeout(failed, READY_WITHIN_MS)
+    await ready.promise.finally(() => clearTimeout(timer))
+  }
+
+  /** SIGKILL: nothing is put in order. */
+  async kill(): Promise<void> {
+    if (!this.isRunning) return
+    const child = this.#child!
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name)
+  }
+
+  /** The exit status once it is over; null when a signal ended it. */
+  async exited(): Promise<number | null> {
+    if (this.isRunning) await once(this.#child!, 'exit')
+    return this.#child?.exitCode ?? null
+  }
+
+  /** SIGINT: what lives is ended. */
+  async stop(): Promise<void> {
+    if (!this.isRunning) return
+    const child = this.#child!
+    const gone = once(child, 'exit')
+    child.kill('SIGINT')
+    const timer = setTimeout(() => child.kill('SIGKILL'), ENDED_WITHIN_MS)
+    await gone.finally(() => clearTimeout(timer))
+  }
+}

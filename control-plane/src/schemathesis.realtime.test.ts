@@ -18,7 +18,7 @@ const CHECKS = [
   'response_headers_conformance',
   'response_schema_conformance',
 ]
-const MAX_SECONDS = 40
+const MAX_SECONDS = 100
 
 interface Report {
   readonly status: number | null
@@ -54,7 +54,7 @@ async function judged(api: WholeApi, ...how: readonly string[]): Promise<Report>
   }
 }
 
-describe.skipIf(missing)(`schemathesis reads the document and asks${note}`, { timeout: 240_000 }, () => {
+describe.skipIf(missing)(`schemathesis reads the document and asks${note}`, { timeout: 400_000 }, () => {
   let api: WholeApi
 
   beforeAll(async () => {

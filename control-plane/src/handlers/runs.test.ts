@@ -98,6 +98,16 @@ async function agentOf(): Promise<string> {
   return (await api.world.call('runs.get', { params: { run_id: await newChat(api.world) } })).agent_id
 }
 
+it('are listed by time, whatever the offset that the time is given in', async () => {
+  const run_id = await newChat(api.world)
+  const listed = async (query: object) => {
+    const { items } = await api.world.call('runs.list', { query: { limit: 1, ...query } })
+    return items.map((run: { run_id: string }) => run.run_id)
+  }
+  expect(await listed({ after: '2026-01-01T00:00:00-19:07', before: '2999-01-01T00:00:00+23:59' })).toEqual([run_id])
+  expect(await listed({ before: '2026-01-01T00:00:00+17:00' })).toEqual([])
+})
+
 describe('an update', () => {
   const update = (run_id: string, body: object, key?: string) =>
     api.send('runs.update', { params: { run_id }, body }, key === undefined ? {} : { idempotencyKey: key })

@@ -45,6 +45,14 @@ describe('a time', () => {
     expect(instant.safeParse(`2026-01-01T00:00:00.${'0'.repeat(60)}Z`).success).toBe(false)
   })
 
+  it.each([
+    ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z'],
+    ['0358-02-18T18:40:12.5-19:07', '0358-02-19T13:47:12.500Z'],
+    ['2026-01-01T00:00:00.123456+05:30', '2025-12-31T18:30:00.123456Z'],
+  ])('%s of a request is %s', (written, read) => {
+    expect(instant.parse(written)).toBe(read)
+  })
+
   it('comes out in UTC, in milliseconds', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), noInvalidDate: true, max: new Date('9999-12-31') }), date => {

@@ -13,7 +13,7 @@ import { RoleMetrics } from './role-metrics.ts'
 import { RunAgents } from './run-agents.ts'
 import { Services } from './services.ts'
 import { openState } from './state.ts'
-import { startWorkerRole } from './worker-role.ts'
+import { startWorkerRole, type WorkerRole } from './worker-role.ts'
 import { type DemoWorkspace, demoWorkspace } from './workspace/demo-workspace.ts'
 import { type Neighbours, openNeighbours } from './workspace/neighbours.ts'
 import { seedExamples } from './workspace/seed-examples.ts'
@@ -105,9 +105,10 @@ async function opened(
     closers.push(() => engine!.close())
     sip.tlsPort = engine.tlsPort
   }
+  let worker: WorkerRole | null = null
   if (roles.has('worker')) {
-    const worker = await startWorkerRole(settings, shared)
-    closers.push(() => worker.close(0))
+    worker = await startWorkerRole(settings, shared)
+    closers.push(() => worker!.close())
   }
   const served = roles.has('api') ? await serveApi(settings, { ...shared, logLevel }, neighbours, sip, tell) : null
   if (served !== null) closers.push(() => served.api.close())
@@ -141,7 +142,7 @@ async function opened(
     async drain(withinMs) {
       isDraining = true
       served?.api.drain()
-      await engine?.drain(withinMs)
+      await Promise.all([engine?.drain(withinMs), worker?.drain(withinMs)])
     },
     close,
   }
@@ -159,12 +160,16 @@ type Shared = {
 /** The API, and the workspace in its database. */
 async function serveApi(
   settings: Settings,
-  { state, services, wakeUps, blobs, logLevel }: Shared & Required<Pick<PlatformOptions, 'logLevel'>>,
+  { state, services, wakeUps, blobs, metrics, logLevel }: Shared & Required<Pick<PlatformOptions, 'logLevel'>>,
   neighbours: Neighbours,
   sip: SipAddress,
   tell: (line: string) => void,
 ) {
-  const api = await startApi(settings, state, services, sip, { wake: work => wakeUps.wake(work), blobs, logLevel })
+  const api = await startApi(settings, state, services, sip, {
+    wake: work => wakeUps.wake(work),
+    ...{ blobs, logLevel },
+    otherMetrics: () => metrics.registry.metrics(),
+  })
   try {
     const workspace = await demoWorkspace(settings.home, state.ownerUrl, api.url)
     if (workspace === null) {

@@ -21,8 +21,9 @@ export interface WorkerRoleParts {
 }
 
 export interface WorkerRole {
-  /** Takes nothing more; chats and tasks under way may go on for `drainMs`. */
-  close(drainMs: Ms): Promise<void>
+  /** Takes no chats and tasks any more; those under way may go on for `withinMs`. All else goes on. */
+  drain(withinMs: Ms): Promise<void>
+  close(): Promise<void>
 }
 
 /** Recordings and contents of one round. */
@@ -68,9 +69,13 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
   })
   metrics.watchWorker(() => worker.metrics)
   return {
-    async close(drainMs) {
+    async drain(withinMs) {
       await stopListening()
-      await texts.close(drainMs)
+      await texts.close(withinMs)
+    },
+    async close() {
+      await stopListening()
+      await texts.close(0)
       await worker.close()
       await farEnd.close()
       desk.close()

@@ -113,7 +113,17 @@ describe('a worker', () => {
       ['run.analyzed', 'valid'],
     ])
     expect(JSON.parse(rows[1]!.body).run.analysis).toMatchObject({ custom: { guests: 4 } })
-    expect(one.metrics).toMatchObject({ runs_reaped: 1, hangups_confirmed: 1, webhooks_delivered: 2, analyses_made: 1 })
+    // The receiver hears before the worker knows that it did.
+    await vi.waitFor(
+      () =>
+        expect(one.metrics).toMatchObject({
+          runs_reaped: 1,
+          hangups_confirmed: 1,
+          webhooks_delivered: 2,
+          analyses_made: 1,
+        }),
+      { timeout: 5000 },
+    )
     expect(stage.troubles).toEqual([])
     await telephone.close()
   }, 45_000)

@@ -15,7 +15,12 @@ describe('npm start', { timeout: 180_000 }, () => {
   }) => {
     const home = temporaryHome(atTestEnd)
     const first = await startServing(atTestEnd, { home })
-    expect(first.demo).toMatchObject({ agent_id: 'clinic', number: '+12025550142', console: null, phone: null })
+    expect(first.demo).toMatchObject({
+      agent_id: 'clinic',
+      number: '+12025550142',
+      console: null,
+      phone: '+12025550143',
+    })
     const api = clientOf(first)
     const seeded = await api.agents.list()
     expect(seeded.agents.map(({ ref }) => ref.id).sort()).toEqual(['clinic', 'pizzeria'])

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { freePeerPorts, rtpRange } from './ports.ts'
 import type { AtTestEnd } from './recipe.ts'
 
-const READY_MS = 60_000
+const READY_MS = 120_000
 const KILL_AFTER_MS = 15_000
 
 /** A `parley serve` process of its own, with a home and ports of its own. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { parseEgressAllow } from '@parley/egress'
 import { type IpNetwork, isHostName, parseIpNetwork } from '@parley/sip'
+import { parseBlobUrl } from '@parley/store'
 import { z } from 'zod'
 import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
 
@@ -57,6 +58,16 @@ const networks = z.string().transform((text, context) => {
 
 const httpUrl = z.url({ protocol: /^https?$/ }).transform(url => url.replace(/\/+$/, ''))
 
+const blobUrl = z.string().transform((text, context) => {
+  try {
+    parseBlobUrl(text)
+    return text
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
+    return z.NEVER
+  }
+})
+
 const variables = z.object({
   PARLEY_HOME: z.string().min(1).default('.parley'),
   PARLEY_HTTP_BIND: z.ipv4().default('127.0.0.1'),
@@ -64,6 +75,7 @@ const variables = z.object({
   PARLEY_PUBLIC_URL: httpUrl.optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  BLOB_URL: blobUrl.optional(),
   PARLEY_MASTER_KEY: key.optional(),
   PARLEY_SIP_BIND: z.ipv4().default('127.0.0.1'),
   PARLEY_SIP_PORT: port.default(5060),
@@ -110,6 +122,8 @@ export interface Settings {
   readonly databaseUrl: string | null
   /** Null: the bus runs on Postgres. */
   readonly redisUrl: string | null
+  /** Where recordings are kept; null: in files under `home`. */
+  readonly blobUrl: string | null
   /** Null: a key under `home`, made on first start. */
   readonly masterKey: string | null
   readonly sipBind: string
@@ -203,6 +217,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     publicUrl: values.PARLEY_PUBLIC_URL ?? null,
     databaseUrl: values.DATABASE_URL ?? null,
     redisUrl: values.REDIS_URL ?? null,
+    blobUrl: values.BLOB_URL ?? null,
     masterKey: values.PARLEY_MASTER_KEY ?? null,
     sipBind: values.PARLEY_SIP_BIND,
     sipPort: values.PARLEY_SIP_PORT,

@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { InboundRoute } from '@parley/engine'
 import { type Ms, randomToken, systemRandom } from '@parley/kernel'
 import { BullWakeUps } from '@parley/runs'
-import { openFileBlobs } from '@parley/store'
+import { type Blobs, openBlobs, parseBlobUrl } from '@parley/store'
 import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
 import { type EngineRole, startEngineRole } from './engine-role.ts'
 import type { Settings } from './environment.ts'
@@ -91,7 +92,8 @@ async function opened(
     onProblem: tell,
   })
   closers.push(() => wakeUps.close())
-  const blobs = await openFileBlobs({ directory: join(settings.home, 'blobs') })
+  const blobUrl = settings.blobUrl ?? pathToFileURL(join(settings.home, 'blobs')).href
+  const blobs = await openBlobs(blobUrl)
   const identity = await processIdentity(settings)
   const agents = new RunAgents(services, state.database, state.sealer)
   const metrics = new RoleMetrics()
@@ -101,7 +103,7 @@ async function opened(
   const line = await lineTest(settings)
   let engine: EngineRole | null = null
   if (roles.has('engine')) {
-    engine = await startEngineRole(settings, { ...shared, blobsAreFiles: true, routes: [line], tell })
+    engine = await startEngineRole(settings, { ...shared, blobsAreFiles: parseBlobUrl(blobUrl).kind === 'files', routes: [line], tell })
     closers.push(() => engine!.close())
     sip.tlsPort = engine.tlsPort
   }
@@ -152,7 +154,7 @@ type Shared = {
   readonly state: Awaited<ReturnType<typeof openState>>
   readonly services: Services
   readonly wakeUps: BullWakeUps
-  readonly blobs: Awaited<ReturnType<typeof openFileBlobs>>
+  readonly blobs: Blobs
   readonly identity: ProcessIdentity
   readonly metrics: RoleMetrics
 }

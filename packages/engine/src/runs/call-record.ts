@@ -184,7 +184,8 @@ export class CallRecord {
     if (this.#isOver) return
     this.#isOver = true
     if (this.#hangUp !== null) await this.#settleHangUp(report.end)
-    await this.#options.closeRecording(report.end.media?.recording?.segments ?? null)
+    const { media } = report.end
+    await this.#options.closeRecording(media === null ? 0 : (media.recording?.segments ?? null))
     this.#run.checkpoint(report.utterances)
     await this.#finish(endingOf(report, this.#state, this.#connectedMs()), report)
   }

@@ -22,7 +22,7 @@ it('a webhook receiver process says where it is, answers by script, writes its l
   const [line] = await once(createInterface({ input: child.stdout }), 'line')
   const { ready, url } = JSON.parse(line)
   expect(ready).toBe(true)
-  const body = JSON.stringify({ event: 'run.started', event_id: 'e', run: { id: 'r' } })
+  const body = JSON.stringify({ event: 'run.started', event_id: 'e', run: { run_id: 'r' } })
   for (const status of [503, 200]) expect((await fetch(url, { method: 'POST', body })).status).toBe(status)
   child.kill('SIGTERM')
   expect((await once(child, 'exit'))[0]).toBe(0)

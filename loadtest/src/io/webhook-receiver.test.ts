@@ -27,7 +27,7 @@ const BODY = JSON.stringify({
   event: 'run.ended',
   event_id: 'e1',
   occurred_at: '2026-01-01T00:00:00Z',
-  run: { id: 'r1' },
+  run: { run_id: 'r1' },
 })
 
 describe('a webhook receiver', () => {

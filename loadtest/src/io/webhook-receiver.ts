@@ -191,7 +191,7 @@ function saidBy(body: string): Said {
       event: z.string().nullable().catch(null),
       event_id: z.string().nullable().catch(null),
       occurred_at: z.string().nullable().catch(null),
-      run: z.object({ id: z.string() }).nullable().catch(null),
+      run: z.object({ run_id: z.string() }).nullable().catch(null),
     })
     .nullable()
     .catch(null)
@@ -202,7 +202,7 @@ function saidBy(body: string): Said {
     // Not JSON: it says nothing.
   }
   const { event = null, event_id = null, occurred_at = null, run = null } = said.parse(value) ?? {}
-  return { event, event_id, occurred_at, run_id: run?.id ?? null }
+  return { event, event_id, occurred_at, run_id: run?.run_id ?? null }
 }
 
 /** Questions to the ledger that a receiver process wrote. */

@@ -62,14 +62,8 @@ export async function hangUp(options: HangUpOptions, run: LostRun, deadline: Ms,
 /** Settles the row with what the far end said. Throws as the ledger does. */
 export async function keepReply(tx: Queries, run: LostRun, { reply, effectId }: HangUp): Promise<void> {
   if (effectId === null) return
-  const { confirmed, status, detail } = reply
-  // Receipts have one kind that tells what SIP answered.
-  const receipt = {
-    kind: 'sip_transfer',
-    refer_status: null,
-    final_sip_status: status,
-    disconnect_reason: confirmed ? detail : `unconfirmed: ${detail}`,
-  } satisfies Receipt
+  const { confirmed, status } = reply
+  const receipt = { kind: 'sip_hangup', sip_status: status, confirmed } satisfies Receipt
   await settleEffect(tx, run.scope, run, effectId, {
     receipts: [receipt],
     ...(confirmed ? { state: 'succeeded' } : { state: 'uncertain', error_code: 'unconfirmed' }),

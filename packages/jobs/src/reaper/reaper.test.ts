@@ -88,7 +88,7 @@ describe('the call of a dead engine', () => {
         state: 'succeeded',
         send_attempts: 1,
         receipts: [
-          { kind: 'sip_transfer', refer_status: null, final_sip_status: 200, disconnect_reason: 'BYE answered 200' },
+          { kind: 'sip_hangup', sip_status: 200, confirmed: true },
         ],
       },
     ])
@@ -130,7 +130,7 @@ describe('the call of a dead engine', () => {
       {
         state: 'uncertain',
         error_code: 'unconfirmed',
-        receipts: [{ final_sip_status: null, disconnect_reason: 'unconfirmed: no answer in time' }],
+        receipts: [{ sip_status: null, confirmed: false }],
       },
     ])
   })
@@ -165,7 +165,7 @@ describe('the call of a dead engine', () => {
     stage.time.advance(3000)
     await stage.ended(run.run_id)
     expect(await stage.effects(run.run_id)).toMatchObject([
-      { state: 'uncertain', receipts: [{ final_sip_status: 481 }] },
+      { state: 'uncertain', receipts: [{ sip_status: 481, confirmed: false }] },
     ])
   })
 

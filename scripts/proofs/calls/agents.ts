@@ -45,3 +45,10 @@ export function parts(target: string) {
     ),
   } satisfies Record<string, Draft>
 }
+
+/** Says nothing, and listens until somebody hangs up. */
+export const LISTENER = draftOf(
+  [says('listen', 'Yes?', { edges: [when('bye', 'end', 'The caller says goodbye')] }), bye('end', 'Goodbye.')],
+  { start_speaker: 'user' },
+  { settings: PATIENT, recording: { required: false, channels: 'dual', signed_urls: true } },
+)

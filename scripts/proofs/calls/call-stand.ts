@@ -61,6 +61,7 @@ export class CallStand {
   #ownerUrl = ''
   #client: ParleyClient | null = null
   #scope: Scope | null = null
+  #demo: { readonly url: string; readonly key: string } | null = null
   readonly #inboundUris = new Map<Line, string>()
 
   private constructor(
@@ -114,6 +115,16 @@ export class CallStand {
 
   get client(): ParleyClient {
     return this.#client!
+  }
+
+  /** Base URL of the API. */
+  get url(): string {
+    return this.#demo!.url
+  }
+
+  /** The admin key of the workspace. */
+  get key(): string {
+    return this.#demo!.key
   }
 
   get scope(): Scope {
@@ -193,6 +204,7 @@ export class CallStand {
     for (const process of this.#processes) await process.start()
     const demo = await readDemoFile(this.#home)
     if (demo?.api == null || demo.key === null) throw new Error('the platform made no workspace')
+    this.#demo = { url: demo.api, key: demo.key }
     this.#client = new ParleyClient({ baseUrl: demo.api, key: demo.key, retries: 5 })
     this.#ownerUrl = await attachEmbeddedPostgres(this.#home)
     this.#owner = new Client({ connectionString: this.#ownerUrl })

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type CarrierConfig, type CarrierLedgerEntry, LedgerQueries } from '@parley/loadtest'
 
 const PROGRAM = join(import.meta.dirname, '../../../loadtest/src/carrier-process.ts')
-const READY_WITHIN_MS = 30_000
+const READY_WITHIN_MS = 120_000
 const LOOK_MS = 10
 const CHUNK = 1 << 18
 

@@ -9,6 +9,8 @@ const MOMENT_WITHIN_MS = 30_000
 const TAKEN_AGAIN_WITHIN_MS = 20_000
 /** Beyond what is asked for, to tell late from never. */
 const GRACE_MS = 5000
+/** Calls a second: the second of two waits for five seconds. */
+const SLOW_TRUNK = 0.2
 
 export interface KillOptions {
   /** Within which a run has to be over, ms. */
@@ -81,7 +83,7 @@ async function begin(stand: CallStand, kill: KillCase): Promise<void> {
   const outbound = { agent_id, channel: 'phone', mode: 'outbound' } as const
   if (moment === 'before the INVITE leaves') {
     // Another call takes the trunk's turn, and this one has to wait for the next.
-    await stand.setCallsPerSecond(line, 1)
+    await stand.setCallsPerSecond(line, SLOW_TRUNK)
     await stand.client.runs.create({ body: { ...outbound, to: otherNumber(kill) } })
   }
   await stand.client.runs.create({ body: { ...outbound, to: number } })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 const PROGRAM = join(import.meta.dirname, '../../../packages/cli/bin/parley.mjs')
-const READY_WITHIN_MS = 60_000
+const READY_WITHIN_MS = 180_000
 const ENDED_WITHIN_MS = 30_000
 const KEPT_OUTPUT = 20_000
 

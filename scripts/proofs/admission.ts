@@ -1,0 +1,159 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type LedgerCall, LedgerQueries } from '@parley/loadtest'
+import { LISTENER } from './calls/agents.ts'
+import { CallStand, type Line, within } from './calls/call-stand.ts'
+import { type Created, createMany } from './calls/created-runs.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+const LINE: Line = 'udp'
+const AGENT = 'listener'
+const OVER_WITHIN_MS = 90_000
+/** Connections that are kept alive, each with one request at a time. */
+const WRITERS = 64
+
+/** What a run of the proof may differ in. */
+export interface AdmissionOptions {
+  readonly capacity: number
+  /** Of the first part: so many calls are let in, then no more. */
+  readonly dailyLimit: number
+  /** Of the second part, over what is spent: each call holds one dollar. */
+  readonly dollars: number
+  /** How long the carrier lets each call stand. */
+  readonly callMs: number
+  /** What the verdict takes the capacity for; default what it is. */
+  readonly judgedAs?: number
+}
+
+const LONG: AdmissionOptions = { capacity: 100, dailyLimit: 250, dollars: 20, callMs: 8000 }
+
+/**
+ * Far more runs are asked for at once than may be: first against a capacity and a daily limit, then against a spend cap. By
+ * what the carrier saw from INVITE to confirmed end there is never one call too many; each refusal names its limit and how
+ * much of it was used, and all permits come back.
+ */
+export async function proveAdmission(
+  { count, line, progress }: ProofOptions,
+  given: Partial<AdmissionOptions> = {},
+): Promise<ProofOutcome> {
+  const options: AdmissionOptions = { ...LONG, ...given }
+  const { capacity, dailyLimit, dollars, callMs, judgedAs = capacity } = options
+  const answer = { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } as const
+  const base = 12_000 + (process.pid % 10) * 600
+  const stand = await CallStand.open({
+    processes: ['api,worker', 'engine'],
+    numbers: [{ number: '*', behaviour: answer }],
+    lines: [LINE],
+    rtpPorts: `${base}-${base + 599}`,
+  })
+  try {
+    await stand.publish(AGENT, LISTENER, LINE)
+    await stand.set({ set: 'capacity', value: capacity })
+    await stand.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
+    await stand.setCallsPerSecond(LINE, 1000)
+    await stand.client.callLimits.update({ body: { daily_limit: dailyLimit } })
+    // Renewed while calls end, so that the capacity, and then the daily limit, is what refuses.
+    const first: Created[] = []
+    const half = Math.ceil((count * 2) / 3)
+    while (first.length < half) {
+      first.push(...(await createMany(stand, AGENT, WRITERS, Math.ceil(half / 4))))
+      progress(`${first.length} of ${half} asked for, ${admitted(first)} admitted`)
+      await pause(callMs / 2)
+    }
+    await allOver(stand)
+    const before = stand.carrier(LINE).rows().length
+    const cap = await setSpendCap(stand, dollars)
+    const second = await createMany(stand, AGENT, WRITERS, count - half)
+    progress(`${second.length} asked for under a spend cap, ${admitted(second)} admitted`)
+    await allOver(stand)
+    const queries = stand.carrier(LINE).query()
+    const later = new LedgerQueries(stand.carrier(LINE).rows().slice(before))
+    const faults = [
+      ...tooMany(queries, judgedAs, 'concurrent_capacity'),
+      ...tooMany(later, Math.min(dollars, judgedAs), 'spend_cap'),
+      ...(admitted(first) > dailyLimit ? [`${admitted(first)} admitted of ${dailyLimit} a day`] : []),
+      ...called(queries.calls(), admitted(first) + admitted(second)),
+      ...[...first, ...second].flatMap(create => refusalFaults(create, { capacity, dailyLimit, cap })),
+      ...(await permitsLeft(stand)),
+    ]
+    for (const fault of new Set(faults)) line({ proof: 'admission', fault })
+    return {
+      ok: faults.length === 0,
+      summary: {
+        ...{ asked: first.length + second.length, admitted: admitted(first) + admitted(second) },
+        refused: tally([...first, ...second]),
+        most_at_once: queries.maxConcurrent(undefined, 'confirmed').calls,
+        most_at_once_under_spend_cap: later.maxConcurrent(undefined, 'confirmed').calls,
+        faults: faults.length,
+      },
+    }
+  } finally {
+    await stand.close()
+  }
+}
+
+function admitted(created: readonly Created[]): number {
+  return created.filter(({ status }) => status === 201).length
+}
+
+async function setSpendCap(stand: CallStand, dollars: number): Promise<string> {
+  await stand.installRateCard({ rate_card_id: 'proof', reserve_usd: { phone: '1', web: '1', cloud: '1' }, rates: [] })
+  await stand.client.callLimits.update({ body: { daily_limit: null } })
+  const { policy_id } = await stand.client.budgets.get()
+  const body = { cap_usd: String(dollars), expected_policy_id: policy_id! }
+  await stand.client.budgets.update({ body })
+  return String(dollars)
+}
+
+function tooMany(queries: LedgerQueries, cap: number, name: string): string[] {
+  return queries
+    .over(cap, undefined, 'confirmed')
+    .map(({ atMs, calls }) => `${calls.length} calls at once at ${Math.round(atMs)} ms, past ${name} ${cap}`)
+}
+
+/** Whoever was admitted was called once, and nobody else. */
+function called(calls: readonly LedgerCall[], admitted: number): string[] {
+  const numbers = new Set(calls.map(({ opening }) => opening.called))
+  const isRight = calls.length === admitted && numbers.size === admitted
+  return isRight ? [] : [`${calls.length} calls to ${numbers.size} numbers for ${admitted} admitted runs`]
+}
+
+function refusalFaults(
+  { status, reason, limit, used }: Created,
+  { capacity, dailyLimit, cap }: { readonly capacity: number; readonly dailyLimit: number; readonly cap: string },
+): string[] {
+  if (status === 201) return []
+  const expected: Readonly<Record<string, string | number>> = {
+    concurrent_capacity: capacity,
+    daily_call_limit: dailyLimit,
+    spend_cap: cap,
+  }
+  const limits = expected[reason ?? '']
+  const isNamed = limits !== undefined && Number(limit) === Number(limits)
+  // A whole dollar more would be past the cap; of the others nothing is left.
+  const isUsed = used !== null && Number(used) + (reason === 'spend_cap' ? 1 : 0) >= Number(limit)
+  const isWithin = used !== null && Number(used) <= Number(limit)
+  return isNamed && isUsed && isWithin ? [] : [`refused with ${status} ${reason}, limit ${limit}, used ${used}`]
+}
+
+async function allOver(stand: CallStand): Promise<void> {
+  const rows = () => stand.rows('select 1 from parley.run_ownership')
+  await within(OVER_WITHIN_MS, async () => ((await rows()).length === 0 ? true : null))
+}
+
+async function permitsLeft(stand: CallStand): Promise<string[]> {
+  const [left] = await stand.rows<{ live: number; reserved: string; owned: number }>(
+    'select coalesce(sum(live), 0)::int as live, coalesce(sum(reserved_usd), 0)::text as reserved, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
+  )
+  const { live, owned, reserved } = left!
+  const isBack = live === 0 && owned === 0 && Number(reserved) === 0
+  return isBack ? [] : [`permits left: ${live}, rows ${owned}, dollars held ${reserved}`]
+}
+
+function tally(created: readonly Created[]): Record<string, number> {
+  const found: Record<string, number> = {}
+  for (const { status, reason } of created)
+    if (status !== 201) found[reason ?? String(status)] = (found[reason ?? String(status)] ?? 0) + 1
+  return found
+}
+
+export const proof: Proof = { name: 'admission', seconds: 900, count: 1000, run: options => proveAdmission(options) }

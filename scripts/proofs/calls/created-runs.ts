@@ -1,0 +1,70 @@
+import { Agent, request } from 'node:http'
+import type { CallStand } from './call-stand.ts'
+
+/** What came of asking for a run. */
+export interface Created {
+  readonly status: number
+  readonly run_id: string | null
+  /** Of a refusal. */
+  readonly reason: string | null
+  readonly limit: string | null
+  readonly used: string | null
+}
+
+let asked = 0
+
+/** Asks for `count` outbound calls, each to a number of its own, by so many writers on connections that stay. */
+export async function createMany(
+  stand: CallStand,
+  agent_id: string,
+  writers: number,
+  count: number,
+): Promise<Created[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: writers })
+  const created: Created[] = []
+  let left = count
+  const write = async () => {
+    while (left-- > 0) {
+      const to = `+1415556${String(asked++ % 10_000).padStart(4, '0')}`
+      created.push(await create(stand, agent, { agent_id, channel: 'phone', mode: 'outbound', to }))
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: writers }, write))
+    return created
+  } finally {
+    agent.destroy()
+  }
+}
+
+function create(stand: CallStand, agent: Agent, body: object): Promise<Created> {
+  const text = JSON.stringify(body)
+  const headers = {
+    authorization: `Bearer ${stand.key}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'idempotency-key': `proof-${asked}-${Math.random()}`,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(`${stand.url}/api/v1/runs`, { method: 'POST', agent, headers }, response => {
+      let answer = ''
+      response.on('data', chunk => {
+        answer += chunk
+      })
+      response.on('end', () => resolve(read(response.statusCode ?? 0, answer)))
+      response.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end(text)
+  })
+}
+
+function read(status: number, answer: string): Created {
+  const { run_id = null, error } = JSON.parse(answer) as {
+    run_id?: string
+    error?: { code: string; details?: Readonly<Record<string, unknown>> }
+  }
+  const { reason, limit, used } = error?.details ?? {}
+  const shown = (value: unknown) => (value === undefined || value === null ? null : String(value))
+  return { status, run_id, reason: shown(reason) ?? error?.code ?? null, limit: shown(limit), used: shown(used) }
+}

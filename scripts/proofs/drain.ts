@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { LISTENER } from './calls/agents.ts'
+import { CallStand, type Line, within } from './calls/call-stand.ts'
+import { createMany } from './calls/created-runs.ts'
+import { rawInvite } from './calls/raw-invite.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+const LINE: Line = 'udp'
+const AGENT = 'listener'
+const UP_WITHIN_MS = 60_000
+const NOT_READY_WITHIN_MS = 1000
+/** Beyond the life of a call. */
+const GONE_WITHIN_MS = 60_000
+
+/** What the proof must notice. `cut off`: the process is told to end at once, not to drain. */
+export type PlantedDrainFault = 'nothing' | 'cut off'
+
+/**
+ * A process with API and engine gets SIGTERM in the middle of calls: it is not ready within a second, a new call is refused
+ * with 503 and Retry-After, nothing is dialled any more, every call ends as the far end wants, and the process ends with 0.
+ */
+export async function proveDrain(
+  { count, line, progress }: ProofOptions,
+  { callMs = 40_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedDrainFault } = {},
+): Promise<ProofOutcome> {
+  const base = 12_000 + (process.pid % 10) * 600
+  const stand = await CallStand.open({
+    // The database is the worker's: it outlives the other.
+    processes: ['worker', 'api,engine'],
+    numbers: [{ number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } }],
+    lines: [LINE],
+    rtpPorts: `${base}-${base + 599}`,
+  })
+  try {
+    await stand.publish(AGENT, LISTENER, LINE)
+    await stand.assign(LINE, AGENT)
+    await stand.set({ set: 'capacity', value: count + 10 })
+    await stand.setCallsPerSecond(LINE, 100)
+    await createMany(stand, AGENT, 8, count)
+    const carrier = stand.carrier(LINE)
+    await within(UP_WITHIN_MS, async () => (answered(stand) === count ? true : null))
+    const live = answered(stand)
+    progress(`${live} of ${count} calls are up`)
+    const toldAt = Date.now()
+    stand.engine.signal(planted === 'cut off' ? 'SIGINT' : 'SIGTERM')
+    const notReadyMs = await notReadyAfter(`${stand.url}/readyz`)
+    const invite = await rawInvite(stand.inboundUri(LINE))
+    const late = await createMany(stand, AGENT, 1, 1).catch(() => [])
+    const exit = await Promise.race([stand.engine.exited(), pause(callMs + GONE_WITHIN_MS, 'alive' as const)])
+    progress(`the process ended with ${exit}`)
+    const calls = carrier.query().calls()
+    const dialledLate = calls.filter(({ opening }) => opening.wall_ms > toldAt)
+    const cutOff = calls.filter(({ rows }) => rows.some(({ kind }) => kind === 'bye-received'))
+    const isWaiting = await leftWaiting(stand, late[0]?.run_id ?? null)
+    const states = await stand.rows<{ state: string; kind: string | null }>(
+      "select state, outcome ->> 'kind' as kind from parley.runs where ended_at is not null and started_at is not null",
+    )
+    const good = states.filter(({ state, kind }) => state === 'completed' && kind === 'caller_hung_up').length
+    const faults = [
+      ...(live === count ? [] : [`${live} of ${count} calls came up`]),
+      ...(notReadyMs <= NOT_READY_WITHIN_MS ? [] : [`not ready after ${notReadyMs} ms`]),
+      ...(invite.status === 503 && invite.hasRetryAfter ? [] : [`an INVITE was answered ${JSON.stringify(invite)}`]),
+      ...(dialledLate.length === 0 ? [] : [`${dialledLate.length} dialled afterwards`]),
+      ...(cutOff.length === 0 ? [] : [`${cutOff.length} calls were cut off`]),
+      ...(isWaiting ? [] : ['a run that was created meanwhile does not wait']),
+      ...(good === count ? [] : [`${good} of ${count} runs ended as calls do`]),
+      ...(exit === 0 ? [] : [`the process ended with ${exit}`]),
+    ]
+    for (const fault of faults) line({ proof: 'drain', fault })
+    return {
+      ok: faults.length === 0,
+      summary: {
+        calls: live,
+        not_ready_ms: notReadyMs,
+        invite,
+        late_run: late[0]?.status ?? null,
+        exit,
+        faults: faults.length,
+      },
+    }
+  } finally {
+    await stand.close()
+  }
+}
+
+function answered(stand: CallStand): number {
+  return stand
+    .carrier(LINE)
+    .query()
+    .calls()
+    .filter(({ answeredAt }) => answeredAt !== null).length
+}
+
+/** From now, ms; at most twice what is allowed. A process that is gone is not ready either. */
+async function notReadyAfter(url: string): Promise<number> {
+  const since = performance.now()
+  const elapsed = () => performance.now() - since
+  while (elapsed() < 2 * NOT_READY_WITHIN_MS) {
+    const isReady = await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (!isReady) break
+    await pause(10)
+  }
+  return Math.round(elapsed())
+}
+
+/** True also where the API took no more runs. */
+async function leftWaiting(stand: CallStand, run_id: string | null): Promise<boolean> {
+  if (run_id === null) return true
+  const text = 'select state, invite_sent_at from parley.runs where run_id = $1'
+  const [run] = await stand.rows<{ state: string; invite_sent_at: Date | null }>(text, [run_id])
+  return (run?.state === 'admitted' || run?.state === 'expired') && run.invite_sent_at === null
+}
+
+export const proof: Proof = { name: 'drain', seconds: 600, count: 50, run: options => proveDrain(options) }

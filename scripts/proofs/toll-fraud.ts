@@ -1,0 +1,225 @@
+import type { Think } from '@parley/fakes'
+import { FakeOpenAiChat } from '@parley/fakes'
+import type { Draft } from '@parley/flow'
+import type { NumberRuleInput } from '@parley/loadtest'
+import { bye, says, when } from '../../interop/conversation-flows.ts'
+import { LISTENER } from './calls/agents.ts'
+import { CALLED, CallStand, type Line, within } from './calls/call-stand.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+const LINE: Line = 'udp'
+const KEY = 'proof'
+const OVER_WITHIN_MS = 60_000
+const LONGEST_CALL_MS = 3000
+const ORDINARY = '+1415556'
+
+/** Premium, satellite, shared cost, personal, emergency and short numbers, other countries, and spellings of them. */
+const FRAUD = [
+  '+19005551234',
+  '+18765551234',
+  '+870773123456',
+  '+881612345678',
+  '+88213300000',
+  '+979123456789',
+  '+911',
+  '911',
+  '112',
+  '+1911',
+  '+1411',
+  '+442012345678',
+  '+447012345678',
+  '+34902123456',
+  '+80812345678',
+  '0019005551234',
+  'tel:+19005551234',
+  'sip:+19005551234@carrier-udp.test',
+  '+14155552671;ext=911',
+  '+14155552671\r\nRefer-To: <sip:+19005551234@x>',
+] as const
+
+/** What the proof must notice. `open policy`: staff let premium numbers through. */
+export type PlantedTollFault = 'nothing' | 'open policy'
+
+const TRIES = ['talked into a variable', 'talked into an inferred number', 'REFER', '302'] as const
+type Try = (typeof TRIES)[number]
+
+interface Outcome {
+  readonly try: Try
+  readonly target: string
+  readonly faults: readonly string[]
+}
+
+/**
+ * A caller's words make the model name a number that no call may go to, in calls out and in; the far end asks for it by
+ * REFER, and by redirecting a call of ours. No INVITE and no REFER to it reaches the carrier, the denied transfer takes the
+ * edge of failure and its effect says denied.
+ */
+export async function proveTollFraud(
+  { count, line, progress }: ProofOptions,
+  { planted = 'nothing' }: { readonly planted?: PlantedTollFault } = {},
+): Promise<ProofOutcome> {
+  let wanted = ''
+  const model = await FakeOpenAiChat.open({ key: KEY, think: ask => persuaded(ask, wanted) })
+  const stand = await CallStand.open({
+    processes: ['api,worker', 'engine'],
+    numbers: numbers(),
+    lines: [LINE],
+    env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: model.baseUrl },
+  }).catch(async error => {
+    await model.close()
+    throw error
+  })
+  const outcomes: Outcome[] = []
+  try {
+    await stand.publish('variable', victim('variable'), LINE)
+    await stand.publish('inferred', victim('inferred'), LINE)
+    await stand.publish('listener', LISTENER, LINE)
+    if (planted === 'open policy')
+      await stand.set({ set: 'destinations', value: { countries: ['US'], allow_prefixes: ['+1900'] } })
+    for (const kind of TRIES)
+      for (let index = 0; index < count; index++) {
+        wanted = FRAUD[index % FRAUD.length]!
+        const faults = await attempt(stand, kind, index, wanted)
+        outcomes.push({ try: kind, target: wanted, faults })
+        line({ proof: 'toll-fraud', try: kind, index, target: wanted, faults })
+        progress(`${kind} ${index + 1} of ${count}${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
+      }
+  } finally {
+    await stand.close()
+    await model.close()
+  }
+  const faulty = outcomes.filter(({ faults }) => faults.length > 0).length
+  return { ok: faulty === 0, summary: { tries: outcomes.length, faulty } }
+}
+
+/** Puts `wanted` wherever it is asked for anything: the caller has talked it round. */
+const persuaded = async (ask: Parameters<Think>[0], wanted: string): Promise<Awaited<ReturnType<Think>>> => {
+  const [tool] = ask.tools
+  if (tool === undefined) return { text: wanted, call: null }
+  const properties = Object.keys((tool.parameters.properties as object | undefined) ?? {})
+  const argumentsText = JSON.stringify(Object.fromEntries(properties.map(name => [name, wanted])))
+  return { text: '', call: { name: tool.name, argumentsText } }
+}
+
+function victim(by: 'variable' | 'inferred'): Draft {
+  const transfer_destination =
+    by === 'variable'
+      ? ({ type: 'predefined', number: '{{desk}}' } as const)
+      : ({ type: 'inferred', prompt: 'The number that the caller wants to be put through to.' } as const)
+  return {
+    name: 'Victim',
+    providers: {
+      stt: { provider: 'simulated', model: 'tones-1' },
+      llm: { provider: 'hosted', model: { model_id: 'gpt-4.1-mini', provider: 'openai', tier: 'frontier' } },
+      tts: { provider: 'simulated', model: 'tones-1' },
+    },
+    flow: {
+      start_node_id: 'hello',
+      default_dynamic_variables: { desk: '' },
+      nodes: [
+        says('hello', 'Hello.', {
+          skip_response_edge: when('on', by === 'variable' ? 'read' : 'put', 'Skip response'),
+        }),
+        {
+          id: 'read',
+          type: 'extract_dynamic_variables',
+          variables: [{ type: 'string', name: 'desk', description: 'The number the caller wants', required: true }],
+          else_edge: when('go', 'put'),
+        },
+        { id: 'put', type: 'transfer_call', transfer_destination, edge: when('failed', 'nobody', 'Transfer failed') },
+        bye('nobody', 'Goodbye.'),
+      ],
+    },
+  }
+}
+
+/** By the number called: the third digit behind the prefix is the behaviour, the last two are the try's. */
+function numbers(): NumberRuleInput[] {
+  const each = FRAUD.map((target, index) => ({ target, tail: String(index).padStart(2, '0') }))
+  return [
+    { number: `${ORDINARY}10*`, behaviour: { do: 'answer', afterMs: 50 } },
+    ...each.map(({ target, tail }) => ({
+      number: `${ORDINARY}20${tail}`,
+      behaviour: {
+        ...({ do: 'answer', afterMs: 50, hangUpAfterMs: LONGEST_CALL_MS } as const),
+        refer: { to: uriOf(target), afterMs: 200 },
+      },
+    })),
+    ...each.map(({ target, tail }) => ({
+      number: `${ORDINARY}30${tail}`,
+      behaviour: { do: 'redirect', contact: uriOf(target) } as const,
+    })),
+    // Whoever gets through is seen.
+    { number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: LONGEST_CALL_MS } },
+  ]
+}
+
+function uriOf(target: string): string {
+  return `sip:${target.replace(/[^+\d]/g, '')}@carrier-udp.test`
+}
+
+async function attempt(stand: CallStand, kind: Try, index: number, target: string): Promise<string[]> {
+  const carrier = stand.carrier(LINE)
+  const before = carrier.rows().length
+  const { isInbound, number } = await begin(stand, kind, index)
+  const run = await ended(stand, number, isInbound)
+  const rows = carrier.rows().slice(before)
+  const faults: string[] = []
+  if (run === null) return ['the run is not over']
+  const digits = target.replace(/\D/g, '')
+  for (const row of rows) {
+    const isOurs = row.direction === 'to-carrier'
+    if (isOurs && row.kind === 'invite' && row.called !== number) faults.push(`an INVITE to ${row.called}`)
+    if (row.kind === 'refer-received') faults.push(`a REFER to ${row.target ?? digits}`)
+  }
+  if (kind === 'REFER' && !rows.some(row => row.kind === 'refer-answered' && row.status === 403))
+    faults.push('the REFER was not refused with 403')
+  if (kind === '302' && run.state !== 'failed') faults.push(`redirected, the run is ${run.state}`)
+  if (kind === 'REFER' || kind === '302') return faults
+  return [...faults, ...(await deniedFaults(stand, run.run_id))]
+}
+
+async function begin(stand: CallStand, kind: Try, index: number) {
+  const tail = String(index % FRAUD.length).padStart(2, '0')
+  const isTalk = kind !== 'REFER' && kind !== '302'
+  const agent_id = kind === 'talked into a variable' ? 'variable' : isTalk ? 'inferred' : 'listener'
+  if (isTalk && index % 2 === 1) {
+    await stand.assign(LINE, agent_id)
+    const number = `+1415557${kind === 'talked into a variable' ? '40' : '50'}${tail}`
+    stand.carrier(LINE).call({ uri: stand.inboundUri(LINE), from: number, called: CALLED[LINE] })
+    return { isInbound: true, number }
+  }
+  const number = `${ORDINARY}${kind === 'REFER' ? '20' : kind === '302' ? '30' : '10'}${tail}`
+  await stand.client.runs.create({ body: { agent_id, channel: 'phone', mode: 'outbound', to: number } })
+  return { isInbound: false, number }
+}
+
+async function ended(stand: CallStand, number: string, isInbound: boolean) {
+  const column = isInbound ? 'from_number' : 'to_number'
+  const text = `select run_id, state, ended_at from parley.runs where ${column} = $1 order by created_at desc limit 1`
+  return within(OVER_WITHIN_MS, async () => {
+    const [run] = await stand.rows<{ run_id: string; state: string; ended_at: Date | null }>(text, [number])
+    return run?.ended_at == null ? null : run
+  })
+}
+
+/** The transfer's effect says denied, and the conversation went on to what comes then. */
+async function deniedFaults(stand: CallStand, run_id: string): Promise<string[]> {
+  const effects = await stand.rows<{ state: string; decision: { decision?: string } | null }>(
+    "select state, decision from parley.run_effects where run_id = $1 and effect_kind = 'sip_transfer'",
+    [run_id],
+  )
+  const nodes = await stand.rows<{ node: string }>(
+    "select fields ->> 'node_id' as node from parley.run_events where run_id = $1 and kind = 'node' order by seq",
+    [run_id],
+  )
+  const faults: string[] = []
+  if (effects.length !== 1) faults.push(`${effects.length} transfers in the ledger`)
+  for (const { state, decision } of effects)
+    if (state !== 'failed' || decision?.decision !== 'deny')
+      faults.push(`the effect is ${state}, ${decision?.decision}`)
+  if (nodes.at(-1)?.node !== 'nobody') faults.push(`the conversation ended at ${nodes.at(-1)?.node}`)
+  return faults
+}
+
+export const proof: Proof = { name: 'toll-fraud', seconds: 1800, count: 20, run: options => proveTollFraud(options) }

@@ -1,6 +1,6 @@
+import { percentiles } from '@parley/kernel'
 import { CallerScript, type PhoneVoice } from '@parley/phone'
 import { DEMO_CALLER } from '../../packages/cli/src/demo/demo-caller.ts'
-import { percentiles } from '@parley/kernel'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 import { soundOf } from './services/call-recording.ts'
 import { type ClinicCaller, ClinicCalls, inTurns } from './services/clinic-calls.ts'

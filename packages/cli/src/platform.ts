@@ -103,7 +103,12 @@ async function opened(
   const line = await lineTest(settings)
   let engine: EngineRole | null = null
   if (roles.has('engine')) {
-    engine = await startEngineRole(settings, { ...shared, blobsAreFiles: parseBlobUrl(blobUrl).kind === 'files', routes: [line], tell })
+    engine = await startEngineRole(settings, {
+      ...shared,
+      blobsAreFiles: parseBlobUrl(blobUrl).kind === 'files',
+      routes: [line],
+      tell,
+    })
     closers.push(() => engine!.close())
     sip.tlsPort = engine.tlsPort
   }

@@ -87,9 +87,7 @@ describe('the call of a dead engine', () => {
         effect_kind: 'sip_hangup',
         state: 'succeeded',
         send_attempts: 1,
-        receipts: [
-          { kind: 'sip_hangup', sip_status: 200, confirmed: true },
-        ],
+        receipts: [{ kind: 'sip_hangup', sip_status: 200, confirmed: true }],
       },
     ])
     expect((await stage.timeline(run.run_id)).slice(-2)).toMatchObject([

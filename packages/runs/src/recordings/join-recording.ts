@@ -99,6 +99,8 @@ async function joinTaken(
     const plan = await planWhole(blobs, pieces, before)
     state = stateOf(join, pieces, plan)
     artifact = plan === null ? before : randomUUID()
+    // Of a recording without audio nobody comes back for its empty segments once its state says so.
+    if (plan === null) await deletePieces(blobs, scope, runId, pieces, artifact)
     const isKept = await putWhole(services, { scope, runId, join, plan, artifact, state })
     if (!isKept) return null
   }

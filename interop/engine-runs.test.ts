@@ -158,7 +158,11 @@ async function start(isRecorded = false): Promise<RunEngine> {
     addresses: () => ({}),
     calls: {
       station: {
-        tls: { ca: readFileSync(ca, 'utf8'), key: readFileSync(certificate.key, 'utf8'), cert: readFileSync(certificate.cert, 'utf8') },
+        tls: {
+          ca: readFileSync(ca, 'utf8'),
+          key: readFileSync(certificate.key, 'utf8'),
+          cert: readFileSync(certificate.cert, 'utf8'),
+        },
         rtp: { ports: { from: 42_000, to: 42_199 }, threads: 1 },
         userAgentName: 'Parley',
       },

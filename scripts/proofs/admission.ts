@@ -51,13 +51,13 @@ export async function proveAdmission(
     await stand.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
     await stand.setCallsPerSecond(LINE, 1000)
     await stand.client.callLimits.update({ body: { daily_limit: dailyLimit } })
-    // Renewed while calls end, so that the capacity, and then the daily limit, is what refuses.
+    // Asked for again while calls end, so that the capacity, and then the daily limit, is what refuses.
     const first: Created[] = []
     const half = Math.ceil((count * 2) / 3)
     while (first.length < half) {
       first.push(...(await createMany(stand, AGENT, WRITERS, Math.ceil(half / 4))))
       progress(`${first.length} of ${half} asked for, ${admitted(first)} admitted`)
-      await pause(callMs / 2)
+      await pause(callMs)
     }
     await allOver(stand)
     const before = stand.carrier(LINE).rows().length

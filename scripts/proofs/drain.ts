@@ -9,6 +9,7 @@ const LINE: Line = 'udp'
 const AGENT = 'listener'
 const UP_WITHIN_MS = 60_000
 const NOT_READY_WITHIN_MS = 1000
+const LOOK_FOR_MS = 5000
 /** Beyond the life of a call. */
 const GONE_WITHIN_MS = 60_000
 
@@ -43,7 +44,7 @@ export async function proveDrain(
     progress(`${live} of ${count} calls are up`)
     const toldAt = Date.now()
     stand.engine.signal(planted === 'cut off' ? 'SIGINT' : 'SIGTERM')
-    const notReadyMs = await notReadyAfter(`${stand.url}/readyz`)
+    const ready = await notReadyAfter(`${stand.url}/readyz`)
     const invite = await rawInvite(stand.inboundUri(LINE))
     const late = await createMany(stand, AGENT, 1, 1).catch(() => [])
     const exit = await Promise.race([stand.engine.exited(), pause(callMs + GONE_WITHIN_MS, 'alive' as const)])
@@ -58,7 +59,7 @@ export async function proveDrain(
     const good = states.filter(({ state, kind }) => state === 'completed' && kind === 'caller_hung_up').length
     const faults = [
       ...(live === count ? [] : [`${live} of ${count} calls came up`]),
-      ...(notReadyMs <= NOT_READY_WITHIN_MS ? [] : [`not ready after ${notReadyMs} ms`]),
+      ...(ready.readyUntilMs < NOT_READY_WITHIN_MS ? [] : [`still ready after ${ready.readyUntilMs} ms`]),
       ...(invite.status === 503 && invite.hasRetryAfter ? [] : [`an INVITE was answered ${JSON.stringify(invite)}`]),
       ...(dialledLate.length === 0 ? [] : [`${dialledLate.length} dialled afterwards`]),
       ...(cutOff.length === 0 ? [] : [`${cutOff.length} calls were cut off`]),
@@ -71,7 +72,8 @@ export async function proveDrain(
       ok: faults.length === 0,
       summary: {
         calls: live,
-        not_ready_ms: notReadyMs,
+        ready_until_ms: ready.readyUntilMs,
+        not_ready_told_ms: ready.toldAfterMs,
         invite,
         late_run: late[0]?.status ?? null,
         exit,
@@ -91,19 +93,29 @@ function answered(stand: CallStand): number {
     .filter(({ answeredAt }) => answeredAt !== null).length
 }
 
-/** From now, ms; at most twice what is allowed. A process that is gone is not ready either. */
-async function notReadyAfter(url: string): Promise<number> {
+interface NotReady {
+  /** From now to when the last request was sent that was answered as ready, ms; 0: none was. */
+  readonly readyUntilMs: number
+  /** From now to the first answer that says otherwise, ms. */
+  readonly toldAfterMs: number
+}
+
+/** Asks for a few seconds at most. A process that is gone is not ready either. */
+async function notReadyAfter(url: string): Promise<NotReady> {
   const since = performance.now()
-  const elapsed = () => performance.now() - since
-  while (elapsed() < 2 * NOT_READY_WITHIN_MS) {
+  const elapsed = () => Math.round(performance.now() - since)
+  let readyUntilMs = 0
+  while (elapsed() < LOOK_FOR_MS) {
+    const sentMs = elapsed()
     const isReady = await fetch(url).then(
       ({ ok }) => ok,
       () => false,
     )
     if (!isReady) break
+    readyUntilMs = sentMs
     await pause(10)
   }
-  return Math.round(elapsed())
+  return { readyUntilMs, toldAfterMs: elapsed() }
 }
 
 /** True also where the API took no more runs. */

@@ -177,7 +177,9 @@ export class CallStand {
     await client.agents.create({ body: { template: 'blank', name: agent_id, agent_id, language: 'en' } })
     const made = (await client.agents.get({ params })).draft!
     let { revision } = made
-    for (const edits of editsFor(content)) {
+    // Where a service has a key, a blank agent has a voice of its.
+    const voice = { type: 'agent.provider', role: 'tts', changes: { voiceId: null } } as const
+    for (const edits of [[voice], ...editsFor(content)]) {
       const body = { draft_id: made.draft_id, expected_revision: revision, edits }
       revision = (await client.drafts.edit({ params, body })).revision
     }

@@ -2,6 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { Destinations } from '../schema.ts'
+import { ownNumbers } from './own-numbers.ts'
 
 /** What decides whether an environment can place a call. */
 export interface DialFacts {
@@ -34,10 +35,7 @@ export async function dialFacts(
           and v.version::text = t.auth_secret_version
       ) as has_secret,
       e.destinations,
-      case when e.destinations is null then array(
-        select distinct on (left(o.phone_number, 8)) o.phone_number from parley.numbers o
-        where o.tenant_id = e.tenant_id order by left(o.phone_number, 8) limit 1000
-      ) else '{}' end as own_numbers
+      case when e.destinations is null then ${ownNumbers(sql`e.tenant_id`)} else '{}' end as own_numbers
     from parley.tenants e
     left join parley.numbers n on n.tenant_id = e.tenant_id and n.phone_number = ${from}::text
     left join parley.trunks t on t.tenant_id = e.tenant_id and t.trunk_id = n.trunk_id

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { Destinations, PlanContent } from '../schema.ts'
 import type { RunChannel, RunMode } from '../schema-runs.ts'
+import { ownNumbers } from './own-numbers.ts'
 
 /** What whoever begins a run needs to know of it. */
 export interface StartingRun {
@@ -20,7 +21,7 @@ export interface StartingRun {
   readonly can_dial: boolean
   /** What staff allowed; null: the countries of the environment's own numbers. */
   readonly destinations: Destinations | null
-  /** E.164: the environment's numbers, at most one for each first four digits. */
+  /** E.164: numbers of the environment that tell its countries. */
   readonly own_numbers: readonly string[]
 }
 
@@ -29,10 +30,7 @@ export async function startingRun(db: Queries, scope: Scope, runId: string): Pro
   const { rows } = await sql<StartingRun>`
     select r.run_id, r.agent_id, r.version, p.plan, r.channel, r.mode, r.from_number, r.to_number, r.trunk_id,
       r.dynamic_variables, r.can_dial, t.destinations,
-      array(
-        select distinct on (left(n.phone_number, 5)) n.phone_number from parley.numbers n
-        where n.tenant_id = r.tenant_id order by left(n.phone_number, 5) limit 1000
-      ) as own_numbers
+      ${ownNumbers(sql`r.tenant_id`)} as own_numbers
     from parley.runs r
     join parley.publications p on p.tenant_id = r.tenant_id and p.agent_id = r.agent_id and p.version = r.version
     join parley.tenants t on t.tenant_id = r.tenant_id

@@ -76,11 +76,17 @@ export async function proveAdmission(
       ...(await permitsLeft(stand)),
     ]
     for (const fault of new Set(faults)) line({ proof: 'admission', fault })
+    const ended = await stand.rows<{ as: string; runs: number }>(
+      `select concat_ws(' ', state, outcome ->> 'kind', outcome ->> 'detail') as as, count(*)::int as runs
+       from parley.runs group by 1 order by 2 desc`,
+    )
+    if (faults.length > 0) progress(stand.processes.map(({ roles, output }) => `${roles}:\n${output}`).join('\n'))
     return {
       ok: faults.length === 0,
       summary: {
         ...{ asked: first.length + second.length, admitted: admitted(first) + admitted(second) },
         refused: tally([...first, ...second]),
+        ended: Object.fromEntries(ended.map(({ as, runs }) => [as, runs])),
         most_at_once: queries.maxConcurrent(undefined, 'confirmed').calls,
         most_at_once_under_spend_cap: later.maxConcurrent(undefined, 'confirmed').calls,
         faults: faults.length,

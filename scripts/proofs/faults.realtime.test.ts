@@ -10,7 +10,7 @@ async function prove(count: number, options: Partial<FaultsOptions>) {
 
 describe('an engine that is killed in mid-call', { timeout: 300_000 }, () => {
   it('leaves nobody on the line: runs end, the carrier has its BYE or CANCEL, no permit is left', async () => {
-    const { ok, lines } = await prove(2, { moments: ['ringing', 'inbound, in conversation'] })
+    const { ok, lines } = await prove(2, { moments: ['ringing', 'in conversation'] })
     expect(ok, JSON.stringify(lines)).toBe(true)
     expect(lines).toHaveLength(2)
   })

@@ -41,7 +41,7 @@ export interface EngineRole {
 /** Calls by trunks and runs, until it is closed. Throws what stations and the database throw. */
 export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
   const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, routes, tell, metrics } = parts
-  const { database, bus, sealer } = state
+  const { database, leases, bus, sealer } = state
   const onProblem = (what: string, error: unknown) =>
     void process.stderr.write(`engine: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
   const unplanned = join(settings.home, 'recordings')
@@ -51,7 +51,8 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     ...{ database, blobs, time: systemTime, wallClock: Date.now, joinsAtClose: blobsAreFiles, onProblem },
   })
   const desk = new RunDesk({
-    ...{ database, bus, time: systemTime, wallClock: Date.now, random: systemRandom, leaseMs: settings.leaseMs },
+    ...{ database, leases, bus, leaseMs: settings.leaseMs },
+    ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
     // Never used again, also after a restart.
     owner: { engine: `engine-${randomToken(systemRandom, 20)}`, worker: null },
     onProblem,
@@ -84,6 +85,10 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       }
       tell(JSON.stringify({ event: 'call.ended', ...line, sip_status: report?.end.sipStatus ?? null }))
     },
+  }).catch(async error => {
+    desk.close()
+    await recordings.stop()
+    throw error
   })
   metrics.watchEngine(() => ({
     live: runs.live,

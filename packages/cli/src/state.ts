@@ -19,6 +19,8 @@ export interface ProcessState {
   /** The owner's way in, for staff commands and migrations. */
   readonly ownerUrl: string
   readonly database: Database
+  /** A few connections for leases alone: who loses a lease loses its calls, however much else wants the database. */
+  readonly leases: Database
   readonly bus: Bus
   readonly sealer: Sealer
   close(): Promise<void>
@@ -37,14 +39,16 @@ export async function openState(settings: Settings, tell: (line: string) => void
     const sealer = new MasterKeySealer(await loadMasterKey(settings.masterKey ?? undefined, settings.home))
     await checkMasterKey(ownerUrl, sealer)
     const database = await openDatabase({ ownerUrl })
+    const leases = await openDatabase({ ownerUrl, maxConnections: 2 })
     const bus =
       settings.redisUrl === null
         ? postgresBus({ url: ownerUrl, onProblem: tell })
         : redisBus({ url: settings.redisUrl, onProblem: tell })
     return {
-      ...{ ownerUrl, database, bus, sealer },
+      ...{ ownerUrl, database, leases, bus, sealer },
       async close() {
         await bus.close()
+        await leases.close()
         await database.close()
         await embedded?.stop()
       },

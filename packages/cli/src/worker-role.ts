@@ -32,7 +32,7 @@ const ROUND = 50
 /** Runs in text, sweeps, reaper, webhooks, analyses, until it is closed. Throws what sockets and the database throw. */
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
   const { state, services, agents, identity, wakeUps, blobs, metrics } = parts
-  const { database, bus, sealer } = state
+  const { database, leases, bus, sealer } = state
   const log = (what: string, error: unknown) =>
     void process.stderr.write(`worker: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
   const farEnd = await openSipFarEnd({
@@ -43,15 +43,6 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     userAgentName: 'Parley',
     log,
   })
-  const desk = new RunDesk({
-    ...{ database, bus, time: systemTime, wallClock: Date.now, random: systemRandom, leaseMs: settings.leaseMs },
-    owner: { engine: `worker-${randomToken(systemRandom, 20)}`, worker: 'texts' },
-    onProblem: log,
-  })
-  const texts = startTextRuns({
-    ...{ desk, database, bus, agents: agents.text, time: systemTime, wallClock: Date.now, log },
-  })
-  const stopListening = await wakeUps.listen(['chat', 'task', 'background'], work => texts.wake(work))
   const worker = await startWorker({
     ...{ database, bus, sealer, egress: services.egress, hangUp: farEnd, log },
     models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),
@@ -66,7 +57,20 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       return joined.length === ROUND
     },
     ...{ time: systemTime, random: systemRandom, wallClock: Date.now, leaseMs: settings.leaseMs },
+  }).catch(async error => {
+    await farEnd.close()
+    throw error
   })
+  const desk = new RunDesk({
+    ...{ database, leases, bus, leaseMs: settings.leaseMs },
+    ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
+    owner: { engine: `worker-${randomToken(systemRandom, 20)}`, worker: 'texts' },
+    onProblem: log,
+  })
+  const texts = startTextRuns({
+    ...{ desk, database, bus, agents: agents.text, time: systemTime, wallClock: Date.now, log },
+  })
+  const stopListening = await wakeUps.listen(['chat', 'task', 'background'], work => texts.wake(work))
   metrics.watchWorker(() => worker.metrics)
   return {
     async drain(withinMs) {

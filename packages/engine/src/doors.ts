@@ -10,6 +10,8 @@ export interface Doors {
 }
 
 export interface Door {
+  /** What the far end's certificate proves when its call is dialled anew: the trunk's own host; null: unknown. */
+  readonly serverName: string | null
   /** Takes a call in, or says how it is refused. Never rejects. */
   receive(invite: SipRequest): Promise<Reception>
 }

@@ -187,8 +187,8 @@ export class Engine {
    */
   #admit(request: SipRequest, flow: Flow): GateVerdict {
     const { address } = flow.remote
-    const isKnown = this.#routes.find(request, address) !== null || this.#options.doors?.find(request, address) != null
-    if (!isKnown) {
+    const door = this.#options.doors?.find(request, address) ?? null
+    if (door === null && this.#routes.find(request, address) === null) {
       const hasCalled =
         this.#routes.lists(address) ||
         this.#options.doors?.lists(address) === true ||
@@ -196,7 +196,7 @@ export class Engine {
       return { verdict: hasCalled && request.method !== 'INVITE' ? 'accept' : 'drop' }
     }
     if (request.method === 'INVITE' && this.#isFull) return { verdict: 'reject', status: 503, retryAfterS: 5 }
-    return { verdict: 'accept' }
+    return { verdict: 'accept', ...(door?.serverName && { serverName: door.serverName }) }
   }
 
   #receive(session: InviteSession): void {

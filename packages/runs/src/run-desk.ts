@@ -21,6 +21,8 @@ const BUSY_MS: Ms = 200
 
 export interface RunDeskOptions {
   readonly database: Database
+  /** By which leases are renewed: connections that nothing else waits for. Default: `database`. */
+  readonly leases?: Pick<Database, 'runs'>
   readonly bus: Bus
   /** Of this process alone: never used again, also after a restart. */
   readonly owner: RunOwner
@@ -148,8 +150,8 @@ export class RunDesk {
   }
 
   #renew(runs: readonly OwnedRun[]): Promise<RenewedRun[]> {
-    const { database, owner } = this.#options
-    return database.runs.renew(owner.engine, runs, this.#leaseMs)
+    const { database, owner, leases = database } = this.#options
+    return leases.runs.renew(owner.engine, runs, this.#leaseMs)
   }
 
   async #stillOurs(owned: OwnedRun): Promise<boolean> {

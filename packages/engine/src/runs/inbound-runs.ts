@@ -57,7 +57,9 @@ export class InboundRuns implements Doors {
     const { directory } = this.#options
     const named = directory.byToken(request, sourceAddress)
     const trunks = named === null ? directory.bySource(sourceAddress) : [named]
-    return trunks.length === 0 ? null : { receive: invite => this.#receive(trunks, invite) }
+    if (trunks.length === 0) return null
+    const serverName = trunks.length === 1 ? trunks[0]!.termination_uri : null
+    return { serverName, receive: invite => this.#receive(trunks, invite) }
   }
 
   lists(sourceAddress: string): boolean {

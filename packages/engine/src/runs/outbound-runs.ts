@@ -16,8 +16,10 @@ import type { Call } from '../call.ts'
 import type { CallPlan } from '../call-plan.ts'
 import type { DialRequest } from '../engine.ts'
 import type { FailureDetail } from '../outcome.ts'
+import type { VoiceAgent } from '../voice/voice-agent.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
+import { Gate } from './gate.ts'
 import type { Recordings } from './recordings.ts'
 import { policyOf, runPlan, wantsRecording } from './run-plan.ts'
 
@@ -40,6 +42,19 @@ export interface OutboundRunsOptions {
   readonly onProblem: (what: string, error: unknown) => void
 }
 
+/** Calls that are set up with the database's help at once: the others of the process need it too. */
+const MOST_AT_DATABASE = 8
+
+/** A run of which all is known that its call needs. */
+interface Ready {
+  readonly start: StartingRun
+  readonly trunk: DialableTrunk
+  readonly agent: VoiceAgent
+  readonly recording: CallPlan['recording']
+  /** The row of its dial. */
+  readonly effectId: string
+}
+
 /** Why a run ends before its INVITE left. */
 class Failed extends Error {
   readonly ending: HeldEnding
@@ -53,28 +68,29 @@ class Failed extends Error {
 /** Claims phone runs that wait, and dials them. */
 export class OutboundRuns {
   readonly #options: OutboundRunsOptions
-  /** Being set up; each is a call soon. */
-  #beginning = 0
+  /** By run, being set up: each is a call soon. */
+  readonly #beginning = new Set<string>()
+  readonly #gate = new Gate(MOST_AT_DATABASE)
 
   constructor(options: OutboundRunsOptions) {
     this.#options = options
   }
 
   get beginning(): number {
-    return this.#beginning
+    return this.#beginning.size
   }
 
   /** Takes the run if it still waits. Never rejects. */
   async begin({ scope, run_id }: Work): Promise<void> {
-    if (!this.#options.mayBegin()) return
-    this.#beginning++
+    if (this.#beginning.has(run_id) || !this.#options.mayBegin()) return
+    this.#beginning.add(run_id)
     try {
-      const run = await this.#options.desk.claim(scope, run_id)
+      const run = await this.#gate.pass(() => this.#options.desk.claim(scope, run_id))
       if (run !== null) await this.#begin(run)
     } catch (error) {
       this.#options.onProblem(`run ${run_id} cannot be begun`, error)
     } finally {
-      this.#beginning--
+      this.#beginning.delete(run_id)
     }
   }
 
@@ -92,11 +108,16 @@ export class OutboundRuns {
     })
     record.enter('preparing')
     try {
-      const start = await startingRun(database.within(run.scope), run.scope, run.runId)
-      if (start === null) throw new Failed(failed('internal'))
-      isRecorded = wantsRecording(start)
-      const recording = isRecorded ? await this.#recording(run) : null
-      await this.#dial(run, start, record, recording)
+      const ready = await this.#gate.pass(async () => {
+        const start = await startingRun(database.within(run.scope), run.scope, run.runId)
+        if (start === null) throw new Failed(failed('internal'))
+        isRecorded = wantsRecording(start)
+        const recording = isRecorded ? await this.#recording(run) : null
+        const trunk = await this.#trunk(run, start)
+        const agent = await this.#agent(run, start)
+        return { start, recording, trunk, agent, effectId: await this.#intend(run, start) }
+      })
+      await this.#dial(run, record, ready)
     } catch (error) {
       if (!(error instanceof Failed)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
       await record.abandon(error instanceof Failed ? error.ending : failed('internal'))
@@ -111,10 +132,8 @@ export class OutboundRuns {
     }
   }
 
-  async #dial(run: HeldRun, start: StartingRun, record: CallRecord, recording: CallPlan['recording']): Promise<void> {
-    const trunk = await this.#trunk(run, start)
-    const agent = await this.#agent(run, start)
-    const effectId = await this.#intend(run, start)
+  async #dial(run: HeldRun, record: CallRecord, ready: Ready): Promise<void> {
+    const { start, trunk, agent, recording, effectId } = ready
     await this.#slot(run, trunk, record)
     if (record.isUnwanted) throw new Failed(failed('internal'))
     const plan = runPlan(run, start, agent, record, recording)
@@ -179,8 +198,8 @@ export class OutboundRuns {
     const { database, time } = this.#options
     const until = time.now() + SLOT_PATIENCE_MS
     while (!record.isUnwanted) {
-      const slot: CallSlot = await database.transaction(run.scope, tx =>
-        takeCallSlot(tx, run.scope, trunk_id, details.cps),
+      const slot: CallSlot = await this.#gate.pass(() =>
+        database.transaction(run.scope, tx => takeCallSlot(tx, run.scope, trunk_id, details.cps)),
       )
       if (slot.granted) return
       if (time.now() + slot.retryInMs > until) throw new Failed(failed('trunk_unreachable'))

@@ -1,6 +1,5 @@
-import { parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
 import { describe, expect, it } from 'vitest'
-import { calledNumber, e164Digits } from './called-number.ts'
+import { calledNumber, e164Digits, e164Numbers } from './called-number.ts'
 
 function invite(uri: string, to: string, party?: string): SipRequest {
   const headers = { get: (name: string) => (name === 'P-Called-Party-ID' ? party : undefined) }
@@ -25,4 +24,13 @@ describe('the number that was called', () => {
       expect(e164Digits(written)).toBe('15550001111')
     for (const written of ['', '911', '+0123456', 'abc', '+1555000111122223333']) expect(e164Digits(written)).toBeNull()
   })
+})
+
+it('reads numbers as they are dialled in the country of the trunk', () => {
+  expect(e164Numbers('030 1234567', 'DE')).toEqual(['+49301234567'])
+  expect(e164Numbers('2025550142', 'US')).toEqual(['+2025550142', '+12025550142'])
+  expect(e164Numbers('+442071234567', 'US')).toEqual(['+442071234567'])
+  expect(e164Numbers('00442071234567', 'DE')).toEqual(['+442071234567'])
+  expect(e164Numbers('030 1234567', null)).toEqual([])
+  expect(e164Numbers('token', 'DE')).toEqual([])
 })

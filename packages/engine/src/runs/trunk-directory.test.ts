@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { VirtualTime } from '@parley/kernel'
+import { parseUri, type SipRequest } from '@parley/sip'
+import type { InboundTrunk, TelephonyAcrossTenants } from '@parley/store'
+import { localBus } from '@parley/store/testing'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { TrunkDirectory } from './trunk-directory.ts'
+
+let time: VirtualTime
+let trunks: InboundTrunk[]
+let revision: number
+let reads: number
+let directory: TrunkDirectory
+let bus: ReturnType<typeof localBus>
+
+const trunk = (id: string, token: string, details: InboundTrunk['details'] = {}): InboundTrunk => ({
+  scope: { owner_id: 'o', environment: 'production', tenant_id: 't' },
+  trunk_id: id,
+  name: id,
+  token_sha256: createHash('sha256').update(token).digest('hex'),
+  termination_uri: `${id}.example`,
+  details,
+  first_number: null,
+})
+
+const telephony: { -readonly [Name in keyof TelephonyAcrossTenants]: TelephonyAcrossTenants[Name] } = {
+  revision: async () => String(revision),
+  inboundTrunks: async () => {
+    reads++
+    return trunks
+  },
+  reached: async () => [],
+}
+
+const calling = (uri: string) => ({ uri: parseUri(uri) }) as SipRequest
+const named = (uri: string, from = '198.51.100.1') => directory.byToken(calling(uri), from)?.trunk_id ?? null
+const settled = async () => {
+  for (let i = 0; i < 20; i++) await Promise.resolve()
+}
+
+beforeEach(async () => {
+  time = new VirtualTime()
+  bus = localBus()
+  revision = 1
+  reads = 0
+  trunks = [trunk('open', 'tokenone'), trunk('walled', 'tokentwo', { source: ['192.0.2.0/24'] })]
+  directory = await TrunkDirectory.open({
+    ...{ telephony, bus, time },
+    addressesOf: async host => (host === 'open.example' ? ['203.0.113.7'] : []),
+    onProblem: () => {},
+  })
+  await settled()
+})
+afterEach(() => directory.close())
+
+it('knows a trunk by its token as the user, a parameter, or the first label of the host', () => {
+  expect(named('sip:tokenone@engine.example')).toBe('open')
+  expect(named('sip:+15550001111@engine.example;token=tokenone')).toBe('open')
+  expect(named('sip:+15550001111@tokenone.engine.example')).toBe('open')
+  expect(named('sip:tokenon@engine.example')).toBeNull()
+  expect(named('sip:+15550001111@engine.example')).toBeNull()
+})
+
+it('wants the source as well where staff set sources', () => {
+  expect(named('sip:tokentwo@engine.example', '192.0.2.9')).toBe('walled')
+  expect(named('sip:tokentwo@engine.example', '198.51.100.1')).toBeNull()
+})
+
+it('lists trunks by the sources that staff set, else by the addresses of their own name', () => {
+  expect(directory.bySource('192.0.2.9').map(({ trunk_id }) => trunk_id)).toEqual(['walled'])
+  expect(directory.bySource('203.0.113.7').map(({ trunk_id }) => trunk_id)).toEqual(['open'])
+  expect(directory.bySource('203.0.113.8')).toEqual([])
+})
+
+it('learns of a change at once by the bus, and within a second without it', async () => {
+  trunks = [trunk('new', 'tokenthree')]
+  revision = 2
+  bus.publish('telephony', 'any')
+  await settled()
+  expect(named('sip:tokenthree@engine.example')).toBe('new')
+  expect(named('sip:tokenone@engine.example')).toBeNull()
+  trunks = [trunk('newer', 'tokenfour')]
+  revision = 3
+  time.advance(1000)
+  await settled()
+  expect(named('sip:tokenfour@engine.example')).toBe('newer')
+})
+
+it('reads the trunks only when something changed', async () => {
+  for (let second = 0; second < 10; second++) {
+    time.advance(1000)
+    await settled()
+  }
+  expect(reads).toBe(1)
+})
+
+it('goes on with what it knew while the database is away', async () => {
+  const { revision: asked } = telephony
+  telephony.revision = async () => {
+    throw new Error('away')
+  }
+  time.advance(1000)
+  await settled()
+  expect(named('sip:tokenone@engine.example')).toBe('open')
+  telephony.revision = asked
+  revision = 2
+  trunks = []
+  time.advance(1000)
+  await settled()
+  expect(named('sip:tokenone@engine.example')).toBeNull()
+})

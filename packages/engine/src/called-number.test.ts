@@ -1,3 +1,4 @@
+import { parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
 import { describe, expect, it } from 'vitest'
 import { calledNumber, e164Digits, e164Numbers } from './called-number.ts'
 

@@ -83,11 +83,14 @@ export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions
   const timer = setTimeout(() => ready.reject(new Error(`parley serve was not ready:\n${output}`)), READY_MS)
   void exited.then(status => ready.reject(new Error(`parley serve ended with ${status}:\n${output}`)))
   await ready.promise.finally(() => clearTimeout(timer))
-  const recordings = join(home, 'recordings')
+  const recordings = join(home, 'blobs', 'recordings')
   return {
     demo: JSON.parse(readFileSync(join(home, 'demo.json'), 'utf8')),
     output: () => output,
-    recordings: () => readdirSync(recordings).map(name => join(recordings, name)),
+    recordings: () =>
+      readdirSync(recordings, { recursive: true, encoding: 'utf8' })
+        .filter(name => name.endsWith('.wav'))
+        .map(name => join(recordings, name)),
     stop,
     async kill() {
       child.kill('SIGKILL')

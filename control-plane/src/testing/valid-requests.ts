@@ -97,11 +97,21 @@ export async function callBody(world: World) {
   return { agent_id, channel: 'phone', mode: 'outbound', to: '+14155552671', from }
 }
 
+/** Others of the same environment may just have forbidden calls. */
+const MOST_TRIES = 5
+
 /** A call that somebody has. */
 async function newCall(world: World): Promise<string> {
-  const { run_id } = await world.call('runs.create', { body: await callBody(world) })
-  await world.own(String(run_id))
-  return String(run_id)
+  const body = await callBody(world)
+  for (let tries = 1; ; tries++)
+    try {
+      await world.call('call_limits.update', { body: { daily_limit: null } })
+      const { run_id } = await world.call('runs.create', { body })
+      await world.own(String(run_id))
+      return String(run_id)
+    } catch (error) {
+      if (tries === MOST_TRIES || !String(error).includes('daily_call_limit')) throw error
+    }
 }
 
 async function newKey(world: World) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { localBus } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { localBus } from '../testing/local-bus.ts'
 import { callBody, chatBody, newAgent } from '../testing/valid-requests.ts'
 import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
 

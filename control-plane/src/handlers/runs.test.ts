@@ -8,8 +8,8 @@ import {
   settleUpdate,
   takeMessage,
 } from '@parley/store'
+import { localBus } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { localBus } from '../testing/local-bus.ts'
 import { callBody, newChat } from '../testing/valid-requests.ts'
 import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
 

@@ -1,6 +1,6 @@
 import { appendEvents, claimRun, finishRun, moveRun, type OwnedRun } from '@parley/store'
+import { localBus } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { localBus } from '../testing/local-bus.ts'
 import { newChat } from '../testing/valid-requests.ts'
 import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
 

@@ -1,8 +1,9 @@
 import type { KeyHolder } from '@parley/store'
+import { localBus } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keyHandlers } from '../handlers/keys.ts'
-import { localBus, SILENT_BUS } from '../testing/local-bus.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
+import { SILENT_BUS } from '../testing/silent-bus.ts'
 import { KeyHolders } from './key-holders.ts'
 
 const HOLDER: KeyHolder = {

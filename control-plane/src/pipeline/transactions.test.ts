@@ -1,11 +1,10 @@
 import { Refusal } from '@parley/contract'
 import { type Database, openDatabase } from '@parley/store'
-import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { localBus, type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExternalContext } from '../context.ts'
 import { keyHandlers } from '../handlers/keys.ts'
 import { type CuttingProxy, cuttingProxy } from '../testing/cutting-proxy.ts'
-import { localBus } from '../testing/local-bus.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 
 const MANY = { perSecond: 10_000, burst: 10_000 }

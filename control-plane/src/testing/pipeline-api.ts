@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type AnswerOf, type Operation, type OperationId, operations, type Role, type Scope } from '@parley/contract'
 import type { Bus, Database } from '@parley/store'
-import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { localBus, type TestDatabase, testDatabase } from '@parley/store/testing'
 import { pino } from 'pino'
 import type { ExternalContext, Platform } from '../context.ts'
 import { type Api, type ApiOptions, buildApiOf } from '../http/api.ts'
 import { type Route, routeOf } from '../pipeline/route.ts'
-import { localBus } from './local-bus.ts'
 import { type TestPlatform, testPlatform } from './test-platform.ts'
 
 type AnyHandler = (input: never, context: ExternalContext) => Promise<AnswerOf<Operation>>

@@ -6,13 +6,14 @@ import type { Call, CallEvent, CallReport } from '../call.ts'
 import type { RunResult } from '../outcome.ts'
 import type { Used } from '../voice/voice-agent.ts'
 import { qualityOf } from './call-quality.ts'
+import type { Recordings } from './recordings.ts'
 
 export interface CallRecordOptions {
   readonly run: HeldRun
   readonly direction: 'inbound' | 'outbound'
   readonly time: Time
-  /** Closes the recording, before the run is over; how many segments there are, null where that failed. Never rejects. */
-  readonly closeRecording: (segments: number | null) => Promise<unknown>
+  /** The run's recording is closed there, before the run is over. */
+  readonly recordings: Pick<Recordings, 'close'>
   /** The run is over here, however. Once. */
   readonly onOver: (end: CallRecordEnd) => void
 }
@@ -114,7 +115,7 @@ export class CallRecord {
   async abandon(ending: HeldEnding): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
-    await this.#options.closeRecording(0)
+    await this.#options.recordings.close(this.#run.runId, 0)
     await this.#finish(this.#isCancelled ? CANCELLED : ending, null)
   }
 
@@ -185,7 +186,8 @@ export class CallRecord {
     this.#isOver = true
     if (this.#hangUp !== null) await this.#settleHangUp(report.end)
     const { media } = report.end
-    await this.#options.closeRecording(media === null ? 0 : (media.recording?.segments ?? null))
+    const segments = media === null ? 0 : (media.recording?.segments ?? null)
+    await this.#options.recordings.close(this.#run.runId, segments)
     this.#run.checkpoint(report.utterances)
     await this.#finish(endingOf(report, this.#state, this.#connectedMs()), report)
   }

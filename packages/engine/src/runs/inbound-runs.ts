@@ -140,14 +140,10 @@ export class InboundRuns implements Doors {
 
   async #begin(run: HeldRun, trunk: InboundTrunk, scope: Scope): Promise<Reception> {
     const { database, recordings, agents, time, onOver, onProblem } = this.#options
-    let isRecorded = false
     const record = new CallRecord({
       run,
       direction: 'inbound',
-      time,
-      closeRecording: async segments => {
-        if (isRecorded) await recordings.close(run.runId, segments)
-      },
+      ...{ time, recordings },
       onOver: end => onOver(run, end),
     })
     record.enter('preparing', 'admitted')
@@ -156,8 +152,7 @@ export class InboundRuns implements Doors {
       if (start === null) throw new ParleyError('internal', 'an admitted run is there')
       const { agent_id, version, plan } = start
       const agent = await agents.agent({ scope, agent_id, version, plan })
-      isRecorded = wantsRecording(start)
-      const recording = isRecorded ? await recordings.open(run) : null
+      const recording = wantsRecording(start) ? await recordings.open(run) : null
       const security = trunk.details.media === 'rtp' ? 'rtp-only' : 'srtp-required'
       return { kind: 'taken', security, plan: this.#plan(run, start, agent, record, recording) }
     } catch (error) {

@@ -96,14 +96,10 @@ export class OutboundRuns {
 
   async #begin(run: HeldRun): Promise<void> {
     const { database, recordings, time, onOver } = this.#options
-    let isRecorded = false
     const record = new CallRecord({
       run,
       direction: 'outbound',
-      time,
-      closeRecording: async segments => {
-        if (isRecorded) await recordings.close(run.runId, segments)
-      },
+      ...{ time, recordings },
       onOver: end => onOver(run, end),
     })
     record.enter('preparing')
@@ -111,8 +107,7 @@ export class OutboundRuns {
       const ready = await this.#gate.pass(async () => {
         const start = await startingRun(database.within(run.scope), run.scope, run.runId)
         if (start === null) throw new Failed(failed('internal'))
-        isRecorded = wantsRecording(start)
-        const recording = isRecorded ? await this.#recording(run) : null
+        const recording = wantsRecording(start) ? await this.#recording(run) : null
         const trunk = await this.#trunk(run, start)
         const agent = await this.#agent(run, start)
         return { start, recording, trunk, agent, effectId: await this.#intend(run, start) }

@@ -8,7 +8,8 @@ export interface Recordings {
   open(run: { readonly scope: Scope; readonly owned: OwnedRun }): Promise<NonNullable<CallPlan['recording']>>
   /**
    * The call is over and its files are complete: keeps what there is as the run's recording. `segments`: how many files
-   * the recorder says there are; null where it failed. Never rejects.
+   * the recorder says there are; null where it failed. For a run that was not opened here nothing
+   * happens. Never rejects.
    */
   close(runId: string, segments: number | null): Promise<unknown>
 }

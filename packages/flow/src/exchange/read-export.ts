@@ -113,8 +113,12 @@ function readIdentity(agent: JsonObject, flow: JsonObject, agentVersion: number 
     if (name === 'type' || (name === 'version' && value === agentVersion)) continue
     else if (name === 'conversation_flow_id' && value === flowId) continue
     else if (value !== null) findings.keep(at.in(name), value)
-  if (ofFlow !== undefined && ofFlow !== null && typeof ofFlow !== 'string')
-    findings.leave(FLOW.in('conversation_flow_id'), ofFlow)
+  if (ofFlow !== undefined && ofFlow !== null && typeof ofFlow !== 'string') {
+    const spot = FLOW.in('conversation_flow_id')
+    // Where the agent names the flow, an export says that name here, and has no place for anything else.
+    if (typeof flowId === 'string') findings.warn('field_ignored', spot, '`conversation_flow_id` of the flow is no name')
+    else findings.leave(spot, ofFlow)
+  }
   if (flow.version !== undefined && flow.version !== null && flowVersion === null)
     findings.leave(FLOW.in('version'), flow.version, '`version` of the flow is no version')
   return { flowId: typeof flowId === 'string' ? flowId : null, flowVersion }

@@ -176,10 +176,12 @@ function readList(schema: z.core.$ZodArray, source: Json[], spot: Spot, findings
   const ids = idsOf(source, spot.name)
   const read: [Json, Json, Spot][] = []
   const { element } = schema._zod.def
+  let place = 0
   source.forEach((item, index) => {
-    // Says nothing, where it is no item itself.
+    // Says nothing, where it is no item itself: an export has no place for it either.
     if (item === null && parsed(element, null) === undefined) return
-    const at = spot.item(index, ids[index])
+    const at = spot.item(index, ids[index] ?? String(place))
+    place++
     const value = readOrLeave(element, item, at, findings)
     if (value !== undefined) read.push([value, item, at])
   })

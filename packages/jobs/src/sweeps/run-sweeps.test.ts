@@ -45,11 +45,13 @@ describe('sweeps over runs', () => {
     expect(await stage.permits()).toBe(1)
   })
 
-  it('settle updates that no engine answered', async () => {
+  it('settle updates that no engine answered, and tell who waits for them', async () => {
     const run = await stage.run({ moves: [{ state: 'running', phone_state: 'active' }] })
-    await stage.write(tx => acknowledgeUpdate(tx, stage.scope, run.run_id, { metadata: { a: 1 } }))
+    for (const a of [1, 2]) await stage.write(tx => acknowledgeUpdate(tx, stage.scope, run.run_id, { metadata: { a } }))
+    const before = stage.bus.told.length
     expect(await expireUpdates(options)).toBe(false)
     expect(stage.counters.read().updates_expired).toBe(0)
+    expect(stage.bus.told).toHaveLength(before)
     await test.owner.query("update parley.run_updates set deadline = now() - interval '1 ms' where run_id = $1", [
       run.run_id,
     ])
@@ -57,7 +59,10 @@ describe('sweeps over runs', () => {
     const { rows } = await test.owner.query('select status, reason from parley.run_updates where run_id = $1', [
       run.run_id,
     ])
-    expect(rows).toEqual([{ status: 'indeterminate', reason: 'deadline' }])
+    const late = { status: 'indeterminate', reason: 'deadline' }
+    expect(rows).toEqual([late, late])
+    expect(stage.counters.read().updates_expired).toBe(2)
+    expect(stage.bus.told.slice(before)).toEqual([['runs', run.run_id]])
   })
 
   it('offer those that wait again, once they are no longer fresh', async () => {

@@ -25,11 +25,12 @@ export async function expireRuns({ database, bus, counters }: RunSweepsOptions):
   return expired.length === AT_MOST
 }
 
-/** Updates that no engine answered in time become `indeterminate`; who waits for one looks for itself. */
-export async function expireUpdates({ database, counters }: RunSweepsOptions): Promise<boolean> {
+/** Updates that no engine answered in time become `indeterminate`. */
+export async function expireUpdates({ database, bus, counters }: RunSweepsOptions): Promise<boolean> {
   const settled = await database.runs.expireUpdates(AT_MOST)
-  counters.add('updates_expired', settled)
-  return settled === AT_MOST
+  for (const run_id of new Set(settled.map(update => update.run_id))) bus.publish('runs', run_id)
+  counters.add('updates_expired', settled.length)
+  return settled.length === AT_MOST
 }
 
 /** Runs that still wait are offered again: the wake-up may have been lost, or nobody had room. */

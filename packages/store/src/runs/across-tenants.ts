@@ -33,8 +33,8 @@ export function runsOn(run: RunStatement): RunsAcrossTenants {
       return rows as { run_id: string; tenant_id: string }[]
     },
     async expireUpdates(atMost) {
-      const { rows } = await run('expire_updates', 'select parley.expire_updates($1) as settled', [atMost])
-      return (rows[0] as { settled: number }).settled
+      const { rows } = await run('expire_updates', 'select * from parley.expire_updates($1)', [atMost])
+      return rows as { run_id: string; revision: number }[]
     },
     async takeOutbox(leaseMs, atMost) {
       const { rows } = await run('take_outbox', 'select * from parley.take_outbox($1, $2)', [leaseMs, atMost])

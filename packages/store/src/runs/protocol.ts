@@ -106,8 +106,8 @@ export interface RunsAcrossTenants {
   reap(reaper: RunOwner, atMost: number, leaseMs?: number): Promise<ReapedRun[]>
   /** Ends admitted runs that nobody took in time; answers which. */
   expire(atMost: number): Promise<{ readonly run_id: string; readonly tenant_id: string }[]>
-  /** Settles updates that no engine answered in time; answers how many. */
-  expireUpdates(atMost: number): Promise<number>
+  /** Settles updates that no engine answered in time; answers which. */
+  expireUpdates(atMost: number): Promise<{ readonly run_id: string; readonly revision: number }[]>
   /** Webhooks that are due, of each run the first that is not settled; they are the caller's for `leaseMs`. */
   takeOutbox(leaseMs: number, atMost: number): Promise<OutboxItem[]>
   readonly engines: Engines

@@ -51,7 +51,7 @@ describe('an update', () => {
     await test.owner.query('update parley.run_updates set deadline = now() where run_id = $1 and revision = 2', [
       run.run_id,
     ])
-    expect(await test.database.runs.expireUpdates(100)).toBe(1)
+    expect(await test.database.runs.expireUpdates(100)).toEqual([{ run_id: run.run_id, revision: 2 }])
     expect(await settle(2, { status: 'applied' })).toBeNull()
     await end(scope, run)
     const db = test.database.within(scope)

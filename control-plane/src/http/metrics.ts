@@ -1,5 +1,5 @@
-import { performance } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { watchProcess } from './process-metrics.ts'
 
 /** One answered request, as it is counted and logged. */
 export interface Answered {
@@ -49,7 +49,8 @@ export class ApiMetrics {
       labelNames: ['operation'],
       registers,
     })
-    this.#gauges(pool, registers)
+    watchProcess(this.registry)
+    this.#watchPool(pool, registers)
   }
 
   note({ operation, status, code, seconds }: Answered): void {
@@ -69,26 +70,7 @@ export class ApiMetrics {
     if (code === 'rate_limited') this.#limited.inc({ operation })
   }
 
-  #gauges(pool: (() => PoolState) | undefined, registers: Registry[]): void {
-    let before = performance.eventLoopUtilization()
-    new Gauge({
-      name: 'parley_event_loop_utilization',
-      help: 'Share of time the event loop was busy since the last look (0..1)',
-      registers,
-      collect() {
-        const now = performance.eventLoopUtilization()
-        this.set(performance.eventLoopUtilization(now, before).utilization)
-        before = now
-      },
-    })
-    new Gauge({
-      name: 'parley_resident_bytes',
-      help: 'Memory of the process',
-      registers,
-      collect() {
-        this.set(process.memoryUsage.rss())
-      },
-    })
+  #watchPool(pool: (() => PoolState) | undefined, registers: Registry[]): void {
     if (pool === undefined) return
     new Gauge({
       name: 'parley_database_connections',

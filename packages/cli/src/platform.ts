@@ -120,6 +120,7 @@ async function opened(
   const served = roles.has('api') ? await serveApi(settings, { ...shared, logLevel }, neighbours, sip, tell) : null
   if (served !== null) closers.push(() => served.api.close())
   let isDraining = false
+  if (served === null) metrics.watchProcess()
   const health: RoleHealth | null =
     served === null
       ? await serveRoleHealth({

@@ -1,3 +1,4 @@
+import { watchProcess } from '@parley/control-plane'
 import type { CallRecordEnd } from '@parley/engine'
 import type { WorkerMetrics } from '@parley/jobs'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
@@ -29,6 +30,11 @@ export class RoleMetrics {
   callEnded({ state, outcome, connectedMs }: CallRecordEnd): void {
     this.#ended.inc({ state, outcome: outcome ?? 'none' })
     if (connectedMs !== null) this.#connected.observe(connectedMs / 1000)
+  }
+
+  /** From now on the process is shown too: where no API does so. */
+  watchProcess(): void {
+    watchProcess(this.registry)
   }
 
   /** From now on an engine's figures are shown too. */

@@ -69,3 +69,14 @@ describe('the addresses that peers are told', () => {
     expect(() => read({ [name]: value })).toThrow(name)
   })
 })
+
+describe('PARLEY_LEASE_MS', () => {
+  it('is 9 s, or what is set within 300 ms and 10 min', () => {
+    expect(read({}).leaseMs).toBe(9000)
+    for (const leaseMs of [300, 600_000]) expect(read({ PARLEY_LEASE_MS: String(leaseMs) }).leaseMs).toBe(leaseMs)
+  })
+
+  it.each(['299', '600001', '9000.5', '0', '-9000', '9s'])('is not "%s"', value => {
+    expect(() => read({ PARLEY_LEASE_MS: value })).toThrow('PARLEY_LEASE_MS')
+  })
+})

@@ -1,0 +1,48 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { serveRoleHealth } from './role-health.ts'
+import { RoleMetrics } from './role-metrics.ts'
+
+async function serve({ isThere = true, isDraining = false, metrics = new RoleMetrics() } = {}) {
+  const health = await serveRoleHealth({
+    ...{ bind: '127.0.0.1', port: 0, registry: metrics.registry, isDraining: () => isDraining },
+    database: { ping: () => (isThere ? Promise.resolve() : Promise.reject(new Error('away'))) },
+  })
+  onTestFinished(() => health.close())
+  return (path: string) => fetch(`${health.url}${path}`)
+}
+
+it('a process without the API tells the figures of its calls and its jobs at /metrics, as they are now', async () => {
+  const metrics = new RoleMetrics()
+  let live = 3
+  metrics.watchEngine(() => ({ live, isDraining: false, certificateEndsAt: null }))
+  metrics.callEnded({ state: 'completed', outcome: 'caller_hung_up', connectedMs: 2000, report: null })
+  metrics.callEnded({ state: 'rejected', outcome: null, connectedMs: null, report: null })
+  const get = await serve({ metrics })
+  const response = await get('/metrics')
+  expect(response.headers.get('content-type')).toContain('text/plain')
+  const lines = (await response.text()).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'parley_calls_live 3',
+      'parley_engine_draining 0',
+      'parley_calls_ended_total{state="completed",outcome="caller_hung_up"} 1',
+      'parley_calls_ended_total{state="rejected",outcome="none"} 1',
+      'parley_call_connected_seconds_sum 2',
+      'parley_call_connected_seconds_count 1',
+    ]),
+  )
+  live = 4
+  expect(await (await get('/metrics')).text()).toContain('parley_calls_live 4')
+})
+
+it.each([
+  [{}, 200, { ready: true, reasons: [] }],
+  [{ isThere: false }, 503, { ready: false, reasons: ['database_unavailable'] }],
+  [{ isDraining: true }, 503, { ready: false, reasons: ['draining'] }],
+])('it is ready where it has its database and takes work: %j', async (how, status, body) => {
+  const get = await serve(how)
+  const response = await get('/readyz')
+  expect([response.status, await response.json()]).toEqual([status, body])
+  expect((await get('/healthz')).status).toBe(200)
+  expect((await get('/runs')).status).toBe(404)
+})

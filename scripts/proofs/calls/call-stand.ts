@@ -194,6 +194,14 @@ export class CallStand {
     await this.client.numbers.assign({ params: { number_id }, body: { agent_id } })
   }
 
+  /** Where the API is now: once more when its process was started again. */
+  async findApi(): Promise<void> {
+    const demo = await readDemoFile(this.#home)
+    if (demo?.api == null || demo.key === null) throw new Error('the platform made no workspace')
+    this.#demo = { url: demo.api, key: demo.key }
+    this.#client = new ParleyClient({ baseUrl: demo.api, key: demo.key, retries: 5 })
+  }
+
   async close(): Promise<void> {
     await this.#owner?.end().catch(() => {})
     for (const process of this.#processes.toReversed()) await process.stop()
@@ -204,10 +212,7 @@ export class CallStand {
 
   async #begin({ lines = LINES }: CallStandOptions, tlsPort: number): Promise<void> {
     for (const process of this.#processes) await process.start()
-    const demo = await readDemoFile(this.#home)
-    if (demo?.api == null || demo.key === null) throw new Error('the platform made no workspace')
-    this.#demo = { url: demo.api, key: demo.key }
-    this.#client = new ParleyClient({ baseUrl: demo.api, key: demo.key, retries: 5 })
+    await this.findApi()
     this.#ownerUrl = await attachEmbeddedPostgres(this.#home)
     this.#owner = new Client({ connectionString: this.#ownerUrl })
     // It ends with the server, and says so.

@@ -17,8 +17,10 @@ import {
   storeDialog,
 } from '@parley/store'
 import { HeldLedger } from './held-ledger.ts'
+import type { RunJournal } from './journal/run-journal.ts'
 import type { RunOrder } from './protocol.ts'
-import { checkpointOf, documentsOf, RunWriter } from './run-writer.ts'
+import { checkpointOf, documentsOf } from './run-entry.ts'
+import { RunWriter } from './run-writer.ts'
 import { Used } from './used.ts'
 
 export interface HeldRunOptions {
@@ -27,6 +29,8 @@ export interface HeldRunOptions {
   readonly owned: OwnedRun
   /** Of the timeline. */
   readonly lastSeq: number
+  /** Where what the database does not take waits; null: in memory. */
+  readonly journal: RunJournal | null
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
@@ -35,6 +39,8 @@ export interface HeldRunOptions {
   /** Whether the run is still ours, by renewing its lease. */
   readonly stillOurs: () => Promise<boolean>
   readonly onTrouble: (error: unknown) => void
+  /** The disk does not take what waits (the error), or takes it again (null). */
+  readonly onJournal: (trouble: unknown) => void
   /** Finished, released or lost: nobody has it here any more. */
   readonly onOver: () => void
 }
@@ -63,12 +69,12 @@ export class HeldRun {
 
   constructor(options: HeldRunOptions) {
     this.#options = options
-    const { database, scope, owned, random, wallClock, onWritten, stillOurs, onTrouble } = options
+    const { database, scope, owned, journal, random, wallClock, onWritten, stillOurs, onTrouble, onJournal } = options
     this.scope = scope
     this.owned = owned
     this.#writer = new RunWriter({
       ...{ database, scope, owned, time: options.time, wallClock, onWritten, stillOurs, onTrouble },
-      lastSeq: options.lastSeq,
+      ...{ lastSeq: options.lastSeq, journal, onJournal },
       onLost: () => this.lose(),
     })
     this.ledger = new HeldLedger({
@@ -162,7 +168,10 @@ export class HeldRun {
             checkpoint: checkpointOf(this.#utterances, now),
             content: null,
           }
-    const finish = await this.#writer.finish({ ...ending, measurements: this.#used.measurements }, transcript)
+    const finish = await this.#writer.finish({
+      ending: { ...ending, measurements: this.#used.measurements },
+      transcript,
+    })
     this.#over()
     return finish
   }

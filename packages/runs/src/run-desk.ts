@@ -14,6 +14,7 @@ import {
   settleUpdate,
 } from '@parley/store'
 import { HeldRun } from './held-run.ts'
+import type { RunJournals } from './journal/run-journals.ts'
 import type { UpdateOutcome } from './protocol.ts'
 
 /** A run that was being written to when its lease was to be renewed is tried again after this long. */
@@ -24,6 +25,8 @@ export interface RunDeskOptions {
   /** By which leases are renewed: connections that nothing else waits for. Default: `database`. */
   readonly leases?: Pick<Database, 'runs'>
   readonly bus: Bus
+  /** Where what the database does not take waits. Default: in memory, and a process that is killed loses it. */
+  readonly journals?: RunJournals
   /** Of this process alone: never used again, also after a restart. */
   readonly owner: RunOwner
   readonly time: Time
@@ -91,13 +94,15 @@ export class RunDesk {
 
   /** A run that is ours already: admitted in our name. */
   hold(scope: Scope, owned: OwnedRun, lastSeq: number): HeldRun {
-    const { database, bus, time, wallClock, random } = this.#options
+    const { database, bus, journals, owner, time, wallClock, random } = this.#options
     const runId = owned.run_id
+    const journal = journals?.of(scope, owned, owner.engine) ?? null
     const run = new HeldRun({
-      ...{ database, scope, owned, lastSeq, time, wallClock, random },
+      ...{ database, scope, owned, lastSeq, journal, time, wallClock, random },
       onWritten: () => bus.publish('runs', runId),
       stillOurs: () => this.#stillOurs(owned),
       onTrouble: error => this.#problem(`run ${runId} cannot be written`, error),
+      onJournal: trouble => journals?.note(trouble),
       onOver: () => {
         if (this.#held.get(runId)?.run === run) this.#held.delete(runId)
         bus.publish('runs', runId)

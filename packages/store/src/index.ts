@@ -59,6 +59,7 @@ export {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from './io/embedded-postgres.ts'
+export { isAlive, markOf, type ProcessMark } from './io/embedded-record.ts'
 export { checkMasterKey, rotateMasterKey } from './io/master-key-rotation.ts'
 export { type Migration, migrate } from './io/migrate.ts'
 export { openBlobs } from './io/open-blobs.ts'

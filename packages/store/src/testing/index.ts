@@ -1,4 +1,6 @@
+export { redisMissing, startRedis } from '../bus/conformance-redis.ts'
 export { CHAT, counted, letLeaseEnd, OUTBOUND, rowOf, workspace } from '../runs/runs.fixture.ts'
 export { localBus } from './local-bus.ts'
+export { type TcpCut, tcpCut } from './tcp-cut.ts'
 export { type TestDatabase, testDatabase, testDatabaseOn } from './test-database.ts'
 export { startTestServer, type TestServer } from './test-server.ts'

@@ -1,0 +1,149 @@
+import type { Utterance } from '@parley/conversation'
+import type { OwnedRun, Sealer } from '@parley/store'
+import type { RunEntry } from '../run-entry.ts'
+import type { JournalFile, JournalHead, JournalRecord } from './protocol.ts'
+
+/** Before each record: its length. */
+const LENGTH_BYTES = 4
+/** What says that it is longer is no record. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** A checkpoint has the first `keep` utterances of the one before it in the file. */
+type StoredEntry =
+  | Exclude<RunEntry, { readonly type: 'checkpoint' }>
+  | { readonly type: 'checkpoint'; readonly keep: number; readonly utterances: readonly Utterance[] }
+
+type Stored =
+  | { readonly type: 'head'; readonly head: JournalHead }
+  | { readonly type: 'batch'; readonly batch: readonly StoredEntry[] }
+  | Extract<JournalRecord, { readonly type: 'end' }>
+
+/** Turns records into the bytes of a file, in order from its first: each sealed, bound to its run and its place. */
+export class RecordWriter {
+  readonly #sealer: Sealer
+  readonly #owned: OwnedRun
+  #place = 0
+  #last: readonly Utterance[] = []
+
+  constructor(sealer: Sealer, owned: OwnedRun) {
+    this.#sealer = sealer
+    this.#owned = owned
+  }
+
+  head(head: JournalHead): EncodedRecord {
+    return this.#encode({ type: 'head', head }, this.#last)
+  }
+
+  record(record: JournalRecord): EncodedRecord {
+    if (record.type === 'end') return this.#encode(record, this.#last)
+    let last = this.#last
+    const batch = record.batch.map((entry): StoredEntry => {
+      if (entry.type !== 'checkpoint') return entry
+      const { utterances } = entry
+      const keep = commonStart(last, utterances)
+      last = utterances
+      return { type: 'checkpoint', keep, utterances: utterances.slice(keep) }
+    })
+    return this.#encode({ type: 'batch', batch }, last)
+  }
+
+  #encode(stored: Stored, last: readonly Utterance[]): EncodedRecord {
+    const sealed = this.#sealer.seal(Buffer.from(JSON.stringify(stored)), contextOf(this.#owned, this.#place))
+    const bytes = Buffer.alloc(LENGTH_BYTES + sealed.length)
+    bytes.writeUInt32BE(sealed.length)
+    sealed.copy(bytes, LENGTH_BYTES)
+    return {
+      bytes,
+      isThere: () => {
+        this.#place++
+        this.#last = last
+      },
+    }
+  }
+}
+
+export interface EncodedRecord {
+  readonly bytes: Uint8Array
+  /** To be called once the bytes are in the file: the next record follows this one. */
+  readonly isThere: () => void
+}
+
+/** Reads a file's records in order, as far as they are whole: what a killed process was writing is no record. */
+export class RecordReader {
+  readonly #file: JournalFile
+  readonly #sealer: Sealer
+  readonly #owned: OwnedRun
+  #at = 0
+  #place = 0
+  #last: readonly Utterance[] = []
+
+  constructor(file: JournalFile, sealer: Sealer, owned: OwnedRun) {
+    this.#file = file
+    this.#sealer = sealer
+    this.#owned = owned
+  }
+
+  /** Bytes before the next record. */
+  get at(): number {
+    return this.#at
+  }
+
+  /** Another that reads on from here. */
+  copy(): RecordReader {
+    const copy = new RecordReader(this.#file, this.#sealer, this.#owned)
+    copy.#at = this.#at
+    copy.#place = this.#place
+    copy.#last = this.#last
+    return copy
+  }
+
+  /** Null: the file does not begin with one. */
+  async head(): Promise<JournalHead | null> {
+    const stored = await this.#next()
+    return stored?.type === 'head' ? stored.head : null
+  }
+
+  /** Null: there is no other. */
+  async record(): Promise<JournalRecord | null> {
+    const stored = await this.#next()
+    if (stored === null || stored.type === 'head') return null
+    if (stored.type === 'end') return stored
+    const batch = stored.batch.map((entry): RunEntry => {
+      if (entry.type !== 'checkpoint') return entry
+      this.#last = [...this.#last.slice(0, entry.keep), ...entry.utterances]
+      return { type: 'checkpoint', utterances: this.#last }
+    })
+    return { type: 'batch', batch }
+  }
+
+  async #next(): Promise<Stored | null> {
+    const start = Buffer.from(await this.#file.read(this.#at, LENGTH_BYTES))
+    if (start.length < LENGTH_BYTES) return null
+    const length = start.readUInt32BE()
+    if (length > MOST_BYTES) return null
+    const sealed = Buffer.from(await this.#file.read(this.#at + LENGTH_BYTES, length))
+    if (sealed.length < length) return null
+    try {
+      const plain = this.#sealer.open(sealed, contextOf(this.#owned, this.#place))
+      this.#at += LENGTH_BYTES + length
+      this.#place++
+      return JSON.parse(plain.toString()) as Stored
+    } catch {
+      return null
+    }
+  }
+}
+
+function contextOf({ run_id, fence }: OwnedRun, place: number): string {
+  return `run journal/${run_id}/${fence}/${place}`
+}
+
+function commonStart(a: readonly Utterance[], b: readonly Utterance[]): number {
+  let same = 0
+  while (same < a.length && same < b.length && isSame(a[same], b[same])) same++
+  return same
+}
+
+function isSame(a: Utterance | undefined, b: Utterance | undefined): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}

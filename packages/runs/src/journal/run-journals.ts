@@ -1,0 +1,119 @@
+import type { Scope } from '@parley/contract'
+import type { Ms, UnixMs } from '@parley/kernel'
+import type { OwnedRun, Sealer } from '@parley/store'
+import { RecordReader } from './journal-records.ts'
+import type { JournalDisk, JournalHead, JournalRecord } from './protocol.ts'
+import { type JournalRoom, RunJournal } from './run-journal.ts'
+
+/** `<run>.<fence>.<mark of the process that has it>.journal`; `.new` while it is made anew. */
+const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,19})\.([\d-]{1,40})\.journal(\.new)?$/
+/** Of one run: hours of a call. */
+const MOST_OF_RUN = 4 * 1024 * 1024
+const MOST_OF_ALL = 256 * 1024 * 1024
+/** Nobody came for it: it holds what callers said. */
+const KEEP_MS: Ms = 24 * 3_600_000
+
+export interface RunJournalsOptions {
+  readonly disk: JournalDisk
+  readonly sealer: Sealer
+  readonly wallClock: () => UnixMs
+  /** Bytes of one run's journal. Default 4 MiB. */
+  readonly mostOfRun?: number
+  /** Bytes of all of them. Default 256 MiB. */
+  readonly mostOfAll?: number
+  /** One line: when the disk takes nothing, and when it does again. */
+  readonly onProblem: (what: string, error: unknown) => void
+}
+
+/** The journal of a process that died, in our hands. */
+export interface LeftJournal {
+  readonly head: JournalHead
+  /** In order, as far as they are whole. */
+  readonly records: readonly JournalRecord[]
+  /** Never rejects. */
+  readonly remove: () => Promise<void>
+}
+
+/** Where what the database does not take waits: the journals of this process's runs, and what dead ones left. */
+export class RunJournals {
+  readonly #options: RunJournalsOptions
+  readonly #room: JournalRoom
+  #isUnkept = false
+
+  constructor(options: RunJournalsOptions) {
+    this.#options = options
+    this.#room = { used: 0, most: options.mostOfAll ?? MOST_OF_ALL }
+  }
+
+  /** Bytes on disk, of runs of this process. */
+  get bytes(): number {
+    return this.#room.used
+  }
+
+  /** Nothing is on disk before something is put into it. */
+  of(scope: Scope, owned: OwnedRun, engine: string): RunJournal {
+    const { disk, sealer, wallClock, mostOfRun = MOST_OF_RUN } = this.#options
+    return new RunJournal({
+      ...{ disk, sealer, room: this.#room, mostBytes: mostOfRun, head: { scope, owned, engine } },
+      name: async () => nameOf(owned, await disk.mark()),
+      now: () => new Date(wallClock()).toISOString(),
+    })
+  }
+
+  /** Told by who keeps journals: the disk takes nothing, or (null) takes it again. */
+  note(trouble: unknown): void {
+    if ((trouble !== null) === this.#isUnkept) return
+    this.#isUnkept = trouble !== null
+    this.#options.onProblem(
+      this.#isUnkept ? 'what the database does not take waits in memory alone' : 'what waits is kept on disk again',
+      trouble,
+    )
+  }
+
+  /**
+   * Takes what processes that died left, one at a time; each is given to one process. A live one's are left alone. What
+   * is a day old, or cannot be read, is removed.
+   */
+  async *left(): AsyncGenerator<LeftJournal> {
+    const { disk, onProblem, wallClock } = this.#options
+    const mark = await disk.mark()
+    for (const { name, changedAt } of await disk.list()) {
+      const [, runId, fence, owner, isNew] = NAME.exec(name) ?? []
+      if (runId === undefined || fence === undefined || owner === undefined || (await disk.isAlive(owner))) continue
+      const owned = { run_id: runId, fence }
+      const mine = nameOf(owned, mark)
+      if (isNew !== undefined) {
+        await disk.remove(name)
+        continue
+      }
+      if (!(await disk.rename(name, mine))) continue
+      const isOld = wallClock() - changedAt > KEEP_MS
+      const found = isOld ? null : await this.#read(mine, owned)
+      if (found !== null) {
+        yield { ...found, remove: () => disk.remove(mine).catch(() => {}) }
+        continue
+      }
+      await disk.remove(mine)
+      onProblem(`the journal of run ${runId} is removed`, new Error(isOld ? 'it is a day old' : 'it cannot be read'))
+    }
+  }
+
+  async #read(name: string, owned: OwnedRun): Promise<Pick<LeftJournal, 'head' | 'records'> | null> {
+    const { disk, sealer } = this.#options
+    const file = await disk.open(name)
+    try {
+      const reader = new RecordReader(file, sealer, owned)
+      const head = await reader.head()
+      if (head === null) return null
+      const records: JournalRecord[] = []
+      for (let record = await reader.record(); record !== null; record = await reader.record()) records.push(record)
+      return { head, records }
+    } finally {
+      await file.close()
+    }
+  }
+}
+
+function nameOf({ run_id, fence }: OwnedRun, mark: string): string {
+  return `${run_id}.${fence}.${mark}.journal`
+}

@@ -1,0 +1,246 @@
+import type { Utterance } from '@parley/conversation'
+import { MasterKeySealer } from '@parley/store'
+import { beforeEach, expect, it } from 'vitest'
+import type { JournalRecord } from './journal/protocol.ts'
+import { RunJournals } from './journal/run-journals.ts'
+import { MemoryDisk } from './journal/testing/memory-disk.ts'
+import { RunBacklog } from './run-backlog.ts'
+import type { RunBatch, RunEntry } from './run-entry.ts'
+
+const SCOPE = {
+  owner_id: '00000000-0000-4000-8000-000000000001',
+  environment: 'production',
+  tenant_id: '00000000-0000-4000-8000-000000000002',
+} as const
+const OWNED = { run_id: '00000000-0000-4000-8000-000000000003', fence: '1' }
+const AT = '2026-01-01T00:00:00.000Z'
+const sealed = (byte: number) => new MasterKeySealer(new Map([[1, Buffer.alloc(32, byte)]]))
+const END = { ending: { state: 'completed', outcome: null, disposition: null }, transcript: undefined } as const
+
+let disk: MemoryDisk
+let told: string[]
+beforeEach(() => {
+  disk = new MemoryDisk()
+  told = []
+})
+
+function processOf(mark: string, limits: { mostOfRun?: number; mostOfAll?: number } = {}, key = 7): RunJournals {
+  return new RunJournals({
+    ...{ disk: disk.of(mark), sealer: sealed(key), ...limits },
+    wallClock: () => disk.now,
+    onProblem: (what, error) => void told.push(`${what}: ${error instanceof Error ? error.message : ''}`),
+  })
+}
+
+function backlogOf(journals: RunJournals, fence = '1'): RunBacklog {
+  return new RunBacklog({
+    ...{ lastSeq: 4, journal: journals.of(SCOPE, { ...OWNED, fence }, 'engine-1'), now: () => AT },
+    onUnkept: error => journals.note(error),
+    onKept: () => journals.note(null),
+  })
+}
+
+const digits = (value: number | string): RunEntry => ({
+  type: 'item',
+  item: { seq: 0, at: AT, offset_ms: 1, kind: 'digits', direction: 'in', digits: `${value}` },
+})
+
+const said = (index: number): Utterance => ({
+  ...{ index, role: 'agent', text: `Words ${index}.`, segment_id: `s${index}`, observed_offset_ms: 1 },
+  ...{ interrupted: false, start_ms: 1, end_ms: 2, node_id: 'n' },
+})
+
+const namesOf = (batch: RunBatch) =>
+  batch.map(entry =>
+    entry.type === 'item' && entry.item.kind === 'digits'
+      ? entry.item.digits
+      : entry.type === 'gap'
+        ? `gap ${entry.count}`
+        : entry.type,
+  )
+
+/** As the database takes it, batch by batch. */
+async function drained(backlog: RunBacklog): Promise<string[]> {
+  const all: string[] = []
+  for (let batch = await backlog.take(); batch !== null; batch = await backlog.take()) {
+    all.push(...namesOf(batch))
+    backlog.written(backlog.lastSeq + batch.length)
+  }
+  return all
+}
+
+async function foundBy(mark: string, key = 7): Promise<{ lastSeq: number; records: readonly JournalRecord[] }[]> {
+  const found: { lastSeq: number; records: readonly JournalRecord[] }[] = []
+  for await (const { head, records, remove } of processOf(mark, {}, key).left()) {
+    found.push({ lastSeq: head.last_seq, records })
+    await remove()
+  }
+  return found
+}
+
+const wordsOf = (records: readonly JournalRecord[]) =>
+  records.flatMap(record => (record.type === 'batch' ? namesOf(record.batch) : ['end']))
+
+it('puts nothing on disk while the database takes what is told', async () => {
+  const backlog = backlogOf(processOf('1'))
+  for (let i = 0; i < 500; i++) backlog.add(digits(i))
+  expect(await drained(backlog)).toHaveLength(500)
+  await backlog.spill()
+  expect(disk.files.size).toBe(0)
+})
+
+it('leaves a killed process’s journal to the next: what was tried, what waited, and the end', async () => {
+  const backlog = backlogOf(processOf('1'))
+  backlog.add(digits('a'))
+  expect(await backlog.take()).toHaveLength(1)
+  for (let i = 0; i < 450; i++) backlog.add(digits(i))
+  await backlog.spill()
+  backlog.add(digits('z'))
+  backlog.end(END)
+  await backlog.spill()
+  disk.living.delete('1')
+  const [found, ...others] = await foundBy('2')
+  expect(others).toEqual([])
+  expect(found?.lastSeq).toBe(4)
+  expect(wordsOf(found?.records ?? [])).toEqual(['a', ...Array.from({ length: 450 }, (_, i) => `${i}`), 'z', 'end'])
+  expect(disk.files.size).toBe(0)
+})
+
+it('writes in order once the database is back, and removes the file', async () => {
+  const journals = processOf('1')
+  const backlog = backlogOf(journals)
+  for (let i = 0; i < 3; i++) backlog.add(digits(i))
+  await backlog.take()
+  for (let i = 3; i < 700; i++) backlog.add(digits(i))
+  await backlog.spill()
+  for (let i = 700; i < 900; i++) backlog.add(digits(i))
+  expect(journals.bytes).toBeGreaterThan(0)
+  expect(await drained(backlog)).toEqual(Array.from({ length: 900 }, (_, i) => `${i}`))
+  expect(disk.files.size).toBe(0)
+  expect(journals.bytes).toBe(0)
+})
+
+it('keeps the file until the end is in the database too', async () => {
+  const backlog = backlogOf(processOf('1'))
+  backlog.add(digits('a'))
+  backlog.end(END)
+  await backlog.spill()
+  expect(await drained(backlog)).toEqual(['a'])
+  expect(disk.files.size).toBe(1)
+  await backlog.close()
+  expect(disk.files.size).toBe(0)
+})
+
+it('drops the oldest items where there is no room, says so, and goes on', async () => {
+  const journals = processOf('1', { mostOfRun: 40_000 })
+  const backlog = backlogOf(journals)
+  backlog.add(digits('tried'))
+  await backlog.take()
+  for (let i = 0; i < 3000; i++) {
+    backlog.add(digits(i))
+    if (i % 50 === 0) await backlog.spill()
+  }
+  await backlog.spill()
+  expect(journals.bytes).toBeLessThanOrEqual(40_000)
+  const all = await drained(backlog)
+  const kept = all.length - 2
+  expect(kept).toBeGreaterThan(50)
+  expect(all).toEqual(['tried', `gap ${3000 - kept}`, ...Array.from({ length: kept }, (_, i) => `${3000 - kept + i}`)])
+  expect(backlog.dropped).toBe(3000 - kept)
+  expect(told).toEqual([])
+})
+
+it('keeps to the room of all runs', async () => {
+  const journals = processOf('1', { mostOfAll: 60_000 })
+  const backlogs = [backlogOf(journals), backlogOf(journals, '2')]
+  for (let i = 0; i < 1000; i++) {
+    for (const backlog of backlogs) backlog.add(digits(i))
+    if (i % 50 === 0) for (const backlog of backlogs) await backlog.spill()
+    expect(journals.bytes).toBeLessThanOrEqual(60_000)
+  }
+  for (const backlog of backlogs) expect((await drained(backlog)).at(-1)).toBe('999')
+})
+
+it('waits in memory while the disk is full, with one line, and loses nothing', async () => {
+  const backlog = backlogOf(processOf('1'))
+  const all: string[] = []
+  for (let i = 0; i < 400; i++) {
+    if (i === 100) disk.room = 50
+    if (i === 300) disk.room = Number.POSITIVE_INFINITY
+    all.push(`${i}`)
+    backlog.add(digits(i))
+    if (i % 10 === 9) await backlog.spill()
+  }
+  expect(told).toEqual([
+    'what the database does not take waits in memory alone: no space left on device',
+    'what waits is kept on disk again: ',
+  ])
+  disk.living.delete('1')
+  const [found] = await foundBy('2')
+  expect(wordsOf(found?.records ?? [])).toEqual(all)
+})
+
+it('cuts off what was being written when the process was killed', async () => {
+  const backlog = backlogOf(processOf('1'))
+  backlog.add(digits('a'))
+  await backlog.spill()
+  backlog.add(digits('b'))
+  await backlog.spill()
+  const [file] = [...disk.files.values()]
+  file!.bytes = file!.bytes.subarray(0, -3)
+  disk.living.delete('1')
+  expect((await foundBy('2')).map(({ records }) => wordsOf(records))).toEqual([['a']])
+})
+
+it('keeps the whole transcript, though each checkpoint holds only what is new', async () => {
+  const backlog = backlogOf(processOf('1'))
+  for (let i = 0; i < 100; i++) {
+    backlog.add({ type: 'checkpoint', utterances: Array.from({ length: i + 1 }, (_, index) => said(index)) })
+    await backlog.spill()
+  }
+  const [file] = [...disk.files.values()]
+  expect(file!.bytes.length).toBeLessThan(40_000)
+  disk.living.delete('1')
+  const [found] = await foundBy('2')
+  const last = found?.records.at(-1)
+  expect(last).toMatchObject({
+    batch: [{ type: 'checkpoint', utterances: Array.from({ length: 100 }, (_, index) => said(index)) }],
+  })
+})
+
+it('leaves a living process’s journal alone, and gives a dead one’s to one of many', async () => {
+  const backlog = backlogOf(processOf('1'))
+  backlog.add(digits('a'))
+  await backlog.spill()
+  expect(await foundBy('2')).toEqual([])
+  disk.living.delete('1')
+  const found = await Promise.all(['2', '3', '4'].map(mark => foundBy(mark)))
+  expect(found.flat()).toHaveLength(1)
+})
+
+it('removes what is a day old, and what it cannot read, with a line', async () => {
+  for (const [hours, key] of [
+    [25, 7],
+    [0, 8],
+  ] as const) {
+    const backlog = backlogOf(processOf('1'))
+    backlog.add(digits('a'))
+    await backlog.spill()
+    disk.living.delete('1')
+    disk.now += hours * 3_600_000
+    expect(await foundBy('2', key)).toEqual([])
+    expect(disk.files.size).toBe(0)
+  }
+  expect(told).toEqual([
+    `the journal of run ${OWNED.run_id} is removed: it is a day old`,
+    `the journal of run ${OWNED.run_id} is removed: it cannot be read`,
+  ])
+})
+
+it('shows nobody what was said without the master key', async () => {
+  const backlog = backlogOf(processOf('1'))
+  backlog.add({ type: 'checkpoint', utterances: [said(1)] })
+  await backlog.spill()
+  const [file] = [...disk.files.values()]
+  expect(file!.bytes.toString('latin1')).not.toMatch(/Words|checkpoint/)
+})

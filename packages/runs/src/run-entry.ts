@@ -1,0 +1,169 @@
+import type { Scope } from '@parley/contract'
+import type { TimelineItem, Utterance } from '@parley/conversation'
+import { type Ms, ParleyError } from '@parley/kernel'
+import {
+  announce,
+  appendEvents,
+  type Database,
+  type InferenceEffect,
+  type JsonObject,
+  type LastWords,
+  moveRun,
+  type NewEvent,
+  type OwnedRun,
+  type OwnerEvent,
+  type Queries,
+  type RunEnding,
+  type RunMove,
+  recordInference,
+  storeDialog,
+  writeCheckpoint,
+} from '@parley/store'
+
+/** One thing that happened in a run, to be written behind. */
+export type RunEntry =
+  | { readonly type: 'item'; readonly item: TimelineItem }
+  /** Items of the timeline that were dropped here for want of room; an item itself. `at`: ISO time. */
+  | { readonly type: 'gap'; readonly count: number; readonly at: string }
+  | { readonly type: 'move'; readonly move: RunMove }
+  | { readonly type: 'dialog'; readonly dialog: JsonObject }
+  | { readonly type: 'checkpoint'; readonly utterances: readonly Utterance[] }
+  | { readonly type: 'inference'; readonly effect: InferenceEffect }
+  | { readonly type: 'announce'; readonly event: OwnerEvent }
+
+/** What is written in one transaction, or not at all; once it was tried it stays as it is. */
+export type RunBatch = readonly RunEntry[]
+
+/** How a run ends, after all that was told before. */
+export interface RunEnd {
+  readonly ending: RunEnding
+  readonly transcript: LastWords['transcript']
+}
+
+/** Entries in one transaction. */
+export const BATCH = 200
+
+/** How many places of the timeline they take. */
+export function itemsIn(batch: RunBatch): number {
+  return batch.filter(isItem).length
+}
+
+/** Without the oldest `count` items of the timeline (all, where there are fewer), and with an entry that says so. */
+export function withoutOldest(entries: RunBatch, count: number, at: string): { entries: RunEntry[]; dropped: number } {
+  const kept: RunEntry[] = []
+  let place: number | null = null
+  let [taken, dropped, before] = [0, 0, 0]
+  for (const entry of entries) {
+    if (taken >= count || !isItem(entry)) {
+      kept.push(entry)
+      continue
+    }
+    place ??= kept.length
+    taken++
+    if (entry.type === 'gap') before += entry.count
+    else dropped++
+  }
+  if (place !== null) kept.splice(place, 0, { type: 'gap', count: before + dropped, at })
+  return { entries: kept, dropped }
+}
+
+export interface BatchPlace {
+  readonly database: Database
+  readonly scope: Scope
+  readonly owned: OwnedRun
+  /** Of the timeline before the batch. */
+  readonly lastSeq: number
+  /** ISO time. */
+  readonly now: string
+}
+
+/**
+ * Writes a batch under the run's fence, once: what is there already, since the answer to a commit was lost, stays.
+ * Answers the timeline's last place; `lost`: the run is not ours, or its lease ended. Throws what the database throws.
+ */
+export async function writeBatch(batch: RunBatch, place: BatchPlace): Promise<number | 'lost'> {
+  const { database, scope, owned, lastSeq, now } = place
+  const events = batch.flatMap(entry => eventOf(entry) ?? [])
+  const answer = await database
+    .transaction(scope, async tx => {
+      const appended = await appendEvents(tx, scope, owned, lastSeq + 1, events)
+      if (appended !== 'appended') return appended
+      for (const entry of batch) if ((await writeEntry(tx, scope, owned, entry, now)) === 'lost') throw LOST
+      return appended
+    })
+    .catch((error: unknown) => {
+      if (error === LOST) return 'lost' as const
+      throw error
+    })
+  if (answer === 'lost') return 'lost'
+  // A commit whose answer was lost: the whole batch is there.
+  if (typeof answer === 'object' && answer.last_seq !== lastSeq + events.length)
+    throw new ParleyError('timeline_broken', `item ${answer.last_seq} is there, ${lastSeq} was the last`)
+  return lastSeq + events.length
+}
+
+export function documentsOf(utterances: readonly Utterance[]): readonly JsonObject[] {
+  return utterances.map(utterance => ({ ...utterance, observed_offset_ms: whole(utterance.observed_offset_ms) }))
+}
+
+export function checkpointOf(utterances: readonly Utterance[], now: string): JsonObject {
+  const last = utterances.findLast(({ end_ms }) => end_ms !== null)
+  return {
+    segments: utterances.length,
+    last_completed_turn_offset_ms: whole(last?.end_ms ?? null) ?? 0,
+    published_at: now,
+  }
+}
+
+/** As the timeline has it, whose place is given where it is written; null: it is no item. */
+export function eventOf(entry: RunEntry): NewEvent | null {
+  if (entry.type === 'gap') {
+    const message = `${entry.count} items were dropped while the database was away.`
+    return { at: entry.at, offset_ms: null, kind: 'error', fields: { code: 'items_dropped', message } }
+  }
+  if (entry.type !== 'item') return null
+  const { seq: _seq, at, offset_ms, kind, ...fields } = entry.item
+  return { at, offset_ms: offset_ms === null ? null : Math.max(0, offset_ms), kind, fields: fields as JsonObject }
+}
+
+function isItem(entry: RunEntry): boolean {
+  return entry.type === 'item' || entry.type === 'gap'
+}
+
+/** Rolls the transaction back. */
+const LOST = new ParleyError('run_lost', 'the run is in other hands')
+
+/** Also what was written before is taken: all but an announcement changes nothing then. */
+async function writeEntry(
+  tx: Queries,
+  scope: Scope,
+  owned: OwnedRun,
+  entry: RunEntry,
+  now: string,
+): Promise<'written' | 'lost'> {
+  switch (entry.type) {
+    case 'item':
+    case 'gap':
+      return 'written'
+    case 'move':
+      return (await moveRun(tx, scope, owned, entry.move)) === 'lost' ? 'lost' : 'written'
+    case 'dialog':
+      return (await storeDialog(tx, scope, owned, entry.dialog)) === 'lost' ? 'lost' : 'written'
+    case 'checkpoint': {
+      const { utterances } = entry
+      const checkpoint = checkpointOf(utterances, now)
+      return (await writeCheckpoint(tx, scope, owned, documentsOf(utterances), checkpoint)) === 'lost'
+        ? 'lost'
+        : 'written'
+    }
+    case 'inference':
+      await recordInference(tx, scope, owned, [entry.effect])
+      return 'written'
+    case 'announce':
+      return (await announce(tx, scope, owned, entry.event)) === 'lost' ? 'lost' : 'written'
+  }
+}
+
+function whole(ms: Ms | null): number | null {
+  return ms === null ? null : Math.max(0, Math.round(ms))
+}

@@ -1,168 +1,112 @@
-import { randomUUID } from 'node:crypto'
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
-import { quantile } from '../quantile.ts'
-import { type Burst, burst } from './load.ts'
-import { type Ask, BARE_PREFIX } from './messages.ts'
-import { seededDatabase } from './seeded-database.ts'
-import { ServerLink } from './server-link.ts'
+import { type AdmissionRow, measureAdmission } from './admission.ts'
+import { QUEUES, type QueueKind, QueueStand, queueMissing } from './queue-stand.ts'
+import { measureQueue, type QueueRow } from './queue-to-invite.ts'
+import { measurePipeline } from './reads.ts'
 
-const AT_ONCE = 16
-/** Reads in a round; of what costs more there are fewer. */
-const READS = 2000
-const LISTS = 0.15
-const WRITES = 0.2
-const ROUNDS = 9
-const FEW = 100
-const MANY = 100_000
+const PARTS = ['reads', 'admission', 'queue'] as const
+type Part = (typeof PARTS)[number]
+
+const ADMISSIONS = 3000
+const CALLS = 100
+const CALLS_PER_SECOND = 5
 
 /**
- * Requests a second and time per request of a read, a list of 50, a draft edit and an idempotent create, through the whole
- * pipeline; reads and lists beside a bare Fastify and pg handler that looks up the same key and rows. Servers take turns, so
- * that whatever else the machine does falls on both; ratios are medians of rounds.
- * `npm run bench -- api [--rounds 9] [--reads 2000] [--agents 100000] [--planted 2]` (ms wasted in each request: a fault that
- * must show)
+ * What the API costs, in three parts, of which `--only` takes one; those behind `reads` with the queue on Postgres and on
+ * Redis (`--queues postgres,redis`).
+ *
+ * - `reads`: requests through the whole pipeline beside a bare handler; see `measurePipeline`.
+ *   `[--rounds 9] [--reads 2000] [--agents 100000]`
+ * - `queue`: from the admission of an outbound call to the INVITE that the carrier sees, and how busy the event loop of each
+ *   role is meanwhile. `[--calls 100] [--rate 5]` (a second)
+ * - `admission`: outbound calls asked for by eight writers. `[--admissions 3000]`
+ *
+ * Faults that must show: `--planted 20` (ms wasted in each request), `--wake-ups lost` (what is admitted wakes no engine:
+ * only its own look every 5 s finds it).
  */
-export const benchmark: Benchmark = { name: 'api', options: ['rounds', 'reads', 'agents', 'planted'], run }
+export const benchmark: Benchmark = {
+  name: 'api',
+  options: ['only', 'queues', 'rounds', 'reads', 'agents', 'calls', 'rate', 'admissions', 'planted', 'wake-ups'],
+  run,
+}
 
-async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
-  const rounds = Number(option('rounds') ?? ROUNDS)
-  const reads = Number(option('reads') ?? READS)
-  const lists = Math.ceil(reads * LISTS)
-  const writes = Math.ceil(reads * WRITES)
-  const many = Number(option('agents') ?? MANY)
-  const plantedMs = Number(option('planted') ?? 0)
-  progress(`${FEW} and ${many} agents`)
-  const database = await seededDatabase(FEW, many)
-  const closers: (() => Promise<void>)[] = [() => database.close()]
+async function run(options: BenchmarkOptions): Promise<object> {
+  const parts = partsOf(options.option('only'))
+  const pipeline = parts.has('reads') ? await measurePipeline(options) : null
+  const admissions: Partial<Record<QueueKind, AdmissionRow>> = {}
+  const queues: Partial<Record<QueueKind, QueueRow>> = {}
+  const wanted = parts.has('queue') || parts.has('admission') ? queuesOf(options.option('queues')) : []
+  for (const queue of wanted) {
+    const missing = queueMissing(queue)
+    if (missing === null) await measureOn(queue, parts, options, { admissions, queues })
+    else options.line({ bench: 'api', what: 'queue to INVITE', queue, skipped: missing })
+  }
+  const { postgres, redis } = queues
+  return {
+    bench: 'api',
+    ...{ read_ratio: null, read_p99_ms: null, edit_p99_ms: null, list_p99_ratio: null, ...pipeline },
+    admissions_per_s: admissions.postgres?.per_second ?? null,
+    admission_p99_ms: admissions.postgres?.p99_ms ?? null,
+    ...{ invite_p50_ms: postgres?.p50_ms ?? null, invite_p99_ms: postgres?.p99_ms ?? null },
+    ...{ redis_invite_p50_ms: redis?.p50_ms ?? null, redis_invite_p99_ms: redis?.p99_ms ?? null },
+  }
+}
+
+async function measureOn(
+  queue: QueueKind,
+  parts: ReadonlySet<Part>,
+  { option, line, progress }: BenchmarkOptions,
+  found: {
+    readonly admissions: Partial<Record<QueueKind, AdmissionRow>>
+    readonly queues: Partial<Record<QueueKind, QueueRow>>
+  },
+): Promise<void> {
+  const calls = positive('calls', option('calls'), CALLS)
+  const rate = positive('rate', option('rate'), CALLS_PER_SECOND)
+  const admissions = positive('admissions', option('admissions'), ADMISSIONS)
+  const wasteMs = Number(option('planted') ?? 0)
+  const wakeUps = option('wake-ups')
+  if (wakeUps !== undefined && wakeUps !== 'lost') throw new Error('--wake-ups takes "lost"')
+  progress(`API, worker and engine, the queue on ${queue}`)
+  const losesWakeUps = wakeUps === 'lost'
+  const stand = await QueueStand.open({ queue, faults: { wasteMs, losesWakeUps } })
   try {
-    const { ownerUrl, home, keys } = database
-    const whole = await ServerLink.start('whole-process.ts', { ownerUrl, home, plantedMs })
-    closers.push(() => whole.end())
-    const bare = await ServerLink.start('bare-process.ts', { ownerUrl, home, plantedMs: 0 })
-    closers.push(() => bare.end())
-    const measure = measurer({ whole: whole.url, bare: bare.url }, rounds, progress)
-    const read = await measure('read', reads, keys.few, { whole: () => READ, bare: () => bareOf(READ) })
-    const list = await measure('list of 50', lists, keys.few, { whole: () => LIST, bare: () => bareOf(LIST) })
-    const large = await measure(`list of 50 in ${many}`, lists, keys.many, {
-      whole: () => LIST,
-      bare: () => bareOf(LIST),
-    })
-    const create = await measure('create', writes, keys.few, { whole: creating })
-    const edit = await measure('edit', writes, keys.few, { whole: await editing(whole.url, keys.few, writes) })
-    for (const row of [read, list, large, create, edit]) line({ bench: 'api', ...row.figures })
-    return {
-      bench: 'api',
-      read_ratio: read.ratio,
-      read_p99_ms: read.figures.whole.p99_ms,
-      edit_p99_ms: edit.figures.whole.p99_ms,
-      list_p99_ratio: round(large.figures.whole.p99_ms / list.figures.whole.p99_ms, 2),
+    if (wasteMs > 0 || losesWakeUps) await stand.plant()
+    if (parts.has('queue')) {
+      progress(`${calls} calls, ${rate} a second`)
+      const row = await measureQueue(stand, { calls, rate })
+      found.queues[queue] = row
+      line({ bench: 'api', ...row })
+    }
+    if (parts.has('admission')) {
+      progress(`${admissions} admissions`)
+      const row = await measureAdmission(stand, admissions)
+      found.admissions[queue] = row
+      line({ bench: 'api', ...row })
     }
   } finally {
-    for (const close of closers.reverse()) await close()
+    await stand.close()
   }
 }
 
-const READ: Ask = { method: 'GET', path: '/api/v1/agents/agent-7' }
-const LIST: Ask = { method: 'GET', path: '/api/v1/agents?limit=50' }
-
-function bareOf(ask: Ask): Ask {
-  return { ...ask, path: BARE_PREFIX + ask.path }
+function partsOf(only: string | undefined): ReadonlySet<Part> {
+  if (only === undefined) return new Set(PARTS)
+  const part = PARTS.find(known => known === only)
+  if (part === undefined) throw new Error(`--only takes one of ${PARTS.join(', ')}`)
+  return new Set([part])
 }
 
-function creating(): Ask {
-  const body = { template: 'phone_outbound', name: 'Ada' }
-  return { method: 'POST', path: '/api/v1/agents', body, idempotencyKey: randomUUID() }
+function queuesOf(given: string | undefined): readonly QueueKind[] {
+  if (given === undefined) return QUEUES
+  return given.split(',').map(name => {
+    const queue = QUEUES.find(known => known === name)
+    if (queue === undefined) throw new Error(`--queues takes ${QUEUES.join(',')}`)
+    return queue
+  })
 }
 
-/** Each connection edits drafts of its own: a revision has one writer. */
-async function editing(url: string, key: string, agents: number): Promise<() => Ask> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const drafts: { agent: string; draft_id: string; revision: number }[] = []
-  for (let count = 0; count < agents; count++) {
-    const { path, body, idempotencyKey } = creating()
-    const init = {
-      method: 'POST',
-      headers: { ...headers, 'idempotency-key': idempotencyKey! },
-      body: JSON.stringify(body),
-    }
-    const { ref, draft } = (await (await fetch(new URL(path, url), init)).json()) as {
-      ref: { id: string }
-      draft: { draft_id: string; revision: number }
-    }
-    drafts.push({ agent: ref.id, ...draft })
-  }
-  let next = 0
-  return () => {
-    const draft = drafts[next++ % drafts.length]!
-    const edits = [{ type: 'agent.name', name: `Ada ${next}` }]
-    const body = { draft_id: draft.draft_id, expected_revision: draft.revision++, edits }
-    return { method: 'PATCH', path: `/api/v1/agents/${draft.agent}/draft`, body }
-  }
-}
-
-interface Figures {
-  readonly per_second: number
-  readonly p50_ms: number
-  readonly p99_ms: number
-}
-
-interface Measured {
-  /** How many times as long the whole pipeline takes as the bare handler; null without one. */
-  readonly ratio: number | null
-  readonly figures: {
-    readonly what: string
-    readonly whole: Figures
-    readonly bare: Figures | null
-    readonly ratio: number | null
-  }
-}
-
-type Asks = { readonly whole: () => Ask; readonly bare?: () => Ask }
-
-function measurer(urls: { whole: string; bare: string }, rounds: number, progress: (text: string) => void) {
-  return async (what: string, count: number, key: string, asks: Asks): Promise<Measured> => {
-    progress(what)
-    const whole: Burst[] = []
-    const bare: Burst[] = []
-    // The first round warms up.
-    for (let round = -1; round < rounds; round++) {
-      const one = await burst(urls.whole, key, count, AT_ONCE, asks.whole)
-      const other = asks.bare && (await burst(urls.bare, key, count, AT_ONCE, asks.bare))
-      if (round < 0) continue
-      whole.push(one)
-      if (other !== undefined) bare.push(other)
-    }
-    const ratio =
-      bare.length === 0
-        ? null
-        : round(
-            quantile(
-              bare.map(({ perSecond }, index) => perSecond / whole[index]!.perSecond),
-              0.5,
-            ),
-            2,
-          )
-    return {
-      ratio,
-      figures: { what, whole: figuresOf(whole), bare: bare.length === 0 ? null : figuresOf(bare), ratio },
-    }
-  }
-}
-
-function figuresOf(bursts: readonly Burst[]): Figures {
-  const took = bursts.flatMap(({ tookMs }) => tookMs)
-  return {
-    per_second: Math.round(
-      quantile(
-        bursts.map(({ perSecond }) => perSecond),
-        0.5,
-      ),
-    ),
-    p50_ms: round(quantile(took, 0.5), 2),
-    p99_ms: round(quantile(took, 0.99), 2),
-  }
-}
-
-function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits))
+function positive(name: string, given: string | undefined, otherwise: number): number {
+  const value = Number(given ?? otherwise)
+  if (!(value > 0 && value <= 100_000)) throw new Error(`--${name} takes a number from 1 to 100000`)
+  return value
 }

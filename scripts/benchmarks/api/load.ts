@@ -15,7 +15,7 @@ export async function burst(url: string, key: string, count: number, atOnce: num
   let left = count
   const begun = performance.now()
   const worker = async () => {
-    while (left-- > 0) tookMs.push(await one(new URL(url), key, agent, next()))
+    while (left-- > 0) tookMs.push(await ask(new URL(url), key, agent, next()))
   }
   try {
     await Promise.all(Array.from({ length: atOnce }, worker))
@@ -25,26 +25,32 @@ export async function burst(url: string, key: string, count: number, atOnce: num
   return { perSecond: (count * 1000) / (performance.now() - begun), tookMs }
 }
 
-function one(base: URL, key: string, agent: Agent, ask: Ask): Promise<number> {
-  const body = ask.body === undefined ? null : JSON.stringify(ask.body)
+/** How long the answer took, ms; rejects when it is no 2xx. */
+export function ask(
+  base: URL,
+  key: string,
+  agent: Agent,
+  { method, path, body, idempotencyKey }: Ask,
+): Promise<number> {
+  const text = body === undefined ? null : JSON.stringify(body)
   const headers = {
     authorization: `Bearer ${key}`,
-    ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-    ...(ask.idempotencyKey !== undefined && { 'idempotency-key': ask.idempotencyKey }),
+    ...(text !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
   }
   return new Promise((resolve, reject) => {
     const begun = performance.now()
     const { hostname, port } = base
-    request({ agent, hostname, port, path: ask.path, method: ask.method, headers }, response => {
+    request({ agent, hostname, port, path, method, headers }, response => {
       const { statusCode = 0 } = response
       const said: Buffer[] = []
       if (statusCode >= 300) response.on('data', chunk => said.push(chunk))
       response.resume().on('end', () => {
         if (statusCode < 300) return resolve(performance.now() - begun)
-        reject(new Error(`${ask.method} ${ask.path}: ${statusCode} ${Buffer.concat(said).toString().slice(0, 300)}`))
+        reject(new Error(`${method} ${path}: ${statusCode} ${Buffer.concat(said).toString().slice(0, 300)}`))
       })
     })
       .on('error', reject)
-      .end(body)
+      .end(text)
   })
 }

@@ -1,0 +1,38 @@
+import { type EventLoops, eventLoops } from './event-loops.ts'
+import { typicalAndSlow } from './figures.ts'
+import { burst } from './load.ts'
+import type { QueueKind, QueueStand } from './queue-stand.ts'
+
+/** Connections, each of which waits for its answer. */
+export const WRITERS = 8
+/** V8 compiles what is hot, and pools fill. */
+const WARM_UP = 0.1
+
+export interface AdmissionRow {
+  readonly what: 'admission'
+  readonly queue: QueueKind
+  readonly writers: number
+  readonly admissions: number
+  readonly per_second: number
+  readonly p50_ms: number
+  readonly p99_ms: number
+  readonly event_loop: EventLoops
+}
+
+/**
+ * So many outbound calls are asked for, one after the other on each of eight connections: no refusal, nothing dialled, for
+ * the engine is ended first; the stand measures no call any more. Rejects when one was not admitted.
+ */
+export async function measureAdmission(stand: QueueStand, admissions: number): Promise<AdmissionRow> {
+  const { url, key, engine } = stand.calls
+  await engine.stop()
+  const next = () => stand.order().ask
+  await burst(url, key, Math.ceil(admissions * WARM_UP), WRITERS, next)
+  await eventLoops(stand)
+  const { perSecond, tookMs } = await burst(url, key, admissions, WRITERS, next)
+  return {
+    ...{ what: 'admission', queue: stand.queue, writers: WRITERS, admissions },
+    ...{ per_second: Math.round(perSecond), ...typicalAndSlow(tookMs) },
+    event_loop: await eventLoops(stand),
+  }
+}

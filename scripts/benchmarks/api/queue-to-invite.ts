@@ -1,0 +1,116 @@
+import { Agent } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { within } from '../../proofs/calls/call-stand.ts'
+import { type EventLoops, eventLoops } from './event-loops.ts'
+import { typicalAndSlow } from './figures.ts'
+import { ask } from './load.ts'
+import { LINE, type QueueKind, type QueueStand } from './queue-stand.ts'
+
+/** Compiling, connecting, reading the agent for the first time. */
+const WARM_UP_CALLS = 10
+const ALL_WITHIN_MS = 60_000
+const SOME_AT_ONCE = 16
+
+export interface QueueToInvite {
+  readonly calls: number
+  /** Calls asked for in a second, evenly. */
+  readonly rate: number
+}
+
+export interface QueueRow {
+  readonly what: 'queue to INVITE'
+  readonly queue: QueueKind
+  readonly calls: number
+  readonly rate: number
+  /** From the run's `created_at` (in the transaction that admits it) to the first INVITE at the carrier. */
+  readonly p50_ms: number
+  readonly p99_ms: number
+  /** Of that, until an engine had the run. */
+  readonly claimed_p50_ms: number
+  readonly claimed_p99_ms: number
+  /** From the answer to `POST /runs` to the INVITE. */
+  readonly after_answer_p50_ms: number
+  readonly after_answer_p99_ms: number
+  readonly event_loop: EventLoops
+}
+
+/** Unix ms, all of one machine's clock. */
+interface Times {
+  readonly createdAt: number
+  readonly claimedAt: number
+}
+
+/** Asks for calls at a steady rate. Rejects when one was not admitted, or the carrier saw none or more than one of it. */
+export async function measureQueue(stand: QueueStand, { calls, rate }: QueueToInvite): Promise<QueueRow> {
+  await invited(stand, await ordered(stand, WARM_UP_CALLS, rate))
+  await eventLoops(stand)
+  const answered = await ordered(stand, calls, rate)
+  const invites = await invited(stand, answered)
+  const event_loop = await eventLoops(stand)
+  const times = await timesOf(stand)
+  const took = (since: (to: string) => number) => typicalAndSlow([...invites].map(([to, at]) => at - since(to)))
+  const claimed = typicalAndSlow([...invites.keys()].map(to => times.get(to)!.claimedAt - times.get(to)!.createdAt))
+  const afterAnswer = took(to => answered.get(to)!)
+  return {
+    ...{ what: 'queue to INVITE', queue: stand.queue, calls, rate },
+    ...took(to => times.get(to)!.createdAt),
+    ...{ claimed_p50_ms: claimed.p50_ms, claimed_p99_ms: claimed.p99_ms },
+    ...{ after_answer_p50_ms: afterAnswer.p50_ms, after_answer_p99_ms: afterAnswer.p99_ms },
+    event_loop,
+  }
+}
+
+/** By number called, when the answer came, Unix ms. */
+async function ordered(stand: QueueStand, count: number, rate: number): Promise<Map<string, number>> {
+  const { url, key } = stand.calls
+  const agent = new Agent({ keepAlive: true, maxSockets: SOME_AT_ONCE })
+  const answered = new Map<string, number>()
+  const begun = performance.now()
+  const one = async (index: number) => {
+    await pause(Math.max(0, begun + (index * 1000) / rate - performance.now()))
+    const order = stand.order()
+    await ask(new URL(url), key, agent, order.ask)
+    answered.set(order.to, wallNow())
+  }
+  try {
+    await Promise.all(Array.from({ length: count }, (_, index) => one(index)))
+    return answered
+  } finally {
+    agent.destroy()
+  }
+}
+
+/** By number called, when the carrier saw its first INVITE, which it may have challenged, Unix ms. */
+async function invited(stand: QueueStand, asked: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const carrier = stand.calls.carrier(LINE)
+  const seen = await within(ALL_WITHIN_MS, async () => {
+    const invites = carrier.rows().filter(({ kind, called }) => kind === 'invite' && asked.has(called))
+    return invites.length >= asked.size ? invites : null
+  })
+  const numbers = new Set(seen?.map(({ called }) => called))
+  if (seen?.length !== asked.size || numbers.size !== asked.size) {
+    const said = stand.calls.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`)
+    throw new Error(`${numbers.size} of ${asked.size} calls came to the carrier, once each\n${said.join('\n')}`)
+  }
+  const first = new Map<string, number>()
+  for (const { kind, called, wall_ms } of carrier.rows())
+    if ((kind === 'challenged' || kind === 'invite') && asked.has(called) && !first.has(called))
+      first.set(called, wall_ms)
+  return first
+}
+
+async function timesOf(stand: QueueStand): Promise<Map<string, Times>> {
+  const rows = await stand.calls.rows<{ to_number: string; created_at: Date; claimed_at: Date }>(
+    `select r.to_number, r.created_at, min(e.at) as claimed_at
+     from parley.runs r join parley.run_events e on e.tenant_id = r.tenant_id and e.run_id = r.run_id
+     where e.kind = 'state' and e.fields ->> 'phone_state' = 'preparing'
+     group by r.to_number, r.created_at`,
+  )
+  return new Map(
+    rows.map(row => [row.to_number, { createdAt: row.created_at.getTime(), claimedAt: row.claimed_at.getTime() }]),
+  )
+}
+
+function wallNow(): number {
+  return performance.timeOrigin + performance.now()
+}

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EngineOptions, type InboundRoute, RunEngine } from '@parley/engine'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import { RecordingSpool, RunDesk, type WakeUps } from '@parley/runs'
+import { JournalDirectory, keepLandingJournals, RecordingSpool, RunDesk, RunJournals, type WakeUps } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import { addressesOf } from './addresses-of.ts'
 import type { Settings } from './environment.ts'
@@ -50,8 +50,14 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     directory: join(settings.home, 'spool'),
     ...{ database, blobs, time: systemTime, wallClock: Date.now, joinsAtClose: blobsAreFiles, onProblem },
   })
+  const journals = new RunJournals({
+    disk: new JournalDirectory(join(settings.home, 'journal')),
+    ...{ sealer, wallClock: Date.now, onProblem },
+  })
+  // At once: the reaper waits no longer than a lease.
+  const stopLanding = keepLandingJournals({ journals, database, bus, time: systemTime, wallClock: Date.now, onProblem })
   const desk = new RunDesk({
-    ...{ database, leases, bus, leaseMs: settings.leaseMs },
+    ...{ database, leases, bus, journals, leaseMs: settings.leaseMs },
     ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
     // Never used again, also after a restart.
     owner: { engine: `engine-${randomToken(systemRandom, 20)}`, worker: null },
@@ -87,6 +93,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     },
   }).catch(async error => {
     desk.close()
+    stopLanding()
     await recordings.stop()
     throw error
   })
@@ -104,6 +111,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     drain: withinMs => runs.drain(withinMs),
     async close() {
       unwatch()
+      stopLanding()
       await runs.close()
       await recordings.stop()
     },

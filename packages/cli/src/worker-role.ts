@@ -1,6 +1,15 @@
+import { join } from 'node:path'
 import { openSipFarEnd, startTextRuns, startWorker } from '@parley/jobs'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import { expireContents, joinRecordings, RunDesk, type WakeUps } from '@parley/runs'
+import {
+  expireContents,
+  JournalDirectory,
+  joinRecordings,
+  keepLandingJournals,
+  RunDesk,
+  RunJournals,
+  type WakeUps,
+} from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import type { Settings } from './environment.ts'
 import type { ProcessIdentity } from './identity.ts'
@@ -43,6 +52,19 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     userAgentName: 'Parley',
     log,
   })
+  const journals = new RunJournals({
+    disk: new JournalDirectory(join(settings.home, 'journal')),
+    ...{ sealer, wallClock: Date.now, onProblem: log },
+  })
+  // Before the reaper, which waits for a lease first.
+  const stopLanding = keepLandingJournals({
+    journals,
+    database,
+    bus,
+    time: systemTime,
+    wallClock: Date.now,
+    onProblem: log,
+  })
   const worker = await startWorker({
     ...{ database, bus, sealer, egress: services.egress, hangUp: farEnd, log },
     models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),
@@ -58,11 +80,12 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     },
     ...{ time: systemTime, random: systemRandom, wallClock: Date.now, leaseMs: settings.leaseMs },
   }).catch(async error => {
+    stopLanding()
     await farEnd.close()
     throw error
   })
   const desk = new RunDesk({
-    ...{ database, leases, bus, leaseMs: settings.leaseMs },
+    ...{ database, leases, bus, journals, leaseMs: settings.leaseMs },
     ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
     owner: { engine: `worker-${randomToken(systemRandom, 20)}`, worker: 'texts' },
     onProblem: log,
@@ -78,6 +101,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       await texts.close(withinMs)
     },
     async close() {
+      stopLanding()
       await stopListening()
       await texts.close(0)
       await worker.close()

@@ -1,7 +1,7 @@
 export { type HeldEnding, HeldRun } from './held-run.ts'
 export { BullWakeUps, type BullWakeUpsOptions } from './io/bull-wake-ups.ts'
 export { JournalDirectory } from './journal/io/journal-directory.ts'
-export { type LandServices, landJournals } from './journal/land-journals.ts'
+export { keepLandingJournals, type LandServices } from './journal/land-journals.ts'
 export { RunJournals, type RunJournalsOptions } from './journal/run-journals.ts'
 export type { RunOrder, UpdateOutcome, WakeUps, Work } from './protocol.ts'
 export { type ExpiredContents, type ExpirySweep, expireContents } from './recordings/expire-contents.ts'

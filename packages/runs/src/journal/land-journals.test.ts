@@ -128,10 +128,13 @@ async function nextProcess(): Promise<void> {
   const disk = new JournalDirectory(directory)
   const journals = new RunJournals({ disk, sealer: SEALER, wallClock: Date.now, onProblem: noted })
   const { database } = test
-  await landJournals({
-    ...{ journals, database, bus: localBus() },
-    ...{ time: systemTime, wallClock: Date.now, onProblem: noted },
-  }).done
+  await landJournals(
+    {
+      ...{ journals, database, bus: localBus() },
+      ...{ time: systemTime, wallClock: Date.now, onProblem: noted },
+    },
+    new AbortController().signal,
+  )
 }
 
 function goAway(): void {

@@ -1,10 +1,11 @@
-import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, type Timer, type UnixMs } from '@parley/kernel'
 import { appendEvents, type Bus, type Database, eventsAfter, finishRun, type NewEvent } from '@parley/store'
-import { eventOf, itemsIn, type RunBatch, type RunEnd, writeBatch } from '../run-entry.ts'
+import { eventOf, itemsIn, type RunEnd, writeBatch } from '../run-entry.ts'
 import type { LeftJournal, RunJournals } from './run-journals.ts'
 
 /** Long enough to write a batch; then the run is the reaper's. */
 const LEASE_MS: Ms = 2000
+const LOOK_EVERY_MS: Ms = 2000
 /** While the database is away. */
 const PAUSE_MS: Ms = 500
 
@@ -19,19 +20,26 @@ export interface LandServices {
 }
 
 /**
- * Writes what killed processes of this home left on disk into their runs, where nobody took those meanwhile: the reaper
- * ends them afterwards. Waits for a database that is away. Resolves when no journal is left, or `stop` was called; never
- * rejects.
+ * Writes what killed processes of this home left on disk into their runs, where nobody took those meanwhile; now, and as
+ * often as it looks for more. Ends by calling what it returns.
  */
-export function landJournals(services: LandServices): { readonly done: Promise<void>; stop(): void } {
+export function keepLandingJournals(services: LandServices): () => void {
+  const { time } = services
   const stopping = new AbortController()
-  return {
-    done: landAll(services, stopping.signal),
-    stop: () => stopping.abort(),
+  let timer: Timer | null = null
+  const look = async () => {
+    await landJournals(services, stopping.signal)
+    if (!stopping.signal.aborted) timer = time.at(time.now() + LOOK_EVERY_MS, () => void look())
+  }
+  void look()
+  return () => {
+    stopping.abort()
+    timer?.cancel()
   }
 }
 
-async function landAll(services: LandServices, stopping: AbortSignal): Promise<void> {
+/** What there is now. Waits for a database that is away; never rejects. */
+export async function landJournals(services: LandServices, stopping: AbortSignal): Promise<void> {
   const { journals, bus, onProblem } = services
   try {
     for await (const left of journals.left()) {
@@ -54,8 +62,9 @@ async function landAll(services: LandServices, stopping: AbortSignal): Promise<v
 
 /** Writes what is not there yet. May be done again. */
 async function land(services: LandServices, { head, records }: LeftJournal): Promise<'landed' | 'lost'> {
-  const { database, wallClock } = services
+  const { database, time, wallClock } = services
   const { scope, owned } = head
+  let heldAt = time.now()
   const there = await lastSeqOf(services, head)
   if (there === 'lost') return 'lost'
   let lastSeq = head.last_seq
@@ -71,8 +80,12 @@ async function land(services: LandServices, { head, records }: LeftJournal): Pro
       lastSeq += items
       continue
     }
+    if (time.now() - heldAt > LEASE_MS / 2) {
+      heldAt = time.now()
+      if (!(await hold(database, head))) return 'lost'
+    }
     const now = new Date(wallClock()).toISOString()
-    const written = await writeHeld(services, head, record.batch, { ...{ database, scope, owned, lastSeq, now } })
+    const written = await writeBatch(record.batch, { database, scope, owned, lastSeq, now })
     if (written === 'lost') return 'lost'
     lastSeq = written
   }
@@ -86,17 +99,6 @@ async function lastSeqOf({ database }: LandServices, head: LeftJournal['head']):
   const answer = await database.transaction(scope, tx => appendEvents(tx, scope, owned, last_seq + 1, []))
   if (answer === 'lost') return 'lost'
   return answer === 'appended' ? last_seq : answer.last_seq
-}
-
-async function writeHeld(
-  { database }: LandServices,
-  head: LeftJournal['head'],
-  batch: RunBatch,
-  place: Parameters<typeof writeBatch>[1],
-): Promise<number | 'lost'> {
-  const written = await writeBatch(batch, place)
-  if (written !== 'lost') return written
-  return (await hold(database, head)) ? writeBatch(batch, place) : 'lost'
 }
 
 async function finish({ database }: LandServices, head: LeftJournal['head'], end: RunEnd): Promise<'landed' | 'lost'> {

@@ -178,6 +178,31 @@ it('hears a cancel and an update at once, by the bus', async () => {
   await vi.waitFor(() => expect(orders.filter(({ type }) => type === 'cancel')).toHaveLength(1))
 })
 
+it('settles updates that come together in their order: the newest value stays', async () => {
+  const run = await held()
+  run.follow(order => {
+    if (order.type === 'update') order.settle({ status: 'applied' })
+  })
+  run.note({ kind: 'state', state: 'running', phone_state: 'active' })
+  const updates = Array.from({ length: 8 }, (_, index) => index + 1)
+  for (const n of updates)
+    await test.database.transaction(scope, tx =>
+      acknowledgeUpdate(tx, scope, run.runId, { override_dynamic_variables: { tier: String(n) } }),
+    )
+  bus.publish('run_orders', run.runId)
+  const receipts = () =>
+    Promise.all(updates.map(revision => readUpdate(test.database.within(scope), scope, run.runId, revision)))
+  await vi.waitFor(async () => {
+    for (const receipt of await receipts()) expect(receipt?.status).toBe('applied')
+  })
+  const ids = (await receipts()).map(receipt => receipt!.update_id)
+  await vi.waitFor(async () => {
+    const told = (await timeline(run.runId)).filter(({ kind }) => kind === 'update')
+    expect(told.map(({ fields }) => fields.update_id)).toEqual(ids)
+  })
+  expect((await readRun(test.database.within(scope), scope, run.runId))?.dynamic_variables).toMatchObject({ tier: '8' })
+})
+
 it('hears a cancel without the bus within a renewal', async () => {
   const run = await held(600)
   const orders: string[] = []

@@ -43,6 +43,8 @@ interface Holding {
   /** Revision of the newest update that was ordered. */
   ordered: number
   isAsking: boolean
+  /** Until then an update is being settled: they are in the order in which they were asked for. Never rejects. */
+  settled: Promise<void>
 }
 
 /**
@@ -108,7 +110,7 @@ export class RunDesk {
         bus.publish('runs', runId)
       },
     })
-    this.#held.set(runId, { run, ordered: 0, isAsking: false })
+    this.#held.set(runId, { run, ordered: 0, isAsking: false, settled: Promise.resolve() })
     return run
   }
 
@@ -192,7 +194,10 @@ export class RunDesk {
         if (update.revision <= holding.ordered) continue
         holding.ordered = update.revision
         const { update_id, change } = update
-        run.order({ type: 'update', update_id, change, settle: outcome => void this.#settle(run, update, outcome) })
+        const settle = (outcome: UpdateOutcome) => {
+          holding.settled = holding.settled.then(() => this.#settle(run, update, outcome))
+        }
+        run.order({ type: 'update', update_id, change, settle })
       }
     } catch (error) {
       this.#problem('updates cannot be read', error)

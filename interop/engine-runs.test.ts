@@ -33,6 +33,7 @@ const BUSY = '+12025550112'
 const RINGS = '+12025550113'
 const REDIRECTS = '+12025550114'
 const ELSEWHERE = '+12025550199'
+const SHOP = '+12025550123'
 
 const talks = (text: string): Draft =>
   draftOf([
@@ -47,6 +48,20 @@ const talks = (text: string): Draft =>
     bye('bye', 'Goodbye.'),
   ])
 const waits = draftOf([says('hello', 'Hello.')])
+const putsThrough = (number: string): Draft =>
+  draftOf([
+    {
+      id: 'shop',
+      type: 'transfer_call',
+      transfer_destination: { type: 'predefined', number },
+      edge: {
+        id: 'failed',
+        transition_condition: { type: 'prompt', prompt: 'Transfer failed' },
+        destination_node_id: 'bye',
+      },
+    },
+    bye('bye', 'Nobody is there.'),
+  ])
 
 const SEALER: Sealer = { seal: plain => plain, open: sealed => sealed }
 
@@ -79,9 +94,11 @@ beforeEach(async () => {
     { number: ANSWERS, behaviour: { do: 'answer' } },
     { number: BUSY, behaviour: { do: 'refuse', status: 486 } },
     { number: RINGS, behaviour: { do: 'ring' } },
+    { number: SHOP, behaviour: { do: 'answer' } },
     { number: REDIRECTS, behaviour: { do: 'redirect', contact: `sip:${ELSEWHERE}@127.0.0.1` } },
   ]
-  carrier = await FakeCarrier.open({ media: { kind: 'rtp', ports: { from: 41_000, to: 41_199 } }, numbers })
+  const media = { kind: 'rtp', ports: { from: 41_000, to: 41_199 } } as const
+  carrier = await FakeCarrier.open({ media, numbers, transfers: 'take' })
   await test.owner.query(
     `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, inbound_token, details)
      values ($1, 'carrier', 'Carrier', 'generic_sip', '127.0.0.1', true, $2, $3)`,
@@ -239,6 +256,22 @@ it('does not dial where the run may not', async () => {
   expect(ledger().calls()).toEqual([])
   const [effect] = await listEffects(test.database.within(scope), scope, runId)
   expect(effect).toMatchObject({ effect_kind: 'sip_dial', state: 'failed', error_code: 'policy_denied' })
+})
+
+it.each([
+  [SHOP, 200, { state: 'completed', outcome: { kind: 'transferred', ended_by: 'agent' } }],
+  [BUSY, 486, { state: 'completed', outcome: { kind: 'completed', ended_by: 'agent' } }],
+])('tells the agent’s webhook once what became of a transfer to %s', async (number, status, end) => {
+  draft = putsThrough(number)
+  await start()
+  const runId = await dialled(ANSWERS, { notifies: true })
+  expect(await overOf(runId)).toMatchObject(end)
+  const transfers = ledger().transfers()
+  expect(transfers.map(({ target, finalStatus }) => [target, finalStatus])).toEqual([[number, status]])
+  const { rows } = await test.owner.query('select event from parley.outbox where run_id = $1 order by outbox_id', [
+    runId,
+  ])
+  expect(rows.map(({ event }) => event)).toEqual(['run.started', 'run.transfer', 'run.ended'])
 })
 
 it('takes a call back that is cancelled while it rings', async () => {

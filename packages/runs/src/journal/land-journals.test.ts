@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Scope } from '@parley/contract'
 import type { Utterance } from '@parley/conversation'
 import { SeededRandom, systemTime } from '@parley/kernel'
@@ -10,6 +13,7 @@ import {
   listEffects,
   listEvents,
   MasterKeySealer,
+  type OwnedRun,
   openDatabase,
   readRun,
   readTranscript,
@@ -41,6 +45,7 @@ const ENDED = {
   outcome: { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' },
   disposition: 'completed',
 } as const
+const PROGRAM = fileURLToPath(new URL('fixtures/tell-until-killed.ts', import.meta.url))
 const SEALER = new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]]))
 
 /** A process that another sees as dead; from `kill` on it touches nothing. */
@@ -99,6 +104,12 @@ afterEach(async () => {
   await rm(join(directory, '..'), { recursive: true })
 })
 
+async function admitted(): Promise<string> {
+  const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, OUTBOUND))
+  if (admission.kind === 'refused') throw new Error(admission.reason)
+  return admission.run_id
+}
+
 let processes = 0
 async function held(): Promise<typeof doomed> {
   const disk = new MortalDirectory(directory)
@@ -108,9 +119,7 @@ async function held(): Promise<typeof doomed> {
     ...{ time: systemTime, wallClock: Date.now, random: new SeededRandom(7) },
     owner: { engine: `engine-${++processes}`, worker: null },
   })
-  const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, OUTBOUND))
-  if (admission.kind === 'refused') throw new Error(admission.reason)
-  const run = await desk.claim(scope, admission.run_id)
+  const run = await desk.claim(scope, await admitted())
   if (run === null) throw new Error('not claimed')
   const kill = () => {
     disk.isKilled = true
@@ -157,28 +166,26 @@ async function digitsOf(runId: string): Promise<unknown[]> {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => `${i}`)
 const journals = () => readdir(directory).catch(() => [])
-/** Until so many items, and the end, lie on disk. */
+/** What lies on disk, as far as it is whole. */
+async function onDisk(owned: OwnedRun): Promise<{ items: number; ends: number }> {
+  const [name = 'none'] = await journals()
+  const file = await new JournalDirectory(directory).open(name)
+  try {
+    const reader = new RecordReader(file, SEALER, owned)
+    await reader.head()
+    let [items, ends] = [0, 0]
+    for (let record = await reader.record(); record !== null; record = await reader.record()) {
+      if (record.type === 'end') ends++
+      else items += itemsIn(record.batch)
+    }
+    return { items, ends }
+  } finally {
+    await file.close()
+  }
+}
+
 const kept = (run: HeldRun, items: number, ends = 0) =>
-  vi.waitFor(
-    async () => {
-      const [name = 'none'] = await journals()
-      const file = await new JournalDirectory(directory).open(name)
-      try {
-        const reader = new RecordReader(file, SEALER, run.owned)
-        await reader.head()
-        let found = { items: 0, ends: 0 }
-        for (let record = await reader.record(); record !== null; record = await reader.record())
-          found =
-            record.type === 'end'
-              ? { ...found, ends: found.ends + 1 }
-              : { ...found, items: found.items + itemsIn(record.batch) }
-        expect(found).toEqual({ items, ends })
-      } finally {
-        await file.close()
-      }
-    },
-    { timeout: 5000 },
-  )
+  vi.waitFor(async () => expect(await onDisk(run.owned)).toEqual({ items, ends }), { timeout: 5000 })
 
 const SPOKEN: Utterance = {
   ...{ index: 0, role: 'agent', text: 'Hello.', segment_id: 's', observed_offset_ms: 10.4 },
@@ -217,6 +224,41 @@ it('carries a killed process’s timeline, transcript and inference into its run
   expect(await listEffects(within, scope, run.runId)).toHaveLength(1)
   expect(await journals()).toEqual([])
   expect(problems).toEqual([])
+})
+
+it('loses nothing that lay on disk when a process is killed in the middle of it', { timeout: 60_000 }, async () => {
+  const url = new URL(test.owner.url)
+  url.port = String(relay.port)
+  const runId = await admitted()
+  const child = spawn(process.execPath, [PROGRAM, url.href, directory, JSON.stringify(scope), runId], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    let told = 0
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      told = Number(text.trimEnd().split('\n').at(-1))
+    })
+    await vi.waitFor(async () => expect((await digitsOf(runId)).length).toBeGreaterThan(50), { timeout: 40_000 })
+    goAway()
+    const before = told
+    await vi.waitFor(async () => expect((await onDisk({ run_id: runId, fence: '1' })).items).toBeGreaterThan(200), {
+      timeout: 5000,
+    })
+    // A living process's journal is its own.
+    await nextProcess()
+    expect(await journals()).toHaveLength(1)
+    const { items } = await onDisk({ run_id: runId, fence: '1' })
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await letLeaseEnd(test, { run_id: runId })
+    await nextProcess()
+    const landed = await digitsOf(runId)
+    expect(landed).toEqual(upTo(landed.length))
+    expect(landed.length).toBeGreaterThanOrEqual(Math.max(before, items))
+    expect(problems).toEqual([])
+  } finally {
+    child.kill('SIGKILL')
+  }
 })
 
 it('ends a run whose owner was killed before it could', async () => {

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { proveLiveUpdates } from './live-updates.ts'
+
+it('live updates land before the next turn, streams go on without a gap or a double, and planted faults are found', {
+  timeout: 300_000,
+}, async () => {
+  const lines: object[] = []
+  const line = (record: object) => lines.push(record)
+  const options = { seed: 1, count: 2, seconds: 120, line, progress: () => {} }
+  const { ok, summary } = await proveLiveUpdates(options, { updates: 2, stops: 1, killsEngine: false })
+  expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
+  expect(summary).toMatchObject({ calls: 2, updates: 6, late_updates: 2, planted_found: 3, faults: 0 })
+})

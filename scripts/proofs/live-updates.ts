@@ -1,0 +1,317 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ParleyClient } from '@parley/client'
+import { type Random, randomBelow, SeededRandom } from '@parley/kernel'
+import { asks, draftOf } from '../../interop/conversation-flows.ts'
+import { CallStand, type Line } from './calls/call-stand.ts'
+import {
+  calling,
+  Follower,
+  INITIAL,
+  patientClient,
+  sendUpdate,
+  spoken,
+  timelineOf,
+  turnsOf,
+  WatchedUpdate,
+} from './live-updates/followed-run.ts'
+import { StreamProxy } from './live-updates/stream-proxy.ts'
+import { deadlineFaults, type Item, type Sent, streamFaults, turnFaults } from './live-updates/verdict.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+const LINE: Line = 'udp'
+const AGENT = 'reminder'
+/** Longer than an update's deadline: that comes before anybody takes the runs of an engine that stands still. */
+const LEASE_MS = 30_000
+/** From an update's deadline until its receipt says so. */
+const SLACK_MS = 3000
+const ACTIVE_WITHIN_MS = 30_000
+const TURNS_WITHIN_MS = 30_000
+const STREAMS_WITHIN_MS = 120_000
+/** One turn of the agent's takes less. */
+const CYCLE_MS = 3500
+const GO_ON_MS = 1000
+
+const WORDS = ['apple', 'bread', 'candle', 'desert', 'engine', 'forest', 'garden', 'hammer', 'island', 'jacket']
+
+/** Says its word again and again: the caller is silent. */
+const REMINDER = draftOf(
+  [asks('ask', 'Ask "Is it {{word}}?"')],
+  {},
+  {
+    settings: {
+      ...{ reminderTriggerMs: 600, reminderMaxCount: 100 },
+      ...{ endCallAfterSilenceMs: 600_000, maxCallDurationMs: 1_800_000 },
+    },
+    recording: { required: false, channels: 'dual', signed_urls: true },
+  },
+)
+
+/** What a run of the proof may differ in. */
+export interface LiveUpdatesOptions {
+  /** Of each call, while all is well. */
+  readonly updates: number
+  /** How often the engine is stopped for longer than a deadline, and goes on. */
+  readonly stops: number
+  /** Whether the engine is killed in the end, instead of the calls being cancelled. */
+  readonly killsEngine: boolean
+}
+
+const LONG: LiveUpdatesOptions = { updates: 8, stops: 3, killsEngine: true }
+
+/** A call that is judged. */
+interface Judged {
+  readonly run_id: string
+  readonly follower: Follower
+  readonly updates: Sent[]
+  /** Those that nobody could apply. */
+  readonly late: WatchedUpdate[]
+}
+
+/**
+ * Calls in conversation whose variables change: the agent's very next turn has each update whose receipt says that it was
+ * applied. An engine that stands still or was killed: the receipt is `indeterminate` from the deadline on and stays so. All
+ * streams of events are cut at seeded moments, and once by a kill of the API: each event comes once, in order, to the end.
+ * Beside them stand planted faults that the same verdicts must find.
+ */
+export async function proveLiveUpdates(
+  options: ProofOptions,
+  given: Partial<LiveUpdatesOptions> = {},
+): Promise<ProofOutcome> {
+  const stand = await CallStand.open({
+    processes: ['api,worker', 'engine'],
+    numbers: [{ number: '*', behaviour: { do: 'answer' } }],
+    lines: [LINE],
+    env: { PARLEY_LEASE_MS: String(LEASE_MS) },
+  })
+  const random = new SeededRandom(options.seed)
+  const proxies: StreamProxy[] = []
+  try {
+    for (const shift of [0, -1, 1] as const) proxies.push(await StreamProxy.open(stand.url, { cuts: random, shift }))
+    await stand.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
+    await stand.publish(AGENT, REMINDER, LINE)
+    return await new LiveUpdates(stand, proxies, random, options, { ...LONG, ...given }).run()
+  } finally {
+    for (const proxy of proxies) await proxy.close()
+    await stand.close()
+  }
+}
+
+class LiveUpdates {
+  readonly #stand: CallStand
+  readonly #proxies: readonly StreamProxy[]
+  readonly #random: Random
+  readonly #proof: ProofOptions
+  readonly #options: LiveUpdatesOptions
+  #calls: readonly Judged[] = []
+  #planted: Judged | null = null
+  #shifted: readonly Follower[] = []
+  #words = 0
+
+  constructor(
+    stand: CallStand,
+    proxies: readonly StreamProxy[],
+    random: Random,
+    proof: ProofOptions,
+    options: LiveUpdatesOptions,
+  ) {
+    this.#stand = stand
+    this.#proxies = proxies
+    this.#random = random
+    this.#proof = proof
+    this.#options = options
+  }
+
+  async run(): Promise<ProofOutcome> {
+    const { stops, killsEngine } = this.#options
+    await this.#begin()
+    await Promise.all([...this.#calls.map(call => this.#update(call)), this.#updateLate()])
+    for (let stop = 0; stop < stops; stop++) await this.#stopEngine()
+    await this.#restartApi()
+    if (killsEngine) await this.#killEngine()
+    else await Promise.all(this.#judged.map(({ run_id }) => this.#client.runs.cancel({ params: { run_id }, body: {} })))
+    await this.#streamsEnd()
+    return this.#verdict()
+  }
+
+  get #client(): ParleyClient {
+    return this.#stand.client
+  }
+
+  get #judged(): readonly Judged[] {
+    return this.#planted === null ? this.#calls : [...this.#calls, this.#planted]
+  }
+
+  /** One call more than are judged: of that one the updates come late. */
+  async #begin(): Promise<void> {
+    const numbers = Array.from({ length: this.#proof.count + 1 }, (_, call) => `+1415555${1000 + call}`)
+    const calls = await Promise.all(
+      numbers.map(async (to): Promise<Judged> => {
+        const run_id = await calling(this.#stand, AGENT, to, ACTIVE_WITHIN_MS)
+        return { run_id, follower: this.#follower(this.#proxies[0]!, run_id), updates: [], late: [] }
+      }),
+    )
+    this.#planted = calls.pop()!
+    this.#calls = calls
+    this.#shifted = this.#proxies.slice(1).map(proxy => this.#follower(proxy, calls[0]!.run_id))
+    this.#proof.progress(`${calls.length} calls in conversation`)
+  }
+
+  #follower(proxy: StreamProxy, run_id: string): Follower {
+    return new Follower(patientClient(proxy.url, this.#stand.key), run_id)
+  }
+
+  /** Changes what the agent says, at moments of its turns that the seed chooses. */
+  async #update({ run_id, updates }: Judged, times = this.#options.updates): Promise<void> {
+    for (let time = 0; time < times; time++) {
+      await pause(randomBelow(this.#random, CYCLE_MS))
+      updates.push(await sendUpdate(this.#client, run_id, this.#word()))
+      await pause(CYCLE_MS)
+    }
+  }
+
+  /** The planted fault: an update that is sent when the agent has asked for its next turn already, and taken for an earlier one. */
+  async #updateLate(): Promise<void> {
+    const { run_id, follower, updates } = this.#planted!
+    const at = Date.now()
+    await spoken(follower, 2, TURNS_WITHIN_MS)
+    const sent = await sendUpdate(this.#client, run_id, this.#word())
+    updates.push({ ...sent, sentAt: at, appliedAt: at })
+  }
+
+  /** While it stands still an update waits; when it goes on it has missed that one, and takes the next. */
+  async #stopEngine(): Promise<void> {
+    const { engine } = this.#stand
+    await pause(randomBelow(this.#random, CYCLE_MS))
+    engine.signal('SIGSTOP')
+    try {
+      await this.#updatesRunOut()
+    } finally {
+      engine.signal('SIGCONT')
+    }
+    await pause(GO_ON_MS)
+    await Promise.all(this.#calls.map(call => this.#update(call, 1)))
+  }
+
+  async #updatesRunOut(): Promise<void> {
+    await Promise.all(
+      this.#calls.map(async ({ run_id, late }) => {
+        const update = new WatchedUpdate(run_id, this.#word())
+        late.push(update)
+        await update.settled(this.#client, 2 * SLACK_MS)
+      }),
+    )
+    this.#proof.progress('an engine that stood still: updates settled')
+  }
+
+  async #restartApi(): Promise<void> {
+    const { api } = this.#stand
+    for (const proxy of this.#proxies) proxy.target = null
+    await api.kill()
+    await api.start()
+    await this.#stand.findApi()
+    for (const proxy of this.#proxies) proxy.target = this.#stand.url
+    this.#proof.progress('the API was killed and is there again')
+  }
+
+  async #killEngine(): Promise<void> {
+    const { engine } = this.#stand
+    await engine.kill()
+    await this.#updatesRunOut()
+    await engine.start()
+  }
+
+  async #streamsEnd(): Promise<void> {
+    const followers = [...this.#judged.map(({ follower }) => follower), ...this.#shifted]
+    const timer = setTimeout(() => {
+      for (const follower of followers) follower.stop()
+    }, STREAMS_WITHIN_MS)
+    await Promise.all(followers.map(({ done }) => done)).finally(() => clearTimeout(timer))
+  }
+
+  async #verdict(): Promise<ProofOutcome> {
+    const faults = (await Promise.all(this.#calls.map(call => this.#faultsOf(call)))).flat()
+    const timeline = await timelineOf(this.#client, this.#calls[0]!.run_id)
+    const ofShifted = this.#shifted.map(({ items, hasEnded }) => streamFaults(items, timeline, hasEnded))
+    const late = this.#planted!
+    const ofLate = turnFaults(await turnsOf(this.#client, late.run_id), late.updates, INITIAL)
+    const planted = {
+      'an update one turn late': ofLate.some(fault => fault.includes('was applied')),
+      'a resume one event too early': ofShifted[0]!.some(fault => fault.includes('twice')),
+      'a resume one event too late': ofShifted[1]!.some(fault => fault.includes('a gap before')),
+    }
+    const { line, progress } = this.#proof
+    for (const fault of faults) line({ proof: 'live-updates', fault })
+    for (const [fault, isFound] of Object.entries(planted))
+      line({ proof: 'live-updates', planted: fault, found: isFound })
+    if (faults.length > 0) progress(this.#stand.processes.map(({ roles, output }) => `${roles}:\n${output}`).join('\n'))
+    return {
+      ok: faults.length === 0 && Object.values(planted).every(isFound => isFound),
+      summary: {
+        ...this.#figures(),
+        planted_found: Object.values(planted).filter(Boolean).length,
+        faults: faults.length,
+      },
+    }
+  }
+
+  async #faultsOf({ run_id, follower, updates, late }: Judged): Promise<string[]> {
+    const [turns, timeline] = await Promise.all([turnsOf(this.#client, run_id), timelineOf(this.#client, run_id)])
+    const [run] = await this.#stand.rows<{ values: Record<string, string> }>(
+      'select dynamic_variables as values from parley.runs where run_id = $1',
+      [run_id],
+    )
+    const faults = [
+      ...turnFaults(turns, updates, INITIAL),
+      ...streamFaults(follower.items, timeline, follower.hasEnded),
+    ]
+    if (run?.values.word !== updates.at(-1)?.value) faults.push(`the run says "${run?.values.word}" in the end`)
+    for (const update of late) {
+      await update.look(this.#client)
+      faults.push(...deadlineFaults(update.looks, update.receipt!, SLACK_MS))
+      if (turns.some(({ text }) => text.includes(update.value)))
+        faults.push(`a turn says "${update.value}" all the same`)
+      if (isApplied(timeline, update.receipt!.update_id)) faults.push(`"${update.value}" is applied in the timeline`)
+    }
+    return faults.map(fault => `${run_id}: ${fault}`)
+  }
+
+  #figures() {
+    const updates = this.#calls.flatMap(call => call.updates)
+    const took = updates.flatMap(({ sentAt, appliedAt }) => (appliedAt === null ? [] : [appliedAt - sentAt]))
+    const late = this.#calls.flatMap(call => call.late)
+    const overdue = late.flatMap(({ receipt }) =>
+      receipt?.completed_at == null ? [] : [Date.parse(receipt.completed_at) - Date.parse(receipt.deadline)],
+    )
+    const [{ cuts, cutsWithinEvents, resumed }] = this.#proxies as [StreamProxy]
+    return {
+      ...{ calls: this.#calls.length, updates: updates.length },
+      applied_ms: spread(took),
+      late_updates: late.length,
+      overdue_ms: spread(overdue),
+      ...{ cuts, cuts_within_events: cutsWithinEvents, resumed },
+      events: this.#calls.reduce((sum, { follower }) => sum + follower.items.length, 0),
+    }
+  }
+
+  /** Said by nobody before. */
+  #word(): string {
+    const word = this.#words++
+    return [100, 10, 1].map(place => WORDS[Math.floor(word / place) % WORDS.length]).join(' ')
+  }
+}
+
+function isApplied(timeline: readonly Item[], update_id: string): boolean {
+  return timeline.some(item => JSON.stringify(item).includes(update_id))
+}
+
+function spread(values: readonly number[]): { p50: number; max: number } | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted.length === 0 ? null : { p50: sorted[Math.floor(sorted.length / 2)]!, max: sorted.at(-1)! }
+}
+
+export const proof: Proof = {
+  name: 'live-updates',
+  seconds: 600,
+  count: 20,
+  run: options => proveLiveUpdates(options),
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Random, randomBelow } from '@parley/kernel'
+
+/** Of an answer that is cut: so many bytes of its body get through, at least and at most. */
+const SHORTEST = 1
+const LONGEST = 1500
+
+export interface StreamProxyOptions {
+  /** From it come the moments of the cuts. Null: nothing is cut. */
+  readonly cuts: Random | null
+  /** What is added to each `Last-Event-ID`: -1 resumes an event too early, 1 an event too late. Default 0. */
+  readonly shift?: -1 | 0 | 1
+}
+
+/** Stands between clients and the API. Streams are cut after so many bytes, be that amid an event or not. */
+export class StreamProxy {
+  /** Base URL of the API now; null: nobody is there. */
+  target: string | null
+  /** Streams that were cut, and those of them that were cut amid an event. */
+  cuts = 0
+  cutsWithinEvents = 0
+  /** Streams that began behind an event. */
+  resumed = 0
+  readonly #server: Server
+  readonly #options: StreamProxyOptions
+
+  private constructor(target: string, options: StreamProxyOptions) {
+    this.target = target
+    this.#options = options
+    this.#server = createServer((asked, answer) => this.#forward(asked, answer))
+  }
+
+  static async open(target: string, options: StreamProxyOptions): Promise<StreamProxy> {
+    const proxy = new StreamProxy(target, options)
+    proxy.#server.listen(0, '127.0.0.1')
+    await once(proxy.#server, 'listening')
+    return proxy
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  #forward(asked: IncomingMessage, answer: ServerResponse): void {
+    const isStream = asked.url?.endsWith('/events') === true
+    if (this.target === null) return void asked.socket.destroy()
+    const headers = { ...asked.headers, ...(isStream && this.#resume(asked)) }
+    const upstream = request(`${this.target}${asked.url}`, { method: asked.method, headers, agent: false })
+    const end = () => {
+      upstream.destroy()
+      asked.socket.destroy()
+    }
+    upstream.on('error', end)
+    answer.on('close', () => upstream.destroy())
+    upstream.on('response', response => {
+      response.on('error', end)
+      answer.writeHead(response.statusCode!, response.headers)
+      if (isStream && response.statusCode === 200 && this.#options.cuts !== null) this.#cut(response, answer, end)
+      else response.on('data', piece => answer.write(piece)).on('end', () => answer.end())
+    })
+    asked.on('error', end).pipe(upstream)
+  }
+
+  #resume({ headers }: IncomingMessage): Record<string, string> {
+    const last = headers['last-event-id']
+    if (typeof last !== 'string' || last === '') return {}
+    this.resumed++
+    return { 'last-event-id': String(Number(last) + (this.#options.shift ?? 0)) }
+  }
+
+  #cut(response: IncomingMessage, answer: ServerResponse, end: () => void): void {
+    let left = SHORTEST + randomBelow(this.#options.cuts!, LONGEST)
+    let tail = ''
+    response.on('data', (piece: Buffer) => {
+      const passed = piece.subarray(0, left)
+      left -= passed.length
+      tail = (tail + passed.toString('latin1')).slice(-2)
+      if (left > 0) return void answer.write(passed)
+      this.cuts++
+      if (tail !== '\n\n') this.cutsWithinEvents++
+      // What was written last has left before the connection goes.
+      answer.write(passed, end)
+      left = Number.POSITIVE_INFINITY
+      response.pause()
+    })
+    response.on('end', () => answer.end())
+  }
+}

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util'
+
+/** An agent's turn: what it said, and when its model was asked for it (wall clock, ms). */
+export interface Turn {
+  readonly askedAt: number
+  readonly text: string
+}
+
+/** An update of what the agent says, as the caller of the API saw it (wall clock, ms). */
+export interface Sent {
+  readonly value: string
+  readonly sentAt: number
+  /** When a receipt said `applied`; null: none did. */
+  readonly appliedAt: number | null
+}
+
+/**
+ * What is wrong with the turns of a call: each says the value of the newest update that was applied before its model was
+ * asked, or of one that was on its way then; and each applied update was said by one.
+ */
+export function turnFaults(turns: readonly Turn[], updates: readonly Sent[], initial: string): string[] {
+  const faults: string[] = []
+  const all: readonly Sent[] = [{ value: initial, sentAt: 0, appliedAt: 0 }, ...updates]
+  for (const [index, { askedAt, text }] of turns.entries()) {
+    const newest = all.findLastIndex(({ appliedAt }) => appliedAt !== null && appliedAt < askedAt)
+    const may = all.filter(
+      ({ sentAt, appliedAt }, at) => at === newest || (at > newest && sentAt < askedAt && appliedAt !== null),
+    )
+    if (may.some(({ value }) => text.includes(value))) continue
+    const since = askedAt - all[newest]!.appliedAt!
+    faults.push(`turn ${index} says "${text}" ${since} ms after "${all[newest]!.value}" was applied`)
+  }
+  for (const { value, appliedAt } of updates) {
+    if (appliedAt === null) faults.push(`"${value}" was not applied`)
+    else if (!turns.some(({ text }) => text.includes(value))) faults.push(`no turn says "${value}"`)
+  }
+  return faults
+}
+
+/** What a receipt said, when it was asked for and when that was answered (wall clock, ms). */
+export interface Look {
+  readonly askedAt: number
+  readonly answeredAt: number
+  readonly status: string
+}
+
+export interface LateReceipt {
+  readonly status: string
+  readonly reason: string | null
+  readonly deadline: string
+  readonly completed_at: string | null
+}
+
+/**
+ * What is wrong with an update that nobody could apply: it waits until its deadline, is `indeterminate` from then on within
+ * `slackMs`, and stays so.
+ */
+export function deadlineFaults(looks: readonly Look[], last: LateReceipt, slackMs: number): string[] {
+  const deadline = Date.parse(last.deadline)
+  const faults: string[] = []
+  const early = looks.find(({ answeredAt, status }) => answeredAt < deadline && status !== 'acknowledged')
+  if (early !== undefined) faults.push(`${early.status} ${deadline - early.answeredAt} ms before its deadline`)
+  const late = looks.find(({ askedAt, status }) => askedAt > deadline + slackMs && status !== 'indeterminate')
+  if (late !== undefined) faults.push(`${late.status} ${late.askedAt - deadline} ms after its deadline`)
+  const settledAfter = last.completed_at === null ? null : Date.parse(last.completed_at) - deadline
+  const isInTime = settledAfter !== null && settledAfter >= 0 && settledAfter <= slackMs
+  if (last.status !== 'indeterminate' || last.reason !== 'deadline' || !isInTime)
+    faults.push(`in the end ${last.status} (${last.reason}), ${settledAfter} ms after its deadline`)
+  return faults
+}
+
+export interface Item {
+  readonly seq: number
+  readonly kind: string
+}
+
+/** What is wrong with what a stream gave of a timeline: each item once, in order, as it stands there, up to the end. */
+export function streamFaults(given: readonly Item[], timeline: readonly Item[], hasEnded: boolean): string[] {
+  const faults: string[] = []
+  let expected = 1
+  for (const { seq } of given) {
+    if (seq < expected) faults.push(`event ${seq} twice`)
+    else if (seq > expected) faults.push(`a gap before event ${seq}: ${expected} is missing`)
+    expected = Math.max(expected, seq + 1)
+  }
+  if (expected !== timeline.length + 1) faults.push(`ends behind event ${expected - 1} of ${timeline.length}`)
+  const items = new Map(timeline.map(item => [item.seq, item]))
+  for (const item of given)
+    if (!isDeepStrictEqual(item, items.get(item.seq))) faults.push(`event ${item.seq} is not what the timeline has`)
+  if (!hasEnded) faults.push('was not ended')
+  return faults
+}

@@ -308,6 +308,26 @@ it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
   },
 )
 
+it('goes on where a process was killed while it caught up', async () => {
+  const { run } = doomed
+  goAway()
+  say(run, 0, 700)
+  await kept(run, 700)
+  let commits = 0
+  relay.onClientData = piece => {
+    if (!piece.includes('commit\0') || ++commits < 3) return true
+    relay.closed = true
+    return false
+  }
+  relay.closed = false
+  await vi.waitFor(() => expect(relay.closed).toBe(true), { timeout: 5000 })
+  doomed.kill()
+  expect(await digitsOf(run.runId)).toEqual(upTo(400))
+  await nextProcess()
+  expect(await digitsOf(run.runId)).toEqual(upTo(700))
+  expect(problems).toEqual([])
+})
+
 it('goes on by itself, in order, when the database is back', async () => {
   const { run } = doomed
   goAway()

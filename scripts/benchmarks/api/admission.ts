@@ -21,7 +21,7 @@ export interface AdmissionRow {
 
 /**
  * So many outbound calls are asked for, one after the other on each of eight connections: no refusal, nothing dialled, for
- * the engine is ended first; the stand measures no call any more. Rejects when one was not admitted.
+ * the engine is ended first, and the stand measures no call any more. Rejects when one was not admitted.
  */
 export async function measureAdmission(stand: QueueStand, admissions: number): Promise<AdmissionRow> {
   const { url, key, engine } = stand.calls

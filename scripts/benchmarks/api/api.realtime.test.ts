@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest'
+import { measureAdmission } from './admission.ts'
 import { benchmark } from './benchmark.ts'
+import { QueueStand, queueMissing } from './queue-stand.ts'
+import { measureQueue } from './queue-to-invite.ts'
 
 type Summary = Readonly<Record<'read_ratio' | 'read_p99_ms' | 'edit_p99_ms' | 'list_p99_ratio', number>>
 
 function measured(planted: string): Promise<Summary> {
-  const given: Readonly<Record<string, string>> = { rounds: '1', reads: '100', agents: '100', planted }
+  const given: Readonly<Record<string, string>> = { only: 'reads', rounds: '1', reads: '100', agents: '100', planted }
   return benchmark.run({
     option: name => given[name],
     line: () => {},
@@ -21,3 +24,30 @@ it('npm run bench -- api shows a pipeline that wastes 20 ms in each request', { 
   // Sixteen ask at once, and wait for one another.
   expect(wasteful.read_p99_ms).toBeGreaterThan(16 * 20)
 })
+
+it('npm run bench -- api shows wake-ups that are lost, and admissions that waste 100 ms', {
+  timeout: 180_000,
+}, async () => {
+  const queue = queueMissing('redis') === null ? 'redis' : 'postgres'
+  const stand = await QueueStand.open({ queue, faults: { wasteMs: 100, losesWakeUps: true } })
+  try {
+    const woken = await measureQueue(stand, { calls: 8, rate: 4, warmUpCalls: 2 })
+    expect(woken.event_loop).toEqual({ api: share, worker: share, engine: share })
+    await stand.plant()
+    const found = await measureQueue(stand, { calls: 8, rate: 4, warmUpCalls: 0 })
+    // The engine looks every 5 s: of calls asked for in 1.75 s one waits so long at least.
+    expect(found.claimed_p99_ms).toBeGreaterThan(1500)
+    expect(woken.claimed_p50_ms).toBeLessThan(1500)
+    await stand.heal()
+    const sound = await measureAdmission(stand, 40)
+    await stand.plant()
+    const wasteful = await measureAdmission(stand, 40)
+    // Eight ask at once, and wait for one another.
+    expect(wasteful.p50_ms).toBeGreaterThan(7 * 100)
+    expect(wasteful.p50_ms).toBeGreaterThan(sound.p50_ms)
+  } finally {
+    await stand.close()
+  }
+})
+
+const share = expect.toSatisfy((value: number) => value > 0 && value <= 1)

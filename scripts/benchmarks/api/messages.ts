@@ -23,5 +23,5 @@ export interface Ask {
 /** Where the bare server takes a path of the API: the same lookups, and nothing else. */
 export const BARE_PREFIX = '/bare'
 
-/** What a process of the platform says when the faults are planted in it. */
-export const PLANTED = 'faults are planted'
+/** What a process of the platform says when the faults are planted in it, and when they are healed. */
+export const FAULTS_ARE = { planted: 'faults are planted', healed: 'faults are healed' } as const

@@ -1,27 +1,42 @@
-// Loaded before a process of the platform: at SIGUSR2 it plants the faults that this module's address names, for the
-// benchmark must show them. `?wasteMs=20`: every request over HTTP wastes so long. `?wakeUps=lost`: none gets into a queue.
+// Loaded before a process of the platform: SIGUSR2 plants the faults that this module's address names, for the benchmark must
+// show them, and the next one heals them. `?wasteMs=20`: every request over HTTP wastes so long. `?wakeUps=lost`: none gets
+// into a queue.
 import { Server } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
-import { PLANTED } from './messages.ts'
+import { FAULTS_ARE } from './messages.ts'
 
 const asked = new URL(import.meta.url).searchParams
+let arePlanted = false
 
-async function plant(): Promise<void> {
+async function prepare(): Promise<void> {
   wasteTime(Number(asked.get('wasteMs') ?? 0))
-  if (asked.get('wakeUps') === 'lost') {
-    const { Queue } = await import('bullmq')
-    Queue.prototype.add = async () => undefined as never
-  }
-  process.stdout.write(`${PLANTED}\n`)
+  if (asked.get('wakeUps') === 'lost') await loseWakeUps()
 }
 
 function wasteTime(ms: number): void {
   const { emit } = Server.prototype
   Server.prototype.emit = function (this: Server, event: string | symbol, ...rest: unknown[]) {
-    const until = performance.now() + (event === 'request' ? ms : 0)
+    const until = performance.now() + (arePlanted && event === 'request' ? ms : 0)
     while (performance.now() < until);
     return Reflect.apply(emit, this, [event, ...rest])
   }
 }
 
-if (isMainThread) process.once('SIGUSR2', () => void plant())
+async function loseWakeUps(): Promise<void> {
+  const { Queue } = await import('bullmq')
+  const { add } = Queue.prototype
+  Queue.prototype.add = function (...job) {
+    return arePlanted ? Promise.resolve(undefined as never) : add.apply(this, job)
+  }
+}
+
+let prepared: Promise<void> | undefined
+
+async function turn(): Promise<void> {
+  prepared ??= prepare()
+  await prepared
+  arePlanted = !arePlanted
+  process.stdout.write(`${FAULTS_ARE[arePlanted ? 'planted' : 'healed']}\n`)
+}
+
+if (isMainThread) process.on('SIGUSR2', () => void turn())

@@ -4,7 +4,7 @@ import { redisMissing, startRedis } from '@parley/store/testing'
 import { LISTENER } from '../../proofs/calls/agents.ts'
 import { CallStand, type Line, within } from '../../proofs/calls/call-stand.ts'
 import type { RolesProcess } from '../../proofs/calls/roles-process.ts'
-import { type Ask, PLANTED } from './messages.ts'
+import { type Ask, FAULTS_ARE } from './messages.ts'
 
 export const QUEUES = ['postgres', 'redis'] as const
 export type QueueKind = (typeof QUEUES)[number]
@@ -27,7 +27,7 @@ export interface QueueStandOptions {
 export const LINE: Line = 'udp'
 const AGENT = 'listener'
 const MUCH = 100_000
-const PLANTED_WITHIN_MS = 10_000
+const TURNED_WITHIN_MS = 10_000
 
 /** Why the queue cannot be measured on this machine; null: it can. */
 export function queueMissing(queue: QueueKind): string | null {
@@ -88,16 +88,27 @@ export class QueueStand {
   }
 
   /** From now on the API's process has the faults that the stand was opened with. */
-  async plant(): Promise<void> {
-    const { api } = this.calls
-    api.signal('SIGUSR2')
-    const planted = await within(PLANTED_WITHIN_MS, async () => api.output.includes(PLANTED) || null)
-    if (planted === null) throw new Error('the faults were not planted')
+  plant(): Promise<void> {
+    return this.#turn('planted')
+  }
+
+  /** From now on it has them no more, until they are planted again. */
+  heal(): Promise<void> {
+    return this.#turn('healed')
   }
 
   async close(): Promise<void> {
     await this.calls.close()
     await this.#endRedis()
+  }
+
+  async #turn(to: keyof typeof FAULTS_ARE): Promise<void> {
+    const { api } = this.calls
+    const said = () => api.output.split(FAULTS_ARE[to]).length
+    const before = said()
+    api.signal('SIGUSR2')
+    const done = await within(TURNED_WITHIN_MS, async () => (said() > before ? true : null))
+    if (done === null) throw new Error(`the faults were not ${to}`)
   }
 
   async #prepare(): Promise<void> {

@@ -15,6 +15,8 @@ export interface QueueToInvite {
   readonly calls: number
   /** Calls asked for in a second, evenly. */
   readonly rate: number
+  /** Calls before those that count; default 10. */
+  readonly warmUpCalls?: number
 }
 
 export interface QueueRow {
@@ -41,8 +43,11 @@ interface Times {
 }
 
 /** Asks for calls at a steady rate. Rejects when one was not admitted, or the carrier saw none or more than one of it. */
-export async function measureQueue(stand: QueueStand, { calls, rate }: QueueToInvite): Promise<QueueRow> {
-  await invited(stand, await ordered(stand, WARM_UP_CALLS, rate))
+export async function measureQueue(
+  stand: QueueStand,
+  { calls, rate, warmUpCalls = WARM_UP_CALLS }: QueueToInvite,
+): Promise<QueueRow> {
+  await invited(stand, await ordered(stand, warmUpCalls, rate))
   await eventLoops(stand)
   const answered = await ordered(stand, calls, rate)
   const invites = await invited(stand, answered)

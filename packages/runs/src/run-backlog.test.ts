@@ -180,6 +180,20 @@ it('waits in memory while the disk is full, with one line, and loses nothing', a
   expect(wordsOf(found?.records ?? [])).toEqual(all)
 })
 
+it('goes without what the database never takes, also on disk', async () => {
+  const backlog = backlogOf(processOf('1'))
+  for (let i = 0; i < 3; i++) backlog.add(digits(i))
+  await backlog.take()
+  backlog.add(digits('next'))
+  await backlog.spill()
+  await backlog.skip()
+  expect(backlog.dropped).toBe(3)
+  disk.living.delete('1')
+  const [found] = await foundBy('2')
+  expect(found?.lastSeq).toBe(4)
+  expect(wordsOf(found?.records ?? [])).toEqual(['next'])
+})
+
 it('cuts off what was being written when the process was killed', async () => {
   const backlog = backlogOf(processOf('1'))
   backlog.add(digits('a'))

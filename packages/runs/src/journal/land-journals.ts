@@ -24,11 +24,19 @@ export interface LandServices {
  * often as it looks for more. Ends by calling what it returns.
  */
 export function keepLandingJournals(services: LandServices): () => void {
-  const { time } = services
+  const { time, onProblem } = services
   const stopping = new AbortController()
   let timer: Timer | null = null
+  let isReadable = true
   const look = async () => {
-    await landJournals(services, stopping.signal)
+    try {
+      await landJournals(services, stopping.signal)
+      isReadable = true
+    } catch (error) {
+      // Once: it will be no better in two seconds.
+      if (isReadable) onProblem('journals cannot be read', error)
+      isReadable = false
+    }
     if (!stopping.signal.aborted) timer = time.at(time.now() + LOOK_EVERY_MS, () => void look())
   }
   void look()
@@ -38,25 +46,21 @@ export function keepLandingJournals(services: LandServices): () => void {
   }
 }
 
-/** What there is now. Waits for a database that is away; never rejects. */
+/** What there is now. Waits for a database that is away. Throws what the disk throws. */
 export async function landJournals(services: LandServices, stopping: AbortSignal): Promise<void> {
   const { journals, bus, onProblem } = services
-  try {
-    for await (const left of journals.left()) {
-      const runId = left.head.owned.run_id
-      try {
-        const landed = await untilAnswered(services, stopping, () => land(services, left))
-        // The next process goes on.
-        if (landed === null) return
-        bus.publish('runs', runId)
-        if (landed === 'lost') await tellLost(services, left)
-        await left.remove()
-      } catch (error) {
-        onProblem(`the journal of run ${runId} cannot be written`, error)
-      }
+  for await (const left of journals.left()) {
+    const runId = left.head.owned.run_id
+    try {
+      const landed = await untilAnswered(services, stopping, () => land(services, left))
+      // The next process goes on.
+      if (landed === null) return
+      bus.publish('runs', runId)
+      if (landed === 'lost') await tellLost(services, left)
+      await left.remove()
+    } catch (error) {
+      onProblem(`the journal of run ${runId} cannot be written`, error)
     }
-  } catch (error) {
-    onProblem('journals cannot be read', error)
   }
 }
 

@@ -1,5 +1,15 @@
 import { defineConfig } from 'vitest/config'
 
+/**
+ * Tests that start whole platforms and judge what becomes of calls, runs and requests: they wait more than they compute,
+ * so that a few run at once.
+ */
+const WHOLE = [
+  'interop/{demo,serve-call,serve-restart,text-runs,killed-engine,engine-runs,sipp-timers}.test.ts',
+  'scripts/proofs/{admission,drain,faults,idempotency,live-updates,slow-senders,toll-fraud}.realtime.test.ts',
+  'control-plane/**/*.realtime.test.ts',
+  'packages/{store,runs,jobs}/**/*.realtime.test.ts',
+]
 /** Tests that live in real time (sockets with peers, media clocks): alone on the machine, after all others. */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']
@@ -19,6 +29,8 @@ export default defineConfig({
           include: ['{sip,media,packages,control-plane,loadtest,examples,scripts}/**/*.test.ts'],
           exclude: [...NEVER, ...REAL_TIME],
           maxWorkers: '100%',
+          // To load the rooms anew for each of 400 files costs more than the tests themselves.
+          isolate: false,
           // Not 0: that order is not kept where a machine has one worker.
           sequence: { groupOrder: 1 },
         },
@@ -26,12 +38,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'whole',
+          include: WHOLE,
+          exclude: NEVER,
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'realtime',
           include: REAL_TIME,
-          exclude: NEVER,
+          exclude: [...NEVER, ...WHOLE],
           maxWorkers: 1,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type LedgerCall, LedgerQueries } from '@parley/loadtest'
+import { manyRtpPorts } from '../../interop/ports.ts'
 import { LISTENER } from './calls/agents.ts'
 import { CallStand, type Line, within } from './calls/call-stand.ts'
 import { type Created, createMany } from './calls/created-runs.ts'
@@ -20,8 +21,6 @@ export interface AdmissionOptions {
   readonly dollars: number
   /** How long the carrier lets each call stand. */
   readonly callMs: number
-  /** What the verdict takes the capacity for; default what it is. */
-  readonly judgedAs?: number
 }
 
 const LONG: AdmissionOptions = { capacity: 100, dailyLimit: 250, dollars: 20, callMs: 8000 }
@@ -29,21 +28,21 @@ const LONG: AdmissionOptions = { capacity: 100, dailyLimit: 250, dollars: 20, ca
 /**
  * Far more runs are asked for at once than may be: first against a capacity and a daily limit, then against a spend cap. By
  * what the carrier saw from INVITE to confirmed end there is never one call too many; each refusal names its limit and how
- * much of it was used, and all permits come back.
+ * much of it was used, and all permits come back. In the end the verdict is shown a capacity of one less than what was used,
+ * past which it must see a call too many.
  */
 export async function proveAdmission(
   { count, line, progress }: ProofOptions,
   given: Partial<AdmissionOptions> = {},
 ): Promise<ProofOutcome> {
   const options: AdmissionOptions = { ...LONG, ...given }
-  const { capacity, dailyLimit, dollars, callMs, judgedAs = capacity } = options
+  const { capacity, dailyLimit, dollars, callMs } = options
   const answer = { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } as const
-  const base = 12_000 + (process.pid % 10) * 600
   const stand = await CallStand.open({
     processes: ['api,worker', 'engine'],
     numbers: [{ number: '*', behaviour: answer }],
     lines: [LINE],
-    rtpPorts: `${base}-${base + 599}`,
+    rtpPorts: manyRtpPorts(),
   })
   try {
     await stand.publish(AGENT, LISTENER, LINE)
@@ -68,13 +67,15 @@ export async function proveAdmission(
     const queries = stand.carrier(LINE).query()
     const later = new LedgerQueries(stand.carrier(LINE).rows().slice(before))
     const faults = [
-      ...tooMany(queries, judgedAs, 'concurrent_capacity'),
-      ...tooMany(later, Math.min(dollars, judgedAs), 'spend_cap'),
+      ...tooMany(queries, capacity, 'concurrent_capacity'),
+      ...tooMany(later, Math.min(dollars, capacity), 'spend_cap'),
       ...(admitted(first) > dailyLimit ? [`${admitted(first)} admitted of ${dailyLimit} a day`] : []),
       ...called(queries.calls(), admitted(first) + admitted(second)),
       ...[...first, ...second].flatMap(create => refusalFaults(create, { capacity, dailyLimit, cap })),
       ...(await permitsLeft(stand)),
     ]
+    const most = queries.maxConcurrent(undefined, 'confirmed').calls
+    const plantedNoticed = tooMany(queries, most - 1, 'concurrent_capacity').length > 0
     for (const fault of new Set(faults)) line({ proof: 'admission', fault })
     const ended = await stand.rows<{ as: string; runs: number }>(
       `select concat_ws(' ', state, outcome ->> 'kind', outcome ->> 'detail') as as, count(*)::int as runs
@@ -82,14 +83,14 @@ export async function proveAdmission(
     )
     if (faults.length > 0) progress(stand.processes.map(({ roles, output }) => `${roles}:\n${output}`).join('\n'))
     return {
-      ok: faults.length === 0,
+      ok: faults.length === 0 && plantedNoticed,
       summary: {
         ...{ asked: first.length + second.length, admitted: admitted(first) + admitted(second) },
         refused: tally([...first, ...second]),
         ended: Object.fromEntries(ended.map(({ as, runs }) => [as, runs])),
-        most_at_once: queries.maxConcurrent(undefined, 'confirmed').calls,
+        most_at_once: most,
         most_at_once_under_spend_cap: later.maxConcurrent(undefined, 'confirmed').calls,
-        faults: faults.length,
+        ...{ faults: faults.length, planted_noticed: plantedNoticed },
       },
     }
   } finally {

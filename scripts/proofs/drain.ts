@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { manyRtpPorts } from '../../interop/ports.ts'
 import { LISTENER } from './calls/agents.ts'
 import { CallStand, type Line, within } from './calls/call-stand.ts'
 import { createMany } from './calls/created-runs.ts'
@@ -24,13 +25,12 @@ export async function proveDrain(
   { count, line, progress }: ProofOptions,
   { callMs = 40_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedDrainFault } = {},
 ): Promise<ProofOutcome> {
-  const base = 12_000 + (process.pid % 10) * 600
   const stand = await CallStand.open({
     // The database is the worker's: it outlives the other.
     processes: ['worker', 'api,engine'],
     numbers: [{ number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } }],
     lines: [LINE],
-    rtpPorts: `${base}-${base + 599}`,
+    rtpPorts: manyRtpPorts(),
   })
   try {
     await stand.publish(AGENT, LISTENER, LINE)

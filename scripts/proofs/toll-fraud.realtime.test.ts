@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type PlantedTollFault, proveTollFraud } from './toll-fraud.ts'
-
-async function prove(count: number, planted: PlantedTollFault) {
-  const lines: object[] = []
-  const given = { seed: 1, count, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }
-  return { ...(await proveTollFraud(given, { planted })), lines }
-}
+import { proveTollFraud } from './toll-fraud.ts'
 
 describe('whoever wants a call to go where none may', { timeout: 300_000 }, () => {
-  it('gets no INVITE and no REFER past the policy to the carrier', async () => {
-    const { ok, summary, lines } = await prove(2, 'nothing')
+  it('gets no INVITE and no REFER past the policy to the carrier, who sees one where staff opened it', async () => {
+    const lines: object[] = []
+    const given = { seed: 1, count: 2, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }
+    const { ok, summary } = await proveTollFraud(given)
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
-    expect(summary).toEqual({ tries: 8, faulty: 0 })
-  })
-
-  it('is seen by the carrier where staff opened the policy', async () => {
-    const { ok, lines } = await prove(1, 'open policy')
-    expect(ok).toBe(false)
-    expect(JSON.stringify(lines)).toContain('a REFER to +19005551234')
+    expect(summary).toEqual({ tries: 8, faulty: 0, planted_noticed: true })
   })
 })

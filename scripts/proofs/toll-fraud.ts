@@ -13,9 +13,10 @@ const OVER_WITHIN_MS = 60_000
 const LONGEST_CALL_MS = 3000
 const ORDINARY = '+1415556'
 
+const PREMIUM = '+19005551234'
 /** Premium, satellite, shared cost, personal, emergency and short numbers, other countries, and spellings of them. */
 const FRAUD = [
-  '+19005551234',
+  PREMIUM,
   '+18765551234',
   '+870773123456',
   '+881612345678',
@@ -37,9 +38,6 @@ const FRAUD = [
   '+14155552671\r\nRefer-To: <sip:+19005551234@x>',
 ] as const
 
-/** What the proof must notice. `open policy`: staff let premium numbers through. */
-export type PlantedTollFault = 'nothing' | 'open policy'
-
 const TRIES = ['talked into a variable', 'talked into an inferred number', 'REFER', '302'] as const
 type Try = (typeof TRIES)[number]
 
@@ -52,12 +50,9 @@ interface Outcome {
 /**
  * A caller's words make the model name a number that no call may go to, in calls out and in; the far end asks for it by
  * REFER, and by redirecting a call of ours. No INVITE and no REFER to it reaches the carrier, the denied transfer takes the
- * edge of failure and its effect says denied.
+ * edge of failure and its effect says denied. In the end staff let premium numbers through, which the carrier must notice.
  */
-export async function proveTollFraud(
-  { count, line, progress }: ProofOptions,
-  { planted = 'nothing' }: { readonly planted?: PlantedTollFault } = {},
-): Promise<ProofOutcome> {
+export async function proveTollFraud({ count, line, progress }: ProofOptions): Promise<ProofOutcome> {
   let wanted = ''
   const model = await FakeOpenAiChat.open({ key: KEY, think: ask => persuaded(ask, wanted) })
   const stand = await CallStand.open({
@@ -70,12 +65,11 @@ export async function proveTollFraud(
     throw error
   })
   const outcomes: Outcome[] = []
+  let noticed: readonly string[] = []
   try {
     await stand.publish('variable', victim('variable'), LINE)
     await stand.publish('inferred', victim('inferred'), LINE)
     await stand.publish('listener', LISTENER, LINE)
-    if (planted === 'open policy')
-      await stand.set({ set: 'destinations', value: { countries: ['US'], allow_prefixes: ['+1900'] } })
     for (const kind of TRIES)
       for (let index = 0; index < count; index++) {
         wanted = FRAUD[index % FRAUD.length]!
@@ -84,12 +78,18 @@ export async function proveTollFraud(
         line({ proof: 'toll-fraud', try: kind, index, target: wanted, faults })
         progress(`${kind} ${index + 1} of ${count}${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
       }
+    await stand.set({ set: 'destinations', value: { countries: ['US'], allow_prefixes: ['+1900'] } })
+    wanted = PREMIUM
+    noticed = await attempt(stand, 'talked into a variable', count + (count % 2), wanted)
+    line({ proof: 'toll-fraud', planted: 'open policy', faults: noticed })
   } finally {
     await stand.close()
     await model.close()
   }
   const faulty = outcomes.filter(({ faults }) => faults.length > 0).length
-  return { ok: faulty === 0, summary: { tries: outcomes.length, faulty } }
+  const plantedNoticed = noticed.includes(`a REFER to ${PREMIUM}`)
+  const summary = { tries: outcomes.length, faulty, planted_noticed: plantedNoticed }
+  return { ok: faulty === 0 && plantedNoticed, summary }
 }
 
 /** Puts `wanted` wherever it is asked for anything: the caller has talked it round. */

@@ -1,13 +1,3 @@
-import { admin } from './commands/admin.ts'
-import { agents } from './commands/agents.ts'
-import { call } from './commands/call.ts'
-import { demo } from './commands/demo.ts'
-import { fakes } from './commands/fakes.ts'
-import { providers } from './commands/providers.ts'
-import { runs } from './commands/runs.ts'
-import { serve } from './commands/serve.ts'
-import { sip } from './commands/sip.ts'
-import { version } from './commands/version.ts'
 import { UsageError } from './usage.ts'
 
 const USAGE = `parley: conversational agents on real phone calls
@@ -29,17 +19,20 @@ const USAGE = `parley: conversational agents on real phone calls
 Settings are PARLEY_… environment variables: see docs/architecture.md.
 `
 
-const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
-  serve,
-  call,
-  demo,
-  fakes,
-  providers,
-  agents,
-  runs,
-  admin,
-  sip,
-  '--version': version,
+type Command = (args: string[]) => Promise<number>
+
+/** Each is loaded when it is asked for: what the engine needs takes seconds, and `parley runs` none of it. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  call: async () => (await import('./commands/call.ts')).call,
+  demo: async () => (await import('./commands/demo.ts')).demo,
+  fakes: async () => (await import('./commands/fakes.ts')).fakes,
+  providers: async () => (await import('./commands/providers.ts')).providers,
+  agents: async () => (await import('./commands/agents.ts')).agents,
+  runs: async () => (await import('./commands/runs.ts')).runs,
+  admin: async () => (await import('./commands/admin.ts')).admin,
+  sip: async () => (await import('./commands/sip.ts')).sip,
+  '--version': async () => (await import('./commands/version.ts')).version,
 }
 
 async function main(args: string[]): Promise<number> {
@@ -48,8 +41,9 @@ async function main(args: string[]): Promise<number> {
     process.stdout.write(USAGE)
     return name === undefined ? 64 : 0
   }
-  const command = commands[name]
-  if (command === undefined) throw new UsageError(`there is no command "${name}"; parley --help lists them`)
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (load === undefined) throw new UsageError(`there is no command "${name}"; parley --help lists them`)
+  const command = await load()
   return command(rest)
 }
 

@@ -48,6 +48,8 @@ describe('the endpointing benchmark', () => {
     }))
     const { measureEndpointing: measureDeaf } = await import('./measure.ts')
     vi.doUnmock('../../../packages/dialogue/src/completeness.ts')
+    // Files after this one share the worker's modules.
+    vi.resetModules()
     const after = measureDeaf({ ...conditions, ...lines[0]! })
     expect(after.pauses_cut).toBeGreaterThan(5 * before.pauses_cut)
     expect(after.turns_cut).toBeGreaterThan(0.3)

@@ -116,7 +116,8 @@ function readIdentity(agent: JsonObject, flow: JsonObject, agentVersion: number 
   if (ofFlow !== undefined && ofFlow !== null && typeof ofFlow !== 'string') {
     const spot = FLOW.in('conversation_flow_id')
     // Where the agent names the flow, an export says that name here, and has no place for anything else.
-    if (typeof flowId === 'string') findings.warn('field_ignored', spot, '`conversation_flow_id` of the flow is no name')
+    if (typeof flowId === 'string')
+      findings.warn('field_ignored', spot, '`conversation_flow_id` of the flow is no name')
     else findings.leave(spot, ofFlow)
   }
   if (flow.version !== undefined && flow.version !== null && flowVersion === null)

@@ -6,8 +6,8 @@ import { typicalAndSlow } from './figures.ts'
 import { ask } from './load.ts'
 import { LINE, type QueueKind, type QueueStand } from './queue-stand.ts'
 
-/** Compiling, connecting, reading the agent for the first time. */
-const WARM_UP_CALLS = 10
+/** V8 has not compiled what is hot before: an engine's first calls take all of a core for some seconds. */
+const WARM_UP_CALLS = 25
 const ALL_WITHIN_MS = 60_000
 const SOME_AT_ONCE = 16
 
@@ -15,7 +15,7 @@ export interface QueueToInvite {
   readonly calls: number
   /** Calls asked for in a second, evenly. */
   readonly rate: number
-  /** Calls before those that count; default 10. */
+  /** Calls before those that count; default 25. */
   readonly warmUpCalls?: number
 }
 

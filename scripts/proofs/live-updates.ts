@@ -200,7 +200,7 @@ class LiveUpdates {
         await update.settled(this.#client, 2 * SLACK_MS)
       }),
     )
-    this.#proof.progress('an engine that stood still: updates settled')
+    this.#proof.progress('the deadlines of updates that no engine took are over')
   }
 
   async #restartApi(): Promise<void> {
@@ -229,7 +229,8 @@ class LiveUpdates {
   }
 
   async #verdict(): Promise<ProofOutcome> {
-    const faults = (await Promise.all(this.#calls.map(call => this.#faultsOf(call)))).flat()
+    const faults: string[] = []
+    for (const call of this.#calls) faults.push(...(await this.#faultsOf(call)))
     const timeline = await timelineOf(this.#client, this.#calls[0]!.run_id)
     const ofShifted = this.#shifted.map(({ items, hasEnded }) => streamFaults(items, timeline, hasEnded))
     const late = this.#planted!

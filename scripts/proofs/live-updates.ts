@@ -29,7 +29,6 @@ const TURNS_WITHIN_MS = 30_000
 const STREAMS_WITHIN_MS = 120_000
 /** One turn of the agent's takes less. */
 const CYCLE_MS = 3500
-const GO_ON_MS = 1000
 
 const WORDS = ['apple', 'bread', 'candle', 'desert', 'engine', 'forest', 'garden', 'hammer', 'island', 'jacket']
 
@@ -161,11 +160,11 @@ class LiveUpdates {
   }
 
   /** Changes what the agent says, at moments of its turns that the seed chooses. */
-  async #update({ run_id, updates }: Judged, times = this.#options.updates): Promise<void> {
-    for (let time = 0; time < times; time++) {
-      await pause(randomBelow(this.#random, CYCLE_MS))
+  async #update({ run_id, updates }: Judged): Promise<void> {
+    for (let time = 0; time < this.#options.updates; time++) {
+      // The one before has a turn to be said in.
+      await pause((time === 0 ? 0 : CYCLE_MS) + randomBelow(this.#random, CYCLE_MS))
       updates.push(await sendUpdate(this.#client, run_id, this.#word()))
-      await pause(CYCLE_MS)
     }
   }
 
@@ -181,15 +180,18 @@ class LiveUpdates {
   /** While it stands still an update waits; when it goes on it has missed that one, and takes the next. */
   async #stopEngine(): Promise<void> {
     const { engine } = this.#stand
-    await pause(randomBelow(this.#random, CYCLE_MS))
+    await pause(CYCLE_MS + randomBelow(this.#random, CYCLE_MS))
     engine.signal('SIGSTOP')
     try {
       await this.#updatesRunOut()
     } finally {
       engine.signal('SIGCONT')
     }
-    await pause(GO_ON_MS)
-    await Promise.all(this.#calls.map(call => this.#update(call, 1)))
+    await Promise.all(
+      this.#calls.map(async ({ run_id, updates }) => {
+        updates.push(await sendUpdate(this.#client, run_id, this.#word()))
+      }),
+    )
   }
 
   async #updatesRunOut(): Promise<void> {

@@ -1,75 +1,110 @@
 import { SeededRandom } from '@parley/kernel'
 import { parts } from './calls/agents.ts'
-import { CallStand, LINES } from './calls/call-stand.ts'
-import { KILL_NUMBERS, killCases, MOMENTS, type Moment, TARGET } from './calls/kill-case.ts'
-import { agentOf, killEngine, type PlantedKillFault } from './calls/kill-trial.ts'
-import { judgeKill } from './calls/kill-verdict.ts'
+import { CallStand, LINES, within } from './calls/call-stand.ts'
+import { EngineFleet } from './calls/engine-fleet.ts'
+import { KILL_NUMBERS, type KillCase, killCases, TARGET } from './calls/kill-case.ts'
+import { aftermath, agentOf, cleanUp, type Killed, killEngine } from './calls/kill-trial.ts'
+import { judgeKill, type KillVerdict, permitsLeft } from './calls/kill-verdict.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** What a run of the proof may differ in. */
 export interface FaultsOptions {
-  readonly moments: readonly Moment[]
   /** Of the processes, ms. */
   readonly leaseMs: number
   /** Within which a run has to be over, ms. */
   readonly overWithinMs: number
-  readonly planted: PlantedKillFault
 }
 
-const AS_IN_PRODUCTION: FaultsOptions = {
-  moments: Object.keys(MOMENTS) as Moment[],
-  leaseMs: 9000,
-  overWithinMs: 30_000,
-  planted: 'nothing',
-}
+const AS_IN_PRODUCTION: FaultsOptions = { leaseMs: 9000, overWithinMs: 30_000 }
+
+/** One is used while two come up again. */
+const ENGINES = 3
+const PERMITS_BACK_WITHIN_MS = 40_000
+
+type Trial = KillVerdict & { readonly kill: KillCase; readonly killed: Killed }
 
 /**
- * The process of the engine is killed in the middle of calls, in and out, over UDP and TLS, at moments of the seed's; what
- * became of the run is held against what the carrier saw: nobody is called, transferred or hung up twice, the run is over
- * within 30 s and the carrier has its BYE or CANCEL by then, no permit is left, the timeline has no gap, what was being
- * sent is uncertain, and of the recording at most a second is lost.
+ * Engines are killed in the middle of calls, in and out, over UDP and TLS, at moments of the seed's; while the run of one
+ * waits for its reaper, the next call is made on another. What became of each run is held against what the carrier saw:
+ * nobody is called, transferred or hung up twice, the run is over within 30 s and the carrier has its BYE or CANCEL by
+ * then, its permit is back, the timeline has no gap, what was being sent is uncertain, and of the recording at most a
+ * second is lost. Beside the `count` kills there is one for each planted fault, and the proof fails where it sees none.
  */
 export async function proveFaults(
   { seed, count, line, progress }: ProofOptions,
   given: Partial<FaultsOptions> = {},
 ): Promise<ProofOutcome> {
-  const { moments, leaseMs, overWithinMs, planted } = { ...AS_IN_PRODUCTION, ...given }
+  const { leaseMs, overWithinMs } = { ...AS_IN_PRODUCTION, ...given }
   const stand = await CallStand.open({
-    processes: [planted === 'nobody reaps' ? 'api' : 'api,worker', 'engine'],
+    processes: ['api,worker', ...Array.from({ length: ENGINES }, () => 'engine')],
     numbers: KILL_NUMBERS,
     env: { PARLEY_LEASE_MS: String(leaseMs) },
   })
-  const over: number[] = []
-  const lost: number[] = []
-  let faulty = 0
+  const fleet = new EngineFleet(stand)
   try {
     for (const on of LINES)
       for (const [part, draft] of Object.entries(parts(TARGET)))
         await stand.publish(agentOf(part as keyof ReturnType<typeof parts>, on), draft, on)
-    for (const kill of killCases(new SeededRandom(seed), count, moments)) {
-      const killed = await killEngine(stand, kill, { overWithinMs, planted })
-      const verdict = await judgeKill(stand, kill, killed, { overWithinMs, planted })
-      const { faults, overAfterMs, releasedAfterMs, lostMs } = verdict
-      if (faults.length > 0) faulty++
-      if (overAfterMs !== null && !killed.wasReleased) over.push(overAfterMs)
-      if (lostMs !== null) lost.push(lostMs)
-      const { index, moment, line: on, delayMs, restartsAtOnce } = kill
-      line({
-        ...{ proof: 'faults', index, moment, line: on, delay_ms: delayMs, restarts_at_once: restartsAtOnce },
-        ...{ state: killed.run?.state ?? null, over_after_ms: overAfterMs, released_after_ms: releasedAfterMs },
-        ...{ effects_in_flight: killed.sending.length, recording_lost_ms: lostMs, faults },
+    const trials: Promise<Trial>[] = []
+    for (const kill of killCases(new SeededRandom(seed), count)) {
+      const killed = await killEngine(stand, fleet, kill)
+      const trial = settle(stand, kill, killed, overWithinMs).then(settled => {
+        report(settled, { line, progress })
+        return settled
       })
-      progress(`${index + 1} of ${count}: ${moment} (${on})${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
+      // Told of where all are waited for.
+      trial.catch(() => {})
+      trials.push(trial)
     }
-    if (faulty > 0) progress(stand.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`).join('\n'))
+    const settled = await Promise.all(trials)
+    const nothingLeft = () => permitsLeft(stand).then(left => (left === null ? true : null))
+    const isClean = (await within(PERMITS_BACK_WITHIN_MS, nothingLeft)) === true
+    const outcome = outcomeOf(settled, isClean ? null : await permitsLeft(stand))
+    if (!outcome.ok)
+      progress(stand.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`).join('\n'))
+    return outcome
   } finally {
+    await fleet.close()
     await stand.close()
   }
-  const most = (values: readonly number[]) => (values.length === 0 ? null : Math.max(...values))
+}
+
+async function settle(stand: CallStand, kill: KillCase, before: Killed, overWithinMs: number): Promise<Trial> {
+  const killed = await aftermath(stand, kill, before, { overWithinMs })
+  const verdict = await judgeKill(stand, kill, killed, { overWithinMs })
+  await cleanUp(stand, kill, killed)
+  return { ...verdict, kill, killed }
+}
+
+function report(trial: Trial, { line, progress }: Pick<ProofOptions, 'line' | 'progress'>): void {
+  const { kill, killed, faults, overAfterMs, releasedAfterMs, lostMs } = trial
+  const { index, moment, line: on, delayMs, planted } = kill
+  line({
+    ...{ proof: 'faults', index, moment, line: on, delay_ms: delayMs, planted },
+    ...{ state: killed.run?.state ?? null, over_after_ms: overAfterMs, released_after_ms: releasedAfterMs },
+    ...{ effects_in_flight: killed.sending.length, recording_lost_ms: lostMs, faults },
+  })
+  progress(`${index}: ${planted ?? moment} (${on})${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
+}
+
+function outcomeOf(trials: readonly Trial[], left: string | null): ProofOutcome {
+  const kills = trials.filter(({ kill }) => kill.planted === null)
+  const missed = trials.filter(({ kill, faults }) => kill.planted !== null && faults.length === 0).length
+  const faulty = kills.filter(({ faults }) => faults.length > 0).length
+  const over = kills.filter(({ killed }) => !killed.wasReleased).map(({ overAfterMs }) => overAfterMs)
   return {
-    ok: faulty === 0,
-    summary: { kills: count, faulty, over_after_ms_max: most(over), recording_lost_ms_max: most(lost) },
+    ok: faulty === 0 && missed === 0 && left === null,
+    summary: {
+      ...{ kills: kills.length, faulty, planted_missed: missed, permits_left: left },
+      over_after_ms_max: most(over),
+      recording_lost_ms_max: most(kills.map(({ lostMs }) => lostMs)),
+    },
   }
+}
+
+function most(values: readonly (number | null)[]): number | null {
+  const known = values.filter(value => value !== null)
+  return known.length === 0 ? null : Math.max(...known)
 }
 
 export const proof: Proof = { name: 'faults', seconds: 3600, count: 20, run: options => proveFaults(options) }

@@ -17,7 +17,7 @@ import {
   setTrunkDetails,
   staffScope,
 } from '@parley/store'
-import { Client } from 'pg'
+import { Pool } from 'pg'
 import { freePeerPorts, rtpRange } from '../../../interop/ports.ts'
 import { temporaryHome } from '../../../interop/serving.ts'
 import { readDemoFile } from '../../../packages/cli/src/workspace/demo-file.ts'
@@ -36,7 +36,10 @@ const ACCOUNT = { username: 'parley', password: 'correct horse battery staple' }
 const REALM = 'carrier.example'
 
 export interface CallStandOptions {
-  /** Of each process: `api,worker` and `engine`, say. The first holds the API, the one with the engine comes last. */
+  /**
+   * Of each process: `api,worker` and `engine`, say. The first outlives the others, for it has the database; those with an
+   * engine come last.
+   */
   readonly processes: readonly string[]
   /** What the carrier does, by number called. */
   readonly numbers: readonly NumberRuleInput[]
@@ -45,9 +48,16 @@ export interface CallStandOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Of the carrier; default it takes REFERs. */
   readonly transfers?: 'take' | number
-  /** RTP ports of the engine; default room for 50 calls. */
+  /** RTP ports of the one engine; default, of each: room for 50 calls. */
   readonly rtpPorts?: string
   readonly play?: 'silence' | 'tone'
+}
+
+/** A process with an engine. */
+export interface StandEngine {
+  readonly process: RolesProcess
+  /** SIP over TLS; UDP and TCP are one below. No other process has it. */
+  readonly tlsPort: number
 }
 
 /** A platform in processes, one or two trunks to carriers that keep ledgers, and ways to look into all of it. */
@@ -57,17 +67,20 @@ export class CallStand {
   readonly #directory: string
   readonly #removals: (() => unknown)[]
   readonly #home: string
-  #owner: Client | null = null
+  #owner: Pool | null = null
   #ownerUrl = ''
   #client: ParleyClient | null = null
   #scope: Scope | null = null
   #demo: { readonly url: string; readonly key: string } | null = null
-  readonly #inboundUris = new Map<Line, string>()
+  /** By line: who calls there is let in. */
+  readonly #tokens = new Map<Line, string>()
+  readonly #engines: readonly StandEngine[]
 
   private constructor(
     carriers: ReadonlyMap<Line, CarrierJudge>,
     parts: {
       readonly processes: readonly RolesProcess[]
+      readonly engines: readonly StandEngine[]
       readonly home: string
       readonly directory: string
       readonly removals: (() => unknown)[]
@@ -75,6 +88,7 @@ export class CallStand {
   ) {
     this.carriers = carriers
     this.#processes = parts.processes
+    this.#engines = parts.engines
     this.#home = parts.home
     this.#directory = parts.directory
     this.#removals = parts.removals
@@ -84,28 +98,24 @@ export class CallStand {
     const removals: (() => unknown)[] = []
     const home = temporaryHome(removal => void removals.push(() => removal({ task: {} })))
     const directory = mkdtempSync(join(tmpdir(), 'parley-proof.'))
-    const carriers = new Map<Line, CarrierJudge>()
-    const resolve: string[] = []
-    const ports = await freePeerPorts()
-    for (const line of options.lines ?? LINES) {
-      const { carrier, entry } = await openCarrier(line, home, directory, options)
-      carriers.set(line, carrier)
-      resolve.push(entry)
-    }
+    const { caPath } = await ensureLocalCertificate(home)
+    const opened = await Promise.allSettled(
+      (options.lines ?? LINES).map(line => openCarrier(line, caPath, directory, options)),
+    )
+    const there = opened.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+    const carriers = new Map(there.map(({ line, carrier }) => [line, carrier]))
     const environment = {
       PARLEY_HOME: home,
       PARLEY_HTTP_PORT: '0',
-      PARLEY_SIP_PORT: String(ports.tls - 1),
-      PARLEY_SIP_TLS_PORT: String(ports.tls),
       PARLEY_SIP_DOMAIN: '127.0.0.1',
-      PARLEY_RTP_PORTS: options.rtpPorts ?? rtpRange(ports),
-      PARLEY_RESOLVE: resolve.join(','),
+      PARLEY_RESOLVE: there.map(({ entry }) => entry).join(','),
       ...options.env,
     }
-    const processes = options.processes.map(roles => new RolesProcess(roles, environment))
-    const stand = new CallStand(carriers, { processes, home, directory, removals })
+    const { processes, engines } = await processesOf(options, environment)
+    const stand = new CallStand(carriers, { processes, engines, home, directory, removals })
     try {
-      await stand.#begin(options, ports.tls)
+      for (const one of opened) if (one.status === 'rejected') throw one.reason
+      await stand.#begin(options)
       return stand
     } catch (error) {
       await stand.close()
@@ -136,16 +146,23 @@ export class CallStand {
     return this.#processes[0]!
   }
 
+  /** The only engine's process. */
   get engine(): RolesProcess {
-    return this.#processes.at(-1)!
+    return this.#engines[0]!.process
+  }
+
+  get engines(): readonly StandEngine[] {
+    return this.#engines
   }
 
   get processes(): readonly RolesProcess[] {
     return this.#processes
   }
 
-  inboundUri(line: Line): string {
-    return this.#inboundUris.get(line)!
+  /** Whom the carrier calls; `engine`: where there are several. */
+  inboundUri(line: Line, engine: StandEngine = this.#engines[0]!): string {
+    const port = line === 'tls' ? engine.tlsPort : engine.tlsPort - 1
+    return `sip:${this.#tokens.get(line)!}@127.0.0.1:${port};transport=${line}`
   }
 
   carrier(line: Line): CarrierJudge {
@@ -204,32 +221,32 @@ export class CallStand {
 
   async close(): Promise<void> {
     await this.#owner?.end().catch(() => {})
-    for (const process of this.#processes.toReversed()) await process.stop()
-    for (const carrier of this.carriers.values()) await carrier.close()
+    const [first, ...others] = this.#processes
+    await Promise.all(others.map(process => process.stop()))
+    await first!.stop()
+    await Promise.all([...this.carriers.values()].map(carrier => carrier.close()))
     for (const remove of this.#removals) await remove()
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  async #begin({ lines = LINES }: CallStandOptions, tlsPort: number): Promise<void> {
-    for (const process of this.#processes) await process.start()
+  async #begin({ lines = LINES }: CallStandOptions): Promise<void> {
+    const [first, ...others] = this.#processes
+    await first!.start()
+    const started = await Promise.allSettled(others.map(process => process.start()))
+    for (const one of started) if (one.status === 'rejected') throw one.reason
     await this.findApi()
     this.#ownerUrl = await attachEmbeddedPostgres(this.#home)
-    this.#owner = new Client({ connectionString: this.#ownerUrl })
+    this.#owner = new Pool({ connectionString: this.#ownerUrl, max: 4 })
     // It ends with the server, and says so.
     this.#owner.on('error', () => {})
-    await this.#owner.connect()
     this.#scope = await asStaff(this.#ownerUrl, tx => staffScope(tx, null))
     const secret_id = 'carrier-password'
     const secret = { kind: 'sip_auth', value: ACCOUNT.password } as const
     const { version } = await this.client.secrets.put({ params: { secret_id }, body: secret })
-    for (const line of lines) await this.#trunk(line, { id: secret_id, version }, tlsPort)
+    for (const line of lines) await this.#trunk(line, { id: secret_id, version })
   }
 
-  async #trunk(
-    line: Line,
-    auth_secret: { readonly id: string; readonly version: string },
-    tlsPort: number,
-  ): Promise<void> {
+  async #trunk(line: Line, auth_secret: { readonly id: string; readonly version: string }): Promise<void> {
     const { client } = this
     const trunk_id = trunkOf(line)
     const trunk = await client.trunks.create({
@@ -245,9 +262,7 @@ export class CallStand {
     )
     const phone_number = CALLED[line]
     await client.numbers.import({ body: { phone_number, trunk_id, name: phone_number } })
-    const token = trunk.inbound_sip_uri!.replace(/^sips?:/, '').split('@')[0]!
-    const port = line === 'tls' ? tlsPort : tlsPort - 1
-    this.#inboundUris.set(line, `sip:${token}@127.0.0.1:${port};transport=${line}`)
+    this.#tokens.set(line, trunk.inbound_sip_uri!.replace(/^sips?:/, '').split('@')[0]!)
   }
 }
 
@@ -260,12 +275,33 @@ function hostOf(line: Line): string {
   return `carrier-${line}.test`
 }
 
-async function openCarrier(line: Line, home: string, directory: string, options: CallStandOptions) {
+/** Each engine has ports of its own. */
+async function processesOf(options: CallStandOptions, environment: Readonly<Record<string, string>>) {
+  const processes: RolesProcess[] = []
+  const engines: StandEngine[] = []
+  for (const roles of options.processes) {
+    if (!roles.split(',').includes('engine')) {
+      processes.push(new RolesProcess(roles, environment))
+      continue
+    }
+    const ports = await freePeerPorts()
+    const process = new RolesProcess(roles, {
+      PARLEY_SIP_PORT: String(ports.tls - 1),
+      PARLEY_SIP_TLS_PORT: String(ports.tls),
+      PARLEY_RTP_PORTS: options.rtpPorts ?? rtpRange(ports),
+      ...environment,
+    })
+    processes.push(process)
+    engines.push({ process, tlsPort: ports.tls })
+  }
+  return { processes, engines }
+}
+
+async function openCarrier(line: Line, caPath: string, directory: string, options: CallStandOptions) {
   const own = mkdtempSync(join(directory, `${line}-`))
   const { numbers, transfers = 'take', play = 'silence' } = options
   const ports = await freePeerPorts()
   const identity = await ensureLocalCertificate(own, { names: [hostOf(line)] })
-  const { caPath } = await ensureLocalCertificate(home)
   for (const name of ['cert', 'key'] as const) writeFileSync(join(own, name), identity[name])
   const carrier = await CarrierJudge.open(own, {
     transports: line === 'tls' ? { tls: ports.tls } : { udp: ports.tls - 1 },
@@ -277,7 +313,7 @@ async function openCarrier(line: Line, home: string, directory: string, options:
   })
   const port = line === 'tls' ? ports.tls : ports.tls - 1
   const ca = line === 'tls' ? `;${identity.caPath}` : ''
-  return { carrier, entry: `${hostOf(line)}=127.0.0.1:${port};${line}${ca}` }
+  return { line, carrier, entry: `${hostOf(line)}=127.0.0.1:${port};${line}${ca}` }
 }
 
 /** What `look` finds once it is not null; null when it never was within that time. */

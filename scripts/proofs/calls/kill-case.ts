@@ -5,7 +5,7 @@ import { LINES, type Line } from './call-stand.ts'
 
 /** The moment of a call at which its engine is killed. */
 export const MOMENTS = {
-  /** It waits for its turn on the trunk. */
+  /** An engine has it, and it waits for its turn on the trunk. */
   'before the INVITE leaves': { direction: 'outbound', part: 'talker', number: '2', latest: 400 },
   /** 100 was answered, no more. */
   dialling: { direction: 'outbound', part: 'talker', number: '0', latest: 500 },
@@ -47,6 +47,15 @@ export const KILL_NUMBERS: readonly NumberRuleInput[] = [
   { number: `${PREFIX}9*`, behaviour: { do: 'ring' } },
 ]
 
+/** What the proof must notice. */
+export const PLANTS = {
+  /** The run's lease never ends. */
+  'nobody reaps': 'ringing',
+  /** The run is offered as if nobody had ever called. */
+  'engine dials again': 'just answered',
+} as const satisfies Record<string, Moment>
+export type Plant = keyof typeof PLANTS
+
 /** One call and when its engine dies. */
 export interface KillCase {
   readonly index: number
@@ -56,21 +65,27 @@ export interface KillCase {
   readonly number: string
   /** Behind what shows that the moment is there, ms. */
   readonly delayMs: number
-  /** Whether the engine is started again at once, or only when the run is over. */
-  readonly restartsAtOnce: boolean
+  readonly planted: Plant | null
 }
 
-/** Every moment in turn, from one that the seed says; the rest is the seed's too. */
-export function killCases(random: Random, count: number, moments: readonly Moment[]): KillCase[] {
+/** The planted ones, then `count`: every moment in turn, from one that the seed says, now on one line, now on the other. */
+export function killCases(random: Random, count: number): KillCase[] {
+  const moments = Object.keys(MOMENTS) as Moment[]
   const first = randomBelow(random, moments.length)
-  return Array.from({ length: count }, (_, index) => {
-    const moment = moments[(first + index) % moments.length]!
+  const firstLine = randomBelow(random, LINES.length)
+  const planted = (Object.entries(PLANTS) as [Plant, Moment][]).map(([plant, moment], index) => {
+    return { moment, line: LINES[index % LINES.length]!, planted: plant }
+  })
+  const others = Array.from({ length: count }, (_, index) => {
+    const turn = (first + index) % moments.length
+    const round = Math.floor((first + index) / moments.length)
+    return { moment: moments[turn]!, line: LINES[(firstLine + turn + round) % LINES.length]!, planted: null }
+  })
+  return [...planted, ...others].map(({ moment, line, planted }, index) => {
     const { number, latest } = MOMENTS[moment]
     return {
-      ...{ index, moment, line: LINES[randomBelow(random, LINES.length)]! },
+      ...{ index, moment, line, planted, delayMs: randomBelow(random, latest) },
       number: `${PREFIX}${number || '7'}${String(index % 1000).padStart(3, '0')}`,
-      delayMs: randomBelow(random, latest),
-      restartsAtOnce: randomBelow(random, 2) === 0,
     }
   })
 }

@@ -2,24 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CarrierLedgerEntry } from '@parley/loadtest'
 import { CALLS_PER_SECOND } from '@parley/store'
 import type { Part } from './agents.ts'
-import { CALLED, type CallStand, type Line, within } from './call-stand.ts'
+import { CALLED, type CallStand, type Line, type StandEngine, trunkOf, within } from './call-stand.ts'
+import type { EngineFleet } from './engine-fleet.ts'
 import { type KillCase, MOMENTS, type Moment } from './kill-case.ts'
 
 const MOMENT_WITHIN_MS = 30_000
-const TAKEN_AGAIN_WITHIN_MS = 20_000
+const TAKEN_AGAIN_WITHIN_MS = 30_000
 /** Beyond what is asked for, to tell late from never. */
 const GRACE_MS = 5000
-/** Calls a second: the second of two waits for five seconds. */
-const SLOW_TRUNK = 0.2
+/** Calls a second: one that has to wait for its turn does so for this long. */
+const SLOW_TRUNK = 0.02
 
 export interface KillOptions {
   /** Within which a run has to be over, ms. */
   readonly overWithinMs: number
-  readonly planted: PlantedKillFault
 }
-
-/** What the proof must notice. `engine dials again`: the run is offered as if nobody had ever called. */
-export type PlantedKillFault = 'nothing' | 'nobody reaps' | 'engine dials again'
 
 export interface TrialRun {
   readonly run_id: string
@@ -29,7 +26,7 @@ export interface TrialRun {
 }
 
 export interface Killed {
-  /** Null: the moment never came. */
+  /** As it was when the engine died; null: the moment never came. */
   readonly run: TrialRun | null
   /** Wall clock, ms. */
   readonly killedAt: number
@@ -41,19 +38,26 @@ export interface Killed {
   readonly wasReleased: boolean
 }
 
-/** Brings a call to its moment, kills the engine, and waits until the run is over and an engine is there again. */
-export async function killEngine(stand: CallStand, kill: KillCase, options: KillOptions): Promise<Killed> {
-  await begin(stand, kill)
-  const isThere = await moment(stand, kill)
-  if (isThere) await pause(kill.delayMs)
+/** A call of which the engine is known. */
+interface Held {
+  readonly run: TrialRun
+  readonly engine: StandEngine
+}
+
+/** Brings a call to its moment and kills the engine that has it; `killed` begins to start it again. One at a time. */
+export async function killEngine(stand: CallStand, fleet: EngineFleet, kill: KillCase): Promise<Killed> {
+  const isSlowed = kill.moment === 'before the INVITE leaves'
+  if (isSlowed) await setTurns(stand, kill.line, SLOW_TRUNK, 'infinity')
+  const held = await begin(stand, fleet, kill)
+  if (held === null) return { run: null, killedAt: Date.now(), answeredAt: null, sending: [], wasReleased: false }
+  const { run_id } = held.run
+  const isKept = kill.planted === 'nobody reaps'
+  if (isKept) await leaseFor(stand, run_id, '1 hour')
   const killedAt = Date.now()
-  await stand.engine.kill()
-  const found = isThere ? await runOf(stand, kill) : null
-  if (found === null) {
-    await stand.engine.start()
-    return { run: null, killedAt, answeredAt: null, sending: [], wasReleased: false }
-  }
-  const sending = await effectsIn(stand, found.run_id, 'sending')
+  await fleet.kill(held.engine)
+  // Again: it may have been renewed in between.
+  if (isKept) await leaseFor(stand, run_id, '1 hour')
+  const sending = await effectsIn(stand, run_id, 'sending')
   const carrierRow = (kind: CarrierLedgerEntry['kind']) =>
     stand
       .carrier(kill.line)
@@ -61,54 +65,76 @@ export async function killEngine(stand: CallStand, kill: KillCase, options: Kill
       .find(row => row.kind === kind && isOf(kill, row))
   const wasReleased = carrierRow('challenged') === undefined && carrierRow('invite') === undefined
   const answeredAt = carrierRow('answered')?.wall_ms ?? null
-  const planted = options.planted === 'engine dials again'
-  if (planted) await offerAgain(stand, found.run_id)
-  const restarted = kill.restartsAtOnce ? stand.engine.start() : null
-  if (!planted) await over(stand, options.overWithinMs + GRACE_MS)
-  await (restarted ?? stand.engine.start())
-  if (wasReleased || planted) await callTakenAgain(stand, kill, found.run_id)
-  const run = await runOf(stand, kill)
-  return { run, killedAt, answeredAt, sending, wasReleased }
+  const isOffered = kill.planted === 'engine dials again'
+  if (isOffered) await offerAgain(stand, run_id)
+  if (isSlowed) await setTurns(stand, kill.line, CALLS_PER_SECOND, '-infinity')
+  // Waited for here: the next kill is not to hit the engine that takes the run.
+  if (isOffered || wasReleased) await callTakenAgain(stand, kill, killedAt, run_id)
+  return { run: held.run, killedAt, answeredAt, sending, wasReleased }
 }
 
-async function begin(stand: CallStand, kill: KillCase): Promise<void> {
+/** Resolves when the run is over, or should have been for long. Any number at a time. */
+export async function aftermath(
+  stand: CallStand,
+  kill: KillCase,
+  killed: Killed,
+  options: KillOptions,
+): Promise<Killed> {
+  if (killed.run === null) return killed
+  const { run_id } = killed.run
+  await over(stand, run_id, killed.killedAt + options.overWithinMs + GRACE_MS - Date.now())
+  return { ...killed, run: await runOf(stand, kill) }
+}
+
+/** Lets go of a run that was kept from its reaper. */
+export async function cleanUp(stand: CallStand, kill: KillCase, { run }: Killed): Promise<void> {
+  if (kill.planted === 'nobody reaps' && run !== null) await leaseFor(stand, run.run_id, '0')
+}
+
+/** Null: the moment never came. */
+async function begin(stand: CallStand, fleet: EngineFleet, kill: KillCase): Promise<Held | null> {
   const { moment, line, number } = kill
   const { direction, part } = MOMENTS[moment]
   const agent_id = agentOf(part, line)
+  const carrier = stand.carrier(line)
+  const comes = (isWanted: (row: CarrierLedgerEntry) => boolean) => carrier.row(isWanted, MOMENT_WITHIN_MS)
+  const sign = (row: CarrierLedgerEntry) => row.kind === SIGNS[moment] && isOf(kill, row)
+  let engine: StandEngine | null = await fleet.any()
+  let shownAt: number
   if (direction === 'inbound') {
     await stand.assign(line, agent_id)
-    stand.carrier(line).call({ uri: stand.inboundUri(line), from: number, called: CALLED[line] })
-    return
+    carrier.call({ uri: stand.inboundUri(line, engine), from: number, called: CALLED[line] })
+    if ((await comes(sign)) === null) return null
+    shownAt = performance.now()
+  } else {
+    const outbound = { agent_id, channel: 'phone', mode: 'outbound' } as const
+    const { run_id } = await stand.client.runs.create({ body: { ...outbound, to: number } })
+    // Where the carrier sees nothing, the moment begins when somebody has the run.
+    if (SIGNS[moment] !== null && (await comes(sign)) === null) return null
+    shownAt = performance.now()
+    engine = await fleet.ownerOf(run_id)
   }
-  const outbound = { agent_id, channel: 'phone', mode: 'outbound' } as const
-  if (moment === 'before the INVITE leaves') {
-    // Another call takes the trunk's turn, and this one has to wait for the next.
-    await stand.setCallsPerSecond(line, SLOW_TRUNK)
-    await stand.client.runs.create({ body: { ...outbound, to: otherNumber(kill) } })
-  }
-  await stand.client.runs.create({ body: { ...outbound, to: number } })
+  const run = await runOf(stand, kill)
+  await pause(Math.max(0, shownAt + kill.delayMs - performance.now()))
+  return run === null || engine === null ? null : { run, engine }
 }
 
 export function agentOf(part: Part, line: Line): string {
   return `${part}-${line}`
 }
 
-/** Whom the call that goes first calls. */
-export function otherNumber({ number }: KillCase): string {
-  return `${number.slice(0, -4)}0${number.slice(-3)}`
+/** How many calls a second the trunk takes from now on, and when the next may leave. */
+async function setTurns(stand: CallStand, line: Line, cps: number, next: '-infinity' | 'infinity'): Promise<void> {
+  await stand.setCallsPerSecond(line, cps)
+  await stand.rows(
+    'insert into parley.trunk_slots (tenant_id, trunk_id, next_at) select tenant_id, trunk_id, $2::timestamptz from parley.trunks where trunk_id = $1 on conflict (tenant_id, trunk_id) do update set next_at = excluded.next_at',
+    [trunkOf(line), next],
+  )
 }
 
-/** Resolves when the carrier saw that the moment is there; false: it never came. */
-async function moment(stand: CallStand, kill: KillCase): Promise<boolean> {
-  const wanted = SIGNS[kill.moment]
-  const carrier = stand.carrier(kill.line)
-  const isBefore = kill.moment === 'before the INVITE leaves'
-  const isMine = (row: CarrierLedgerEntry) => (isBefore ? row.called === otherNumber(kill) : isOf(kill, row))
-  return (await carrier.row(row => row.kind === wanted && isMine(row), MOMENT_WITHIN_MS)) !== null
-}
-
-const SIGNS: Readonly<Record<Moment, CarrierLedgerEntry['kind']>> = {
-  'before the INVITE leaves': 'invite',
+/** What the carrier sees at the moment. */
+const SIGNS: Readonly<Record<Moment, CarrierLedgerEntry['kind'] | null>> = {
+  'before the INVITE leaves': null,
   dialling: 'invite',
   'dialling a carrier that is silent': 'invite',
   ringing: 'ringing',
@@ -141,27 +167,31 @@ export async function effectsIn(stand: CallStand, run_id: string, state: string)
   return (await stand.rows<{ effect_id: string }>(text, [run_id, state])).map(({ effect_id }) => effect_id)
 }
 
-/** No run has a permit any more, but for those that wait for an engine. */
-async function over(stand: CallStand, withinMs: number): Promise<void> {
-  const text =
-    "select 1 from parley.run_ownership o join parley.runs r using (tenant_id, run_id) where r.state <> 'admitted'"
-  await within(withinMs, async () => ((await stand.rows(text)).length === 0 ? true : null))
+/** The run has no permit any more. */
+async function over(stand: CallStand, run_id: string, withinMs: number): Promise<void> {
+  await within(withinMs, async () => ((await hasPermit(stand, run_id)) ? null : true))
+}
+
+export async function hasPermit(stand: CallStand, run_id: string): Promise<boolean> {
+  return (await stand.rows('select 1 from parley.run_ownership where run_id = $1', [run_id])).length > 0
 }
 
 /** Another engine takes the run and calls; then it is cancelled. */
-async function callTakenAgain(stand: CallStand, kill: KillCase, run_id: string): Promise<void> {
-  const restartedAt = Date.now()
-  const carrier = stand.carrier(kill.line)
-  await carrier.row(
-    row => row.kind === 'answered' && isOf(kill, row) && row.wall_ms > restartedAt,
-    TAKEN_AGAIN_WITHIN_MS,
-  )
-  await stand.setCallsPerSecond(kill.line, CALLS_PER_SECOND)
+async function callTakenAgain(stand: CallStand, kill: KillCase, killedAt: number, run_id: string): Promise<void> {
+  await stand
+    .carrier(kill.line)
+    .row(row => row.kind === 'answered' && isOf(kill, row) && row.wall_ms > killedAt, TAKEN_AGAIN_WITHIN_MS)
   await stand.client.runs.cancel({ params: { run_id }, body: {} })
-  await over(stand, TAKEN_AGAIN_WITHIN_MS)
+  await over(stand, run_id, TAKEN_AGAIN_WITHIN_MS)
 }
 
-/** As if nobody had ever had the run: the planted fault. */
+/** As if its owner were alive for so long. */
+async function leaseFor(stand: CallStand, run_id: string, interval: string): Promise<void> {
+  const text = 'update parley.run_ownership set lease_until = now() + $2::interval where run_id = $1'
+  await stand.rows(text, [run_id, interval])
+}
+
+/** As if nobody had ever had the run. */
 async function offerAgain(stand: CallStand, run_id: string): Promise<void> {
   await stand.rows(
     "update parley.runs set state = 'admitted', phone_state = 'admitted', dial = null, dialog = null, invite_sent_at = null where run_id = $1",

@@ -1,7 +1,7 @@
 import type { LedgerCall } from '@parley/loadtest'
 import { type CallStand, within } from './call-stand.ts'
 import { type KillCase, MOMENTS } from './kill-case.ts'
-import { effectsIn, isOf, type Killed, type KillOptions } from './kill-trial.ts'
+import { effectsIn, hasPermit, isOf, type Killed, type KillOptions } from './kill-trial.ts'
 import { wavMs } from './wav-length.ts'
 
 /** What is lost of a recording at the most, ms. */
@@ -19,6 +19,15 @@ export interface KillVerdict {
   readonly releasedAfterMs: number | null
   /** What of the call before the kill is not in the recording, ms; null: nothing was to be recorded. */
   readonly lostMs: number | null
+}
+
+/** What is left at the end of it all: permits by the counters, and runs that are somebody's. Null: nothing. */
+export async function permitsLeft(stand: CallStand): Promise<string | null> {
+  const [permits] = await stand.rows<{ live: number; owned: number }>(
+    'select coalesce(sum(live), 0)::int as live, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
+  )
+  const { live, owned } = permits!
+  return live === 0 && owned === 0 ? null : `permits left: ${live}, rows ${owned}`
 }
 
 /** Holds what became of the run against what the carrier saw. */
@@ -84,10 +93,7 @@ function releasedWall({ rows }: LedgerCall): number | null {
 async function rowFaults(stand: CallStand, { run, sending }: Killed): Promise<string[]> {
   const faults: string[] = []
   const of = [run!.run_id]
-  const [permits] = await stand.rows<{ live: number; owned: number }>(
-    'select coalesce(sum(live), 0)::int as live, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
-  )
-  if (permits!.live !== 0 || permits!.owned !== 0) faults.push(`permits left: ${permits!.live}, rows ${permits!.owned}`)
+  if (await hasPermit(stand, run!.run_id)) faults.push('its permit is left')
   const text = 'select seq from parley.run_events where run_id = $1 order by seq'
   const seqs = (await stand.rows<{ seq: number }>(text, of)).map(({ seq }) => seq)
   if (seqs.length === 0 || seqs.some((seq, index) => seq !== index + 1)) faults.push(`timeline ${seqs.join(' ')}`)

@@ -1,0 +1,57 @@
+import { type CallStand, type StandEngine, within } from './call-stand.ts'
+
+const LOOK_WITHIN_MS = 10_000
+
+/** The engines of a stand, of which some are up while those that were killed start again. */
+export class EngineFleet {
+  readonly #stand: CallStand
+  /** Those that are up; the first is the one that nobody used for the longest time. */
+  readonly #up: StandEngine[]
+  readonly #starting = new Set<Promise<void>>()
+  #isClosing = false
+
+  constructor(stand: CallStand) {
+    this.#stand = stand
+    this.#up = [...stand.engines]
+  }
+
+  /** One that is up. Rejects where none comes up again. */
+  async any(): Promise<StandEngine> {
+    while (this.#up.length === 0) {
+      if (this.#starting.size === 0) throw new Error('no engine is up, and none is being started')
+      await Promise.race(this.#starting)
+    }
+    return this.#up[0]!
+  }
+
+  /** The one that has the run; null: none that is up. */
+  async ownerOf(run_id: string): Promise<StandEngine | null> {
+    const text =
+      "select (e.addresses ->> 'tls_port')::int as port from parley.run_ownership o join parley.engines e on e.engine_id = o.engine where o.run_id = $1"
+    return within(LOOK_WITHIN_MS, async () => {
+      const [owner] = await this.#stand.rows<{ port: number }>(text, [run_id])
+      return this.#up.find(({ tlsPort }) => tlsPort === owner?.port) ?? null
+    })
+  }
+
+  /** SIGKILL; resolves when it is gone, and begins to start it again. */
+  async kill(engine: StandEngine): Promise<void> {
+    const at = this.#up.indexOf(engine)
+    if (at >= 0) this.#up.splice(at, 1)
+    await engine.process.kill()
+    if (this.#isClosing) return
+    const start = engine.process.start().then(() => {
+      this.#up.push(engine)
+      this.#starting.delete(start)
+    })
+    // One that does not come up is told of by `any`.
+    start.catch(() => {})
+    this.#starting.add(start)
+  }
+
+  /** Starts none any more; resolves when those that were being started are up or have failed. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    await Promise.allSettled(this.#starting)
+  }
+}

@@ -44,7 +44,19 @@ async function main(args: string[]): Promise<number> {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load === undefined) throw new UsageError(`there is no command "${name}"; parley --help lists them`)
   const command = await load()
+  whenNobodyReads(SERVERS.has(name))
   return command(rest)
+}
+
+/** Live calls depend on them, and not on whoever reads what they say. */
+const SERVERS: ReadonlySet<string> = new Set(['serve', 'fakes'])
+
+/** Whoever read our output is gone (`parley runs list | head`): a server goes on without a word, any other command ends. */
+function whenNobodyReads(goesOn: boolean): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (!goesOn) process.exit(error.code === 'EPIPE' ? 0 : 1)
+    })
 }
 
 main(process.argv.slice(2)).then(

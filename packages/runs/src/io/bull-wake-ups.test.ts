@@ -58,3 +58,19 @@ it('drops a wake-up that nobody took for 30 s', () =>
     await inTime.close()
     expect(taken).toEqual([])
   }))
+
+it('leaves no connection behind where it is closed while it begins', () =>
+  within(async make => {
+    const open = async () => {
+      const { rows } = await test.owner.query(
+        "select count(*)::int as open from pg_stat_activity where application_name = 'calls' and datname = current_database()",
+      )
+      return rows[0].open as number
+    }
+    for (let i = 0; i < 3; i++) {
+      const stop = await make().listen(['phone'], async () => {})
+      await stop()
+    }
+    await new Promise(resolve => setTimeout(resolve, 500))
+    expect(await open()).toBe(0)
+  }))

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RunKind } from '@parley/store'
 import { createPostgresBackend, type PostgresConnectionOptions, Queue, Worker, withBackend } from 'bullmq'
 import type { WakeUps, Work } from '../protocol.ts'
@@ -8,6 +9,8 @@ const STALE_MS = 30_000
 const SILENT_MS = 10_000
 /** Works begun at once by one process. */
 const CONCURRENCY = 64
+/** A worker that is still connecting may take so long before it is closed all the same. */
+const CONNECTED_WITHIN_MS = 5000
 /** Under this name everything of the queues stands, in Postgres and in Redis. */
 const NAMESPACE = 'parley_queue'
 /** Calls are for engines, all else is for workers: each takes from its own queue. */
@@ -35,6 +38,7 @@ interface AnyQueue {
 }
 interface AnyWorker {
   on(event: 'error', listener: (error: Error) => void): unknown
+  waitUntilReady(): Promise<unknown>
   close(force?: boolean): Promise<void>
 }
 
@@ -67,14 +71,15 @@ export class BullWakeUps implements WakeUps {
     const workers = [...names].map(name => this.#worker(name, listener))
     return async () => {
       for (const worker of workers) this.#workers.delete(worker)
-      await Promise.all(workers.map(worker => worker.close(true).catch(() => {})))
+      await Promise.all(workers.map(worker => closed(worker, true)))
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    const all = [...this.#workers, ...this.#queues.values()]
-    await Promise.all(all.map(one => one.close().catch(() => {})))
+    const workers = [...this.#workers].map(worker => closed(worker, false))
+    const queues = [...this.#queues.values()].map(queue => queue.close().catch(() => {}))
+    await Promise.all([...workers, ...queues])
   }
 
   #queue(name: string): AnyQueue {
@@ -124,4 +129,13 @@ const ONCE = { attempts: 1, removeOnComplete: true, removeOnFail: true } as cons
 
 function postgresAt(connectionString: string): PostgresConnectionOptions {
   return { connectionString, schema: NAMESPACE, migrate: true, max: 3, application_name: 'parley-queue' }
+}
+
+/** Closed while it connects, a worker would open one more connection afterwards, which nobody ends. */
+async function closed(worker: AnyWorker, force: boolean): Promise<void> {
+  const connected = worker.waitUntilReady().catch(() => {})
+  const waiting = new AbortController()
+  const late = pause(CONNECTED_WITHIN_MS, undefined, { signal: waiting.signal }).catch(() => {})
+  await Promise.race([connected, late]).finally(() => waiting.abort())
+  await worker.close(force).catch(() => {})
 }

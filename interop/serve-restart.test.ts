@@ -10,7 +10,7 @@ async function versionsOf(serving: Serving, agent_id: string): Promise<number[]>
 }
 
 describe('npm start', { timeout: 180_000 }, () => {
-  it('seeds a workspace once, survives kill -9, and publishes examples again that nobody edited when other services are ready first', async ({
+  it('seeds a workspace once, survives kill -9, and publishes examples again that nobody edited when other services are ready first; nobody has to read what it says', async ({
     onTestFinished: atTestEnd,
   }) => {
     const home = temporaryHome(atTestEnd)
@@ -41,6 +41,7 @@ describe('npm start', { timeout: 180_000 }, () => {
     expect(plan.providers.llm).toMatchObject({ provider: 'hosted', model: { provider: 'anthropic' } })
     const edited = await again.drafts.get({ params: { agent_id: 'pizzeria' } })
     expect(edited).toMatchObject({ name: 'Pizzería Nueva', draft_id, revision: expected_revision + 1 })
+    second.stopReading()
     expect(await second.stop(), second.output()).toBe(0)
   })
 })

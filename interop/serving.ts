@@ -16,6 +16,8 @@ export interface Serving {
   output(): string
   /** Paths of recordings so far. */
   recordings(): string[]
+  /** Nobody reads its output any more. */
+  stopReading(): void
   /** SIGTERM; the exit status, or null when a signal ended it. */
   stop(): Promise<number | null>
   /** SIGKILL: nothing is put in order. */
@@ -91,6 +93,10 @@ export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions
       readdirSync(recordings, { recursive: true, encoding: 'utf8' })
         .filter(name => name.endsWith('.wav'))
         .map(name => join(recordings, name)),
+    stopReading() {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    },
     stop,
     async kill() {
       child.kill('SIGKILL')

@@ -18,7 +18,7 @@ const CHECKS = [
   'response_headers_conformance',
   'response_schema_conformance',
 ]
-const MAX_SECONDS = 100
+const MAX_SECONDS = 150
 
 interface Report {
   readonly status: number | null
@@ -30,8 +30,9 @@ async function judged(api: WholeApi, ...how: readonly string[]): Promise<Report>
   // It keeps the examples that failed where it runs.
   const directory = mkdtempSync(join(tmpdir(), 'parley-schemathesis-'))
   const args = [
+    // One worker: the parser of Python 3.11, which it asks for its own sources, fails in threads now and then.
     ...['run', `${api.url}/openapi.json`, '--checks', CHECKS.join(','), '--max-time', String(MAX_SECONDS)],
-    ...['--max-examples', '10', '--seed', '1', '--workers', '2', ...how],
+    ...['--max-examples', '10', '--seed', '1', '--workers', '1', ...how],
     ...['--no-shrink', '--continue-on-failure', '--warnings', 'off', '--request-timeout', '20', '--no-color'],
     ...['--header', `Authorization: Bearer ${api.keys.admin}`],
   ]

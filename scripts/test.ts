@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { startVitest } from 'vitest/node'
+import { keepCompiled } from './compile-cache.mjs'
 import { houseRoot } from './house.ts'
 import { ResultCollector, seconds, summaryLines, type TestResult } from './test-results.ts'
 
@@ -77,4 +78,5 @@ async function main(filters: readonly string[]): Promise<void> {
   process.stdout.write(`${summary}\n`, () => process.exit(failed ? 1 : 0))
 }
 
+keepCompiled()
 await main(process.argv.slice(2))

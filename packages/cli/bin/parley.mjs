@@ -2,8 +2,8 @@
 // The `parley` command. Starts under whatever Node the machine has, sees to it that the checkout is installed, and goes
 // on under the Node that came with it.
 import { spawn } from 'node:child_process'
-import nodeModule from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { keepCompiled } from '../../../scripts/compile-cache.mjs'
 import { ensure, nodeBinary } from '../../../scripts/ensure.mjs'
 
 const REQUIRED_MAJOR = 24
@@ -16,8 +16,7 @@ try {
 }
 
 if (Number(process.versions.node.split('.')[0]) >= REQUIRED_MAJOR) {
-  // What was compiled once is kept: the next start is a second and a half sooner.
-  nodeModule.enableCompileCache()
+  keepCompiled()
   await import('../src/main.ts')
 } else runUnder(nodeBinary)
 

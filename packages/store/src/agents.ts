@@ -1,6 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { type CursorBinding, cutPage, decodeCursor, isAfter, type KeysetColumn, type Page } from './keyset.ts'
+import { PreparedQuery } from './prepared-query.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel, Schema } from './schema.ts'
 import type { RunState } from './schema-runs.ts'
@@ -71,28 +72,48 @@ const PICKED = [
   'head_version',
 ] as const satisfies (keyof PickedAgent)[]
 
-/** One agent, archived or not; null where the environment never had it. */
-export async function readAgent(db: Queries, scope: Scope, agentId: string): Promise<AgentRow | null> {
+const oneAgent = new PreparedQuery((db, given: { readonly tenant_id: string; readonly agent_id: string }) => {
+  const { tenant_id, agent_id } = given
   const picked = db
     .selectFrom('agents')
     .select(PICKED)
-    .where('tenant_id', '=', scope.tenant_id)
-    .where('agent_id', '=', agentId)
-  return (await besides(db, scope, picked).executeTakeFirst()) ?? null
+    .where('tenant_id', '=', tenant_id)
+    .where('agent_id', '=', agent_id)
+  return besides(db, tenant_id, picked)
+})
+
+/** One agent, archived or not; null where the environment never had it. */
+export async function readAgent(db: Queries, { tenant_id }: Scope, agent_id: string): Promise<AgentRow | null> {
+  const [row] = await oneAgent.rows(db, { tenant_id, agent_id })
+  return row ?? null
 }
 
 /** Agents that are not archived. Throws `invalid_cursor`. */
 export async function listAgents(db: Queries, scope: Scope, filter: AgentFilter): Promise<Page<AgentRow>> {
-  const rows = await agentsQuery(db, scope, filter).execute()
+  const { cursor, q, channel, sort, limit } = filter
+  const isPlain = cursor === null && channel === undefined && (q ?? '').trim() === ''
+  const rows = isPlain
+    ? await firstPages[sort].rows(db, { tenant_id: scope.tenant_id, most: limit + 1 })
+    : await agentsQuery(db, scope, { ...filter, limit: limit + 1 }).execute()
   return cutPage(rows, ORDERS[filter.sort], bindingOf(scope, filter), filter.limit)
 }
 
-function bindingOf({ tenant_id }: Scope, { sort, q, channel }: AgentFilter): CursorBinding {
+/** The pages that are asked for most, by their order. */
+const firstPages = { updated_desc: firstPage('updated_desc'), name_asc: firstPage('name_asc') }
+
+function firstPage(sort: AgentFilter['sort']) {
+  type Given = { readonly tenant_id: string; readonly most: number }
+  return new PreparedQuery((db, { tenant_id, most }: Given) =>
+    agentsQuery(db, { tenant_id }, { sort, limit: most, cursor: null }),
+  )
+}
+
+function bindingOf({ tenant_id }: Pick<Scope, 'tenant_id'>, { sort, q, channel }: AgentFilter): CursorBinding {
   return { operation: 'agents.list', tenantId: tenant_id, filters: { q: q?.trim() ?? '', channel }, sort }
 }
 
-/** The page, and one agent more where there is one. */
-export function agentsQuery(db: Queries, scope: Scope, filter: AgentFilter) {
+/** At most `limit` agents. */
+export function agentsQuery(db: Queries, scope: Pick<Scope, 'tenant_id'>, filter: AgentFilter) {
   const order = ORDERS[filter.sort]
   const q = filter.q?.trim() ?? ''
   let picked: Picked = db
@@ -100,13 +121,13 @@ export function agentsQuery(db: Queries, scope: Scope, filter: AgentFilter) {
     .select(PICKED)
     .where('tenant_id', '=', scope.tenant_id)
     .where('archived_at', 'is', null)
-    .limit(filter.limit + 1)
+    .limit(filter.limit)
   for (const { column, direction } of order) picked = picked.orderBy(column, direction)
   if (q !== '') picked = picked.where(holds(q))
   if (filter.channel !== undefined) picked = picked.where(sql<boolean>`head_channels @> array[${filter.channel}::text]`)
   if (filter.cursor !== null)
     picked = picked.where(isAfter(order, decodeCursor(bindingOf(scope, filter), order, filter.cursor)))
-  let rows = besides(db, scope, picked)
+  let rows = besides(db, scope.tenant_id, picked)
   for (const { column, direction } of order) rows = rows.orderBy(`a.${column}`, direction)
   return rows
 }
@@ -121,7 +142,7 @@ function holds(part: string) {
 }
 
 /** Heads, drafts and last runs are looked up for the agents that were picked only, never for a whole environment. */
-function besides(db: Queries, { tenant_id }: Scope, picked: Picked) {
+function besides(db: Queries, tenant_id: string, picked: Picked) {
   return db
     .selectFrom(picked.as('a'))
     .leftJoin('publications as p', join =>

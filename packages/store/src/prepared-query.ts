@@ -1,0 +1,36 @@
+import type { Compilable, CompiledQuery } from 'kysely'
+import type { Queries } from './protocol.ts'
+
+/**
+ * A query whose text is the same whatever is asked for: built and compiled once. To build a query of a few joins anew
+ * costs the API more than to send it.
+ */
+export class PreparedQuery<Given extends Readonly<Record<string, string | number>>, Row> {
+  readonly #build: (db: Queries, given: Given) => Compilable<Row>
+  #prepared: { readonly query: CompiledQuery<Row>; readonly places: readonly (keyof Given | null)[] } | null = null
+
+  /** `build` may use what it is given as values and in no other way: it sees marks that stand for them. */
+  constructor(build: (db: Queries, given: Given) => Compilable<Row>) {
+    this.#build = build
+  }
+
+  async rows(db: Queries, given: Given): Promise<Row[]> {
+    this.#prepared ??= this.#prepare(db)
+    const { query, places } = this.#prepared
+    const parameters = places.map((name, place) => (name === null ? query.parameters[place] : given[name]))
+    return (await db.executeQuery<Row>({ ...query, parameters })).rows
+  }
+
+  #prepare(db: Queries) {
+    const names = new Map<unknown, keyof Given>()
+    const marks = new Proxy({} as Given, {
+      get(_, name) {
+        const mark = Symbol(String(name))
+        names.set(mark, name as keyof Given)
+        return mark
+      },
+    })
+    const query = this.#build(db, marks).compile()
+    return { query, places: query.parameters.map(value => names.get(value) ?? null) }
+  }
+}

@@ -176,11 +176,16 @@ export async function hasPermit(stand: CallStand, run_id: string): Promise<boole
   return (await stand.rows('select 1 from parley.run_ownership where run_id = $1', [run_id])).length > 0
 }
 
-/** Another engine takes the run and calls; then it is cancelled. */
+/** Another engine takes the run and calls; then it is cancelled. Or its first owner had begun it: then it ends. */
 async function callTakenAgain(stand: CallStand, kill: KillCase, killedAt: number, run_id: string): Promise<void> {
-  await stand
-    .carrier(kill.line)
-    .row(row => row.kind === 'answered' && isOf(kill, row) && row.wall_ms > killedAt, TAKEN_AGAIN_WITHIN_MS)
+  const isCalled = () =>
+    stand
+      .carrier(kill.line)
+      .rows()
+      .some(row => row.kind === 'answered' && isOf(kill, row) && row.wall_ms > killedAt)
+  const isDecided = async () => (isCalled() || !(await hasPermit(stand, run_id)) ? true : null)
+  await within(TAKEN_AGAIN_WITHIN_MS, isDecided)
+  if (!isCalled()) return
   await stand.client.runs.cancel({ params: { run_id }, body: {} })
   await over(stand, run_id, TAKEN_AGAIN_WITHIN_MS)
 }

@@ -67,7 +67,10 @@ function endFaults({ run, wasReleased }: Killed, options: KillOptions, overAfter
 
 function callFaults(kill: KillCase, { run, wasReleased }: Killed, calls: readonly LedgerCall[]): string[] {
   const faults: string[] = []
-  if (calls.length !== 1) faults.push(`${calls.length} calls where there is one`)
+  // Begun by its owner and not dialled yet, the run fails; not begun, another engine calls.
+  const isUncalled = wasReleased && run!.state === 'failed'
+  if (calls.length !== (isUncalled ? 0 : 1))
+    faults.push(`${calls.length} calls where there is ${isUncalled ? 'none' : 'one'}`)
   for (const call of calls) {
     const refers = call.rows.filter(({ kind }) => kind === 'refer-received').length
     const mayRefer = MOMENTS[kill.moment].part === 'switchboard' && !wasReleased

@@ -21,12 +21,12 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 const LINE: Line = 'udp'
 const AGENT = 'reminder'
 /** Longer than an update's deadline: that comes before anybody takes the runs of an engine that stands still. */
-const LEASE_MS = 30_000
+const LEASE_MS = 60_000
 /** From an update's deadline until its receipt says so. */
 const SLACK_MS = 3000
 const ACTIVE_WITHIN_MS = 30_000
 const TURNS_WITHIN_MS = 30_000
-const STREAMS_WITHIN_MS = 120_000
+const STREAMS_WITHIN_MS = 180_000
 /** One turn of the agent's takes less. */
 const CYCLE_MS = 3500
 
@@ -259,8 +259,8 @@ class LiveUpdates {
 
   async #faultsOf({ run_id, follower, updates, late }: Judged): Promise<string[]> {
     const [turns, timeline] = await Promise.all([turnsOf(this.#client, run_id), timelineOf(this.#client, run_id)])
-    const [run] = await this.#stand.rows<{ values: Record<string, string> }>(
-      'select dynamic_variables as values from parley.runs where run_id = $1',
+    const [run] = await this.#stand.rows<{ values: Record<string, string>; end: string }>(
+      "select dynamic_variables as values, concat_ws(' ', state, outcome ->> 'detail') as end from parley.runs where run_id = $1",
       [run_id],
     )
     const faults = [
@@ -275,7 +275,7 @@ class LiveUpdates {
         faults.push(`a turn says "${update.value}" all the same`)
       if (isApplied(timeline, update.receipt!.update_id)) faults.push(`"${update.value}" is applied in the timeline`)
     }
-    return faults.map(fault => `${run_id}: ${fault}`)
+    return faults.map(fault => `${run_id} (${run?.end}, ${turns.length} turns): ${fault}`)
   }
 
   #figures() {

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EngineOptions, type InboundRoute, RunEngine } from '@parley/engine'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import { JournalDirectory, keepLandingJournals, RecordingSpool, RunDesk, RunJournals, type WakeUps } from '@parley/runs'
+import { RecordingSpool, RunDesk, type RunJournals, type WakeUps } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import { addressesOf } from './addresses-of.ts'
 import type { Settings } from './environment.ts'
@@ -26,6 +26,7 @@ export interface EngineRoleParts {
   /** Answered besides the trunks. */
   readonly routes: readonly InboundRoute[]
   readonly tell: (line: string) => void
+  readonly journals: RunJournals
   readonly metrics: RoleMetrics
 }
 
@@ -40,7 +41,7 @@ export interface EngineRole {
 
 /** Calls by trunks and runs, until it is closed. Throws what stations and the database throw. */
 export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
-  const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, routes, tell, metrics } = parts
+  const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, journals, routes, tell, metrics } = parts
   const { database, leases, bus, sealer } = state
   const onProblem = (what: string, error: unknown) =>
     void process.stderr.write(`engine: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
@@ -50,12 +51,6 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     directory: join(settings.home, 'spool'),
     ...{ database, blobs, time: systemTime, wallClock: Date.now, joinsAtClose: blobsAreFiles, onProblem },
   })
-  const journals = new RunJournals({
-    disk: new JournalDirectory(join(settings.home, 'journal')),
-    ...{ sealer, wallClock: Date.now, onProblem },
-  })
-  // At once: the reaper waits no longer than a lease.
-  const stopLanding = keepLandingJournals({ journals, database, bus, time: systemTime, wallClock: Date.now, onProblem })
   const desk = new RunDesk({
     ...{ database, leases, bus, journals, leaseMs: settings.leaseMs },
     ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
@@ -93,7 +88,6 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     },
   }).catch(async error => {
     desk.close()
-    stopLanding()
     await recordings.stop()
     throw error
   })
@@ -111,7 +105,6 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     drain: withinMs => runs.drain(withinMs),
     async close() {
       unwatch()
-      stopLanding()
       await runs.close()
       await recordings.stop()
     },

@@ -12,6 +12,7 @@ import { type ProcessIdentity, processIdentity } from './identity.ts'
 import { type RoleHealth, serveRoleHealth } from './role-health.ts'
 import { RoleMetrics } from './role-metrics.ts'
 import { RunAgents } from './run-agents.ts'
+import { keepLanding, runJournals } from './run-journals.ts'
 import { Services } from './services.ts'
 import { openState } from './state.ts'
 import { startWorkerRole, type WorkerRole } from './worker-role.ts'
@@ -97,7 +98,10 @@ async function opened(
   const identity = await processIdentity(settings)
   const agents = new RunAgents(services, state.database, state.sealer)
   const metrics = new RoleMetrics()
-  const shared = { state, services, agents, identity, wakeUps, blobs, metrics }
+  const journals = runJournals(settings.home, state.sealer)
+  // An API alone holds no runs.
+  if (roles.has('engine') || roles.has('worker')) closers.push(keepLanding(journals, state))
+  const shared = { state, services, agents, identity, wakeUps, blobs, journals, metrics }
   const sip: SipAddress = { domain: settings.sipDomain, tlsPort: settings.sipTlsPort }
 
   const line = await lineTest(settings)

@@ -1,15 +1,6 @@
-import { join } from 'node:path'
 import { openSipFarEnd, startTextRuns, startWorker } from '@parley/jobs'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import {
-  expireContents,
-  JournalDirectory,
-  joinRecordings,
-  keepLandingJournals,
-  RunDesk,
-  RunJournals,
-  type WakeUps,
-} from '@parley/runs'
+import { expireContents, joinRecordings, RunDesk, type RunJournals, type WakeUps } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import type { Settings } from './environment.ts'
 import type { ProcessIdentity } from './identity.ts'
@@ -26,6 +17,7 @@ export interface WorkerRoleParts {
   readonly identity: ProcessIdentity
   readonly wakeUps: WakeUps
   readonly blobs: Blobs
+  readonly journals: RunJournals
   readonly metrics: RoleMetrics
 }
 
@@ -40,7 +32,7 @@ const ROUND = 50
 
 /** Runs in text, sweeps, reaper, webhooks, analyses, until it is closed. Throws what sockets and the database throw. */
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
-  const { state, services, agents, identity, wakeUps, blobs, metrics } = parts
+  const { state, services, agents, identity, wakeUps, blobs, journals, metrics } = parts
   const { database, leases, bus, sealer } = state
   const log = (what: string, error: unknown) =>
     void process.stderr.write(`worker: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
@@ -51,19 +43,6 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     overrides: overridesOf(settings.resolve),
     userAgentName: 'Parley',
     log,
-  })
-  const journals = new RunJournals({
-    disk: new JournalDirectory(join(settings.home, 'journal')),
-    ...{ sealer, wallClock: Date.now, onProblem: log },
-  })
-  // Before the reaper, which waits for a lease first.
-  const stopLanding = keepLandingJournals({
-    journals,
-    database,
-    bus,
-    time: systemTime,
-    wallClock: Date.now,
-    onProblem: log,
   })
   const worker = await startWorker({
     ...{ database, bus, sealer, egress: services.egress, hangUp: farEnd, log },
@@ -80,7 +59,6 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     },
     ...{ time: systemTime, random: systemRandom, wallClock: Date.now, leaseMs: settings.leaseMs },
   }).catch(async error => {
-    stopLanding()
     await farEnd.close()
     throw error
   })
@@ -101,7 +79,6 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       await texts.close(withinMs)
     },
     async close() {
-      stopLanding()
       await stopListening()
       await texts.close(0)
       await worker.close()

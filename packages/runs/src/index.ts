@@ -19,3 +19,4 @@ export {
   type SpoolPlace,
 } from './recordings/recording-spool.ts'
 export { RunDesk, type RunDeskOptions } from './run-desk.ts'
+export { notOursNow, untilAnswered } from './until-answered.ts'

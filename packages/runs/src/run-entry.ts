@@ -5,6 +5,8 @@ import {
   announce,
   appendEvents,
   type Database,
+  type Finish,
+  finishRun,
   type InferenceEffect,
   type JsonObject,
   type LastWords,
@@ -65,6 +67,18 @@ export function withoutOldest(entries: RunBatch, count: number, at: string): { e
   }
   if (place !== null) kept.splice(place, 0, { type: 'gap', count: before + dropped, at })
   return { entries: kept, dropped }
+}
+
+/** The run is over by this, or nothing is written: all that was told before is there. */
+export function writeEnd(
+  { ending, transcript }: RunEnd,
+  { database, scope, owned }: Pick<BatchPlace, 'database' | 'scope' | 'owned'>,
+): Promise<Finish> {
+  return database.transaction(scope, async tx => {
+    const done = await finishRun(tx, scope, owned, ending, transcript === undefined ? {} : { transcript })
+    if (typeof done === 'string') return done
+    throw new TypeError('a run without a tail of its timeline has no gap')
+  })
 }
 
 export interface BatchPlace {

@@ -1,9 +1,10 @@
 import type { Scope } from '@parley/contract'
-import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
-import { type Database, type Finish, finishRun, type OwnedRun } from '@parley/store'
+import type { Ms, Time, Timer } from '@parley/kernel'
+import type { Database, Finish, OwnedRun } from '@parley/store'
 import type { RunJournal } from './journal/run-journal.ts'
 import { RunBacklog } from './run-backlog.ts'
-import { type RunBatch, type RunEnd, type RunEntry, writeBatch } from './run-entry.ts'
+import { type RunBatch, type RunEnd, type RunEntry, writeBatch, writeEnd } from './run-entry.ts'
+import { isPassing } from './until-answered.ts'
 
 /** Nothing waits longer for company before it is written. */
 const GATHER_MS: Ms = 20
@@ -80,13 +81,14 @@ export class RunWriter {
 
   /** Writes what waits and the end, all or nothing; tries until it is done or lost. */
   async finish(end: RunEnd): Promise<Finish> {
+    const { database, scope, owned } = this.#options
     this.#backlog.end(end)
     while (!this.#isLost) {
       await this.#writeAll()
       if (this.#isLost) break
       try {
         this.#watch()
-        const done = await this.#finish(end)
+        const done = await writeEnd(end, { database, scope, owned })
         if (done !== 'lost') {
           this.#rest()
           await this.#backlog.close()
@@ -101,15 +103,6 @@ export class RunWriter {
     this.#rest()
     await this.#backlog.close()
     return 'lost'
-  }
-
-  #finish({ ending, transcript }: RunEnd): Promise<Finish> {
-    const { database, scope, owned } = this.#options
-    return database.transaction(scope, async tx => {
-      const done = await finishRun(tx, scope, owned, ending, transcript === undefined ? {} : { transcript })
-      if (typeof done === 'string') return done
-      throw new TypeError('a run without a tail of its timeline has no gap')
-    })
   }
 
   #schedule(inMs: Ms): void {
@@ -176,7 +169,7 @@ export class RunWriter {
 
   /** A database that is away comes back. What it will never take must not hold up the run's end for ever. */
   async #noteTrouble(error: unknown): Promise<void> {
-    if (error instanceof ParleyError && (error.retryable || error.code === 'outcome_unknown')) {
+    if (isPassing(error)) {
       this.#watch(0)
       return
     }

@@ -1,5 +1,5 @@
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
-import type { Work } from '@parley/runs'
+import { untilAnswered, type Work } from '@parley/runs'
 import {
   type Bus,
   type Database,
@@ -15,7 +15,6 @@ import {
 import { Crew, Gate } from '../crew.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { FarEnd, JobLog } from '../protocol.ts'
-import { untilAnswered } from '../text/until-answered.ts'
 import { type HangUp, hangUp, keepReply } from './hang-up.ts'
 import { verdictOf } from './verdict.ts'
 

@@ -1,5 +1,5 @@
 import type { Time } from '@parley/kernel'
-import type { HeldRun } from '@parley/runs'
+import { type HeldRun, notOursNow, untilAnswered } from '@parley/runs'
 import {
   answerMessage,
   type Bus,
@@ -12,7 +12,6 @@ import {
   readMessage,
   takeMessage,
 } from '@parley/store'
-import { notOursNow, untilAnswered } from './until-answered.ts'
 
 export interface ChatMessagesOptions {
   readonly run: HeldRun

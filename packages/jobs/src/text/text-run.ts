@@ -1,7 +1,7 @@
 import { type ConversationEvent, TextSession } from '@parley/conversation'
 import { type Plan, planSchema } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
-import type { HeldEnding, HeldRun, RunOrder } from '@parley/runs'
+import { type HeldEnding, type HeldRun, notOursNow, type RunOrder, untilAnswered } from '@parley/runs'
 import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
 import type { JobLog } from '../protocol.ts'
 import { before } from '../waiting.ts'
@@ -10,7 +10,6 @@ import { Chat } from './chat.ts'
 import { ChatMessages } from './chat-messages.ts'
 import type { TextAgent, TextAgents, TextKind } from './protocol.ts'
 import { endingOf, failedEnding, type Stop, stoppedEnding } from './text-ending.ts'
-import { notOursNow, untilAnswered } from './until-answered.ts'
 
 /** Until the agent's services are ready. */
 const AGENT_MS: Ms = 30_000

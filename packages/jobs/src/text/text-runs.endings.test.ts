@@ -34,8 +34,15 @@ describe('a chat in which nobody says anything', () => {
     const run = await greeted('patient')
     stage.time.advance(50_000)
     await stage.answer(run, 'Hello?')
+    const answeredAt = stage.time.now()
     // The silence after an answer counts from when the chat listens again, which nobody sees.
-    expect(await stage.passing(stage.ended(run))).toMatchObject({
+    const over = await stage.eventually(async () => {
+      const row = await stage.read(run)
+      if (row.ended_at === null) stage.time.advance(500)
+      return row.ended_at !== null && row
+    })
+    expect(stage.time.now() - answeredAt).toBeGreaterThanOrEqual(60_000)
+    expect(over).toMatchObject({
       state: 'completed',
       outcome: { kind: 'silence', ended_by: 'system' },
       disposition: 'silence',

@@ -1,13 +1,12 @@
-import { type Ms, ParleyError, type Time, type Timer, type UnixMs } from '@parley/kernel'
-import { appendEvents, type Bus, type Database, eventsAfter, finishRun, type NewEvent } from '@parley/store'
-import { eventOf, itemsIn, type RunEnd, writeBatch } from '../run-entry.ts'
+import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
+import { appendEvents, type Bus, type Database, eventsAfter, type NewEvent } from '@parley/store'
+import { eventOf, itemsIn, type RunEnd, writeBatch, writeEnd } from '../run-entry.ts'
+import { untilAnswered } from '../until-answered.ts'
 import type { LeftJournal, RunJournals } from './run-journals.ts'
 
 /** Long enough to write a batch; then the run is the reaper's. */
 const LEASE_MS: Ms = 2000
 const LOOK_EVERY_MS: Ms = 2000
-/** While the database is away. */
-const PAUSE_MS: Ms = 500
 
 export interface LandServices {
   readonly journals: RunJournals
@@ -48,13 +47,17 @@ export function keepLandingJournals(services: LandServices): () => void {
 
 /** What there is now. Waits for a database that is away. Throws what the disk throws. */
 export async function landJournals(services: LandServices, stopping: AbortSignal): Promise<void> {
-  const { journals, bus, onProblem } = services
+  const { journals, bus, time, onProblem } = services
   for await (const left of journals.left()) {
     const runId = left.head.owned.run_id
     try {
-      const landed = await untilAnswered(services, stopping, () => land(services, left))
+      const landed = await untilAnswered(
+        time,
+        () => stopping.aborted,
+        () => land(services, left),
+      )
       // The next process goes on.
-      if (landed === null) return
+      if (landed === undefined) return
       bus.publish('runs', runId)
       if (landed === 'lost') await tellLost(services, left)
       await left.remove()
@@ -107,12 +110,9 @@ async function lastSeqOf({ database }: LandServices, head: LeftJournal['head']):
 
 async function finish({ database }: LandServices, head: LeftJournal['head'], end: RunEnd): Promise<'landed' | 'lost'> {
   const { scope, owned } = head
-  const { ending, transcript } = end
   if (!(await hold(database, head))) return 'lost'
-  const done = await database.transaction(scope, tx =>
-    finishRun(tx, scope, owned, ending, transcript === undefined ? {} : { transcript }),
-  )
-  if (done === 'not_allowed') throw new TypeError(`the run cannot end as ${ending.state}`)
+  const done = await writeEnd(end, { database, scope, owned })
+  if (done === 'not_allowed') throw new TypeError(`the run cannot end as ${end.ending.state}`)
   return done === 'finished' ? 'landed' : 'lost'
 }
 
@@ -135,22 +135,4 @@ async function tellLost({ database, onProblem }: LandServices, { head, records }
 
 function isThere(item: NewEvent, row: NewEvent | undefined): boolean {
   return row !== undefined && row.kind === item.kind && Date.parse(row.at) === Date.parse(item.at)
-}
-
-/** Null: told to stop. */
-async function untilAnswered<Answer>(
-  { time }: LandServices,
-  stopping: AbortSignal,
-  ask: () => Promise<Answer>,
-): Promise<Answer | null> {
-  while (!stopping.aborted) {
-    try {
-      return await ask()
-    } catch (error) {
-      const isAway = error instanceof ParleyError && (error.retryable || error.code === 'outcome_unknown')
-      if (!isAway) throw error
-    }
-    await new Promise<void>(resolve => void time.at(time.now() + PAUSE_MS, resolve))
-  }
-  return null
 }

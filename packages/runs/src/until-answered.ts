@@ -17,15 +17,16 @@ export async function untilAnswered<Answer>(
     try {
       return await ask()
     } catch (error) {
-      if (!(error instanceof ParleyError) || !isPassing(error)) throw error
+      if (!isPassing(error)) throw error
     }
     await new Promise<void>(resolve => void time.at(time.now() + pause, resolve))
   }
   return undefined
 }
 
-function isPassing({ retryable, code }: ParleyError): boolean {
-  return retryable || code === 'outcome_unknown'
+/** Whether the database is away, or was before it said whether a commit stands: another try may find it there. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ParleyError && (error.retryable || error.code === 'outcome_unknown')
 }
 
 /** The store says that the run is not ours. It may be, once its lease is renewed; else whoever has it is told so. */

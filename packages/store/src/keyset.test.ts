@@ -73,7 +73,11 @@ describe('pages', () => {
 
   it('of the audit are newest first, and hold what it holds', async () => {
     const scope = await test.scope()
-    for (const id of ['r1', 'r2', 'r3']) await audit(scope, id)
+    for (const id of ['r1', 'r2', 'r3']) {
+      await audit(scope, id)
+      // Of one millisecond, the order is that of the ids.
+      await test.owner.query('select pg_sleep(0.002)')
+    }
     const db = test.database.within(scope)
     const first = await listAudit(db, scope, { cursor: null, limit: 2 })
     expect(first.rows).toMatchObject([

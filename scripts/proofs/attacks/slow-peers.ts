@@ -13,7 +13,10 @@ export interface SlowPeers {
   /** A URI that is answered: for those who ask and never read. */
   readonly uri: string
   readonly ca: string
+  /** After the last was opened. */
   readonly waitMs: number
+  /** Longer still, where somebody is open yet. */
+  readonly deafMs: number
 }
 
 export interface SlowPeersResult {
@@ -108,6 +111,8 @@ async function crawl(job: SlowPeers): Promise<SlowPeersResult> {
     void pump(deaf, job.uri, i)
   }
   await pause(job.waitMs)
+  // These are ended by what they leave unread, not by time: as soon as the engine has answered enough.
+  for (let waited = 0; waited < job.deafMs && sockets.some(socket => !socket.destroyed); waited += 100) await pause(100)
   for (const socket of sockets) socket.destroy()
   return { kinds: structuredClone(kinds) }
 }

@@ -59,7 +59,7 @@ it('drops a wake-up that nobody took for 30 s', () =>
     expect(taken).toEqual([])
   }))
 
-it('leaves no connection behind where it is closed while it begins', () =>
+it('leaves no connection behind where it is closed while it begins, and complains of nothing', () =>
   within(async make => {
     const open = async () => {
       const { rows } = await test.owner.query(

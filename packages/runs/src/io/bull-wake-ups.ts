@@ -110,8 +110,11 @@ export class BullWakeUps implements WakeUps {
             prefix: NAMESPACE,
           })
         : new Bull.Worker<Work>(name, process, { ...options, connection: postgresAt(on.postgres) })
-    worker.on('error', error => this.#problem(`the queue ${name} is away`, error))
     this.#workers.add(worker)
+    // One that was told to stop has its own query cut: no queue is away for that.
+    worker.on('error', error => {
+      if (this.#workers.has(worker)) this.#problem(`the queue ${name} is away`, error)
+    })
     return worker
   }
 

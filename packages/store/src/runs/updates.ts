@@ -2,6 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, UpdateStatus } from '../schema-runs.ts'
+import { thisInstant } from '../this-instant.ts'
 import { heldRow } from './ownership.ts'
 import type { OwnedRun } from './protocol.ts'
 
@@ -56,9 +57,9 @@ export async function acknowledgeUpdate(
       )
       returning o.tenant_id, o.run_id, o.last_update, o.engine
     ), made as (
-      insert into parley.run_updates as u (tenant_id, run_id, revision, change, status, deadline)
+      insert into parley.run_updates as u (tenant_id, run_id, revision, change, status, acknowledged_at, deadline)
       select live.tenant_id, live.run_id, live.last_update, ${JSON.stringify(change)}::jsonb, 'acknowledged',
-        parley.now_ms() + ${DEADLINE_MS}::integer * interval '1 ms'
+        ${thisInstant}, ${thisInstant} + ${DEADLINE_MS}::integer * interval '1 ms'
       from live
       returning ${RECEIPT}
     )

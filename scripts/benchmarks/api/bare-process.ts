@@ -11,10 +11,13 @@ const app = fastify()
 
 const AGENT = `
   select a.agent_id, a.name, a.created_at, a.updated_at, a.head_version, p.digest, p.channels, p.languages,
-    p.published_at, d.draft_id, d.revision, d.base_version, d.published_revision
+    p.published_at, d.draft_id, d.revision, d.base_version, d.published_revision,
+    r.run_id, r.created_at as run_created_at, r.state, r.disposition
   from picked a
   left join parley.publications p on p.tenant_id = $1 and p.agent_id = a.agent_id and p.version = a.head_version
-  left join parley.drafts d on d.tenant_id = $1 and d.agent_id = a.agent_id`
+  left join parley.drafts d on d.tenant_id = $1 and d.agent_id = a.agent_id
+  left join lateral (select * from parley.runs r where r.tenant_id = $1 and r.agent_id = a.agent_id and not r.test
+    order by r.created_at desc, r.run_id limit 1) r on true`
 
 async function tenantOf(request: FastifyRequest): Promise<string> {
   const secret = (request.headers.authorization ?? '').slice('Bearer '.length)

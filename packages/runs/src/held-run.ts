@@ -123,9 +123,9 @@ export class HeldRun {
     this.#used.add(measurement)
   }
 
-  /** Tells the agent's webhook. After the state that it is about. */
+  /** Tells the agent's webhook, once. After the state that it is about. */
   announce(event: OwnerEvent): void {
-    this.#writer.add({ type: 'announce', event })
+    this.#writer.add({ type: 'announce', event, event_id: crypto.randomUUID() })
   }
 
   /** Before an INVITE leaves. Throws `run_lost`, and what the database throws while it is away: then nothing may leave. */

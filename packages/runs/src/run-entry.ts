@@ -31,7 +31,8 @@ export type RunEntry =
   | { readonly type: 'dialog'; readonly dialog: JsonObject }
   | { readonly type: 'checkpoint'; readonly utterances: readonly Utterance[] }
   | { readonly type: 'inference'; readonly effect: InferenceEffect }
-  | { readonly type: 'announce'; readonly event: OwnerEvent }
+  /** `event_id`: a UUID; what is written again under it is announced once. */
+  | { readonly type: 'announce'; readonly event: OwnerEvent; readonly event_id: string }
 
 /** What is written in one transaction, or not at all; once it was tried it stays as it is. */
 export type RunBatch = readonly RunEntry[]
@@ -147,7 +148,7 @@ function isItem(entry: RunEntry): boolean {
 /** Rolls the transaction back. */
 const LOST = new ParleyError('run_lost', 'the run is in other hands')
 
-/** Also what was written before is taken: all but an announcement changes nothing then. */
+/** Also what was written before is taken: it changes nothing then. */
 async function writeEntry(
   tx: Queries,
   scope: Scope,
@@ -174,7 +175,7 @@ async function writeEntry(
       await recordInference(tx, scope, owned, [entry.effect])
       return 'written'
     case 'announce':
-      return (await announce(tx, scope, owned, entry.event)) === 'lost' ? 'lost' : 'written'
+      return (await announce(tx, scope, owned, entry.event, entry.event_id)) === 'lost' ? 'lost' : 'written'
   }
 }
 

@@ -105,7 +105,7 @@ afterEach(async () => {
 })
 
 async function admitted(): Promise<string> {
-  const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, OUTBOUND))
+  const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, { ...OUTBOUND, notifies: true }))
   if (admission.kind === 'refused') throw new Error(admission.reason)
   return admission.run_id
 }
@@ -149,6 +149,20 @@ async function nextProcess(): Promise<void> {
 function goAway(): void {
   relay.closed = true
   relay.cut()
+}
+
+/** The next commit reaches the server; its answer does not come back, and nothing else does. */
+function loseAnswerToCommit(): void {
+  relay.onClientData = piece => {
+    if (piece.includes('commit\0'))
+      relay.onServerData = () => {
+        relay.onClientData = null
+        relay.onServerData = null
+        relay.closed = true
+        return false
+      }
+    return true
+  }
 }
 
 const say = (run: HeldRun, from: number, to: number) => {
@@ -283,17 +297,7 @@ it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
   'writes nothing twice where the answer to a commit was lost: $becomes',
   async ({ becomes }) => {
     const { run } = doomed
-    // The commit reaches the server; its answer does not come back, and nothing else does.
-    relay.onClientData = piece => {
-      if (piece.includes('commit\0'))
-        relay.onServerData = () => {
-          relay.onClientData = null
-          relay.onServerData = null
-          relay.closed = true
-          return false
-        }
-      return true
-    }
+    loseAnswerToCommit()
     say(run, 0, 10)
     await vi.waitFor(async () => expect(await digitsOf(run.runId)).toEqual(upTo(10)))
     say(run, 10, 20)
@@ -305,6 +309,32 @@ it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
     await vi.waitFor(async () => expect(await digitsOf(run.runId)).toEqual(upTo(20)), { timeout: 5000 })
     await vi.waitFor(async () => expect(await journals()).toEqual([]))
     expect(problems).toEqual([])
+  },
+)
+
+it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
+  'announces once what was alone in a commit whose answer was lost: $becomes',
+  async ({ becomes }) => {
+    const { run } = doomed
+    const announced = async () => {
+      const text = "select event from parley.outbox where run_id = $1 and event = 'run.transfer'"
+      return (await test.owner.query(text, [run.runId])).rows.length
+    }
+    loseAnswerToCommit()
+    run.announce('run.transfer')
+    await vi.waitFor(async () => expect(await announced()).toBe(1))
+    say(run, 0, 10)
+    await kept(run, 10)
+    if (becomes === 'killed') {
+      doomed.kill()
+      await nextProcess()
+    } else relay.closed = false
+    await vi.waitFor(async () => expect(await digitsOf(run.runId)).toEqual(upTo(10)), { timeout: 5000 })
+    expect(await announced()).toBe(1)
+    // Another transfer is another event.
+    if (becomes === 'killed') return
+    run.announce('run.transfer')
+    await vi.waitFor(async () => expect(await announced()).toBe(2))
   },
 )
 

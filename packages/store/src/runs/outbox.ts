@@ -8,15 +8,19 @@ import { readRun } from './runs.ts'
 /** Of a run's owner. */
 export type OwnerEvent = 'run.started' | 'run.transfer'
 
-/** Tells of a live run, where its publication has agent webhooks. */
+/**
+ * Tells of a live run, where its publication has agent webhooks. `eventId`: a UUID, for who may have to say it again, and
+ * then says it once; default: this is another event.
+ */
 export async function announce(
   tx: Queries,
   scope: Scope,
   owned: OwnedRun,
   event: OwnerEvent,
+  eventId: string | null = null,
 ): Promise<'announced' | 'lost'> {
   if (!(await holdsRun(tx, scope, owned))) return 'lost'
-  await add(tx, scope, owned.run_id, event)
+  await add(tx, scope, owned.run_id, event, eventId)
   return 'announced'
 }
 
@@ -25,11 +29,21 @@ export function announceAnalysis(tx: Queries, scope: Scope, runId: string): Prom
   return add(tx, scope, runId, 'run.analyzed')
 }
 
-async function add(tx: Queries, scope: Scope, runId: string, event: string): Promise<void> {
+/** Who announces with an id has the run's row of ownership locked: nobody else adds the same event meanwhile. */
+async function add(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  event: string,
+  eventId: string | null = null,
+): Promise<void> {
   await sql`
-    insert into parley.outbox (tenant_id, run_id, event)
-    select tenant_id, run_id, ${event}::text from parley.runs
-    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid and notifies`.execute(tx)
+    insert into parley.outbox (tenant_id, run_id, event, event_id)
+    select r.tenant_id, r.run_id, ${event}::text, coalesce(${eventId}::uuid, uuidv7()) from parley.runs r
+    where r.tenant_id = ${scope.tenant_id}::uuid and r.run_id = ${runId}::uuid and r.notifies and not exists (
+      select from parley.outbox b
+      where b.tenant_id = r.tenant_id and b.run_id = r.run_id and b.event_id = ${eventId}::uuid
+    )`.execute(tx)
   await snapshotPending(tx, scope, runId, event)
 }
 

@@ -160,12 +160,17 @@ class LiveUpdates {
   }
 
   /** Changes what the agent says, at moments of its turns that the seed chooses. */
-  async #update({ run_id, updates }: Judged): Promise<void> {
+  async #update(call: Judged): Promise<void> {
     for (let time = 0; time < this.#options.updates; time++) {
-      // The one before has a turn to be said in.
-      await pause((time === 0 ? 0 : CYCLE_MS) + randomBelow(this.#random, CYCLE_MS))
-      updates.push(await sendUpdate(this.#client, run_id, this.#word()))
+      await pause(randomBelow(this.#random, CYCLE_MS))
+      await this.#updateOnce(call)
     }
+  }
+
+  /** The next update waits until this one had a turn to be said in, behind the turn that is under way. */
+  async #updateOnce({ run_id, follower, updates }: Judged): Promise<void> {
+    updates.push(await sendUpdate(this.#client, run_id, this.#word()))
+    await spoken(follower, 2, TURNS_WITHIN_MS)
   }
 
   /** The planted fault: an update that is sent when the agent has asked for its next turn already, and taken for an earlier one. */
@@ -180,18 +185,14 @@ class LiveUpdates {
   /** While it stands still an update waits; when it goes on it has missed that one, and takes the next. */
   async #stopEngine(): Promise<void> {
     const { engine } = this.#stand
-    await pause(CYCLE_MS + randomBelow(this.#random, CYCLE_MS))
+    await pause(randomBelow(this.#random, CYCLE_MS))
     engine.signal('SIGSTOP')
     try {
       await this.#updatesRunOut()
     } finally {
       engine.signal('SIGCONT')
     }
-    await Promise.all(
-      this.#calls.map(async ({ run_id, updates }) => {
-        updates.push(await sendUpdate(this.#client, run_id, this.#word()))
-      }),
-    )
+    await Promise.all(this.#calls.map(call => this.#updateOnce(call)))
   }
 
   async #updatesRunOut(): Promise<void> {

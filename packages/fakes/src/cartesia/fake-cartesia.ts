@@ -1,8 +1,8 @@
+import { toMuLaw } from '../mu-law.ts'
 import type { FakeSpeech } from '../protocol.ts'
 import type { FakeLine } from '../voices/fake-line.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
 import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
-import { muLawOf } from '../voices/mu-law.ts'
 
 export interface FakeCartesiaOptions extends FakeVoiceOptions {
   /** Contexts at a time, over all connections; beyond it a context gets an error 429. Default 1000. */
@@ -121,7 +121,7 @@ class Session implements FakeSession {
     if (!this.#contexts.has(id)) return
     if (speech === null) return this.#line.send(errorMessage(id, 500, 'internal_error', 'No speech'))
     const words = message.add_timestamps === true ? new Timestamps(speech) : null
-    const utterance: FakeUtterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
+    const utterance: FakeUtterance = new FakeUtterance(toMuLaw(speech.samples), this.#options, {
       onPiece: piece => this.#piece(id, piece, context.cancelled, words),
       onEnd: () => this.#done(id, words),
     })

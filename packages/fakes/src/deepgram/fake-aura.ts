@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { toMuLaw } from '../mu-law.ts'
 import type { FakeLine } from '../voices/fake-line.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
 import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
-import { muLawOf } from '../voices/mu-law.ts'
 
 const MOST_FLUSHES = 20
 const MINUTE_MS = 60_000
@@ -117,7 +117,7 @@ class Session implements FakeSession {
     const firstMs = this.#options.delays?.firstMs ?? 0
     if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
     if (this.#over || generation !== this.#generation) return
-    this.#utterance = new FakeUtterance(muLawOf(speech?.samples ?? new Int16Array(0)), this.#options, {
+    this.#utterance = new FakeUtterance(toMuLaw(speech?.samples ?? new Int16Array(0)), this.#options, {
       onPiece: piece => {
         if (this.#clearing) this.#counts.lateMessages++
         this.#line.send(piece)

@@ -1,8 +1,8 @@
+import { toMuLaw } from '../mu-law.ts'
 import type { FakeSpeech } from '../protocol.ts'
 import type { FakeLine } from '../voices/fake-line.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
 import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
-import { muLawOf } from '../voices/mu-law.ts'
 
 const MOST_CONTEXTS = 5
 
@@ -126,7 +126,7 @@ class Session implements FakeSession {
     if (this.#over) return
     if (speech === null) return this.#line.end(failure('internal_server_error', 'No speech.'))
     const characters = new Characters(speech)
-    context.utterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
+    context.utterance = new FakeUtterance(toMuLaw(speech.samples), this.#options, {
       onPiece: (piece, index) => this.#piece(id, piece, index, characters),
       onEnd: () => {
         context.flushing = false

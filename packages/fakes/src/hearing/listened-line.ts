@@ -1,6 +1,6 @@
 import type { Samples } from '@parley/kernel'
+import { fromMuLaw } from '../mu-law.ts'
 import type { FakeHearing, FakeWord } from '../protocol.ts'
-import { fromMuLaw } from './mu-law.ts'
 
 /** 20 ms. */
 const BLOCK: Samples = 160

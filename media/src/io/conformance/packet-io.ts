@@ -134,9 +134,14 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
 
     it('polls without waiting when nothing is there', async () => {
       await open()
-      const before = io.now()
-      for (let i = 0; i < 100; i++) expect(io.poll(batch)).toBe(0)
-      expect(io.now() - before).toBeLessThan(50)
+      const took: number[] = []
+      for (let i = 0; i < 101; i++) {
+        const before = io.now()
+        expect(io.poll(batch)).toBe(0)
+        took.push(io.now() - before)
+      }
+      // The median: a busy machine takes its time away between two instructions.
+      expect(took.toSorted((x, y) => x - y)[50]).toBeLessThan(0.5)
     })
 
     it('waits until the deadline, not noticeably longer, and never into the past', async () => {
@@ -151,9 +156,13 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       // The median: single waits may be late on a busy machine.
       expect(late[20]).toBeGreaterThan(-0.1)
       expect(late[20]).toBeLessThan(2)
-      const before = io.now()
-      await io.wait(before - 100)
-      expect(io.now() - before).toBeLessThan(50)
+      const took: number[] = []
+      for (let i = 0; i < 11; i++) {
+        const before = io.now()
+        await io.wait(before - 100)
+        took.push(io.now() - before)
+      }
+      expect(took.toSorted((x, y) => x - y)[5]).toBeLessThan(2)
     })
 
     it('closes one socket without harm to packets of others, and forgets the closed one’s', async () => {

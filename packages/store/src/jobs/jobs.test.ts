@@ -63,7 +63,7 @@ describe('a run whose owner died', () => {
     expect(lost!.renewed_ms_ago).toBeGreaterThanOrEqual(9000)
     expect(lost!.renewed_ms_ago).toBeLessThan(12_000)
     // From active (14 s ago) to the last renewal (9 s ago).
-    expect(Math.abs(Number(lost!.connected_ms) - 5000)).toBeLessThan(500)
+    expect(Math.abs(Number(lost!.connected_ms) - 5000)).toBeLessThan(2000)
     expect(await reap()).toEqual([])
   })
 

@@ -12,6 +12,7 @@ import { RecordingSpool, RunDesk, type WakeUps, type Work } from '@parley/runs'
 import {
   admitRun,
   cancelRun,
+  eventsAfter,
   listEffects,
   openFileBlobs,
   type RunRequest,
@@ -139,7 +140,8 @@ function atOnce(): WakeUps & { listener: ((work: Work) => Promise<void>) | null 
 
 const wakeUps = atOnce()
 
-async function start(isRecorded = false): Promise<RunEngine> {
+/** `spoolBytes`: from so many on no recording begins; default as in production. */
+async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine> {
   const compiled = compile({ ...draft, recording: { required: isRecorded, channels: 'dual' } })
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics))
   await test.owner.query('update parley.publications set plan = $2 where tenant_id = $1', [
@@ -157,6 +159,7 @@ async function start(isRecorded = false): Promise<RunEngine> {
     blobs,
     directory: join(directory, 'spool'),
     joinsAtClose: true,
+    ...(spoolBytes !== undefined && { mostBytes: spoolBytes }),
     onProblem,
   })
   const desk = new RunDesk({
@@ -231,6 +234,33 @@ it('places a call that the carrier sees once, talks, hangs up, and keeps its rec
   ])
   expect(await readRecording(test.database.within(scope), scope, runId)).toMatchObject({ state: 'ready' })
   expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0, calls: 1 })
+})
+
+it('connects nobody whose call must be recorded where there is no room for it, and says so', async () => {
+  await start(true, 0)
+  const errorsOf = async (runId: string) => {
+    const items = await eventsAfter(test.database.within(scope), scope, runId, 0, 100)
+    return items.filter(({ kind }) => kind === 'error').map(({ fields }) => fields.code)
+  }
+  const runId = await dialled(ANSWERS)
+  expect(await overOf(runId)).toMatchObject({
+    ...{ state: 'failed', phone_state: 'setup_failed' },
+    outcome: { kind: 'error', detail: 'recording_unavailable', ended_by: 'system' },
+  })
+  expect(ledger().calls()).toEqual([])
+  expect(await errorsOf(runId)).toEqual(['recording_unavailable'])
+  await (await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN })).ended
+  await vi.waitFor(() => expect(ended.size).toBe(2))
+  const inbound = [...ended.keys()].find(id => id !== runId)!
+  expect(await readRun(test.database.within(scope), scope, inbound)).toMatchObject({
+    ...{ state: 'rejected', disposition: 'recording_unavailable' },
+  })
+  const rows = ledger().calls(({ direction }) => direction === 'from-carrier')[0]?.rows
+  expect(rows).toContainEqual(expect.objectContaining({ kind: 'refused', status: 503 }))
+  expect(await errorsOf(inbound)).toEqual(['recording_unavailable'])
+  expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
+  // Once for both.
+  expect(problems.splice(0)).toEqual([expect.stringMatching('no room to record, 1 not begun')])
 })
 
 it.each([

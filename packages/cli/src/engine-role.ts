@@ -49,6 +49,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   await mkdir(unplanned, { recursive: true })
   const recordings = new RecordingSpool({
     directory: join(settings.home, 'spool'),
+    mostBytes: settings.spoolBytes,
     ...{ database, blobs, time: systemTime, wallClock: Date.now, joinsAtClose: blobsAreFiles, onProblem },
   })
   const desk = new RunDesk({
@@ -96,6 +97,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     isDraining: runs.isDraining,
     certificateEndsAt: runs.engine.station.transportStats().certificateEndsAt ?? null,
   }))
+  metrics.watchSpool(() => recordings)
   const unwatch = watchIdentity(identity, runs.engine.station, tell)
   return {
     tlsPort: runs.engine.station.port('tls'),

@@ -80,3 +80,14 @@ describe('PARLEY_LEASE_MS', () => {
     expect(() => read({ PARLEY_LEASE_MS: value })).toThrow('PARLEY_LEASE_MS')
   })
 })
+
+describe('PARLEY_SPOOL_MIB', () => {
+  it('is 8 GiB, or what is set', () => {
+    expect(read({}).spoolBytes).toBe(8 * 1024 ** 3)
+    expect(read({ PARLEY_SPOOL_MIB: '1' }).spoolBytes).toBe(1024 ** 2)
+  })
+
+  it.each(['0', '-1', '0.5', '8G', ''])('is not "%s"', value => {
+    expect(() => read({ PARLEY_SPOOL_MIB: value })).toThrow('PARLEY_SPOOL_MIB')
+  })
+})

@@ -90,6 +90,7 @@ const variables = z.object({
   PARLEY_PACKET_IO: z.enum(['native', 'portable']).optional(),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
   PARLEY_LEASE_MS: z.coerce.number().int().min(300).max(600_000).default(9000),
+  PARLEY_SPOOL_MIB: z.coerce.number().int().min(1).max(1_073_741_824).default(8192),
   PARLEY_DRAIN_MS: z.coerce.number().int().min(0).max(86_400_000).default(3_600_000),
   OPENAI_API_KEY: key.optional(),
   OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
@@ -142,6 +143,8 @@ export interface Settings {
   readonly rtpPorts: { readonly from: number; readonly to: number }
   /** Undefined: native where it is built, else portable. */
   readonly packetIo: 'native' | 'portable' | undefined
+  /** Bytes of recordings that may wait for the blobs: from there on none begins. */
+  readonly spoolBytes: number
   /** How long a process owns a run without renewing, ms: a third of it is how often it renews. */
   readonly leaseMs: number
   /** How long live calls may go on after SIGTERM, ms. */
@@ -230,6 +233,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     resolve: values.PARLEY_RESOLVE,
     rtpPorts: values.PARLEY_RTP_PORTS,
     packetIo: values.PARLEY_PACKET_IO,
+    spoolBytes: values.PARLEY_SPOOL_MIB * 1024 ** 2,
     leaseMs: values.PARLEY_LEASE_MS,
     drainMs: values.PARLEY_DRAIN_MS,
     egressAllow: values.PARLEY_EGRESS_ALLOW,

@@ -35,6 +35,24 @@ it('a process without the API tells the figures of its calls and its jobs at /me
   expect(await (await get('/metrics')).text()).toContain('parley_calls_live 4')
 })
 
+it('what of the recordings waits for the blobs is told, and how many did not begin', async () => {
+  const metrics = new RoleMetrics()
+  const spool = { bytes: 512, mostBytes: 1024, refused: { spool_full: 2, disk_full: 0, unwritable: 1 } }
+  metrics.watchSpool(() => spool)
+  const get = await serve({ metrics })
+  const lines = async () => (await (await get('/metrics')).text()).split('\n')
+  const told = [
+    'parley_recording_spool_bytes 512',
+    'parley_recording_spool_limit_bytes 1024',
+    'parley_recordings_refused_total{reason="spool_full"} 2',
+    'parley_recordings_refused_total{reason="disk_full"} 0',
+    'parley_recordings_refused_total{reason="unwritable"} 1',
+  ]
+  expect(await lines()).toEqual(expect.arrayContaining(told))
+  spool.refused.spool_full = 3
+  expect(await lines()).toContain('parley_recordings_refused_total{reason="spool_full"} 3')
+})
+
 it.each([
   [{}, 200, { ready: true, reasons: [] }],
   [{ isThere: false }, 503, { ready: false, reasons: ['database_unavailable'] }],

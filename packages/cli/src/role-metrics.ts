@@ -1,6 +1,7 @@
 import { watchProcess } from '@parley/control-plane'
 import type { CallRecordEnd } from '@parley/engine'
 import type { WorkerMetrics } from '@parley/jobs'
+import type { RecordingSpool } from '@parley/runs'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** What an engine can be asked for its figures. */
@@ -10,6 +11,9 @@ export interface EngineFigures {
   /** ISO time or Unix ms at which the certificate ends; null: unknown. */
   readonly certificateEndsAt: number | null
 }
+
+/** What a spool of recordings can be asked for. */
+export type SpoolFigures = Pick<RecordingSpool, 'bytes' | 'mostBytes' | 'refused'>
 
 /** The figures of the roles of this process besides the API. Labels are of bounded number and name no tenant. */
 export class RoleMetrics {
@@ -45,6 +49,24 @@ export class RoleMetrics {
     gauge('parley_certificate_days_left', 'Days until the SIP certificate ends', registers, () => {
       const { certificateEndsAt } = figures()
       return certificateEndsAt === null ? Number.NaN : (certificateEndsAt - Date.now()) / 86_400_000
+    })
+  }
+
+  /** From now on it is shown too what of the recordings waits for the blobs. */
+  watchSpool(spool: () => SpoolFigures): void {
+    const registers = [this.registry]
+    const ofSpool = 'parley_recording_spool'
+    gauge(`${ofSpool}_bytes`, 'Bytes of recordings that are not among the blobs', registers, () => spool().bytes)
+    gauge(`${ofSpool}_limit_bytes`, 'From so many on no recording begins', registers, () => spool().mostBytes)
+    new Counter({
+      name: 'parley_recordings_refused_total',
+      help: 'Recordings that did not begin, and their calls: the spool is full, its disk is, or takes nothing',
+      labelNames: ['reason'],
+      registers,
+      collect() {
+        this.reset()
+        for (const [reason, count] of Object.entries(spool().refused)) this.inc({ reason }, count)
+      },
     })
   }
 

@@ -22,7 +22,7 @@ import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { callerIdentityOf } from './caller-identity.ts'
 import { askInboundContext } from './inbound-context.ts'
-import type { Recordings } from './recordings.ts'
+import { openRecording, type Recordings } from './recordings.ts'
 import { factsOf, runPlan, wantsRecording } from './run-plan.ts'
 import { countryOf } from './trunk-country.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
@@ -152,12 +152,14 @@ export class InboundRuns implements Doors {
       if (start === null) throw new ParleyError('internal', 'an admitted run is there')
       const { agent_id, version, plan } = start
       const agent = await agents.agent({ scope, agent_id, version, plan })
-      const recording = wantsRecording(start) ? await recordings.open(run) : null
+      const recording = wantsRecording(start) ? await openRecording(recordings, run) : null
       const security = trunk.details.media === 'rtp' ? 'rtp-only' : 'srtp-required'
       return { kind: 'taken', security, plan: this.#plan(run, start, agent, record, recording) }
     } catch (error) {
-      onProblem(`run ${run.runId} cannot be begun`, error)
-      void record.abandon(rejected(error instanceof ParleyError ? error.code : 'internal'))
+      const code = error instanceof ParleyError ? error.code : 'internal'
+      // Who keeps recordings has told that, once for many calls.
+      if (code !== 'recording_unavailable') onProblem(`run ${run.runId} cannot be begun`, error)
+      void record.abandon(rejected(code))
       return OVERLOADED
     }
   }

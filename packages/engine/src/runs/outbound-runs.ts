@@ -20,7 +20,7 @@ import type { VoiceAgent } from '../voice/voice-agent.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { Gate } from './gate.ts'
-import type { Recordings } from './recordings.ts'
+import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, runPlan, wantsRecording } from './run-plan.ts'
 
 /** A call waits no longer than this for its turn on the trunk. */
@@ -121,7 +121,7 @@ export class OutboundRuns {
 
   async #recording(run: HeldRun): Promise<CallPlan['recording']> {
     try {
-      return await this.#options.recordings.open(run)
+      return await openRecording(this.#options.recordings, run)
     } catch {
       throw new Failed(failed('recording_unavailable'))
     }

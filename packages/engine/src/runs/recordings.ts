@@ -1,10 +1,14 @@
 import type { Scope } from '@parley/contract'
+import type { HeldRun } from '@parley/runs'
 import type { OwnedRun } from '@parley/store'
 import type { CallPlan } from '../call-plan.ts'
 
 /** Where calls are recorded. */
 export interface Recordings {
-  /** A place for the recording of a run. Throws where nothing can be recorded now: then no call that needs one is connected. */
+  /**
+   * A place for the recording of a run. Throws where nothing can be recorded now: then no call that needs one is
+   * connected. `recording_unavailable` is told to the operator there.
+   */
   open(run: { readonly scope: Scope; readonly owned: OwnedRun }): Promise<NonNullable<CallPlan['recording']>>
   /**
    * The call is over and its files are complete: keeps what there is as the run's recording. `segments`: how many files
@@ -12,4 +16,15 @@ export interface Recordings {
    * happens. Never rejects.
    */
   close(runId: string, segments: number | null): Promise<unknown>
+}
+
+/** As `open`; where it throws, the run's timeline says why there will be no call. */
+export async function openRecording(recordings: Recordings, run: HeldRun): Promise<NonNullable<CallPlan['recording']>> {
+  try {
+    return await recordings.open(run)
+  } catch (error) {
+    const message = 'The call is to be recorded, and that cannot be done now.'
+    run.note({ kind: 'error', code: 'recording_unavailable', message })
+    throw error
+  }
 }

@@ -9,7 +9,13 @@ import {
   moveRecording,
   segmentKey,
 } from '@parley/store'
-import type { SpoolDirectory, SpooledSegment, SpoolManifest } from './io/spool-directory.ts'
+import {
+  bytesOf,
+  type SpoolDirectory,
+  type SpooledSegment,
+  type SpooledSegments,
+  type SpoolManifest,
+} from './io/spool-directory.ts'
 import { framesIn, readWavLayout, wavHeader } from './wav-header.ts'
 
 const FIRST_PAUSE_MS: Ms = 1000
@@ -19,6 +25,8 @@ const AWAITED_MS: Ms = 40_000
 /** A writer says every 500 ms what it has: who did not for so long is dead. */
 const DEAD_AFTER_MS: Ms = 3000
 const LEFT_PAUSE_MS: Ms = 2000
+/** So often it is looked how much there is, also while nothing can be done: there may be many files. */
+const MEASURE_EVERY_MS: Ms = 30_000
 /** Enough for the header of a segment. */
 const HEADER_BYTES = 256
 
@@ -43,6 +51,8 @@ export class SpooledRecording {
   #closed: SpoolManifest['closed']
   #hasBegun = false
   #isDone = false
+  #bytes = 0
+  #measuredAt: Ms
   #work: Promise<void> | null = null
   #pauseMs: Ms = FIRST_PAUSE_MS
   #nextAt: Ms = Number.NEGATIVE_INFINITY
@@ -50,11 +60,22 @@ export class SpooledRecording {
   constructor(options: SpooledRecordingOptions) {
     this.#options = options
     this.#closed = options.manifest.closed
+    this.#measuredAt = options.time.now()
   }
 
   /** All of it is among the blobs, the database knows, and nothing is left of the files. */
   get isDone(): boolean {
     return this.#isDone
+  }
+
+  /** Of audio in its files, as they were half a minute ago at the longest. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Looks how much there is. Never rejects. */
+  async measure(): Promise<void> {
+    await this.#segments().catch(() => null)
   }
 
   /** Its recorder is done; kept beside the audio, so that it is known after a kill. Throws what the file system throws. */
@@ -68,6 +89,7 @@ export class SpooledRecording {
   /** Does what can be done now. What fails is tried again, the later the more often it failed. Never rejects. */
   async advance(): Promise<void> {
     const { time } = this.#options
+    if (time.now() >= this.#measuredAt + MEASURE_EVERY_MS) await this.measure()
     if (this.#work === null && time.now() < this.#nextAt) return
     this.#work ??= this.#try().finally(() => {
       this.#work = null
@@ -123,7 +145,7 @@ export class SpooledRecording {
     // No file and no word of it: whether there was something to record is known when the run has ended.
     if (segments !== null || this.#put.size > 0)
       await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, segments))
-    const { complete, unfinished } = await directory.segments()
+    const { complete, unfinished } = await this.#segments()
     for (const segment of [...complete, ...unfinished]) if (!(await this.#removePut(segment))) return false
     await directory.removeAll()
     return true
@@ -145,17 +167,17 @@ export class SpooledRecording {
 
   /** Nobody has the run any more as its recorder had it, and no file was written for a while. */
   async #isAbandoned(): Promise<boolean> {
-    const { database, manifest, directory, wallClock } = this.#options
+    const { database, manifest, wallClock } = this.#options
     const { scope, owned } = manifest
     if (await isStillWithOwner(database.within(scope), scope, owned)) return false
-    const { unfinished } = await directory.segments()
+    const { unfinished } = await this.#segments()
     return unfinished.every(({ writtenAt }) => wallClock() - writtenAt > DEAD_AFTER_MS)
   }
 
   /** The database has no such recording, or it is past its time: nobody will ask for it. */
   async #drop(state: 'expired' | null): Promise<boolean> {
     const { directory, manifest } = this.#options
-    const { complete, unfinished } = await directory.segments()
+    const { complete, unfinished } = await this.#segments()
     if (state === null && complete.length + unfinished.length > 0)
       throw new ParleyError('unknown_recording', `the database has no recording of ${manifest.owned.run_id}`)
     await directory.removeAll()
@@ -164,8 +186,7 @@ export class SpooledRecording {
 
   /** False: files were renamed meanwhile, and are to be looked at again. */
   async #putSegments(isOver: boolean): Promise<boolean> {
-    const { directory } = this.#options
-    const { complete, unfinished } = await directory.segments()
+    const { complete, unfinished } = await this.#segments()
     const last = unfinished.at(-1)
     // Most looks find nothing new, and open no file.
     const isNews = !this.#hasBegun || complete.length > 0
@@ -179,6 +200,14 @@ export class SpooledRecording {
     const begun = hasAudio ? last.number : (complete.at(-1)?.number ?? 0)
     for (const segment of isOver ? [] : complete) if (segment.number < begun) await this.#removePut(segment)
     return hasAll
+  }
+
+  async #segments(): Promise<SpooledSegments> {
+    const { directory, time } = this.#options
+    const found = await directory.segments()
+    this.#bytes = bytesOf(found)
+    this.#measuredAt = time.now()
+    return found
   }
 
   async #putSegment(segment: SpooledSegment): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scope } from '@parley/contract'
-import { ParleyError, type UnixMs } from '@parley/kernel'
+import type { UnixMs } from '@parley/kernel'
 import type { OwnedRun } from '@parley/store'
 
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -23,6 +23,7 @@ export interface SpoolManifest {
 export interface SpooledSegment {
   readonly number: number
   readonly path: string
+  readonly bytes: number
   /** Changes when the file does. */
   readonly stamp: string
   /** When it was last written, on the file system's clock. */
@@ -49,14 +50,14 @@ export class SpoolDirectory {
     return join(this.#path, AUDIO)
   }
 
-  /** For this user alone (mode 700). Throws `recording_unavailable`. */
+  /** For this user alone (mode 700). Nothing is left of one that failed. */
   async make(manifest: SpoolManifest): Promise<void> {
     try {
       await mkdir(this.#path, { recursive: true, mode: 0o700 })
       await this.write(manifest)
-    } catch (cause) {
+    } catch (error) {
       await this.removeAll().catch(() => {})
-      throw new ParleyError('recording_unavailable', `there is no place to record to: ${String(cause)}`, { cause })
+      throw error
     }
   }
 
@@ -92,6 +93,7 @@ export class SpoolDirectory {
       const segment = {
         number: Number(found[1]),
         path,
+        bytes: facts.size,
         stamp: `${facts.size} ${facts.mtimeMs}`,
         writtenAt: facts.mtimeMs,
       }
@@ -130,6 +132,10 @@ export class SpoolDirectory {
   async removeAll(): Promise<void> {
     await rm(this.#path, { recursive: true, force: true })
   }
+}
+
+export function bytesOf({ complete, unfinished }: SpooledSegments): number {
+  return [...complete, ...unfinished].reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 /** Runs that have a directory here. */

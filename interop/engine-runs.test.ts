@@ -250,7 +250,7 @@ it('connects nobody whose call must be recorded where there is no room for it, a
   expect(ledger().calls()).toEqual([])
   expect(await errorsOf(runId)).toEqual(['recording_unavailable'])
   await (await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN })).ended
-  await vi.waitFor(() => expect(ended.size).toBe(2))
+  await vi.waitFor(() => expect(ended.size).toBe(2), { timeout: 10_000 })
   const inbound = [...ended.keys()].find(id => id !== runId)!
   expect(await readRun(test.database.within(scope), scope, inbound)).toMatchObject({
     ...{ state: 'rejected', disposition: 'recording_unavailable' },

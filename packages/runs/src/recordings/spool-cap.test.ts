@@ -78,10 +78,10 @@ it('knows how much there is of a call whose blob is on its way and never arrives
   const { path } = await spool.open(await callOf(test))
   await record(path, 0, 12 * SECOND)
   void spool.look()
-  await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(0), { timeout: 10_000 })
   await record(path, 10 * SECOND, 22 * SECOND)
   time.advance(30_000)
-  await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(20 * SECOND * FRAME_BYTES))
+  await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(20 * SECOND * FRAME_BYTES), { timeout: 10_000 })
   await expect(spool.open(await callOf(test))).rejects.toMatchObject(unavailable)
 })
 
@@ -95,10 +95,12 @@ it('what other processes left counts from the first call on, read or not, and is
   const { spool } = engineOn(test, home, { mostBytes: 10 * SECOND * FRAME_BYTES })
   await expect(spool.open(await callOf(test))).rejects.toMatchObject(unavailable)
   expect(spool.bytes).toBe(2 * (5 * SECOND * FRAME_BYTES + HEADER_BYTES))
-  const walks = vi.spyOn(SpoolDirectory.prototype, 'segments')
+  const walks = (['segments', 'manifest'] as const).map(name => vi.spyOn(SpoolDirectory.prototype, name))
   await expect(spool.open(await callOf(test))).rejects.toMatchObject(unavailable)
-  expect(walks).not.toHaveBeenCalled()
-  walks.mockRestore()
+  for (const walk of walks) {
+    expect(walk).not.toHaveBeenCalled()
+    walk.mockRestore()
+  }
   // Somebody cleared it away.
   await rm(stray, { recursive: true })
   await spool.look()

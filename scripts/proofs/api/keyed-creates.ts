@@ -5,7 +5,7 @@ import { type ErrorEnvelope, errorEnvelope } from '@parley/contract'
 const KINDS = ['agent', 'key', 'agent', 'trunk', 'agent', 'number'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Which of a client's habits is broken. */
+/** What is wrong with the client: it loses its first answer, and takes another key for the next try. */
 export type PlantedClient = 'nothing' | 'fresh keys for retries'
 
 /** One try of a request. */
@@ -111,6 +111,7 @@ async function attempt(
     const response = await fetch(input, { ...init, headers })
     const text = await response.text()
     const { status } = response
+    if (planted !== 'nothing' && attempts.length === 0) throw new Error('planted: the answer is lost')
     const error = status < 400 ? null : envelopeIn(text)
     attempts.push({ beganAt, status, text, error, hasRetryAfter: response.headers.has('retry-after') })
     return new Response(text, { status, headers: response.headers })

@@ -17,6 +17,12 @@ export type ImportConfig = z.output<typeof importConfig>
 
 /** Of all places together; more than an agent has actions, since the same tool may stand in many. */
 const MAX_TOOLS = 1000
+/** More of one kind are not told. */
+const MAX_ISSUES = 100
+/** Of agent and flow together: objects, lists and what stands in them. Twice what edges alone bring into a draft. */
+const MAX_VALUES = 500_000
+/** As many as an object has members at most. */
+const MAX_ITEMS = 10_000
 /** Of one node; what is more than a draft takes, but not more than this, is left out with a warning. */
 const MAX_EDGES = 1000
 
@@ -33,12 +39,45 @@ export function formIssues(body: { readonly [name: string]: unknown }): Issue[] 
     ['model_bindings', modelBindings],
   ] as const)
     if (body[name] !== undefined) issues.push(...schemaIssues(schema, body[name], name))
-  return isObject(body.flow) ? [...issues, ...sizeIssues(body.flow)] : issues
+  if (isObject(body.flow)) issues.push(...sizeIssues(body.flow))
+  return issues.length > 0 ? issues : countIssues(body)
+}
+
+/** What an export holds costs time by the value, whatever it says: the part and the first list that are too much. */
+function countIssues({ agent, flow }: { readonly [name: string]: unknown }): Issue[] {
+  const counts = { values: 0 }
+  for (const [name, part] of Object.entries({ agent, flow })) {
+    const long = longList(part, new Spot([name]), counts)
+    if (long !== null) return [{ path: long.path, message: `more than ${MAX_ITEMS} items: leave out what is not used` }]
+    if (counts.values > MAX_VALUES) {
+      const message = `with what stands before it more than ${MAX_VALUES} values: leave out what is not used`
+      return [{ path: `/${name}`, message }]
+    }
+  }
+  return []
+}
+
+/** The first list that is too long; stops where there are too many values. */
+function longList(value: unknown, spot: Spot, counts: { values: number }): Spot | null {
+  counts.values++
+  if (typeof value !== 'object' || value === null || counts.values > MAX_VALUES) return null
+  if (Array.isArray(value) && value.length > MAX_ITEMS) return spot
+  const isList = Array.isArray(value)
+  for (const [name, member] of Object.entries(value)) {
+    // Scalars are most of an export: no place is made for them.
+    if (typeof member !== 'object' || member === null) counts.values++
+    else {
+      const long = longList(member, isList ? spot.item(Number(name)) : spot.in(name), counts)
+      if (long !== null) return long
+    }
+    if (counts.values > MAX_VALUES) return null
+  }
+  return null
 }
 
 function schemaIssues(schema: z.ZodType, value: unknown, name: string): Issue[] {
   const found = schema.safeParse(value).error?.issues ?? []
-  return found.slice(0, 100).map(issue => ({
+  return found.slice(0, MAX_ISSUES).map(issue => ({
     path: new Spot([name, ...issue.path.map(part => (typeof part === 'number' ? part : String(part)))]).path,
     message: issue.message,
   }))
@@ -47,7 +86,7 @@ function schemaIssues(schema: z.ZodType, value: unknown, name: string): Issue[] 
 function sizeIssues(flow: JsonObject): Issue[] {
   const issues: Issue[] = []
   const atMost = (count: number, most: number, spot: Spot) => {
-    if (count > most) issues.push({ path: spot.path, message: `more than ${most}` })
+    if (count > most && issues.length < MAX_ISSUES) issues.push({ path: spot.path, message: `more than ${most}` })
   }
   const root = new Spot(['flow'])
   const components = listIn(flow, 'components')

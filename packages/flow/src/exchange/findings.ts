@@ -23,14 +23,17 @@ type Fixes = NonNullable<Diagnostic['fixes']>
 /** Beyond these an export is no agent any more, and what it says is not kept. */
 const MAX_UNPLACED = 5000
 const MAX_WARNINGS = 1000
+/** Of one warning, in characters. */
+const MAX_MESSAGE = 4096
 
 /** Names of fields that hold secrets, such as `cal_api_key`. */
 const SECRET = /(api_?key|secret|token|password)$/i
 
 /** What reading an export brings to light besides the draft. */
 export class Findings {
-  readonly #unplaced: (readonly [string, Json])[] = []
-  readonly #warnings: Diagnostic[] = []
+  readonly #unplaced: (readonly [Spot, Json])[] = []
+  /** Put into words where they are read: most of a bad export's are forgotten again. */
+  readonly #warnings: (() => Diagnostic)[] = []
   readonly models: NeededModel[] = []
   #lost = 0
   #unsaid = 0
@@ -39,7 +42,7 @@ export class Findings {
   keep(spot: Spot, value: Json): void {
     const kept = this.#withoutSecrets(value, spot)
     if (kept === undefined) return
-    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push([spot.pointer, kept])
+    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push([spot, kept])
     else this.#lost++
   }
 
@@ -56,17 +59,21 @@ export class Findings {
     return Object.fromEntries(members.filter(([, member]) => member !== undefined))
   }
 
-  warn(code: WarningCode, spot: Spot, message: string, fixes?: Fixes): void {
+  /** A message that costs something to make is made only where it is shown. */
+  warn(code: WarningCode, spot: Spot, message: string | (() => string), fixes?: Fixes): void {
     if (this.#warnings.length >= MAX_WARNINGS) {
       this.#unsaid++
       return
     }
-    const text = [...message].slice(0, 4096).join('')
-    this.#warnings.push({ code, path: spot.path, message: text, severity: 'warning', ...(fixes && { fixes }) })
+    this.#warnings.push(() => {
+      const words = typeof message === 'string' ? message : message()
+      const text = [...words.slice(0, 2 * MAX_MESSAGE)].slice(0, MAX_MESSAGE).join('')
+      return { code, path: spot.path, message: text, severity: 'warning', ...(fixes && { fixes }) }
+    })
   }
 
   /** Keeps what has no place in a draft. What is empty goes without a word. */
-  leave(spot: Spot, value: Json, message?: string, code: WarningCode = 'field_ignored'): void {
+  leave(spot: Spot, value: Json, message?: string | (() => string), code: WarningCode = 'field_ignored'): void {
     const isSecret = SECRET.test(spot.name) && typeof value === 'string'
     this.keep(spot, value)
     if (!isSecret && !isEmpty(value))
@@ -86,11 +93,12 @@ export class Findings {
 
   /** By JSON pointer with ids for indexes, in the order of the pointers. */
   get unplaced(): JsonObject {
-    return Object.fromEntries([...this.#unplaced].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+    const entries = this.#unplaced.map(([spot, value]) => [spot.pointer, value] as const)
+    return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
   }
 
   get warnings(): Diagnostic[] {
-    const all = [...this.#warnings]
+    const all = this.#warnings.map(said => said())
     const say = (message: string) => all.push({ code: 'field_ignored', path: '', message, severity: 'warning' })
     if (this.#unsaid > 0) say(`${this.#unsaid} more warnings are not shown`)
     if (this.#lost > 0) say(`${this.#lost} more fields without a place are not kept`)

@@ -1,6 +1,7 @@
 import { identifier } from '@parley/contract'
+import { canonicalJson } from '@parley/kernel'
 import type { Findings } from './findings.ts'
-import { equal, type JsonObject, shown } from './json.ts'
+import { type JsonObject, shown } from './json.ts'
 import { assignIds, type IdRule, Names, objectsIn, scalar } from './names.ts'
 import { Spot } from './spot.ts'
 
@@ -26,6 +27,8 @@ export class FoundTools {
   readonly all: FoundTool[] = []
   readonly #findings: Findings
   readonly #ids = new Names()
+  /** What each says, whatever the order of its members. */
+  readonly #said = new Set<string>()
 
   constructor(findings: Findings) {
     this.#findings = findings
@@ -38,10 +41,12 @@ export class FoundTools {
       this.#findings.warn('field_ignored', spot.in('tools'), '`tools` is no list: it is dropped')
     delete owner.tools
     // One tool written down twice, as exports have it that repeat a flow's tools in its components, is one.
-    const fresh = found.filter(({ item }) => !this.all.some(({ tool }) => equal(tool, item)))
+    const fresh = found.filter(({ item }) => !this.#said.has(canonicalJson(item)))
     const renamed = assignIds(fresh, TOOL, this.#findings, this.#ids)
-    for (const { item, spot: at } of fresh)
+    for (const { item, spot: at } of fresh) {
+      this.#said.add(canonicalJson(item))
       this.all.push({ tool: item, spot: new Spot(at.at, ['flow', 'tools', scalar(item.tool_id)]) })
+    }
     return { ids: found.map(({ item }) => scalar(item.tool_id)), renamed }
   }
 

@@ -114,7 +114,9 @@ function settled(body: ImportBody, read: ReadExport, secret: SecretRef | undefin
     return { ok: true, draft: parsed.data, warnings: byPath([...read.findings.warnings, ...overruled(config, read)]) }
   // Each part was read by its own schema: what stands here is a bound that only the whole can break.
   return invalid(
-    parsed.error.issues.map(issue => ({ path: '/flow', message: `${issue.path.join('.')}: ${issue.message}` })),
+    parsed.error.issues
+      .slice(0, MAX_ISSUES)
+      .map(issue => ({ path: '/flow', message: `${issue.path.join('.')}: ${issue.message}` })),
   )
 }
 
@@ -148,9 +150,13 @@ function pinned(reference: string, secretVersion: ImportSecrets['secretVersion']
   return current === undefined || version === undefined || version === '' ? null : { id, version }
 }
 
-/** One error for each model that no binding names. */
+/** More of one kind are not told: whoever has thousands mends the first ones first. */
+const MAX_ISSUES = 100
+const MAX_UNBOUND = 1000
+
+/** One error for each model that no binding names; the first {@link MAX_UNBOUND} of them. */
 export function unboundModels(models: readonly NeededModel[]): Diagnostic[] {
-  const unbound = models.filter(model => !model.bound)
+  const unbound = models.filter(model => !model.bound).slice(0, MAX_UNBOUND)
   return byPath(
     unbound.map(({ path, sourceModel }) => ({
       code: 'model_binding_required',
@@ -165,6 +171,7 @@ export function unneeded(bindings: ImportBody['model_bindings'], models: readonl
   const needed = new Set(models.map(model => model.path))
   return Object.keys(bindings)
     .filter(path => !needed.has(path))
+    .slice(0, MAX_ISSUES)
     .map(path => ({ path: new Spot(['model_bindings', path]).path, message: 'the export names no model there' }))
 }
 

@@ -20,10 +20,13 @@ export interface IdRule {
   readonly longest: number
 }
 
+/** Of the numbers that tell names apart: `-99999`. */
+const LONGEST_SUFFIX = 6
+
 /** Names in one scope, each given once. */
 export class Names {
   readonly #taken = new Set<string>()
-  /** Where to go on counting: many with the same name cost no more than others. */
+  /** Where to go on counting, by what all numbers leave of a stem: many that are alike cost no more than others. */
   readonly #next = new Map<string, number>()
 
   /** False where it is taken already. */
@@ -36,11 +39,14 @@ export class Names {
   /** `stem`, cut to `longest` characters, with a number where it is taken. */
   invent(stem: string, longest: number): string {
     const characters = [...stem.slice(0, 2 * longest)]
-    for (let count = this.#next.get(stem) ?? 1; ; count++) {
-      const suffix = count === 1 ? '' : `-${count}`
+    const plain = characters.slice(0, longest).join('')
+    if (this.take(plain)) return plain
+    const start = characters.slice(0, longest - LONGEST_SUFFIX).join('')
+    for (let count = this.#next.get(start) ?? 2; ; count++) {
+      const suffix = `-${count}`
       const name = characters.slice(0, longest - suffix.length).join('') + suffix
       if (!this.take(name)) continue
-      this.#next.set(stem, count + 1)
+      this.#next.set(start, count + 1)
       return name
     }
   }

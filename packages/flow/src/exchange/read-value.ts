@@ -92,7 +92,8 @@ export function readFields(
 /** Where nothing can be made of `value`, it is left with the reason. */
 export function readOrLeave(schema: Schema, value: Json, spot: Spot, findings: Findings): Json | undefined {
   const read = findings.attempt(() => readValue(schema, value, spot, findings))
-  if (read === undefined) findings.leave(spot, value, `\`${shown(spot.name)}\` is not taken: ${reason(schema, value)}`)
+  if (read === undefined)
+    findings.leave(spot, value, () => `\`${shown(spot.name)}\` is not taken: ${reason(schema, value)}`)
   return read
 }
 
@@ -128,8 +129,10 @@ function idsOf(items: readonly Json[], list: string): (string | undefined)[] {
 }
 
 function parsed(schema: Schema, value: Json): Json | undefined {
-  const result = z.safeParse(schema, value)
-  return result.success ? (result.data as Json) : undefined
+  // As `safeParse` does it, but without an error that nobody reads: of a bad export they are most of the work.
+  const result = schema._zod.run({ value, issues: [] }, { async: false })
+  if (result instanceof Promise) throw new TypeError('schemas of exports wait for nothing')
+  return result.issues.length === 0 ? (result.value as Json) : undefined
 }
 
 function valueAt(source: JsonObject, place: readonly string[]): Json | undefined {
@@ -141,6 +144,8 @@ function valueAt(source: JsonObject, place: readonly string[]): Json | undefined
 
 /** Where no field was read from: members of the source, and of the objects that fields were read out of. */
 function unread(shape: Shape, source: JsonObject, places: Places): (readonly string[])[] {
+  if (Object.keys(places).length === 0)
+    return Object.keys(source).flatMap(name => (Object.hasOwn(shape, name) ? [] : [[name]]))
   const read = Object.keys(shape).map(field => places[field] ?? [field])
   const alone = new Set(read.flatMap(place => (place.length === 1 ? [place[0]!] : [])))
   const nested = read.filter(place => place.length === 2)
@@ -167,9 +172,15 @@ export function optionFor(schema: z.core.$ZodType, source: Json): z.core.$ZodObj
   for (const option of def.options) {
     const inner = optionFor(option, source)
     const said = inner?._zod.def.shape[name]
-    if (said !== undefined && Object.hasOwn(source, name) && z.safeParse(said, source[name]).success) return inner
+    if (said !== undefined && Object.hasOwn(source, name) && isOneOf(said, source[name])) return inner
   }
   return undefined
+}
+
+function isOneOf(schema: Schema, value: Json | undefined): boolean {
+  const { values } = schema._zod
+  // Literals say what they take: to ask them is to make an error for each option that it is not.
+  return values === undefined ? z.safeParse(schema, value).success : values.has(value as z.core.util.Primitive)
 }
 
 function readList(schema: z.core.$ZodArray, source: Json[], spot: Spot, findings: Findings): Json | undefined {

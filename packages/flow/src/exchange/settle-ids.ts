@@ -58,8 +58,9 @@ export function settleIds(source: JsonObject, findings: Findings): { flow: JsonO
 
 function settleEdges(source: JsonObject, spot: Spot, nodeIds: ReadonlyMap<string, string>, findings: Findings): void {
   const edges: Found[] = []
+  const option = optionFor(node, source)
   for (const name of slot.options) {
-    if (!isReadAsEdge(source, name)) continue
+    if (!isReadAsEdge(option, name)) continue
     const single = source[name]
     if (name === 'edges') for (const found of objectsIn(source, name, spot, findings)) edges.push(found)
     else if (isObject(single)) edges.push({ item: single, spot: spot.in(name) })
@@ -71,8 +72,8 @@ function settleEdges(source: JsonObject, spot: Spot, nodeIds: ReadonlyMap<string
 }
 
 /** In nodes that are kept as written only what drafts read as edges are edges. */
-function isReadAsEdge(source: JsonObject, name: string): boolean {
-  const { shape, catchall } = optionFor(node, source)?._zod.def ?? {}
+function isReadAsEdge(option: ReturnType<typeof optionFor>, name: string): boolean {
+  const { shape, catchall } = option?._zod.def ?? {}
   return shape !== undefined && (!isOpen(catchall) || Object.hasOwn(shape, name))
 }
 
@@ -81,8 +82,9 @@ function settleToolIds(subagent: JsonObject, spot: Spot, outer: ReadonlyMap<stri
   const { renamed, ids } = tools.take(subagent, spot)
   const own: Json[] = Array.isArray(subagent.tool_ids) ? subagent.tool_ids : []
   const now = own.map(id => (typeof id === 'string' ? (renamed.get(id) ?? outer.get(id) ?? id) : id))
-  const added = ids.filter(id => !now.includes(id))
-  if (now.length + added.length > 0) subagent.tool_ids = [...now, ...new Set(added)]
+  const named = new Set(now)
+  const added = new Set(ids.filter(id => !named.has(id)))
+  if (now.length + added.size > 0) subagent.tool_ids = [...now, ...added]
 }
 
 function rename(owner: JsonObject, name: string, ids: ReadonlyMap<string, string>): void {

@@ -46,11 +46,19 @@ export interface CallStandOptions {
   /** Default both. Each has a carrier, for media are plain or secure for a whole carrier. */
   readonly lines?: readonly Line[]
   readonly env?: Readonly<Record<string, string>>
+  /** One that is migrated and empty; default: the first process brings one along. */
+  readonly database?: StandDatabase
   /** Of the carrier; default it takes REFERs. */
   readonly transfers?: 'take' | number
   /** RTP ports of the one engine; default, of each: room for 50 calls. */
   readonly rtpPorts?: string
   readonly play?: 'silence' | 'tone'
+}
+
+/** Owner's URLs: that of the processes, which may lead over a relay, and that of the stand. */
+export interface StandDatabase {
+  readonly url: string
+  readonly ownerUrl: string
 }
 
 /** A process with an engine. */
@@ -109,6 +117,7 @@ export class CallStand {
       PARLEY_HTTP_PORT: '0',
       PARLEY_SIP_DOMAIN: '127.0.0.1',
       PARLEY_RESOLVE: there.map(({ entry }) => entry).join(','),
+      ...(options.database && { DATABASE_URL: options.database.url }),
       ...options.env,
     }
     const { processes, engines } = await processesOf(options, environment)
@@ -125,6 +134,11 @@ export class CallStand {
 
   get client(): ParleyClient {
     return this.#client!
+  }
+
+  /** `PARLEY_HOME` of all processes. */
+  get home(): string {
+    return this.#home
   }
 
   /** Base URL of the API. */
@@ -229,13 +243,13 @@ export class CallStand {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  async #begin({ lines = LINES }: CallStandOptions): Promise<void> {
+  async #begin({ lines = LINES, database }: CallStandOptions): Promise<void> {
     const [first, ...others] = this.#processes
     await first!.start()
     const started = await Promise.allSettled(others.map(process => process.start()))
     for (const one of started) if (one.status === 'rejected') throw one.reason
     await this.findApi()
-    this.#ownerUrl = await attachEmbeddedPostgres(this.#home)
+    this.#ownerUrl = database?.ownerUrl ?? (await attachEmbeddedPostgres(this.#home))
     this.#owner = new Pool({ connectionString: this.#ownerUrl, max: 4 })
     // It ends with the server, and says so.
     this.#owner.on('error', () => {})

@@ -1,0 +1,44 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A server that takes orders and answers none of them before it is told to. */
+export interface SlowShop {
+  readonly origin: string
+  /** How many came. */
+  readonly orders: number
+  /** Answers all that came; from then on at once. */
+  answer(): void
+  close(): Promise<void>
+}
+
+/** On any free port of 127.0.0.1. */
+export async function openSlowShop(): Promise<SlowShop> {
+  const waiting: ServerResponse[] = []
+  let [orders, isOpen] = [0, false]
+  const take = (response: ServerResponse) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end('{"number":"seven"}')
+  const server = createServer((request, response) => {
+    request.resume().on('error', () => {})
+    response.on('error', () => {})
+    orders++
+    if (isOpen) take(response)
+    else waiting.push(response)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve)
+  })
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get orders() {
+      return orders
+    },
+    answer() {
+      isOpen = true
+      for (const response of waiting.splice(0)) take(response)
+    },
+    close() {
+      server.closeAllConnections()
+      return new Promise(resolve => void server.close(() => resolve()))
+    },
+  }
+}

@@ -128,6 +128,18 @@ describe('a worker', () => {
     await telephone.close()
   }, 45_000)
 
+  it('sends a tenant’s webhooks one after the other, however rare its rounds are', async () => {
+    await test.owner.query(
+      `insert into parley.outbox (tenant_id, run_id, event, payload)
+       select $1, run_id, 'run.ended',
+         jsonb_build_object('run_id', run_id, 'publication', '{"agent_id": "waiter", "version": 1}'::jsonb)
+       from (select uuidv7() as run_id from generate_series(1, 20)) runs`,
+      [stage.scope.tenant_id],
+    )
+    const one = await worker({ intervals: { webhooks: 600_000 } })
+    await vi.waitFor(() => expect(one.metrics.webhooks_delivered).toBe(20), { timeout: 15_000 })
+  }, 20_000)
+
   it('goes on when the database cut every connection', async () => {
     const joins: number[] = []
     const joinRecordings = async () => {

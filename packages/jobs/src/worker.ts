@@ -90,7 +90,7 @@ class RunningWorker implements Worker {
   readonly #options: WorkerOptions
   readonly #owner: RunOwner
   readonly #counters = new JobCounters()
-  readonly #sweeps: Sweep[] = []
+  readonly #sweeps = new Map<SweepName, Sweep>()
   readonly #turns: Turns[] = []
   readonly #reaper: Reaper
   readonly #webhooks: WebhookSender
@@ -108,7 +108,7 @@ class RunningWorker implements Worker {
       farEnd: options.hangUp,
       everyMs: this.#everyMs('reap'),
     })
-    this.#webhooks = new WebhookSender(shared)
+    this.#webhooks = new WebhookSender({ ...shared, onRoom: () => this.#sweeps.get('webhooks')?.hurry() })
     this.#analyst = new Analyst(shared)
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
@@ -153,14 +153,14 @@ class RunningWorker implements Worker {
       turn = () => turns.take(round)
     }
     const everyMs = this.#everyMs(name)
-    this.#sweeps.push(new Sweep({ name, everyMs, round: turn, time, random, log, counters: this.#counters }))
+    this.#sweeps.set(name, new Sweep({ name, everyMs, round: turn, time, random, log, counters: this.#counters }))
   }
 
   async #close(): Promise<void> {
     const { time } = this.#options
     const deadline = time.now() + CLOSE_WITHIN_MS
     const never = new AbortController().signal
-    const sweeps = Promise.all(this.#sweeps.map(sweep => sweep.close()))
+    const sweeps = Promise.all([...this.#sweeps.values()].map(sweep => sweep.close()))
     const reaper = this.#reaper.close()
     await before(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, this.#analyst.idle()]))
     this.#analyst.abort()

@@ -184,6 +184,7 @@ export type {
   RunOfTenant,
   RunOwner,
   RunsAcrossTenants,
+  TenantShare,
   WaitingRun,
 } from './runs/protocol.ts'
 export { installRateCard, type RateCard, readRateCard } from './runs/rate-cards.ts'

@@ -46,6 +46,7 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   return new WebhookSender({
     ...{ database, sealer, egress, counters, log, time, random: systemRandom, wallClock: () => Date.now() },
     plans: new PlanShelf(database),
+    onRoom: () => {},
     retryAfterMs: [0, 0, 0, 0, 0],
     ...options,
   })

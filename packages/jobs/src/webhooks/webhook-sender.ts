@@ -10,10 +10,10 @@ import {
   type SendResult,
   settleSend,
 } from '@parley/store'
-import { Crew } from '../crew.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanShelf } from '../plan-shelf.ts'
 import type { JobLog } from '../protocol.ts'
+import { TenantCrew } from '../tenant-crew.ts'
 import { WebhookTry } from './webhook-try.ts'
 
 /** After the first, second, … send; after the last the webhook is given up. */
@@ -21,6 +21,8 @@ const RETRY_AFTER_MS: readonly Ms[] = [1000, 5000, 30_000, 120_000, 600_000]
 /** For a send of 10 s and what is written about it. */
 const LEASE_MS: Ms = 30_000
 const MOST_SENDS = 64
+/** Of one tenant: a receiver that answers nothing keeps each for 10 s. */
+const MOST_SENDS_EACH = 8
 
 export interface WebhookSenderOptions {
   readonly database: Database
@@ -32,27 +34,31 @@ export interface WebhookSenderOptions {
   readonly random: Random
   readonly log: JobLog
   readonly counters: JobCounters
+  /** A send ended whose place others may have waited for: time for a round. */
+  readonly onRoom: () => void
   /** Default {@link RETRY_AFTER_MS}. */
   readonly retryAfterMs?: readonly Ms[]
 }
 
-/** Sends agent webhooks: in order within a run, of different runs side by side, each try an effect of the run. */
+/** Sends agent webhooks: in order within a run, of different runs side by side, each try an effect of the run; tenants take turns. */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions
-  readonly #crew = new Crew(MOST_SENDS)
+  readonly #crew: TenantCrew<OutboxItem>
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options
+    this.#crew = new TenantCrew({
+      size: MOST_SENDS,
+      eachAtMost: MOST_SENDS_EACH,
+      take: (atMost, share) => options.database.runs.takeOutbox(LEASE_MS, atMost, share),
+      job: item => this.#handle(item),
+      onRoom: options.onRoom,
+    })
   }
 
   /** Takes what is due; true: there may be more. Throws while the database is away. */
-  async round(): Promise<boolean> {
-    const { database } = this.#options
-    const atMost = this.#crew.free
-    if (atMost === 0) return false
-    const items = await database.runs.takeOutbox(LEASE_MS, atMost)
-    for (const item of items) this.#crew.begin(() => this.#handle(item))
-    return items.length === atMost
+  round(): Promise<boolean> {
+    return this.#crew.fill()
   }
 
   /** Resolves when the sends under way are over. */

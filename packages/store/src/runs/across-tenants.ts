@@ -2,7 +2,10 @@ import type { RunStatement } from '../leases.ts'
 import { scoped } from '../scoped.ts'
 import { enginesOn } from './engines.ts'
 import { RUN_LEASE_MS } from './ownership.ts'
-import type { OutboxItem, ReapedRun, RenewedRun, RunsAcrossTenants, WaitingRun } from './protocol.ts'
+import type { OutboxItem, ReapedRun, RenewedRun, RunsAcrossTenants, TenantShare, WaitingRun } from './protocol.ts'
+
+/** All of it may be one tenant's. */
+const unshared = (atMost: number): TenantShare => ({ eachAtMost: atMost, underWay: [], after: null })
 
 export function runsOn(run: RunStatement): RunsAcrossTenants {
   return {
@@ -36,8 +39,12 @@ export function runsOn(run: RunStatement): RunsAcrossTenants {
       const { rows } = await run('expire_updates', 'select * from parley.expire_updates($1)', [atMost])
       return rows as { run_id: string; revision: number }[]
     },
-    async takeOutbox(leaseMs, atMost) {
-      const { rows } = await run('take_outbox', 'select * from parley.take_outbox($1, $2)', [leaseMs, atMost])
+    async takeOutbox(leaseMs, atMost, { eachAtMost, underWay, after } = unshared(atMost)) {
+      const { rows } = await run(
+        'take_outbox',
+        'select * from parley.take_outbox($1::integer, $2::integer, $3::integer, $4::uuid[], $5::uuid)',
+        [leaseMs, atMost, eachAtMost, underWay, after],
+      )
       return scoped<OutboxItem>(rows)
     },
     engines: enginesOn(run),

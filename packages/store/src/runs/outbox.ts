@@ -79,13 +79,21 @@ export type SendResult =
 export async function settleSend(tx: Queries, item: OutboxItem, result: SendResult): Promise<boolean> {
   const isOver = result.kind !== 'again'
   const inMs = result.kind === 'again' ? result.inMs : 0
-  const { numAffectedRows } = await sql`
-    update parley.outbox set lease_until = null,
-      settled_at = case when ${isOver}::boolean then parley.now_ms() end,
-      delivered = case when ${isOver}::boolean then ${result.kind === 'delivered'}::boolean end,
-      next_at = parley.now_ms() + ${inMs}::double precision * interval '1 ms'
-    where tenant_id = ${item.scope.tenant_id}::uuid and run_id = ${item.run_id}::uuid
-      and outbox_id = ${item.outbox_id}::bigint and attempts = ${item.attempts}::integer
-      and settled_at is null and lease_until > clock_timestamp()`.execute(tx)
-  return numAffectedRows === 1n
+  const { rows } = await sql`
+    with settled as (
+      update parley.outbox set lease_until = null,
+        settled_at = case when ${isOver}::boolean then parley.now_ms() end,
+        delivered = case when ${isOver}::boolean then ${result.kind === 'delivered'}::boolean end,
+        next_at = parley.now_ms() + ${inMs}::double precision * interval '1 ms'
+      where tenant_id = ${item.scope.tenant_id}::uuid and run_id = ${item.run_id}::uuid
+        and outbox_id = ${item.outbox_id}::bigint and attempts = ${item.attempts}::integer
+        and settled_at is null and lease_until > clock_timestamp()
+      returning tenant_id, run_id, outbox_id, settled_at, next_at
+    ), behind as (
+      update parley.outbox b set next_at = settled.next_at from settled
+      where settled.settled_at is null and b.tenant_id = settled.tenant_id and b.run_id = settled.run_id
+        and b.outbox_id > settled.outbox_id and b.settled_at is null and b.next_at < settled.next_at
+    )
+    select from settled`.execute(tx)
+  return rows.length === 1
 }

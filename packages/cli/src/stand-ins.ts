@@ -119,13 +119,13 @@ export class StandIns {
       ANTHROPIC_BASE_URL: anthropic.origin,
     }
     const standIns = {
-      'deepgram/nova-3': listen,
-      'deepgram/flux-general-en': flux,
-      'assemblyai/universal-streaming-english': assemblyai,
-      'elevenlabs/eleven_flash_v2_5': voiceStandIn(elevenlabs),
-      'cartesia/sonic-2': voiceStandIn(cartesia),
-      'deepgram/aura-2': voiceStandIn(aura),
-      'openai/gpt-4o-mini-tts': voiceStandIn(speech),
+      'deepgram/nova-3': speechStandIn(listen),
+      'deepgram/flux-general-en': speechStandIn(flux),
+      'assemblyai/universal-streaming-english': speechStandIn(assemblyai),
+      'elevenlabs/eleven_flash_v2_5': speechStandIn(elevenlabs),
+      'cartesia/sonic-2': speechStandIn(cartesia),
+      'deepgram/aura-2': speechStandIn(aura),
+      'openai/gpt-4o-mini-tts': speechStandIn(speech),
       'openai/gpt-4.1-mini': chat,
       'anthropic/claude-haiku-4-5': anthropic,
     }
@@ -141,8 +141,8 @@ export class StandIns {
   }
 }
 
-function voiceStandIn(fake: Pick<FakeSpeechService, 'add' | 'breakAll'>): StandIn {
-  return { beUnkind: (...unkindness) => fake.add(...unkindness.map(ofSpeech)), breakOff: () => fake.breakAll() }
+function speechStandIn(fake: Pick<FakeSpeechService, 'beUnkind' | 'breakOff'>): StandIn {
+  return { beUnkind: (...unkindness) => fake.beUnkind(...unkindness.map(ofSpeech)), breakOff: () => fake.breakOff() }
 }
 
 function ofSpeech(unkindness: ModelUnkindness): Unkindness {

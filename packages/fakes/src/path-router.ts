@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { closeServer, listenLocally } from './local-server.ts'
 
 const HOST = '127.0.0.1'
 
@@ -9,6 +10,7 @@ export class PathRouter {
   readonly #server: Server
   readonly #ports: ReadonlyMap<string, number>
   readonly #sockets = new Set<Duplex>()
+  #port = 0
 
   private constructor(ports: ReadonlyMap<string, number>) {
     this.#ports = ports
@@ -34,21 +36,17 @@ export class PathRouter {
   static async open(targets: Readonly<Record<string, string>>): Promise<PathRouter> {
     const ports = new Map(Object.entries(targets).map(([path, url]) => [path, Number(new URL(url).port)]))
     const router = new PathRouter(ports)
-    await new Promise<void>((resolve, reject) => {
-      router.#server.once('error', reject)
-      router.#server.listen(0, HOST, resolve)
-    })
+    router.#port = await listenLocally(router.#server)
     return router
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port
+    return this.#port
   }
 
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
-    this.#server.closeAllConnections()
-    await new Promise(resolve => this.#server.close(resolve))
+    await closeServer(this.#server)
   }
 
   #portOf({ url }: IncomingMessage): number | null {

@@ -1,18 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Samples, Timer } from '@parley/kernel'
-import {
-  emptyLog,
-  FakeRecogniser,
-  type FakeRecogniserLog,
-  type FakeRecogniserOptions,
-  logAudio,
-  revised,
-  textOf,
-  typeOf,
-} from '../hearing/hearing-service.ts'
-import { ListenedLine } from '../hearing/listened-line.ts'
-import { type Conversation, type ServiceLine, SocketService } from '../hearing/socket-service.ts'
-import type { FakeWord } from '../protocol.ts'
+import type { Ms, Samples } from '@parley/kernel'
+import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../hearing/fake-recogniser.ts'
+import { RecogniserSession, textOf } from '../hearing/recogniser-session.ts'
+import type { ServiceLine } from '../sockets/service-line.ts'
 
 const MIN_TURN_SILENCE_MS = 400
 const MAX_TURN_SILENCE_MS = 1280
@@ -30,99 +20,84 @@ export interface FakeAssemblyAiOptions extends FakeRecogniserOptions {
 
 /** AssemblyAI's `/v3/ws`: turns, ForceEndpoint, and closes with codes of its own for whatever it does not like. */
 export class FakeAssemblyAi extends FakeRecogniser {
-  static async open(options: FakeAssemblyAiOptions): Promise<FakeAssemblyAi> {
-    const log = emptyLog()
-    const service = await SocketService.open({
-      ...options,
-      admit: url => (url.pathname === '/v3/ws' ? null : { status: 404, body: { error: 'Not Found' } }),
-      refusal: status => ({ error: status === 429 ? 'Too many requests' : `HTTP ${status}` }),
-      converse: line => new Session(line, options, log),
-      // The key is looked at once the connection stands.
-      authorize: request => request.headers.authorization === options.apiKey,
-    })
-    return new FakeAssemblyAi(service, log)
+  static open(options: FakeAssemblyAiOptions): Promise<FakeAssemblyAi> {
+    return new FakeAssemblyAi(
+      {
+        admit: url => (url.pathname === '/v3/ws' ? null : { status: 404, body: { error: 'Not Found' } }),
+        refusal: status => ({
+          status,
+          body: { error: status === 429 ? 'Too many requests' : `HTTP ${status}` },
+        }),
+        converse: (line, log) => new Session(line, options, log),
+      },
+      options,
+    ).listen()
   }
 }
 
-class Session implements Conversation {
-  readonly #line: ServiceLine
-  readonly #options: FakeAssemblyAiOptions
-  readonly #log: FakeRecogniserLog
-  readonly #ear: ListenedLine
-  readonly #openedAt: number
+class Session extends RecogniserSession<FakeAssemblyAiOptions> {
+  readonly #openedAt: Ms
   readonly #silence: Samples
-  #words: FakeWord[] = []
   #turn = 0
   #voiceIsTold = false
-  #isOver = false
-  #idle: Timer | null = null
 
   constructor(line: ServiceLine, options: FakeAssemblyAiOptions, log: FakeRecogniserLog) {
-    this.#line = line
-    this.#options = options
-    this.#log = log
-    log.queries.push(line.query)
+    const query = line.url.searchParams
+    // By itself the service does not close a session that is silent.
+    super(line, options, log, { language: 'en', idleCloseMs: null })
     this.#openedAt = line.time.now()
-    const most = Number(line.query.get('max_turn_silence') ?? MAX_TURN_SILENCE_MS)
-    this.#silence = 8 * Math.min(most, Number(line.query.get('min_turn_silence') ?? MIN_TURN_SILENCE_MS))
-    this.#ear = new ListenedLine(options.hearing('en'), {
-      onWord: word => {
-        this.#words.push(word)
-        this.#tell(false)
-      },
-      onBlock: () => this.#onBlock(),
-    })
-    const problem = refusesQuery(line.query)
-    if (!line.isAuthorized) this.#fail(1008, 'Unauthorized Connection: Missing Authorization header')
+    const most = Number(query.get('max_turn_silence') ?? MAX_TURN_SILENCE_MS)
+    this.#silence = 8 * Math.min(most, Number(query.get('min_turn_silence') ?? MIN_TURN_SILENCE_MS))
+    const problem = refusesQuery(query)
+    // The key is looked at once the connection stands.
+    if (line.headers.authorization !== options.apiKey)
+      this.#fail(1008, 'Unauthorized Connection: Missing Authorization header')
     else if (problem !== null) this.#fail(3006, problem)
-    else line.say({ type: 'Begin', id: randomUUID(), expires_at: 4_000_000_000 })
-    this.#stayAwake()
-  }
-
-  onText(text: string): void {
-    const type = typeOf(text)
-    this.#log.messages.push(type ?? '?')
-    this.#stayAwake()
-    if (this.#isOver || type === 'KeepAlive' || type === 'UpdateConfiguration') return
-    if (type === 'ForceEndpoint') {
-      if (this.#words.length > 0 || this.#voiceIsTold) this.#tell(true, 0.2)
-    } else if (type === 'Terminate') this.#terminate()
-    else this.#fail(3006, `Invalid Message Type: ${text.slice(0, 60)}`)
-  }
-
-  onBinary(bytes: Buffer): void {
-    if (this.#isOver) return
-    logAudio(this.#log, bytes)
-    this.#stayAwake()
-    if (bytes.length < LEAST_CHUNK || bytes.length > MOST_CHUNK)
-      return this.#fail(3007, `Input duration violation: ${bytes.length / 8} ms. Expected between 50 and 1000 ms`)
-    const passedS = (this.#line.time.now() - this.#openedAt) / 1000
-    if (this.#ear.heard / 8000 - passedS > MOST_AHEAD_S)
-      return this.#fail(3007, `Audio Transmission Rate Exceeded: Received ${this.#ear.heard / 8000} sec.`)
-    this.#ear.hear(bytes)
+    else this.say({ type: 'Begin', id: randomUUID(), expires_at: 4_000_000_000 })
   }
 
   fail(): void {
     this.#fail(3005, 'Session Cancelled: An error occurred')
   }
 
-  end(): void {
-    this.#ear.close()
+  protected onMessage(type: string | null, text: string): void {
+    this.stayAwake()
+    if (type === 'KeepAlive' || type === 'UpdateConfiguration') return
+    if (type === 'ForceEndpoint') {
+      if (this.words.length > 0 || this.#voiceIsTold) this.#tell(true, 0.2)
+    } else if (type === 'Terminate') this.#terminate()
+    else this.#fail(3006, `Invalid Message Type: ${text.slice(0, 60)}`)
   }
 
-  #onBlock(): void {
-    const { voiceFrom, quiet } = this.#ear
-    if (this.#options.speechStarted === true && voiceFrom !== null && !this.#voiceIsTold) {
+  protected override onAudio(bytes: Buffer): void {
+    if (bytes.length < LEAST_CHUNK || bytes.length > MOST_CHUNK)
+      return this.#fail(3007, `Input duration violation: ${bytes.length / 8} ms. Expected between 50 and 1000 ms`)
+    const passedS = (this.line.time.now() - this.#openedAt) / 1000
+    if (this.ear.heard / 8000 - passedS > MOST_AHEAD_S)
+      return this.#fail(3007, `Audio Transmission Rate Exceeded: Received ${this.ear.heard / 8000} sec.`)
+    super.onAudio(bytes)
+  }
+
+  protected onWord(): void {
+    this.#tell(false)
+  }
+
+  protected onBlock(): void {
+    const { voiceFrom, quiet } = this.ear
+    if (this.options.speechStarted === true && voiceFrom !== null && !this.#voiceIsTold) {
       this.#voiceIsTold = true
-      this.#line.say({ type: 'SpeechStarted', timestamp: voiceFrom / 8, confidence: 0.9 })
+      this.say({ type: 'SpeechStarted', timestamp: voiceFrom / 8, confidence: 0.9 })
     }
-    if ((this.#words.length > 0 || this.#voiceIsTold) && quiet >= this.#silence) this.#tell(true)
+    if ((this.words.length > 0 || this.#voiceIsTold) && quiet >= this.#silence) this.#tell(true)
+  }
+
+  onIdle(): void {
+    this.#fail(3008, 'Session Expired: inactivity')
   }
 
   /** All words but the newest are final: only those are in the transcript. */
   #tell(isOver: boolean, confidence = isOver ? 0.8 : 0.01): void {
-    const { delays, revises = false, formats = false } = this.#options
-    const words = isOver ? this.#words : revised(this.#words, revises)
+    const words = this.wordsToTell(isOver)
     const finals = isOver ? words : words.slice(0, -1)
     const turn = (isFormatted: boolean) => ({
       type: 'Turn',
@@ -140,39 +115,24 @@ class Session implements Conversation {
       })),
       utterance: isOver ? textOf(finals) : '',
     })
-    const delayMs = (isOver ? delays?.finalMs : delays?.partialMs) ?? 0
-    this.#line.say(turn(false), delayMs)
-    if (isOver && formats) this.#line.say(turn(true), delayMs + 5)
+    this.tell(turn(false), isOver)
+    if (isOver && this.options.formats === true) this.tell(turn(true), isOver, 5)
     if (!isOver) return
     this.#turn++
-    this.#words = []
+    this.words = []
     this.#voiceIsTold = false
-    this.#ear.forgetVoice()
+    this.ear.forgetVoice()
   }
 
   #terminate(): void {
-    const seconds = Math.round(this.#ear.heard / 8000)
-    this.#line.say({ type: 'Termination', audio_duration_seconds: seconds, session_duration_seconds: seconds })
-    this.#close(1000)
+    const seconds = Math.round(this.ear.heard / 8000)
+    this.say({ type: 'Termination', audio_duration_seconds: seconds, session_duration_seconds: seconds })
+    this.close(1000)
   }
 
   #fail(code: number, error: string): void {
-    this.#line.say({ type: 'Error', error_code: code, error })
-    this.#close(code, error.length <= 100 ? error : 'See Error message for details')
-  }
-
-  #stayAwake(): void {
-    const { idleCloseMs } = this.#options
-    this.#idle?.cancel()
-    // By itself the service does not close a session that is silent.
-    if (idleCloseMs === undefined) return
-    this.#idle = this.#line.after(idleCloseMs, () => this.#fail(3008, 'Session Expired: inactivity'))
-  }
-
-  #close(code: number, reason = ''): void {
-    this.#isOver = true
-    this.#log.closes.push(code)
-    this.#line.close(code, reason)
+    this.say({ type: 'Error', error_code: code, error })
+    this.close(code, error.length <= 100 ? error : 'See Error message for details')
   }
 }
 

@@ -1,8 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { objectFrom } from '../json-object.ts'
 import { toMuLaw } from '../mu-law.ts'
 import type { FakeSpeech } from '../protocol.ts'
-import type { FakeLine } from '../voices/fake-line.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
-import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
+import type { Refusal } from '../sockets/socket-service.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
+import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
+import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
 
 export interface FakeCartesiaOptions extends FakeVoiceOptions {
   /** Contexts at a time, over all connections; beyond it a context gets an error 429. Default 1000. */
@@ -16,8 +19,8 @@ export class FakeCartesia extends FakeVoiceServer {
     return new FakeCartesia(
       {
         idleCloseMs: 300_000,
-        check: (url, request) => check(url, request.headers, options.apiKey),
-        refusal: status => ({ status, body: JSON.stringify({ title: 'Refused', status_code: status }) }),
+        admit: (url, headers) => admit(url, headers, options.apiKey),
+        refusal: status => refusal(status, 'Refused'),
         error: {
           message: errorMessage(null, 500, 'internal_error', 'Internal error'),
           code: 1011,
@@ -31,13 +34,16 @@ export class FakeCartesia extends FakeVoiceServer {
   }
 }
 
-function check(url: URL, headers: Readonly<Record<string, unknown>>, apiKey: string): FakeRefusal | null {
-  const refuse = (status: number, title: string) => ({ status, body: JSON.stringify({ title, status_code: status }) })
-  if (url.pathname !== '/tts/websocket') return refuse(404, 'Not found')
+function admit(url: URL, headers: IncomingHttpHeaders, apiKey: string): Refusal | null {
+  if (url.pathname !== '/tts/websocket') return refusal(404, 'Not found')
   const key = headers['x-api-key'] ?? url.searchParams.get('api_key')
-  if (key !== apiKey) return refuse(401, `Unauthorized: ${String(key)}`)
+  if (key !== apiKey) return refusal(401, `Unauthorized: ${String(key)}`)
   const version = headers['cartesia-version'] ?? url.searchParams.get('cartesia_version')
-  return /^\d{4}-\d\d-\d\d$/.test(String(version)) ? null : refuse(400, 'Missing version')
+  return /^\d{4}-\d\d-\d\d$/.test(String(version)) ? null : refusal(400, 'Missing version')
+}
+
+function refusal(status: number, title: string): Refusal {
+  return { status, body: { title, status_code: status } }
 }
 
 function errorMessage(context: string | null, status: number, code: string, title: string): string {
@@ -66,13 +72,13 @@ function faultOf(message: Readonly<Record<string, unknown>>): readonly [number, 
 const SPEEDS: Readonly<Record<string, number>> = { slow: 0.8, normal: 1, fast: 1.3 }
 
 class Session implements FakeSession {
-  readonly #line: FakeLine
+  readonly #line: VoiceLine
   readonly #options: FakeCartesiaOptions
   readonly #counts: FakeVoiceCounts
   readonly #account: { contexts: number }
   readonly #contexts = new Map<string, { utterance: FakeUtterance | null; cancelled: boolean }>()
 
-  constructor(line: FakeLine, options: FakeCartesiaOptions, counts: FakeVoiceCounts, account: { contexts: number }) {
+  constructor(line: VoiceLine, options: FakeCartesiaOptions, counts: FakeVoiceCounts, account: { contexts: number }) {
     this.#line = line
     this.#options = options
     this.#counts = counts
@@ -115,9 +121,7 @@ class Session implements FakeSession {
     const config = message.generation_config as { speed?: number } | undefined
     const speed = config?.speed ?? SPEEDS[String(message.speed)] ?? 1
     const request = { text: String(message.transcript), language: String(message.language ?? 'en'), speed }
-    const speech = await this.#options.speak(request).catch(() => null)
-    const firstMs = this.#options.delays?.firstMs ?? 0
-    if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+    const speech = await speechOf(this.#options, request)
     if (!this.#contexts.has(id)) return
     if (speech === null) return this.#line.send(errorMessage(id, 500, 'internal_error', 'No speech'))
     const words = message.add_timestamps === true ? new Timestamps(speech) : null

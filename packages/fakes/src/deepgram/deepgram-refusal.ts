@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
-import type { Refusal } from '../hearing/socket-service.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Refusal } from '../sockets/socket-service.ts'
 
 const CODES: Readonly<Record<number, readonly [string, string]>> = {
   400: ['Bad Request', 'Bad Request'],
@@ -10,19 +10,29 @@ const CODES: Readonly<Record<number, readonly [string, string]>> = {
   429: ['TOO_MANY_REQUESTS', 'Too many requests. Please try again later'],
 }
 
-/** Deepgram's body of a refusal. */
-export function deepgramRefusal(status: number, message?: string): object {
+/** How Deepgram's recognisers refuse a connection. */
+export function deepgramRefusal(status: number, message?: string): Refusal {
   const [code, text] = CODES[status] ?? ['INTERNAL_SERVER_ERROR', 'Internal Server Error']
-  return { err_code: code, err_msg: message ?? text, request_id: randomUUID() }
+  return { status, body: deepgramError(code, message ?? text) }
+}
+
+/** Deepgram's body of a refusal. */
+export function deepgramError(code: string, message: string): object {
+  return { err_code: code, err_msg: message, request_id: randomUUID() }
 }
 
 /** Refuses what goes to another path or comes with another key. */
 export function deepgramRefusesRequest(
   url: URL,
-  request: IncomingMessage,
+  headers: IncomingHttpHeaders,
   expected: { readonly path: string; readonly apiKey: string },
 ): Refusal | null {
-  if (url.pathname !== expected.path) return { status: 404, body: deepgramRefusal(404, 'Not Found') }
-  if (request.headers.authorization === `Token ${expected.apiKey}`) return null
-  return { status: 401, body: deepgramRefusal(401) }
+  if (url.pathname !== expected.path) return deepgramRefusal(404, 'Not Found')
+  return headers.authorization === `Token ${expected.apiKey}` ? null : deepgramRefusal(401)
+}
+
+/** What is wrong with the audio that a query announces; null: nothing. */
+export function deepgramAudioProblem(query: URLSearchParams): string | null {
+  if (query.get('encoding') !== 'mulaw') return 'Bad Request: encoding'
+  return query.get('sample_rate') === '8000' ? null : 'Bad Request: sample_rate'
 }

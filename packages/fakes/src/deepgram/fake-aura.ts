@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { objectFrom } from '../json-object.ts'
 import { toMuLaw } from '../mu-law.ts'
-import type { FakeLine } from '../voices/fake-line.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
-import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
+import type { FakeSpeech } from '../protocol.ts'
+import type { Refusal } from '../sockets/socket-service.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
+import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
+import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
+import { deepgramError } from './deepgram-refusal.ts'
 
 const MOST_FLUSHES = 20
 const MINUTE_MS = 60_000
 const MOST_CHARACTERS = 2000
+const SILENCE: FakeSpeech = { samples: new Int16Array(0), words: [] }
 
 /** Deepgram's Aura over its WebSocket (`/v1/speak`), mu-law at 8 kHz only. */
 export class FakeAura extends FakeVoiceServer {
@@ -14,7 +19,7 @@ export class FakeAura extends FakeVoiceServer {
     return new FakeAura(
       {
         idleCloseMs: 60_000,
-        check: (url, request) => check(url, request.headers.authorization, options.apiKey),
+        admit: (url, headers) => admit(url, headers.authorization, options.apiKey),
         refusal: status => refusal(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'INTERNAL_ERROR', 'Refused.'),
         error: { message: null, code: 1011, reason: 'NET-0000' },
         idle: { message: null, code: 1011, reason: 'NET-0001' },
@@ -25,7 +30,7 @@ export class FakeAura extends FakeVoiceServer {
   }
 }
 
-function check(url: URL, authorization: string | undefined, apiKey: string): FakeRefusal | null {
+function admit(url: URL, authorization: string | undefined, apiKey: string): Refusal | null {
   if (url.pathname !== '/v1/speak') return refusal(404, 'NOT_FOUND', 'Not found.')
   if (authorization !== `Token ${apiKey}`) return refusal(401, 'INVALID_AUTH', `Invalid credentials: ${authorization}`)
   const query = url.searchParams
@@ -37,13 +42,12 @@ function check(url: URL, authorization: string | undefined, apiKey: string): Fak
   return isKnown ? null : refusal(400, 'INVALID_QUERY_PARAMETER', 'Unsupported audio format.')
 }
 
-function refusal(status: number, code: string, message: string): FakeRefusal {
-  const body = JSON.stringify({ err_code: code, err_msg: message, request_id: randomUUID() })
-  return { status, body, headers: { 'dg-error': code } }
+function refusal(status: number, code: string, message: string): Refusal {
+  return { status, body: deepgramError(code, message), headers: { 'dg-error': code } }
 }
 
 class Session implements FakeSession {
-  readonly #line: FakeLine
+  readonly #line: VoiceLine
   readonly #url: URL
   readonly #options: FakeVoiceOptions
   readonly #counts: FakeVoiceCounts
@@ -56,7 +60,7 @@ class Session implements FakeSession {
   #clearing = false
   #over = false
 
-  constructor(line: FakeLine, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
+  constructor(line: VoiceLine, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
     this.#line = line
     this.#url = url
     this.#options = options
@@ -113,11 +117,11 @@ class Session implements FakeSession {
     this.#counts.mostAtOnce = 1
     const language = (this.#url.searchParams.get('model') ?? '').slice(-2)
     const speed = Number(this.#url.searchParams.get('speed') ?? 1)
-    const speech = text === '' ? null : await this.#options.speak({ text, language, speed }).catch(() => null)
-    const firstMs = this.#options.delays?.firstMs ?? 0
-    if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+    // Nothing to say begins as late as anything else.
+    const speak = text === '' ? async () => SILENCE : this.#options.speak
+    const speech = await speechOf({ ...this.#options, speak }, { text, language, speed })
     if (this.#over || generation !== this.#generation) return
-    this.#utterance = new FakeUtterance(toMuLaw(speech?.samples ?? new Int16Array(0)), this.#options, {
+    this.#utterance = new FakeUtterance(toMuLaw((speech ?? SILENCE).samples), this.#options, {
       onPiece: piece => {
         if (this.#clearing) this.#counts.lateMessages++
         this.#line.send(piece)

@@ -1,19 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Samples, Timer } from '@parley/kernel'
-import {
-  emptyLog,
-  FakeRecogniser,
-  type FakeRecogniserLog,
-  type FakeRecogniserOptions,
-  logAudio,
-  revised,
-  textOf,
-  typeOf,
-} from '../hearing/hearing-service.ts'
-import { ListenedLine } from '../hearing/listened-line.ts'
-import { type Conversation, type Refusal, type ServiceLine, SocketService } from '../hearing/socket-service.ts'
-import type { FakeWord } from '../protocol.ts'
-import { deepgramRefusal, deepgramRefusesRequest } from './deepgram-refusal.ts'
+import type { Samples } from '@parley/kernel'
+import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../hearing/fake-recogniser.ts'
+import { RecogniserSession, textOf } from '../hearing/recogniser-session.ts'
+import type { ServiceLine } from '../sockets/service-line.ts'
+import type { Refusal } from '../sockets/socket-service.ts'
+import { deepgramAudioProblem, deepgramRefusal, deepgramRefusesRequest } from './deepgram-refusal.ts'
 
 const IDLE_CLOSE_MS = 20_000
 const UPDATE_EVERY: Samples = 2000
@@ -31,109 +22,89 @@ export interface FakeDeepgramFluxOptions extends FakeRecogniserOptions {
 
 /** Deepgram's `/v2/listen` (Flux): turns with eager ends and resumptions, ForceEndTurn, no keep-alive. */
 export class FakeDeepgramFlux extends FakeRecogniser {
-  static async open(options: FakeDeepgramFluxOptions): Promise<FakeDeepgramFlux> {
-    const log = emptyLog()
-    const service = await SocketService.open({
-      ...options,
-      admit: (url, request) =>
-        deepgramRefusesRequest(url, request, { path: '/v2/listen', apiKey: options.apiKey }) ?? refusesQuery(url),
-      refusal: deepgramRefusal,
-      converse: line => new Turns(line, options, log),
-    })
-    return new FakeDeepgramFlux(service, log)
+  static open(options: FakeDeepgramFluxOptions): Promise<FakeDeepgramFlux> {
+    const expected = { path: '/v2/listen', apiKey: options.apiKey }
+    return new FakeDeepgramFlux(
+      {
+        admit: (url, headers) => deepgramRefusesRequest(url, headers, expected) ?? refusesQuery(url.searchParams),
+        refusal: deepgramRefusal,
+        converse: (line, log) => new Turns(line, options, log),
+      },
+      options,
+    ).listen()
   }
 }
 
 const PARAMETERS =
   'model encoding sample_rate eot_threshold eager_eot_threshold eot_timeout_ms keyterm language_hint'.split(' ')
 
-function refusesQuery({ searchParams: query }: URL): Refusal | null {
+function refusesQuery(query: URLSearchParams): Refusal | null {
+  const problem = problemOf(query)
+  return problem === null ? null : deepgramRefusal(400, problem)
+}
+
+function problemOf(query: URLSearchParams): string | null {
+  if (!/^flux-general-(en|multi)$/.test(query.get('model') ?? '')) return 'Bad Request: model'
+  const audioProblem = deepgramAudioProblem(query)
+  if (audioProblem !== null) return audioProblem
   const eager = query.get('eager_eot_threshold')
-  const problem =
-    (!/^flux-general-(en|multi)$/.test(query.get('model') ?? '') && 'Bad Request: model') ||
-    (query.get('encoding') !== 'mulaw' && 'Bad Request: encoding') ||
-    (query.get('sample_rate') !== '8000' && 'Bad Request: sample_rate') ||
-    (eager !== null && !(Number(eager) >= 0.3 && Number(eager) <= 0.9) && 'Bad Request: eager_eot_threshold') ||
-    [...query.keys()].find(name => !PARAMETERS.includes(name)) ||
-    null
-  return problem === null ? null : { status: 400, body: deepgramRefusal(400, problem) }
+  if (eager !== null && !(Number(eager) >= 0.3 && Number(eager) <= 0.9)) return 'Bad Request: eager_eot_threshold'
+  return [...query.keys()].find(name => !PARAMETERS.includes(name)) ?? null
 }
 
 type Event = 'Update' | 'StartOfTurn' | 'EagerEndOfTurn' | 'TurnResumed' | 'EndOfTurn'
 
-class Turns implements Conversation {
-  readonly #line: ServiceLine
-  readonly #options: FakeDeepgramFluxOptions
-  readonly #log: FakeRecogniserLog
-  readonly #ear: ListenedLine
+class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
   readonly #requestId = randomUUID()
   readonly #isEager: boolean
   #sequence = 0
-  #words: FakeWord[] = []
   #turn = 0
   #isOpen = false
   #isEnding = false
   #windowFrom: Samples = 0
   #toldAt: Samples = 0
-  #idle: Timer
 
   constructor(line: ServiceLine, options: FakeDeepgramFluxOptions, log: FakeRecogniserLog) {
-    this.#line = line
-    this.#options = options
-    this.#log = log
-    log.queries.push(line.query)
-    this.#isEager = line.query.has('eager_eot_threshold')
-    this.#ear = new ListenedLine(options.hearing(line.query.get('language_hint') ?? 'en'), {
-      onWord: word => this.#onWord(word),
-      onBlock: () => this.#onBlock(),
-    })
-    this.#idle = this.#waitForIdle()
-    line.say({ type: 'Connected', request_id: this.#requestId, sequence_id: this.#sequence++ })
-  }
-
-  onText(text: string): void {
-    const type = typeOf(text)
-    this.#log.messages.push(type ?? '?')
-    if (type === 'ForceEndTurn') {
-      if (this.#isOpen) this.#endTurn('manual', 0.3)
-    } else if (type === 'CloseStream') this.#close(1000)
-    else if (type !== 'Configure') this.#fail('UNPARSABLE_CLIENT_MESSAGE', 'Could not parse the message.')
-  }
-
-  onBinary(bytes: Buffer): void {
-    logAudio(this.#log, bytes)
-    this.#idle.cancel()
-    this.#idle = this.#waitForIdle()
-    this.#ear.hear(bytes)
+    const query = line.url.searchParams
+    super(line, options, log, { language: query.get('language_hint') ?? 'en', idleCloseMs: IDLE_CLOSE_MS })
+    this.#isEager = query.has('eager_eot_threshold')
+    this.say({ type: 'Connected', request_id: this.#requestId, sequence_id: this.#sequence++ })
   }
 
   fail(): void {
     this.#fail('INTERNAL_SERVER_ERROR', 'Something went wrong.')
   }
 
-  end(): void {
-    this.#ear.close()
+  /** Messages do not keep it awake: only audio does. */
+  protected onMessage(type: string | null): void {
+    if (type === 'ForceEndTurn') {
+      if (this.#isOpen) this.#endTurn('manual', 0.3)
+    } else if (type === 'CloseStream') this.close(1000)
+    else if (type !== 'Configure') this.#fail('UNPARSABLE_CLIENT_MESSAGE', 'Could not parse the message.')
   }
 
-  #onWord(word: FakeWord): void {
-    this.#words.push(word)
+  protected onWord(): void {
     const wasEnding = this.#isEnding
     this.#isEnding = false
     if (!this.#isOpen) this.#startTurn()
     else this.#tell(wasEnding ? 'TurnResumed' : 'Update')
   }
 
-  #onBlock(): void {
-    const { heard, voiceFrom, quiet } = this.#ear
+  protected onBlock(): void {
+    const { heard, voiceFrom, quiet } = this.ear
     if (!this.#isOpen && voiceFrom !== null && heard - voiceFrom >= VOICE_OPENS_AFTER && quiet === 0)
       return this.#startTurn()
     if (this.#isOpen && quiet >= END_AFTER) return this.#endTurn('model', 0.85)
-    const mayEnd = this.#isEager && !this.#isEnding && this.#words.length > 0
+    const mayEnd = this.#isEager && !this.#isEnding && this.words.length > 0
     if (this.#isOpen && mayEnd && quiet >= EAGER_AFTER) {
       this.#isEnding = true
       return this.#tell('EagerEndOfTurn', 0.55)
     }
     if (heard - this.#toldAt >= UPDATE_EVERY) this.#tell('Update')
+  }
+
+  onIdle(): void {
+    this.close(1011, 'timeout')
   }
 
   #startTurn(): void {
@@ -145,17 +116,15 @@ class Turns implements Conversation {
     this.#tell('EndOfTurn', confidence, trigger)
     this.#isOpen = false
     this.#isEnding = false
-    this.#words = []
+    this.words = []
     this.#turn++
-    this.#windowFrom = this.#ear.heard
-    this.#ear.forgetVoice()
+    this.#windowFrom = this.ear.heard
+    this.ear.forgetVoice()
   }
 
   #tell(event: Event, confidence = 0.05, trigger?: string): void {
-    const { delays, revises = false, wordTimes = true, triggers = true } = this.#options
-    const heard = Math.max(this.#ear.heard, this.#words.at(-1)?.endSample ?? 0)
-    const isCertain = event === 'EndOfTurn' || event === 'EagerEndOfTurn'
-    const words = isCertain ? this.#words : revised(this.#words, revises)
+    const { wordTimes = true, triggers = true } = this.options
+    const words = this.wordsToTell(event === 'EndOfTurn' || event === 'EagerEndOfTurn')
     const info = {
       type: 'TurnInfo',
       request_id: this.#requestId,
@@ -163,7 +132,7 @@ class Turns implements Conversation {
       event,
       turn_index: this.#turn,
       audio_window_start: this.#windowFrom / 8000,
-      audio_window_end: heard / 8000,
+      audio_window_end: this.heardUntil / 8000,
       transcript: textOf(words),
       words: words.map(({ text, startSample, endSample }) => ({
         word: text,
@@ -173,21 +142,12 @@ class Turns implements Conversation {
       end_of_turn_confidence: confidence,
       ...(triggers && trigger !== undefined && { trigger }),
     }
-    this.#line.say(info, (event === 'EndOfTurn' ? delays?.finalMs : delays?.partialMs) ?? 0)
-    this.#toldAt = this.#ear.heard
+    this.tell(info, event === 'EndOfTurn')
+    this.#toldAt = this.ear.heard
   }
 
   #fail(code: string, description: string): void {
-    this.#line.say({ type: 'Error', sequence_id: this.#sequence++, code, description })
-    this.#close(1011)
-  }
-
-  #waitForIdle(): Timer {
-    return this.#line.after(this.#options.idleCloseMs ?? IDLE_CLOSE_MS, () => this.#close(1011, 'timeout'))
-  }
-
-  #close(code: number, reason = ''): void {
-    this.#log.closes.push(code)
-    this.#line.close(code, reason)
+    this.say({ type: 'Error', sequence_id: this.#sequence++, code, description })
+    this.close(1011)
   }
 }

@@ -1,8 +1,10 @@
+import { objectFrom } from '../json-object.ts'
 import { toMuLaw } from '../mu-law.ts'
 import type { FakeSpeech } from '../protocol.ts'
-import type { FakeLine } from '../voices/fake-line.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions } from '../voices/fake-voice.ts'
-import { type FakeRefusal, type FakeSession, FakeVoiceServer, objectFrom } from '../voices/fake-voice-server.ts'
+import type { Refusal } from '../sockets/socket-service.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
+import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
+import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
 
 const MOST_CONTEXTS = 5
 
@@ -12,7 +14,7 @@ export class FakeElevenLabs extends FakeVoiceServer {
     return new FakeElevenLabs(
       {
         idleCloseMs: 20_000,
-        check: (url, request) => check(url, request.headers['xi-api-key'], options.apiKey),
+        admit: (url, headers) => admit(url, headers['xi-api-key'], options.apiKey),
         refusal: status => refusal(status, status === 429 ? 'too_many_concurrent_requests' : 'internal_error'),
         error: failure('internal_server_error', 'An unexpected error occurred.'),
         idle: {
@@ -27,15 +29,15 @@ export class FakeElevenLabs extends FakeVoiceServer {
   }
 }
 
-function check(url: URL, key: unknown, apiKey: string): FakeRefusal | null {
+function admit(url: URL, key: unknown, apiKey: string): Refusal | null {
   if (!/^\/v1\/text-to-speech\/[A-Za-z0-9]+\/multi-stream-input$/.test(url.pathname)) return refusal(404, 'not_found')
   if (key !== apiKey) return refusal(401, 'invalid_api_key', `Invalid API key: ${String(key)}`)
   const known = url.searchParams.get('output_format') === 'ulaw_8000' && (url.searchParams.get('model_id') ?? '') !== ''
   return known ? null : refusal(422, 'invalid_output_format')
 }
 
-function refusal(status: number, code: string, message = 'The request was refused.'): FakeRefusal {
-  return { status, body: JSON.stringify({ detail: { status: code, message } }) }
+function refusal(status: number, code: string, message = 'The request was refused.'): Refusal {
+  return { status, body: { detail: { status: code, message } } }
 }
 
 function failure(error: string, message: string) {
@@ -52,7 +54,7 @@ interface Context {
 }
 
 class Session implements FakeSession {
-  readonly #line: FakeLine
+  readonly #line: VoiceLine
   readonly #url: URL
   readonly #options: FakeVoiceOptions
   readonly #counts: FakeVoiceCounts
@@ -60,7 +62,7 @@ class Session implements FakeSession {
   #messages = 0
   #over = false
 
-  constructor(line: FakeLine, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
+  constructor(line: VoiceLine, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
     this.#line = line
     this.#url = url
     this.#options = options
@@ -120,9 +122,7 @@ class Session implements FakeSession {
     context.text = ''
     this.#counts.utterances++
     const language = this.#url.searchParams.get('language_code') ?? 'en'
-    const speech = await this.#options.speak({ text: text.trim(), language, speed }).catch(() => null)
-    const firstMs = this.#options.delays?.firstMs ?? 0
-    if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+    const speech = await speechOf(this.#options, { text: text.trim(), language, speed })
     if (this.#over) return
     if (speech === null) return this.#line.end(failure('internal_server_error', 'No speech.'))
     const characters = new Characters(speech)

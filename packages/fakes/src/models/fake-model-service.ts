@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { type Random, SeededRandom, systemTime, type Time } from '@parley/kernel'
+import { closeServer, listenLocally } from '../local-server.ts'
 import type { FakeDelays } from '../protocol.ts'
+import { bodyOf } from '../request-body.ts'
 import type { FakeModelDialect } from './model-dialect.ts'
 import { type ModelUnkindness, stepsOf, type Think, unkindSteps } from './model-reply.ts'
 import { answerWith, ModelServing } from './model-serving.ts'
@@ -47,6 +49,7 @@ export class FakeModelService {
   readonly #random: Random
   readonly #scripts: (readonly FakeModelStep[])[] = []
   readonly #unkindness: ModelUnkindness[] = []
+  #origin = ''
   #givenUp = 0
   #connections = 0
   #underWay = 0
@@ -71,16 +74,13 @@ export class FakeModelService {
   }
 
   protected async listen(): Promise<this> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(this.#options.port ?? 0, '127.0.0.1', resolve)
-    })
+    this.#origin = `http://127.0.0.1:${await listenLocally(this.#server, this.#options.port)}`
     return this
   }
 
   /** "http://127.0.0.1:PORT". */
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this.#origin
   }
 
   /** Requests whose connection the client closed before their answer was complete. */
@@ -128,9 +128,8 @@ export class FakeModelService {
     this.#breaksKept = true
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise<void>(resolve => this.#server.close(() => resolve()))
+  close(): Promise<void> {
+    return closeServer(this.#server)
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -145,7 +144,7 @@ export class FakeModelService {
     this.#underWay++
     this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#underWay)
     response.once('close', () => this.#underWay--)
-    const body = await bodyOf(request)
+    const body = jsonOf(await bodyOf(request, MOST_BODY_BYTES))
     const dialect = this.#dialect
     const key = dialect.keyOf(request.headers)
     const script = this.#scripts.shift()
@@ -184,16 +183,10 @@ export class FakeModelService {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<FakeModelRequest['body']> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > MOST_BODY_BYTES) throw new Error('The request is too long.')
-    chunks.push(chunk)
-  }
+/** Null for what is neither an object nor a list. */
+function jsonOf(text: string): FakeModelRequest['body'] {
   try {
-    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const body: unknown = JSON.parse(text)
     return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : null
   } catch {
     return null

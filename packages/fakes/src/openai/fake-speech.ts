@@ -1,8 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { objectFrom } from '../json-object.ts'
+import { closeServer, listenLocally } from '../local-server.ts'
+import type { FakeHttpAnswer } from '../models/model-dialect.ts'
+import { answerWith } from '../models/model-serving.ts'
+import { openAiError } from '../openai-chat/openai-refusal.ts'
 import type { Unkindness } from '../protocol.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, noCounts } from '../voices/fake-voice.ts'
-import { objectFrom } from '../voices/fake-voice-server.ts'
+import { bodyOf } from '../request-body.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, noCounts, speechOf } from '../voices/fake-voice.ts'
 
 const MOST_BODY_BYTES = 64 * 1024
 const MOST_CHARACTERS = 4096
@@ -36,26 +40,27 @@ export class FakeSpeechService {
       socket.on('error', () => {})
       socket.on('close', () => counts.open--)
     })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+    const url = `http://127.0.0.1:${await listenLocally(server)}/v1`
     return new FakeSpeechService(server, url, counts, unkindness)
   }
 
-  add(...unkindness: readonly (Unkindness | null)[]): void {
+  /** What the next requests meet, after those that were given before. */
+  beUnkind(...unkindness: readonly (Unkindness | null)[]): void {
     this.#unkindness.push(...unkindness)
   }
 
+  /** Closes the connections that no request is under way on. */
   closeIdle(): void {
     this.#server.closeIdleConnections()
   }
 
-  breakAll(): void {
+  /** Breaks all connections off. */
+  breakOff(): void {
     this.#server.closeAllConnections()
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise<void>(resolve => this.#server.close(() => resolve()))
+  close(): Promise<void> {
+    return closeServer(this.#server)
   }
 }
 
@@ -65,37 +70,29 @@ interface Exchange {
   readonly unkindness: Unkindness | null
 }
 
-function refuse(
-  response: ServerResponse,
-  status: number,
-  code: string | null,
-  message: string,
-  retryAfterS?: number,
-): void {
-  const type = status === 429 ? 'rate_limit_error' : 'invalid_request_error'
-  response.writeHead(status, {
-    'Content-Type': 'application/json',
-    ...(retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) }),
-  })
-  response.end(JSON.stringify({ error: { message, type, param: null, code } }))
+function refusal(status: number, code: string | null, message: string): FakeHttpAnswer {
+  return openAiError(status, status === 429 ? 'rate_limit_error' : 'invalid_request_error', code, message)
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
   const { options, counts, unkindness } = exchange
-  const body = objectFrom(await bodyOf(request))
+  const body = objectFrom(await bodyOf(request, MOST_BODY_BYTES))
   if (unkindness?.type === 'refuse') {
     counts.refused++
-    const code = unkindness.status === 429 ? 'rate_limit_exceeded' : null
-    return refuse(response, unkindness.status, code, 'Refused.', unkindness.retryAfterS)
+    const { status, retryAfterS } = unkindness
+    const headers = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
+    const code = status === 429 ? 'rate_limit_exceeded' : null
+    return answerWith(response, { ...refusal(status, code, 'Refused.'), headers })
   }
   const key = request.headers.authorization
-  if (request.method !== 'POST' || request.url !== '/v1/audio/speech') return refuse(response, 404, null, 'Invalid URL')
+  if (request.method !== 'POST' || request.url !== '/v1/audio/speech')
+    return answerWith(response, refusal(404, null, 'Invalid URL'))
   if (key !== `Bearer ${options.apiKey}`) {
     counts.refused++
-    return refuse(response, 401, 'invalid_api_key', `Incorrect API key provided: ${key}.`)
+    return answerWith(response, refusal(401, 'invalid_api_key', `Incorrect API key provided: ${key}.`))
   }
   const fault = faultOf(body)
-  if (fault !== null) return refuse(response, fault[0], fault[1], fault[2])
+  if (fault !== null) return answerWith(response, refusal(...fault))
   if (unkindness?.type === 'mute') return
   await speak(response, { text: String(body!.input), speed: Number(body!.speed ?? 1) }, exchange)
 }
@@ -117,9 +114,8 @@ async function speak(
 ): Promise<void> {
   counts.utterances++
   const language = /[áéíóúñ¿¡]/.test(text) ? 'es' : 'en'
-  const speech = await options.speak({ text, language, speed })
-  const firstMs = options.delays?.firstMs ?? 0
-  if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+  const speech = await speechOf(options, { text, language, speed })
+  if (speech === null) return void response.destroy()
   response.writeHead(200, { 'Content-Type': unkindness?.type === 'garble' ? 'text/html' : 'audio/pcm' })
   if (unkindness?.type === 'garble') return void response.end('<html>Sign in</html>')
   let isSilent = false
@@ -151,15 +147,6 @@ async function speak(
     if (!response.writableEnded) counts.cancelled++
     utterance.stop()
   })
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of request) {
-    text += String(chunk)
-    if (text.length > MOST_BODY_BYTES) throw new Error('too much')
-  }
-  return text
 }
 
 /** 24 kHz from 8 kHz, by lines between the samples. */

@@ -1,5 +1,6 @@
 import type { Ms } from '@parley/kernel'
-import type { FakeDelays, Speak, Unkindness } from '../protocol.ts'
+import type { FakeDelays, FakeSpeech, Speak, Unkindness } from '../protocol.ts'
+import type { ConnectionCounts } from '../sockets/socket-service.ts'
 
 /** What the fakes of all voices take. */
 export interface FakeVoiceOptions {
@@ -20,12 +21,7 @@ export interface FakeVoiceOptions {
 }
 
 /** What it saw. */
-export interface FakeVoiceCounts {
-  /** Accepted so far. */
-  connections: number
-  /** Open now. */
-  open: number
-  refused: number
+export interface FakeVoiceCounts extends ConnectionCounts {
   /** Utterances asked of it. */
   utterances: number
   /** At a time on one connection. */
@@ -48,6 +44,17 @@ export function noCounts(): FakeVoiceCounts {
     overLimit: 0,
     lateMessages: 0,
   }
+}
+
+/** Speaks, and waits for as long as the first audio is to take; null: it could not speak. */
+export async function speechOf(
+  { speak, delays }: Pick<FakeVoiceOptions, 'speak' | 'delays'>,
+  request: Parameters<Speak>[0],
+): Promise<FakeSpeech | null> {
+  const speech = await speak(request).catch(() => null)
+  const firstMs = delays?.firstMs ?? 0
+  if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
+  return speech
 }
 
 const MS_PER_BYTE = 1 / 8

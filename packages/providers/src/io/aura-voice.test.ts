@@ -54,7 +54,7 @@ it('gives a socket up that no longer answers, and says the same on a fresh one',
     await voice.close()
     await fake.close()
   })
-  fake.add({ type: 'mute' })
+  fake.beUnkind({ type: 'mute' })
   voice.warm({ language: 'en' })
   await until(() => fake.counts.connections === 1)
   // The socket stands on both sides before it is used.

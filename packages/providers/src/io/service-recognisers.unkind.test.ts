@@ -129,7 +129,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     line.silence(100)
     line.stream.finalize()
     expect(await line.said()).toBe('one two three four five six')
-    expect(fake.counts).toEqual({ accepted: 2, refused: 0 })
+    expect(fake.counts).toMatchObject({ connections: 2, refused: 0 })
     const from = 1_000_000
     const second = from + 4000 + 12_000
     const third = second + 4000 + 480
@@ -154,7 +154,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     line.write(amplitudeSpeech('four'))
     line.stream.finalize()
     expect(line.events.length).toBe(heard)
-    expect(fake.counts.accepted).toBe(2)
+    expect(fake.counts.connections).toBe(2)
   })
 
   it('is dead at once when its key is refused, and does not tell the key', async () => {
@@ -163,7 +163,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     const { error } = await line.event('error')
     expect(error).toMatchObject({ code: 'recogniser_refused', retryable: false })
     expect(`${error.message} ${error.stack}`).not.toContain(KEY)
-    expect(fake.counts.accepted + fake.counts.refused).toBe(1)
+    expect(fake.counts.connections + fake.counts.refused).toBe(1)
   })
 
   it('asks a busy service again when it may, and not when that is too late', async () => {
@@ -173,7 +173,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     line.stream.finalize()
     expect(await line.said()).toBe('eight')
     expect(await line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: true } })
-    expect(fake.counts).toEqual({ accepted: 1, refused: 1 })
+    expect(fake.counts).toMatchObject({ connections: 1, refused: 1 })
     const other = await stand(service, { unkindness: [{ type: 'refuse', status: 429, retryAfterS: 60 }] })
     expect(await other.line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
   })
@@ -188,7 +188,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     line.silence(60)
     line.stream.finalize()
     expect(await line.said()).toBe('one two three')
-    expect(fake.counts.accepted).toBe(2)
+    expect(fake.counts.connections).toBe(2)
   })
 
   it('answers finalize with what is known when the service stalls', async () => {
@@ -208,7 +208,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     line.silence(100)
     await line.event('partial')
     line.stream.close()
-    while (fake.standing > 0) await new Promise(resolve => setTimeout(resolve, 5))
+    while (fake.counts.open > 0) await new Promise(resolve => setTimeout(resolve, 5))
     expect(fake.log.messages.at(-1)).toMatch(/CloseStream|Terminate/)
   })
 
@@ -338,7 +338,7 @@ describe('hold and silence', () => {
     line.stream.finalize()
     expect(await line.said()).toBe('one two')
     expect(startsOf(line)).toEqual([1_000_000, 1_042_480])
-    expect(fake.counts.accepted).toBe(1)
+    expect(fake.counts.connections).toBe(1)
   })
 
   it('are within what AssemblyAI takes: no message is too short or too long', async () => {

@@ -8,9 +8,9 @@ import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech
 export interface FakeService {
   readonly url: string
   readonly counts: Readonly<FakeVoiceCounts>
-  add(...unkindness: readonly (Unkindness | null)[]): void
+  beUnkind(...unkindness: readonly (Unkindness | null)[]): void
   closeIdle(): void
-  breakAll(): void
+  breakOff(): void
   close(): Promise<void>
 }
 

@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { VirtualTime } from '@parley/kernel'
+import { expect, it, onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+import type { Unkindness } from '../protocol.ts'
+import type { Conversation, ServiceLine, UnkindManners } from './service-line.ts'
+import { SocketService, type SocketServiceOptions } from './socket-service.ts'
+
+const IDLE_MS = 1000
+const MANNERS: UnkindManners = { nonsense: ['?', Buffer.from([1])], nonsenseAtOnce: false, deafWhenSilent: false }
+
+/** Says every text again. */
+class Echo extends SocketService {
+  readonly heard: string[]
+
+  private constructor(options: SocketServiceOptions, heard: string[]) {
+    super(options, { connections: 0, open: 0, refused: 0 })
+    this.heard = heard
+  }
+
+  static open(options: Partial<SocketServiceOptions> = {}): Promise<Echo> {
+    const heard: string[] = []
+    const converse = (line: ServiceLine): Conversation => {
+      line.stayAwake(IDLE_MS)
+      return {
+        onText: text => {
+          heard.push(text)
+          line.stayAwake(IDLE_MS)
+          line.send(text)
+        },
+        onBinary: () => {},
+        onClose: () => heard.push('closed'),
+        onIdle: () => line.close(1000, 'idle'),
+        fail: () => line.close(1011, 'failed'),
+      }
+    }
+    const refusal = (status: number) => ({ status, body: { status }, headers: { 'X-Vendor': 'echo' } })
+    const admit = (url: URL) => (url.pathname === '/echo' ? null : refusal(404))
+    return new Echo({ admit, refusal, converse, manners: MANNERS, ...options }, heard).listen()
+  }
+}
+
+async function stand(options: Partial<SocketServiceOptions> = {}): Promise<Echo> {
+  const echo = await Echo.open(options)
+  onTestFinished(() => echo.close())
+  return echo
+}
+
+/** One client; resolves with what came of its connection once that stands or was refused. */
+async function call(echo: Echo, path = '/echo') {
+  const socket = new WebSocket(echo.url + path)
+  onTestFinished(() => socket.terminate())
+  const said: string[] = []
+  socket.on('message', (data, isBinary) => said.push(isBinary ? 'bytes' : String(data)))
+  const closed = new Promise<number>(resolve => socket.on('close', resolve))
+  const refused = new Promise<{ status?: number; retryAfter?: string; vendor?: unknown }>(resolve => {
+    socket.on('unexpected-response', (_request, { statusCode: status, headers }) => {
+      resolve({ status, retryAfter: headers['retry-after'], vendor: headers['x-vendor'] } as object)
+    })
+  })
+  const refusal = await Promise.race([once(socket, 'open').then(() => null), refused])
+  return { socket, said, closed, refusal }
+}
+
+it('meets each connection with what was scripted for it, in order, and is kind to those after it', async () => {
+  const echo = await stand({ unkindness: [{ type: 'refuse', status: 429, retryAfterS: 3 }, null] })
+  echo.beUnkind({ type: 'refuse', status: 503 })
+  expect((await call(echo)).refusal).toEqual({ status: 429, retryAfter: '3', vendor: 'echo' })
+  expect((await call(echo)).refusal).toBe(null)
+  expect((await call(echo)).refusal).toMatchObject({ status: 503 })
+  expect((await call(echo, '/other')).refusal).toMatchObject({ status: 404 })
+  const { socket, said } = await call(echo)
+  socket.send('one')
+  await expect.poll(() => said).toEqual(['one'])
+  expect(echo.counts).toEqual({ connections: 2, open: 2, refused: 3 })
+  echo.breakOff()
+  await expect.poll(() => echo.counts.open).toBe(0)
+})
+
+it('lets a connection wait for as long as it is told to', async () => {
+  const time = new VirtualTime()
+  const echo = await stand({ time, delays: { connectMs: 300 } })
+  const calling = call(echo)
+  await expect.poll(() => time.nextDeadline()).toBe(300)
+  time.advance(299)
+  expect(echo.counts.connections).toBe(0)
+  time.advance(1)
+  expect((await calling).refusal).toBe(null)
+})
+
+it('closes although connections wait, and although one that was refused stays', async () => {
+  const time = new VirtualTime()
+  const echo = await Echo.open({ time, delays: { connectMs: 300 } })
+  const waiting = new WebSocket(`${echo.url}/echo`)
+  const given = once(waiting, 'error')
+  await expect.poll(() => time.nextDeadline()).toBe(300)
+  await echo.close()
+  await given
+  await expect.poll(() => time.nextDeadline()).toBe(undefined)
+  expect(echo.counts).toEqual({ connections: 0, open: 0, refused: 0 })
+
+  const other = await Echo.open()
+  // No path at all, and it does not hang up.
+  const socket = connect({ port: Number(new URL(other.url).port), host: '127.0.0.1', allowHalfOpen: true })
+  onTestFinished(() => void socket.destroy())
+  socket.write('GET // HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 404 .*\{"status":404\}$/s)
+  await other.close()
+})
+
+it.each<[Unkindness['type'], number]>([
+  ['break-off', 1006],
+  ['error', 1011],
+])('"%s" comes so long after the first thing that was heard', async (type, code) => {
+  const time = new VirtualTime()
+  const echo = await stand({ time, unkindness: [{ type, afterMs: 500 } as Unkindness] })
+  const { socket, said, closed } = await call(echo)
+  time.advance(600)
+  socket.send('one')
+  await expect.poll(() => said).toEqual(['one'])
+  time.advance(499)
+  socket.send('two')
+  await expect.poll(() => said).toEqual(['one', 'two'])
+  time.advance(1)
+  expect(await closed).toBe(code)
+  await expect.poll(() => echo.heard).toEqual(['one', 'two', 'closed'])
+})
+
+it.each([true, false])('who is silent hears nothing, if it is of that kind: %s', async deafWhenSilent => {
+  const echo = await stand({ unkindness: [{ type: 'mute' }], manners: { ...MANNERS, deafWhenSilent } })
+  const { socket, said } = await call(echo)
+  socket.send('one')
+  socket.close()
+  await expect.poll(() => echo.heard).toEqual(deafWhenSilent ? ['closed'] : ['one', 'closed'])
+  expect(said).toEqual([])
+})
+
+it.each([true, false])('nonsense comes at once, if the service is of that kind: %s', async nonsenseAtOnce => {
+  const echo = await stand({ unkindness: [{ type: 'garble' }], manners: { ...MANNERS, nonsenseAtOnce } })
+  const { socket, said } = await call(echo)
+  if (nonsenseAtOnce) await expect.poll(() => said).toEqual(['?', 'bytes'])
+  expect(said).toEqual(nonsenseAtOnce ? ['?', 'bytes'] : [])
+  socket.send('one')
+  await expect.poll(() => said).toEqual(['?', 'bytes', 'one'])
+})
+
+it('is idle when nothing kept it awake, or when all are told to be', async () => {
+  const time = new VirtualTime()
+  const echo = await stand({ time })
+  const [first, second] = [await call(echo), await call(echo)]
+  time.advance(IDLE_MS - 1)
+  first.socket.send('one')
+  await expect.poll(() => first.said).toEqual(['one'])
+  time.advance(1)
+  expect(await second.closed).toBe(1000)
+  await expect.poll(() => echo.counts.open).toBe(1)
+  echo.closeIdle()
+  expect(await first.closed).toBe(1000)
+})

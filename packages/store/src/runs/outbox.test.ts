@@ -103,7 +103,7 @@ describe('a look for due webhooks', () => {
     // A receiver is away: of each run the first webhook is to be tried again, and others come to wait behind it.
     await test.owner.query(
       `insert into parley.outbox (tenant_id, run_id, event, next_at)
-       select $1, uuidv7(), 'run.started', now() + interval '2 minutes' from generate_series(1, 5000)`,
+       select $1, uuidv7(), 'run.started', now() + interval '1 minute' + random() * interval '1 minute' from generate_series(1, 5000)`,
       [tenant_id],
     )
     await test.owner.query(

@@ -108,8 +108,8 @@ class RunningWorker implements Worker {
       farEnd: options.hangUp,
       everyMs: this.#everyMs('reap'),
     })
-    this.#webhooks = new WebhookSender({ ...shared, onRoom: () => this.#sweeps.get('webhooks')?.hurry() })
-    this.#analyst = new Analyst(shared)
+    this.#webhooks = new WebhookSender({ ...shared, onRoom: () => this.#hurry('webhooks') })
+    this.#analyst = new Analyst({ ...shared, onRoom: () => this.#hurry('analyses') })
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
     this.#begin('wakeWaiting', () => wakeWaiting(shared, options.wake))
@@ -154,6 +154,10 @@ class RunningWorker implements Worker {
     }
     const everyMs = this.#everyMs(name)
     this.#sweeps.set(name, new Sweep({ name, everyMs, round: turn, time, random, log, counters: this.#counters }))
+  }
+
+  #hurry(name: SweepName): void {
+    this.#sweeps.get(name)?.hurry()
   }
 
   async #close(): Promise<void> {

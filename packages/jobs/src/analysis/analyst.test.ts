@@ -85,6 +85,7 @@ function analyst(options: Partial<AnalystOptions> = {}): Analyst {
   return new Analyst({
     ...{ database, bus, time, counters, log, plans: new PlanShelf(database), wallClock: () => Date.now() },
     models: () => model,
+    onRoom: () => {},
     ...options,
   })
 }
@@ -220,6 +221,24 @@ describe('an analysis', () => {
     await one.idle()
     expect(await queued()).toEqual([{ attempts: 1, settled: false, error_code: null }])
     expect(stage.counters.read().analyses_failed).toBe(1)
+  })
+
+  it('of a tenant whose model answers nothing holds up no other tenant’s', async () => {
+    const dead = stage
+    for (let runs = 0; runs < 10; runs++) await over()
+    stage = await JobsStage.open(test)
+    await stage.publish('curious', PLAN)
+    const hung = new ToldModel()
+    hung.answers = Array(10).fill('stalls')
+    const one = analyst({ models: (_, { scope }) => (scope.tenant_id === dead.scope.tenant_id ? hung : model) })
+    await one.round()
+    await vi.waitFor(() => expect(hung.requests).toHaveLength(8), SOON)
+    const run = await over()
+    await one.round()
+    await vi.waitFor(async () => expect((await stage.read(run.run_id)).analysis).not.toBeNull(), SOON)
+    expect(hung.requests).toHaveLength(8)
+    one.abort()
+    await one.idle()
   })
 
   it('that a worker gives up as it closes is due again at once', async () => {

@@ -13,10 +13,10 @@ import {
   readTranscript,
   settleAnalysis,
 } from '@parley/store'
-import { Crew } from '../crew.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanShelf } from '../plan-shelf.ts'
 import type { AnalysisModels, JobLog, ModelUse } from '../protocol.ts'
+import { TenantCrew } from '../tenant-crew.ts'
 import { before } from '../waiting.ts'
 import { analysisRequest, askedAgain, REPORT_TOOL } from './analysis-request.ts'
 import { askModel, type ModelAnswer } from './ask-model.ts'
@@ -30,7 +30,9 @@ const LEASE_MS: Ms = 90_000
 /** After the first try, after the second. */
 const PAUSES_MS: readonly Ms[] = [5000, 60_000]
 const MOST_TRIES = 3
-const MOST_AT_ONCE = 8
+const MOST_AT_ONCE = 16
+/** Of one tenant: a model that answers nothing keeps each for a minute. */
+const MOST_AT_ONCE_EACH = 8
 
 export interface AnalystOptions {
   readonly database: Database
@@ -41,6 +43,8 @@ export interface AnalystOptions {
   readonly wallClock: () => UnixMs
   readonly log: JobLog
   readonly counters: JobCounters
+  /** An analysis ended whose place others may have waited for: time for a round. */
+  readonly onRoom: () => void
   /** Default {@link ANSWER_WITHIN_MS}. */
   readonly answerWithinMs?: Ms
 }
@@ -51,23 +55,26 @@ interface Try {
   readonly inference: AnalysisInference | null
 }
 
-/** Reads out of ended runs what their publications ask for: one model request, one more where its answer will not do, three tries. */
+/** Reads out of ended runs what their publications ask for: one model request, one more where its answer will not do, three tries; tenants take turns. */
 export class Analyst {
   readonly #options: AnalystOptions
-  readonly #crew = new Crew(MOST_AT_ONCE)
+  readonly #crew: TenantCrew<DueAnalysis>
   readonly #closing = new AbortController()
 
   constructor(options: AnalystOptions) {
     this.#options = options
+    this.#crew = new TenantCrew({
+      size: MOST_AT_ONCE,
+      eachAtMost: MOST_AT_ONCE_EACH,
+      take: (atMost, share) => options.database.jobs.takeAnalyses(LEASE_MS, atMost, MOST_TRIES, share),
+      job: due => this.#handle(due),
+      onRoom: options.onRoom,
+    })
   }
 
   /** Takes what is due; true: there may be more. Throws while the database is away. */
-  async round(): Promise<boolean> {
-    const atMost = this.#crew.free
-    if (atMost === 0) return false
-    const due = await this.#options.database.jobs.takeAnalyses(LEASE_MS, atMost, MOST_TRIES)
-    for (const one of due) this.#crew.begin(() => this.#handle(one))
-    return due.length === atMost
+  round(): Promise<boolean> {
+    return this.#crew.fill()
   }
 
   /** Resolves when what is under way is done. */

@@ -1,5 +1,6 @@
 import type { RunStatement } from '../leases.ts'
 import { scoped } from '../scoped.ts'
+import { unshared } from '../unshared.ts'
 import type { DueAnalysis, JobsAcrossTenants, LostRun } from './protocol.ts'
 
 export function jobsOn(run: RunStatement): JobsAcrossTenants {
@@ -16,11 +17,11 @@ export function jobsOn(run: RunStatement): JobsAcrossTenants {
       )
       return scoped<LostRun>(rows)
     },
-    async takeAnalyses(leaseMs, atMost, tries) {
+    async takeAnalyses(leaseMs, atMost, tries, { eachAtMost, underWay, after } = unshared(atMost)) {
       const { rows } = await run(
         'take_analyses',
-        'select * from parley.take_analyses($1::integer, $2::integer, $3::integer)',
-        [leaseMs, atMost, tries],
+        'select * from parley.take_analyses($1::integer, $2::integer, $3::integer, $4::integer, $5::uuid[], $6::uuid)',
+        [leaseMs, atMost, tries, eachAtMost, underWay, after],
       )
       return scoped<DueAnalysis>(rows)
     },

@@ -49,7 +49,7 @@ export async function settleAnalysis(
       error_code = ${result.kind === 'given_up' ? result.errorCode : null}::text,
       next_at = parley.now_ms() + ${result.kind === 'again' ? result.inMs : 0}::double precision * interval '1 ms'
     where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid and attempts = ${due.attempts}::integer
-      and settled_at is null and lease_until > clock_timestamp()`.execute(tx)
+      and lease_until > clock_timestamp()`.execute(tx)
   if (numAffectedRows !== 1n) return 'lost'
   if (inference !== null) await insertInference(tx, due, inference)
   const measurements = inference?.measurements ?? []

@@ -161,6 +161,27 @@ describe('an analysis', () => {
     expect(await within(tx => settleAnalysis(tx, due!, result, inference))).toBe('lost')
   })
 
+  it('is one of several tenants’ in turn, of each as many as it may have under way', async () => {
+    const scopes = [await test.scope(), await test.scope()]
+    const [one, other] = scopes.map(({ tenant_id }) => tenant_id).sort() as [string, string]
+    for (const [tenant, count] of [
+      [one, 9],
+      [other, 2],
+    ] as const)
+      await test.owner.query(
+        `insert into parley.run_analyses (tenant_id, run_id, next_at)
+         select $1, uuidv7(), now() - n * interval '1 minute' from generate_series(1, $2::integer) n`,
+        [tenant, count],
+      )
+    const taken = await test.database.jobs.takeAnalyses(60_000, 100, 3, {
+      eachAtMost: 5,
+      underWay: [one, other],
+      after: one,
+    })
+    expect(taken.map(({ scope }) => scope.tenant_id)).toEqual([other, one, other, one, one, one])
+    await test.owner.query('delete from parley.run_analyses where tenant_id = any($1)', [[one, other]])
+  })
+
   it('is nobody else’s while its lease lasts, and its first taker’s no more afterwards', async () => {
     const run = await chat('other', true)
     await end(scope, run, CHAT_OVER)

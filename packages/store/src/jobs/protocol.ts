@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import type { ReapedRun, RunOwner } from '../runs/protocol.ts'
+import type { ReapedRun, RunOwner, TenantShare } from '../runs/protocol.ts'
 import type { RunKind } from '../schema-runs.ts'
 
 /** A run whose owner died, in the hands of who ends it. */
@@ -37,6 +37,9 @@ export interface JobsAcrossTenants {
   clock(): Promise<string>
   /** As `RunsAcrossTenants.reap`, but never takes what its owner had no chance to renew. */
   reap(reaper: RunOwner, options: ReapOptions): Promise<LostRun[]>
-  /** Analyses that are due; those that were tried `tries` times and never settled are given up. */
-  takeAnalyses(leaseMs: number, atMost: number, tries: number): Promise<DueAnalysis[]>
+  /**
+   * Analyses that are due, in the order in which tenants had their turns; those that were tried `tries` times and never
+   * settled are given up.
+   */
+  takeAnalyses(leaseMs: number, atMost: number, tries: number, share?: TenantShare): Promise<DueAnalysis[]>
 }

@@ -1,11 +1,9 @@
 import type { RunStatement } from '../leases.ts'
 import { scoped } from '../scoped.ts'
+import { unshared } from '../unshared.ts'
 import { enginesOn } from './engines.ts'
 import { RUN_LEASE_MS } from './ownership.ts'
-import type { OutboxItem, ReapedRun, RenewedRun, RunsAcrossTenants, TenantShare, WaitingRun } from './protocol.ts'
-
-/** All of it may be one tenant's. */
-const unshared = (atMost: number): TenantShare => ({ eachAtMost: atMost, underWay: [], after: null })
+import type { OutboxItem, ReapedRun, RenewedRun, RunsAcrossTenants, WaitingRun } from './protocol.ts'
 
 export function runsOn(run: RunStatement): RunsAcrossTenants {
   return {

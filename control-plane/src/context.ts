@@ -10,6 +10,8 @@ import type {
 } from '@parley/contract'
 import type { Blobs, Queries, RunKind, Sealer, Topic } from '@parley/store'
 import type { Catalogue } from './catalogue.ts'
+import type { SecretVersions } from './reading/import-reading.ts'
+import type { Reading } from './reading/read-task.ts'
 
 /** Who asks. */
 export interface Principal {
@@ -76,6 +78,8 @@ export interface Context {
    */
   readonly db: Queries
   readonly platform: Platform
+  /** What a thread has read in a body too large for this one: agent and flow of the input are empty then. Default: nothing. */
+  readonly reading?: Reading | undefined
   /** The header Idempotency-Key as it came; null where the operation takes none. */
   readonly idempotencyKey: string | null
   /** Names what the audit item of this request is about; default: nothing. */
@@ -109,6 +113,17 @@ export function withSequel<O extends Operation, Context>(
   sequel: Sequel<O>,
 ): Handler<O, Context> & { readonly sequel: Sequel<O> } {
   return Object.assign(handler, { sequel })
+}
+
+/** What reading a body needs of the tenant's database; asked before any transaction. */
+export type ReadingNeeds = (db: Queries, scope: Scope) => Promise<{ readonly secrets: SecretVersions }>
+
+/** A handler of bodies that are read on a thread of their own where they are large. */
+export function readApart<O extends Operation, Context>(
+  handler: Handler<O, Context>,
+  needs: ReadingNeeds,
+): Handler<O, Context> & { readonly readingNeeds: ReadingNeeds } {
+  return Object.assign(handler, { readingNeeds: needs })
 }
 
 /** What the handler of an `external` operation works with: no connection is held while it runs. */

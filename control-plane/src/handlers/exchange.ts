@@ -1,20 +1,20 @@
-import { createHash } from 'node:crypto'
-import { type InputOf, newAgentId, type OperationNamed, Refusal } from '@parley/contract'
-import { type DraftContent, exportDraft, importExport, inspectExport } from '@parley/flow'
-import { canonicalJson } from '@parley/kernel'
+import { type InputOf, newAgentId, type OperationNamed, Refusal, type Scope } from '@parley/contract'
+import { exportDraft, type ImportRefusal } from '@parley/flow'
 import {
   type DraftHead,
   type ImportMark,
   insertAgent,
   insertDraft,
   lockAgent,
+  type Queries,
   readOpenDraft,
   readPublication,
   referenceTargets,
   renameUnpublished,
   writeDraft,
 } from '@parley/store'
-import type { Context, HandlersOf } from '../context.ts'
+import { type Context, type HandlersOf, readApart } from '../context.ts'
+import { type ImportReading, readImport, readInspection, type SecretVersions } from '../reading/import-reading.ts'
 import { agentArchived, agentNotPublished, everMade, noVersion } from './agents-refusals.ts'
 import { draftHeadBody } from './drafts.ts'
 import { diagnosticsJson, noDraft, refuseAddress, staleDraft, whyStale } from './drafts-refusals.ts'
@@ -23,19 +23,28 @@ import { invalid } from './invalid-request.ts'
 type ImportBody = InputOf<OperationNamed<'agents.import'>>['body']
 
 export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspect' | 'agents.export'> = {
-  'agents.import': async ({ body }, context) => {
-    const { scope } = context
-    const agentId = body.reference.id
-    context.about({ kind: 'agent', id: agentId })
-    if (body.reference.tenant_id !== scope.tenant_id)
-      throw new Refusal('not_found', 'reference.tenant_id is not the environment of this key')
-    const { draft: content, warnings } = await imported(body, context)
-    const { outcome, head } = await settle(body, content, context)
-    const draft = draftHeadBody(head, agentId, scope.tenant_id)
-    return { status: outcome === 'unchanged' ? 200 : 201, body: { outcome, draft, warnings: [...warnings] } }
-  },
+  'agents.import': readApart(
+    async ({ body }, context) => {
+      const { scope } = context
+      const agentId = body.reference.id
+      context.about({ kind: 'agent', id: agentId })
+      if (body.reference.tenant_id !== scope.tenant_id)
+        throw new Refusal('not_found', 'reference.tenant_id is not the environment of this key')
+      const read = await imported(body, context)
+      const { outcome, head } = await settle(body, read, context)
+      const draft = draftHeadBody(head, agentId, scope.tenant_id)
+      return { status: outcome === 'unchanged' ? 200 : 201, body: { outcome, draft, warnings: [...read.warnings] } }
+    },
+    async (db, scope) => ({ secrets: await secretVersions(db, scope) }),
+  ),
 
-  'agents.import_inspect': async ({ body }) => ({ status: 200, body: inspectExport(body) }),
+  'agents.import_inspect': readApart(
+    async ({ body }, { reading }) => ({
+      status: 200,
+      body: reading?.kind === 'inspection' ? reading.read : readInspection(body),
+    }),
+    async () => ({ secrets: new Map() }),
+  ),
 
   'agents.export': async ({ params: { agent_id }, query }, context) => {
     const { db, scope } = context
@@ -54,22 +63,28 @@ export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspe
   },
 }
 
+type Imported = Extract<ImportReading, { readonly ok: true }>
+
 /** The draft that the export is, every secret that it names pinned to a version that is there. */
-async function imported(body: ImportBody, { db, scope, platform }: Context) {
+async function imported(body: ImportBody, { db, scope, platform, reading }: Context): Promise<Imported> {
   if (body.config.webhook !== undefined) refuseAddress(body.config.webhook.url, '/config/webhook/url', platform)
-  const { secrets } = await referenceTargets(db, scope, { telephony: null })
-  const versions = new Map(secrets.map(secret => [secret.secret_id, secret.versions]))
-  const result = importExport(body, { secretVersion: id => versions.get(id)?.at(-1) })
-  if (!result.ok) throw importRefused(result.refusal)
-  const pinned = result.draft.notification?.secret
-  if (pinned !== undefined && !versions.get(pinned.id)?.includes(pinned.version)) {
-    const message = `the secret "${pinned.id}" has no version ${pinned.version}`
+  const versions = await secretVersions(db, scope)
+  const read = reading?.kind === 'import' ? reading.read : readImport(body, versions)
+  if (!read.ok) throw importRefused(read.refusal)
+  const { secret } = read
+  if (secret !== null && !versions.get(secret.id)?.includes(secret.version)) {
+    const message = `the secret "${secret.id}" has no version ${secret.version}`
     throw invalid('/config/webhook/secretRef', message, 'secret_not_found')
   }
-  return result
+  return read
 }
 
-function importRefused(refusal: Extract<ReturnType<typeof importExport>, { ok: false }>['refusal']): Refusal {
+async function secretVersions(db: Queries, scope: Scope): Promise<SecretVersions> {
+  const { secrets } = await referenceTargets(db, scope, { telephony: null })
+  return new Map(secrets.map(secret => [secret.secret_id, secret.versions]))
+}
+
+function importRefused(refusal: ImportRefusal): Refusal {
   const { code, message, reason } = refusal
   const details =
     'issues' in refusal.details
@@ -84,18 +99,18 @@ interface Settled {
 }
 
 /** What becomes of the imported draft: a new agent's first one, a new one, the next revision of the open one, or nothing. */
-async function settle(body: ImportBody, content: DraftContent, context: Context): Promise<Settled> {
+async function settle(body: ImportBody, { name, draftJson, digest }: Imported, context: Context): Promise<Settled> {
   const { db, scope } = context
   const agentId = body.reference.id
-  const mark = { import_digest: digestOf(body) }
-  const agent = (await lockAgent(db, scope, agentId)) ?? (await createdAgent(agentId, content, context))
+  const mark = { import_digest: digest }
+  const agent = (await lockAgent(db, scope, agentId)) ?? (await createdAgent(agentId, name, context))
   if (agent !== null && agent.archived_at !== null) throw agentArchived(agentId)
   const open = await readOpenDraft(db, scope, agentId)
   if (open !== null && open.import_digest === mark.import_digest && open.imported_revision === open.revision)
     return { outcome: 'unchanged', head: open }
   mayReplace(open, body)
-  await renameUnpublished(db, scope, agentId, content.name)
-  const head = await written(open, content, mark, agentId, context)
+  await renameUnpublished(db, scope, agentId, name)
+  const head = await written(open, { json: draftJson }, mark, agentId, context)
   if (head === null) throw await whyStale(context, agentId)
   if (open !== null) return { outcome: 'replace_draft', head }
   return { outcome: agent === null ? 'create_agent' : 'open_draft', head }
@@ -103,7 +118,7 @@ async function settle(body: ImportBody, content: DraftContent, context: Context)
 
 function written(
   open: DraftHead | null,
-  content: DraftContent,
+  content: { readonly json: string },
   imported: ImportMark,
   agentId: string,
   { db, scope }: Context,
@@ -113,13 +128,13 @@ function written(
 }
 
 /** Null: it was made here. Somebody who made it at the same time keeps it. */
-async function createdAgent(agentId: string, content: DraftContent, { db, scope }: Context) {
+async function createdAgent(agentId: string, name: string, { db, scope }: Context) {
   if (!newAgentId.safeParse(agentId).success)
     throw invalid(
       '/reference/id',
       'a new agent: a lower-case letter or digit, then lower-case letters, digits, _ . : -; at most 256',
     )
-  return (await insertAgent(db, scope, agentId, content.name)) ? null : lockAgent(db, scope, agentId)
+  return (await insertAgent(db, scope, agentId, name)) ? null : lockAgent(db, scope, agentId)
 }
 
 /** A draft that `replace_draft` names must be the open one; changes that were not published are lost by its leave only. */
@@ -138,10 +153,4 @@ function mayReplace(open: DraftHead | null, { replace_draft: replaced }: ImportB
       details: { current: { draft_id, revision } },
     },
   )
-}
-
-/** SHA-256 of what the export says, whatever it is imported as. */
-function digestOf({ agent_version, flow, agent, config, model_bindings }: ImportBody): string {
-  const said = canonicalJson({ agent_version, flow, agent, config, model_bindings })
-  return createHash('sha256').update(said).digest('hex')
 }

@@ -6,6 +6,7 @@ import type { Handlers, Platform } from '../context.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import type { RateLimits } from '../pipeline/rate-limits.ts'
 import { eventsRoute, type Route, routesOf } from '../pipeline/route.ts'
+import type { ReadingLimits } from '../reading/reading-threads.ts'
 import { OpenStreams, type StreamLimits } from '../streams/open-streams.ts'
 import { ToolList } from '../tools/tool-list.ts'
 import { parseBody } from './body-parser.ts'
@@ -29,6 +30,8 @@ export interface ApiLimits {
   readonly leaseMs: number
   /** Runs that are followed at once. */
   readonly streams: StreamLimits
+  /** Large bodies that are read at once, on threads. */
+  readonly reading: Partial<ReadingLimits>
 }
 
 export interface ApiOptions {
@@ -88,6 +91,7 @@ export async function buildApiOf(
     ...{ database, bus, platform, log },
     ...(limits.rates !== undefined && { rates: limits.rates }),
     ...(limits.leaseMs !== undefined && { leaseMs: limits.leaseMs }),
+    ...(limits.reading !== undefined && { reading: limits.reading }),
   })
   const metrics = new ApiMetrics(pool)
   const readiness = new Readiness(database)

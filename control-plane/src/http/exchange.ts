@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Under which name a route stands in the log and in the metrics. */
     operation?: string
+    /** Whether large bodies are left to a thread. Default false. */
+    readsApart?: boolean
   }
 }
 

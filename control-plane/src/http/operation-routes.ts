@@ -12,7 +12,7 @@ export function serveOperations(app: FastifyInstance, routes: readonly Route[], 
       method: operation.method,
       url: pathOf(operation),
       bodyLimit: operation.bodyBytes,
-      config: { operation: operation.id },
+      config: { operation: operation.id, readsApart: route.readingNeeds !== null },
       onRequest: (request, reply) => admit(request, reply, route, pipeline),
       handler: async (request, reply) => {
         const { caller } = request.exchange

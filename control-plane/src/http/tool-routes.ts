@@ -100,7 +100,7 @@ async function callTool(
 ): Promise<Answer> {
   if (admission.refused !== null) return admission.refused
   try {
-    const raw = toolInput(route.operation, given, byteLength)
+    const raw = toolInput(route, given, byteLength)
     return await pipeline.perform(route, raw, admission.caller!, request.id)
   } catch (error) {
     return answerTo(error)

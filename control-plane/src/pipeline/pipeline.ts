@@ -1,14 +1,15 @@
-import { type Operation, parseInput, type RawInput, Refusal } from '@parley/contract'
+import { type RawInput, Refusal } from '@parley/contract'
 import type { Bus, Database } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Platform } from '../context.ts'
 import { errorFacts } from '../error-facts.ts'
+import { type ReadingLimits, ReadingThreads } from '../reading/reading-threads.ts'
 import { type Answer, done } from './answer.ts'
 import { type Caller, Callers, type Credentials } from './caller.ts'
 import { failureOf } from './failure.ts'
+import { type Heard, hearRequest } from './hear-request.ts'
 import { KeyHolders } from './key-holders.ts'
 import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimits, type RateStanding } from './rate-limits.ts'
-import { requestHash } from './request-hash.ts'
 import { mayCall, type Route } from './route.ts'
 import { RunNews } from './run-news.ts'
 import { afterCommit, audit, run, type Said, unsaid, type Work, type Workshop } from './work.ts'
@@ -22,6 +23,8 @@ export interface PipelineOptions {
   readonly rates?: RateLimits
   /** For how long an external operation owns its record. Default 120 000. */
   readonly leaseMs?: number
+  /** Of threads that read large bodies. Default: those of the API. */
+  readonly reading?: Partial<ReadingLimits>
 }
 
 /** The sender of a request and how its limits stand, or the answer that ends it here. */
@@ -48,8 +51,10 @@ export class Pipeline {
   readonly #holders: KeyHolders
   readonly #limiter: RateLimiter
   readonly #callers: Callers
+  readonly #threads: ReadingThreads
 
-  constructor({ database, bus, platform, log, rates, leaseMs }: PipelineOptions) {
+  constructor({ database, bus, platform, log, rates, leaseMs, reading }: PipelineOptions) {
+    this.#threads = new ReadingThreads(reading)
     this.#shop = { database, platform, bus, news: new RunNews(bus), leaseMs: leaseMs ?? 120_000 }
     this.#bus = bus
     this.#log = log
@@ -98,19 +103,19 @@ export class Pipeline {
 
   /** Parses and runs what the caller may do. */
   async perform(route: Route, raw: RawInput, caller: Caller, requestId: string): Promise<Answer> {
-    const { operation } = route
-    const parsed = parseInput<Operation>(operation, raw)
-    if (!parsed.ok) {
-      const details = { issues: parsed.issues.map(({ path, message }) => ({ path, message })) }
-      return this.#failed(new Refusal('invalid_request', 'the request is not as it should be', { details }), requestId)
-    }
     const { principal, name } = caller
-    const key = parsed.idempotencyKey
+    let heard: Heard
+    try {
+      heard = await hearRequest(route, raw, principal.scope, { database: this.#shop.database, threads: this.#threads })
+    } catch (error) {
+      return this.#failed(error, requestId)
+    }
+    const { input, idempotencyKey: key, reading } = heard
     const record =
       key === null || route.kind === 'read'
         ? null
-        : { principal: name, operation: operation.id, key, requestHash: requestHash(raw) }
-    return this.#work({ route, input: parsed.input, principal, requestId, record })
+        : { principal: name, operation: route.operation.id, key, requestHash: heard.requestHash() }
+    return this.#work({ route, input, principal, requestId, record, reading })
   }
 
   /** News of runs, as this process hears it. */
@@ -121,6 +126,7 @@ export class Pipeline {
   /** Notes the last uses of keys. Requests must be over. */
   async close(): Promise<void> {
     this.#shop.news.close()
+    await this.#threads.close()
     await this.#holders.close()
   }
 

@@ -1,5 +1,5 @@
 import { type Handler, minimumRole, type Operation, operations, type Role, streams } from '@parley/contract'
-import type { ExternalContext, Handlers, Sequel } from '../context.ts'
+import type { ExternalContext, Handlers, ReadingNeeds, Sequel } from '../context.ts'
 
 /** An operation with its handler, and what follows from it for every request. */
 export interface Route<Served extends Operation = Operation> {
@@ -7,6 +7,8 @@ export interface Route<Served extends Operation = Operation> {
   readonly handler: Handler<Operation, ExternalContext>
   /** What follows the commit; null: nothing does. */
   readonly sequel: Sequel<Operation> | null
+  /** What a thread that reads a large body needs; null: bodies are read where requests are. */
+  readonly readingNeeds: ReadingNeeds | null
   /** `read`: changes nothing, so there is neither a record nor a transaction. */
   readonly kind: 'read' | Operation['kind']
   readonly needs: Role
@@ -16,12 +18,16 @@ export interface Route<Served extends Operation = Operation> {
 
 export function routeOf<Served extends Operation>(
   operation: Served,
-  handler: Handler<Operation, ExternalContext> & { readonly sequel?: Sequel<Operation> },
+  handler: Handler<Operation, ExternalContext> & {
+    readonly sequel?: Sequel<Operation>
+    readonly readingNeeds?: ReadingNeeds
+  },
 ): Route<Served> {
   return {
     operation,
     handler,
     sequel: handler.sequel ?? null,
+    readingNeeds: handler.readingNeeds ?? null,
     kind: operation.hints.readOnly ? 'read' : operation.kind,
     needs: minimumRole(operation),
     declared: new Set(

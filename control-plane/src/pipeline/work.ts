@@ -15,6 +15,7 @@ import {
   writeAudit,
 } from '@parley/store'
 import type { AuditedResource, ExternalContext, Platform, Principal, WaitingWork } from '../context.ts'
+import type { Reading } from '../reading/read-task.ts'
 import { type Finished, finished, replayed } from './answer.ts'
 import type { Route } from './route.ts'
 import type { RunNews } from './run-news.ts'
@@ -25,6 +26,8 @@ export interface Work {
   readonly input: InputOf<Operation>
   readonly principal: Principal
   readonly requestId: string
+  /** What a thread has read in the body; undefined where the input is whole. */
+  readonly reading?: Reading | undefined
   /** What the record of the request is kept under; null where none is kept. */
   readonly record: IdempotentRequest | null
 }
@@ -219,7 +222,7 @@ export function audit(
 
 function contextOf(
   { platform, database, bus, news }: Workshop,
-  { principal, requestId, record }: Work,
+  { principal, requestId, record, reading }: Work,
   said: Said,
   db: Queries,
   settling?: Settling[],
@@ -231,6 +234,7 @@ function contextOf(
     db,
     platform,
     idempotencyKey: record?.key ?? null,
+    reading,
     about: resource => {
       said.about = resource
     },

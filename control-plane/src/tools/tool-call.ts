@@ -1,6 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { jsonPointer, type Operation, type RawInput, Refusal } from '@parley/contract'
 import type { Answer } from '../pipeline/answer.ts'
+import type { Route } from '../pipeline/route.ts'
+import { LARGE_BODY_BYTES, LargeBody } from '../reading/large-body.ts'
 
 /** The members that a tool of the operation takes. */
 function takenBy({ params, query, body, idempotencyKey }: Operation): ReadonlySet<string> {
@@ -17,10 +19,11 @@ const SMALL_BODY = 1_048_576
 
 /**
  * The arguments of a tool as an operation's input. Throws the refusal of members that the tool does not take, and of a
- * body larger than the operation takes; `byteLength` is that of the whole message.
+ * body larger than the operation takes; `byteLength` is that of the whole message. A large body that a thread
+ * reads goes on as bytes.
  */
 export function toolInput(
-  operation: Operation,
+  { operation, readingNeeds }: Pick<Route, 'operation' | 'readingNeeds'>,
   given: Readonly<Record<string, unknown>>,
   byteLength: number,
 ): RawInput {
@@ -34,9 +37,12 @@ export function toolInput(
     throw new Refusal('invalid_request', 'the arguments are not as they should be', { details: { issues } })
   }
   const { params, query, body, idempotency_key } = given
-  if (byteLength > SMALL_BODY && Buffer.byteLength(JSON.stringify(body ?? null)) > operation.bodyBytes)
+  const whole = { params, query, body, idempotencyKey: idempotency_key }
+  if (byteLength <= (readingNeeds === null ? SMALL_BODY : LARGE_BODY_BYTES)) return whole
+  const bytes = Buffer.from(JSON.stringify(body ?? null))
+  if (bytes.length > operation.bodyBytes)
     throw new Refusal('invalid_request', 'the body is too large for this operation', { reason: 'body_too_large' })
-  return { params, query, body, idempotencyKey: idempotency_key }
+  return readingNeeds === null || bytes.length <= LARGE_BODY_BYTES ? whole : { ...whole, body: new LargeBody(bytes) }
 }
 
 /** An answer as a tool's result: the body as structured content and as JSON text. */

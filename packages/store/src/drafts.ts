@@ -31,6 +31,15 @@ export interface ImportMark {
   readonly import_digest: string
 }
 
+/** A draft's content as the JSON that is stored, where it is at hand as such. */
+export interface DraftJson {
+  readonly json: string
+}
+
+function jsonOf(content: DraftContent | DraftJson): string {
+  return 'json' in content ? content.json : JSON.stringify(content)
+}
+
 const HEAD = ['draft_id', 'revision', 'base_version', 'published_revision', 'updated_at'] as const
 
 /** The agent's open draft; null where there is none. */
@@ -55,7 +64,7 @@ export async function insertDraft(
   tx: Queries,
   scope: Scope,
   agentId: string,
-  content: DraftContent,
+  content: DraftContent | DraftJson,
   { version, imported }: DraftOrigin = {},
 ): Promise<DraftHead | null> {
   const inserted = await tx
@@ -63,7 +72,7 @@ export async function insertDraft(
     .values({
       tenant_id: scope.tenant_id,
       agent_id: agentId,
-      content: JSON.stringify(content),
+      content: jsonOf(content),
       base_version: version ?? null,
       published_revision: version === undefined ? null : 1,
       imported_revision: imported === undefined ? null : 1,
@@ -81,13 +90,13 @@ export async function writeDraft(
   scope: Scope,
   agentId: string,
   at: DraftRevision,
-  content: DraftContent,
+  content: DraftContent | DraftJson,
   imported?: ImportMark,
 ): Promise<DraftHead | null> {
   const written = await tx
     .updateTable('drafts')
     .set({
-      content: JSON.stringify(content),
+      content: jsonOf(content),
       revision: at.revision + 1,
       updated_at: sql<string>`parley.now_ms()`,
       ...(imported !== undefined && { imported_revision: at.revision + 1, import_digest: imported.import_digest }),

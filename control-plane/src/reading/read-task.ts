@@ -1,0 +1,64 @@
+import { type InputOf, type Issue, type Operation, operations, parseInput, type RawInput } from '@parley/contract'
+import type { Inspection } from '@parley/flow'
+import { requestHash } from '../pipeline/request-hash.ts'
+import { type ImportReading, readImport, readInspection, type SecretVersions } from './import-reading.ts'
+
+/** Whose bodies may be large, by what is read in them. */
+export type ReadApartId = 'agents.import' | 'agents.import_inspect'
+
+/** A request whose body is to be read. Crosses to a thread as it is. */
+export interface ReadTask {
+  readonly operation: ReadApartId
+  /** What came besides the body. */
+  readonly raw: Omit<RawInput, 'body'>
+  /** The body: JSON in UTF-8. */
+  readonly bytes: Uint8Array
+  readonly secrets: SecretVersions
+}
+
+/** What a body was read as, for the handler. */
+export type Reading =
+  | { readonly kind: 'import'; readonly read: ImportReading }
+  | { readonly kind: 'inspection'; readonly read: Inspection }
+
+/** What comes back of a task; of its input agent and flow are empty: their place is the reading. */
+export type ReadOutcome =
+  | { readonly state: 'no_json' }
+  | { readonly state: 'misformed'; readonly issues: readonly Issue[] }
+  | {
+      readonly state: 'read'
+      readonly input: InputOf<Operation>
+      readonly idempotencyKey: string | null
+      readonly requestHash: Uint8Array
+      readonly reading: Reading
+    }
+
+/** The same steps that a small body goes through, without the rest of the request. Pure. */
+export function readTask({ operation: id, raw, bytes, secrets }: ReadTask): ReadOutcome {
+  let body: unknown
+  try {
+    body = JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return { state: 'no_json' }
+  }
+  const operation = operations.find(candidate => candidate.id === id) as Operation
+  const sent = { ...raw, body }
+  const parsed = parseInput(operation, sent)
+  if (!parsed.ok) return { state: 'misformed', issues: parsed.issues }
+  const { input, idempotencyKey } = parsed
+  const reading = readingOf(id, input, secrets)
+  const slim = { ...(input.body as Record<string, unknown>), agent: {}, flow: {} }
+  return {
+    state: 'read',
+    input: { ...input, body: slim } as InputOf<Operation>,
+    idempotencyKey,
+    requestHash: requestHash(sent),
+    reading,
+  }
+}
+
+function readingOf(id: ReadApartId, { body }: InputOf<Operation>, secrets: SecretVersions): Reading {
+  if (id === 'agents.import')
+    return { kind: 'import', read: readImport(body as Parameters<typeof readImport>[0], secrets) }
+  return { kind: 'inspection', read: readInspection(body as Parameters<typeof readInspection>[0]) }
+}

@@ -1,0 +1,144 @@
+import { Worker } from 'node:worker_threads'
+import { Refusal } from '@parley/contract'
+import { ParleyError } from '@parley/kernel'
+import type { ReadOutcome, ReadTask } from './read-task.ts'
+
+/** How much is read at once; each with a default. */
+export interface ReadingLimits {
+  /** Threads, each started when it is first needed. Default 2. */
+  readonly threads: number
+  /** Bodies that wait for a thread. Default 8. */
+  readonly waiting: number
+  /** Of them and of those being read, how many are one environment's. Default 4. */
+  readonly perTenant: number
+  /** A body that takes longer ends its thread, in ms. Default 30 000. */
+  readonly timeoutMs: number
+  /** Heap of a thread, MiB. Default 512. */
+  readonly heapMiB: number
+}
+
+const READING: ReadingLimits = { threads: 2, waiting: 8, perTenant: 4, timeoutMs: 30_000, heapMiB: 512 }
+
+/** For how long a refused sender should wait, in seconds. */
+const RETRY_AFTER_SECONDS = 2
+
+interface Job {
+  readonly task: ReadTask
+  readonly tenantId: string
+  readonly resolve: (outcome: ReadOutcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Threads that read large bodies, so that nobody's request waits for another's. They start when they are needed, are
+ * replaced when they crash or hang, and keep no process alive.
+ */
+export class ReadingThreads {
+  readonly #limits: ReadingLimits
+  readonly #script: URL
+  readonly #idle: Worker[] = []
+  readonly #busy = new Map<Worker, Job>()
+  readonly #queue: Job[] = []
+  #isClosed = false
+
+  /** `script`: what a thread runs; default: the one that reads. */
+  constructor(limits: Partial<ReadingLimits> = {}, script = new URL('./reading-thread.ts', import.meta.url)) {
+    this.#limits = { ...READING, ...limits }
+    this.#script = script
+  }
+
+  /**
+   * Rejects with the refusal `rate_limited` where too many bodies are read already, and with `ParleyError`
+   * `reading_failed` (retryable) where the thread crashed, hung or was closed.
+   */
+  read(tenantId: string, task: ReadTask): Promise<ReadOutcome> {
+    if (this.#isClosed) return Promise.reject(failed('was closed'))
+    const all = [...this.#busy.values(), ...this.#queue]
+    const own = all.filter(job => job.tenantId === tenantId).length
+    const { threads, waiting, perTenant } = this.#limits
+    if (all.length >= threads + waiting || own >= perTenant) return Promise.reject(tooMany(own >= perTenant))
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ task, tenantId, resolve, reject })
+      this.#next()
+    })
+  }
+
+  /** What is read or waits is rejected. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { reject } of [...this.#queue.splice(0), ...this.#busy.values()]) reject(failed('was closed'))
+    const workers = [...this.#idle.splice(0), ...this.#busy.keys()]
+    this.#busy.clear()
+    await Promise.all(workers.map(worker => worker.terminate()))
+  }
+
+  #next(): void {
+    while (this.#queue.length > 0 && this.#busy.size < this.#limits.threads) {
+      const worker = this.#idle.pop() ?? this.#start()
+      this.#give(worker, this.#queue.shift()!)
+    }
+  }
+
+  #give(worker: Worker, job: Job): void {
+    this.#busy.set(worker, job)
+    const { timeoutMs } = this.#limits
+    const fail = (what: string) => {
+      settle()
+      void worker.terminate()
+      job.reject(failed(what))
+      this.#next()
+    }
+    const onMessage = (outcome: ReadOutcome) => {
+      settle()
+      if (!this.#isClosed) this.#idle.push(worker)
+      job.resolve(outcome)
+      this.#next()
+    }
+    const onError = (error: unknown) => fail(`crashed: ${error instanceof Error ? error.message : String(error)}`)
+    const onExit = () => fail('ended')
+    const timeout = setTimeout(() => fail(`did not answer within ${timeoutMs} ms`), timeoutMs)
+    const settle = () => {
+      clearTimeout(timeout)
+      worker.off('message', onMessage)
+      worker.off('error', onError)
+      worker.off('exit', onExit)
+      worker.unref()
+      this.#busy.delete(worker)
+    }
+    worker.on('message', onMessage)
+    worker.on('error', onError)
+    worker.on('exit', onExit)
+    worker.ref()
+    worker.postMessage(job.task)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#script, {
+      name: 'reading',
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMiB },
+    })
+    // An idle thread that dies is noticed here, and without a listener its error would end the process.
+    const forget = () => {
+      const at = this.#idle.indexOf(worker)
+      if (at !== -1) this.#idle.splice(at, 1)
+    }
+    worker.on('error', forget)
+    worker.on('exit', forget)
+    worker.unref()
+    return worker
+  }
+}
+
+function failed(what: string): ParleyError {
+  return new ParleyError('reading_failed', `The thread that reads a body ${what}.`, { retryable: true })
+}
+
+function tooMany(isOwn: boolean): Refusal {
+  const whose = isOwn ? 'of this environment' : 'here'
+  return new Refusal('rate_limited', `too many large bodies are read ${whose}: send it again in a moment`, {
+    reason: 'request_rate',
+    details: { retry_after_seconds: RETRY_AFTER_SECONDS },
+  })
+}

@@ -72,7 +72,7 @@ async function drained(backlog: RunBacklog): Promise<string[]> {
 async function foundBy(mark: string, key = 7): Promise<{ lastSeq: number; records: readonly JournalRecord[] }[]> {
   const found: { lastSeq: number; records: readonly JournalRecord[] }[] = []
   for await (const { head, records, remove } of processOf(mark, {}, key).left()) {
-    found.push({ lastSeq: head.last_seq, records })
+    found.push({ lastSeq: head.last_seq, records: await records() })
     await remove()
   }
   return found

@@ -35,7 +35,9 @@ export async function keptIn(home: string): Promise<KeptRun[]> {
       onProblem: () => {},
     })
     const kept: KeptRun[] = []
-    for await (const { head, records } of journals.left()) {
+    for await (const left of journals.left()) {
+      const { head } = left
+      const records = await left.records()
       const entries = records.flatMap(record => (record.type === 'batch' ? record.batch : []))
       const end = records.find(({ type }) => type === 'end')
       kept.push({

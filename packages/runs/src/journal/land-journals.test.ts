@@ -29,7 +29,8 @@ import {
   testDatabase,
   workspace,
 } from '@parley/store/testing'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { Client } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, type MockInstance, vi } from 'vitest'
 import type { HeldRun } from '../held-run.ts'
 import { RunDesk } from '../run-desk.ts'
 import { itemsIn } from '../run-entry.ts'
@@ -90,15 +91,19 @@ afterAll(async () => {
 let scope: Scope
 let doomed: { readonly run: HeldRun; readonly kill: () => void }
 let problems: string[]
+/** How the next process asks for leases. */
+let renewals: MockInstance<Database['runs']['renew']>
 beforeEach(async () => {
   directory = join(await mkdtemp(join(tmpdir(), 'parley-journal-')), 'journal')
   scope = await workspace(test)
   problems = []
+  renewals = vi.spyOn(test.database.runs, 'renew')
   relay.closed = false
   doomed = await held()
 })
 afterEach(async () => {
   doomed.kill()
+  renewals.mockRestore()
   relay.onClientData = null
   relay.onServerData = null
   await rm(join(directory, '..'), { recursive: true })
@@ -182,7 +187,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, i) => `${i}`)
 const journals = () => readdir(directory).catch(() => [])
 /** What lies on disk, as far as it is whole. */
 async function onDisk(owned: OwnedRun): Promise<{ items: number; ends: number }> {
-  const [name = 'none'] = await journals()
+  const name = (await journals()).find(of => of.startsWith(owned.run_id)) ?? 'none'
   const file = await new JournalDirectory(directory).open(name)
   try {
     const reader = new RecordReader(file, SEALER, owned)
@@ -371,6 +376,83 @@ it('goes on by itself, in order, when the database is back', async () => {
   expect(await digitsOf(run.runId)).toEqual(upTo(510))
   expect(await journals()).toEqual([])
 })
+
+it('waits for a transaction of the dead process that the server has not given up', async () => {
+  const { run } = doomed
+  goAway()
+  say(run, 0, 30)
+  await kept(run, 30)
+  doomed.kill()
+  await letLeaseEnd(test, run.owned)
+  const owner = new Client({ connectionString: test.owner.url })
+  await owner.connect()
+  try {
+    await owner.query('begin')
+    await owner.query('select from parley.run_ownership where run_id = $1 for no key update', [run.runId])
+    let isDone = false
+    const landing = nextProcess().finally(() => {
+      isDone = true
+    })
+    await vi.waitFor(() => expect(renewals.mock.calls.length).toBeGreaterThan(2), { timeout: 10_000 })
+    expect(isDone).toBe(false)
+    expect(await journals()).toHaveLength(1)
+    await owner.query('rollback')
+    await landing
+  } finally {
+    await owner.end()
+  }
+  expect(await digitsOf(run.runId)).toEqual(upTo(30))
+  expect(problems).toEqual([])
+})
+
+it('keeps what it has not come to yet from the reaper, and writes many half seconds at once', async () => {
+  const other = await held()
+  try {
+    const [first, second] = [doomed.run, other.run].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+    goAway()
+    for (let i = 0; i < 4; i++) {
+      say(second!, 10 * i, 10 * i + 10)
+      await kept(second!, 10 * i + 10)
+    }
+    say(first!, 0, 1)
+    await kept(first!, 1)
+    doomed.kill()
+    other.kill()
+    await letLeaseEnd(test, first!.owned)
+    await letLeaseEnd(test, second!.owned)
+    const owner = new Client({ connectionString: test.owner.url })
+    await owner.connect()
+    try {
+      // The first cannot be written for as long as this is not taken back.
+      await owner.query('begin')
+      await owner.query(
+        "insert into parley.run_events (tenant_id, run_id, seq, at, kind, fields) values ($1, $2, 2, now(), 'obstacle', '{}')",
+        [scope.tenant_id, first!.runId],
+      )
+      const landing = nextProcess()
+      const text = 'select 1 from parley.run_ownership where run_id = $1 and lease_until > clock_timestamp()'
+      const isHeld = async () => expect((await test.owner.query(text, [second!.runId])).rows).toHaveLength(1)
+      await vi.waitFor(isHeld, { timeout: 10_000 })
+      // Longer than a lease: it is renewed again and again.
+      const before = renewals.mock.calls.length
+      await vi.waitFor(() => expect(renewals.mock.calls.length).toBeGreaterThan(before + 3), { timeout: 15_000 })
+      const reaped = await test.database.runs.reap({ engine: 'worker', worker: 'reaper' }, 10)
+      expect(reaped.map(({ run_id }) => run_id)).not.toContain(second!.runId)
+      await owner.query('rollback')
+      await landing
+    } finally {
+      await owner.end()
+    }
+    expect(await digitsOf(first!.runId)).toEqual(upTo(1))
+    expect(await digitsOf(second!.runId)).toEqual(upTo(40))
+    const text = "select distinct xmin::text from parley.run_events where run_id = $1 and kind = 'digits'"
+    expect((await test.owner.query(text, [second!.runId])).rows).toHaveLength(1)
+    expect(problems).toEqual([])
+    expect(await journals()).toEqual([])
+  } finally {
+    other.kill()
+  }
+}, 60_000)
 
 it('says how much is lost where somebody else has the run by now', async () => {
   const { run } = doomed

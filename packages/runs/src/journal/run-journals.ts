@@ -28,8 +28,8 @@ export interface RunJournalsOptions {
 /** The journal of a process that died, in our hands. */
 export interface LeftJournal {
   readonly head: JournalHead
-  /** In order, as far as they are whole. */
-  readonly records: readonly JournalRecord[]
+  /** Reads them, in order, as far as they are whole. Throws what the disk throws. */
+  readonly records: () => Promise<readonly JournalRecord[]>
   /** Never rejects. */
   readonly remove: () => Promise<void>
 }
@@ -88,9 +88,10 @@ export class RunJournals {
       }
       if (!(await disk.rename(name, mine))) continue
       const isOld = wallClock() - changedAt > KEEP_MS
-      const found = isOld ? null : await this.#read(mine, owned)
-      if (found !== null) {
-        yield { ...found, remove: () => disk.remove(mine).catch(() => {}) }
+      const head = isOld ? null : await this.#read(mine, owned, reader => reader.head())
+      if (head !== null) {
+        const records = () => this.#read(mine, owned, recordsOf)
+        yield { head, records, remove: () => disk.remove(mine).catch(() => {}) }
         continue
       }
       await disk.remove(mine)
@@ -98,20 +99,22 @@ export class RunJournals {
     }
   }
 
-  async #read(name: string, owned: OwnedRun): Promise<Pick<LeftJournal, 'head' | 'records'> | null> {
+  async #read<Found>(name: string, owned: OwnedRun, what: (reader: RecordReader) => Promise<Found>): Promise<Found> {
     const { disk, sealer } = this.#options
     const file = await disk.open(name)
     try {
-      const reader = new RecordReader(file, sealer, owned)
-      const head = await reader.head()
-      if (head === null) return null
-      const records: JournalRecord[] = []
-      for (let record = await reader.record(); record !== null; record = await reader.record()) records.push(record)
-      return { head, records }
+      return await what(new RecordReader(file, sealer, owned))
     } finally {
       await file.close()
     }
   }
+}
+
+async function recordsOf(reader: RecordReader): Promise<JournalRecord[]> {
+  const records: JournalRecord[] = []
+  if ((await reader.head()) === null) return records
+  for (let record = await reader.record(); record !== null; record = await reader.record()) records.push(record)
+  return records
 }
 
 function nameOf({ run_id, fence }: OwnedRun, mark: string): string {

@@ -50,7 +50,7 @@ export class OutboundHttp implements Egress {
 
   constructor(options: OutboundHttpOptions) {
     this.#options = options
-    const system = new SystemAddresses()
+    const system = new SystemAddresses(options.time)
     this.#resolve = options.resolve ?? (host => system.resolve(host))
     this.#maxBytes = options.maxResponseBytes ?? 1_048_576
     this.#connections = new Connections(options.time)

@@ -1,3 +1,4 @@
+import { VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { SystemAddresses } from './system-addresses.ts'
 
@@ -5,18 +6,19 @@ import { SystemAddresses } from './system-addresses.ts'
 function scripted() {
   const asked: string[] = []
   const answers = new Map<string, PromiseWithResolvers<readonly string[]>>()
-  const system = new SystemAddresses(host => {
+  const time = new VirtualTime()
+  const system = new SystemAddresses(time, host => {
     asked.push(host)
     const answer = Promise.withResolvers<readonly string[]>()
     answers.set(host, answer)
     return answer.promise
   })
-  return { system, asked, answers }
+  return { time, system, asked, answers }
 }
 
 describe('the system’s resolver', () => {
   it('knows this machine', async () => {
-    expect(await new SystemAddresses().resolve('localhost')).toContain('127.0.0.1')
+    expect(await new SystemAddresses(new VirtualTime()).resolve('localhost')).toContain('127.0.0.1')
   })
 
   it('is asked once by all who want the same name at the same time, and anew afterwards', async () => {
@@ -43,6 +45,38 @@ describe('the system’s resolver', () => {
     for (const name of ['b', 'd']) answers.get(name)!.resolve([])
     await Promise.all([results[1], results[3]])
     expect(asked).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('that hangs at other names answers as it did within ten minutes, and is asked again', async () => {
+    const { time, system, asked, answers } = scripted()
+    const first = system.resolve('known')
+    answers.get('known')!.resolve(['192.0.2.1'])
+    await first
+    for (const name of ['silent', 'mute']) void system.resolve(name)
+    time.advance(599_999)
+    expect(await system.resolve('known')).toEqual(['192.0.2.1'])
+    expect(asked).toEqual(['known', 'silent', 'mute'])
+    answers.get('silent')!.resolve([])
+    await system.resolve('silent')
+    expect(asked.slice(3)).toEqual(['known'])
+    answers.get('known')!.resolve(['192.0.2.2'])
+    await new Promise(setImmediate)
+    void system.resolve('still')
+    expect(await system.resolve('known')).toEqual(['192.0.2.2'])
+  })
+
+  it('that hangs for longer answers nothing old', async () => {
+    const { time, system, answers } = scripted()
+    const first = system.resolve('known')
+    answers.get('known')!.resolve(['192.0.2.1'])
+    await first
+    for (const name of ['silent', 'mute']) void system.resolve(name)
+    time.advance(600_000)
+    const late = system.resolve('known')
+    answers.get('mute')!.resolve([])
+    await system.resolve('mute')
+    answers.get('known')!.reject(new Error('no such name'))
+    await expect(late).rejects.toThrow('no such name')
   })
 
   it('lets a thousand names wait, no more', async () => {

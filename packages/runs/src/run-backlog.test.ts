@@ -120,6 +120,38 @@ it('writes in order once the database is back, and removes the file', async () =
   expect(journals.bytes).toBe(0)
 })
 
+it('writes many half seconds at once when the database is back', async () => {
+  const backlog = backlogOf(processOf('1'))
+  for (let i = 0; i < 450; i++) {
+    backlog.add(digits(i))
+    if (i % 3 === 2) await backlog.spill()
+  }
+  const sizes: number[] = []
+  for (let batch = await backlog.take(); batch !== null; batch = await backlog.take()) {
+    expect(namesOf(batch)[0]).toBe(`${backlog.lastSeq - 4}`)
+    sizes.push(batch.length)
+    backlog.written(backlog.lastSeq + batch.length)
+  }
+  expect(sizes).toEqual([198, 198, 54])
+  expect(disk.files.size).toBe(0)
+})
+
+it('leaves to the next what is not written yet of many half seconds, whole', async () => {
+  const backlog = backlogOf(processOf('1'))
+  for (let i = 0; i < 30; i++) {
+    backlog.add(digits(i))
+    await backlog.spill()
+  }
+  const tried = await backlog.take()
+  expect(tried).toHaveLength(30)
+  backlog.add(digits('z'))
+  await backlog.spill()
+  disk.living.delete('1')
+  const [found] = await foundBy('2')
+  expect(found?.lastSeq).toBe(4)
+  expect(wordsOf(found?.records ?? [])).toEqual([...Array.from({ length: 30 }, (_, i) => `${i}`), 'z'])
+})
+
 it('keeps the file until the end is in the database too', async () => {
   const backlog = backlogOf(processOf('1'))
   backlog.add(digits('a'))

@@ -28,7 +28,7 @@ interface Open {
   readonly name: string
   readonly file: JournalFile
   readonly writer: RecordWriter
-  readonly reader: RecordReader
+  reader: RecordReader
   /** Where the next record goes: what lies behind is of a write that failed. */
   bytes: number
 }
@@ -78,15 +78,29 @@ export class RunJournal {
     return dropped
   }
 
-  /** Null: there is none, by now. */
+  /**
+   * What is to be written next: of several records where they are small, for one is made every half second. Null: there is
+   * none, by now.
+   */
   async next(): Promise<RunBatch | null> {
-    for (;;) {
-      if (!this.hasMore) return null
-      const record = await this.#opened().reader.record()
-      if (record === null) throw new ParleyError('journal_broken', 'what was written cannot be read')
+    let batch: RunEntry[] | null = null
+    while (this.hasMore) {
+      const open = this.#opened()
+      const ahead = open.reader.copy()
+      const record = await ahead.record()
+      if (record === null) {
+        // What is whole is written first.
+        if (batch !== null) break
+        throw new ParleyError('journal_broken', 'what was written cannot be read')
+      }
       // The end comes last, whatever was told after it.
-      if (record.type === 'batch') return record.batch
+      if (record.type === 'batch') {
+        if (batch !== null && batch.length + record.batch.length > BATCH) break
+        batch = [...(batch ?? []), ...record.batch]
+      }
+      open.reader = ahead
     }
+    return batch
   }
 
   /** Makes the file anew, of what `next` has not read: `lastSeq` is where that goes. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Admission, Pipeline } from '../pipeline/pipeline.ts'
 import type { Route } from '../pipeline/route.ts'
+import { LargeBody } from '../reading/large-body.ts'
 import { toolInput } from '../tools/tool-call.ts'
 import type { ToolList } from '../tools/tool-list.ts'
 import { answerToolMessage } from '../tools/tool-server.ts'
@@ -33,7 +34,7 @@ export function serveTools(app: FastifyInstance, options: ToolRoutesOptions): vo
     method: 'POST',
     url: '/mcp',
     bodyLimit: options.bodyBytes + ROOM_FOR_ENVELOPE,
-    config,
+    config: { ...config, readsApart: true },
     onRequest: async (request, reply) => {
       const origin = request.headers.origin
       if (origin !== undefined && !isOwnOrigin(origin, publicOrigin))
@@ -55,23 +56,27 @@ export function serveTools(app: FastifyInstance, options: ToolRoutesOptions): vo
   })
 }
 
+const NOT_LARGE = { large: null, refused: null }
+
 async function answerMessage(
   request: FastifyRequest,
   reply: FastifyReply,
   { tools, pipeline, onCalled }: ToolRoutesOptions,
 ): Promise<FastifyReply> {
   const caller = request.exchange.caller!
-  const { body } = request
+  const { body: sent } = request
+  const { body, large, refused } =
+    sent instanceof LargeBody ? await pipeline.split(sent, caller, request.id) : { ...NOT_LARGE, body: sent }
+  if (refused !== null) return sendAnswer(request, reply, refused)
   if (Array.isArray(body))
     return sendAnswer(request, reply, answerTo(refusedRequest('send one message at a time', 'body: no batches')))
   const admission = await pipeline.admit(tools.routeOf(calledTool(body)), caller, request.id)
   setStanding(reply, admission.standing)
   if (admission.refused !== null && calledTool(body) === null) return sendAnswer(request, reply, admission.refused)
 
-  const byteLength = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
   const call = async (route: Route, given: Readonly<Record<string, unknown>>) => {
     const begun = performance.now()
-    const answer = await callTool({ request, route, admission, pipeline }, given, byteLength)
+    const answer = await callTool({ request, route, admission, pipeline }, given, large)
     onCalled(request, route, answer, (performance.now() - begun) / 1000)
     return answer
   }
@@ -96,11 +101,11 @@ interface ToolCall {
 async function callTool(
   { request, route, admission, pipeline }: ToolCall,
   given: Readonly<Record<string, unknown>>,
-  byteLength: number,
+  large: LargeBody | null,
 ): Promise<Answer> {
   if (admission.refused !== null) return admission.refused
   try {
-    const raw = toolInput(route, given, byteLength)
+    const raw = toolInput(route, given, large)
     return await pipeline.perform(route, raw, admission.caller!, request.id)
   } catch (error) {
     return answerTo(error)

@@ -3,11 +3,12 @@ import type { Bus, Database } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Platform } from '../context.ts'
 import { errorFacts } from '../error-facts.ts'
+import { LargeBody } from '../reading/large-body.ts'
 import { type ReadingLimits, ReadingThreads } from '../reading/reading-threads.ts'
 import { type Answer, done } from './answer.ts'
 import { type Caller, Callers, type Credentials } from './caller.ts'
 import { failureOf } from './failure.ts'
-import { type Heard, hearRequest } from './hear-request.ts'
+import { type Heard, hearRequest, notJson } from './hear-request.ts'
 import { KeyHolders } from './key-holders.ts'
 import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimits, type RateStanding } from './rate-limits.ts'
 import { mayCall, type Route } from './route.ts'
@@ -38,6 +39,13 @@ export interface Admission {
 /** What `invoke` answers, with what the answer's headers and the log say of it. */
 export interface Invoked extends Admission {
   readonly answer: Answer
+}
+
+/** A message of the tool protocol without the body of the call. */
+export interface SplitMessage {
+  readonly body: unknown
+  readonly large: LargeBody | null
+  readonly refused: Answer | null
 }
 
 /**
@@ -99,6 +107,20 @@ export class Pipeline {
   admitAddress(address: string, requestId: string): Omit<Admission, 'caller'> {
     const { standing, refusal } = this.#limiter.takeAddress(address)
     return { standing, refused: refusal === null ? null : this.#failed(refusal, requestId) }
+  }
+
+  /** A large message of tools, taken apart: the message, and the body of the tool's call; or the answer that ends it here. */
+  async split(sent: LargeBody, caller: Caller, requestId: string): Promise<SplitMessage> {
+    try {
+      const outcome = await this.#threads.split(caller.principal.scope.tenant_id, { message: sent.bytes })
+      if (outcome.state === 'no_json') throw notJson()
+      if (outcome.state === 'too_large')
+        throw new Refusal('invalid_request', 'the message is too large', { reason: 'body_too_large' })
+      const { message, body } = outcome
+      return { body: message, large: body === null ? null : new LargeBody(body), refused: null }
+    } catch (error) {
+      return { body: null, large: null, refused: this.#failed(error, requestId) }
+    }
   }
 
   /** Parses and runs what the caller may do. */

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { Refusal } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
 import type { ReadOutcome, ReadTask } from './read-task.ts'
+import type { SplitOutcome, SplitTask } from './split-message.ts'
 
 /** How much is read at once; each with a default. */
 export interface ReadingLimits {
@@ -23,9 +24,9 @@ const READING: ReadingLimits = { threads: 2, waiting: 8, perTenant: 4, timeoutMs
 const RETRY_AFTER_SECONDS = 2
 
 interface Job {
-  readonly task: ReadTask
+  readonly task: ReadTask | SplitTask
   readonly tenantId: string
-  readonly resolve: (outcome: ReadOutcome) => void
+  readonly resolve: (outcome: ReadOutcome | SplitOutcome) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -52,6 +53,15 @@ export class ReadingThreads {
    * `reading_failed` (retryable) where the thread crashed, hung or was closed.
    */
   read(tenantId: string, task: ReadTask): Promise<ReadOutcome> {
+    return this.#run(tenantId, task) as Promise<ReadOutcome>
+  }
+
+  /** Takes a message of tools apart; rejects as `read` does. */
+  split(tenantId: string, task: SplitTask): Promise<SplitOutcome> {
+    return this.#run(tenantId, task) as Promise<SplitOutcome>
+  }
+
+  #run(tenantId: string, task: ReadTask | SplitTask): Promise<ReadOutcome | SplitOutcome> {
     if (this.#isClosed) return Promise.reject(failed('was closed'))
     const all = [...this.#busy.values(), ...this.#queue]
     const own = all.filter(job => job.tenantId === tenantId).length
@@ -88,7 +98,7 @@ export class ReadingThreads {
       job.reject(failed(what))
       this.#next()
     }
-    const onMessage = (outcome: ReadOutcome) => {
+    const onMessage = (outcome: ReadOutcome | SplitOutcome) => {
       settle()
       if (!this.#isClosed) this.#idle.push(worker)
       job.resolve(outcome)

@@ -132,6 +132,27 @@ describe('a large body says what a small one says', () => {
     const replayed = await bring(importOf('tooled', { flow }), 'tool')
     expect([replayed.status, replayed.body]).toEqual([200, answer.body.result.structuredContent])
   })
+
+  it('as a message of tools that is none, calls another tool, or has more than a body', async () => {
+    const say = async (message: unknown) => {
+      const headers = { accept: 'application/json, text/event-stream' }
+      const { status, body } = await api.request('POST', '/mcp', { body: message, headers })
+      const error = (body.result?.structuredContent ?? body).error
+      return [status, error.code, error.details?.reason ?? error.details?.issues?.[0]?.message]
+    }
+    const call = (name: string, given: object) => ({
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
+    })
+    expect(await say(`${JSON.stringify(call('agents_list', {}))}]${' '.repeat(LARGE_BODY_BYTES)}`)).toEqual([
+      ...[400, 'invalid_request', 'body: not JSON'],
+    ])
+    const named = (name: string) => call('agents_create', { idempotency_key: 'x', body: { name } })
+    expect(await say(named(padding))).toEqual([200, 'invalid_request', expect.stringContaining('body:')])
+    expect(await say(named('x'.repeat(1_048_576)))).toEqual([200, 'invalid_request', 'body_too_large'])
+    expect(await say(call('agents_list', { query: 'x'.repeat(2_000_000) }))).toEqual([
+      ...[400, 'invalid_request', 'body_too_large'],
+    ])
+  })
 })
 
 describe('while a large body is read', () => {

@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { jsonPointer, type Operation, type RawInput, Refusal } from '@parley/contract'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Route } from '../pipeline/route.ts'
-import { LARGE_BODY_BYTES, LargeBody } from '../reading/large-body.ts'
+import type { LargeBody } from '../reading/large-body.ts'
 
 /** The members that a tool of the operation takes. */
 function takenBy({ params, query, body, idempotencyKey }: Operation): ReadonlySet<string> {
@@ -14,18 +14,15 @@ function takenBy({ params, query, body, idempotencyKey }: Operation): ReadonlySe
   ])
 }
 
-/** Bodies up to this size need no second look: every operation takes them. */
-const SMALL_BODY = 1_048_576
-
 /**
  * The arguments of a tool as an operation's input. Throws the refusal of members that the tool does not take, and of a
- * body larger than the operation takes; `byteLength` is that of the whole message. A large body that a thread
- * reads goes on as bytes.
+ * body larger than the operation takes; `large` is the body of a large message, null where it stands in `given`. Bodies
+ * that a thread reads go on as bytes.
  */
 export function toolInput(
   { operation, readingNeeds }: Pick<Route, 'operation' | 'readingNeeds'>,
   given: Readonly<Record<string, unknown>>,
-  byteLength: number,
+  large: LargeBody | null,
 ): RawInput {
   const taken = takenBy(operation)
   const strange = Object.keys(given).filter(name => !taken.has(name))
@@ -38,11 +35,10 @@ export function toolInput(
   }
   const { params, query, body, idempotency_key } = given
   const whole = { params, query, body, idempotencyKey: idempotency_key }
-  if (byteLength <= (readingNeeds === null ? SMALL_BODY : LARGE_BODY_BYTES)) return whole
-  const bytes = Buffer.from(JSON.stringify(body ?? null))
-  if (bytes.length > operation.bodyBytes)
+  if (large === null) return whole
+  if (large.bytes.length > operation.bodyBytes)
     throw new Refusal('invalid_request', 'the body is too large for this operation', { reason: 'body_too_large' })
-  return readingNeeds === null || bytes.length <= LARGE_BODY_BYTES ? whole : { ...whole, body: new LargeBody(bytes) }
+  return { ...whole, body: readingNeeds === null ? JSON.parse(new TextDecoder().decode(large.bytes)) : large }
 }
 
 /** An answer as a tool's result: the body as structured content and as JSON text. */

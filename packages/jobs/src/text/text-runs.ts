@@ -28,6 +28,12 @@ export interface TextRunsOptions {
   readonly maxLive?: number
 }
 
+interface LiveRun {
+  readonly kind: TextKind
+  readonly tenantId: string
+  readonly over: Promise<void>
+}
+
 /** Takes chats, tasks and background runs as they come, until it is closed. */
 export function startTextRuns(options: TextRunsOptions): TextRuns {
   return new TextRuns(options)
@@ -35,12 +41,13 @@ export function startTextRuns(options: TextRunsOptions): TextRuns {
 
 /**
  * The runs in text that this process carries out. Work is found by wake-ups, by news on the bus, and every 2 s by
- * looking; who claims a run first has it. Background runs begin while no chat and no task waits.
+ * looking; who claims a run first has it. Of what waits, that of tenants with the fewest under way goes first. Background
+ * runs begin while no chat and no task waits.
  */
 export class TextRuns {
   readonly #options: TextRunsOptions
   readonly #maxLive: number
-  readonly #live = new Map<TextRun, { readonly kind: TextKind; readonly over: Promise<void> }>()
+  readonly #live = new Map<TextRun, LiveRun>()
   readonly #unsubscribe: () => void
   readonly #claims = new Set<Promise<boolean>>()
   #sweep: Timer | null = null
@@ -147,10 +154,11 @@ export class TextRuns {
     }
   }
 
-  /** Claims the oldest that wait. `left`: there is no place for them, or somebody else is taking them. */
+  /** Claims what waits, of all tenants in turn. `left`: there is no place for it, or somebody else is taking it. */
   async #take(kind: TextKind, atMost: number): Promise<'nothing' | 'taken' | 'left'> {
     const places = Math.min(this.#places(kind), atMost)
-    const waiting = await this.#options.database.runs.waiting(kind, Math.max(places, 1))
+    const underWay = [...this.#live.values()].map(({ tenantId }) => tenantId)
+    const waiting = await this.#options.database.runs.waiting(kind, Math.max(places, 1), underWay)
     if (waiting.length === 0) return 'nothing'
     if (places === 0) {
       this.#isShort = true
@@ -200,7 +208,7 @@ export class TextRuns {
         this.#live.delete(textRun)
         if (this.#isShort) this.#look()
       })
-    this.#live.set(textRun, { kind, over })
+    this.#live.set(textRun, { kind, tenantId: run.scope.tenant_id, over })
   }
 }
 

@@ -92,6 +92,22 @@ describe('places', () => {
     expect((await stage.ended(background)).state).toBe('completed')
   })
 
+  it('go to the tenant that has none, before another’s many that wait for longer', async () => {
+    stage.worker({ maxLive: 2 })
+    const chats = [await stage.run('chat', 'chatter'), await stage.run('chat', 'chatter')]
+    await Promise.all(chats.map(running))
+    const many = [await stage.run('task', 'writer'), await stage.run('task', 'writer')]
+    const other = await TextStage.open(test)
+    await other.publish('writer', planOf(WRITER))
+    const single = await other.admit('task', 'writer')
+    stage.mind.thinks({ take: 'the user says goodbye' }, 'stalls')
+    await stage.answer(chats[0]!, 'Bye')
+    await other.reaches(single, row => row.state === 'running')
+    expect(await Promise.all(many.map(stateOf))).toEqual(['admitted', 'admitted'])
+    await stage.close()
+    await other.close()
+  })
+
   it('are never all taken by background runs', async () => {
     stage.worker({ maxLive: 2 })
     stage.mind.thinks('stalls', { say: 'Done.' })

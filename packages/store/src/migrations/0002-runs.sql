@@ -612,15 +612,24 @@ begin atomic
   where o.engine = by_engine and o.fence = asked.fence;
 end;
 
--- Runs that wait for an owner, oldest first.
-create function parley.waiting_runs(of_kind text, at_most integer)
+-- Runs that wait for an owner. Tenants take turns: those with the fewest under way first (`under_way` names the tenant of
+-- each), then the oldest.
+create function parley.waiting_runs(of_kind text, at_most integer, under_way uuid[])
 returns table (run_id uuid, tenant_id uuid, owner_id uuid, environment text, admitted_at timestamptz)
 language sql stable security definer set search_path = pg_catalog
 begin atomic
-  select o.run_id, o.tenant_id, t.owner_id, t.environment, o.admitted_at
-  from parley.run_ownership o join parley.tenants t using (tenant_id)
-  where o.kind = of_kind and o.engine is null and o.start_before > clock_timestamp()
-  order by o.admitted_at, o.run_id limit at_most;
+  select w.run_id, w.tenant_id, t.owner_id, t.environment, w.admitted_at
+  from (
+    select o.run_id, o.tenant_id, o.admitted_at,
+      row_number() over (partition by o.tenant_id order by o.admitted_at, o.run_id) as nth
+    from parley.run_ownership o
+    where o.kind = of_kind and o.engine is null and o.start_before > clock_timestamp()
+  ) w
+  join parley.tenants t using (tenant_id)
+  left join (
+    select u.tenant_id, count(*) as runs from unnest(under_way) as u (tenant_id) group by u.tenant_id
+  ) busy using (tenant_id)
+  order by w.nth + coalesce(busy.runs, 0), w.admitted_at, w.run_id limit at_most;
 end;
 
 -- Takes over runs whose owner stopped renewing, with what is needed to end their calls. What that owner was sending, and

@@ -16,8 +16,12 @@ export function runsOn(run: RunStatement): RunsAcrossTenants {
       )
       return rows as RenewedRun[]
     },
-    async waiting(kind, atMost) {
-      const { rows } = await run('waiting_runs', 'select * from parley.waiting_runs($1, $2)', [kind, atMost])
+    async waiting(kind, atMost, underWay = []) {
+      const { rows } = await run('waiting_runs', 'select * from parley.waiting_runs($1, $2::integer, $3::uuid[])', [
+        kind,
+        atMost,
+        underWay,
+      ])
       return scoped<WaitingRun>(rows)
     },
     async reap({ engine, worker }, atMost, leaseMs = RUN_LEASE_MS) {

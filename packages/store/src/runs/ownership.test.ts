@@ -74,6 +74,22 @@ describe('a run that waits', () => {
     expect(await waits('chat')).not.toContain(chat)
   })
 
+  it('comes before those of a tenant that has more under way, or more that wait', async () => {
+    const other = await workspace(test)
+    const many: string[] = []
+    for (let runs = 0; runs < 3; runs++) many.push(await admitted(test, scope, { ...CHAT, mode: 'task' }))
+    const single = await admitted(test, other, { ...CHAT, mode: 'task' })
+    const waits = async (underWay: readonly Scope[]) => {
+      const of = underWay.map(({ tenant_id }) => tenant_id)
+      return (await test.database.runs.waiting('task', 3, of)).map(run => run.run_id)
+    }
+    expect(await waits([])).toEqual([many[0], single, many[1]])
+    expect(await waits([scope, scope, other])).toEqual([single, many[0], many[1]])
+    expect(await waits([other, other])).toEqual([many[0], many[1], many[2]])
+    for (const run_id of [...many, single])
+      await test.owner.query('delete from parley.run_ownership where run_id = $1', [run_id])
+  })
+
   it('is nobody’s after its time, and expires: 120 s for calls, 5 minutes for chats, a day in the background', async () => {
     const kinds = [
       OUTBOUND,

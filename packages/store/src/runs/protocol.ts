@@ -106,8 +106,11 @@ export interface RunsAcrossTenants {
    * What is not in the answer is lost: hang up, and write nothing.
    */
   renew(engine: string, runs: readonly OwnedRun[], leaseMs?: number): Promise<RenewedRun[]>
-  /** Runs that wait for an owner, oldest first; `claimRun` takes one. */
-  waiting(kind: RunKind, atMost: number): Promise<WaitingRun[]>
+  /**
+   * Runs that wait for an owner; `claimRun` takes one. First those of tenants with the fewest under way (`underWay`: the
+   * tenant of each, default none), then the oldest: no tenant's many keep another's one waiting.
+   */
+  waiting(kind: RunKind, atMost: number, underWay?: readonly string[]): Promise<WaitingRun[]>
   /**
    * Takes over runs whose lease ended, each by one reaper; what they were sending and cannot be sent twice is `uncertain`
    * then. The reaper ends them (`finishRun`, with `engine_lost`; one that is still `admitted` as `expired`, or

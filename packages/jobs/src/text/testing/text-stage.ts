@@ -288,8 +288,8 @@ export class TextStage {
     return this.test.database.transaction(this.scope, work)
   }
 
-  readonly #waiting: Database['runs']['waiting'] = async (kind, atMost) => {
-    const waiting = await this.test.database.runs.waiting(kind, atMost)
+  readonly #waiting: Database['runs']['waiting'] = async (kind, atMost, underWay) => {
+    const waiting = await this.test.database.runs.waiting(kind, atMost, underWay)
     this.#looks++
     return waiting
   }

@@ -70,8 +70,9 @@ export async function killedWhileAway(parts: OutageParts): Promise<Outage> {
   const before = await itemsThere(stand)
   const toldBefore = await toldBy(stand)
   shop.answer()
-  await whileAway(parts, runs, toldBefore)
-  const told = await toldBy(stand)
+  const toldAtEnd = await whileAway(parts, runs, toldBefore)
+  // Only the last of its output is kept, and a database that is away is complained of.
+  const told = new Map([...(await toldBy(stand)), [runs['hangs up'], toldAtEnd]])
   await pause(KEPT_AFTER_MS)
   await stand.api.kill()
   const kept = await keptIn(stand.home)
@@ -116,8 +117,12 @@ async function begin({ stand, shop }: OutageParts): Promise<Outage['runs']> {
   return { listens, chat, 'hangs up': hangsUp, 'answers late': late }
 }
 
-/** Resolves when all that is to happen has happened, and was told. */
-async function whileAway({ stand }: OutageParts, runs: Outage['runs'], toldBefore: Outage['told']): Promise<void> {
+/** Resolves when all that is to happen has happened, and was told, with what was told of the call that ended. */
+async function whileAway(
+  { stand }: OutageParts,
+  runs: Outage['runs'],
+  toldBefore: Outage['told'],
+): Promise<readonly string[]> {
   const isKept = async (run_id: string, isWanted: (kept: KeptRun) => boolean) =>
     (await keptIn(stand.home)).some(kept => kept.run_id === run_id && isWanted(kept))
   await wanted('the order in the journal of the chat', SOON_MS, () =>
@@ -126,12 +131,14 @@ async function whileAway({ stand }: OutageParts, runs: Outage['runs'], toldBefor
   await wanted('the end of a call in its journal', SOON_MS, () =>
     isKept(runs['hangs up'], ({ ended }) => ended !== null),
   )
+  const toldAtEnd = (await toldBy(stand)).get(runs['hangs up']) ?? []
   for (const run_id of [runs.listens, runs['answers late']])
     await wanted('news of a call that lives', SOON_MS, async () => {
       const old = new Set(toldBefore.get(run_id))
       const news = (await toldBy(stand)).get(run_id)?.filter(line => !old.has(line)) ?? []
       return news.length >= ENOUGH_LINES
     })
+  return toldAtEnd
 }
 
 /**

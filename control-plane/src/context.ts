@@ -12,6 +12,7 @@ import type { Blobs, Queries, RunKind, Sealer, Topic } from '@parley/store'
 import type { Catalogue } from './catalogue.ts'
 import type { SecretVersions } from './reading/import-reading.ts'
 import type { Reading } from './reading/read-task.ts'
+import type { ReadingThreads } from './reading/reading-threads.ts'
 
 /** Who asks. */
 export interface Principal {
@@ -80,6 +81,8 @@ export interface Context {
   readonly platform: Platform
   /** What a thread has read in a body too large for this one: agent and flow of the input are empty then. Default: nothing. */
   readonly reading?: Reading | undefined
+  /** Threads for what takes long. Default: there are none, and it is done here. */
+  readonly threads?: Pick<ReadingThreads, 'judge'> | undefined
   /** The header Idempotency-Key as it came; null where the operation takes none. */
   readonly idempotencyKey: string | null
   /** Names what the audit item of this request is about; default: nothing. */

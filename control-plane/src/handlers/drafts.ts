@@ -1,5 +1,5 @@
 import { type draft, type draftResult, Refusal } from '@parley/contract'
-import { applyEdits, validate } from '@parley/flow'
+import { applyEdits } from '@parley/flow'
 import {
   type DraftHead,
   deleteDraft,
@@ -15,6 +15,7 @@ import {
 } from '@parley/store'
 import type { z } from 'zod'
 import type { Context, HandlersOf } from '../context.ts'
+import { validateDraft } from '../reading/judge-apart.ts'
 import { agentArchived, agentNotPublished, everMade, noAgent, noVersion } from './agents-refusals.ts'
 import { editsRefused, noDraft, refuseAddresses, staleDraft, whyStale } from './drafts-refusals.ts'
 import { surroundingsOf } from './surroundings.ts'
@@ -80,7 +81,7 @@ export const draftHandlers: HandlersOf<
     if (open === null) throw noDraft(agent_id)
     if (draft_id !== undefined && expected_revision !== undefined)
       if (!isAt(open, { draft_id, revision: expected_revision })) throw staleDraft(open)
-    const diagnostics = validate(open.content, await surroundingsOf(context, open.content))
+    const diagnostics = await validateDraft(context, open.content, await surroundingsOf(context, open.content))
     return { status: 200, body: { revision: open.revision, diagnostics } }
   },
 }

@@ -1,5 +1,4 @@
 import { type Diagnostic, Refusal } from '@parley/contract'
-import { planOf } from '@parley/flow'
 import {
   insertPublication,
   listPublications,
@@ -13,6 +12,7 @@ import {
   readPublication,
 } from '@parley/store'
 import type { Context, HandlersOf, Principal } from '../context.ts'
+import { planDraft } from '../reading/judge-apart.ts'
 import { agentArchived, everMade, noAgent, notArchived, noVersion } from './agents-refusals.ts'
 import { summaryOf } from './agents-summary.ts'
 import { diagnosticsJson, staleDraft, whyStale } from './drafts-refusals.ts'
@@ -74,7 +74,7 @@ export const publicationHandlers: HandlersOf<
 
 /** The draft as it will run, or what is wrong with it. */
 async function toPublish(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
-  const publishable = planOf(open.content, await surroundingsOf(context, open.content))
+  const publishable = await planDraft(context, open.content, await surroundingsOf(context, open.content))
   if (!publishable.ok) {
     const errors = publishable.diagnostics.filter(found => found.severity === 'error').length
     throw new Refusal(

@@ -59,11 +59,16 @@ export class Pipeline {
   readonly #holders: KeyHolders
   readonly #limiter: RateLimiter
   readonly #callers: Callers
-  readonly #threads: ReadingThreads
 
   constructor({ database, bus, platform, log, rates, leaseMs, reading }: PipelineOptions) {
-    this.#threads = new ReadingThreads(reading)
-    this.#shop = { database, platform, bus, news: new RunNews(bus), leaseMs: leaseMs ?? 120_000 }
+    this.#shop = {
+      database,
+      platform,
+      bus,
+      news: new RunNews(bus),
+      threads: new ReadingThreads(reading),
+      leaseMs: leaseMs ?? 120_000,
+    }
     this.#bus = bus
     this.#log = log
     this.#limiter = new RateLimiter(rates ?? DEFAULT_RATE_LIMITS, platform.now)
@@ -112,7 +117,7 @@ export class Pipeline {
   /** A large message of tools, taken apart: the message, and the body of the tool's call; or the answer that ends it here. */
   async split(sent: LargeBody, caller: Caller, requestId: string): Promise<SplitMessage> {
     try {
-      const outcome = await this.#threads.split(caller.principal.scope.tenant_id, { message: sent.bytes })
+      const outcome = await this.#shop.threads.split(caller.principal.scope.tenant_id, { message: sent.bytes })
       if (outcome.state === 'no_json') throw notJson()
       if (outcome.state === 'too_large')
         throw new Refusal('invalid_request', 'the message is too large', { reason: 'body_too_large' })
@@ -128,7 +133,7 @@ export class Pipeline {
     const { principal, name } = caller
     let heard: Heard
     try {
-      heard = await hearRequest(route, raw, principal.scope, { database: this.#shop.database, threads: this.#threads })
+      heard = await hearRequest(route, raw, principal.scope, this.#shop)
     } catch (error) {
       return this.#failed(error, requestId)
     }
@@ -148,7 +153,7 @@ export class Pipeline {
   /** Notes the last uses of keys. Requests must be over. */
   async close(): Promise<void> {
     this.#shop.news.close()
-    await this.#threads.close()
+    await this.#shop.threads.close()
     await this.#holders.close()
   }
 

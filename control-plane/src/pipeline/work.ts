@@ -16,6 +16,7 @@ import {
 } from '@parley/store'
 import type { AuditedResource, ExternalContext, Platform, Principal, WaitingWork } from '../context.ts'
 import type { Reading } from '../reading/read-task.ts'
+import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { type Finished, finished, replayed } from './answer.ts'
 import type { Route } from './route.ts'
 import type { RunNews } from './run-news.ts'
@@ -49,6 +50,7 @@ export interface Workshop {
   readonly platform: Platform
   readonly bus: Pick<Bus, 'publish'>
   readonly news: RunNews
+  readonly threads: ReadingThreads
   /** For how long an `external` operation owns its record. */
   readonly leaseMs: number
 }
@@ -221,7 +223,7 @@ export function audit(
 }
 
 function contextOf(
-  { platform, database, bus, news }: Workshop,
+  { platform, database, bus, news, threads }: Workshop,
   { principal, requestId, record, reading }: Work,
   said: Said,
   db: Queries,
@@ -235,6 +237,7 @@ function contextOf(
     platform,
     idempotencyKey: record?.key ?? null,
     reading,
+    threads,
     about: resource => {
       said.about = resource
     },

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { Refusal } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
+import type { JudgeOutcome, JudgeTask } from './judge-draft.ts'
 import type { ReadOutcome, ReadTask } from './read-task.ts'
 import type { SplitOutcome, SplitTask } from './split-message.ts'
 
@@ -23,15 +24,18 @@ const READING: ReadingLimits = { threads: 2, waiting: 8, perTenant: 4, timeoutMs
 /** For how long a refused sender should wait, in seconds. */
 const RETRY_AFTER_SECONDS = 2
 
+type Task = ReadTask | SplitTask | JudgeTask
+type Outcome = ReadOutcome | SplitOutcome | JudgeOutcome
+
 interface Job {
-  readonly task: ReadTask | SplitTask
+  readonly task: Task
   readonly tenantId: string
-  readonly resolve: (outcome: ReadOutcome | SplitOutcome) => void
+  readonly resolve: (outcome: Outcome) => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Threads that read large bodies, so that nobody's request waits for another's. They start when they are needed, are
+ * Threads that read large bodies and judge large drafts, so that nobody's request waits for another's. They start when they are needed, are
  * replaced when they crash or hang, and keep no process alive.
  */
 export class ReadingThreads {
@@ -61,7 +65,12 @@ export class ReadingThreads {
     return this.#run(tenantId, task) as Promise<SplitOutcome>
   }
 
-  #run(tenantId: string, task: ReadTask | SplitTask): Promise<ReadOutcome | SplitOutcome> {
+  /** Validates or plans a draft; rejects as `read` does. */
+  judge(tenantId: string, task: JudgeTask): Promise<JudgeOutcome> {
+    return this.#run(tenantId, task) as Promise<JudgeOutcome>
+  }
+
+  #run(tenantId: string, task: Task): Promise<Outcome> {
     if (this.#isClosed) return Promise.reject(failed('was closed'))
     const all = [...this.#busy.values(), ...this.#queue]
     const own = all.filter(job => job.tenantId === tenantId).length
@@ -98,7 +107,7 @@ export class ReadingThreads {
       job.reject(failed(what))
       this.#next()
     }
-    const onMessage = (outcome: ReadOutcome | SplitOutcome) => {
+    const onMessage = (outcome: Outcome) => {
       settle()
       if (!this.#isClosed) this.#idle.push(worker)
       job.resolve(outcome)
@@ -147,7 +156,7 @@ function failed(what: string): ParleyError {
 
 function tooMany(isOwn: boolean): Refusal {
   const whose = isOwn ? 'of this environment' : 'here'
-  return new Refusal('rate_limited', `too many large bodies are read ${whose}: send it again in a moment`, {
+  return new Refusal('rate_limited', `too many large bodies and drafts are read ${whose}: send it again in a moment`, {
     reason: 'request_rate',
     details: { retry_after_seconds: RETRY_AFTER_SECONDS },
   })

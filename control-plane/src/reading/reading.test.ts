@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { digestOf } from '@parley/flow'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { agentHandlers } from '../handlers/agents.ts'
 import { draftHandlers } from '../handlers/drafts.ts'
 import { environmentHandlers } from '../handlers/environments.ts'
 import { exchangeHandlers } from '../handlers/exchange.ts'
+import { publicationHandlers } from '../handlers/publications.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 import { LARGE_BODY_BYTES } from './large-body.ts'
+import { ReadingThreads } from './reading-threads.ts'
 
 const MODEL = { model_id: 'near-1', provider: 'near', tier: 'frontier' }
 const MANY = { perSecond: 10_000, burst: 10_000 }
@@ -12,7 +15,7 @@ let api: PipelineApi
 
 beforeAll(async () => {
   api = await pipelineApi(
-    { ...agentHandlers, ...draftHandlers, ...environmentHandlers, ...exchangeHandlers },
+    { ...agentHandlers, ...draftHandlers, ...environmentHandlers, ...exchangeHandlers, ...publicationHandlers },
     { limits: { rates: { key: MANY, costly: MANY, address: MANY } } },
   )
 }, 60_000)
@@ -58,6 +61,8 @@ let keys = 0
 const bring = (body: unknown, idempotencyKey = `k${keys++}`) =>
   api.request('POST', '/api/v1/agents/import', { idempotencyKey, body })
 const inspect = (body: unknown) => api.request('POST', '/api/v1/agents/import/inspect', { body })
+const ask = (method: string, path: string, body: unknown) =>
+  api.request(method, `/api/v1/agents/${path}`, { idempotencyKey: `k${keys++}`, body })
 const draftOf = async (id: string) => {
   const { body } = await api.request('GET', `/api/v1/agents/${id}/draft`)
   const { agent, draft_id, updated_at, ...content } = body
@@ -152,6 +157,47 @@ describe('a large body says what a small one says', () => {
     expect(await say(call('agents_list', { query: 'x'.repeat(2_000_000) }))).toEqual([
       ...[400, 'invalid_request', 'body_too_large'],
     ])
+  })
+})
+
+describe('a large draft', () => {
+  const global_prompt = 'x'.repeat(65_000)
+  const components = Array.from({ length: 5 }, (_, n) => ({
+    ...{ component_id: `c${n}`, name: 'x', start_node_id: 'a' },
+    nodes: [{ id: 'a', type: 'end', instruction: { type: 'prompt', text: 'x'.repeat(65_000) } }],
+  }))
+  const agent = { agent_name: 'Doorbell' }
+  const nodes = [{ id: 'hello', type: 'end', instruction: { type: 'static_text', text: '{{who}}?' } }]
+  const judged = async (id: string, more: object) => {
+    const flow = { ...exported().flow, nodes, ...more }
+    const { body } = await bring(importOf(id, { flow, agent }))
+    const at = { draft_id: body.draft.draft_id, expected_revision: 1 }
+    const judge = vi.spyOn(ReadingThreads.prototype, 'judge')
+    const validated = await ask('POST', `${id}/draft/validate`, {})
+    const { status, body: made } = await ask('POST', `${id}/publications`, at)
+    const apart = judge.mock.calls.map(([, { wants }]) => wants)
+    judge.mockRestore()
+    return { diagnostics: validated.body.diagnostics, status, made, apart }
+  }
+
+  it('is judged and published on a thread, as it would be here', async () => {
+    const small = await judged('thin', { global_prompt: 'x' })
+    const large = await judged('grown', { global_prompt, components })
+    expect([small.apart, large.apart]).toEqual([[], ['diagnostics', 'plan']])
+    expect(large.diagnostics).toEqual(small.diagnostics)
+    expect(large.diagnostics[0].code).toBe('variable_undefined')
+    expect([large.status, large.made.warnings]).toEqual([201, large.diagnostics])
+    const { body } = await api.request('GET', '/api/v1/agents/grown/publications/0')
+    expect(body.plan.flow.components).toHaveLength(5)
+    expect(body.publication.ref.digest).toBe(digestOf(body.plan))
+  })
+
+  it('is refused with the diagnostics of a small one', async () => {
+    const faulty = { global_prompt, start_node_id: 'nowhere' }
+    const small = await judged('faulty', faulty)
+    const large = await judged('faulty-and-large', { ...faulty, components })
+    expect([small.apart, large.apart]).toEqual([[], ['diagnostics', 'plan']])
+    expect([large.status, large.made.error.details]).toEqual([422, small.made.error.details])
   })
 })
 

@@ -128,7 +128,8 @@ export async function publicationOfRevision(
 /** What a draft is published as; its content is the draft's own. */
 export interface NewPublication {
   readonly digest: string
-  readonly plan: PlanContent
+  /** Whole, or as the JSON that is stored. */
+  readonly plan: PlanContent | { readonly plan_schema_version: number; readonly json: string }
   readonly channels: readonly Channel[]
   readonly languages: readonly ('en' | 'es')[]
   readonly source_kind: PublicationsTable['source_kind']
@@ -168,7 +169,7 @@ export async function insertPublication(
     select
       ${scope.tenant_id}::uuid, ${agentId}::text, numbered.version, ${digest}::text, ${plan.plan_schema_version}::integer,
       ${channels}::text[], ${languages}::text[], ${source_kind}::text, ${JSON.stringify(published_by)}::jsonb,
-      ${test}::boolean, ${at.draft_id}::uuid, ${at.revision}::integer, ${JSON.stringify(plan)}::jsonb, source.content,
+      ${test}::boolean, ${at.draft_id}::uuid, ${at.revision}::integer, ${'json' in plan ? plan.json : JSON.stringify(plan)}::jsonb, source.content,
       ${JSON.stringify(warnings)}::jsonb
     from source, numbered
     returning version`.execute(tx)

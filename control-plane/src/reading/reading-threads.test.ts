@@ -75,6 +75,14 @@ describe('threads that read', () => {
     expect(await Promise.all(reads)).toEqual(Array(3).fill('reading_failed'))
   })
 
+  it('are never all held by one environment', async () => {
+    const threads = threadsOf({ threads: 2 })
+    const held = [codeOf(threads.read('a', task('silent'))), codeOf(threads.read('a', task('silent')))]
+    expect(await codeOf(threads.read('b', task('read')))).toBe('read')
+    await threads.close()
+    expect(await Promise.all(held)).toEqual(Array(2).fill('reading_failed'))
+  })
+
   it('are none any more once they are closed', async () => {
     const threads = threadsOf()
     const reading = codeOf(threads.read('a', task('spin')))

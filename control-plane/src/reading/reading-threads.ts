@@ -92,10 +92,18 @@ export class ReadingThreads {
   }
 
   #next(): void {
-    while (this.#queue.length > 0 && this.#busy.size < this.#limits.threads) {
+    while (this.#busy.size < this.#limits.threads) {
+      const at = this.#queue.findIndex(job => this.#isItsTurn(job))
+      if (at === -1) return
       const worker = this.#idle.pop() ?? this.#start()
-      this.#give(worker, this.#queue.shift()!)
+      this.#give(worker, this.#queue.splice(at, 1)[0]!)
     }
+  }
+
+  /** One environment leaves a thread to all others, where there is more than one. */
+  #isItsTurn({ tenantId }: Job): boolean {
+    const held = [...this.#busy.values()].filter(job => job.tenantId === tenantId).length
+    return held < Math.max(1, this.#limits.threads - 1)
   }
 
   #give(worker: Worker, job: Job): void {

@@ -81,6 +81,12 @@ it('lets one of many claim a run', async () => {
   expect(claims.filter(claim => claim !== null)).toHaveLength(1)
 })
 
+it('says whose runs it has in hand', async () => {
+  const ours = desk()
+  for (let run = 0; run < 2; run++) await ours.claim(scope, await admitted())
+  expect(ours.tenants).toEqual([scope.tenant_id, scope.tenant_id])
+})
+
 it('writes what is told in order, moves the run, and ends it with all it used, its permit given back', async () => {
   const run = await held()
   run.note({ kind: 'state', state: 'running', phone_state: 'dialing' })

@@ -75,6 +75,11 @@ export class RunDesk {
     return this.#held.size
   }
 
+  /** The tenant of each run in hand. */
+  get tenants(): string[] {
+    return [...this.#held.values()].map(({ run }) => run.scope.tenant_id)
+  }
+
   get owner(): RunOwner {
     return this.#options.owner
   }

@@ -169,12 +169,12 @@ export class RunEngine {
   }
 
   async #takeWaiting(): Promise<void> {
-    const { database, onProblem } = this.#options
+    const { database, desk, onProblem } = this.#options
     if (this.#isDraining) return
     try {
       const room = this.#capacity - this.live - this.#outbound.beginning
       if (room <= 0) return
-      for (const { run_id, scope } of await database.runs.waiting('phone', room))
+      for (const { run_id, scope } of await database.runs.waiting('phone', room, desk.tenants))
         void this.#outbound.begin({ kind: 'phone', run_id, scope })
     } catch (error) {
       onProblem('runs that wait cannot be read', error)

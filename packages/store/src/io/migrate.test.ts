@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
@@ -12,6 +13,8 @@ beforeAll(async () => {
   test = await testDatabase()
 })
 afterAll(() => test?.close())
+
+const MIGRATIONS = new URL('../migrations/', import.meta.url)
 
 const newName = () => `m_${randomBytes(6).toString('hex')}`
 
@@ -41,7 +44,64 @@ async function query(url: string, text: string) {
 const step = (name: string, sql: string): Migration => ({ name, sql })
 const coded = (code: string, part = '') => expect.objectContaining({ code, message: expect.stringContaining(part) })
 
+/** SHA-256 of migrations that people's databases have. */
+const APPLIED_ELSEWHERE = {
+  '0001-spine': '3db46959fe6507450b8c1c1e4fed1f36c612875905595d0dbf4f51c898162a4b',
+  '0002-runs': '44decf8cf32ca49d8b90d394d78cb6b259ee70cbe82648a992e2313e4d83f341',
+  '0003-telephony': 'e744810cecba7e775d9e9eda91dd582e0c31b0b911f40733e8e412db83d0e983',
+  '0004-jobs': '958e37b046289b58487e1b491f6cce628efe86fd2ee89342e2e45c52ad9a8cf4',
+  '0005-run-messages': '164d22a0fac7ce7acb6840387466b60a877fd4e0aa8c8bdd0dbdd93666844227',
+  '0006-recordings': 'b26fc9c46ac4e5e7edcef64da31331f75f27f6bc58a6ffb20085b707a9fa0667',
+  '0007-late-updates': '97cb59c58afa9c848555b4ea677f4dae816efa7c162d6c09d0a9e22e3941d513',
+}
+
+async function ours(): Promise<Migration[]> {
+  const names = (await readdir(MIGRATIONS)).filter(file => file.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async file => step(file.slice(0, -4), await readFile(new URL(file, MIGRATIONS), 'utf8'))),
+  )
+}
+
 describe('migrations', () => {
+  it('that were applied elsewhere keep their wording: what changes comes as a new one', async () => {
+    const digests = Object.fromEntries(
+      (await ours()).map(({ name, sql }) => [name, createHash('sha256').update(sql).digest('hex')]),
+    )
+    expect(digests).toMatchObject(APPLIED_ELSEWHERE)
+  })
+
+  it('let webhooks of an earlier version wait in line, whoever owns the tables', async () => {
+    const url = await emptyDatabase('createrole')
+    await test.owner.query(`grant parley_app, parley_system to ${new URL(url).username} with admin option`)
+    const steps = await ours()
+    const name = new URL(url).pathname.slice(1)
+    const asSuperuser = withDatabase(test.owner.url, name)
+    await migrate(
+      url,
+      steps.filter(({ name }) => name < '0008'),
+    )
+    await query(
+      asSuperuser,
+      `with o as (insert into parley.organisations (name) values ('o') returning owner_id),
+        t as (insert into parley.tenants (owner_id, environment, name) select owner_id, 'production', 'p' from o returning tenant_id)
+       insert into parley.outbox (tenant_id, run_id, event, next_at)
+       select tenant_id, r.run_id::uuid, 'run.ended', timestamptz '2026-01-01Z' + w.at * interval '1 min'
+       from t, (values ('0199a2f0-0000-7000-8000-000000000001'), ('0199a2f0-0000-7000-8000-000000000002')) r (run_id),
+         (values (1, 5), (2, 0), (3, 9)) w (nth, at) order by r.run_id, w.nth`,
+    )
+    await migrate(url)
+    const due = await query(
+      asSuperuser,
+      `select extract(minute from next_at)::int as at from parley.outbox order by run_id, outbox_id`,
+    )
+    expect(due.map(({ at }) => at)).toEqual([5, 5, 9, 5, 5, 9])
+    const [table] = await query(
+      asSuperuser,
+      `select relforcerowsecurity as forced from pg_class where oid = 'parley.outbox'::regclass`,
+    )
+    expect(table).toEqual({ forced: true })
+  })
+
   it('run once, in order, and later ones follow', async () => {
     const url = await emptyDatabase()
     const steps = [

@@ -268,31 +268,13 @@ create table parley.outbox (
   occurred_at timestamptz not null default parley.now_ms(),
   -- Sends begun, and the fence of who sends.
   attempts integer not null default 0,
-  -- Of the run's first unsettled one; those behind it are not due before it, so that nobody who looks for work passes them.
   next_at timestamptz not null default parley.now_ms(),
   lease_until timestamptz,
   settled_at timestamptz,
   delivered boolean,
   primary key (tenant_id, run_id, outbox_id)
 ) with (fillfactor = 75);
--- `delivered` is null as long as `settled_at` is; who asks for the webhooks of one run asks for that, so that no plan reads
--- all that a tenant has waiting.
-create index on parley.outbox (tenant_id, next_at) where delivered is null;
-
--- A webhook joins its run's line: due as the one before it, or later. Nothing is locked: one that saw too little is due
--- early, and `take_outbox` holds it back.
-create function parley.webhook_waits_in_line() returns trigger
-language plpgsql set search_path = pg_catalog as $$
-begin
-  new.next_at := greatest(new.next_at, (
-    select ahead.next_at from parley.outbox ahead
-    where ahead.tenant_id = new.tenant_id and ahead.run_id = new.run_id and ahead.settled_at is null
-    order by ahead.outbox_id desc limit 1
-  ));
-  return new;
-end $$;
-create trigger webhook_waits_in_line before insert on parley.outbox
-  for each row execute function parley.webhook_waits_in_line();
+create index on parley.outbox (next_at) where settled_at is null;
 
 do $$
 declare tenant_table text;
@@ -612,24 +594,15 @@ begin atomic
   where o.engine = by_engine and o.fence = asked.fence;
 end;
 
--- Runs that wait for an owner. Tenants take turns: those with the fewest under way first (`under_way` names the tenant of
--- each), then the oldest.
-create function parley.waiting_runs(of_kind text, at_most integer, under_way uuid[])
+-- Runs that wait for an owner, oldest first.
+create function parley.waiting_runs(of_kind text, at_most integer)
 returns table (run_id uuid, tenant_id uuid, owner_id uuid, environment text, admitted_at timestamptz)
 language sql stable security definer set search_path = pg_catalog
 begin atomic
-  select w.run_id, w.tenant_id, t.owner_id, t.environment, w.admitted_at
-  from (
-    select o.run_id, o.tenant_id, o.admitted_at,
-      row_number() over (partition by o.tenant_id order by o.admitted_at, o.run_id) as nth
-    from parley.run_ownership o
-    where o.kind = of_kind and o.engine is null and o.start_before > clock_timestamp()
-  ) w
-  join parley.tenants t using (tenant_id)
-  left join (
-    select u.tenant_id, count(*) as runs from unnest(under_way) as u (tenant_id) group by u.tenant_id
-  ) busy using (tenant_id)
-  order by w.nth + coalesce(busy.runs, 0), w.admitted_at, w.run_id limit at_most;
+  select o.run_id, o.tenant_id, t.owner_id, t.environment, o.admitted_at
+  from parley.run_ownership o join parley.tenants t using (tenant_id)
+  where o.kind = of_kind and o.engine is null and o.start_before > clock_timestamp()
+  order by o.admitted_at, o.run_id limit at_most;
 end;
 
 -- Takes over runs whose owner stopped renewing, with what is needed to end their calls. What that owner was sending, and
@@ -704,65 +677,35 @@ begin atomic
   select count(*)::integer from settled;
 end;
 
--- Hands out webhooks that are due, to be settled within the lease; of a run only its first unsettled one. Tenants take
--- turns: those with the fewest under way first (`under_way` names the tenant of each), of equals the first after `after`;
--- none gets to more than `each_at_most`. Of each tenant it reads a few rows, however many wait.
-create function parley.take_outbox(lease_ms integer, at_most integer, each_at_most integer, under_way uuid[], after uuid)
+-- Hands out webhooks that are due, to be settled within the lease; of a run only its first unsettled one.
+create function parley.take_outbox(lease_ms integer, at_most integer)
 returns table (
   outbox_id bigint, run_id uuid, tenant_id uuid, owner_id uuid, environment text, event_id uuid, event text, payload jsonb,
   occurred_at timestamptz, attempts integer
 )
-language plpgsql security definer set search_path = pg_catalog as $$
-#variable_conflict use_column
-declare due record;
-begin
-  for due in
-    with recursive tenants as (
-      -- Steps in the index from a tenant to the next; the last is null.
-      (select b.tenant_id from parley.outbox b where b.delivered is null order by b.tenant_id limit 1)
-      union all
-      select (
-        select b.tenant_id from parley.outbox b where b.delivered is null and b.tenant_id > t.tenant_id
-        order by b.tenant_id limit 1
-      ) from tenants t where t.tenant_id is not null
-    ), sharing as (
-      select t.tenant_id, coalesce(cardinality(array_positions(under_way, t.tenant_id)), 0) as busy
-      from tenants t where t.tenant_id is not null
-    )
-    select first.*, s.busy + row_number() over (partition by s.tenant_id order by first.next_at) as turn
-    from sharing s cross join lateral (
-      select b.tenant_id, b.run_id, b.outbox_id, b.attempts, b.next_at from parley.outbox b
-      where b.tenant_id = s.tenant_id and b.delivered is null
-        -- An index is not searched by a clock that moves meanwhile.
-        and b.next_at <= statement_timestamp()
-        and (b.lease_until is null or b.lease_until <= clock_timestamp())
-        and not exists (
-          select from parley.outbox earlier
-          where earlier.tenant_id = b.tenant_id and earlier.run_id = b.run_id and earlier.outbox_id < b.outbox_id
-            and earlier.settled_at is null
-        )
-      order by b.next_at limit least(at_most, greatest(each_at_most - s.busy, 0))
-    ) first
-    order by turn, s.tenant_id <= after, s.tenant_id limit at_most
-  loop
-    perform from parley.outbox b
-      where b.tenant_id = due.tenant_id and b.run_id = due.run_id and b.outbox_id = due.outbox_id
-        and b.attempts = due.attempts
-      for no key update skip locked;
-    -- Another took it.
-    continue when not found;
-    return query
-      with taken as (
-        update parley.outbox b
-        set attempts = b.attempts + 1, lease_until = parley.now_ms() + lease_ms * interval '1 ms'
-        where b.tenant_id = due.tenant_id and b.run_id = due.run_id and b.outbox_id = due.outbox_id
-        returning b.*
+language sql security definer set search_path = pg_catalog
+begin atomic
+  with due as (
+    select b.tenant_id, b.run_id, b.outbox_id from parley.outbox b
+    where b.settled_at is null and b.next_at <= clock_timestamp()
+      and (b.lease_until is null or b.lease_until <= clock_timestamp())
+      and not exists (
+        select from parley.outbox earlier
+        where earlier.tenant_id = b.tenant_id and earlier.run_id = b.run_id and earlier.outbox_id < b.outbox_id
+          and earlier.settled_at is null
       )
-      select taken.outbox_id, taken.run_id, taken.tenant_id, t.owner_id, t.environment, taken.event_id, taken.event,
-        taken.payload, taken.occurred_at, taken.attempts
-      from taken join parley.tenants t using (tenant_id);
-  end loop;
-end $$;
+    order by b.next_at limit at_most
+    for no key update of b skip locked
+  ), taken as (
+    update parley.outbox b
+    set attempts = b.attempts + 1, lease_until = parley.now_ms() + lease_ms * interval '1 ms'
+    from due where b.tenant_id = due.tenant_id and b.run_id = due.run_id and b.outbox_id = due.outbox_id
+    returning b.*
+  )
+  select taken.outbox_id, taken.run_id, taken.tenant_id, t.owner_id, t.environment, taken.event_id, taken.event,
+    taken.payload, taken.occurred_at, taken.attempts
+  from taken join parley.tenants t using (tenant_id);
+end;
 
 do $$
 declare across text;

@@ -13,7 +13,7 @@ create table parley.run_analyses (
   error_code text,
   primary key (tenant_id, run_id)
 ) with (fillfactor = 75);
-create index on parley.run_analyses (tenant_id, next_at) where settled_at is null;
+create index on parley.run_analyses (next_at) where settled_at is null;
 
 alter table parley.run_analyses enable row level security;
 alter table parley.run_analyses force row level security;
@@ -42,56 +42,31 @@ create trigger analysis_is_due after update of ended_at on parley.runs
   for each row when (old.ended_at is null and new.ended_at is not null)
   execute function parley.analysis_is_due();
 
--- Hands out analyses that are due, each to be settled within the lease; tenants share them as they do in `take_outbox`. One
--- that was tried `tries` times by workers that never came back is given up.
-create function parley.take_analyses(
-  lease_ms integer, at_most integer, tries integer, each_at_most integer, under_way uuid[], after uuid
-)
+-- Hands out analyses that are due, each to be settled within the lease. One that was tried `tries` times by workers that
+-- never came back is given up.
+create function parley.take_analyses(lease_ms integer, at_most integer, tries integer)
 returns table (run_id uuid, tenant_id uuid, owner_id uuid, environment text, attempts integer)
-language plpgsql security definer set search_path = pg_catalog as $$
-#variable_conflict use_column
-declare due record;
-begin
-  for due in
-    with recursive tenants as (
-      (select a.tenant_id from parley.run_analyses a where a.settled_at is null order by a.tenant_id limit 1)
-      union all
-      select (
-        select a.tenant_id from parley.run_analyses a where a.settled_at is null and a.tenant_id > t.tenant_id
-        order by a.tenant_id limit 1
-      ) from tenants t where t.tenant_id is not null
-    ), sharing as (
-      select t.tenant_id, coalesce(cardinality(array_positions(under_way, t.tenant_id)), 0) as busy
-      from tenants t where t.tenant_id is not null
-    )
-    select first.*, s.busy + row_number() over (partition by s.tenant_id order by first.next_at) as turn
-    from sharing s cross join lateral (
-      select a.tenant_id, a.run_id, a.attempts, a.next_at from parley.run_analyses a
-      where a.tenant_id = s.tenant_id and a.settled_at is null and a.next_at <= statement_timestamp()
-        and (a.lease_until is null or a.lease_until <= clock_timestamp())
-      order by a.next_at limit least(at_most, greatest(each_at_most - s.busy, 0))
-    ) first
-    order by turn, s.tenant_id <= after, s.tenant_id limit at_most
-  loop
-    perform from parley.run_analyses a
-      where a.tenant_id = due.tenant_id and a.run_id = due.run_id and a.attempts = due.attempts
-      for no key update skip locked;
-    continue when not found;
-    return query
-      with taken as (
-        update parley.run_analyses a
-        set attempts = a.attempts + 1,
-          lease_until = case when a.attempts < tries then parley.now_ms() + lease_ms * interval '1 ms' end,
-          settled_at = case when a.attempts >= tries then parley.now_ms() end,
-          error_code = case when a.attempts >= tries then 'owner_lost' end
-        where a.tenant_id = due.tenant_id and a.run_id = due.run_id
-        returning a.*
-      )
-      select taken.run_id, taken.tenant_id, t.owner_id, t.environment, taken.attempts
-      from taken join parley.tenants t using (tenant_id)
-      where taken.settled_at is null;
-  end loop;
-end $$;
+language sql security definer set search_path = pg_catalog
+begin atomic
+  with due as (
+    select a.tenant_id, a.run_id from parley.run_analyses a
+    where a.settled_at is null and a.next_at <= clock_timestamp()
+      and (a.lease_until is null or a.lease_until <= clock_timestamp())
+    order by a.next_at limit at_most
+    for no key update of a skip locked
+  ), taken as (
+    update parley.run_analyses a
+    set attempts = a.attempts + 1,
+      lease_until = case when a.attempts < tries then parley.now_ms() + lease_ms * interval '1 ms' end,
+      settled_at = case when a.attempts >= tries then parley.now_ms() end,
+      error_code = case when a.attempts >= tries then 'owner_lost' end
+    from due where a.tenant_id = due.tenant_id and a.run_id = due.run_id
+    returning a.*
+  )
+  select taken.run_id, taken.tenant_id, t.owner_id, t.environment, taken.attempts
+  from taken join parley.tenants t using (tenant_id)
+  where taken.settled_at is null;
+end;
 
 -- As reap_runs, with how long ago their owners renewed, whether somebody had asked for the end, and how long the call was
 -- connected while its owner is known to have lived. Nothing where the server has not been up for `rest_ms` (owners must

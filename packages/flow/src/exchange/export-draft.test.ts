@@ -132,6 +132,23 @@ describe('an agent with what only this platform has', () => {
   })
 })
 
+describe('items that go by no name of their own', () => {
+  const preset = { type: 'system-presets', name: 'call_summary', description: 'Sum it up' }
+  const plain = (name: string) => ({ type: 'string', name, description: 'x' })
+  const unknown = (name?: string) => ({ type: 'selector', ...(name !== undefined && { name }), description: 'x' })
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map(plain)
+
+  it.each([
+    ['behind one that is not taken', [preset, unknown('shade'), preset]],
+    ['between those that are not taken', [preset, unknown(), unknown(), preset, unknown('shade'), unknown(), preset]],
+    ['in a long list', [...names.slice(0, 2), unknown(), ...names.slice(2), unknown(), preset, preset]],
+  ])('stand where they stood: %s', (_, post_call_analysis_data) => {
+    const { agent, flow } = exportFile('full-export')
+    const draft = imported(importExport(importOf({ agent: { ...agent, post_call_analysis_data }, flow }), secrets))
+    expect(back(draft, draft.source!.agent_version)).toEqual(draft)
+  })
+})
+
 describe('an import that was edited since', () => {
   const { draft } = importFile('full-export')
 

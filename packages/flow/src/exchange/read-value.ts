@@ -192,9 +192,10 @@ function readList(schema: z.core.$ZodArray, source: Json[], spot: Spot, findings
     // Says nothing, where it is no item itself: an export has no place for it either.
     if (item === null && parsed(element, null) === undefined) return
     const at = spot.item(index, ids[index] ?? String(place))
-    place++
     const value = readOrLeave(element, item, at, findings)
     if (value !== undefined) read.push([value, item, at])
+    // What goes by a name and is not read comes last in an export: it moves nobody.
+    if (value !== undefined || ids[index] === undefined) place++
   })
   const most = mostItems(
     schema,

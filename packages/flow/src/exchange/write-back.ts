@@ -15,13 +15,27 @@ export function writeBack(
   unplaced: JsonObject,
   isDone: (pointer: string) => boolean,
 ): void {
-  for (const pointer of Object.keys(unplaced).sort()) {
-    const parts = partsOf(pointer)
+  const places = Object.keys(unplaced).map(pointer => ({ pointer, parts: partsOf(pointer) }))
+  for (const { pointer, parts } of places.sort((a, b) => inTurn(a.parts, b.parts))) {
     const name = parts.pop()
     if (name === undefined || parts.length === 0 || isDone(pointer)) continue
     put(ownerAt(whole, parts), ownerAt(bare, parts), [parts.at(-1)!, name], structuredClone(unplaced[pointer]!))
   }
 }
+
+/** Items that go by their index before those with a name, in the order of the list: each finds the ones before it there. */
+function inTurn(a: readonly string[], b: readonly string[]): number {
+  const at = a.findIndex((part, depth) => part !== b[depth])
+  if (at === -1) return a.length - b.length
+  const [one, other] = [a[at]!, b[at]]
+  if (other === undefined) return 1
+  const [isIndex, isOtherIndex] = [INDEX.test(one), INDEX.test(other)]
+  if (isIndex && isOtherIndex) return Number(one) - Number(other)
+  if (isIndex !== isOtherIndex) return isIndex ? -1 : 1
+  return one < other ? -1 : 1
+}
+
+const INDEX = /^(0|[1-9][0-9]{0,8})$/
 
 type Place = readonly [list: string, name: string]
 

@@ -50,6 +50,8 @@ export async function proveIdempotency({ seed, count, line, progress }: ProofOpt
 class Load {
   readonly creates: KeyedCreate[] = []
   done = 0
+  /** So many are begun at most: the others wait until there may be more. */
+  most = Number.POSITIVE_INFINITY
   readonly #seed: number
   readonly #options: CreateOptions
   readonly #first: number
@@ -64,6 +66,10 @@ class Load {
   async run(isWanted: () => boolean): Promise<void> {
     const work = async () => {
       while (isWanted()) {
+        if (this.creates.length >= this.most) {
+          await pause(2)
+          continue
+        }
         const create = keyedCreate(this.#seed, this.#first + this.creates.length)
         this.creates.push(create)
         await carryOut(create, this.#options)
@@ -83,24 +89,24 @@ async function killedInBetween(
 ): Promise<number> {
   const kills = Math.max(FEWEST_KILLS, Math.ceil(count / CREATES_PER_KILL))
   const share = Math.floor(count / (kills + 1))
-  let isOver = false
-  const running = load
-    .run(() => load.creates.length < count)
-    .finally(() => {
-      isOver = true
-    })
-  let killed = 0
-  for (; killed < kills; killed++) {
-    const mark = share * killed + 1 + randomBelow(random, share)
-    while (load.done < mark && !isOver) await pause(2)
-    if (isOver) break
-    await pause(randomBelow(random, MOST_AFTER_MARK_MS))
-    await served.kill()
-    await served.start()
-    progress(`killed ${killed + 1} times, ${load.done} of ${count} done`)
+  const marks = Array.from({ length: kills }, (_, kill) => share * kill + 1 + randomBelow(random, share))
+  load.most = 0
+  const running = load.run(() => load.creates.length < count)
+  try {
+    for (const [killed, mark] of marks.entries()) {
+      // However fast they are done: there are some under way when it is killed.
+      load.most = mark + 2 * AT_ONCE
+      while (load.done < mark) await pause(2)
+      await pause(randomBelow(random, MOST_AFTER_MARK_MS))
+      await served.kill()
+      await served.start()
+      progress(`killed ${killed + 1} times, ${load.done} of ${count} done`)
+    }
+  } finally {
+    load.most = Number.POSITIVE_INFINITY
+    await running
   }
-  await running
-  return killed
+  return kills
 }
 
 interface Outage {

@@ -24,8 +24,10 @@ export interface SlowPeersResult {
   readonly kinds: Readonly<Record<string, { opened: number; closed: number; longestMs: number; bytesReceived: number }>>
 }
 
-/** Each takes the engine tens of thousands of answers until what lies unread is too much. */
+/** Each takes the engine megabytes of answers until what lies unread is too much: the kernel takes the first of them. */
 const DEAF = 2
+/** Comes back in each answer. */
+const LONG_NAME = 'slow'.repeat(1750)
 
 type Kind = SlowPeersResult['kinds'][string]
 
@@ -51,12 +53,12 @@ function counting(name: string, socket: Socket): void {
   })
 }
 
-function options(uri: string, serial: number): Buffer {
+function options(uri: string, serial: number, name = ''): Buffer {
   const lines = [
     `OPTIONS ${uri} SIP/2.0`,
     `Via: SIP/2.0/TCP 127.0.0.2:9;branch=z9hG4bKslow${serial}`,
     'Max-Forwards: 70',
-    'From: <sip:slow@127.0.0.2>;tag=s',
+    `From: "${name}" <sip:slow@127.0.0.2>;tag=s`,
     `To: <${uri}>`,
     `Call-ID: slow-${serial}`,
     'CSeq: 1 OPTIONS',
@@ -119,7 +121,7 @@ async function crawl(job: SlowPeers): Promise<SlowPeersResult> {
 
 async function pump(socket: Socket, uri: string, serial: number): Promise<void> {
   for (let i = 0; !socket.destroyed && i < 100_000; i++) {
-    if (!socket.write(options(uri, serial * 1_000_000 + i)))
+    if (!socket.write(options(uri, serial * 1_000_000 + i, LONG_NAME)))
       await new Promise(resolve => socket.once('drain', resolve).once('close', resolve))
     if (i % 50 === 0) await pause(1)
   }

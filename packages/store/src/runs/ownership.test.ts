@@ -216,11 +216,14 @@ describe('an owner', () => {
     for (let round = 0; round < 15; round++) {
       const run = await owned(test, scope, CHAT)
       await within(tx => moveRun(tx, scope, run, { state: 'running' }))
+      const takes = async () =>
+        (await test.database.runs.reap(REAPER, 1000, 60_000)).some(one => one.run_id === run.run_id)
       const [finished, taken] = await Promise.all([
         within(tx => finishRun(tx, scope, run, CHAT_OVER)),
-        letLeaseEnd(test, run).then(() => test.database.runs.reap(REAPER, 1000, 60_000)),
+        letLeaseEnd(test, run).then(takes),
       ])
-      const reaped = taken.some(one => one.run_id === run.run_id)
+      // An owner that comes too late may hold the row while it learns so: the next look takes it.
+      const reaped = taken || (await takes())
       expect(finished).toBe(reaped ? 'lost' : 'finished')
     }
   })

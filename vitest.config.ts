@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config'
  */
 const WHOLE = [
   'interop/{demo,serve-call,serve-restart,text-runs,killed-engine,engine-runs,sipp-timers}.test.ts',
-  'scripts/proofs/{admission,drain,faults,idempotency,journals,live-updates,toll-fraud}.realtime.test.ts',
+  'scripts/proofs/{admission,drain,faults,idempotency,journals,live-updates,schemathesis,toll-fraud}.realtime.test.ts',
   'control-plane/**/*.realtime.test.ts',
   'packages/{store,runs,jobs}/**/*.realtime.test.ts',
 ]

@@ -36,6 +36,8 @@ export class CallRecord {
   readonly #options: CallRecordOptions
   readonly #run: HeldRun
   #call: Call | null = null
+  /** Of updates that came before there was a call. */
+  #variables: Readonly<Record<string, string>> | null = null
   #state: 'admitted' | 'running' | 'ending' = 'admitted'
   #answeredAt: Ms | null = null
   #endedAt: Ms | null = null
@@ -93,6 +95,7 @@ export class CallRecord {
   onCall(call: Call): void {
     this.#call = call
     if (this.isUnwanted) call.cancel()
+    else if (this.#variables !== null) call.updateVariables(this.#variables)
   }
 
   onEvent(event: CallEvent, call: Call): void {
@@ -177,7 +180,8 @@ export class CallRecord {
     ) => void,
   ): void {
     if (this.#endedAt !== null || this.#isOver) return settle({ status: 'rejected', reason: 'run_ended' })
-    if (variables !== undefined) this.#call?.updateVariables(variables)
+    if (this.#call === null) this.#variables = { ...this.#variables, ...variables }
+    else if (variables !== undefined) this.#call.updateVariables(variables)
     settle({ status: 'applied' })
   }
 

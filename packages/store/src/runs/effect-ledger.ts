@@ -61,7 +61,11 @@ export function runLedger<
     intend: intent =>
       committed(tx => intendEffect(tx, scope, writer, { ...intent, effect_key: intent.effect_key ?? newKey() })),
     decide: (effectId, decision) => committed(tx => decideEffect(tx, scope, writer, effectId, decision)),
-    sending: effectId => committed(tx => sendEffect(tx, scope, writer, effectId)),
+    sending: async effectId => {
+      const record = await committed(tx => sendEffect(tx, scope, writer, effectId))
+      if (record.state === 'sending') return record
+      throw new ParleyError('effect_step_not_allowed', `what was allowed is denied now: ${record.decision?.reason}`)
+    },
     settle: (effectId, outcome) => committed(tx => settleEffect(tx, scope, writer, effectId, outcome)),
     list: async () =>
       (await listEffects(database.within(scope), scope, writer.run_id)).map(row => recordOf(row) as Record),

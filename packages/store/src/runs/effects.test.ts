@@ -213,20 +213,34 @@ describe('an effect that was allowed elsewhere is denied here', () => {
       const { ledger } = await talk({ ...CHAT, key_id: rows[0].key_id })
       const before = await ledger.intend({ ...HTTP, kind })
       expect(await ledger.decide(before.effect_id, ALLOW)).toMatchObject({ decision: ALLOW })
+      const underWay = await ledger.intend({ ...HTTP, kind })
+      await ledger.decide(underWay.effect_id, ALLOW)
+      await ledger.sending(underWay.effect_id)
       await test.owner.query('update parley.api_keys set revoked_at = now() where key_id = $1', [rows[0].key_id])
       const after = await ledger.intend({ ...HTTP, kind })
       expect(await ledger.decide(after.effect_id, ALLOW)).toMatchObject({
         state: 'failed',
         decision: { decision: 'deny', reason: 'key_revoked' },
       })
+      // What had waited since is not sent, what had left before is sent on.
+      await expect(ledger.sending(before.effect_id)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
+      expect((await ledger.list()).find(({ effect_id }) => effect_id === before.effect_id)).toMatchObject({
+        ...{ state: 'failed', error_code: 'policy_denied', send_attempts: 0, settled_at: expect.any(String) },
+        decision: { ...ALLOW, decision: 'deny', reason: 'key_revoked' },
+      })
+      expect(await ledger.sending(underWay.effect_id)).toMatchObject({ state: 'sending', send_attempts: 2 })
       const hangup = await ledger.intend(HANGUP)
       expect(await ledger.decide(hangup.effect_id, ALLOW)).toMatchObject({ decision: ALLOW })
+      expect(await ledger.sending(hangup.effect_id)).toMatchObject({ state: 'sending' })
     },
   )
 
   it('for a run that is being cancelled', async () => {
     const { run, ledger } = await talk()
+    const before = await ledger.intend(HTTP)
+    await ledger.decide(before.effect_id, ALLOW)
     await within(tx => cancelRun(tx, scope, run.run_id))
+    await expect(ledger.sending(before.effect_id)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
     const { effect_id } = await ledger.intend(HTTP)
     expect(await ledger.decide(effect_id, ALLOW)).toMatchObject({
       decision: { decision: 'deny', reason: 'run_not_active' },

@@ -58,7 +58,22 @@ const RECORD = sql.raw(`e.effect_id, e.run_id, e.attempt_id, e.effect_key,
   e.state, e.decision, e.send_attempts, e.receipts, e.error_code, e.created_at, e.settled_at`)
 
 /** Kinds that act on somebody in the agent's name: sent only with a verdict that allows them. */
-const JUDGED = sql.raw("array['http', 'sip_dial', 'sip_transfer', 'run_admission']")
+const JUDGED_KINDS = "array['http', 'sip_dial', 'sip_transfer', 'run_admission']"
+const JUDGED = sql.raw(JUDGED_KINDS)
+
+/** Why an effect that acts may not be sent now, whatever the policy says of it; null: nothing speaks against it. */
+const DENIAL = sql.raw(`case
+  when e.effect_kind <> all (${JUDGED_KINDS}) then null
+  when held.cancel_asked then 'run_not_active'
+  when held.is_owner and exists (
+    select from parley.runs r join parley.api_keys k on k.tenant_id = r.tenant_id and k.key_id = r.key_id
+    where r.tenant_id = held.tenant_id and r.run_id = held.run_id and k.revoked_at is not null
+  ) then 'key_revoked' end`)
+
+/** The verdict, turned into that denial. */
+function denied(decision: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${decision} || jsonb_build_object('decision', 'deny', 'reason', ${DENIAL})`
+}
 
 /** The id of a run's effect: it follows from the key, so that one index keeps both unique. */
 export function effectIdOf(runId: string, effectKey: string): string {
@@ -121,13 +136,8 @@ export function decideEffect(
   decision: StoredDecision,
 ): Promise<EffectRow> {
   const verdict = sql`case
-    when ${decision.decision}::text <> 'allow' or e.effect_kind <> all (${JUDGED}) then ${JSON.stringify(decision)}::jsonb
-    when held.cancel_asked then ${JSON.stringify({ ...decision, decision: 'deny', reason: 'run_not_active' })}::jsonb
-    when held.is_owner and exists (
-      select from parley.runs r join parley.api_keys k on k.tenant_id = r.tenant_id and k.key_id = r.key_id
-      where r.tenant_id = held.tenant_id and r.run_id = held.run_id and k.revoked_at is not null
-    ) then ${JSON.stringify({ ...decision, decision: 'deny', reason: 'key_revoked' })}::jsonb
-    else ${JSON.stringify(decision)}::jsonb end`
+    when ${decision.decision}::text <> 'allow' or ${DENIAL} is null then ${JSON.stringify(decision)}::jsonb
+    else ${denied(sql`${JSON.stringify(decision)}::jsonb`)} end`
   const isDenied = sql`${verdict} ->> 'decision' <> 'allow'`
   return step(tx, scope, writer, effectId, {
     set: sql`decision = ${verdict},
@@ -138,10 +148,18 @@ export function decideEffect(
   })
 }
 
-/** Before each send. Throws as {@link decideEffect}. */
+/**
+ * Before each send. What was allowed and has not left is denied here where the run's key was revoked since, or its end was
+ * asked for: then it comes out as `failed`, and nothing may be sent. Throws as {@link decideEffect}.
+ */
 export function sendEffect(tx: Queries, scope: Scope, writer: EffectWriter, effectId: string): Promise<EffectRow> {
+  const isDenied = sql`(e.send_attempts = 0 and ${DENIAL} is not null)`
   return step(tx, scope, writer, effectId, {
-    set: sql`state = 'sending', send_attempts = e.send_attempts + 1`,
+    set: sql`state = case when ${isDenied} then 'failed' else 'sending' end,
+      send_attempts = e.send_attempts + case when ${isDenied} then 0 else 1 end,
+      decision = case when ${isDenied} then ${denied(sql`e.decision`)} else e.decision end,
+      error_code = case when ${isDenied} then 'policy_denied' end,
+      settled_at = case when ${isDenied} then parley.now_ms() end`,
     when: sql`e.state in ('intended', 'sending') and (e.decision ->> 'decision' = 'allow'
       or (e.decision is null and e.effect_kind <> all (${JUDGED})))`,
   })

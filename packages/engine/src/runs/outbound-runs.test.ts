@@ -1,0 +1,149 @@
+import type { Scope } from '@parley/contract'
+import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
+import type { InviteAttempt } from '@parley/leg'
+import { RunDesk } from '@parley/runs'
+import { acknowledgeUpdate, admitRun, cancelRun, listEffects, type RunRequest, readRun } from '@parley/store'
+import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import type { Call } from '../call.ts'
+import type { DialRequest } from '../engine.ts'
+import type { VoiceAgent } from '../voice/voice-agent.ts'
+import type { CallRecordEnd } from './call-record.ts'
+import { OutboundRuns } from './outbound-runs.ts'
+
+/** Calls that wait for their turn on a trunk, which takes one every two seconds. */
+
+const AGENT = { plan: { settings: { ringDurationMs: 30_000 } } } as VoiceAgent
+
+let test: TestDatabase
+let scope: Scope
+let bus: ReturnType<typeof localBus>
+let desk: RunDesk
+let time: VirtualTime
+let dialled: DialRequest[]
+let ended: CallRecordEnd[]
+let problems: string[]
+let runs: OutboundRuns
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test.close())
+beforeEach(async () => {
+  scope = await workspace(test)
+  await test.owner.query('update parley.tenants set destinations = $2 where tenant_id = $1', [
+    scope.tenant_id,
+    JSON.stringify({ countries: ['DE'], allow_prefixes: [] }),
+  ])
+  await test.owner.query(
+    "update parley.publications set plan = jsonb_build_object('recording', jsonb_build_object('required', false)) where tenant_id = $1",
+    [scope.tenant_id],
+  )
+  await test.owner.query(
+    `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, details)
+     values ($1, 'carrier', 'Carrier', 'generic_sip', 'sbc.example.com', false, '{"cps": 0.5}')`,
+    [scope.tenant_id],
+  )
+  bus = localBus()
+  time = new VirtualTime()
+  dialled = []
+  ended = []
+  problems = []
+  const onProblem = (what: string, error: unknown) => void problems.push(`${what}: ${String(error)}`)
+  desk = new RunDesk({
+    ...{ database: test.database, bus, time: systemTime, wallClock: Date.now, random: new SeededRandom(7), onProblem },
+    owner: { engine: `engine-${scope.tenant_id}`, worker: null },
+  })
+  runs = new OutboundRuns({
+    ...{ database: test.database, desk, time, onProblem },
+    sealer: { seal: plain => plain, open: sealed => sealed },
+    agents: { agent: async () => AGENT },
+    recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
+    dial: async request => {
+      await request.beforeAttempt?.({} as InviteAttempt)
+      dialled.push(request)
+      return {} as Call
+    },
+    mayBegin: () => true,
+    onOver: (_run, end) => void ended.push(end),
+  })
+})
+afterEach(() => {
+  desk.close()
+  expect(problems).toEqual([])
+})
+
+/** A call that is set up and has to wait; the next free slot is its own. */
+async function waits(rest: Partial<RunRequest> = {}): Promise<string> {
+  const request = { ...OUTBOUND, to_number: '+4930222222', ...rest }
+  const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, request))
+  if (admission.kind === 'refused') throw new Error(admission.reason)
+  await slot("now() + interval '1 day'")
+  void runs.begin({ kind: 'phone', run_id: admission.run_id, scope })
+  await vi.waitFor(() => expect(time.nextDeadline()).toBeDefined())
+  await slot("'-infinity'")
+  return admission.run_id
+}
+
+async function slot(nextAt: string): Promise<void> {
+  await test.owner.query(
+    `insert into parley.trunk_slots (tenant_id, trunk_id, next_at) values ($1, 'carrier', ${nextAt})
+     on conflict (tenant_id, trunk_id) do update set next_at = excluded.next_at`,
+    [scope.tenant_id],
+  )
+}
+
+function itsTurn(): void {
+  time.advanceTo(time.nextDeadline()!)
+}
+
+it('talks with what an update changed meanwhile', async () => {
+  const runId = await waits()
+  const updated = (name: string) => {
+    bus.publish('run_orders', runId)
+    return vi.waitFor(async () => {
+      const run = await readRun(test.database.within(scope), scope, runId)
+      expect(run?.dynamic_variables).toMatchObject({ name })
+    })
+  }
+  for (const override_dynamic_variables of [{ name: 'Bea', city: 'Bonn' }, { name: 'Cleo' }]) {
+    await test.database.transaction(scope, tx => acknowledgeUpdate(tx, scope, runId, { override_dynamic_variables }))
+    await updated(override_dynamic_variables.name)
+  }
+  itsTurn()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  const known: Record<string, string> = { ...dialled[0]!.plan!.talk!.facts.variables }
+  const call = { updateVariables: (values: object) => Object.assign(known, values) }
+  dialled[0]!.plan!.onCall!(call as unknown as Call)
+  expect(known).toEqual({ name: 'Cleo', city: 'Bonn' })
+})
+
+it('is not dialled where its key was revoked meanwhile', async () => {
+  const { rows } = await test.owner.query(
+    `insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash)
+     values ($1, 'K', 'admin', 'parley', sha256($2)) returning key_id`,
+    [scope.tenant_id, Buffer.from(scope.tenant_id)],
+  )
+  const [{ key_id }] = rows
+  const runId = await waits({ key_id })
+  await test.owner.query('update parley.api_keys set revoked_at = now() where key_id = $1', [key_id])
+  itsTurn()
+  await vi.waitFor(() => expect(ended).toHaveLength(1))
+  expect(dialled).toEqual([])
+  expect(await listEffects(test.database.within(scope), scope, runId)).toMatchObject([
+    { effect_kind: 'sip_dial', state: 'failed', decision: { decision: 'deny', reason: 'key_revoked' } },
+  ])
+  expect(await counted(test, scope)).toEqual({ live: 0, permits: 0, calls: 0 })
+})
+
+it('is not dialled where it was cancelled meanwhile', async () => {
+  const runId = await waits()
+  await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
+  bus.publish('run_orders', runId)
+  itsTurn()
+  await vi.waitFor(() => expect(ended).toHaveLength(1))
+  expect(dialled).toEqual([])
+  expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({
+    ...{ state: 'cancelled', phone_state: 'ended' },
+    outcome: { kind: 'cancelled', ended_by: 'operator' },
+  })
+})

@@ -51,6 +51,18 @@ describe('editing a draft', () => {
     ).toMatchObject(refusal('not_found'))
   })
 
+  it('knows the draft however its id is written, at a discard and its repetition as well', async () => {
+    const at = await desk.create('written')
+    const upper = { ...at, draft_id: at.draft_id.toUpperCase() }
+    const edited = await desk.edit('written', upper, { type: 'agent.name', name: 'Written' })
+    expect(edited).toEqual({ draft_id: at.draft_id, expected_revision: 2 })
+    const discard = (draft_id: string) =>
+      desk.call('drafts.discard', { params: { agent_id: 'written' }, query: { draft_id, expected_revision: 2 } })
+    const first = await discard(upper.draft_id)
+    expect(first.body).toMatchObject({ draft_id: at.draft_id, revision: 2 })
+    expect((await discard(at.draft_id)).body).toEqual(first.body)
+  })
+
   it('names the agent after it until something is live', async () => {
     at = await desk.edit('ada', at, { type: 'agent.name', name: 'Bea' })
     expect((await desk.summary('ada')).name).toBe('Bea')

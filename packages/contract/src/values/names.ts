@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { text } from './text.ts'
 
-/** The text form of RFC 9562, of any version: an id that nothing has is 404, not 400. */
-export const uuid = z.guid()
+/**
+ * The text form of RFC 9562, of any version: an id that nothing has is 404, not 400. Upper case is the same id: it comes
+ * out in lower case, as ids are compared, kept and told elsewhere.
+ */
+export const uuid = z.guid().toLowerCase()
 
 /** Agents, actions, secrets: a letter or digit, then letters, digits, `_ . : -`; 1..`max`. */
 export function identifier(max: number): z.ZodString {

@@ -76,6 +76,11 @@ describe('a name', () => {
     for (const value of uuids.refuses) expect(uuid.safeParse(value).success).toBe(false)
   })
 
+  it('of a resource comes out in lower case, however it was written', () => {
+    const id = '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f'
+    expect(uuid.parse(id.toUpperCase())).toBe(id)
+  })
+
   it('of a plan is its digest', () => {
     expect(digest.safeParse(`sha256:${'0f'.repeat(32)}`).success).toBe(true)
     for (const wrong of [

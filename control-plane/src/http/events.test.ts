@@ -139,8 +139,18 @@ describe('following a run', () => {
     const last = chat.last()
     expect((await follow(chat.run_id)).map(({ id }) => id)).toEqual([...upTo(last), null])
     expect((await follow(chat.run_id, { after: 100 })).map(({ id }) => id)).toEqual([...upTo(last, 101), null])
-    for (const after of [last, last + 1000])
-      expect(await follow(chat.run_id, { after })).toMatchObject([{ event: 'end' }])
+    expect(await follow(chat.run_id, { after: last })).toMatchObject([{ event: 'end' }])
+  })
+
+  it('begins anew behind an item that there never was', async () => {
+    const chat = await liveChat()
+    await chat.say(3)
+    const following = follow(chat.run_id, { after: 1000 })
+    await chat.say(2)
+    await chat.end()
+    expect((await following).map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
+    const past = await follow(chat.run_id, { after: chat.last() + 1 })
+    expect(past.map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
   })
 
   it('needs no message to notice what happened', async () => {

@@ -16,7 +16,7 @@ export interface Followed {
   readonly news: RunNews
   readonly scope: Scope
   readonly runId: string
-  /** Items up to this one are known. */
+  /** Items up to this one are known; one that there never was: none are. */
   readonly after: number
   /** Whoever follows has gone, or the server closes. */
   readonly signal: AbortSignal
@@ -33,10 +33,14 @@ export interface Followed {
 export async function* runEvents(followed: Followed): AsyncGenerator<string> {
   const { database, news, scope, runId, signal, now } = followed
   const db = database.within(scope)
-  let known = followed.after
+  let known = 0
   let lookedUp = Number.NEGATIVE_INFINITY
   let isOver = false
   yield 'retry: 1000\n\n'
+  if (followed.after > 0) {
+    const [item] = await eventsAfter(db, scope, runId, followed.after - 1, 1)
+    known = item?.seq ?? 0
+  }
   while (!signal.aborted) {
     // Before items are read: what comes in between is not missed.
     const waited = news.wait(runId, LOOK_MS, signal)

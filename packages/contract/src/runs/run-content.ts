@@ -53,7 +53,8 @@ export const runTimeline = operation({
 
 /**
  * The items of the timeline as they come: `id` is `seq`, `event` is `kind`, `data` the item; a comment every 15 s. After
- * the terminal state comes `event: end`; on an ended run it replays and ends. `Last-Event-ID` goes on after that item.
+ * the terminal state comes `event: end`; on an ended run it replays and ends. `Last-Event-ID` goes on after that item; behind
+ * one that there never was, it begins anew.
  */
 export const runEvents = operation({
   ...reading,

@@ -6,6 +6,19 @@ type JsonSchema = ActionDescriptor['input_schema']
 
 const EVERYWHERE: ActionDescriptor['channels'] = ['cloud', 'phone', 'web']
 const PHONE: ActionDescriptor['channels'] = ['phone']
+const CONTROL: ActionDescriptor['channels'] = ['control']
+const E164: JsonSchema = { type: 'string', pattern: '^\\+[1-9][0-9]{6,14}$' }
+const STRINGS: JsonSchema = { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } }
+const CALLER = object(
+  {
+    agent_id: { type: 'string' },
+    agent_version: { type: 'integer' },
+    from_number: { type: 'string', description: '`anonymous` when withheld' },
+    to_number: { type: 'string' },
+  },
+  ['agent_id', 'agent_version', 'from_number', 'to_number'],
+)
+const CONTEXT = object({ dynamic_variables: STRINGS, reject: { type: 'boolean' } }, ['dynamic_variables'])
 const BY_MODEL_OR_NODE: ActionDescriptor['invocations'] = ['model_tool', 'flow_node']
 
 /**
@@ -72,6 +85,18 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     output_schema: outcome(['done']),
   },
   {
+    id: 'inbound.context',
+    version: 1,
+    name: 'Ask about the caller',
+    description:
+      'Asks a service of yours about an inbound call while it rings: variables for the call, or that it is refused',
+    channels: PHONE,
+    invocations: ['setting'],
+    effect_kind: 'http',
+    input_schema: object({ event: { const: 'call_inbound' }, call_inbound: CALLER }, ['event', 'call_inbound']),
+    output_schema: object({ call_inbound: CONTEXT }, ['call_inbound']),
+  },
+  {
     id: 'model.infer',
     version: 1,
     name: 'Ask the model',
@@ -79,6 +104,83 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     channels: EVERYWHERE,
     invocations: ['lifecycle'],
     effect_kind: 'gateway_inference',
+    input_schema: object({}),
+    output_schema: object({}),
+  },
+  {
+    id: 'analysis.run',
+    version: 1,
+    name: 'Analyse the run',
+    description: 'Reads the findings that the agent asks for out of a run that has ended',
+    channels: EVERYWHERE,
+    invocations: ['lifecycle'],
+    effect_kind: 'gateway_inference',
+    input_schema: object({}),
+    output_schema: { type: 'object', description: "One member for each of the analysis's items" },
+  },
+  {
+    id: 'webhook.send',
+    version: 1,
+    name: 'Send an event',
+    description: 'Tells the webhook of the agent, signed, what became of a run',
+    channels: EVERYWHERE,
+    invocations: ['lifecycle'],
+    effect_kind: 'http',
+    input_schema: object(
+      {
+        event: { type: 'string', enum: ['run.started', 'run.transfer', 'run.ended', 'run.analyzed'] },
+        event_id: { type: 'string', format: 'uuid' },
+        occurred_at: { type: 'string', format: 'date-time' },
+        run: { type: 'object', description: 'The run at the time of the event' },
+      },
+      ['event', 'event_id', 'occurred_at', 'run'],
+    ),
+    output_schema: object({}),
+  },
+  {
+    id: 'call.dial',
+    version: 1,
+    name: 'Place a call',
+    description: 'Calls the number of an outbound run over the trunk of the number it is shown',
+    channels: PHONE,
+    invocations: ['command'],
+    effect_kind: 'sip_dial',
+    input_schema: object({ to: E164, from: E164 }, ['to']),
+    output_schema: object({}),
+  },
+  {
+    id: 'call.hangup',
+    version: 1,
+    name: 'Hang up',
+    description: 'Ends the call, or takes it back while it rings',
+    channels: PHONE,
+    invocations: ['command'],
+    effect_kind: 'sip_hangup',
+    input_schema: object({}),
+    output_schema: object({}),
+  },
+  {
+    id: 'run.update',
+    version: 1,
+    name: 'Update a run',
+    description: 'Gives a live run other values of its variables, or other metadata',
+    channels: CONTROL,
+    invocations: ['command'],
+    effect_kind: 'none',
+    input_schema: object({
+      override_dynamic_variables: STRINGS,
+      metadata: { type: ['object', 'null'] },
+    }),
+    output_schema: object({}),
+  },
+  {
+    id: 'run.cancel',
+    version: 1,
+    name: 'Cancel a run',
+    description: 'Ends a run: what has not begun never begins, a call is hung up',
+    channels: CONTROL,
+    invocations: ['command'],
+    effect_kind: 'none',
     input_schema: object({}),
     output_schema: object({}),
   },

@@ -79,6 +79,13 @@ describe('the actions', () => {
       'variables.extract',
     ])
     expect(await ids({ channel: 'phone', invocation: 'model_tool' })).toContain('call.transfer')
-    expect(await ids({ channel: 'control' })).toEqual([])
+    expect(await ids({ channel: 'control' })).toEqual(['run.update', 'run.cancel'])
+    expect(await ids({ channel: 'cloud', invocation: 'lifecycle' })).toEqual([
+      'model.infer',
+      'analysis.run',
+      'webhook.send',
+    ])
+    expect(await ids({ channel: 'phone', invocation: 'command' })).toEqual(['call.dial', 'call.hangup'])
+    expect(await ids({ invocation: 'setting' })).toEqual(['inbound.context'])
   })
 })

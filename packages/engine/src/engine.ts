@@ -67,6 +67,8 @@ export interface DialRequest {
   readonly plan?: CallPlan
   /** Told of each INVITE before it leaves, which it does only when this resolves. */
   readonly beforeAttempt?: DialOptions['beforeAttempt']
+  /** Told of the dialog before the answer is acknowledged; the call goes on meanwhile. */
+  readonly beforeAcknowledging?: DialOptions['beforeAcknowledging']
 }
 
 /** Owns live calls: inbound ones found by address and token, outbound ones by a dial request. */
@@ -116,7 +118,7 @@ export class Engine {
       this.#checkRoom()
     }
     return this.#placed(async () => {
-      const { uri, from, security, nextHop, credentials, beforeAttempt } = request
+      const { uri, from, security, nextHop, credentials, beforeAttempt, beforeAcknowledging } = request
       const recording = request.plan === undefined ? this.#recording('out') : request.plan.recording
       const leg = await dialLeg(this.station, {
         ...{ uri, from, security },
@@ -124,6 +126,7 @@ export class Engine {
         ...(nextHop && { nextHop }),
         ...(credentials && { credentials }),
         ...(beforeAttempt && { beforeAttempt }),
+        ...(beforeAcknowledging && { beforeAcknowledging }),
         ...(recording && { recording }),
       })
       try {

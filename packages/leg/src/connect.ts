@@ -2,6 +2,7 @@ import { ParleyError, type Random } from '@parley/kernel'
 import type { MediaPlane, MediaSession, MediaSessionOptions } from '@parley/media'
 import type {
   Credentials,
+  DialogSnapshot,
   HeaderPairs,
   InviteAttempt,
   InviteSession,
@@ -48,6 +49,11 @@ export interface DialOptions extends LegOptions {
    * rejects the leg ends "withheld"; `LegEnd.inviteLeft` says whether an earlier one was out.
    */
   readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
+  /**
+   * Told once, of the dialog that the answer made. The ACK leaves when this resolves or rejects, after 1 s at the latest;
+   * "answered" and audio do not wait. Until the ACK the far end ends the call by itself, 32 s after its answer.
+   */
+  readonly beforeAcknowledging?: (dialog: DialogSnapshot) => Promise<void>
   /** INVITE without SDP: the far end offers; default false. */
   readonly delayedOffer?: boolean
 }
@@ -56,7 +62,7 @@ export interface DialOptions extends LegOptions {
 export async function dialLeg(plant: LegPlant, options: DialOptions): Promise<CallLeg> {
   const media = await openMedia(plant, options, options.uri.user ?? options.uri.host)
   const negotiation = negotiationFor(plant, media, options, options.nextHop?.host ?? options.uri.host)
-  const { uri, from, nextHop, credentials, headers, ringTimeoutMs, beforeAttempt } = options
+  const { uri, from, nextHop, credentials, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } = options
   try {
     const session = plant.userAgent.invite({
       uri,
@@ -66,6 +72,7 @@ export async function dialLeg(plant: LegPlant, options: DialOptions): Promise<Ca
       ...(headers && { headers }),
       ...(ringTimeoutMs && { ringTimeoutMs }),
       ...(beforeAttempt && { beforeAttempt }),
+      ...(beforeAcknowledging && { beforeAcknowledging }),
       ...(options.delayedOffer !== true && { body: negotiation.offer({}) }),
     })
     const leg = new CallLeg(session, media, negotiation)

@@ -65,7 +65,7 @@ export class DialogSession implements InviteSession {
 
   startOutbound(call: OutboundCall): void {
     if (call.sessionTimer !== undefined) this.#timer.configure(call.sessionTimer)
-    this.#uac = new UacInvite(this.core, this.#timer, call)
+    this.#uac = new UacInvite(this.core, this.#timer, call, () => this.#reoffers.resume())
     this.#uac.start()
   }
 
@@ -141,7 +141,7 @@ export class DialogSession implements InviteSession {
 
   acknowledge(body: Body): void {
     if (this.core.state !== 'confirmed') throw new SipStateError('acknowledge', this.core.state)
-    if (this.#uac?.owesAck) this.#uac.acknowledge(body)
+    if (this.#uac?.owesAnswer) this.#uac.acknowledge(body)
     else this.#reoffers.acknowledge(body)
     this.#reoffers.resume()
   }
@@ -207,15 +207,14 @@ export class DialogSession implements InviteSession {
     const { dialog } = this.core
     if (this.core.state !== 'confirmed' || dialog === undefined) return
     this.core.state = 'terminating'
-    this.#uac?.settleAck()
     this.#stopExchanges()
     const bye = () => {
       if (this.core.ended) return
       const { ctx, identity, flow } = this.core
       sendBye(ctx, { dialog, identity, flow, reason }, outcome => this.#ended(ending, outcome))
     }
-    if (this.#uas === undefined) bye()
-    else this.#uas.whenSettled(bye)
+    if (this.#uac !== undefined) this.#uac.whenAcknowledged(bye)
+    else this.#uas?.whenSettled(bye)
   }
 
   #ended(ending: Ending, outcome: ByeOutcome): void {
@@ -231,9 +230,9 @@ export class DialogSession implements InviteSession {
   }
 
   #stop(): void {
+    this.#stopExchanges()
     this.#uac?.settleAck()
     this.#uas?.stop()
-    this.#stopExchanges()
   }
 
   #stopExchanges(): void {

@@ -107,7 +107,10 @@ export type SessionEvent =
       /** It came reliably (RFC 3262): its body is the answer to our offer, and no later one counts. */
       readonly reliable?: true
     }
-  /** Outbound: 2xx. With a body: the answer, ACK already sent; or, with delayed offer, the offer to `acknowledge`. */
+  /**
+   * Outbound: 2xx. With a body: the answer, ACK sent or held back by `beforeAcknowledging`; or, with delayed offer, the
+   * offer to `acknowledge`.
+   */
   | { readonly type: 'answered'; readonly body: Body | undefined }
   /** Inbound: the ACK to our 2xx, with the answer when our 2xx carried the offer. */
   | { readonly type: 'acknowledged'; readonly body: Body | undefined }
@@ -197,6 +200,13 @@ export interface OutboundCall {
    * of a re-send on another connection to the same address: the same CANCEL matches those.
    */
   readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
+  /**
+   * Told once, of the dialog that the first 2xx made. Its ACK leaves when this resolves or rejects, after 1 s at the latest
+   * (the log says so where it was not resolved); the session stands and `answered` is told meanwhile, a BYE of ours
+   * follows the ACK. Whoever ends the call for a process that died needs no more than this, and without an ACK the far end ends
+   * it by itself after 64*T1 (RFC 3261 section 13.3.1.4). Not told of forks that are answered later: those are hung up.
+   */
+  readonly beforeAcknowledging?: (dialog: DialogSnapshot) => Promise<void>
   /** Default: the user agent's. */
   readonly sessionTimer?: SessionTimerOptions
 }

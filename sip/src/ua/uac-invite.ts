@@ -7,7 +7,7 @@ import type { Flow } from '../transport/transport.ts'
 import { sendBye } from './bye.ts'
 import { ClientRequest } from './client-request.ts'
 import { headersWith } from './custom-headers.ts'
-import { EndToEndAck } from './end-to-end-ack.ts'
+import { InviteAcks, MOST_FORKS } from './invite-acks.ts'
 import { describeAttempt } from './invite-attempt.ts'
 import { firstHop } from './outbound-request.ts'
 import { PrackClient, type ProgressKind } from './prack-client.ts'
@@ -16,9 +16,6 @@ import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
 import { userOf } from './ua-context.ts'
-
-/** Early dialogs of one INVITE beyond this many are not told apart any more. */
-const MOST_FORKS = 16
 
 type HangUp = { readonly why: 'local' | 'ring-timeout'; readonly reason: HeaderReason | undefined }
 
@@ -37,17 +34,15 @@ export class UacInvite {
   readonly #request: ClientRequest
   readonly #pracks: PrackClient
   readonly #early = new Map<string, Dialog>()
-  /** ACKs by To tag: of the dialog that stands, and of forks that were answered later and hung up. */
-  readonly #acks = new Map<string, EndToEndAck>()
+  readonly #acks: InviteAcks
   #trying = false
   /** To tag of the 2xx that counts. */
   #chosen: string | undefined
-  /** The 2xx carried an offer that still wants our answer in the ACK. */
-  #ackOwed = false
   #hangUp: HangUp | undefined
   #ringTimer: Timer | undefined
 
-  constructor(core: SessionCore, timer: SessionTimer, call: OutboundCall) {
+  /** `onAcknowledged`: the ACK to the 2xx that counts has left. */
+  constructor(core: SessionCore, timer: SessionTimer, call: OutboundCall, onAcknowledged: () => void) {
     this.#core = core
     this.#timer = timer
     this.#call = call
@@ -79,6 +74,7 @@ export class UacInvite {
       onFailure: failure => this.#onFailure(failure),
     })
     core.inviteLeft = () => this.#request.mayHaveLeft
+    this.#acks = new InviteAcks(core, this.#request, onAcknowledged)
   }
 
   start(): void {
@@ -142,12 +138,8 @@ export class UacInvite {
   /** 13.2.2.4. The first 2xx makes the session's dialog; one of another fork is acknowledged and hung up at once. */
   #onSuccess(response: SipResponse, flow: Flow): void {
     const toTag = tagOf(response.to) ?? ''
-    const known = this.#acks.get(toTag)
-    if (known !== undefined) {
-      known.transmit()
-      return
-    }
-    if (this.#chosen === toTag) return
+    // Where ours is still held back, one that is repeated changes nothing.
+    if (this.#acks.repeat(toTag) || this.#chosen === toTag) return
     const dialog =
       this.#early.get(toTag) ?? Dialog.ofClient(this.#core.invite, response, this.#core.identity.serverName)
     // A fork that answers is in a dialog of its own: the Record-Route of its 2xx counts, not that of its 1xx.
@@ -161,27 +153,30 @@ export class UacInvite {
     this.#ringTimer?.cancel()
     this.#core.dialog = dialog
     this.#core.own(dialog)
-    if (this.#hangUp !== undefined) this.#endAnswered(dialog, flow)
-    else {
+    const isWanted = this.#hangUp === undefined
+    if (isWanted) {
       this.#core.state = 'confirmed'
       this.#core.noteAbilities(response)
       this.#timer.answered(response)
-      this.#ackOwed = this.#call.body === undefined
-      if (!this.#ackOwed) this.#acknowledge(toTag, dialog, flow)
-      this.#core.emit({ type: 'answered', body: this.#pracks.answerIn(toTag) ?? bodyOf(response) })
     }
+    this.#acks.owe(toTag, dialog, flow, {
+      awaitsAnswer: isWanted && this.#call.body === undefined,
+      note: this.#noteOf(dialog),
+    })
+    if (isWanted) this.#core.emit({ type: 'answered', body: this.#pracks.answerIn(toTag) ?? bodyOf(response) })
+    else this.#endAnswered(dialog, flow)
   }
 
-  #acknowledge(toTag: string, dialog: Dialog, flow: Flow | undefined, body?: Body): void {
-    const { ctx, identity } = this.#core
-    const ack = new EndToEndAck(ctx, { dialog, identity, invite: this.#request, flow, body })
-    if (this.#acks.size < MOST_FORKS) this.#acks.set(toTag, ack)
-    ack.transmit()
+  /** Nobody is asked once the session has ended: what is answered then is hung up, and no more is known of it. */
+  #noteOf(dialog: Dialog): (() => Promise<void>) | undefined {
+    const { beforeAcknowledging } = this.#call
+    if (beforeAcknowledging === undefined || this.#core.ended) return undefined
+    return () => beforeAcknowledging(dialog.snapshot())
   }
 
   #refuseFork(toTag: string, dialog: Dialog, flow: Flow): void {
-    if (this.#acks.size >= MOST_FORKS) return
-    this.#acknowledge(toTag, dialog, flow)
+    if (this.#acks.isFull) return
+    this.#acks.send(toTag, dialog, flow)
     const { ctx, identity } = this.#core
     const reason: HeaderReason = { protocol: 'SIP', cause: 200, text: 'Call completed elsewhere' }
     sendBye(ctx, { dialog, identity, flow, reason }, () => {})
@@ -189,16 +184,17 @@ export class UacInvite {
 
   /** The 2xx crossed our CANCEL (9.1, 15): the call stands for a moment, acknowledged and ended by BYE. */
   #endAnswered(dialog: Dialog, flow: Flow): void {
-    this.#acknowledge(this.#chosen ?? '', dialog, flow)
-    const { ctx, identity } = this.#core
-    sendBye(ctx, { dialog, identity, flow, reason: this.#hangUp?.reason }, outcome =>
-      this.#end({
-        status: 200,
-        reason: 'OK',
-        confirmed: outcome.confirmed,
-        detail: `answered while cancelled; ${outcome.detail}`,
-      }),
-    )
+    this.#acks.whenSettled(() => {
+      const { ctx, identity } = this.#core
+      sendBye(ctx, { dialog, identity, flow, reason: this.#hangUp?.reason }, outcome =>
+        this.#end({
+          status: 200,
+          reason: 'OK',
+          confirmed: outcome.confirmed,
+          detail: `answered while cancelled; ${outcome.detail}`,
+        }),
+      )
+    })
   }
 
   /** 13.2.2.2 and 13.2.2.3. A 3xx ends the call too: following it would let the peer choose whom we call. */
@@ -255,7 +251,7 @@ export class UacInvite {
     })
   }
 
-  /** Whatever the state before the 2xx. After it the session sends BYE: see `settleAck`. */
+  /** Whatever the state before the 2xx. After it the session sends BYE: see `whenAcknowledged`. */
   hangUp(reason: HeaderReason | undefined): void {
     this.#cancel('local', reason)
   }
@@ -276,28 +272,33 @@ export class UacInvite {
 
   /** Our answer to a delayed offer, in the ACK. */
   acknowledge(body: Body): void {
-    if (!this.#ackOwed) throw new SipStateError('acknowledge', this.#core.state)
-    this.#settle(body)
+    if (!this.owesAnswer) throw new SipStateError('acknowledge', this.#core.state)
+    this.#acks.answer(body)
   }
 
   /** Before a BYE the 2xx has to have its ACK, even where we owe an answer that never came. */
+  whenAcknowledged(then: () => void): void {
+    this.#acks.whenSettled(then)
+  }
+
+  /** The session is over: an ACK that is owed leaves at once. */
   settleAck(): void {
-    if (this.#ackOwed) this.#settle(undefined)
+    this.#acks.settle()
   }
 
   /** Nothing more is sent or told. */
   abandon(): void {
     this.#ringTimer?.cancel()
+    this.#acks.abandon()
     this.#request.abandon()
   }
 
+  /** The 2xx has no ACK yet: our answer is missing, or whoever has to know of the dialog has not said so. */
   get owesAck(): boolean {
-    return this.#ackOwed
+    return this.#acks.isOwed
   }
 
-  #settle(body: Body | undefined): void {
-    this.#ackOwed = false
-    const { dialog, flow } = this.#core
-    if (dialog !== undefined) this.#acknowledge(this.#chosen ?? '', dialog, flow, body)
+  get owesAnswer(): boolean {
+    return this.#acks.awaitsAnswer
   }
 }

@@ -1,0 +1,59 @@
+import type { DialogSnapshot } from '@parley/sip'
+import { expect, it } from 'vitest'
+import { VirtualLine } from './virtual-line.ts'
+
+const acks = (line: VirtualLine) => line.signalling.passed.filter(({ text }) => text.startsWith('ACK ')).length
+
+it('an answered call is heard and spoken on at once, while its dialog is kept; then it is acknowledged', async () => {
+  const line = new VirtualLine()
+  const kept: DialogSnapshot[] = []
+  const gate = Promise.withResolvers<void>()
+  const leg = await line.dial({
+    beforeAcknowledging: dialog => {
+      kept.push(dialog)
+      return gate.promise
+    },
+  })
+  await line.pass(700)
+  expect(leg.state).toBe('active')
+  expect(kept).toEqual([leg.dialog])
+  expect(line.a.facts()).toEqual(expect.arrayContaining(['answered', 'first-packet']))
+  leg.play(new Int16Array(1600).fill(1000))
+  await line.pass(240)
+  expect(leg.played()).toBe(1600)
+  expect(line.b.captured().left.some(sample => Math.abs(sample) > 500)).toBe(true)
+  expect(acks(line)).toBe(0)
+  expect(line.b.facts()).not.toContain('answered')
+  gate.resolve()
+  await line.pass(200)
+  expect(acks(line)).toBe(1)
+  expect(line.b.facts()).toContain('answered')
+  leg.hangUp()
+  await line.pass(1000)
+  expect([line.a.end, line.b.end]).toMatchObject([{ cause: 'bye', answered: true, confirmed: true }, { cause: 'bye' }])
+})
+
+it('hung up before the dialog is kept: the BYE follows the ACK, and the call counts as answered', async () => {
+  const line = new VirtualLine()
+  const leg = await line.dial({ beforeAcknowledging: () => new Promise(() => {}) })
+  await line.pass(300)
+  leg.hangUp()
+  await line.pass(300)
+  expect([acks(line), line.a.end]).toEqual([0, undefined])
+  await line.pass(1000)
+  expect(acks(line)).toBe(1)
+  expect(line.a.end).toMatchObject({ cause: 'bye', by: 'local', answered: true, confirmed: true })
+  expect(line.b.end).toMatchObject({ cause: 'bye', by: 'remote' })
+})
+
+it('an answer to a delayed offer waits with its ACK', async () => {
+  const line = new VirtualLine()
+  const gate = Promise.withResolvers<void>()
+  const leg = await line.dial({ delayedOffer: true, beforeAcknowledging: () => gate.promise })
+  await line.pass(500)
+  expect([leg.state, acks(line)]).toEqual(['active', 0])
+  gate.resolve()
+  await line.pass(500)
+  expect(acks(line)).toBe(1)
+  expect(line.b.leg!.state).toBe('active')
+})

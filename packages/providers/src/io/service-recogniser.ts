@@ -4,6 +4,7 @@ import type { ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import { ServiceStream } from '../speech-to-text/service-stream.ts'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
+import { withoutSecret } from './service-secret.ts'
 import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
 
 const CODES = {
@@ -74,11 +75,12 @@ export class ServiceRecogniser implements SpeechToText {
       const known = this.languages.join(', ')
       throw new ParleyError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
     }
-    const { time, finalizeMs } = this.#options
+    const { time, finalizeMs, apiKey } = this.#options
     const stream: ServiceStream = new ServiceStream({
       protocol: this.#service.protocol,
       connect: this.#connector(options),
       time,
+      withoutSecret: text => withoutSecret(text, apiKey),
       ...(finalizeMs !== undefined && { finalizeMs }),
       ...(options.onSent !== undefined && { onSent: options.onSent }),
       retryAfterMs: error => this.#retryAfter.get(error) ?? null,
@@ -115,7 +117,7 @@ export class ServiceRecogniser implements SpeechToText {
     const { protocol, failure } = this.#service
     const { apiKey } = this.#options
     // A service may repeat what it refuses.
-    const reason = apiKey === null ? end.reason : end.reason.replaceAll(apiKey, '…')
+    const reason = withoutSecret(end.reason, apiKey)
     const kind = end.cause === 'closed' && failure !== undefined ? failure(end.code, reason) : null
     const error =
       kind === null

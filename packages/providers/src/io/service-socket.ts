@@ -27,7 +27,7 @@ export interface SocketEnd {
   readonly status: number | null
   /** From `Retry-After`, ms; null where it was not said. */
   readonly retryAfterMs: Ms | null
-  /** For people; what the service said, at most 2000 characters. Never holds a key. */
+  /** For people; what the service said, at most 2000 characters: the key may be in it. */
   readonly reason: string
 }
 

@@ -4,6 +4,7 @@ import { tellSent } from '../text-to-speech/request.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
 import type { TimedWord } from '../text-to-speech/word-alignment.ts'
+import { withoutSecret } from './service-secret.ts'
 import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
 
 const MINUTE_MS: Ms = 60_000
@@ -168,7 +169,7 @@ export class VoiceSocket {
     if (message.type === 'cancelled') return
     this.#end(id)
     if (message.type === 'ended') listener.onEnded()
-    else listener.onFailed(message.error, false)
+    else listener.onFailed(this.#withoutSecret(message.error), false)
   }
 
   /** The service gave the whole socket up. */
@@ -179,7 +180,7 @@ export class VoiceSocket {
   }
 
   #onEnd(end: SocketEnd): void {
-    const reason = this.#hide(end.reason)
+    const reason = withoutSecret(end.reason, this.#secret)
     this.#failAll(socketError({ ...end, reason }, this.#protocol.service, CODES), true)
   }
 
@@ -201,10 +202,6 @@ export class VoiceSocket {
 
   #withoutSecret(error: ParleyError): ParleyError {
     const { code, message, retryable } = error
-    return new ParleyError(code, this.#hide(message), { retryable })
-  }
-
-  #hide(text: string): string {
-    return this.#secret === '' ? text : text.replaceAll(this.#secret, '…')
+    return new ParleyError(code, withoutSecret(message, this.#secret), { retryable })
   }
 }

@@ -27,6 +27,8 @@ export interface ServiceLinkOptions {
   readonly protocol: ServiceProtocol
   readonly connect: Connect
   readonly time: Time
+  /** Takes out of what the service says for people what nobody may read. Default all may be read. */
+  readonly withoutSecret?: (text: string) => string
 }
 
 export interface ServiceLinkListener {
@@ -42,6 +44,7 @@ export interface ServiceLinkListener {
 export class ServiceLink {
   readonly #protocol: ServiceProtocol
   readonly #time: Time
+  readonly #withoutSecret: (text: string) => string
   readonly #listener: ServiceLinkListener
   readonly #connection: Connection
   readonly #read: (message: string) => readonly ServiceNews[]
@@ -64,6 +67,7 @@ export class ServiceLink {
   constructor(options: ServiceLinkOptions, listener: ServiceLinkListener) {
     this.#protocol = options.protocol
     this.#time = options.time
+    this.#withoutSecret = options.withoutSecret ?? (text => text)
     this.#listener = listener
     this.#read = options.protocol.reader()
     this.#chunk = new Uint8Array(options.protocol.mostChunk)
@@ -206,7 +210,7 @@ export class ServiceLink {
   }
 
   #fail(code: string, reason: string, retryable = true): void {
-    this.#end(new ParleyError(code, `${this.#protocol.name}: ${reason}`, { retryable }))
+    this.#end(new ParleyError(code, `${this.#protocol.name}: ${this.#withoutSecret(reason)}`, { retryable }))
   }
 
   #end(error: ParleyError): void {

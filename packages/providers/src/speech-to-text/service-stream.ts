@@ -29,6 +29,8 @@ export interface ServiceStreamOptions {
   /** Opens a connection; called again when one was lost. */
   readonly connect: Connect
   readonly time: Time
+  /** As `ServiceLinkOptions` has it. */
+  readonly withoutSecret?: (text: string) => string
   /** `finalize` is answered after so long with what is known; default 1500. */
   readonly finalizeMs?: Ms
   /** How long a busy service wants to be left alone; null where it does not say. */
@@ -107,10 +109,10 @@ export class ServiceStream implements SpeechStream {
   }
 
   #open(): ServiceLink {
-    const { protocol, connect, time } = this.#options
+    const { protocol, connect, time, withoutSecret } = this.#options
     this.#readyAt = null
     const link = new ServiceLink(
-      { protocol, connect, time },
+      { protocol, connect, time, ...(withoutSecret !== undefined && { withoutSecret }) },
       {
         onReady: () => this.#onReady(),
         onNews: news => this.#onNews(news, link),

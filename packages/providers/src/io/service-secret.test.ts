@@ -1,0 +1,108 @@
+import type { AddressInfo } from 'node:net'
+import { type ParleyError, systemTime } from '@parley/kernel'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { listenTo } from '../speech-to-text/testing/listened-stream.ts'
+import type { TextToSpeech } from '../text-to-speech/text-to-speech.ts'
+import { AssemblyAiRecogniser } from './assemblyai-recogniser.ts'
+import { AuraVoice } from './aura-voice.ts'
+import { CartesiaVoice } from './cartesia-voice.ts'
+import { DeepgramFluxRecogniser } from './deepgram-flux-recogniser.ts'
+import { DeepgramRecogniser } from './deepgram-recogniser.ts'
+import { ElevenLabsVoice } from './elevenlabs-voice.ts'
+import { withoutSecret } from './service-secret.ts'
+
+const KEY = 'k3y-0123456789-that-nobody-may-see'
+/** Messages to people are cut: here, or a little further on, in the middle of the key. */
+const PROSES = [`${KEY} is not known.`, ...[185, 195, 285].map(length => `${'x'.repeat(length)}${KEY}`)]
+const options = { apiKey: KEY, time: systemTime }
+
+/** A service that does this with each connection. */
+async function serving(behave: (socket: WebSocket) => void): Promise<string> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  server.on('connection', behave)
+  await new Promise<void>(resolve => server.on('listening', resolve))
+  onTestFinished(() => {
+    for (const socket of server.clients) socket.terminate()
+    server.close()
+  })
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function expectNoKey(error: ParleyError): void {
+  const told = `${error.message} ${error.stack} ${String(error.cause)}`
+  expect(told).not.toContain(KEY.slice(0, 10))
+}
+
+describe('an error that a service tells on its socket has no key in it, whole or cut:', () => {
+  const contextOf = (heard: string) => (JSON.parse(heard) as { context_id: string }).context_id
+  it.each([
+    [
+      'ElevenLabs',
+      (baseUrl: string) => new ElevenLabsVoice({ ...options, baseUrl }),
+      (prose: string, heard: string) => ({ error: 'internal', message: prose, contextId: contextOf(heard) }),
+    ],
+    [
+      'Cartesia',
+      (baseUrl: string) => new CartesiaVoice({ ...options, baseUrl }),
+      (prose: string, heard: string) => ({
+        type: 'error',
+        title: prose,
+        status_code: 500,
+        context_id: contextOf(heard),
+      }),
+    ],
+    [
+      'Aura',
+      (baseUrl: string) => new AuraVoice({ ...options, baseUrl }),
+      (prose: string) => ({ type: 'Error', description: prose }),
+    ],
+  ] satisfies [string, (baseUrl: string) => TextToSpeech, (prose: string, heard: string) => object][])(
+    '%s',
+    async (_name, make, error) => {
+      for (const prose of PROSES) {
+        const url = await serving(socket =>
+          socket.once('message', heard => socket.send(JSON.stringify(error(prose, String(heard))))),
+        )
+        const voice = make(url)
+        onTestFinished(() => voice.close())
+        const chunks = voice.synthesize({ text: 'One.', language: 'en' }, new AbortController().signal)
+        const failure = await chunks[Symbol.asyncIterator]()
+          .next()
+          .then(
+            () => null,
+            (error: ParleyError) => error,
+          )
+        expect(failure).toMatchObject({ name: 'ParleyError' })
+        expectNoKey(failure!)
+      }
+    },
+  )
+
+  it.each([
+    ['Deepgram', DeepgramRecogniser, (prose: string) => ({ type: 'Error', description: prose })],
+    ['Flux', DeepgramFluxRecogniser, (prose: string) => ({ type: 'Error', code: 'AUTH', description: prose })],
+    ['AssemblyAI', AssemblyAiRecogniser, (prose: string) => ({ type: 'Error', error: prose, error_code: 1008 })],
+  ] as const)('%s', async (_name, Recogniser, error) => {
+    for (const prose of PROSES) {
+      const baseUrl = await serving(socket => socket.send(JSON.stringify(error(prose))))
+      const recogniser = new Recogniser({ ...options, baseUrl })
+      onTestFinished(() => recogniser.close())
+      const event = await listenTo(recogniser.open({ language: 'en', sampleRate: 8000 })).event('error')
+      expectNoKey(event.error)
+    }
+  })
+})
+
+describe('a secret is taken out of a text', () => {
+  it('wherever it stands, also where only its beginning is left', () => {
+    expect(withoutSecret('a 0123456789 b 0123456789', '0123456789')).toBe('a … b …')
+    expect(withoutSecret('cut: 012345678 (500)', '0123456789')).toBe('cut: … (500)')
+  })
+
+  it('and nothing else is', () => {
+    expect(withoutSecret('012345 stays', '0123456789')).toBe('012345 stays')
+    expect(withoutSecret('short key', 'key')).toBe('short …')
+    for (const none of ['', null]) expect(withoutSecret('as it was', none)).toBe('as it was')
+  })
+})

@@ -99,6 +99,25 @@ describe('a voice that fails', () => {
     expect((await speak([voice('a', [2], { retryable: false })])).remedies).toEqual(['gave-up'])
   })
 
+  it('in the middle of a sentence is taken over at that word, also by a voice that fails before its first', async () => {
+    const [first, second] = [voice('a', [3]), voice('b', [0, null])]
+    const { said } = await speak([first, second])
+    expect(second.asked).toEqual(['three four', 'three four'])
+    expect(said).toEqual(['one@0', 'two@100', 'three@200', 'three@300', 'four@400'])
+  })
+
+  it('is given up once, also when it fails in two sentences at the same time', async () => {
+    const [first, second] = [voice('a', [1, 1], { retryable: false }), voice('b', [])]
+    const remedies: string[] = []
+    const voices = new Voices([first.choice, second.choice], new VirtualTime(), ({ remedy }) => remedies.push(remedy))
+    const { signal } = new AbortController()
+    const both = ['one two', 'three four'].map(text => voices.render(text, 1, signal))
+    for (const chunks of both) await chunks.next()
+    for (const chunks of both) for await (const _ of chunks);
+    expect(second.asked).toEqual(['one two', 'three four'])
+    expect(remedies).toEqual(['next-voice'])
+  })
+
   it('that does not tell its words has the sentence said again', async () => {
     const [first, second] = [voice('a', [2], { words: false }), voice('b', [])]
     await speak([first, second])

@@ -33,15 +33,18 @@ export class Voices {
   async *render(text: string, speed: number, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     const progress = new Progress(text)
     for (;;) {
-      const choice = this.#choices[this.#current]!
+      const current = this.#current
+      const choice = this.#choices[current]!
       const heardBefore = progress.ms
       try {
         for await (const chunk of renderSentence(progress.rest(), choice, speed, this.#time, signal))
           yield progress.add(chunk, heardBefore)
-        if (!signal.aborted) this.#failures = 0
+        if (!signal.aborted && current === this.#current) this.#failures = 0
         return
       } catch (cause) {
         if (signal.aborted) return
+        // Another sentence found it out before: the next one goes on.
+        if (current !== this.#current) continue
         const error = voiceError(cause)
         if (!this.#recovers(error, progress.ms > heardBefore)) throw error
       }
@@ -75,7 +78,8 @@ class Progress {
 
   /** What is still to be said: from the word that was cut on; all of it where the voice did not tell its words. */
   rest(): string {
-    this.#from = Math.min(Math.max(0, this.#words - 1), this.#tokens.length - 1)
+    const wasHeard = this.#words > this.#from
+    this.#from = Math.min(wasHeard ? this.#words - 1 : this.#from, this.#tokens.length - 1)
     this.#words = this.#from
     return this.#tokens.slice(this.#from).join(' ')
   }

@@ -263,6 +263,8 @@ export class Conversation {
       this.#whenHeard(() => {
         record()
         this.#performance.perform(outputs, input)
+        // What was held and not taken was asked for another turn.
+        this.#performance.headStart.drop()
       })
     })
   }

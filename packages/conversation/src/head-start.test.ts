@@ -91,6 +91,21 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.headStart).toMatchObject({ used: 0, dropped: 1 })
   })
 
+  it('is given up as soon as the turn turned out another, and when keys were pressed instead', async () => {
+    const { model, said, turn, ahead, talk } = await shop()
+    model.answers([{ say: 'Wrong.' }, { stall: true }], [{ say: 'Right.' }], [{ stall: true }])
+    await ahead('one pizza')
+    await turn('one pizza please')
+    expect(said).toEqual(['Hello.', 'Right.'])
+    expect(model.givenUp).toBe(1)
+    expect(talk.headStart).toMatchObject({ used: 0, dropped: 1 })
+    await ahead('and a')
+    talk.digits('1')
+    await settle()
+    expect(talk.headStart).toMatchObject({ used: 0, dropped: 2 })
+    expect(model.givenUp).toBe(2)
+  })
+
   it('is asked anew when it had failed', async () => {
     const { model, said, turn, ahead } = await shop()
     model.answers([{ fail: new Error('gone') }], [{ say: 'Right.' }])
@@ -140,6 +155,17 @@ describe('a model that is asked before the caller has certainly finished', () =>
     await turn('one pizza')
     expect(said).toEqual(['Hello.', 'Of course, Ana.'])
     expect(talk.headStart).toMatchObject({ asked: 1, used: 0, dropped: 1 })
+  })
+
+  it('costs what the service told before it was given up, and what it tells then', async () => {
+    const { model, ahead, talk } = await shop()
+    model.answers([{ tokens: [100, 3] }, { stall: true }], [{ say: 'Of' }, { tokensWhenStopped: [90, 1] }])
+    for (const words of ['one pizza', 'one pizza with']) {
+      await ahead(words)
+      talk.callerGoesOn()
+      await settle()
+    }
+    expect(talk.headStart).toMatchObject({ dropped: 2, droppedInputTokens: 190, droppedOutputTokens: 4 })
   })
 
   it('costs what is written down', async () => {

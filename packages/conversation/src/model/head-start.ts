@@ -20,6 +20,8 @@ export interface HeadStartOptions {
   readonly ledger: EffectLedger
 }
 
+type Usage = Extract<GenerationEvent, { type: 'usage' }>
+
 interface Held {
   readonly key: string
   readonly answer: HeldAnswer
@@ -68,6 +70,7 @@ export class HeadStart {
     if (held === null || held.key !== keyOf(ref, request)) return null
     this.#held = null
     if (held.answer.failed) {
+      this.#discard(held.answer)
       this.#settle(held, 'model_failed')
       return null
     }
@@ -82,17 +85,21 @@ export class HeadStart {
     const held = this.#held
     if (held === null) return
     this.#held = null
-    held.answer.stop()
-    const { inputTokens, outputTokens } = held.answer.usage
     this.#report.dropped++
-    this.#report.droppedInputTokens += inputTokens
-    this.#report.droppedOutputTokens += outputTokens
+    this.#discard(held.answer)
     this.#settle(held, 'cancelled')
   }
 
   /** Until the ledger has the rows of all that ended. */
   async written(): Promise<void> {
     while (this.#writing.size > 0) await Promise.all(this.#writing)
+  }
+
+  #discard(answer: HeldAnswer): void {
+    answer.discard(({ inputTokens, outputTokens }) => {
+      this.#report.droppedInputTokens += inputTokens
+      this.#report.droppedOutputTokens += outputTokens
+    })
   }
 
   #settle({ row }: Held, errorCode: string | null): void {
@@ -118,6 +125,7 @@ class HeldAnswer {
   #state: 'coming' | 'complete' | 'failed' = 'coming'
   #error: unknown
   #wake: (() => void) | null = null
+  #onCost: (usage: Usage) => void = () => {}
 
   constructor(model: LanguageModel, request: GenerationRequest) {
     this.#model = model
@@ -128,8 +136,12 @@ class HeldAnswer {
     return this.#state === 'failed'
   }
 
-  get usage(): { readonly inputTokens: number; readonly outputTokens: number } {
-    return this.#events.find(event => event.type === 'usage') ?? { inputTokens: 0, outputTokens: 0 }
+  /** Nobody wants it. `onCost`: what the model says that it cost, which some say only when they are stopped. */
+  discard(onCost: (usage: Usage) => void): void {
+    const told = this.#events.find(event => event.type === 'usage')
+    if (told === undefined) this.#onCost = onCost
+    else onCost(told)
+    this.stop()
   }
 
   stop(): void {
@@ -150,6 +162,7 @@ class HeldAnswer {
     try {
       for await (const event of this.#model.generate(request, this.#controller.signal)) {
         this.#events.push(event)
+        if (event.type === 'usage') this.#onCost(event)
         this.#wake?.()
         if (this.#events.length >= MOST_EVENTS) break
       }

@@ -12,6 +12,8 @@ export type Step =
   | { readonly fail: unknown }
   /** What the service says that it cost. */
   | { readonly tokens: readonly [input: number, output: number] }
+  /** Nothing more comes; when it is told to stop the service says that this was the cost. */
+  | { readonly tokensWhenStopped: readonly [input: number, output: number] }
   /** Nothing more comes. */
   | { readonly stall: true }
   /** Says the same for ever, without a pause. */
@@ -57,7 +59,10 @@ export class ScriptedModel implements LanguageModel {
         if (signal.aborted && !this.ignoresAborts) return
         if ('wait' in step) await this.#pause(step.wait, signal)
         else if ('stall' in step) await this.#pause(Number.POSITIVE_INFINITY, signal)
-        else if ('fail' in step) throw step.fail
+        else if ('tokensWhenStopped' in step) {
+          await this.#pause(Number.POSITIVE_INFINITY, signal)
+          yield usage(step.tokensWhenStopped)
+        } else if ('fail' in step) throw step.fail
         else if ('tokens' in step) yield usage(step.tokens)
         else if ('babble' in step) for (;;) yield { type: 'text', delta: step.babble }
         else if ('finish' in step) reason = step.finish

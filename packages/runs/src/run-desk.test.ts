@@ -22,7 +22,7 @@ import {
 } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { HeldRun } from './held-run.ts'
-import type { RunOrder } from './protocol.ts'
+import type { RunOrder, UpdateOutcome } from './protocol.ts'
 import { RunDesk } from './run-desk.ts'
 
 const ENDED = {
@@ -207,6 +207,30 @@ it('settles updates that come together in their order: the newest value stays', 
     expect(told.map(({ fields }) => fields.update_id)).toEqual(ids)
   })
   expect((await readRun(test.database.within(scope), scope, run.runId))?.dynamic_variables).toMatchObject({ tier: '8' })
+})
+
+it('tells the timeline of an update whose deadline passed, once, also where it is settled too late', async () => {
+  const run = await held()
+  let settle: ((outcome: UpdateOutcome) => void) | null = null
+  run.follow(order => {
+    if (order.type === 'update') settle = order.settle
+  })
+  run.note({ kind: 'state', state: 'running', phone_state: 'active' })
+  await test.database.transaction(scope, tx => acknowledgeUpdate(tx, scope, run.runId, { metadata: { tier: 'gold' } }))
+  bus.publish('run_orders', run.runId)
+  await vi.waitFor(() => expect(settle).not.toBeNull())
+  await test.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [run.runId])
+  await test.database.runs.expireUpdates(100)
+  bus.publish('run_orders', run.runId)
+  const told = async () => (await timeline(run.runId)).filter(({ kind }) => kind === 'update')
+  const { update_id } = (await readUpdate(test.database.within(scope), scope, run.runId, 1))!
+  const late = [{ fields: { update_id, status: 'indeterminate' } }]
+  await vi.waitFor(async () => expect(await told()).toMatchObject(late))
+  const before = bus.told.length
+  settle!({ status: 'applied' })
+  await vi.waitFor(() => expect(bus.told.slice(before)).toContainEqual(['runs', run.runId]))
+  expect(await run.finish(ENDED)).toBe('finished')
+  expect(await told()).toMatchObject(late)
 })
 
 it('hears a cancel without the bus within a renewal', async () => {

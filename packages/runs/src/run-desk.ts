@@ -10,6 +10,7 @@ import {
   type RenewedRun,
   RUN_LEASE_MS,
   type RunOwner,
+  readUpdate,
   releaseRun,
   settleUpdate,
 } from '@parley/store'
@@ -40,8 +41,10 @@ export interface RunDeskOptions {
 
 interface Holding {
   readonly run: HeldRun
-  /** Revision of the newest update that was ordered. */
+  /** Revision of the newest update that was ordered, or was settled before it could be. */
   ordered: number
+  /** Revisions of updates that were ordered, and whose end the timeline has not been told. */
+  readonly open: Set<number>
   isAsking: boolean
   /** Until then an update is being settled: they are in the order in which they were asked for. Never rejects. */
   settled: Promise<void>
@@ -115,7 +118,7 @@ export class RunDesk {
         bus.publish('runs', runId)
       },
     })
-    this.#held.set(runId, { run, ordered: 0, isAsking: false, settled: Promise.resolve() })
+    this.#held.set(runId, { run, ordered: 0, open: new Set(), isAsking: false, settled: Promise.resolve() })
     return run
   }
 
@@ -186,10 +189,11 @@ export class RunDesk {
 
   #note(holding: Holding, { cancel_asked, last_update }: RenewedRun): void {
     if (cancel_asked) holding.run.order({ type: 'cancel' })
-    if (last_update > holding.ordered) void this.#orderUpdates(holding)
+    if (last_update > holding.ordered) void this.#orderUpdates(holding, last_update)
+    if (holding.open.size > 0) void this.#tellLate(holding)
   }
 
-  async #orderUpdates(holding: Holding): Promise<void> {
+  async #orderUpdates(holding: Holding, newest: number): Promise<void> {
     if (holding.isAsking) return
     holding.isAsking = true
     const { database } = this.#options
@@ -198,12 +202,14 @@ export class RunDesk {
       for (const update of await pendingUpdates(database.within(run.scope), run.scope, run.runId)) {
         if (update.revision <= holding.ordered) continue
         holding.ordered = update.revision
+        holding.open.add(update.revision)
         const { update_id, change } = update
         const settle = (outcome: UpdateOutcome) => {
-          holding.settled = holding.settled.then(() => this.#settle(run, update, outcome))
+          holding.settled = holding.settled.then(() => this.#settle(holding, update, outcome))
         }
         run.order({ type: 'update', update_id, change, settle })
       }
+      holding.ordered = Math.max(holding.ordered, newest)
     } catch (error) {
       this.#problem('updates cannot be read', error)
     } finally {
@@ -211,17 +217,33 @@ export class RunDesk {
     }
   }
 
-  async #settle(run: HeldRun, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<void> {
+  async #settle(holding: Holding, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<void> {
     const { database, bus } = this.#options
+    const { run, open } = holding
     try {
       const receipt = await database.transaction(run.scope, tx =>
         settleUpdate(tx, run.scope, run.owned, revision, outcome),
       )
-      if (receipt !== null) run.note({ kind: 'update', update_id, status: receipt.status })
+      if (receipt === null) await this.#tellLate(holding)
+      else if (open.delete(revision)) run.note({ kind: 'update', update_id, status: receipt.status })
       bus.publish('runs', run.runId)
     } catch (error) {
       // Its deadline settles it.
       this.#problem('an update cannot be settled', error)
+    }
+  }
+
+  /** Tells the timeline of updates that passed their deadline, which others settle: its numbers are ours to give. */
+  async #tellLate({ run, open }: Holding): Promise<void> {
+    const { database } = this.#options
+    try {
+      for (const revision of open) {
+        const receipt = await readUpdate(database.within(run.scope), run.scope, run.runId, revision)
+        if (receipt?.status !== 'indeterminate' || !open.delete(revision)) continue
+        run.note({ kind: 'update', update_id: receipt.update_id, status: receipt.status })
+      }
+    } catch (error) {
+      this.#problem('updates cannot be read', error)
     }
   }
 

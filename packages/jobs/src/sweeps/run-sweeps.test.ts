@@ -45,7 +45,7 @@ describe('sweeps over runs', () => {
     expect(await stage.permits()).toBe(1)
   })
 
-  it('settle updates that no engine answered, and tell who waits for them', async () => {
+  it('settle updates that no engine answered, and tell who owns their run and who waits for them', async () => {
     const run = await stage.run({ moves: [{ state: 'running', phone_state: 'active' }] })
     for (const a of [1, 2]) await stage.write(tx => acknowledgeUpdate(tx, stage.scope, run.run_id, { metadata: { a } }))
     const before = stage.bus.told.length
@@ -62,7 +62,10 @@ describe('sweeps over runs', () => {
     const late = { status: 'indeterminate', reason: 'deadline' }
     expect(rows).toEqual([late, late])
     expect(stage.counters.read().updates_expired).toBe(2)
-    expect(stage.bus.told.slice(before)).toEqual([['runs', run.run_id]])
+    expect(stage.bus.told.slice(before)).toEqual([
+      ['run_orders', run.run_id],
+      ['runs', run.run_id],
+    ])
   })
 
   it('offer those that wait again, once they are no longer fresh', async () => {

@@ -25,10 +25,13 @@ export async function expireRuns({ database, bus, counters }: RunSweepsOptions):
   return expired.length === AT_MOST
 }
 
-/** Updates that no engine answered in time become `indeterminate`. */
+/** Updates that no engine answered in time become `indeterminate`; who owns the run is told, for its timeline. */
 export async function expireUpdates({ database, bus, counters }: RunSweepsOptions): Promise<boolean> {
   const settled = await database.runs.expireUpdates(AT_MOST)
-  for (const run_id of new Set(settled.map(update => update.run_id))) bus.publish('runs', run_id)
+  for (const run_id of new Set(settled.map(update => update.run_id))) {
+    bus.publish('run_orders', run_id)
+    bus.publish('runs', run_id)
+  }
   counters.add('updates_expired', settled.length)
   return settled.length === AT_MOST
 }

@@ -84,10 +84,11 @@ describe('what is past the retention of transcripts', () => {
     expect(await readRun(db, scope, old)).toMatchObject({ state: 'completed', dynamic_variables: {}, analysis: null })
     expect(await readTranscript(db, scope, old)).toMatchObject({ state: 'expired', utterances: [] })
     const { rows } = await listEvents(db, scope, old, { cursor: null, limit: 10 })
-    expect(rows.slice(-4).map(({ kind, fields }) => ({ kind, ...fields }))).toMatchObject([
+    expect(rows.slice(-5).map(({ kind, fields }) => ({ kind, ...fields }))).toMatchObject([
       { kind: 'utterance', index: 0, role: 'user', text: '' },
       { kind: 'digits', direction: 'in', digits: '' },
       { kind: 'node', node_id: 'start' },
+      { kind: 'update', status: 'rejected' },
       { kind: 'state', state: 'completed' },
     ])
     const audit = await listAudit(db, scope, { cursor: null, limit: 10 })

@@ -119,7 +119,7 @@ export interface RunsAcrossTenants {
   reap(reaper: RunOwner, atMost: number, leaseMs?: number): Promise<ReapedRun[]>
   /** Ends admitted runs that nobody took in time; answers which. */
   expire(atMost: number): Promise<{ readonly run_id: string; readonly tenant_id: string }[]>
-  /** Settles updates that no engine answered in time; answers which. */
+  /** Settles updates that no engine answered in time, and tells the timelines of runs that nobody owns; answers which. */
   expireUpdates(atMost: number): Promise<{ readonly run_id: string; readonly revision: number }[]>
   /**
    * Webhooks that are due, of each run the first that is not settled; they are the caller's for `leaseMs`. In the order in

@@ -41,7 +41,8 @@ const RECEIPT = sql.raw(
 
 /**
  * Notes a change. Where nobody owns the run yet it applies at once (or is `rejected`: `too_many_variables`); else its owner
- * has 10 s. Null: the run is ending or has ended, or never was.
+ * has 10 s. Null: the run is ending or has ended, or never was. What became of it is an item of the timeline: written here
+ * where nobody owns the run, else by its owner, at the latest with the run's end.
  */
 export async function acknowledgeUpdate(
   tx: Queries,
@@ -69,7 +70,7 @@ export async function acknowledgeUpdate(
   const { engine, ...receipt } = made
   if (engine !== null) return receipt
   const applied = await applyChange(tx, scope, runId, change)
-  return settle(
+  const settled = await settle(
     tx,
     scope,
     runId,
@@ -77,6 +78,9 @@ export async function acknowledgeUpdate(
     applied ? 'applied' : 'rejected',
     applied ? null : 'too_many_variables',
   )
+  // Nobody else gives the timeline its numbers: the row of its owner is locked, and names none.
+  await sql`select parley.tell_updates(${scope.tenant_id}::uuid, ${runId}::uuid)`.execute(tx)
+  return settled
 }
 
 /** What the owner has not settled yet, in order. */

@@ -147,3 +147,26 @@ it('is not dialled where it was cancelled meanwhile', async () => {
     outcome: { kind: 'cancelled', ended_by: 'operator' },
   })
 })
+
+it('has succeeded as soon as somebody answers', async () => {
+  const runId = await waits()
+  itsTurn()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  const dials = () => listEffects(test.database.within(scope), scope, runId)
+  expect(await dials()).toMatchObject([{ effect_kind: 'sip_dial', state: 'sending' }])
+  const call = { leg: { callId: 'abc', dialog: null } } as Call
+  dialled[0]!.plan!.onEvent!({ type: 'leg', event: { type: 'answered' } }, call)
+  await vi.waitFor(async () =>
+    expect(await dials()).toMatchObject([{ state: 'succeeded', receipts: [{ sip_call_id: 'abc' }] }]),
+  )
+})
+
+it('has what a BYE needs in the database before it acknowledges the answer', async () => {
+  const runId = await waits()
+  itsTurn()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  const dialog = { callId: 'call-1', localTag: 'ours', remoteTag: 'theirs' } as DialogSnapshot
+  await dialled[0]!.beforeAcknowledging!(dialog)
+  const { rows } = await test.owner.query('select dialog from parley.runs where run_id = $1', [runId])
+  expect(rows).toEqual([{ dialog }])
+})

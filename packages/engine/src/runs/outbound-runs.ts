@@ -1,4 +1,4 @@
-import type { EffectLedger } from '@parley/conversation'
+import type { EffectLedger, Receipt } from '@parley/conversation'
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import type { InviteAttempt, LegEnd, NextHop, SipUri } from '@parley/leg'
 import type { HeldEnding, HeldRun, RunDesk, Work } from '@parley/runs'
@@ -140,6 +140,7 @@ export class OutboundRuns {
         plan: {
           ...plan,
           onEvent: (event, call) => {
+            if (event.type === 'leg' && event.event.type === 'answered') void effect.answered(call.leg.callId)
             if (event.type === 'ended') void effect.settle(event.report.end, call.leg.callId)
             plan.onEvent?.(event, call)
           },
@@ -230,7 +231,7 @@ export class OutboundRuns {
   }
 }
 
-/** The ledger's row of one call: sent with the first INVITE, settled with what the far end answered. */
+/** The ledger's row of one call: sent with the first INVITE, settled as soon as it is known what the far end answered. */
 class DialEffect {
   readonly #ledger: EffectLedger
   readonly #effectId: string
@@ -247,22 +248,30 @@ class DialEffect {
     this.#isSending = true
   }
 
+  /** What comes of the call afterwards is none of the dial's. */
+  async answered(callId: string): Promise<void> {
+    await this.#settle({ state: 'succeeded', receipts: receiptsOf(callId) })
+  }
+
   async settle(end: LegEnd, callId: string): Promise<void> {
     if (!this.#isSending) return this.notSent()
-    const receipts = [{ kind: 'sip_dial', participant_id: callId, sip_call_id: callId }] as const
-    const code = end.sipStatus === null ? 'no_answer' : `sip_${end.sipStatus}`
-    await this.#ledger
-      .settle(
-        this.#effectId,
-        end.answered ? { state: 'succeeded', receipts } : { state: 'failed', receipts, error_code: code },
-      )
-      .catch(() => {})
+    if (end.answered) return this.answered(callId)
+    const error_code = end.sipStatus === null ? 'no_answer' : `sip_${end.sipStatus}`
+    await this.#settle({ state: 'failed', receipts: receiptsOf(callId), error_code })
   }
 
   async notSent(): Promise<void> {
-    const state = this.#isSending ? 'uncertain' : 'failed'
-    await this.#ledger.settle(this.#effectId, { state, error_code: 'not_sent' }).catch(() => {})
+    await this.#settle({ state: this.#isSending ? 'uncertain' : 'failed', error_code: 'not_sent' })
   }
+
+  /** Where it is settled, it stays as it is; what cannot be written down now is in doubt when the run ends. */
+  async #settle(outcome: Parameters<EffectLedger['settle']>[1]): Promise<void> {
+    await this.#ledger.settle(this.#effectId, outcome).catch(() => {})
+  }
+}
+
+function receiptsOf(callId: string): readonly Receipt[] {
+  return [{ kind: 'sip_dial', participant_id: callId, sip_call_id: callId }]
 }
 
 function numberAt(number: string, host: string): SipUri {

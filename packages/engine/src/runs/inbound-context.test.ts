@@ -1,5 +1,9 @@
+import type { CallFacts } from '@parley/conversation'
+import { VirtualTime } from '@parley/kernel'
+import type { HeldRun } from '@parley/runs'
 import { expect, it } from 'vitest'
-import { readContext } from './inbound-context.ts'
+import type { VoiceAgent } from '../voice/voice-agent.ts'
+import { askInboundContext, readContext } from './inbound-context.ts'
 
 const said = (call_inbound: unknown) => readContext({ call_inbound }, ['name', 'tier'])
 
@@ -18,10 +22,39 @@ it.each([null, 'text', [], {}, { call_inbound: null }, { call_inbound: [] }, { c
   body => expect(readContext(body, ['name'])).toEqual({ kind: 'none' }),
 )
 
-it('keeps what documents can hold: well-formed text of bounded length', () => {
-  const context = said({ dynamic_variables: { name: `\ud800${'a'.repeat(20_000)}` } })
-  expect(context).toMatchObject({ kind: 'variables' })
-  const { name } = (context as { readonly variables: Readonly<Record<string, string>> }).variables
-  expect(name).toHaveLength(16_384)
-  expect(name!.isWellFormed()).toBe(true)
+it('keeps what variables can hold: well-formed text of at most 4096 characters', () => {
+  const nameOf = (name: string) => {
+    const context = said({ dynamic_variables: { name } })
+    return (context as { readonly variables: Readonly<Record<string, string>> }).variables.name!
+  }
+  const cut = nameOf(`\ud800${'a'.repeat(20_000)}`)
+  expect(cut).toHaveLength(4096)
+  expect(cut.isWellFormed()).toBe(true)
+  expect(nameOf('😀'.repeat(5000))).toBe('😀'.repeat(4096))
+  expect(nameOf('a'.repeat(4096))).toHaveLength(4096)
+})
+
+it('asks no longer than somebody wants to know', async () => {
+  const time = new VirtualTime()
+  const action = { kind: 'http', action_id: 'who', timeout_ms: 10_000 }
+  let signal: AbortSignal | null = null
+  const agent = {
+    plan: { inbound_context: { action_id: 'who', variables: ['name'] }, actions: [action] },
+    actions: () => ({
+      run: (_: unknown, until: AbortSignal) => {
+        signal = until
+        return new Promise(() => {})
+      },
+    }),
+  } as unknown as VoiceAgent
+  let isOver = false
+  const call = { agent_id: 'a', agent_version: 1, from_number: null, to_number: '+12025550142' } as CallFacts
+  const asked = askInboundContext(agent, call, {} as HeldRun, () => isOver, time)
+  time.advance(2000)
+  expect(signal).toMatchObject({ aborted: false })
+  isOver = true
+  time.advance(100)
+  expect(signal).toMatchObject({ aborted: true })
+  expect(await asked).toEqual({ kind: 'none' })
+  expect(time.nextDeadline()).toBeUndefined()
 })

@@ -1,7 +1,6 @@
 import type { CallFacts } from '@parley/conversation'
 import type { HttpAction, Plan } from '@parley/flow'
 import type { Ms, Time } from '@parley/kernel'
-import type { CallLeg } from '@parley/leg'
 import type { HeldRun } from '@parley/runs'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
@@ -9,7 +8,8 @@ import type { VoiceAgent } from '../voice/voice-agent.ts'
 const LONGEST_MS: Ms = 10_000
 const LOOK_MS: Ms = 100
 const MOST_VARIABLES = 100
-const MOST_CHARACTERS = 16_384
+/** Of a value, in code points: as in all requests. */
+const MOST_CHARACTERS = 4096
 
 /** What an agent's own server says of a caller. */
 export type InboundContext =
@@ -19,19 +19,19 @@ export type InboundContext =
 
 /**
  * Asks the agent's server about a caller while the call rings. Failure, timeout and an answer that cannot be read are
- * `none`: the call goes on without. Ends as soon as the leg does. Never rejects.
+ * `none`: the call goes on without. Ends soon after `isOver`: nobody wants to know any more. Never rejects.
  */
 export async function askInboundContext(
   agent: VoiceAgent,
   call: CallFacts,
   run: HeldRun,
-  leg: CallLeg,
+  isOver: () => boolean,
   time: Time,
 ): Promise<InboundContext> {
   const binding = agent.plan.inbound_context
   const action = binding === null ? undefined : actionOf(agent.plan, binding.action_id)
   if (binding === null || action === undefined) return { kind: 'none' }
-  const { signal, stop } = untilTheEnd(leg, time, Math.min(LONGEST_MS, action.timeout_ms))
+  const { signal, stop } = untilTheEnd(isOver, time, Math.min(LONGEST_MS, action.timeout_ms))
   try {
     const asked = agent.actions(run.ledger).run(
       {
@@ -68,9 +68,15 @@ export function readContext(body: unknown, names: readonly string[]): InboundCon
   const variables: Record<string, string> = {}
   for (const name of names.slice(0, MOST_VARIABLES)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined
-    if (typeof value === 'string') variables[name] = value.slice(0, MOST_CHARACTERS).toWellFormed()
+    if (typeof value === 'string') variables[name] = shortened(value).toWellFormed()
   }
   return { kind: 'variables', variables }
+}
+
+function shortened(value: string): string {
+  return value.length <= MOST_CHARACTERS
+    ? value
+    : [...value.slice(0, 2 * MOST_CHARACTERS)].slice(0, MOST_CHARACTERS).join('')
 }
 
 function actionOf(plan: Plan, actionId: string): HttpAction | undefined {
@@ -92,16 +98,16 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
     : null
 }
 
-/** Aborted when the leg has ended, or `withinMs` are over. */
+/** Aborted when `isOver`, or `withinMs` are over. */
 function untilTheEnd(
-  leg: CallLeg,
+  isOver: () => boolean,
   time: Time,
   withinMs: Ms,
 ): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController()
   const limit = time.now() + withinMs
   const look = () => {
-    if (leg.state === 'ended' || time.now() >= limit) return controller.abort()
+    if (isOver() || time.now() >= limit) return controller.abort()
     timer = time.at(time.now() + LOOK_MS, look)
   }
   let timer = time.at(time.now() + LOOK_MS, look)

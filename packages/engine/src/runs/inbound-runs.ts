@@ -187,7 +187,8 @@ export class InboundRuns implements Doors {
     leg: CallLeg,
   ): Promise<RingingAnswer> {
     const facts = factsOf(start)
-    const context = await askInboundContext(agent, facts.call, run, leg, this.#options.time)
+    const isOver = () => leg.state === 'ended' || record.isUnwanted
+    const context = await askInboundContext(agent, facts.call, run, isOver, this.#options.time)
     if (context.kind === 'rejected') return { kind: 'refuse', status: 603 }
     record.enter('awaiting_sip')
     // What hangs up for us if this process dies is in the database before the far end may think that the call stands.

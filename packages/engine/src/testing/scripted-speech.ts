@@ -117,6 +117,12 @@ export class ScriptedRecogniser implements SpeechToText {
 
   async close(): Promise<void> {}
 
+  /** The connection to it breaks, and it repairs that by itself. */
+  stumbles(): void {
+    const error = new ParleyError('recogniser_unreachable', 'the connection was lost', { retryable: true })
+    this.#listener({ type: 'error', error })
+  }
+
   /** The connection to it breaks for good. */
   breaks(): void {
     this.#words = []

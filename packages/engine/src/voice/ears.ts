@@ -32,7 +32,7 @@ export interface EarsOptions {
   readonly clock: CallClock
   readonly time: Time
   readonly onHeard: (input: DialogueInput) => void
-  /** The recogniser failed; `isDeaf`: for good. Otherwise it was opened again, and heard what it had missed. */
+  /** The recogniser failed; `isDeaf`: for good. Otherwise it is connected again, and hears what it has missed. */
   readonly onTrouble: (error: ParleyError, isDeaf: boolean) => void
 }
 
@@ -206,7 +206,9 @@ export class Ears {
       case 'turn-resumed':
         return onHeard({ type: 'turn-resumed' })
       case 'error':
-        if (!event.error.retryable) this.#onLost(event.error)
+        // Of what may pass the stream repairs itself.
+        if (event.error.retryable) this.#options.onTrouble(event.error, false)
+        else this.#onLost(event.error)
         return
     }
   }

@@ -105,6 +105,16 @@ it('a recogniser that is lost is opened again, and hears what was said meanwhile
   expect(errors(call)).toEqual(['recogniser_failed the recogniser broke (connected again)'])
 })
 
+it('a recogniser that loses its connection and repairs that by itself is not opened again, and the timeline tells it', async () => {
+  const call = await open({ answers: [speaks('One pizza.')] })
+  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  call.recogniser.stumbles()
+  call.says('one pizza please')
+  await call.until(() => call.facts('utterance').length === 3, 8000, 'answered')
+  expect(call.recogniser.opened).toHaveLength(1)
+  expect(errors(call)).toEqual(['recogniser_unreachable the connection was lost (connected again)'])
+})
+
 it('a recogniser that is lost again at once: a word of regret, then the end', async () => {
   const call = await open({ agent: { lastResort: other } })
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')

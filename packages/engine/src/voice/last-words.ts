@@ -1,4 +1,4 @@
-import type { Time } from '@parley/kernel'
+import type { Ms, Time } from '@parley/kernel'
 import { Mouth } from './mouth.ts'
 import type { Playout } from './playout.ts'
 import type { VoiceChoice } from './utterance-audio.ts'
@@ -9,18 +9,24 @@ const TEXT: Readonly<Record<string, string>> = {
   es: 'Lo siento, hay un problema técnico. Por favor, llame más tarde.',
 }
 const ID = 'last-words'
+/** A far end that holds the call hears nothing of it, and nobody waits for that. */
+const LONGEST_MS: Ms = 20_000
 
 /** What a call says when its services are gone, by a voice that needs none; then it ends. */
 export class LastWords {
   readonly #mouth: Mouth
 
-  /** `done` is called once: heard out, cut, or not to be said. */
+  /** `done` is called once: heard out, cut, not to be said, or not heard out within 20 s. */
   constructor(playout: Playout, choice: VoiceChoice, time: Time, done: () => void) {
+    const longest = time.at(time.now() + LONGEST_MS, () => this.#mouth.cut())
     this.#mouth = new Mouth(playout, new Voices([choice], time, () => {}), {
       onSpeaking: () => {},
       onAudible: () => {},
       onVoice: () => {},
-      onSpoken: done,
+      onSpoken: () => {
+        longest.cancel()
+        done()
+      },
       onFailure: () => this.#mouth.cut(),
     })
     this.#mouth.begin(ID)

@@ -1,0 +1,38 @@
+import { VirtualTime } from '@parley/kernel'
+import { expect, it } from 'vitest'
+import { ScriptedLine } from '../testing/scripted-line.ts'
+import { FingerprintVoice } from '../testing/scripted-speech.ts'
+import { LastWords } from './last-words.ts'
+import { Playout } from './playout.ts'
+
+const settled = () => new Promise(resolve => setImmediate(resolve))
+
+function fixture() {
+  const line = new ScriptedLine()
+  const time = new VirtualTime()
+  const choice = { voice: new FingerprintVoice(), language: 'en', voiceId: null }
+  const calls = { done: 0 }
+  const words = new LastWords(new Playout(line), choice, time, () => calls.done++)
+  return { line, time, words, calls }
+}
+
+it('last words that are heard out end the call, once', async () => {
+  const { line, time, words, calls } = fixture()
+  for (let i = 0; i < 20; i++) {
+    await settled()
+    words.onProgress(line.leave(8000))
+  }
+  expect(calls.done).toBe(1)
+  time.advance(60_000)
+  words.cut()
+  expect(calls.done).toBe(1)
+})
+
+it('last words to a far end that holds the call, and hears nothing, end it all the same', async () => {
+  const { time, calls } = fixture()
+  await settled()
+  time.advance(19_000)
+  expect(calls.done).toBe(0)
+  time.advance(1000)
+  expect(calls.done).toBe(1)
+})

@@ -45,6 +45,9 @@ export interface HeldRunOptions {
   readonly onOver: () => void
 }
 
+/** Of a database that does not answer, before what cannot wait goes to disk. */
+const DISK_AFTER_MS: Ms = 500
+
 /** How a run ended; what it used and its transcript are kept with it. */
 export type HeldEnding = Omit<RunEnding, 'measurements'>
 
@@ -135,21 +138,23 @@ export class HeldRun {
   }
 
   /**
-   * Keeps what a BYE needs: at once where the database is there, else as soon as it is. Resolves when it is kept, or
-   * after `withinMs`; never rejects.
+   * Keeps what a BYE needs: in the database, or in the run's journal on disk, from where it comes to the database, where
+   * that is away or takes longer than half a second. Resolves when it is kept, when neither takes it, or after `withinMs`;
+   * never rejects.
    */
   async keepDialog(dialog: JsonObject, withinMs: Ms = 2000): Promise<void> {
-    const { database, scope, owned, time } = this.#options
-    const late = Promise.withResolvers<boolean>()
-    const timer = time.at(time.now() + withinMs, () => late.resolve(false))
-    const kept = database
+    const { database, scope, owned, time, journal } = this.#options
+    const stored = database
       .transaction(scope, tx => storeDialog(tx, scope, owned, dialog))
       .then(
-        () => true,
+        // A lease that only wants to be renewed is renewed by the writer.
+        answer => answer === 'stored',
         () => false,
       )
-    if (!(await Promise.race([kept, late.promise]))) this.#writer.add({ type: 'dialog', dialog })
-    timer.cancel()
+    const patienceMs = journal === null ? withinMs : Math.min(DISK_AFTER_MS, withinMs)
+    if (await inTime(time, patienceMs, stored)) return
+    const kept = this.#writer.keep({ type: 'dialog', dialog }).then(() => true)
+    await inTime(time, withinMs - patienceMs, kept)
   }
 
   /**
@@ -210,4 +215,13 @@ export class HeldRun {
     this.#isOver = true
     this.#options.onOver()
   }
+}
+
+/** What it resolves to; false after `ms`. */
+async function inTime(time: Time, ms: Ms, work: Promise<boolean>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = time.at(time.now() + ms, () => late.resolve(false))
+  const answer = await Promise.race([work, late.promise])
+  timer.cancel()
+  return answer
 }

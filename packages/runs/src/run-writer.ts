@@ -70,6 +70,12 @@ export class RunWriter {
     this.#schedule(GATHER_MS)
   }
 
+  /** As `add`, for what cannot wait for the database. Resolves when it is on disk, or the disk did not take it. Never rejects. */
+  async keep(entry: RunEntry): Promise<void> {
+    this.add(entry)
+    if (!this.#isLost) await this.#backlog.spill()
+  }
+
   /** The run is somebody else's: nothing is written any more. */
   abandon(): void {
     this.#isLost = true

@@ -101,7 +101,7 @@ export class CallRecord {
   onEvent(event: CallEvent, call: Call): void {
     switch (event.type) {
       case 'leg':
-        return this.#onLeg(event.event, call)
+        return this.#onLeg(event.event)
       case 'timeline':
         this.#run.tell(event.item)
         if (event.item.kind === 'state' && event.item.phone_state === 'active') this.#run.announce('run.started')
@@ -122,14 +122,13 @@ export class CallRecord {
     await this.#finish(this.#isCancelled ? CANCELLED : ending, null)
   }
 
-  #onLeg(event: LegEvent, call: Call): void {
+  #onLeg(event: LegEvent): void {
     switch (event.type) {
       case 'ringing':
         return this.enter('ringing')
       case 'answered':
         this.#answeredAt = this.#options.time.now()
         this.#state = 'running'
-        if (call.leg.dialog !== null) void this.#run.keepDialog({ ...call.leg.dialog })
         return
       case 'transfer-result':
         return this.#run.announce('run.transfer')

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
-import type { InviteAttempt } from '@parley/leg'
+import type { DialogSnapshot, InviteAttempt } from '@parley/leg'
 import { RunDesk } from '@parley/runs'
 import { acknowledgeUpdate, admitRun, cancelRun, listEffects, type RunRequest, readRun } from '@parley/store'
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
@@ -115,6 +115,16 @@ it('talks with what an update changed meanwhile', async () => {
   const call = { updateVariables: (values: object) => Object.assign(known, values) }
   dialled[0]!.plan!.onCall!(call as unknown as Call)
   expect(known).toEqual({ name: 'Cleo', city: 'Bonn' })
+})
+
+it('has what a BYE needs in the database before it acknowledges the answer', async () => {
+  const runId = await waits()
+  itsTurn()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  const dialog = { callId: 'call-1', localTag: 'ours', remoteTag: 'theirs' } as DialogSnapshot
+  await dialled[0]!.beforeAcknowledging!(dialog)
+  const { rows } = await test.owner.query('select dialog from parley.runs where run_id = $1', [runId])
+  expect(rows).toEqual([{ dialog }])
 })
 
 it('is not dialled where its key was revoked meanwhile', async () => {

@@ -170,13 +170,3 @@ it('has succeeded as soon as somebody answers', async () => {
     expect(await dials()).toMatchObject([{ state: 'succeeded', receipts: [{ sip_call_id: 'abc' }] }]),
   )
 })
-
-it('has what a BYE needs in the database before it acknowledges the answer', async () => {
-  const runId = await waits()
-  itsTurn()
-  await vi.waitFor(() => expect(dialled).toHaveLength(1))
-  const dialog = { callId: 'call-1', localTag: 'ours', remoteTag: 'theirs' } as DialogSnapshot
-  await dialled[0]!.beforeAcknowledging!(dialog)
-  const { rows } = await test.owner.query('select dialog from parley.runs where run_id = $1', [runId])
-  expect(rows).toEqual([{ dialog }])
-})

@@ -1,6 +1,5 @@
-import { Worker } from 'node:worker_threads'
 import { Refusal } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, TaskThread } from '@parley/kernel'
 import type { JudgeOutcome, JudgeTask } from './judge-draft.ts'
 import type { ReadOutcome, ReadTask } from './read-task.ts'
 import type { SplitOutcome, SplitTask } from './split-message.ts'
@@ -26,6 +25,7 @@ const RETRY_AFTER_SECONDS = 2
 
 type Task = ReadTask | SplitTask | JudgeTask
 type Outcome = ReadOutcome | SplitOutcome | JudgeOutcome
+type Thread = TaskThread<Task, Outcome>
 
 interface Job {
   readonly task: Task
@@ -40,16 +40,21 @@ interface Job {
  */
 export class ReadingThreads {
   readonly #limits: ReadingLimits
-  readonly #script: URL
-  readonly #idle: Worker[] = []
-  readonly #busy = new Map<Worker, Job>()
+  readonly #threads: readonly Thread[]
+  readonly #idle: Thread[]
+  readonly #busy = new Map<Thread, Job>()
   readonly #queue: Job[] = []
   #isClosed = false
 
   /** `script`: what a thread runs; default: the one that reads. */
   constructor(limits: Partial<ReadingLimits> = {}, script = new URL('./reading-thread.ts', import.meta.url)) {
     this.#limits = { ...READING, ...limits }
-    this.#script = script
+    const { threads, timeoutMs, heapMiB } = this.#limits
+    this.#threads = Array.from(
+      { length: threads },
+      () => new TaskThread({ name: 'reading', script, timeoutMs, heapMiB }),
+    )
+    this.#idle = [...this.#threads]
   }
 
   /**
@@ -71,7 +76,7 @@ export class ReadingThreads {
   }
 
   #run(tenantId: string, task: Task): Promise<Outcome> {
-    if (this.#isClosed) return Promise.reject(failed('was closed'))
+    if (this.#isClosed) return Promise.reject(closed())
     const all = [...this.#busy.values(), ...this.#queue]
     const own = all.filter(job => job.tenantId === tenantId).length
     const { threads, waiting, perTenant } = this.#limits
@@ -85,18 +90,15 @@ export class ReadingThreads {
   /** What is read or waits is rejected. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const { reject } of [...this.#queue.splice(0), ...this.#busy.values()]) reject(failed('was closed'))
-    const workers = [...this.#idle.splice(0), ...this.#busy.keys()]
-    this.#busy.clear()
-    await Promise.all(workers.map(worker => worker.terminate()))
+    for (const { reject } of [...this.#queue.splice(0), ...this.#busy.values()]) reject(closed())
+    await Promise.all(this.#threads.map(thread => thread.close()))
   }
 
   #next(): void {
-    while (this.#busy.size < this.#limits.threads) {
+    while (this.#idle.length > 0) {
       const at = this.#queue.findIndex(job => this.#isItsTurn(job))
       if (at === -1) return
-      const worker = this.#idle.pop() ?? this.#start()
-      this.#give(worker, this.#queue.splice(at, 1)[0]!)
+      void this.#give(this.#idle.pop()!, this.#queue.splice(at, 1)[0]!)
     }
   }
 
@@ -106,60 +108,26 @@ export class ReadingThreads {
     return held < Math.max(1, this.#limits.threads - 1)
   }
 
-  #give(worker: Worker, job: Job): void {
-    this.#busy.set(worker, job)
-    const { timeoutMs } = this.#limits
-    const fail = (what: string) => {
-      settle()
-      void worker.terminate()
-      job.reject(failed(what))
-      this.#next()
+  async #give(thread: Thread, job: Job): Promise<void> {
+    this.#busy.set(thread, job)
+    try {
+      job.resolve(await thread.run(job.task))
+    } catch (error) {
+      job.reject(failed(error))
     }
-    const onMessage = (outcome: Outcome) => {
-      settle()
-      if (!this.#isClosed) this.#idle.push(worker)
-      job.resolve(outcome)
-      this.#next()
-    }
-    const onError = (error: unknown) => fail(`crashed: ${error instanceof Error ? error.message : String(error)}`)
-    const onExit = () => fail('ended')
-    const timeout = setTimeout(() => fail(`did not answer within ${timeoutMs} ms`), timeoutMs)
-    const settle = () => {
-      clearTimeout(timeout)
-      worker.off('message', onMessage)
-      worker.off('error', onError)
-      worker.off('exit', onExit)
-      worker.unref()
-      this.#busy.delete(worker)
-    }
-    worker.on('message', onMessage)
-    worker.on('error', onError)
-    worker.on('exit', onExit)
-    worker.ref()
-    worker.postMessage(job.task)
-  }
-
-  #start(): Worker {
-    const worker = new Worker(this.#script, {
-      name: 'reading',
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMiB },
-    })
-    // An idle thread that dies is noticed here, and without a listener its error would end the process.
-    const forget = () => {
-      const at = this.#idle.indexOf(worker)
-      if (at !== -1) this.#idle.splice(at, 1)
-    }
-    worker.on('error', forget)
-    worker.on('exit', forget)
-    worker.unref()
-    return worker
+    this.#busy.delete(thread)
+    this.#idle.push(thread)
+    this.#next()
   }
 }
 
-function failed(what: string): ParleyError {
-  return new ParleyError('reading_failed', `The thread that reads a body ${what}.`, { retryable: true })
+function failed(cause: unknown): ParleyError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ParleyError('reading_failed', message, { retryable: true, cause })
+}
+
+function closed(): ParleyError {
+  return failed(new Error('The reading threads were closed.'))
 }
 
 function tooMany(isOwn: boolean): Refusal {

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, TaskThread } from '@parley/kernel'
 import { speakBySentence } from '../text-to-speech/by-sentence.ts'
 import { plainEnglish } from '../text-to-speech/plain-english.ts'
 import { checkSpeechRequest, tellSent } from '../text-to-speech/request.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { Turnstile } from '../text-to-speech/turnstile.ts'
 import type { FliteOutcome, FliteTask } from './flite-worker.ts'
-import { TaskThread } from './task-thread.ts'
 
 /** Clear women's and men's voices first; the "kal" ones are diphone voices: mechanical, and four times as fast to make. */
 const VOICES = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const

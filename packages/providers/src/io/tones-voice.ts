@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, TaskThread } from '@parley/kernel'
 import type { Rendering } from '../simulated/rendering.ts'
 import { untilAborted } from '../text-to-speech/by-sentence.ts'
 import { ByteCapped } from '../text-to-speech/byte-capped.ts'
@@ -9,7 +9,6 @@ import { Turnstile } from '../text-to-speech/turnstile.ts'
 import { LocalEspeak } from './local-espeak.ts'
 import { LocalFlite } from './local-flite.ts'
 import type { RenderingTask } from './rendering-worker.ts'
-import { TaskThread } from './task-thread.ts'
 
 /** Words are placed by their share of the sentence: short sentences place them better. */
 const MAX_SENTENCE_CHARACTERS = 160

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { ParleyError } from '@parley/kernel'
+import { ParleyError } from '../errors.ts'
 
 export interface TaskThreadOptions {
   /** For thread lists and error messages. */
@@ -24,8 +24,8 @@ export class TaskThread<Task, Outcome> {
     this.#options = options
   }
 
-  /** Rejects with `ParleyError` "thread_failed" (retryable) or "thread_closed". `data` is the `workerData` of a thread that starts. */
-  run(task: Task, data: unknown): Promise<Outcome> {
+  /** Rejects with `ParleyError` "thread_failed" (retryable) or "thread_closed". `data` is the `workerData` of a thread that starts; default null. */
+  run(task: Task, data: unknown = null): Promise<Outcome> {
     const { name, timeoutMs } = this.#options
     if (this.#closed) return Promise.reject(new ParleyError('thread_closed', `The ${name} thread was closed.`))
     this.#worker ??= this.#start(data)

@@ -8,6 +8,7 @@ import { addressesOf } from './addresses-of.ts'
 import type { Settings } from './environment.ts'
 import { describeEvent } from './event-lines.ts'
 import { type ProcessIdentity, watchIdentity } from './identity.ts'
+import { problemLines } from './problem-lines.ts'
 import { overridesOf } from './resolve-entries.ts'
 import type { RoleMetrics } from './role-metrics.ts'
 import type { RunAgents } from './run-agents.ts'
@@ -43,8 +44,7 @@ export interface EngineRole {
 export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
   const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, journals, routes, tell, metrics } = parts
   const { database, leases, bus, sealer } = state
-  const onProblem = (what: string, error: unknown) =>
-    void process.stderr.write(`engine: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
+  const onProblem = problemLines('engine')
   const unplanned = join(settings.home, 'recordings')
   await mkdir(unplanned, { recursive: true })
   const recordings = new RecordingSpool({

@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import { systemTime } from '@parley/kernel'
 import { JournalDirectory, keepLandingJournals, RunJournals } from '@parley/runs'
 import type { Sealer } from '@parley/store'
+import { problemLines } from './problem-lines.ts'
 import type { openState } from './state.ts'
+
+const onProblem = problemLines('journal')
 
 /** Where runs of this process wait while the database is away. */
 export function runJournals(home: string, sealer: Sealer): RunJournals {
@@ -19,8 +22,4 @@ export function keepLanding(
 ): () => Promise<void> {
   const stop = keepLandingJournals({ journals, database, bus, time: systemTime, wallClock: Date.now, onProblem })
   return async () => stop()
-}
-
-function onProblem(what: string, error: unknown): void {
-  process.stderr.write(`journal: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
 }

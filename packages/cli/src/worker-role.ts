@@ -4,6 +4,7 @@ import { expireContents, joinRecordings, RunDesk, type RunJournals, type WakeUps
 import type { Blobs } from '@parley/store'
 import type { Settings } from './environment.ts'
 import type { ProcessIdentity } from './identity.ts'
+import { problemLines } from './problem-lines.ts'
 import { overridesOf } from './resolve-entries.ts'
 import type { RoleMetrics } from './role-metrics.ts'
 import type { RunAgents } from './run-agents.ts'
@@ -34,8 +35,7 @@ const ROUND = 50
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
   const { state, services, agents, identity, wakeUps, blobs, journals, metrics } = parts
   const { database, leases, bus, sealer } = state
-  const log = (what: string, error: unknown) =>
-    void process.stderr.write(`worker: ${what}: ${error instanceof Error ? error.message : String(error)}\n`)
+  const log = problemLines('worker')
   const farEnd = await openSipFarEnd({
     bind: settings.sipBind,
     ...(settings.sipHost !== null && { advertisedHost: settings.sipHost }),

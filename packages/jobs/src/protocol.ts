@@ -32,5 +32,5 @@ export interface ModelUse {
 /** The model of that name, null: the agent's own. May throw `ParleyError` that says why there is none. */
 export type AnalysisModels = (ref: ModelRef | null, use: ModelUse) => LanguageModel | Promise<LanguageModel>
 
-/** What goes wrong and is nobody's fault outside. */
+/** What goes wrong and is nobody's fault outside; `error` is null where it works again. */
 export type JobLog = (what: string, error: unknown) => void

@@ -1,3 +1,4 @@
+export { FailedRounds, type FailedRoundsOptions } from './failed-rounds.ts'
 export { type HeldEnding, HeldRun } from './held-run.ts'
 export { BullWakeUps, type BullWakeUpsOptions } from './io/bull-wake-ups.ts'
 export { JournalDirectory } from './journal/io/journal-directory.ts'

@@ -14,6 +14,7 @@ import {
   releaseRun,
   settleUpdate,
 } from '@parley/store'
+import { FailedRounds } from './failed-rounds.ts'
 import { HeldRun } from './held-run.ts'
 import type { RunJournals } from './journal/run-journals.ts'
 import type { UpdateOutcome } from './protocol.ts'
@@ -35,7 +36,7 @@ export interface RunDeskOptions {
   readonly random: Random
   /** Default 9000; renewed every third of it. */
   readonly leaseMs?: Ms
-  /** What goes wrong and harms no run by itself. */
+  /** What goes wrong and harms no run by itself; `error` is null where it works again. */
   readonly onProblem?: (what: string, error: unknown) => void
 }
 
@@ -59,12 +60,18 @@ export class RunDesk {
   readonly #held = new Map<string, Holding>()
   readonly #unsubscribe: () => void
   readonly #leaseMs: Ms
+  readonly #renewals: FailedRounds
   #timer: Timer | null = null
   #closed = false
 
   constructor(options: RunDeskOptions) {
     this.#options = options
     this.#leaseMs = options.leaseMs ?? RUN_LEASE_MS
+    this.#renewals = new FailedRounds({
+      name: 'the renewal of leases',
+      time: options.time,
+      onProblem: (what, error) => this.#problem(what, error),
+    })
     const look = (runId: string) => {
       const holding = this.#held.get(runId)
       if (holding !== undefined) void this.#ask(holding)
@@ -157,9 +164,10 @@ export class RunDesk {
         else this.#note(holding, row)
         busy ||= row?.busy === true
       }
+      this.#renewals.worked()
     } catch (error) {
       // Calls go on without a database; the leases are renewed when it is back, where nobody took them.
-      this.#problem('leases cannot be renewed', error)
+      this.#renewals.failed(error)
     }
     this.#schedule(busy ? BUSY_MS : this.#leaseMs / 3)
   }

@@ -1,5 +1,5 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
-import type { HeldRun, RunDesk, WakeUps } from '@parley/runs'
+import { FailedRounds, type HeldRun, type RunDesk, type WakeUps } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
 import { Engine, type EngineOptions } from '../engine.ts'
 import type { Agents } from './agents.ts'
@@ -32,6 +32,7 @@ export interface RunEngineOptions {
   readonly calls: Omit<EngineOptions, 'doors'>
   /** A run is over here; one line for the log. */
   readonly onOver?: (run: HeldRun, end: CallRecordEnd) => void
+  /** `error` is null where something works again. */
   readonly onProblem: (what: string, error: unknown) => void
 }
 
@@ -41,6 +42,8 @@ export class RunEngine {
   readonly #options: RunEngineOptions
   readonly #directory: TrunkDirectory
   readonly #outbound: OutboundRuns
+  readonly #beats: FailedRounds
+  readonly #looks: FailedRounds
   #isDraining = false
   #isClosed = false
   #stopListening: (() => Promise<void>) | null = null
@@ -52,9 +55,12 @@ export class RunEngine {
     this.engine = engine
     this.#directory = directory
     const { database, desk, sealer, agents, recordings, time, onProblem } = options
+    this.#beats = new FailedRounds({ name: 'saying that the engine is there', time, onProblem })
+    this.#looks = new FailedRounds({ name: 'looking for waiting calls', time, onProblem })
     this.#outbound = new OutboundRuns({
       ...{ database, desk, sealer, agents, recordings, time, onProblem },
       dial: request => engine.dial(request),
+      isDraining: () => this.#isDraining,
       mayBegin: () => !this.#isDraining && this.live + this.#outbound.beginning < this.#capacity,
       onOver: (run, end) => options.onOver?.(run, end),
     })
@@ -157,27 +163,29 @@ export class RunEngine {
   }
 
   async #beat(): Promise<void> {
-    const { database, desk, addresses, onProblem } = this.#options
+    const { database, desk, addresses } = this.#options
     const { engines } = database.runs
     try {
       const engine_id = desk.owner.engine
-      if (await engines.heartbeat(engine_id, this.live, this.#isDraining)) return
-      await engines.register({ engine_id, addresses: addresses(this.engine), capacity: this.#capacity })
+      if (!(await engines.heartbeat(engine_id, this.live, this.#isDraining)))
+        await engines.register({ engine_id, addresses: addresses(this.engine), capacity: this.#capacity })
+      this.#beats.worked()
     } catch (error) {
-      onProblem('the engine cannot say that it is there', error)
+      this.#beats.failed(error)
     }
   }
 
   async #takeWaiting(): Promise<void> {
-    const { database, desk, onProblem } = this.#options
+    const { database, desk } = this.#options
     if (this.#isDraining) return
     try {
       const room = this.#capacity - this.live - this.#outbound.beginning
       if (room <= 0) return
       for (const { run_id, scope } of await database.runs.waiting('phone', room, desk.tenants))
         void this.#outbound.begin({ kind: 'phone', run_id, scope })
+      this.#looks.worked()
     } catch (error) {
-      onProblem('runs that wait cannot be read', error)
+      this.#looks.failed(error)
     }
   }
 

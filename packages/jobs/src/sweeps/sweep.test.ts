@@ -109,7 +109,11 @@ describe('a sweep', () => {
     })
     await pass(120_000)
     expect(pauses().slice(0, 9)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 1000, 1000])
-    expect(troubles).toHaveLength(7)
+    expect(troubles).toEqual([
+      'the sweep "test" failed',
+      'the sweep "test" failed, 7 rounds by now',
+      'the sweep "test" works again after 7 failed rounds, 91 s',
+    ])
     expect(counters.read().sweep_failures).toBe(7)
   })
 

@@ -1,4 +1,5 @@
 import { type Ms, type Random, randomBelow, type Time, type Timer } from '@parley/kernel'
+import { FailedRounds } from '@parley/runs'
 import type { JobCounters } from '../metrics.ts'
 import type { JobLog } from '../protocol.ts'
 
@@ -19,9 +20,10 @@ export interface SweepOptions {
   readonly counters: JobCounters
 }
 
-/** Goes round for ever. No failure ends it: it is told, and the next round waits longer with each, up to 30 s. */
+/** Goes round for ever. No failure ends it: they are told, and the next round waits longer with each, up to 30 s. */
 export class Sweep {
   readonly #options: SweepOptions
+  readonly #rounds: FailedRounds
   #timer: Timer | null = null
   #round: Promise<void> | null = null
   #failures = 0
@@ -30,7 +32,8 @@ export class Sweep {
 
   constructor(options: SweepOptions) {
     this.#options = options
-    const { random, everyMs } = options
+    const { random, everyMs, name, time, log } = options
+    this.#rounds = new FailedRounds({ name: `the sweep "${name}"`, time, onProblem: log })
     this.#schedule(randomBelow(random, Math.max(1, Math.ceil(Math.min(everyMs, FIRST_WITHIN_MS)))))
   }
 
@@ -62,15 +65,16 @@ export class Sweep {
   }
 
   async #go(): Promise<void> {
-    const { round, everyMs, name, log, counters } = this.#options
+    const { round, everyMs, counters } = this.#options
     this.#isHurried = false
     try {
       const hasMore = await round()
       this.#failures = 0
+      this.#rounds.worked()
       this.#schedule(hasMore ? 0 : everyMs)
     } catch (error) {
       counters.add('sweep_failures')
-      log(`the sweep "${name}" failed`, error)
+      this.#rounds.failed(error)
       const longest = Math.max(everyMs, LONGEST_PAUSE_MS)
       this.#schedule(Math.min(everyMs * 2 ** this.#failures++, longest))
     }

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
-import type { HeldRun, RunDesk, Work } from '@parley/runs'
+import { FailedRounds, type HeldRun, type RunDesk, type Work } from '@parley/runs'
 import type { Bus, Database, RunKind } from '@parley/store'
 import type { JobLog } from '../protocol.ts'
 import { before } from '../waiting.ts'
@@ -49,6 +49,7 @@ export class TextRuns {
   readonly #maxLive: number
   readonly #live = new Map<TextRun, LiveRun>()
   readonly #unsubscribe: () => void
+  readonly #looks: FailedRounds
   readonly #claims = new Set<Promise<boolean>>()
   #sweep: Timer | null = null
   #looking: Promise<void> | null = null
@@ -60,6 +61,8 @@ export class TextRuns {
   constructor(options: TextRunsOptions) {
     this.#options = options
     this.#maxLive = options.maxLive ?? DEFAULT_MAX_LIVE
+    const { time, log } = options
+    this.#looks = new FailedRounds({ name: 'looking for waiting runs', time, onProblem: log })
     this.#unsubscribe = options.bus.subscribe(
       'run_work',
       kind => isTextKind(kind) && this.#look(),
@@ -138,9 +141,10 @@ export class TextRuns {
         this.#lookAgain = false
         this.#isShort = false
         await this.#takeAll()
+        this.#looks.worked()
       }
     } catch (error) {
-      this.#options.log('waiting runs cannot be looked for', error)
+      this.#looks.failed(error)
     }
   }
 

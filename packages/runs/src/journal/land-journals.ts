@@ -1,5 +1,6 @@
 import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
 import { appendEvents, type Bus, type Database, eventsAfter, type NewEvent, type OwnedRun } from '@parley/store'
+import { FailedRounds } from '../failed-rounds.ts'
 import {
   BATCH,
   eventOf,
@@ -24,7 +25,7 @@ export interface LandServices {
   readonly bus: Pick<Bus, 'publish'>
   readonly time: Time
   readonly wallClock: () => UnixMs
-  /** A line for each journal that could not be written. */
+  /** A line for each journal that could not be written; `error` is null where something works again. */
   readonly onProblem: (what: string, error: unknown) => void
 }
 
@@ -36,15 +37,13 @@ export function keepLandingJournals(services: LandServices): () => void {
   const { time, onProblem } = services
   const stopping = new AbortController()
   let timer: Timer | null = null
-  let isReadable = true
+  const looks = new FailedRounds({ name: 'reading journals', time, onProblem })
   const look = async () => {
     try {
       await landJournals(services, stopping.signal)
-      isReadable = true
+      looks.worked()
     } catch (error) {
-      // Once: it will be no better in two seconds.
-      if (isReadable) onProblem('journals cannot be read', error)
-      isReadable = false
+      looks.failed(error)
     }
     if (!stopping.signal.aborted) timer = time.at(time.now() + LOOK_EVERY_MS, () => void look())
   }

@@ -9,6 +9,7 @@ import {
   moveRecording,
   segmentKey,
 } from '@parley/store'
+import { FailedRounds } from '../failed-rounds.ts'
 import {
   bytesOf,
   type SpoolDirectory,
@@ -46,6 +47,7 @@ export interface SpooledRecordingOptions {
 /** One run's recording on its way from files to blobs. */
 export class SpooledRecording {
   readonly #options: SpooledRecordingOptions
+  readonly #stores: FailedRounds
   /** Stamps of files that are among the blobs, by number. */
   readonly #put = new Map<number, string>()
   #closed: SpoolManifest['closed']
@@ -59,6 +61,8 @@ export class SpooledRecording {
 
   constructor(options: SpooledRecordingOptions) {
     this.#options = options
+    const { time, manifest, onProblem } = options
+    this.#stores = new FailedRounds({ name: `storing the recording of ${manifest.owned.run_id}`, time, onProblem })
     this.#closed = options.manifest.closed
     this.#measuredAt = options.time.now()
   }
@@ -103,12 +107,13 @@ export class SpooledRecording {
   }
 
   async #try(): Promise<void> {
-    const { time, manifest, onProblem } = this.#options
+    const { time } = this.#options
     try {
       this.#isDone = await this.#advance()
+      this.#stores.worked()
       this.#pauseMs = FIRST_PAUSE_MS
     } catch (error) {
-      onProblem(`the recording of ${manifest.owned.run_id} waits to be stored`, error)
+      this.#stores.failed(error)
       this.#nextAt = time.now() + this.#pauseMs
       this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
       if (this.#closed !== null) await this.#await().catch(() => null)

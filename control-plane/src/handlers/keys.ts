@@ -38,7 +38,10 @@ export const keyHandlers: HandlersOf<'keys.list' | 'keys.create' | 'keys.revoke'
     const key = await revokeKey(context.db, context.scope, key_id)
     if (key === null) throw noKey(key_id)
     // What it asked for and nobody has begun never begins.
-    for (const runId of await cancelRunsOfKey(context.db, context.scope, key_id)) context.announce('runs', runId)
+    for (const runId of await cancelRunsOfKey(context.db, context.scope, key_id)) {
+      context.announce('run_orders', runId)
+      context.announce('runs', runId)
+    }
     context.announce('keys', key_id)
     return { status: 200, body: key }
   },

@@ -75,6 +75,10 @@ export class CallRecord {
     return this.#isCancelled || this.#isLost
   }
 
+  get isRunning(): boolean {
+    return this.#state !== 'admitted'
+  }
+
   /** `state`: default running. */
   enter(phone_state: Entered, state: 'admitted' | 'running' | 'ending' = 'running'): void {
     this.#state = state

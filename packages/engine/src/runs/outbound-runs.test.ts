@@ -24,6 +24,7 @@ let dialled: DialRequest[]
 let ended: CallRecordEnd[]
 let problems: string[]
 let runs: OutboundRuns
+let isDraining: boolean
 beforeAll(async () => {
   test = await testDatabase()
 })
@@ -48,6 +49,7 @@ beforeEach(async () => {
   dialled = []
   ended = []
   problems = []
+  isDraining = false
   const onProblem = (what: string, error: unknown) => void problems.push(`${what}: ${String(error)}`)
   desk = new RunDesk({
     ...{ database: test.database, bus, time: systemTime, wallClock: Date.now, random: new SeededRandom(7), onProblem },
@@ -64,6 +66,7 @@ beforeEach(async () => {
       return {} as Call
     },
     mayBegin: () => true,
+    isDraining: () => isDraining,
     onOver: (_run, end) => void ended.push(end),
   })
 })
@@ -169,4 +172,24 @@ it('has succeeded as soon as somebody answers', async () => {
   await vi.waitFor(async () =>
     expect(await dials()).toMatchObject([{ state: 'succeeded', receipts: [{ sip_call_id: 'abc' }] }]),
   )
+})
+
+it('is given back, for another engine, where its own drains meanwhile', async () => {
+  const runId = await waits()
+  isDraining = true
+  itsTurn()
+  const run = () => readRun(test.database.within(scope), scope, runId)
+  await vi.waitFor(() => expect(runs.beginning).toBe(0))
+  expect(dialled).toEqual([])
+  expect(desk.size).toBe(0)
+  expect(await run()).toMatchObject({ state: 'admitted', outcome: null })
+  expect(await listEffects(test.database.within(scope), scope, runId)).toMatchObject([
+    { effect_kind: 'sip_dial', state: 'failed', error_code: 'not_sent' },
+  ])
+  expect(await counted(test, scope)).toEqual({ live: 1, permits: 1, calls: 1 })
+  isDraining = false
+  await slot("'-infinity'")
+  await runs.begin({ kind: 'phone', run_id: runId, scope })
+  expect(dialled).toHaveLength(1)
+  await vi.waitFor(async () => expect(await run()).toMatchObject({ state: 'running', phone_state: 'dialing' }))
 })

@@ -38,6 +38,8 @@ export interface OutboundRunsOptions {
   readonly dial: (request: DialRequest) => Promise<Call>
   /** Whether there is room for one more call, and no end in sight. */
   readonly mayBegin: () => boolean
+  /** Nothing is dialled any more: what waits for its turn is given back, for another engine. */
+  readonly isDraining: () => boolean
   readonly onOver: (run: HeldRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
 }
@@ -50,7 +52,6 @@ interface Ready {
   readonly start: StartingRun
   readonly trunk: DialableTrunk
   readonly agent: VoiceAgent
-  readonly recording: CallPlan['recording']
   /** The row of its dial. */
   readonly effectId: string
 }
@@ -64,6 +65,9 @@ class Failed extends Error {
     this.ending = ending
   }
 }
+
+/** The engine drains: the call is another's. */
+class Drained extends Error {}
 
 /** Claims phone runs that wait, and dials them. */
 export class OutboundRuns {
@@ -102,21 +106,35 @@ export class OutboundRuns {
       ...{ time, recordings },
       onOver: end => onOver(run, end),
     })
-    record.enter('preparing')
+    // Nobody has been called yet: another engine may still have it.
+    record.enter('preparing', 'admitted')
+    let effectId: string | null = null
     try {
       const ready = await this.#gate.pass(async () => {
         const start = await startingRun(database.within(run.scope), run.scope, run.runId)
         if (start === null) throw new Failed(failed('internal'))
-        const recording = wantsRecording(start) ? await this.#recording(run) : null
         const trunk = await this.#trunk(run, start)
         const agent = await this.#agent(run, start)
-        return { start, recording, trunk, agent, effectId: await this.#intend(run, start) }
+        effectId = await this.#intend(run, start)
+        return { start, trunk, agent, effectId }
       })
+      await this.#slot(run, ready.trunk, record)
+      if (record.isUnwanted) throw new Failed(failed('internal'))
+      // From here on it is this engine's: its recording is.
+      record.enter('preparing')
       await this.#dial(run, record, ready)
     } catch (error) {
+      if (error instanceof Drained && (await this.#giveBack(run, effectId))) return
+      if (!record.isRunning) record.enter('preparing')
       if (!(error instanceof Failed)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
       await record.abandon(error instanceof Failed ? error.ending : failed('internal'))
     }
+  }
+
+  /** False: it is to be ended here. */
+  async #giveBack(run: HeldRun, effectId: string | null): Promise<boolean> {
+    if (effectId !== null) await new DialEffect(run.ledger, effectId).notSent()
+    return this.#options.desk.release(run).catch(() => false)
   }
 
   async #recording(run: HeldRun): Promise<CallPlan['recording']> {
@@ -128,9 +146,8 @@ export class OutboundRuns {
   }
 
   async #dial(run: HeldRun, record: CallRecord, ready: Ready): Promise<void> {
-    const { start, trunk, agent, recording, effectId } = ready
-    await this.#slot(run, trunk, record)
-    if (record.isUnwanted) throw new Failed(failed('internal'))
+    const { start, trunk, agent, effectId } = ready
+    const recording = wantsRecording(start) ? await this.#recording(run) : null
     const plan = runPlan(run, start, agent, record, recording)
     const effect = new DialEffect(run.ledger, effectId)
     try {
@@ -199,6 +216,7 @@ export class OutboundRuns {
       const slot: CallSlot = await this.#gate.pass(() =>
         database.transaction(run.scope, tx => takeCallSlot(tx, run.scope, trunk_id, details.cps)),
       )
+      if (this.#options.isDraining()) throw new Drained()
       if (slot.granted) return
       if (time.now() + slot.retryInMs > until) throw new Failed(failed('trunk_unreachable'))
       await new Promise<void>(resolve => void time.at(time.now() + slot.retryInMs, resolve))

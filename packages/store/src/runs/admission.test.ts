@@ -159,11 +159,20 @@ describe('a revoked key', () => {
     const scope = await workspace(test)
     const [key_id, another] = [crypto.randomUUID(), crypto.randomUUID()]
     const waiting = await admitted(test, scope, { ...OUTBOUND, key_id })
+    const beginning = await owned(test, scope, { ...OUTBOUND, key_id })
     const live = await owned(test, scope, { ...OUTBOUND, key_id })
+    await test.database.transaction(scope, tx => moveRun(tx, scope, live, { state: 'running' }))
     const others = await admitted(test, scope, { ...OUTBOUND, key_id: another })
-    expect(await test.database.transaction(scope, tx => cancelRunsOfKey(tx, scope, key_id))).toEqual([waiting])
-    const states = await Promise.all([waiting, live.run_id, others].map(async id => (await rowOf(test, id)).state))
-    expect(states).toEqual(['cancelled', 'admitted', 'admitted'])
+    const taken = await test.database.transaction(scope, tx => cancelRunsOfKey(tx, scope, key_id))
+    expect(taken.toSorted()).toEqual([waiting, beginning.run_id].toSorted())
+    const ids = [waiting, beginning.run_id, live.run_id, others]
+    const states = await Promise.all(ids.map(async id => (await rowOf(test, id)).state))
+    expect(states).toEqual(['cancelled', 'admitted', 'running', 'admitted'])
+    const { rows } = await test.owner.query(
+      'select run_id from parley.run_ownership where tenant_id = $1 and cancel_asked',
+      [scope.tenant_id],
+    )
+    expect(rows, 'its owner is told').toEqual([{ run_id: beginning.run_id }])
   })
 })
 

@@ -113,11 +113,11 @@ export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promi
   return finished
 }
 
-/** Cancels what a key that is revoked had asked for and nobody has begun; answers which. */
+/** Cancels what a key that is revoked had asked for and nobody has begun (an owner that prepares it is told); answers which. */
 export async function cancelRunsOfKey(tx: Queries, scope: Scope, keyId: string): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`
     select o.run_id from parley.run_ownership o join parley.runs r using (tenant_id, run_id)
-    where o.tenant_id = ${scope.tenant_id}::uuid and o.engine is null and r.key_id = ${keyId}::uuid
+    where o.tenant_id = ${scope.tenant_id}::uuid and (o.engine is null or r.state = 'admitted') and r.key_id = ${keyId}::uuid
     order by o.run_id for update of o`.execute(tx)
   for (const { run_id } of rows) await cancelRun(tx, scope, run_id)
   return rows.map(row => row.run_id)

@@ -270,6 +270,26 @@ const ERRORS: readonly [code: DiagnosticCode, what: string, draft: DraftContent,
   ],
   [
     'unsupported_capability',
+    'a branch that asks nothing but the model',
+    flow([{ id: 'b', type: 'branch', edges: [when('x', 'end')], else_edge: when('e', 'end') }, ends()]),
+    '/flow/nodes/0/edges/0/transition_condition',
+    ['Remove "b"'],
+  ],
+  [
+    'unsupported_capability',
+    'a function of an action that has a node type of its own',
+    flow(
+      [{ id: 'f', type: 'function', tool_id: 'bye', else_edge: when('e', 'end') }, ends()],
+      {},
+      {
+        actions: [{ action_id: 'bye', kind: 'end_call', name: 'bye' }],
+      },
+    ),
+    '/flow/nodes/0/tool_id',
+    ['Remove "f"'],
+  ],
+  [
+    'unsupported_capability',
     'a transfer with an announcement',
     flow([transfer({ transfer_option: { type: 'warm_transfer' } }), ends()]),
     '/flow/nodes/0/transfer_option',
@@ -303,6 +323,16 @@ const ERRORS: readonly [code: DiagnosticCode, what: string, draft: DraftContent,
     ),
     '/flow/nodes/0/component_type',
     ['Use the one of this flow'],
+  ],
+  [
+    'unsupported_capability',
+    'a shared component of another flow',
+    flow([
+      { id: 'c', type: 'component', component_id: 'x', component_type: 'shared', else_edge: when('e', 'end') },
+      ends(),
+    ]),
+    '/flow/nodes/0/component_type',
+    ['Remove "c"'],
   ],
   [
     'unsupported_capability',

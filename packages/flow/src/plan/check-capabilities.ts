@@ -43,7 +43,7 @@ function checkNode(node: FlowNode, path: Path, scope: Scope, known: Known, findi
             'unsupported_capability',
             [...path, 'edges', index, 'transition_condition'],
             `The branch "${node.id}" decides by equations only: use one in "${edge.id}", or a conversation node`,
-            removeEdge(scope, node, edge),
+            removeEdge(scope, node, edge) ?? removeNode(scope, node),
           )
       return
     case 'function':
@@ -73,10 +73,10 @@ function checkNode(node: FlowNode, path: Path, scope: Scope, known: Known, findi
         findings.error(
           'unsupported_capability',
           [...path, 'component_type'],
-          'Components shared between agents do not run here yet: copy it into this flow as a local one',
+          `Components shared between agents do not run here yet: copy that of "${node.id}" into this flow as a local one`,
           known.components.has(node.component_id)
             ? putNode(scope, { ...node, component_type: 'local' }, 'Use the one of this flow')
-            : undefined,
+            : removeNode(scope, node),
         )
       return
     default:
@@ -108,7 +108,8 @@ function checkFunction(
     findings.error(
       'unsupported_capability',
       [...path, 'tool_id'],
-      `A function node runs actions of kind http: for "${action.kind}" use the node type of that name`,
+      `The function "${node.id}" runs actions of kind http: for "${action.kind}" use the node type of that name`,
+      removeNode(scope, node),
     )
 }
 

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EngineOptions, type InboundRoute, RunEngine } from '@parley/engine'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
@@ -8,6 +7,7 @@ import { addressesOf } from './addresses-of.ts'
 import type { Settings } from './environment.ts'
 import { describeEvent } from './event-lines.ts'
 import { type ProcessIdentity, watchIdentity } from './identity.ts'
+import { LineRecordings } from './line-recordings.ts'
 import { problemLines } from './problem-lines.ts'
 import { overridesOf } from './resolve-entries.ts'
 import type { RoleMetrics } from './role-metrics.ts'
@@ -45,8 +45,11 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, journals, routes, tell, metrics } = parts
   const { database, leases, bus, sealer } = state
   const onProblem = problemLines('engine')
-  const unplanned = join(settings.home, 'recordings')
-  await mkdir(unplanned, { recursive: true })
+  const unplanned = new LineRecordings({
+    directory: join(settings.home, 'recordings'),
+    ...{ time: systemTime, wallClock: Date.now, onProblem },
+  })
+  await unplanned.open()
   const recordings = new RecordingSpool({
     directory: join(settings.home, 'spool'),
     mostBytes: settings.spoolBytes,
@@ -68,8 +71,9 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       routes,
       voice: services.voice('local/flite'),
       language: 'en',
-      recordingPath: id => join(unplanned, `${id}.wav`),
+      recordingPath: id => unplanned.path(id),
       onEvent: (call, event) => {
+        if (event.type === 'ended') unplanned.ended(event.report.end.media?.recording?.path ?? null)
         const line = describeEvent(event)
         if (line !== null) tell(`${call.leg.callId.slice(0, 12)}  ${line}`)
       },
@@ -109,6 +113,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       unwatch()
       await runs.close()
       await recordings.stop()
+      await unplanned.trim()
     },
   }
 }

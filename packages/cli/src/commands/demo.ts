@@ -1,14 +1,16 @@
 import { join } from 'node:path'
 import { ParleyClient } from '@parley/client'
 import type { ReceivedEvent } from '@parley/examples'
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, systemTime } from '@parley/kernel'
 import type { AnsweredCall, AnsweringPhoneOptions } from '@parley/phone'
 import { DemoRun, until } from '../demo/demo-call.ts'
 import { openDemoHome, removeDemoHome } from '../demo/demo-home.ts'
 import { type DemoEvidence, demoResult, demoSummary } from '../demo/demo-report.ts'
 import { readSettings } from '../environment.ts'
+import { LineRecordings } from '../line-recordings.ts'
 import { nextSignal } from '../next-signal.ts'
 import { type Platform, ROLES, startPlatform } from '../platform.ts'
+import { problemLines } from '../problem-lines.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley demo [--json]'
@@ -60,6 +62,8 @@ async function converse(platform: Platform, phone: CalledPhone, recordings: stri
   const timeline = await run.follow(say)
   const client = new ParleyClient({ baseUrl: api.url, key: workspace.key })
   const readBack = await run.readBack(recordings)
+  const onProblem = problemLines('demo')
+  await new LineRecordings({ directory: recordings, time: systemTime, wallClock: Date.now, onProblem }).trim()
   return { ...readBack, timeline, transport: phone.transport, webhooks: await webhooksOf(client, readBack.run) }
 }
 

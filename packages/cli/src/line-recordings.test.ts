@@ -1,0 +1,78 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { type Ms, type UnixMs, VirtualTime } from '@parley/kernel'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { LineRecordings } from './line-recordings.ts'
+
+const NOW: UnixMs = Date.UTC(2026, 0, 2)
+const HOUR: Ms = 3_600_000
+
+let directory: string
+let problems: string[]
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'line-recordings-'))
+  problems = []
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+function recordings(at = directory): LineRecordings {
+  const onProblem = (what: string) => void problems.push(what)
+  return new LineRecordings({ directory: at, time: new VirtualTime(), wallClock: () => NOW, onProblem, most: 3 })
+}
+
+/** Last written so long ago. */
+async function written(name: string, ago: Ms): Promise<void> {
+  await writeFile(join(directory, name), 'audio')
+  await utimes(join(directory, name), (NOW - ago) / 1000, (NOW - ago) / 1000)
+}
+
+const there = async () => (await readdir(directory)).toSorted()
+
+describe('recordings of the line test', () => {
+  it('are the newest when the engine starts, those of the demo among them; other files stay', async () => {
+    for (let hours = 1; hours <= 4; hours++) await written(`in-${hours}.wav`, hours * HOUR)
+    await written('demo-1.wav', 1.5 * HOUR)
+    await written('notes.txt', 99 * HOUR)
+    await written('voice.wav', 99 * HOUR)
+    await recordings().open()
+    expect(await there()).toEqual(['demo-1.wav', 'in-1.wav', 'in-2.wav', 'notes.txt', 'voice.wav'])
+    expect(problems).toEqual([])
+  })
+
+  it('are the newest after each call', async () => {
+    const kept = recordings()
+    await kept.open()
+    for (let call = 1; call <= 6; call++) {
+      const path = kept.path(`in-${call}`)
+      await written(basename(path), (10 - call) * HOUR)
+      kept.ended(path)
+      await kept.trim()
+    }
+    expect(await there()).toEqual(['in-4.wav', 'in-5.wav', 'in-6.wav'])
+  })
+
+  it('stay while they are written, by this process or another, however many there are', async () => {
+    const kept = recordings()
+    await kept.open()
+    const held = kept.path('in-held')
+    await written('in-held.wav', 2 * HOUR)
+    await written('out-others.wav', 30_000)
+    for (const name of ['in-a', 'in-b', 'in-c']) await written(`${name}.wav`, 0)
+    await written('in-over.wav', 61_000)
+    kept.ended(null)
+    await kept.trim()
+    expect(await there()).toEqual(['in-a.wav', 'in-b.wav', 'in-c.wav', 'in-held.wav', 'out-others.wav'])
+    kept.ended(held)
+    await kept.trim()
+    expect(await there()).toEqual(['in-a.wav', 'in-b.wav', 'in-c.wav', 'out-others.wav'])
+  })
+
+  it('that cannot be looked through end no call, and are told once', async () => {
+    const kept = recordings(join(directory, 'gone'))
+    kept.ended(null)
+    await kept.trim()
+    await kept.trim()
+    expect(problems).toEqual(['deleting old recordings of the line test failed'])
+  })
+})

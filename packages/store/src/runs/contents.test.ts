@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listAudit } from '../audit.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { appendEvents, listEvents, type NewEvent } from './events.ts'
-import { writeAnalysis } from './finish.ts'
+import { cancelRun, writeAnalysis } from './finish.ts'
+import { postMessage } from './messages.ts'
 import { settleSend } from './outbox.ts'
-import { OUTBOUND, talesOn, workspace } from './runs.fixture.ts'
+import { admitted, CHAT, OUTBOUND, talesOn, workspace } from './runs.fixture.ts'
 import { readRun } from './runs.ts'
 import { readTranscript, writeFinalTranscript } from './transcripts.ts'
 import { acknowledgeUpdate } from './updates.ts'
@@ -94,6 +95,18 @@ describe('what is past the retention of transcripts', () => {
     const audit = await listAudit(db, scope, { cursor: null, limit: 10 })
     expect(audit.rows).toMatchObject([{ action: 'transcripts.expire', principal: { kind: 'system', id: 'retention' } }])
     expect(await test.database.contents.expireTranscripts(100)).toBe(0)
+  })
+
+  it('takes what was said to a chat that never began with it', async () => {
+    const scope = await workspace(test)
+    const within = withinOf(scope)
+    const runId = await admitted(test, scope, CHAT)
+    await within(tx => postMessage(tx, scope, runId, { message_id: crypto.randomUUID(), text: SECRET }))
+    await within(tx => cancelRun(tx, scope, runId))
+    await test.owner.query("update parley.runs set ended_at = now() - interval '400 days' where run_id = $1", [runId])
+    expect(await standsIn(runId)).toEqual(['run_messages'])
+    expect(await test.database.contents.expireTranscripts(100)).toBe(1)
+    expect(await standsIn(runId)).toEqual([])
   })
 
   it('goes a bounded number at a time, and by two workers at once each run once', async () => {

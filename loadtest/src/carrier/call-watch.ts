@@ -101,6 +101,7 @@ export class CallWatch implements WireObserver {
     if (message.method === 'CANCEL') this.#write(call, 'cancel', line)
     if (message.method === 'BYE' && isOfDialog(call, message)) this.#write(call, 'bye-received', line)
     if (message.method === 'REFER') this.#referred(call, 'refer-received', message, line)
+    if (message.method === 'ACK') this.#acknowledged(call, message, line)
     return 'pass'
   }
 
@@ -112,6 +113,7 @@ export class CallWatch implements WireObserver {
       if (message.method === 'CANCEL') this.#write(call, 'cancel', lineOf(message, to))
       if (message.method === 'BYE') this.#write(call, 'bye-sent', lineOf(message, to))
       if (message.method === 'REFER') this.#referred(call, 'refer-sent', message, lineOf(message, to))
+      if (message.method === 'ACK') this.#acknowledged(call, message, lineOf(message, to))
       return 'pass'
     }
     const call = this.#of(message)
@@ -191,6 +193,12 @@ export class CallWatch implements WireObserver {
       this.#write(call, 'refused', line, { status })
       this.#end(call, line, `refused ${status}`)
     }
+  }
+
+  /** An ACK to the 2xx of the INVITE; one to a refusal says nothing. */
+  #acknowledged(call: WatchedCall, ack: SipRequest, line: Line): void {
+    if (call.written.has('answered') && ack.cseq.sequence === call.cseq && isOfDialog(call, ack))
+      this.#write(call, 'acknowledged', line)
   }
 
   #end(call: WatchedCall, line: Line, detail: string): void {

@@ -6,6 +6,7 @@ import type { Ms, UnixMs } from '@parley/kernel'
  * - `invite`: an INVITE outside a dialog was let in, or was sent by the carrier; from here on the call is live.
  * - `challenged`: an INVITE was answered 401 or 407. Nothing is live yet.
  * - `ringing`, `answered`, `refused`: the first 18x, the 2xx, the final answer of 300 or more to that INVITE.
+ * - `acknowledged`: the first ACK to the 2xx.
  * - `cancel`, `bye-received`, `bye-sent`: the first such request.
  * - `refer-received`, `refer-sent`, `refer-answered`: each REFER in the call, and its final answer; `transferred`: what came
  *   of the call that the carrier made to the target in the far end's place.
@@ -18,6 +19,7 @@ export type CarrierLedgerKind =
   | 'challenged'
   | 'ringing'
   | 'answered'
+  | 'acknowledged'
   | 'refused'
   | 'cancel'
   | 'bye-received'

@@ -61,6 +61,7 @@ describe('a carrier over real sockets', () => {
         'invite',
         'ringing',
         'answered',
+        'acknowledged',
         'media-first-packet',
         'bye-sent',
         'ended',

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { dialLeg, type LegSecurity, parseUri, type SipUri, Station } from '@parley/leg'
 import { interopCertificates } from './recipe.ts'
 
 // A process of its own that calls a URI and is killed by the test. It tells what an engine would have stored, one JSON
-// object a line: {"attempt": …} before the INVITE leaves, {"state": "ringing"}, {"dialog": …} once the call is heard.
-const [uri = '', security = 'srtp-required'] = process.argv.slice(2)
+// object a line: {"attempt": …} before the INVITE leaves, {"state": "ringing"}, {"dialog": …} before the ACK leaves, which
+// never does with "unacknowledged", and {"heard": true} once the call is heard.
+const [uri = '', security = 'srtp-required', fate = ''] = process.argv.slice(2)
 const files = await interopCertificates()
 
 const station = await Station.open({
@@ -23,13 +24,18 @@ const leg = await dialLeg(station, {
   from: { displayName: undefined, uri: parseUri('sip:+15550002222@localhost') as SipUri, params: new Map() },
   security: security as LegSecurity,
   beforeAttempt: async attempt => tell({ attempt }),
+  beforeAcknowledging: async dialog => {
+    tell({ dialog })
+    // Stands still until it is killed, however long that takes.
+    if (fate === 'unacknowledged') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  },
 })
 leg.onEvent(event => {
   if (event.type === 'ringing') tell({ state: 'ringing' })
-  else if (event.type === 'first-packet' && leg.dialog !== null) tell({ dialog: leg.dialog })
+  else if (event.type === 'first-packet') tell({ heard: true })
   else if (event.type === 'ended') tell({ state: 'ended', end: { ...event.end, media: null } })
 })
 
 function tell(fact: object): void {
-  process.stdout.write(`${JSON.stringify(fact)}\n`)
+  writeSync(1, `${JSON.stringify(fact)}\n`)
 }

@@ -19,9 +19,10 @@ async function killedWith(
   field: string,
   callee: BaresipCallee,
   atTestEnd: AtTestEnd,
+  fate = '',
 ): Promise<Record<string, unknown>> {
   const security = callee.uri.includes('transport=tls') ? 'srtp-required' : 'rtp-only'
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'doomed-caller.ts'), callee.uri, security], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'doomed-caller.ts'), callee.uri, security, fate], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const gone = once(child, 'exit')
@@ -79,19 +80,37 @@ describe.skipIf(peer.missing)(`an engine is killed; another process ends its cal
     expect(result.log).not.toContain('SIP/2.0 200 Answering')
   })
 
-  it.for(WAYS)('once it is answered, over %s: BYE', { timeout: 40_000 }, async (way, context) => {
+  it.for(WAYS)('once it is heard, over %s: BYE', { timeout: 40_000 }, async (way, context) => {
     const encryption = way === 'tls' ? 'srtp-mand' : ''
     const callee = await startBaresipCallee({
       ...{ callSeconds: 30, waitSeconds: 20, mediaEncryption: encryption },
       atTestEnd: context.onTestFinished,
     })
-    const { dialog } = await killedWith('dialog', callee, context.onTestFinished)
-    expect(isDialogSnapshot(dialog)).toBe(true)
-    if (!isDialogSnapshot(dialog)) return
-    const other = await reaper(context.onTestFinished)
-    expect(await other.bye(dialog)).toMatchObject({ confirmed: true, status: 200 })
-    const result = await callee.finished
-    expect(result.events.map(event => event.type)).toContain('CALL_CLOSED')
-    expect(result.log).toContain(`CSeq: ${dialog.localSequence + 1000} BYE`)
+    const { dialog } = await killedWith('heard', callee, context.onTestFinished)
+    const log = await endedBy(dialog, callee, context.onTestFinished)
+    expect(log).toMatch(/^ACK sip:/m)
+  })
+
+  it.for(WAYS)('between its answer and the ACK, over %s: BYE', { timeout: 40_000 }, async (way, context) => {
+    const encryption = way === 'tls' ? 'srtp-mand' : ''
+    const callee = await startBaresipCallee({
+      ...{ callSeconds: 30, waitSeconds: 20, mediaEncryption: encryption },
+      atTestEnd: context.onTestFinished,
+    })
+    const { dialog } = await killedWith('dialog', callee, context.onTestFinished, 'unacknowledged')
+    const log = await endedBy(dialog, callee, context.onTestFinished)
+    expect(log).toMatch(/^BYE sip:/m)
+    expect(log).not.toMatch(/^ACK sip:/m)
   })
 })
+
+/** What baresip wrote, once another process has ended its call with nothing but `dialog`. */
+async function endedBy(dialog: unknown, callee: BaresipCallee, atTestEnd: AtTestEnd): Promise<string> {
+  if (!isDialogSnapshot(dialog)) throw new TypeError('no dialog was told')
+  const other = await reaper(atTestEnd)
+  expect(await other.bye(dialog)).toMatchObject({ confirmed: true, status: 200 })
+  const { events, log } = await callee.finished
+  expect(events.map(event => event.type)).toContain('CALL_CLOSED')
+  expect(log).toContain(`CSeq: ${dialog.localSequence + 1000} BYE`)
+  return log
+}

@@ -1,6 +1,6 @@
 import { isInNetworks } from '@parley/sip'
 import { describe, expect, it } from 'vitest'
-import { readSettings, SettingsError } from './environment.ts'
+import { readClientSettings, readSettings, SettingsError } from './environment.ts'
 import { overridesOf } from './resolve-entries.ts'
 
 const read = (variables: Record<string, string>) => readSettings(variables)
@@ -89,5 +89,37 @@ describe('PARLEY_SPOOL_MIB', () => {
 
   it.each(['0', '-1', '0.5', '8G', ''])('is not "%s"', value => {
     expect(() => read({ PARLEY_SPOOL_MIB: value })).toThrow('PARLEY_SPOOL_MIB')
+  })
+})
+
+describe('a setting that is wrong', () => {
+  it.each([
+    ['PARLEY_HTTP_PORT', 'abc', 'PARLEY_HTTP_PORT: must be a port (0: any free one): a whole number, 0 to 65535'],
+    ['PARLEY_SIP_PORT', '99999', 'PARLEY_SIP_PORT: must be a port (0: any free one): a whole number, 0 to 65535'],
+    ['PARLEY_SIP_TLS_PORT', '', 'PARLEY_SIP_TLS_PORT: must be a port'],
+    ['PARLEY_DRAIN_MS', '-1', 'PARLEY_DRAIN_MS: must be milliseconds: a whole number, 0 to 86400000'],
+    ['PARLEY_SIP_BIND', '1.2.3', 'PARLEY_SIP_BIND: must be an IPv4 address, such as 10.0.0.5'],
+    ['PARLEY_PUBLIC_URL', 'foo', 'PARLEY_PUBLIC_URL: must be an address such as https://host.example'],
+    [
+      'DATABASE_URL',
+      'mysql://u:p@h/d',
+      'DATABASE_URL: must be an address such as postgres://owner:password@host:5432/database',
+    ],
+    ['REDIS_URL', 'localhost', 'REDIS_URL: must be an address such as redis://host:6379'],
+    ['DEEPGRAM_BASE_URL', 'https://x', 'DEEPGRAM_BASE_URL: must be an address such as wss://host.example'],
+    ['PARLEY_PACKET_IO', 'fast', 'PARLEY_PACKET_IO: must be native or portable'],
+  ])('%s=%s is told with what would do', (name, value, told) => {
+    expect(() => read({ [name]: value })).toThrow(told)
+  })
+})
+
+describe('PARLEY_API', () => {
+  it.each([
+    'http://127.0.0.1:8080',
+    'http://127.0.0.1:8080/',
+    'http://127.0.0.1:8080/api/v1',
+    'http://127.0.0.1:8080/api/v1/',
+  ])('may be the base URL or the one that a start prints: %s', url => {
+    expect(readClientSettings({ PARLEY_API: url }).api).toBe('http://127.0.0.1:8080')
   })
 })

@@ -5,7 +5,25 @@ import { parseBlobUrl } from '@parley/store'
 import { z } from 'zod'
 import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
 
-const port = z.coerce.number().int().min(0).max(65_535)
+/** A whole number within bounds. An empty text is none, though `Number` makes it 0. */
+function wholeNumber(what: string, from: number, to: number) {
+  const text = `must be ${what}: a whole number, ${from} to ${to}`
+  const digits = z
+    .string()
+    .trim()
+    .regex(/^\d{1,15}$/, text)
+    .transform(Number)
+  return digits.refine(value => value >= from && value <= to, text)
+}
+
+const port = wholeNumber('a port (0: any free one)', 0, 65_535)
+
+const ipv4 = z.ipv4('must be an IPv4 address, such as 10.0.0.5')
+
+/** A URL whose scheme matches `protocol`. */
+function address(protocol: RegExp, example: string) {
+  return z.url({ protocol, error: `must be an address such as ${example}` })
+}
 
 const portRange = z
   .string()
@@ -35,7 +53,9 @@ const key = z
   .min(1)
   .regex(/^[\x21-\x7e]+$/, 'has characters that no key has')
 
-const webSocket = z.url({ protocol: /^wss?$/ })
+const webSocket = address(/^wss?$/, 'wss://host.example')
+
+const http = address(/^https?$/, 'https://host.example')
 
 const commaList = z.string().transform(text =>
   text
@@ -56,7 +76,7 @@ const networks = z.string().transform((text, context) => {
     })
 })
 
-const httpUrl = z.url({ protocol: /^https?$/ }).transform(url => url.replace(/\/+$/, ''))
+const httpUrl = http.transform(url => url.replace(/\/+$/, ''))
 
 const blobUrl = z.string().transform((text, context) => {
   try {
@@ -70,33 +90,33 @@ const blobUrl = z.string().transform((text, context) => {
 
 const variables = z.object({
   PARLEY_HOME: z.string().min(1).default('.parley'),
-  PARLEY_HTTP_BIND: z.ipv4().default('127.0.0.1'),
+  PARLEY_HTTP_BIND: ipv4.default('127.0.0.1'),
   PARLEY_HTTP_PORT: port.default(8080),
   PARLEY_PUBLIC_URL: httpUrl.optional(),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  DATABASE_URL: address(/^postgres(ql)?$/, 'postgres://owner:password@host:5432/database').optional(),
+  REDIS_URL: address(/^rediss?$/, 'redis://host:6379').optional(),
   BLOB_URL: blobUrl.optional(),
   PARLEY_MASTER_KEY: key.optional(),
-  PARLEY_SIP_BIND: z.ipv4().default('127.0.0.1'),
+  PARLEY_SIP_BIND: ipv4.default('127.0.0.1'),
   PARLEY_SIP_PORT: port.default(5060),
   PARLEY_SIP_TLS_PORT: port.default(5061),
   PARLEY_SIP_DOMAIN: z.string().min(1).default('localhost'),
   PARLEY_SIP_HOST: z.string().refine(isHostName, 'must be a host name or an IPv4 address').optional(),
-  PARLEY_MEDIA_ADDRESS: z.ipv4().optional(),
+  PARLEY_MEDIA_ADDRESS: ipv4.optional(),
   PARLEY_LOCAL_NETS: networks.prefault(''),
   PARLEY_RESOLVE: resolveEntries.prefault(''),
-  PARLEY_RTP_BIND: z.ipv4().optional(),
+  PARLEY_RTP_BIND: ipv4.optional(),
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
-  PARLEY_PACKET_IO: z.enum(['native', 'portable']).optional(),
+  PARLEY_PACKET_IO: z.enum(['native', 'portable'], 'must be native or portable').optional(),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
-  PARLEY_LEASE_MS: z.coerce.number().int().min(300).max(600_000).default(9000),
-  PARLEY_SPOOL_MIB: z.coerce.number().int().min(1).max(1_073_741_824).default(8192),
-  PARLEY_DRAIN_MS: z.coerce.number().int().min(0).max(86_400_000).default(3_600_000),
+  PARLEY_LEASE_MS: wholeNumber('milliseconds', 300, 600_000).default(9000),
+  PARLEY_SPOOL_MIB: wholeNumber('MiB', 1, 1_073_741_824).default(8192),
+  PARLEY_DRAIN_MS: wholeNumber('milliseconds', 0, 86_400_000).default(3_600_000),
   OPENAI_API_KEY: key.optional(),
-  OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  OPENAI_BASE_URL: http.optional(),
   OPENAI_MODELS: commaList.prefault('gpt-4.1-mini'),
   ANTHROPIC_API_KEY: key.optional(),
-  ANTHROPIC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ANTHROPIC_BASE_URL: http.optional(),
   ANTHROPIC_MODELS: commaList.prefault('claude-haiku-4-5'),
   DEEPGRAM_API_KEY: key.optional(),
   DEEPGRAM_BASE_URL: webSocket.optional(),
@@ -173,13 +193,14 @@ export class SettingsError extends Error {}
 
 const clientVariables = z.object({
   PARLEY_HOME: z.string().min(1).default('.parley'),
-  PARLEY_API: httpUrl.optional(),
+  PARLEY_API: httpUrl.transform(url => url.replace(/\/api\/v1$/, '')).optional(),
   PARLEY_KEY: key.optional(),
 })
 
 /** What the commands that ask the API go by; null: what `demo.json` under `home` says. */
 export interface ClientSettings {
   readonly home: string
+  /** Base URL, without the `/api/v1` that it may be given with. */
   readonly api: string | null
   readonly key: string | null
 }

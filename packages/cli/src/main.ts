@@ -1,4 +1,4 @@
-import { UsageError } from './usage.ts'
+import { HelpAsked, UsageError } from './usage.ts'
 
 const USAGE = `parley: conversational agents on real phone calls
 
@@ -16,7 +16,7 @@ const USAGE = `parley: conversational agents on real phone calls
   parley sip decode FILE            what a user agent makes of a SIP message
   parley --version | --help
 
-Settings are PARLEY_… environment variables: see docs/architecture.md.
+Each tells more by --help. Settings are environment variables: see docs/operations.md.
 `
 
 type Command = (args: string[]) => Promise<number>
@@ -64,6 +64,10 @@ main(process.argv.slice(2)).then(
     process.exitCode = code
   },
   (error: unknown) => {
+    if (error instanceof HelpAsked) {
+      process.stdout.write(`${error.message}\n`)
+      return
+    }
     const message = error instanceof Error ? error.message : String(error)
     process.stderr.write(`parley: ${message}\n`)
     if (process.env.PARLEY_DEBUG !== undefined && error instanceof Error) process.stderr.write(`${error.stack}\n`)

@@ -14,7 +14,7 @@ import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
 import type { StaffAct } from '../admin/staff-act.ts'
 import { TRUNK_USAGE, trunkSet } from '../admin/trunk.ts'
 import { readSettings, type Settings } from '../environment.ts'
-import { parseCommand, UsageError } from '../usage.ts'
+import { groupUsage, parseCommand, UsageError } from '../usage.ts'
 
 const ACTS: Readonly<Record<string, (args: string[]) => StaffAct>> = {
   'org create': orgCreate,
@@ -56,7 +56,7 @@ function understood(args: string[]): (settings: DatabaseSettings, ownerUrl: stri
     return ({ home, masterKey }, ownerUrl) => rotate({ home, configured: masterKey }, ownerUrl)
   }
   const act = Object.hasOwn(ACTS, name) ? ACTS[name]?.(rest) : undefined
-  if (act === undefined) throw new UsageError(`usage:\n  ${USAGES.join('\n  ')}`)
+  if (act === undefined) throw groupUsage('parley admin', args, USAGES)
   return (settings, ownerUrl) => perform(act, settings, ownerUrl)
 }
 

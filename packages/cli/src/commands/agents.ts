@@ -1,10 +1,8 @@
 import type { ResultFrom } from '@parley/client'
-import { readClientSettings } from '../environment.ts'
 import { parseCommand, UsageError } from '../usage.ts'
-import { clientOf } from './agents-client.ts'
-import { theAgent, type Work } from './agents-desk.ts'
 import { exportAgent, importAgent, MOVE_USAGE } from './agents-move.ts'
-import { counted, diagnosticLines, table, toldPlainly } from './agents-text.ts'
+import { counted, diagnosticLines, table } from './agents-text.ts'
+import { carriedOut, theOne, type VerbGroup, type Work, workOf } from './desk.ts'
 
 const USAGE = {
   list: 'parley agents list [--search TEXT] [--channel phone|cloud] [--json]',
@@ -14,35 +12,19 @@ const USAGE = {
 
 const json = { type: 'boolean', default: false } as const
 
-type Verb = (args: string[]) => Work
-
-const VERBS: Readonly<Record<string, Verb>> = { list, validate, publish, import: importAgent, export: exportAgent }
+const GROUP: VerbGroup = {
+  name: 'parley agents',
+  verbs: { list, validate, publish, import: importAgent, export: exportAgent },
+  usages: [...Object.values(USAGE), ...Object.values(MOVE_USAGE)],
+}
 
 /** Exit 0: done; 1: refused, or the draft has errors. */
 export async function agents(args: string[]): Promise<number> {
-  const work = agentsWork(args)
-  const client = await clientOf(readClientSettings(process.env))
-  return work({
-    client,
-    print: text => void process.stdout.write(text),
-    remark: text => void process.stderr.write(text),
-  })
+  return carriedOut(agentsWork(args))
 }
 
-/** Arguments are understood before the API is asked. Rejects with what is wrong, in lines for people. */
 export function agentsWork(args: string[]): Work {
-  const [name = '', ...rest] = args
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
-  if (verb === undefined)
-    throw new UsageError(`usage:\n  ${[...Object.values(USAGE), ...Object.values(MOVE_USAGE)].join('\n  ')}`)
-  const work = verb(rest)
-  return async desk => {
-    try {
-      return await work(desk)
-    } catch (error) {
-      throw toldPlainly(error)
-    }
-  }
+  return workOf(GROUP, args)
 }
 
 function list(args: string[]): Work {
@@ -90,7 +72,7 @@ function channelOf(text: string | undefined): 'phone' | 'cloud' | undefined {
 
 function validate(args: string[]): Work {
   const { values, positionals } = parseCommand(args, { json }, USAGE.validate)
-  const agent_id = theAgent(positionals, USAGE.validate)
+  const agent_id = theOne(positionals, USAGE.validate)
   return async ({ client, print }) => {
     const found = await client.drafts.validate({ params: { agent_id } })
     const errors = found.diagnostics.filter(({ severity }) => severity === 'error').length
@@ -104,7 +86,7 @@ function validate(args: string[]): Work {
 function publish(args: string[]): Work {
   const options = { json, test: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseCommand(args, options, USAGE.publish)
-  const agent_id = theAgent(positionals, USAGE.publish)
+  const agent_id = theOne(positionals, USAGE.publish)
   return async ({ client, print, remark }) => {
     const { draft } = await client.agents.get({ params: { agent_id } })
     if (draft === null) throw new Error(`${agent_id} has no open draft: there is nothing to publish`)

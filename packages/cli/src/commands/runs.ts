@@ -1,9 +1,6 @@
 import type { RequestTo, ResultFrom } from '@parley/client'
-import { readClientSettings } from '../environment.ts'
 import { parseCommand, UsageError } from '../usage.ts'
-import { clientOf } from './agents-client.ts'
-import type { Work } from './agents-desk.ts'
-import { toldPlainly } from './agents-text.ts'
+import { carriedOut, theOne, type VerbGroup, type Work, workOf } from './desk.ts'
 import { itemLine, runLines, runTable, transcriptLines } from './runs-text.ts'
 
 const USAGE = {
@@ -22,32 +19,19 @@ const MOST_LISTED = 1000
 const json = { type: 'boolean', default: false } as const
 const word = { type: 'string' } as const
 
-const VERBS: Readonly<Record<string, (args: string[]) => Work>> = { create, get, list, cancel, transcript, follow }
+const GROUP: VerbGroup = {
+  name: 'parley runs',
+  verbs: { create, get, list, cancel, transcript, follow },
+  usages: Object.values(USAGE),
+}
 
 /** Exit 0: done; 1: refused. */
 export async function runs(args: string[]): Promise<number> {
-  const work = runsWork(args)
-  const client = await clientOf(readClientSettings(process.env))
-  return work({
-    client,
-    print: text => void process.stdout.write(text),
-    remark: text => void process.stderr.write(text),
-  })
+  return carriedOut(runsWork(args))
 }
 
-/** Arguments are understood before the API is asked. Rejects with what is wrong, in lines for people. */
 export function runsWork(args: string[]): Work {
-  const [name = '', ...rest] = args
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
-  if (verb === undefined) throw new UsageError(`usage:\n  ${Object.values(USAGE).join('\n  ')}`)
-  const work = verb(rest)
-  return async desk => {
-    try {
-      return await work(desk)
-    } catch (error) {
-      throw toldPlainly(error)
-    }
-  }
+  return workOf(GROUP, args)
 }
 
 function create(args: string[]): Work {
@@ -181,12 +165,6 @@ function followed(run_id: string, asJson: boolean): Work {
 
 function lineOf(value: unknown): string {
   return `${JSON.stringify(value)}\n`
-}
-
-function theOne(positionals: readonly string[], usage: string): string {
-  const [named] = positionals
-  if (named === undefined || named === '' || positionals.length !== 1) throw new UsageError(`usage: ${usage}`)
-  return named
 }
 
 function wholeNumber(flag: string, text: string): number {

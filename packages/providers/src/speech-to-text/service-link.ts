@@ -7,6 +7,8 @@ const READY_MS: Ms = 5000
 const LONGEST_GAP: Samples = msToSamples(3000)
 const MOST_LATE_MS: Ms = 100
 const MU_LAW_SILENCE = 0xff
+/** A service without a keep-alive is sent something so often while a call rings: no turn is open, and audio is billed. */
+const RINGING_MS: Ms = 4000
 
 /** What a link needs of a connection; messages sent before it stands are kept. */
 export interface Connection {
@@ -97,10 +99,12 @@ export class ServiceLink {
   /** Sends mu-law audio that lies at `at` on the clock. */
   write(bytes: Uint8Array, at: Samples): void {
     if (!this.isReady) return
+    const isFirst = this.#filledTo === null
     if (this.#filledTo !== null && at > this.#filledTo) this.#fill(Math.min(at - this.#filledTo, LONGEST_GAP))
     this.#put(bytes, at)
     if (this.#chunkLength >= this.#protocol.chunk) this.#flush()
     this.#sentSomethingAt = this.#time.now()
+    if (isFirst) this.#waitForIdle()
     this.#checkForStall()
   }
 
@@ -179,8 +183,11 @@ export class ServiceLink {
   }
 
   #waitForIdle(): void {
-    const { afterMs } = this.#protocol.idle
+    const { say } = this.#protocol.idle
+    const isRinging = say === null && this.#filledTo === null
+    const afterMs = isRinging ? RINGING_MS : this.#protocol.idle.afterMs
     const due = this.#sentSomethingAt + afterMs
+    this.#idle?.cancel()
     this.#idle = this.#time.at(due, () => {
       if (this.#over) return
       if (this.#time.now() >= this.#sentSomethingAt + afterMs) this.#keepAlive(this.#time.now() - due)
@@ -198,6 +205,11 @@ export class ServiceLink {
     else if (this.#filledTo !== null) {
       this.#fill(msToSamples(afterMs))
       this.#flush()
+    } else {
+      this.#fill(this.#protocol.chunk)
+      this.#flush()
+      // It lies nowhere on the clock: no gap follows it.
+      this.#filledTo = null
     }
   }
 

@@ -168,6 +168,24 @@ describe('a connection', () => {
     expect(connections[0]!.sent.filter(one => one === 'keep').length).toBeGreaterThanOrEqual(14)
   })
 
+  it('without a keep-alive gets a little silence now and then while a call rings, which moves no word', () => {
+    const { tell, talk, time, audioOf, told, stream, events } = stand({ idle: { afterMs: 500, say: null } })
+    tell({ type: 'ready' })
+    let heard = 0
+    for (let s = 0; s < 60; s += 5) {
+      time.advance(5000)
+      expect(audioOf(0)).toBeGreaterThan(heard)
+      heard = audioOf(0)
+    }
+    expect(heard).toBeLessThan(60_000 * 8 * 0.02)
+    expect(told.ms).toBe(heard / 8)
+    talk(1000)
+    expect(audioOf(0)).toBe(heard + 8000)
+    tell(words('one', [heard + 800], true))
+    expect(events.at(-1)).toMatchObject({ type: 'final', words: [{ text: 'one', startSample: CLOCK + 800 }] })
+    stream.close()
+  })
+
   it('that does not greet within 5 s is given up, and the next one gets all that was said', () => {
     const { tell, talk, audioOf, connections, types } = stand()
     talk(5100)

@@ -17,8 +17,6 @@ export class AnswerBytes<Event> {
   readonly #decoder = new TextDecoder()
   readonly #parser: EventSourceParser
   #bytes = 0
-  /** What came before it was clear which of the two it is. */
-  #head = ''
   #document: string[] | null = null
   #streams = false
   #data: string[] = []
@@ -62,15 +60,15 @@ export class AnswerBytes<Event> {
     }
     if (this.#document !== null || text === '') return []
     if (this.#streams) return this.#feed(text)
-    this.#head += text
-    const start = BLANK.exec(this.#head)![0].length
-    if (start === this.#head.length) return []
-    if (this.#head[start] === '{') {
-      this.#document = [this.#head.slice(start)]
+    // Until it is clear which of the two it is nothing but blanks has come, and they say nothing.
+    const start = BLANK.exec(text)![0].length
+    if (start === text.length) return []
+    if (text[start] === '{') {
+      this.#document = [text.slice(start)]
       return []
     }
     this.#streams = true
-    return this.#feed(this.#head)
+    return this.#feed(text)
   }
 
   #feed(text: string): Event[] {

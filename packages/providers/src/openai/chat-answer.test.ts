@@ -122,6 +122,14 @@ describe('an answer in bytes', () => {
     }).toThrow(tooLong)
   })
 
+  it('may begin with blanks, however many and however they are cut', () => {
+    const blanks = Buffer.from('\n'.repeat(1000))
+    const answer = new AnswerBytes(new ChatAnswer())
+    for (let i = 0; i < 12_000; i++) answer.push(blanks)
+    const events = answer.push(Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'))
+    expect(events).toEqual([{ type: 'text', delta: 'Hi' }])
+  })
+
   it('never fails otherwise than with an error of ours, whatever came', () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),

@@ -54,8 +54,9 @@ export class ServiceRecogniser implements SpeechToText {
   /** Throws `ParleyError` "recogniser_misconfigured" for a URL or a key that cannot be used. */
   constructor(service: RecogniserService, options: ServiceRecogniserOptions) {
     const url = URL.canParse(service.baseUrl) ? new URL(service.baseUrl) : null
-    if (url === null || !/^wss?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-      throw new ParleyError('recogniser_misconfigured', 'The base URL is no ws(s) URL, or has a user name in it.')
+    const isPlain = url !== null && [url.username, url.password, url.search, url.hash].every(part => part === '')
+    if (!isPlain || !/^wss?:$/.test(url.protocol))
+      throw new ParleyError('recogniser_misconfigured', 'The base URL is not of the form wss://host/path.')
     if (options.apiKey !== null && !/^[\x21-\x7e]+$/.test(options.apiKey))
       throw new ParleyError('recogniser_misconfigured', 'The key has characters that no header can carry.')
     this.id = service.id

@@ -246,7 +246,10 @@ it('is not ready without a key, and takes neither keys nor addresses that cannot
   expect(await unkeyed.readiness()).toBe('no key')
   expect(await NOVA.recogniser({ apiKey: KEY, time: systemTime }).readiness()).toBe(null)
   const misconfigured = expect.objectContaining({ code: 'recogniser_misconfigured' })
-  for (const options of [{ apiKey: 'two\r\nlines' }, { baseUrl: 'https://api.deepgram.com' }, { baseUrl: 'nowhere' }])
+  for (const options of [
+    { apiKey: 'two\r\nlines' },
+    ...['https://api.deepgram.com', 'nowhere', 'wss://host/#part', 'wss://host/?a=b'].map(baseUrl => ({ baseUrl })),
+  ])
     expect(() => NOVA.recogniser({ apiKey: KEY, time: systemTime, ...options })).toThrow(misconfigured)
 })
 

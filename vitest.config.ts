@@ -10,7 +10,13 @@ const WHOLE = [
   'control-plane/**/*.realtime.test.ts',
   'packages/{store,runs,jobs}/**/*.realtime.test.ts',
 ]
-/** Tests that live in real time (sockets with peers, media clocks): alone on the machine, after all others. */
+/** Tests that measure, or take all of the machine: each by itself, after all others. */
+const ALONE = [
+  'interop/{hostile-signalling,rogue-peers}.test.ts',
+  'scripts/benchmarks/**/*.realtime.test.ts',
+  'scripts/proofs/{floods,leaks,media-attacks,scanners,slow-senders}.realtime.test.ts',
+]
+/** Tests that live in real time (sockets with peers, media clocks). The others keep a core half busy, so that two run at once. */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']
 
@@ -50,10 +56,20 @@ export default defineConfig({
         test: {
           name: 'realtime',
           include: REAL_TIME,
-          exclude: [...NEVER, ...WHOLE],
+          exclude: [...NEVER, ...WHOLE, ...ALONE],
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ALONE,
+          exclude: NEVER,
           maxWorkers: 1,
           fileParallelism: false,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

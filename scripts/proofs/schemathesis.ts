@@ -21,7 +21,7 @@ const CHECKS = [
 /** Operations, and the stream. */
 export type Ids = readonly string[]
 export const IDS: Ids = [...operations, ...streams].map(({ id }) => id)
-/** Its edits have more bounds (19,669 cases) than all other operations together (3,450). */
+/** Its edits have more bounds (some 20,000 cases) than all other operations together (3,450). */
 export const MOST_BOUNDS: OperationId = 'drafts.edit'
 const SHOWN = 8000
 

@@ -5,7 +5,7 @@ import { ParleyClient } from '@parley/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UsageError } from '../usage.ts'
 import { agentsWork } from './agents.ts'
-import { clientOf } from './agents-client.ts'
+import { clientOf } from './desk-client.ts'
 
 let home: string
 beforeAll(async () => {

@@ -10,6 +10,7 @@ import type {
 } from '@parley/contract'
 import type { Blobs, Queries, RunKind, Sealer, Topic } from '@parley/store'
 import type { Catalogue } from './catalogue.ts'
+import type { Aside } from './pipeline/aside.ts'
 import type { SecretVersions } from './reading/import-reading.ts'
 import type { Reading } from './reading/read-task.ts'
 import type { ReadingThreads } from './reading/reading-threads.ts'
@@ -82,7 +83,9 @@ export interface Context {
   /** What a thread has read in a body too large for this one: agent and flow of the input are empty then. Default: nothing. */
   readonly reading?: Reading | undefined
   /** Threads for what takes long. Default: there are none, and it is done here. */
-  readonly threads?: Pick<ReadingThreads, 'judge'> | undefined
+  readonly threads?: Pick<ReadingThreads, 'work'> | undefined
+  /** Of operations that have one transaction: how it waits for what takes long. Default: it waits as it is. */
+  readonly aside?: Aside | undefined
   /** The header Idempotency-Key as it came; null where the operation takes none. */
   readonly idempotencyKey: string | null
   /** Names what the audit item of this request is about; default: nothing. */

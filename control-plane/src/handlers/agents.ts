@@ -7,7 +7,7 @@ import {
   insertDraft,
   listAgents,
   readOpenDraft,
-  readPublication,
+  readPublishedDraft,
 } from '@parley/store'
 import type { Context, HandlersOf } from '../context.ts'
 import { firstProviders } from './agents-first-providers.ts'
@@ -88,9 +88,9 @@ async function contentToClone({ db, scope }: Context, source: AgentRow, version?
   const { agent_id, head_version } = source
   const wanted = version ?? head_version
   if (wanted !== null) {
-    const publication = await readPublication(db, scope, agent_id, wanted)
+    const publication = await readPublishedDraft(db, scope, agent_id, wanted)
     if (publication === null) throw noVersion(agent_id, wanted)
-    return publication.draft
+    return JSON.parse(publication.draft)
   }
   const draft = await readOpenDraft(db, scope, agent_id)
   if (draft === null || draft.published_revision !== null)
@@ -101,5 +101,5 @@ async function contentToClone({ db, scope }: Context, source: AgentRow, version?
         reason: 'nothing_to_clone',
       },
     )
-  return draft.content
+  return JSON.parse(draft.json)
 }

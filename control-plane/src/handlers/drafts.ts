@@ -1,21 +1,20 @@
-import { type draft, type draftResult, Refusal } from '@parley/contract'
-import { applyEdits } from '@parley/flow'
+import { type draftResult, Refusal } from '@parley/contract'
 import {
   type DraftHead,
   deleteDraft,
   insertDraft,
   keepTombstone,
   lockAgent,
-  type OpenDraft,
   readOpenDraft,
-  readPublication,
+  readPublishedDraft,
   renameUnpublished,
   tombstoneOf,
   writeDraft,
 } from '@parley/store'
 import type { z } from 'zod'
 import type { Context, HandlersOf } from '../context.ts'
-import { validateDraft } from '../reading/judge-apart.ts'
+import { largeAnswer } from '../reading/large-answer.ts'
+import { onDraft } from '../reading/on-draft.ts'
 import { agentArchived, agentNotPublished, everMade, noAgent, noVersion } from './agents-refusals.ts'
 import { editsRefused, noDraft, refuseAddresses, staleDraft, whyStale } from './drafts-refusals.ts'
 import { surroundingsOf } from './surroundings.ts'
@@ -25,10 +24,12 @@ type DraftResult = z.input<typeof draftResult>
 export const draftHandlers: HandlersOf<
   'drafts.get' | 'drafts.edit' | 'drafts.discard' | 'drafts.open' | 'drafts.validate'
 > = {
-  'drafts.get': async ({ params: { agent_id } }, { db, scope }) => {
+  'drafts.get': async ({ params: { agent_id } }, context) => {
+    const { db, scope } = context
     const open = await readOpenDraft(db, scope, agent_id)
     if (open === null) throw noDraft(agent_id)
-    return { status: 200, body: draftBody(open, agent_id, scope.tenant_id) }
+    const content = await onDraft(context, 'content', { draft: open.json })
+    return { status: 200, body: largeAnswer('drafts.get', draftHeadBody(open, agent_id, scope.tenant_id), content) }
   },
 
   'drafts.edit': async ({ params: { agent_id }, body }, context) => {
@@ -38,11 +39,11 @@ export const draftHandlers: HandlersOf<
     refuseAddresses(body.edits, context.platform)
     const open = await readOpenDraft(db, scope, agent_id)
     if (open === null || !isAt(open, at)) throw await whyStale(context, agent_id)
-    const edited = applyEdits(open.content, body.edits)
+    const edited = await onDraft(context, 'edited', { draft: open.json, edits: body.edits }, at)
     if (!edited.ok) throw editsRefused(edited)
     // Before the draft: who publishes locks the agent first, too.
-    if (edited.draft.name !== open.content.name) await renameUnpublished(db, scope, agent_id, edited.draft.name)
-    const written = await writeDraft(db, scope, agent_id, at, edited.draft)
+    if (edited.newName !== null) await renameUnpublished(db, scope, agent_id, edited.newName)
+    const written = await writeDraft(db, scope, agent_id, at, edited)
     if (written === null) throw await whyStale(context, agent_id)
     return { status: 200, body: draftHeadBody(written, agent_id, scope.tenant_id) }
   },
@@ -66,14 +67,16 @@ export const draftHandlers: HandlersOf<
     if (agent.archived_at !== null) throw agentArchived(agent_id)
     const version = body.version ?? agent.head_version
     if (version === null) throw agentNotPublished(agent_id)
-    const publication = await readPublication(db, scope, agent_id, version)
+    const publication = await readPublishedDraft(db, scope, agent_id, version)
     if (publication === null) throw noVersion(agent_id, version)
-    const opened = await insertDraft(db, scope, agent_id, publication.draft, { version })
+    const { draft } = publication
+    const content = await onDraft(context, 'content', { draft }, version)
+    const opened = await insertDraft(db, scope, agent_id, { json: draft }, { version })
     if (opened === null)
       throw new Refusal('conflict', `a draft of agent "${agent_id}" is open: go on with it, or discard it first`, {
         reason: 'draft_exists',
       })
-    return { status: 201, body: draftBody({ ...opened, content: publication.draft }, agent_id, scope.tenant_id) }
+    return { status: 201, body: largeAnswer('drafts.open', draftHeadBody(opened, agent_id, scope.tenant_id), content) }
   },
 
   'drafts.validate': async ({ params: { agent_id }, body: { draft_id, expected_revision } }, context) => {
@@ -81,7 +84,8 @@ export const draftHandlers: HandlersOf<
     if (open === null) throw noDraft(agent_id)
     if (draft_id !== undefined && expected_revision !== undefined)
       if (!isAt(open, { draft_id, revision: expected_revision })) throw staleDraft(open)
-    const diagnostics = await validateDraft(context, open.content, await surroundingsOf(context, open.content))
+    const surroundings = await surroundingsOf(context, open)
+    const diagnostics = await onDraft(context, 'diagnostics', { draft: open.json, surroundings })
     return { status: 200, body: { revision: open.revision, diagnostics } }
   },
 }
@@ -111,12 +115,4 @@ export function draftHeadBody(head: DraftHead, agentId: string, tenantId: string
   const { draft_id, revision, base_version, published_revision, updated_at } = head
   const agent = { tenant_id: tenantId, kind: 'agent' as const, id: agentId }
   return { agent, draft_id, revision, base_version, published_revision, updated_at }
-}
-
-function draftBody(
-  open: DraftHead & Pick<OpenDraft, 'content'>,
-  agentId: string,
-  tenantId: string,
-): z.input<typeof draft> {
-  return { ...draftHeadBody(open, agentId, tenantId), ...open.content }
 }

@@ -1,5 +1,5 @@
 import { type InputOf, newAgentId, type OperationNamed, Refusal, type Scope } from '@parley/contract'
-import { exportDraft, type ImportRefusal } from '@parley/flow'
+import type { ImportRefusal } from '@parley/flow'
 import {
   type DraftHead,
   type ImportMark,
@@ -7,14 +7,18 @@ import {
   insertDraft,
   lockAgent,
   type Queries,
+  readDraftHead,
   readOpenDraft,
-  readPublication,
+  readPublishedDraft,
   referenceTargets,
   renameUnpublished,
   writeDraft,
 } from '@parley/store'
 import { type Context, type HandlersOf, readApart } from '../context.ts'
+import type { DraftGiven } from '../reading/draft-work.ts'
 import { type ImportReading, readImport, readInspection, type SecretVersions } from '../reading/import-reading.ts'
+import { largeAnswer } from '../reading/large-answer.ts'
+import { onDraft } from '../reading/on-draft.ts'
 import { agentArchived, agentNotPublished, everMade, noVersion } from './agents-refusals.ts'
 import { draftHeadBody } from './drafts.ts'
 import { diagnosticsJson, noDraft, refuseAddress, staleDraft, whyStale } from './drafts-refusals.ts'
@@ -52,15 +56,18 @@ export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspe
       const open = await readOpenDraft(db, scope, agent_id)
       if (open === null) throw noDraft(agent_id)
       // A draft has no version of its own: it is called what it comes from.
-      const version = open.base_version ?? open.content.source?.agent_version ?? 0
-      return { status: 200, body: exportDraft(open.content, { version }) }
+      return exported({ draft: open.json, version: open.base_version }, context)
     }
-    const publication = await readPublication(db, scope, agent_id, query.version ?? 'head')
-    if (publication !== null)
-      return { status: 200, body: exportDraft(publication.draft, { version: publication.version }) }
+    const publication = await readPublishedDraft(db, scope, agent_id, query.version ?? 'head')
+    if (publication !== null) return exported(publication, context)
     await everMade(context, agent_id)
     throw query.version === undefined ? agentNotPublished(agent_id) : noVersion(agent_id, query.version)
   },
+}
+
+async function exported({ draft, version }: DraftGiven<'exported'>, context: Context) {
+  const rest = await onDraft(context, 'exported', { draft, version })
+  return { status: 200 as const, body: largeAnswer('agents.export', {}, rest) }
 }
 
 type Imported = Extract<ImportReading, { readonly ok: true }>
@@ -105,7 +112,7 @@ async function settle(body: ImportBody, { name, draftJson, digest }: Imported, c
   const mark = { import_digest: digest }
   const agent = (await lockAgent(db, scope, agentId)) ?? (await createdAgent(agentId, name, context))
   if (agent !== null && agent.archived_at !== null) throw agentArchived(agentId)
-  const open = await readOpenDraft(db, scope, agentId)
+  const open = await readDraftHead(db, scope, agentId)
   if (open !== null && open.import_digest === mark.import_digest && open.imported_revision === open.revision)
     return { outcome: 'unchanged', head: open }
   mayReplace(open, body)

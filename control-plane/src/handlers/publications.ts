@@ -9,10 +9,12 @@ import {
   type PublishedRevision,
   publicationOfRevision,
   readOpenDraft,
-  readPublication,
+  readPublicationRow,
+  readWholePublication,
 } from '@parley/store'
 import type { Context, HandlersOf, Principal } from '../context.ts'
-import { planDraft } from '../reading/judge-apart.ts'
+import { largeAnswer } from '../reading/large-answer.ts'
+import { onDraft } from '../reading/on-draft.ts'
 import { agentArchived, everMade, noAgent, notArchived, noVersion } from './agents-refusals.ts'
 import { summaryOf } from './agents-summary.ts'
 import { diagnosticsJson, staleDraft, whyStale } from './drafts-refusals.ts'
@@ -50,16 +52,15 @@ export const publicationHandlers: HandlersOf<
   },
 
   'publications.get': async ({ params: { agent_id, version } }, context) => {
-    const found = await readPublication(context.db, context.scope, agent_id, version)
+    const found = await readWholePublication(context.db, context.scope, agent_id, version)
     if (found === null) {
       await everMade(context, agent_id)
       throw noVersion(agent_id, version)
     }
     const { plan, draft, warnings } = found
-    return {
-      status: 200,
-      body: { publication: publicationBody(found), plan, draft, warnings: asDiagnostics(warnings) },
-    }
+    const small = { publication: publicationBody(found), warnings: asDiagnostics(warnings) }
+    const large = await onDraft(context, 'publication', { plan, draft })
+    return { status: 200, body: largeAnswer('publications.get', small, large) }
   },
 
   'publications.set_head': async ({ params: { agent_id }, body: { version, expected_version } }, context) => {
@@ -74,7 +75,10 @@ export const publicationHandlers: HandlersOf<
 
 /** The draft as it will run, or what is wrong with it. */
 async function toPublish(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
-  const publishable = await planDraft(context, open.content, await surroundingsOf(context, open.content))
+  const surroundings = await surroundingsOf(context, open)
+  const { json: draft, draft_id, revision } = open
+  // Where a thread plans it, the revision and the surroundings are looked at again in the transaction that inserts the plan.
+  const publishable = await onDraft(context, 'plan', { draft, surroundings }, [draft_id, revision, surroundings])
   if (!publishable.ok) {
     const errors = publishable.diagnostics.filter(found => found.severity === 'error').length
     throw new Refusal(
@@ -109,7 +113,7 @@ function asDiagnostics(stored: PublishedRevision['warnings']): Diagnostic[] {
 
 async function whyHeadStays(context: Context, agentId: string, version: number): Promise<Refusal> {
   const agent = await notArchived(context, agentId)
-  const wanted = await readPublication(context.db, context.scope, agentId, version)
+  const wanted = await readPublicationRow(context.db, context.scope, agentId, version)
   if (wanted === null) return noVersion(agentId, version)
   if (wanted.test)
     return new Refusal(

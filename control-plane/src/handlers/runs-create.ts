@@ -6,10 +6,10 @@ import {
   type DialFacts,
   dialFacts,
   heldAgent,
+  type PlannedPublication,
   type RunKind,
   type RunRequest,
   readPublication,
-  type WholePublication,
 } from '@parley/store'
 import type { Context, HandlersOf } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
@@ -50,7 +50,7 @@ function kindOf({ channel, mode }: Asked): RunKind {
 }
 
 /** The agent is not archived by anybody else until the run is admitted. */
-async function publicationFor({ agent_id, version }: Asked, { db, scope }: Context): Promise<WholePublication> {
+async function publicationFor({ agent_id, version }: Asked, { db, scope }: Context): Promise<PlannedPublication> {
   const agent = await heldAgent(db, scope, agent_id)
   if (agent === null) throw noAgent(agent_id)
   if (agent.archived_at !== null) throw agentArchived(agent_id)
@@ -61,7 +61,7 @@ async function publicationFor({ agent_id, version }: Asked, { db, scope }: Conte
   return publication
 }
 
-function checkChannel({ channel, agent_id }: Asked, { version, channels, test }: WholePublication): void {
+function checkChannel({ channel, agent_id }: Asked, { version, channels, test }: PlannedPublication): void {
   if (channel === 'web') throw notSupported('web calls cannot be placed on this platform: use the phone or a chat')
   if (channel === 'phone' && test)
     throw new Refusal('conflict', `version ${version} is for tests and places no calls: publish it without "test"`, {
@@ -137,7 +137,7 @@ async function checkReadiness(plan: Plan, line: Line | null, context: Context): 
   throw unready(UNREADY[code as keyof typeof UNREADY], message)
 }
 
-function requestOf(asked: Asked, publication: WholePublication, line: Line | null, context: Context): RunRequest {
+function requestOf(asked: Asked, publication: PlannedPublication, line: Line | null, context: Context): RunRequest {
   const { principal, idempotencyKey } = context
   const { agent_id, version, test, plan } = publication
   return {

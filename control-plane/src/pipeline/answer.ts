@@ -1,5 +1,6 @@
 import type { AnswerOf, ErrorEnvelope, Operation } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
+import { heldTo, LargeAnswer } from '../reading/large-answer.ts'
 import type { Route } from './route.ts'
 
 /** What a request comes to: a status and the JSON text of its body. */
@@ -23,14 +24,11 @@ export interface Finished {
 }
 
 /** The handler's answer as text, after the operation's own schema took it. Throws `answer_broken`, which callers see as `internal`. */
-export function finished({ operation }: Route, answer: AnswerOf<Operation>): Finished {
-  if (!operation.statuses.includes(answer.status))
+export function finished({ operation }: Route, { status, body }: AnswerOf<Operation>): Finished {
+  if (!operation.statuses.includes(status))
     throw new ParleyError('answer_broken', `${operation.id} answered with a status that it does not declare`)
-  const parsed = operation.output.safeParse(answer.body)
-  if (parsed.success) return { status: answer.status, text: JSON.stringify(parsed.data) }
-  const where = parsed.error.issues.slice(0, 5).map(({ path, code }) => `/${path.join('/')} (${code})`)
-  // Places alone: what stands there may be a secret.
-  throw new ParleyError('answer_broken', `the answer of ${operation.id} fails its own schema at ${where.join(', ')}`)
+  if (body instanceof LargeAnswer) return { status, text: body.text() }
+  return { status, text: JSON.stringify(heldTo(operation.output, operation.id, body)) }
 }
 
 /** The answer to a replay, word for word: what was created then is only shown now. */

@@ -18,6 +18,7 @@ import type { AuditedResource, ExternalContext, Platform, Principal, WaitingWork
 import type { Reading } from '../reading/read-task.ts'
 import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { type Finished, finished, replayed } from './answer.ts'
+import { type Aside, withAside } from './aside.ts'
 import type { Route } from './route.ts'
 import type { RunNews } from './run-news.ts'
 
@@ -99,19 +100,20 @@ function transact(shop: Workshop, work: Work, said: Said): Promise<Finished> {
   const { record, route } = work
   const { scope } = work.principal
   const { sealer } = shop.platform
-  return shop.database.transaction(scope, async tx => {
+  const attempt = (aside: Aside) => async (tx: Queries) => {
     // The transaction may run again: what was said before it was rolled back does not hold.
     forget(said)
     const kept = record === null ? null : await keptAnswer(shop, work, tx, record)
     if (kept !== null) return kept
-    const answer = finished(route, await route.handler(work.input, contextOf(shop, work, said, tx)))
+    const answer = finished(route, await route.handler(work.input, { ...contextOf(shop, work, said, tx), aside }))
     // Sent together: they need nothing of each other.
     await Promise.all([
       audit(tx, work, said, 'allowed'),
       record === null ? undefined : keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text }),
     ])
     return answer
-  })
+  }
+  return withAside(aside => shop.database.transaction(scope, attempt(aside)))
 }
 
 /** The intent is committed before anything outside is asked, the result afterwards; between them no connection is held. */

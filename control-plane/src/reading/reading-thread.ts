@@ -1,13 +1,13 @@
 // The thread that `ReadingThreads` starts: one task, one outcome.
 import { parentPort } from 'node:worker_threads'
-import { type JudgeTask, judgeTask } from './judge-draft.ts'
+import { type DraftTask, doDraftWork } from './draft-work.ts'
 import { type ReadTask, readTask } from './read-task.ts'
 import { type SplitTask, splitMessage } from './split-message.ts'
 
 const port = parentPort
 if (port === null) throw new Error('this is the script of a thread')
-port.on('message', (task: ReadTask | SplitTask | JudgeTask) => {
-  if ('wants' in task) return port.postMessage(judgeTask(task))
+port.on('message', (task: ReadTask | SplitTask | DraftTask) => {
+  if ('work' in task) return port.postMessage(doDraftWork(task))
   if ('operation' in task) return port.postMessage(readTask(task))
   const outcome = splitMessage(task.message)
   const moved = outcome.state === 'split' && outcome.body !== null ? [outcome.body.buffer] : []

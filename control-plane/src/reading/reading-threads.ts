@@ -1,6 +1,6 @@
 import { Refusal } from '@parley/contract'
 import { ParleyError, TaskThread } from '@parley/kernel'
-import type { JudgeOutcome, JudgeTask } from './judge-draft.ts'
+import type { DraftOutcome, DraftTask, DraftWorkName } from './draft-work.ts'
 import type { ReadOutcome, ReadTask } from './read-task.ts'
 import type { SplitOutcome, SplitTask } from './split-message.ts'
 
@@ -23,8 +23,8 @@ const READING: ReadingLimits = { threads: 2, waiting: 8, perTenant: 4, timeoutMs
 /** For how long a refused sender should wait, in seconds. */
 const RETRY_AFTER_SECONDS = 2
 
-type Task = ReadTask | SplitTask | JudgeTask
-type Outcome = ReadOutcome | SplitOutcome | JudgeOutcome
+type Task = ReadTask | SplitTask | DraftTask
+type Outcome = ReadOutcome | SplitOutcome | DraftOutcome<DraftWorkName>
 type Thread = TaskThread<Task, Outcome>
 
 interface Job {
@@ -35,7 +35,7 @@ interface Job {
 }
 
 /**
- * Threads that read large bodies and judge large drafts, so that nobody's request waits for another's. They start when they are needed, are
+ * Threads that read large bodies and do what is long with large drafts, so that nobody's request waits for another's. They start when they are needed, are
  * replaced when they crash or hang, and keep no process alive.
  */
 export class ReadingThreads {
@@ -70,9 +70,9 @@ export class ReadingThreads {
     return this.#run(tenantId, task) as Promise<SplitOutcome>
   }
 
-  /** Validates or plans a draft; rejects as `read` does. */
-  judge(tenantId: string, task: JudgeTask): Promise<JudgeOutcome> {
-    return this.#run(tenantId, task) as Promise<JudgeOutcome>
+  /** Does work on a draft; rejects as `read` does. */
+  work<Name extends DraftWorkName>(tenantId: string, task: DraftTask<Name>): Promise<DraftOutcome<Name>> {
+    return this.#run(tenantId, task as DraftTask) as Promise<DraftOutcome<Name>>
   }
 
   #run(tenantId: string, task: Task): Promise<Outcome> {
@@ -132,8 +132,12 @@ function closed(): ParleyError {
 
 function tooMany(isOwn: boolean): Refusal {
   const whose = isOwn ? 'of this environment' : 'here'
-  return new Refusal('rate_limited', `too many large bodies and drafts are read ${whose}: send it again in a moment`, {
-    reason: 'request_rate',
-    details: { retry_after_seconds: RETRY_AFTER_SECONDS },
-  })
+  return new Refusal(
+    'rate_limited',
+    `too many large bodies and drafts are worked on ${whose}: send it again in a moment`,
+    {
+      reason: 'request_rate',
+      details: { retry_after_seconds: RETRY_AFTER_SECONDS },
+    },
+  )
 }

@@ -172,11 +172,11 @@ describe('a large draft', () => {
     const flow = { ...exported().flow, nodes, ...more }
     const { body } = await bring(importOf(id, { flow, agent }))
     const at = { draft_id: body.draft.draft_id, expected_revision: 1 }
-    const judge = vi.spyOn(ReadingThreads.prototype, 'judge')
+    const work = vi.spyOn(ReadingThreads.prototype, 'work')
     const validated = await ask('POST', `${id}/draft/validate`, {})
     const { status, body: made } = await ask('POST', `${id}/publications`, at)
-    const apart = judge.mock.calls.map(([, { wants }]) => wants)
-    judge.mockRestore()
+    const apart = work.mock.calls.map(([, task]) => task.work)
+    work.mockRestore()
     return { diagnostics: validated.body.diagnostics, status, made, apart }
   }
 

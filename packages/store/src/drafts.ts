@@ -12,12 +12,16 @@ export interface DraftHead {
   readonly updated_at: string
 }
 
-/** An open draft, whole. */
-export interface OpenDraft extends DraftHead {
+/** Which draft, where it stands, and what was imported into it. */
+export interface ImportedHead extends DraftHead {
   /** The revision that an import wrote, and the SHA-256 of what it imported; null where none did. */
   readonly imported_revision: number | null
   readonly import_digest: string | null
-  readonly content: DraftContent
+}
+
+/** An open draft, whole: as the JSON that is stored, since a large one is parsed elsewhere. */
+export interface OpenDraft extends ImportedHead, DraftJson {
+  readonly telephony: DraftContent['telephony']
 }
 
 /** The compare-and-set token of a draft. */
@@ -41,16 +45,27 @@ function jsonOf(content: DraftContent | DraftJson): string {
 }
 
 const HEAD = ['draft_id', 'revision', 'base_version', 'published_revision', 'updated_at'] as const
+const IMPORTED_HEAD = [...HEAD, 'imported_revision', 'import_digest'] as const
+
+/** Where the agent's open draft stands; null where there is none. */
+export async function readDraftHead(db: Queries, scope: Scope, agentId: string): Promise<ImportedHead | null> {
+  return (await openDraftOf(db, scope, agentId).select(IMPORTED_HEAD).executeTakeFirst()) ?? null
+}
 
 /** The agent's open draft; null where there is none. */
 export async function readOpenDraft(db: Queries, scope: Scope, agentId: string): Promise<OpenDraft | null> {
-  const found = await db
-    .selectFrom('drafts')
-    .select([...HEAD, 'imported_revision', 'import_digest', 'content'])
-    .where('tenant_id', '=', scope.tenant_id)
-    .where('agent_id', '=', agentId)
+  const found = await openDraftOf(db, scope, agentId)
+    .select([
+      ...IMPORTED_HEAD,
+      sql<string>`content::text`.as('json'),
+      sql<DraftContent['telephony']>`content -> 'telephony'`.as('telephony'),
+    ])
     .executeTakeFirst()
   return found ?? null
+}
+
+function openDraftOf(db: Queries, scope: Scope, agentId: string) {
+  return db.selectFrom('drafts').where('tenant_id', '=', scope.tenant_id).where('agent_id', '=', agentId)
 }
 
 /** Where a new draft comes from: `version` for one that is opened from a publication. */

@@ -31,9 +31,11 @@ export {
   type DraftOrigin,
   type DraftRevision,
   deleteDraft,
+  type ImportedHead,
   type ImportMark,
   insertDraft,
   type OpenDraft,
+  readDraftHead,
   readOpenDraft,
   writeDraft,
 } from './drafts.ts'
@@ -105,10 +107,15 @@ export {
   listPublications,
   moveHead,
   type NewPublication,
+  type PlannedPublication,
   type PublicationRow,
+  type PublishedDraft,
   type PublishedRevision,
   publicationOfRevision,
   readPublication,
+  readPublicationRow,
+  readPublishedDraft,
+  readWholePublication,
   type WholePublication,
 } from './publications.ts'
 export {

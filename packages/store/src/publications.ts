@@ -3,14 +3,7 @@ import { sql } from 'kysely'
 import type { DraftRevision } from './drafts.ts'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
 import type { Queries } from './protocol.ts'
-import type {
-  Channel,
-  DraftContent,
-  PlanContent,
-  PublicationsTable,
-  StoredDiagnostics,
-  StoredPrincipal,
-} from './schema.ts'
+import type { Channel, PlanContent, PublicationsTable, StoredDiagnostics, StoredPrincipal } from './schema.ts'
 
 /** A publication as lists show it. */
 export interface PublicationRow {
@@ -27,10 +20,19 @@ export interface PublicationRow {
   readonly test: boolean
 }
 
-/** A publication, whole. */
-export interface WholePublication extends PublicationRow {
+/** A publication as it runs. */
+export interface PlannedPublication extends PublicationRow {
   readonly plan: PlanContent
-  readonly draft: DraftContent
+}
+
+/** A publication with the draft it was made of: as the JSON that is stored, since a large one is parsed elsewhere. */
+export interface PublishedDraft extends PublicationRow {
+  readonly draft: string
+}
+
+/** A publication, whole, plan and draft as the JSON that is stored. */
+export interface WholePublication extends PublishedDraft {
+  readonly plan: string
   readonly warnings: StoredDiagnostics
 }
 
@@ -77,17 +79,53 @@ export function listPublications(
   return readPage(publications(db, scope, agentId), LATEST_FIRST, binding, page)
 }
 
-/** `head`: the one that is live. Null where there is none. */
+/** `head`: the one that is live. */
+type Wanted = number | 'head'
+
+/** Null where there is none; so do all that read one. */
+export async function readPublicationRow(
+  db: Queries,
+  scope: Scope,
+  agentId: string,
+  version: Wanted,
+): Promise<PublicationRow | null> {
+  return (await onePublication(db, scope, agentId, version).executeTakeFirst()) ?? null
+}
+
 export async function readPublication(
   db: Queries,
   scope: Scope,
   agentId: string,
-  version: number | 'head',
+  version: Wanted,
+): Promise<PlannedPublication | null> {
+  return (await onePublication(db, scope, agentId, version).select('p.plan').executeTakeFirst()) ?? null
+}
+
+export async function readPublishedDraft(
+  db: Queries,
+  scope: Scope,
+  agentId: string,
+  version: Wanted,
+): Promise<PublishedDraft | null> {
+  return (await onePublication(db, scope, agentId, version).select(DRAFT_JSON).executeTakeFirst()) ?? null
+}
+
+export async function readWholePublication(
+  db: Queries,
+  scope: Scope,
+  agentId: string,
+  version: Wanted,
 ): Promise<WholePublication | null> {
-  const all = publications(db, scope, agentId).select(['p.plan', 'p.draft', 'p.warnings'])
-  const one =
-    version === 'head' ? all.whereRef('p.version', '=', 'a.head_version') : all.where('p.version', '=', version)
-  return (await one.executeTakeFirst()) ?? null
+  const whole = onePublication(db, scope, agentId, version).select([DRAFT_JSON, PLAN_JSON, 'p.warnings'])
+  return (await whole.executeTakeFirst()) ?? null
+}
+
+const DRAFT_JSON = sql<string>`p.draft::text`.as('draft')
+const PLAN_JSON = sql<string>`p.plan::text`.as('plan')
+
+function onePublication(db: Queries, scope: Scope, agentId: string, version: Wanted) {
+  const all = publications(db, scope, agentId)
+  return version === 'head' ? all.whereRef('p.version', '=', 'a.head_version') : all.where('p.version', '=', version)
 }
 
 /** A publication, and what its validation warned of. */

@@ -1,0 +1,86 @@
+import type { DraftEdit } from '@parley/contract'
+import {
+  applyEdits,
+  type Diagnostic,
+  type DraftContent,
+  type EditsApplied,
+  exportDraft,
+  type Publishable,
+  planOf,
+  type Surroundings,
+  validate,
+} from '@parley/flow'
+import { restOf } from './large-answer.ts'
+
+/** A draft as the JSON that is stored. */
+interface OfDraft {
+  readonly draft: string
+}
+
+interface Judged extends OfDraft {
+  readonly surroundings: Surroundings
+}
+
+/** What a draft is published as, its plan as the JSON that is stored; or what is wrong with it. */
+export type Planned =
+  | (Omit<Extract<Publishable, { readonly ok: true }>, 'plan'> & { readonly plan: PlanJson })
+  | Extract<Publishable, { readonly ok: false }>
+
+export interface PlanJson {
+  readonly plan_schema_version: number
+  readonly json: string
+}
+
+/** An edited draft, as the JSON that is stored, with its name where that is new; or why it is not edited. */
+export type Edited =
+  | { readonly ok: true; readonly json: string; readonly newName: string | null }
+  | Extract<EditsApplied, { readonly ok: false }>
+
+/**
+ * All that grows with a draft, by what is wanted. What goes in and comes out crosses to a thread as it is; drafts and
+ * plans are text, since a copy of their objects would cost the main thread as much as the work. Pure; `content`,
+ * `publication` and `exported` are the large part of an answer and throw `answer_broken` as `restOf` does.
+ */
+export const draftWork = {
+  diagnostics: ({ draft, surroundings }: Judged): Diagnostic[] => validate(contentOf(draft), surroundings),
+  plan: ({ draft, surroundings }: Judged): Planned => {
+    const result = planOf(contentOf(draft), surroundings)
+    if (!result.ok) return result
+    const { plan, ...others } = result
+    return { ...others, plan: { plan_schema_version: plan.plan_schema_version, json: JSON.stringify(plan) } }
+  },
+  edited: ({ draft, edits }: OfDraft & { readonly edits: readonly DraftEdit[] }): Edited => {
+    const content = contentOf(draft)
+    const result = applyEdits(content, edits)
+    if (!result.ok) return result
+    const { name } = result.draft
+    return { ok: true, json: JSON.stringify(result.draft), newName: name === content.name ? null : name }
+  },
+  content: ({ draft }: OfDraft): string => restOf('drafts.get', JSON.parse(draft)),
+  publication: ({ draft, plan }: OfDraft & { readonly plan: string }): string =>
+    restOf('publications.get', { plan: JSON.parse(plan), draft: JSON.parse(draft) }),
+  /** `version` null: that of the export which the draft was imported from, or 0. */
+  exported: ({ draft, version }: OfDraft & { readonly version: number | null }): string => {
+    const content = contentOf(draft)
+    return restOf('agents.export', exportDraft(content, { version: version ?? content.source?.agent_version ?? 0 }))
+  },
+} as const
+
+export type DraftWorkName = keyof typeof draftWork
+export type DraftGiven<Name extends DraftWorkName> = Parameters<(typeof draftWork)[Name]>[0]
+export type DraftOutcome<Name extends DraftWorkName> = ReturnType<(typeof draftWork)[Name]>
+
+/** Work on a draft. Crosses to a thread as it is. */
+export interface DraftTask<Name extends DraftWorkName = DraftWorkName> {
+  readonly work: Name
+  readonly given: DraftGiven<Name>
+}
+
+/** Does it. */
+export function doDraftWork<Name extends DraftWorkName>({ work, given }: DraftTask<Name>): DraftOutcome<Name> {
+  return (draftWork[work] as (given: DraftGiven<Name>) => DraftOutcome<Name>)(given)
+}
+
+function contentOf(json: string): DraftContent {
+  return JSON.parse(json) as DraftContent
+}

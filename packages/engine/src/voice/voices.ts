@@ -68,6 +68,8 @@ export class Voices {
 class Progress {
   readonly #tokens: readonly string[]
   #words = 0
+  /** Words that were told: the one that was cut is said again, and told once. */
+  #told = 0
   /** Words of this rendering begin at this token. */
   #from = 0
   ms: Ms = 0
@@ -87,9 +89,12 @@ class Progress {
   /** Words are counted and timed over the whole sentence. */
   add(chunk: SpeechChunk, heardBefore: Ms): SpeechChunk {
     this.ms += samplesToMs(chunk.samples.length)
+    const known = Math.max(0, this.#told - this.#words)
     this.#words += chunk.words.length
+    this.#told = Math.max(this.#told, this.#words)
     if (heardBefore === 0) return chunk
-    return { ...chunk, words: chunk.words.map(word => ({ ...word, startMs: word.startMs + heardBefore })) }
+    const words = chunk.words.slice(known)
+    return { ...chunk, words: words.map(word => ({ ...word, startMs: word.startMs + heardBefore })) }
   }
 }
 

@@ -1,14 +1,13 @@
-import type { ExampleServer } from '@parley/examples'
 import type { AnsweringPhoneOptions } from '@parley/phone'
 import type { Settings } from '../environment.ts'
 import { addressOf } from '../example-agent.ts'
 import { type BuiltInPhone, builtInPhone } from './built-in-phone.ts'
-import { openExampleServer } from './seed-examples.ts'
+import { type ExampleServerOf, exampleServerOf } from './example-server-of.ts'
 
 /** What the demo workspace's agents talk to on this machine. */
 export interface Neighbours {
   /** Takes the agents' requests and webhooks. */
-  readonly examples: ExampleServer
+  readonly examples: ExampleServerOf
   /** Null where none was asked for. */
   readonly phone: BuiltInPhone | null
   /** The settings with the ways to both: what the process is composed of instead of those that were given. */
@@ -24,7 +23,7 @@ export interface NeighboursOptions {
 
 /** Opens them before anything else of a process: everything else is composed of `settings` as they come back. */
 export async function openNeighbours(settings: Settings, options: NeighboursOptions): Promise<Neighbours> {
-  const examples = await openExampleServer(settings.home)
+  const examples = await exampleServerOf(settings.home)
   const phone = options.phone ? await builtInPhone(settings, options.told).catch(closing(examples)) : null
   return {
     examples,
@@ -41,7 +40,7 @@ export async function openNeighbours(settings: Settings, options: NeighboursOpti
   }
 }
 
-function closing(examples: ExampleServer): (error: unknown) => Promise<never> {
+function closing(examples: ExampleServerOf): (error: unknown) => Promise<never> {
   return async error => {
     await examples.close()
     throw error

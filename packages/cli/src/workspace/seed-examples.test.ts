@@ -173,6 +173,31 @@ describe('the demo workspace', () => {
     expect(await everything(client)).toEqual(before)
   })
 
+  it('starts without an example that people archived', async () => {
+    const { client } = await start()
+    await client.agents.delete({ params: { agent_id: 'clinic' } })
+    const { told } = await start()
+    expect(told).toEqual([])
+    expect((await client.agents.list()).agents.map(({ ref }) => ref.id)).toEqual(['pizzeria'])
+  })
+
+  it('starts where people made it so that an example cannot be brought back, and says why', async () => {
+    const { client } = await start()
+    const [number] = (await client.numbers.list({ query: { trunk_id: 'demo' } })).items
+    await client.numbers.release({ params: { number_id: number!.number_id } })
+    await client.trunks.update({ params: { trunk_id: 'demo' }, body: { inbound: false } })
+    const { told } = await start()
+    expect(told).toEqual([expect.stringContaining('The example "clinic" is not complete: ')])
+    expect((await client.numbers.list({ query: { trunk_id: 'demo-es' } })).items).toHaveLength(1)
+  })
+
+  it('finds its number among many on the same trunk', async () => {
+    const { client } = await start()
+    for (let n = 10; n < 61; n++)
+      await client.numbers.import({ body: { phone_number: `+120155501${n}`, trunk_id: 'demo' } })
+    expect((await start()).told).toEqual([])
+  })
+
   it('lets its agents through to the phone again when the home lost the password', async () => {
     const { client } = await start()
     await rm(join(home, 'demo-phone-password'))

@@ -1,9 +1,9 @@
 import { ParleyApiError, type ParleyClient } from '@parley/client'
-import { ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
+import { exampleDraft, withOrigin } from '@parley/examples'
 import { type DraftContent, readDraft } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 import { type Services, serviceNamed } from '../services.ts'
-import { keptSecret } from './kept-secret.ts'
+import { webhookSecretOf } from './example-server-of.ts'
 import { seedLine } from './seed-line.ts'
 import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
 import { type Seed, type SeededAgent, seedAgent } from './seeded-agent.ts'
@@ -13,22 +13,6 @@ const SEEDS = [
   { example: 'clinic', agentId: 'clinic', language: 'en', trunkId: 'demo', number: '+12025550142' },
   { example: 'pizza', agentId: 'pizzeria', language: 'es', trunkId: 'demo-es', number: '+34910000142' },
 ] as const
-
-/**
- * The server that the examples' actions go to: on the port it had before, so that what was published still reaches it,
- * or on any other where that one is taken.
- */
-export async function openExampleServer(home: string): Promise<ExampleServer> {
-  const { port } = await readSeedRecord(home)
-  const webhookSecret = await webhookSecretOf(home)
-  const server = await ExampleServer.open({ webhookSecret, ...(port !== null && { port }) }).catch(error => {
-    if (port === null || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    return ExampleServer.open({ webhookSecret })
-  })
-  const latest = await readSeedRecord(home)
-  await writeSeedRecord(home, { ...latest, port: Number(new URL(server.origin).port) })
-  return server
-}
 
 export interface SeedOptions {
   /**
@@ -61,18 +45,26 @@ export async function seedExamples(
       tell(`The example "${example}" is left out: nothing here hears or speaks its language (${seed.language}).`)
       continue
     }
-    const seeded = await ensureSeeded(home, client, { ...seed, draft })
+    const seeded = await orTold(ensureSeeded(home, client, { ...seed, draft }), why =>
+      tell(`The example "${example}" is not complete: ${why}`),
+    )
     if (seeded !== null) agents.push(seeded)
   }
   return agents
 }
 
-const WEBHOOK_SECRET = 'demo-webhook'
-
-/** What the examples' agents sign with, and their server checks. */
-function webhookSecretOf(home: string): Promise<string> {
-  return keptSecret(home, 'demo-webhook-secret')
+/** Null where the API refuses: what people made of the workspace is theirs, and keeps nothing from starting. */
+async function orTold<Made>(making: Promise<Made>, tell: (why: string) => void): Promise<Made | null> {
+  try {
+    return await making
+  } catch (error) {
+    if (!(error instanceof ParleyApiError) || error.status >= 500) throw error
+    tell(error.message)
+    return null
+  }
 }
+
+const WEBHOOK_SECRET = 'demo-webhook'
 
 async function seedNotification(
   home: string,
@@ -80,15 +72,13 @@ async function seedNotification(
   origin: string,
   tell: (line: string) => void,
 ): Promise<DraftContent['notification']> {
-  try {
+  const making = async () => {
     const value = await webhookSecretOf(home)
-    const secret = await ensureSecret(home, client, { id: WEBHOOK_SECRET, kind: 'webhook_signing', value })
-    return { url: `${origin}/webhooks`, secret, events: ['run.started', 'run.transfer', 'run.ended', 'run.analyzed'] }
-  } catch (error) {
-    if (!(error instanceof ParleyApiError) || error.status >= 500) throw error
-    tell(`The examples send no webhooks: ${error.message}`)
-    return null
+    return ensureSecret(home, client, { id: WEBHOOK_SECRET, kind: 'webhook_signing', value })
   }
+  const secret = await orTold(making(), why => tell(`The examples send no webhooks: ${why}`))
+  if (secret === null) return null
+  return { url: `${origin}/webhooks`, secret, events: ['run.started', 'run.transfer', 'run.ended', 'run.analyzed'] }
 }
 
 async function ensureSeeded(home: string, client: ParleyClient, seed: Seed): Promise<SeededAgent | null> {

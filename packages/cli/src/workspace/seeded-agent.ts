@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { ParleyClient } from '@parley/client'
+import { ParleyApiError, type ParleyClient } from '@parley/client'
 import type { DraftContent, Plan } from '@parley/flow'
 import { editsFor } from './draft-edits.ts'
 import { orNull } from './or-null.ts'
@@ -30,7 +30,8 @@ type Remember = (agentId: string, seeded: SeedRecord['agents'][string]) => Promi
 /**
  * Brings one example to where it should stand, with the API's own operations alone, from wherever an earlier try left it:
  * created blank, edited, published, a trunk and a number that reach it. A draft that somebody else edited since stays, and
- * what its number reaches is theirs to say. Null where the number reaches nobody that is published.
+ * what its number reaches is theirs to say; an agent that was archived is not brought back. Null where the number reaches
+ * nobody that is published.
  */
 export async function seedAgent(
   client: ParleyClient,
@@ -38,17 +39,24 @@ export async function seedAgent(
   record: SeedRecord,
   remember: Remember,
 ): Promise<SeededAgent | null> {
-  await ensureAgent(client, seed)
+  if (!(await ensureAgent(client, seed))) return null
   await ensureDraft(client, seed, record.agents[seed.agentId], remember)
   await ensureTrunk(client, seed)
   const number = await ensureNumber(client, seed)
   return published(client, number)
 }
 
-async function ensureAgent(client: ParleyClient, { agentId, language, draft }: Seed): Promise<void> {
+/** False where it was archived: its id is never given again. */
+async function ensureAgent(client: ParleyClient, { agentId, language, draft }: Seed): Promise<boolean> {
   const known = await orNull(client.agents.get({ params: { agent_id: agentId } }))
-  if (known !== null) return
-  await client.agents.create({ body: { template: 'blank', name: draft.name, agent_id: agentId, language } })
+  if (known !== null) return true
+  try {
+    await client.agents.create({ body: { template: 'blank', name: draft.name, agent_id: agentId, language } })
+    return true
+  } catch (error) {
+    if (error instanceof ParleyApiError && error.reason === 'agent_exists') return false
+    throw error
+  }
 }
 
 async function ensureDraft(
@@ -98,9 +106,7 @@ async function ensureTrunk(client: ParleyClient, { trunkId }: Seed): Promise<voi
 type PhoneNumber = Awaited<ReturnType<ParleyClient['numbers']['list']>>['items'][number]
 
 async function ensureNumber(client: ParleyClient, { trunkId, number, agentId, draft }: Seed): Promise<PhoneNumber> {
-  const found = (await client.numbers.list({ query: { trunk_id: trunkId } })).items.find(
-    one => one.phone_number === number,
-  )
+  const found = await numberOn(client, trunkId, number)
   // Untouched since it was imported: an earlier try was cut off before it was assigned.
   const isUnfinished = found?.assignment === null && found.updated_at === found.created_at
   if (found !== undefined && !isUnfinished) return found
@@ -110,6 +116,12 @@ async function ensureNumber(client: ParleyClient, { trunkId, number, agentId, dr
       body: { phone_number: number, trunk_id: trunkId, name: [...draft.name].slice(0, 256).join('') },
     }))
   return client.numbers.assign({ params: { number_id: made.number_id }, body: { agent_id: agentId } })
+}
+
+async function numberOn(client: ParleyClient, trunk_id: string, number: string): Promise<PhoneNumber | undefined> {
+  for await (const one of client.numbers.list.all({ query: { trunk_id, limit: 200 } }))
+    if (one.phone_number === number) return one
+  return undefined
 }
 
 async function published(client: ParleyClient, number: PhoneNumber): Promise<SeededAgent | null> {

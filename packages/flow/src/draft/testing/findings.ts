@@ -1,0 +1,51 @@
+import { diagnostic, draftEdits } from '@parley/contract'
+import { expect } from 'vitest'
+import type { DiagnosticCode } from '../../plan/diagnostic.ts'
+import { type Draft, type DraftContent, readDraft } from '../../plan/draft.ts'
+import { surroundings } from '../../testing/surroundings.ts'
+import { type DraftNode, draftOf, ends, says, when } from '../../testing/talk.ts'
+import { applyEdits } from '../apply-edits.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { validate } from '../validate.ts'
+
+/** What a code is for: a draft, where the finding stands, and what becomes of that place by each fix in turn. */
+export type Case = readonly [code: DiagnosticCode, what: string, draft: DraftContent, path: string, fixes: string[]]
+
+/** A node that greets and leads to the end. */
+export const hi = says('hi', 'Hello.', { edges: [when('bye', 'end')] })
+export const flow = (nodes: DraftNode[], more: Partial<NonNullable<Draft['flow']>> = {}, rest: Partial<Draft> = {}) =>
+  readDraft(draftOf(nodes, more, rest))
+/** Whose flow is in order. */
+export const agent = (rest: Partial<Draft>) => flow([hi, ends()], {}, rest)
+export const http = {
+  action_id: 'look',
+  kind: 'http',
+  name: 'look_up',
+  method: 'GET',
+  url: 'https://example.test/',
+} as const
+export const transfer = (rest: object): DraftNode => ({
+  id: 't',
+  type: 'transfer_call',
+  transfer_destination: { type: 'predefined', number: '+15550100' },
+  edge: when('failed', 'end'),
+  ...rest,
+})
+export const lone = (id: string) => says(id, 'Hi', { edges: [when('e', 'end')] })
+
+/** The finding is there with its fixes, all are as the contract has them, and each fix mends it. */
+export function expectFinding(
+  [code, severity, draft, path, labels]: [DiagnosticCode, 'error' | 'warning', DraftContent, string, string[]],
+  around: Surroundings = surroundings,
+): void {
+  const all = validate(draft, around)
+  for (const found of all) expect(diagnostic.parse(found)).toEqual(found)
+  const found = all.find(one => one.code === code && one.path === path)
+  expect(found, JSON.stringify(all)).toMatchObject({ severity })
+  expect((found?.fixes ?? []).map(fix => fix.label)).toEqual(labels)
+  for (const fix of found?.fixes ?? []) {
+    const result = applyEdits(draft, draftEdits.parse(fix.edits))
+    if (!result.ok) throw new Error(`${fix.label}: ${JSON.stringify(result.issues)}`)
+    expect(validate(result.draft, around).filter(one => one.code === code && one.path === path)).toEqual([])
+  }
+}

@@ -1,0 +1,119 @@
+import { describe, it } from 'vitest'
+import { ends, if_, staticText, when } from '../testing/talk.ts'
+import { agent, type Case, expectFinding, flow, hi, transfer } from './testing/findings.ts'
+
+const CAPABILITIES: readonly Case[] = [
+  [
+    'unsupported_capability',
+    'a node that does not run',
+    flow([{ id: 'c', type: 'code', else_edge: when('e', 'end') }, ends()]),
+    '/flow/nodes/0/type',
+    ['Remove "c"'],
+  ],
+  [
+    'unsupported_capability',
+    'a branch that asks the model',
+    flow([
+      { id: 'b', type: 'branch', edges: [when('x', 'end'), if_('y', 'end', 'n exists')], else_edge: when('e', 'end') },
+      ends(),
+    ]),
+    '/flow/nodes/0/edges/0/transition_condition',
+    ['Remove the edge "x"'],
+  ],
+  [
+    'unsupported_capability',
+    'a branch that asks nothing but the model',
+    flow([{ id: 'b', type: 'branch', edges: [when('x', 'end')], else_edge: when('e', 'end') }, ends()]),
+    '/flow/nodes/0/edges/0/transition_condition',
+    ['Remove "b"'],
+  ],
+  [
+    'unsupported_capability',
+    'a function of an action that has a node type of its own',
+    flow(
+      [{ id: 'f', type: 'function', tool_id: 'bye', else_edge: when('e', 'end') }, ends()],
+      {},
+      {
+        actions: [{ action_id: 'bye', kind: 'end_call', name: 'bye' }],
+      },
+    ),
+    '/flow/nodes/0/tool_id',
+    ['Remove "f"'],
+  ],
+  [
+    'unsupported_capability',
+    'a transfer with an announcement',
+    flow([transfer({ transfer_option: { type: 'warm_transfer' } }), ends()]),
+    '/flow/nodes/0/transfer_option',
+    ['Transfer without announcement, by REFER'],
+  ],
+  [
+    'unsupported_capability',
+    'a transfer by INVITE',
+    flow([transfer({ transfer_option: { type: 'cold_transfer', cold_transfer_mode: 'sip_invite' } }), ends()]),
+    '/flow/nodes/0/transfer_option/cold_transfer_mode',
+    ['Transfer without announcement, by REFER'],
+  ],
+  [
+    'unsupported_capability',
+    'an extension',
+    flow([transfer({ transfer_destination: { type: 'predefined', number: '+15550100', extension: '1' } }), ends()]),
+    '/flow/nodes/0/transfer_destination/extension',
+    ['Leave the extension out'],
+  ],
+  [
+    'unsupported_capability',
+    'a shared component',
+    flow(
+      [
+        { id: 'c', type: 'component', component_id: 'x', component_type: 'shared', else_edge: when('e', 'end') },
+        ends(),
+      ],
+      {
+        components: [{ component_id: 'x', start_node_id: 'end', nodes: [ends()] }],
+      },
+    ),
+    '/flow/nodes/0/component_type',
+    ['Use the one of this flow'],
+  ],
+  [
+    'unsupported_capability',
+    'a shared component of another flow',
+    flow([
+      { id: 'c', type: 'component', component_id: 'x', component_type: 'shared', else_edge: when('e', 'end') },
+      ends(),
+    ]),
+    '/flow/nodes/0/component_type',
+    ['Remove "c"'],
+  ],
+  [
+    'unsupported_capability',
+    'a component within itself',
+    flow([hi, ends()], {
+      components: [
+        { component_id: 'x', start_node_id: 'y', nodes: [{ id: 'y', type: 'component', component_id: 'y' }] },
+        { component_id: 'y', start_node_id: 'x', nodes: [{ id: 'x', type: 'component', component_id: 'x' }] },
+      ],
+    }),
+    '/flow/components/0/nodes/0/component_id',
+    ['Remove "y"'],
+  ],
+  [
+    'unsupported_capability',
+    'keys that no phone has',
+    flow([{ id: 'p', type: 'press_digit', instruction: staticText('one'), else_edge: when('e', 'end') }, ends()]),
+    '/flow/nodes/0/instruction/text',
+    ['Let the model choose the digits by this text'],
+  ],
+  [
+    'unsupported_capability',
+    'an action that does not run',
+    agent({ actions: [{ action_id: 'sms', kind: 'send_sms', name: 'sms' }] }),
+    '/actions/0/kind',
+    ['Remove "sms"'],
+  ],
+]
+
+describe('what does not run is not published', () => {
+  it.each(CAPABILITIES)('%s: %s', (code, _, draft, path, fixes) => expectFinding([code, 'error', draft, path, fixes]))
+})

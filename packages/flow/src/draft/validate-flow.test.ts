@@ -1,0 +1,133 @@
+import { describe, it } from 'vitest'
+import { ends, if_, promptText, says, when } from '../testing/talk.ts'
+import { agent, type Case, expectFinding, flow, hi, http, transfer } from './testing/findings.ts'
+
+const FLOWS: readonly Case[] = [
+  ['flow_empty', 'no node', flow([]), '/flow/nodes', ['Begin with a conversation node']],
+  [
+    'flow_empty',
+    'no node in a component',
+    flow([hi, ends()], { components: [{ component_id: 'c' }] }),
+    '/flow/components/0/nodes',
+    ['Begin with a conversation node'],
+  ],
+  [
+    'start_node_missing',
+    'no start',
+    flow([hi, ends()], { start_node_id: 'x' }),
+    '/flow/start_node_id',
+    ['Start with "hi"'],
+  ],
+  [
+    'edge_dangling',
+    'an edge to nowhere',
+    flow([says('hi', '', { edges: [{ ...when('e', ''), destination_node_id: null }] }), ends()]),
+    '/flow/nodes/0/edges/0/destination_node_id',
+    ['Remove the edge "e"', 'Lead to "end"'],
+  ],
+  [
+    'edge_dangling',
+    'a transfer without a way out, and no end node',
+    flow([transfer({ edge: null })]),
+    '/flow/nodes/0/edge',
+    ['Lead to a new end node'],
+  ],
+  [
+    'node_unknown',
+    'an edge to a node that is not there',
+    flow([says('hi', '', { always_edge: when('e', 'gone') }), ends()]),
+    '/flow/nodes/0/always_edge/destination_node_id',
+    ['Remove the edge "e"', 'Lead to "end"'],
+  ],
+  [
+    'node_unknown',
+    'the only edge of a branch',
+    flow([{ id: 'b', type: 'branch', edges: [if_('e', 'gone', 'n exists')], else_edge: when('f', 'end') }, ends()]),
+    '/flow/nodes/0/edges/0/destination_node_id',
+    ['Lead to "end"'],
+  ],
+  [
+    'node_unknown',
+    'a component that is not there',
+    flow([{ id: 'c', type: 'component', component_id: 'gone' }, ends()]),
+    '/flow/nodes/0/component_id',
+    ['Remove "c"'],
+  ],
+  [
+    'else_edge_missing',
+    'a branch without else',
+    flow([{ id: 'b', type: 'branch', edges: [if_('else', 'end', 'n exists')] }, ends()]),
+    '/flow/nodes/0/else_edge',
+    ['Lead to "end"'],
+  ],
+  ['duplicate_id', 'two nodes of one id', flow([hi, ends(), ends()]), '/flow/nodes/2/id', ['Remove this one']],
+  [
+    'duplicate_id',
+    'two edges of one id',
+    flow([says('hi', '', { edges: [when('e', 'end')], else_edge: when('e', 'end') }), ends()]),
+    '/flow/nodes/0/else_edge/id',
+    ['Remove this one'],
+  ],
+  [
+    'duplicate_id',
+    'two components of one id',
+    flow([hi, ends()], {
+      components: [
+        { component_id: 'c', start_node_id: 'end', nodes: [ends()] },
+        { component_id: 'c', start_node_id: 'end', nodes: [ends()] },
+      ],
+    }),
+    '/flow/components/1/component_id',
+    ['Remove this one'],
+  ],
+  [
+    'duplicate_id',
+    'two actions of one id',
+    agent({ actions: [http, { ...http, name: 'b' }] }),
+    '/actions/1/action_id',
+    ['Remove this one'],
+  ],
+  [
+    'action_unknown',
+    'a function without its action',
+    flow([{ id: 'f', type: 'function', tool_id: 'gone', else_edge: when('e', 'end') }, ends()]),
+    '/flow/nodes/0/tool_id',
+    ['Remove "f"'],
+  ],
+  [
+    'action_unknown',
+    'a subagent with a tool that is not there',
+    flow(
+      [{ id: 's', type: 'subagent', instruction: promptText('x'), tool_ids: ['look', 'gone'] }, ends()],
+      {},
+      { actions: [http] },
+    ),
+    '/flow/nodes/0/tool_ids/1',
+    ['Leave "gone" out'],
+  ],
+  [
+    'action_unknown',
+    'an inbound context without its action',
+    agent({ inbound_context: { action_id: 'gone', variables: [] } }),
+    '/inbound_context/action_id',
+    ['Remove the binding'],
+  ],
+  [
+    'action_invalid',
+    'two actions of one name',
+    agent({ actions: [http, { ...http, action_id: 'b' }] }),
+    '/actions/1/name',
+    ['Call it "look_up_2"'],
+  ],
+  [
+    'inbound_action_invalid',
+    'an inbound context whose action cannot serve it',
+    agent({ actions: [http], inbound_context: { action_id: 'look', variables: [] } }),
+    '/inbound_context/action_id',
+    ['Make "look_up" such an action', 'Remove the binding'],
+  ],
+]
+
+describe('a flow that does not hold together is not published', () => {
+  it.each(FLOWS)('%s: %s', (code, _, draft, path, fixes) => expectFinding([code, 'error', draft, path, fixes]))
+})

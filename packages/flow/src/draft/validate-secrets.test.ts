@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import type { DraftContent } from '../plan/draft.ts'
+import { surroundings } from '../testing/surroundings.ts'
+import { type DraftAction, ends, providers } from '../testing/talk.ts'
+import { agent, expectFinding, flow, http, lone } from './testing/findings.ts'
+import { validate } from './validate.ts'
+
+const key = (id: string, version = '1') => ({ id, version, provider: 'openai' })
+const signed = (secret: { id: string; version: string }): DraftAction => ({
+  ...http,
+  auth: { scheme: 'bearer', secret },
+})
+const PLATFORM_KEY = "Use the platform's key"
+
+const SECRETS: readonly [what: string, draft: DraftContent, path: string, fixes: string[]][] = [
+  [
+    'the key of a voice',
+    agent({ providers: { ...providers, tts: { ...providers.tts, credential: { id: 'key', version: '7' } } } }),
+    '/providers/tts/credential',
+    ['Pin version 2', PLATFORM_KEY],
+  ],
+  [
+    'the key of a recogniser, which is of another kind',
+    agent({ providers: { ...providers, stt: { ...providers.stt, credential: { id: 'http', version: '2' } } } }),
+    '/providers/stt/credential',
+    [PLATFORM_KEY],
+  ],
+  [
+    'the key of the model',
+    agent({ providers: { ...providers, llm: { ...providers.llm, credential: key('gone') } } }),
+    '/providers/llm/credential',
+    [PLATFORM_KEY],
+  ],
+  [
+    'the key of a node',
+    flow([{ ...lone('hi'), model_choice: { model: providers.llm.model, credential: key('key', '7') } }, ends()]),
+    '/flow/nodes/0/model_choice/credential',
+    ['Pin version 2', PLATFORM_KEY],
+  ],
+  [
+    'the key of the analysis',
+    agent({ analysis: { items: [], model: { model: providers.llm.model, credential: key('key', '7') } } }),
+    '/analysis/model/credential',
+    ['Pin version 2', PLATFORM_KEY],
+  ],
+  [
+    'what the webhook is signed with',
+    agent({ notification: { url: 'https://example.test/', secret: { id: 'sign', version: '2' } } }),
+    '/notification/secret',
+    ['Pin version 1', 'Remove the webhook'],
+  ],
+  [
+    'what an action signs in with: the newest version by number, and no other secret',
+    agent({ actions: [signed({ id: 'http', version: '3' })] }),
+    '/actions/0/auth/secret',
+    ['Pin version 10'],
+  ],
+  [
+    'what an action signs in with, unknown: nothing that one edit mends',
+    agent({ actions: [signed({ id: 'gone', version: '1' })] }),
+    '/actions/0/auth/secret',
+    [],
+  ],
+]
+
+describe('an agent is not published with secrets that its environment does not have', () => {
+  it.each(SECRETS)('secret_not_found: %s', (_, draft, path, fixes) =>
+    expectFinding(['secret_not_found', 'error', draft, path, fixes]),
+  )
+
+  it('secret_not_found: nothing where the secret is there, of its kind, in that version', () => {
+    const draft = agent({
+      actions: [signed({ id: 'http', version: '9' })],
+      notification: { url: 'https://example.test/', secret: { id: 'sign', version: '1' } },
+      providers: { ...providers, llm: { ...providers.llm, credential: key('key', '2') } },
+    })
+    expect(validate(draft, surroundings)).toEqual([])
+  })
+})

@@ -1,5 +1,5 @@
 import type { VoiceAgent } from '@parley/engine'
-import { type ExampleName, type ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
+import { type ExampleName, exampleDraft, withOrigin } from '@parley/examples'
 import { compile } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 import { type Services, serviceNamed } from './services.ts'
@@ -36,7 +36,7 @@ function modelOf(id: string): { provider: string; model_id: string } {
 }
 
 /** What the services may reach: the server of the examples and nothing else of this machine. */
-export function addressOf(server: ExampleServer): { readonly host: string; readonly port: number } {
+export function addressOf(server: { readonly origin: string }): { readonly host: string; readonly port: number } {
   const { hostname, port } = new URL(server.origin)
   return { host: hostname, port: Number(port) }
 }

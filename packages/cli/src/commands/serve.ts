@@ -4,7 +4,8 @@ import { readSettings, type Settings } from '../environment.ts'
 import { nextSignal } from '../next-signal.ts'
 import { LINE_TEST, type Platform, ROLES, type RoleName, startPlatform } from '../platform.ts'
 import { parseCommand, UsageError } from '../usage.ts'
-import { writeDemoFile } from '../workspace/demo-file.ts'
+import { pathIn } from '../workspace/demo-file.ts'
+import { leaveDemoFile } from '../workspace/leave-demo-file.ts'
 import { aboutReadyCall } from '../workspace/ready-call.ts'
 
 const USAGE = 'parley serve [--role api,engine,worker]'
@@ -47,8 +48,8 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
   const { api, workspace, seeded, phone, sip } = platform
   const calls = sip === null ? [] : seeded.map(({ plan, sip: own }) => [plan.name, sip.uri(tokenOf(own))] as const)
   const [first] = seeded
-  if (api !== null)
-    await writeDemoFile(settings.home, {
+  if (api !== null) {
+    const named = await leaveDemoFile(settings.home, {
       api: api.url,
       key: workspace?.key ?? null,
       console: null,
@@ -57,6 +58,9 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
       number: first?.number ?? null,
       phone,
     })
+    if (named !== api.url)
+      tell(`Another process of this home is at ${named}: ${pathIn(settings.home)} goes on naming it.`)
+  }
   tell(
     [
       ...(api === null || workspace === null ? [] : aboutApi(api.url, workspace.key)),

@@ -1,3 +1,5 @@
+import { exampleDraft, withOrigin } from '@parley/examples'
+import { compile } from '@parley/flow'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readSettings } from './environment.ts'
 import { checkServices } from './service-check.ts'
@@ -55,6 +57,27 @@ describe('a service that an agent names', () => {
     const keyed = services({ DEEPGRAM_API_KEY: 'k' })
     expect(keyed.voice('deepgram/aura-2')).toBe(keyed.voice('deepgram/aura-2'))
     expect(keyed.voice('deepgram/aura-2')).not.toBe(keyed.recogniser('deepgram/nova-3'))
+  })
+})
+
+describe('a voice to fall back on', () => {
+  async function fallbacks(environment: Record<string, string>, fallbackVoiceIds: string[]) {
+    const { draft } = exampleDraft('clinic')
+    const settings = { ...draft.settings, fallbackVoiceIds }
+    const compiled = compile({ ...withOrigin(draft, 'http://127.0.0.1:9'), settings })
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics))
+    const agent = await services(environment).agent(compiled.plan, { id: null, version: null })
+    return agent.fallbackVoices!.map(({ voice, voiceId }) => [voice.id, voiceId])
+  }
+
+  it('whose key is missing is left out, and the agent talks all the same', async () => {
+    const ids = ['elevenlabs/eleven_flash_v2_5', 'deepgram/aura-2:apollo']
+    expect(await fallbacks({}, ids)).toEqual([])
+    expect(await fallbacks({ DEEPGRAM_API_KEY: 'k' }, ids)).toEqual([['deepgram/aura-2', 'apollo']])
+  })
+
+  it('that nobody knows is refused', async () => {
+    await expect(fallbacks({}, ['nobody/model'])).rejects.toMatchObject({ code: 'voice_not_found' })
   })
 })
 

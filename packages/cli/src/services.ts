@@ -172,11 +172,22 @@ export class Services {
     const choices: VoiceChoice[] = []
     for (const id of plan.settings.fallbackVoiceIds) {
       const [service, voiceId] = id.split(':', 2)
-      const voice = this.voice(service!)
+      const voice = this.#voiceWithKey(service!)
+      if (voice === null) continue
       const language = languageOf({ plan, voice })
       if ((await voice.readiness(language)) === null) choices.push({ voice, language, voiceId: voiceId ?? null })
     }
     return choices
+  }
+
+  /** Null: its key is missing. Throws "voice_not_found". */
+  #voiceWithKey(id: string): TextToSpeech | null {
+    try {
+      return this.voice(id)
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === 'voice_not_ready') return null
+      throw error
+    }
   }
 
   /** A voice on this machine says sorry when all others are gone. */

@@ -52,6 +52,21 @@ describe('a tool', () => {
     ])
   })
 
+  it('in an answer that was asked for early is used when the turn is over, and never when the caller goes on', async () => {
+    const talk = await atTheDesk()
+    talk.model.answers([{ call: 'book', args: { day: 'Monday' } }], [{ call: 'book', args: { day: 'Tuesday' } }])
+    talk.conversation.getAhead('Book Monday')
+    await settle()
+    talk.conversation.callerGoesOn()
+    await settle()
+    talk.conversation.getAhead('Book Monday or Tuesday')
+    await settle()
+    expect(talk.model.requests).toHaveLength(2)
+    expect(talk.actions.sent).toEqual([])
+    await talk.say('Book Monday or Tuesday')
+    expect(talk.actions.sent).toEqual(['book {"day":"Tuesday"}'])
+  })
+
   it('that was sent is never sent again when the caller interrupts; its result joins what is said next', async () => {
     const talk = await atTheDesk()
     talk.model.answers(

@@ -40,6 +40,12 @@ export interface InboundRunsOptions {
   readonly onProblem: (what: string, error: unknown) => void
 }
 
+/** What may have been called: a number, as a trunk's country reads it. */
+interface Candidate {
+  readonly trunk: InboundTrunk
+  readonly phone_number: string
+}
+
 interface Reached {
   readonly trunk: InboundTrunk
   readonly number: AnsweredNumber
@@ -80,22 +86,33 @@ export class InboundRuns implements Doors {
   /** Whose number was called: of the one trunk that was named, or of the only one that has it. */
   async #reached(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<Reached | null> {
     const { database } = this.#options
-    const found: Reached[] = []
-    for (const trunk of trunks)
-      for (const e164 of await this.#called(trunk, invite, trunks.length === 1)) {
-        const number = await numberReached(database.within(trunk.scope), trunk.scope, trunk.trunk_id, e164)
-        if (number.kind === 'unanswered' && number.reason === 'no_number') continue
-        if (number.kind === 'unanswered' || !number.channels.includes('phone')) return null
-        found.push({ trunk, number })
-        break
-      }
-    return found.length === 1 ? found[0]! : null
+    for (const { trunk, phone_number } of await this.#candidates(trunks, invite)) {
+      const number = await numberReached(database.within(trunk.scope), trunk.scope, trunk.trunk_id, phone_number)
+      if (number.kind === 'unanswered' && number.reason === 'no_number') continue
+      return number.kind === 'answered' && number.channels.includes('phone') ? { trunk, number } : null
+    }
+    return null
+  }
+
+  /** Of one trunk, the likeliest first. Carriers have the same addresses for many customers: one question for all. */
+  async #candidates(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<readonly Candidate[]> {
+    const [only, ...others] = trunks
+    const candidate = (trunk: InboundTrunk, phone_number: string) => ({
+      ...{ trunk, phone_number },
+      ...{ scope: trunk.scope, trunk_id: trunk.trunk_id },
+    })
+    if (only === undefined) return []
+    if (others.length === 0) return (await this.#called(only, invite)).map(number => candidate(only, number))
+    const found = await this.#options.database.telephony.reached(
+      trunks.flatMap(trunk => calledNumbers(invite, countryOf(trunk)).map(number => candidate(trunk, number))),
+    )
+    return found.every(({ trunk }) => trunk === found[0]!.trunk) ? found : []
   }
 
   /** Who calls a trunk and no number at all means its only one. */
-  async #called(trunk: InboundTrunk, invite: SipRequest, isNamed: boolean): Promise<readonly string[]> {
+  async #called(trunk: InboundTrunk, invite: SipRequest): Promise<readonly string[]> {
     const written = calledNumbers(invite, countryOf(trunk))
-    if (written.length > 0 || !isNamed) return written
+    if (written.length > 0) return written
     const { scope, trunk_id } = trunk
     const { rows } = await listNumbers(this.#options.database.within(scope), scope, {
       trunk_id,

@@ -1,0 +1,128 @@
+import type { Scope } from '@parley/contract'
+import { SeededRandom, systemTime } from '@parley/kernel'
+import { parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
+import { RunDesk } from '@parley/runs'
+import type { Database, InboundTrunk } from '@parley/store'
+import { localBus, rowOf, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { VoiceAgent } from '../voice/voice-agent.ts'
+import { InboundRuns } from './inbound-runs.ts'
+import type { TrunkDirectory } from './trunk-directory.ts'
+
+/** Whose a call is that comes without a token, from an address that a carrier has for all its customers. */
+
+const CARRIER = '192.0.2.1'
+
+let test: TestDatabase
+let desk: RunDesk
+let trunks: InboundTrunk[]
+let asked: number
+let runs: InboundRuns
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test.close())
+beforeEach(() => {
+  trunks = []
+  asked = 0
+  desk = new RunDesk({
+    ...{ database: test.database, bus: localBus(), time: systemTime, wallClock: Date.now, random: new SeededRandom(7) },
+    owner: { engine: `engine-${crypto.randomUUID()}`, worker: null },
+  })
+  const directory = { byToken: () => null, bySource: (address: string) => (address === CARRIER ? trunks : []) }
+  runs = new InboundRuns({
+    ...{ database: counting(test.database), desk, time: systemTime },
+    directory: directory as unknown as TrunkDirectory,
+    agents: { agent: async () => ({ plan: {} }) as VoiceAgent },
+    recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
+    onOver: () => {},
+    onProblem: (what, error) => {
+      throw new Error(what, { cause: error })
+    },
+  })
+})
+afterEach(() => desk.close())
+
+/** Counts questions of one tenant, and those across tenants. */
+function counting(database: Database): Database {
+  const counted = {
+    within: (scope: Scope) => {
+      asked++
+      return database.within(scope)
+    },
+    transaction: database.transaction.bind(database),
+    telephony: {
+      reached: (candidates: Parameters<Database['telephony']['reached']>[0]) => {
+        asked++
+        return database.telephony.reached(candidates)
+      },
+    },
+  }
+  return counted as unknown as Database
+}
+
+/** A customer of the carrier, whose numbers `greeter` answers; `country` tells how numbers are written there. */
+async function customer(numbers: readonly string[], country = 'US'): Promise<Scope> {
+  const scope = await workspace(test)
+  const { tenant_id } = scope
+  await test.owner.query(
+    "update parley.publications set plan = jsonb_build_object('recording', jsonb_build_object('required', false)) where tenant_id = $1",
+    [tenant_id],
+  )
+  await test.owner.query("update parley.agents set head_version = 1 where tenant_id = $1 and agent_id = 'greeter'", [
+    tenant_id,
+  ])
+  await test.owner.query(
+    `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, inbound_token, details)
+     values ($1, 'carrier', 'Carrier', 'generic_sip', 'sbc.example.com', true, $2, '{}')`,
+    [tenant_id, `token${tenant_id}`],
+  )
+  for (const number of numbers)
+    await test.owner.query(
+      "insert into parley.numbers (tenant_id, phone_number, trunk_id, agent_id) values ($1, $2, 'carrier', 'greeter')",
+      [tenant_id, number],
+    )
+  trunks.push({
+    ...{ scope, trunk_id: 'carrier', name: 'Carrier', token_sha256: '', termination_uri: 'sbc.example.com' },
+    ...{ details: { country }, first_number: numbers[0] ?? null },
+  })
+  return scope
+}
+
+/** The environment that took the call; else the status that refused it. */
+async function call(called: string): Promise<string | number> {
+  const from = parseNameAddr('<sip:+12025550177@carrier.example>;tag=1')
+  const to = parseNameAddr('<sip:anybody@parley.example>')
+  const invite = {
+    ...{ uri: parseUri(`sip:${called}@parley.example`), from, to, callId: crypto.randomUUID() },
+    headers: { get: () => undefined },
+  } as unknown as SipRequest
+  const reception = await runs.find(invite, CARRIER)!.receive(invite)
+  if (reception.kind === 'refused') return reception.status
+  const run = await rowOf(test, reception.plan.talk!.facts.call.run_id!)
+  return run.tenant_id as string
+}
+
+it('is that of the one customer who has the number, however many there are and however it is written', async () => {
+  const first = await customer(['+12025550101'])
+  const second = await customer(['+12025550102', '+12025550103'])
+  const abroad = await customer(['+4930123456'], 'DE')
+  for (let more = 0; more < 10; more++) await customer([])
+  expect(await call('+12025550102')).toBe(second.tenant_id)
+  // Whose the number is, who answers it, and the run: not one question for each customer.
+  expect(asked).toBe(3)
+  expect(await call('2025550101')).toBe(first.tenant_id)
+  expect(await call('030123456')).toBe(abroad.tenant_id)
+  expect(await call('+12025550199')).toBe(404)
+  expect(await call('nobody')).toBe(404)
+})
+
+it('is nobody’s where two customers have the number, also where only one of them has it answered', async () => {
+  await customer(['+12025550101'])
+  const other = await customer(['+12025550101'])
+  expect(await call('+12025550101')).toBe(404)
+  await test.owner.query('update parley.numbers set agent_id = null where tenant_id = $1', [other.tenant_id])
+  expect(await call('+12025550101')).toBe(404)
+  await test.owner.query('delete from parley.numbers where tenant_id = $1', [other.tenant_id])
+  expect(await call('+12025550101')).not.toBe(404)
+})

@@ -2,6 +2,7 @@ import type { Scope } from '@parley/contract'
 import type { Queries } from '../protocol.ts'
 import type { TestDatabase } from '../testing/test-database.ts'
 import { type Admission, type AdmissionOptions, admitRun, type RunRequest } from './admission.ts'
+import type { NewEvent } from './events.ts'
 import { finishRun, type RunEnding } from './finish.ts'
 import { moveRun } from './ownership.ts'
 import type { OwnedRun, RunOwner } from './protocol.ts'
@@ -37,6 +38,14 @@ export const COMPLETED: RunEnding = {
   disposition: 'completed',
 }
 export const CHAT_OVER: RunEnding = { state: 'completed', outcome: COMPLETED.outcome, disposition: 'completed' }
+
+/** Somebody pressed keys. */
+export const pressed = (digits: string): NewEvent => ({
+  at: '2026-01-02T03:04:05.678Z',
+  offset_ms: 12.5,
+  kind: 'digits',
+  fields: { direction: 'in', digits },
+})
 
 /** An environment with the published agents `greeter` and `other`, admission on. */
 export async function workspace(

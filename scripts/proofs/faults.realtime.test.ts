@@ -22,7 +22,7 @@ describe('an engine that is killed in mid-call', () => {
     const kills = lines.filter(({ planted }) => planted === null)
     expect(kills.filter(({ faults }) => faults.length > 0)).toEqual([])
     expect(kills).toHaveLength(20)
-    expect(new Set(kills.map(({ moment }) => moment)).size).toBe(11)
+    expect(new Set(kills.map(({ moment }) => moment)).size).toBe(13)
     expect(new Set(kills.map(({ line }) => line)).size).toBe(2)
     expect(outcome).toMatchObject({ ok: true, summary: { permits_left: null } })
   })
@@ -37,5 +37,10 @@ describe('an engine that is killed in mid-call', () => {
   it('is not called again by an engine that forgot', () => {
     const [planted] = lines.filter(line => line.planted === 'engine dials again')
     expect(planted?.faults).toContain('2 calls where there is one')
+  })
+
+  it('is missed where a call was acknowledged that nobody knows how to hang up', () => {
+    const [planted] = lines.filter(line => line.planted === 'the dialog is lost')
+    expect(planted?.faults).toContain('the carrier has no BYE or CANCEL')
   })
 })

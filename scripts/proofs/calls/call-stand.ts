@@ -35,6 +35,13 @@ export const CALLED: Readonly<Record<Line, string>> = { udp: '+12025550151', tls
 const ACCOUNT = { username: 'parley', password: 'correct horse battery staple' }
 const REALM = 'carrier.example'
 
+/** Those who wait for this session, and for those who do. */
+const WAITERS_ENDED = `
+  with recursive waiting(pid) as (
+    select pg_backend_pid()
+    union select a.pid from pg_stat_activity a join waiting w on w.pid = any(pg_blocking_pids(a.pid))
+  ) select pg_terminate_backend(pid, 5000) from waiting where pid <> pg_backend_pid()`
+
 export interface CallStandOptions {
   /**
    * Of each process: `api,worker` and `engine`, say. The first outlives the others, for it has the database; those with an
@@ -186,6 +193,25 @@ export class CallStand {
   /** As the tables' owner, past every policy. */
   async rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.#owner!.query(text, [...values])).rows as Row[]
+  }
+
+  /**
+   * Keeps everybody else from writing to the run, until the function that it resolves to is called: what waited for that
+   * is not written then, as that of a process which died. The lease, which nobody could renew meanwhile, is as if somebody had.
+   */
+  async hold(run_id: string): Promise<() => Promise<void>> {
+    const client = await this.#owner!.connect()
+    await client.query('begin')
+    await client.query('select 1 from parley.runs where run_id = $1 for update', [run_id])
+    return async () => {
+      await client.query(WAITERS_ENDED)
+      await client.query(
+        "update parley.run_ownership set lease_until = clock_timestamp() + interval '9 s' where run_id = $1",
+        [run_id],
+      )
+      await client.query('commit')
+      client.release()
+    }
   }
 
   async set(setting: StaffSetting): Promise<void> {

@@ -13,6 +13,10 @@ export const MOMENTS = {
   'dialling a carrier that is silent': { direction: 'outbound', part: 'talker', number: '4', latest: 500 },
   ringing: { direction: 'outbound', part: 'talker', number: '1', latest: 1000 },
   'just answered': { direction: 'outbound', part: 'talker', number: '2', latest: 100 },
+  /** The database does not take the call's dialog: the ACK waits. */
+  'answered, not acknowledged': { direction: 'outbound', part: 'talker', number: '5', latest: 100 },
+  /** The same, half a second later: the dialog is on the engine's disk. */
+  'just acknowledged': { direction: 'outbound', part: 'talker', number: '5', latest: 20 },
   'in conversation': { direction: 'outbound', part: 'talker', number: '2', latest: 5000 },
   'in a transfer': { direction: 'outbound', part: 'switchboard', number: '2', latest: 500 },
   /** The carrier never answers the BYE. */
@@ -44,6 +48,7 @@ export const KILL_NUMBERS: readonly NumberRuleInput[] = [
   { number: `${PREFIX}2*`, behaviour: { do: 'answer', afterMs: 100 } },
   { number: `${PREFIX}3*`, behaviour: { do: 'answer', afterMs: 100, byes: 'unanswered' } },
   { number: `${PREFIX}4*`, ringAfterMs: null, behaviour: { do: 'ignore' } },
+  { number: `${PREFIX}5*`, behaviour: { do: 'answer', afterMs: 1000 } },
   { number: `${PREFIX}9*`, behaviour: { do: 'ring' } },
 ]
 
@@ -53,6 +58,8 @@ export const PLANTS = {
   'nobody reaps': 'ringing',
   /** The run is offered as if nobody had ever called. */
   'engine dials again': 'just answered',
+  /** The call was acknowledged before anybody could know how to hang it up. */
+  'the dialog is lost': 'in conversation',
 } as const satisfies Record<string, Moment>
 export type Plant = keyof typeof PLANTS
 

@@ -10,6 +10,8 @@ const MOMENT_WITHIN_MS = 30_000
 const TAKEN_AGAIN_WITHIN_MS = 30_000
 /** Beyond what is asked for, to tell late from never. */
 const GRACE_MS = 5000
+/** 64*T1 (RFC 3261 section 13.3.1.4). */
+export const UNACKNOWLEDGED_MS = 32_000
 /** Calls a second: one that has to wait for its turn does so for this long. */
 const SLOW_TRUNK = 0.02
 
@@ -42,6 +44,8 @@ export interface Killed {
 interface Held {
   readonly run: TrialRun
   readonly engine: StandEngine
+  /** Lets others write to the run again. */
+  readonly letGo: (() => Promise<void>) | null
 }
 
 /** Brings a call to its moment and kills the engine that has it; `killed` begins to start it again. One at a time. */
@@ -55,6 +59,9 @@ export async function killEngine(stand: CallStand, fleet: EngineFleet, kill: Kil
   if (isKept) await leaseFor(stand, run_id, '1 hour')
   const killedAt = Date.now()
   await fleet.kill(held.engine)
+  await held.letGo?.()
+  if (kill.planted === 'the dialog is lost')
+    await stand.rows('update parley.runs set dialog = null where run_id = $1', [run_id])
   // Again: it may have been renewed in between.
   if (isKept) await leaseFor(stand, run_id, '1 hour')
   const sending = await effectsIn(stand, run_id, 'sending')
@@ -83,7 +90,18 @@ export async function aftermath(
   if (killed.run === null) return killed
   const { run_id } = killed.run
   await over(stand, run_id, killed.killedAt + options.overWithinMs + GRACE_MS - Date.now())
+  await farEndGaveUp(stand, kill)
   return { ...killed, run: await runOf(stand, kill) }
+}
+
+/** Who had no ACK to an answer ends the call alone. */
+async function farEndGaveUp(stand: CallStand, kill: KillCase): Promise<void> {
+  const carrier = stand.carrier(kill.line)
+  const rowsOf = () => carrier.rows().filter(row => isOf(kill, row))
+  const answered = rowsOf().find(({ kind }) => kind === 'answered')
+  if (answered === undefined || rowsOf().some(({ kind }) => kind === 'acknowledged')) return
+  const isBye = (row: CarrierLedgerEntry) => isOf(kill, row) && (row.kind === 'bye-sent' || row.kind === 'bye-received')
+  await carrier.row(isBye, answered.wall_ms + UNACKNOWLEDGED_MS + GRACE_MS - Date.now())
 }
 
 /** Lets go of a run that was kept from its reaper. */
@@ -100,6 +118,7 @@ async function begin(stand: CallStand, fleet: EngineFleet, kill: KillCase): Prom
   const comes = (isWanted: (row: CarrierLedgerEntry) => boolean) => carrier.row(isWanted, MOMENT_WITHIN_MS)
   const sign = (row: CarrierLedgerEntry) => row.kind === SIGNS[moment] && isOf(kill, row)
   let engine: StandEngine | null = await fleet.any()
+  let letGo: Held['letGo'] = null
   let shownAt: number
   if (direction === 'inbound') {
     await stand.assign(line, agent_id)
@@ -109,14 +128,23 @@ async function begin(stand: CallStand, fleet: EngineFleet, kill: KillCase): Prom
   } else {
     const outbound = { agent_id, channel: 'phone', mode: 'outbound' } as const
     const { run_id } = await stand.client.runs.create({ body: { ...outbound, to: number } })
+    if (moment === 'answered, not acknowledged' || moment === 'just acknowledged') {
+      if ((await comes(row => row.kind === 'invite' && isOf(kill, row))) === null) return null
+      letGo = await stand.hold(run_id)
+    }
     // Where the carrier sees nothing, the moment begins when somebody has the run.
-    if (SIGNS[moment] !== null && (await comes(sign)) === null) return null
+    if (SIGNS[moment] !== null && (await comes(sign)) === null) {
+      await letGo?.()
+      return null
+    }
     shownAt = performance.now()
     engine = await fleet.ownerOf(run_id)
   }
   const run = await runOf(stand, kill)
   await pause(Math.max(0, shownAt + kill.delayMs - performance.now()))
-  return run === null || engine === null ? null : { run, engine }
+  if (run !== null && engine !== null) return { run, engine, letGo }
+  await letGo?.()
+  return null
 }
 
 export function agentOf(part: Part, line: Line): string {
@@ -139,6 +167,8 @@ const SIGNS: Readonly<Record<Moment, CarrierLedgerEntry['kind'] | null>> = {
   'dialling a carrier that is silent': 'invite',
   ringing: 'ringing',
   'just answered': 'answered',
+  'answered, not acknowledged': 'answered',
+  'just acknowledged': 'acknowledged',
   'in conversation': 'answered',
   'in a transfer': 'refer-received',
   'while hanging up': 'bye-received',

@@ -1,13 +1,15 @@
 import type { LedgerCall } from '@parley/loadtest'
 import { type CallStand, within } from './call-stand.ts'
 import { type KillCase, MOMENTS } from './kill-case.ts'
-import { effectsIn, hasPermit, isOf, type Killed, type KillOptions } from './kill-trial.ts'
+import { effectsIn, hasPermit, isOf, type Killed, type KillOptions, UNACKNOWLEDGED_MS } from './kill-trial.ts'
 import { wavMs } from './wav-length.ts'
 
 /** What is lost of a recording at the most, ms. */
 const LOST_AT_MOST_MS = 1000
 /** Clocks of one machine, read by two processes. */
 const SLACK_MS = 100
+/** A timer of the carrier's. */
+const LATE_MS = 2000
 const RECORDED_WITHIN_MS = 40_000
 const TERMINAL = ['completed', 'failed', 'cancelled', 'rejected', 'expired']
 
@@ -82,15 +84,26 @@ function callFaults(kill: KillCase, { run, wasReleased }: Killed, calls: readonl
     // The ledger of a carrier that is silent has no rows of what it is deaf to.
     if (kill.moment === 'dialling a carrier that is silent') continue
     if (releasedAt === null) faults.push('the carrier has no BYE or CANCEL')
-    else if (releasedAt > endedAt + SLACK_MS)
+    else if (isUnacknowledged(call)) {
+      // Nobody could know how to hang it up, and nobody has to: it ends alone.
+      const { wall_ms } = call.rows.find(({ kind }) => kind === 'answered')!
+      if (releasedAt > wall_ms + UNACKNOWLEDGED_MS + LATE_MS)
+        faults.push(`the carrier gave up ${Math.round(releasedAt - wall_ms)} ms after its answer`)
+    } else if (releasedAt > endedAt + SLACK_MS)
       faults.push(`the carrier had its BYE or CANCEL ${Math.round(releasedAt - endedAt)} ms after the run was over`)
   }
   return faults
 }
 
-/** Also where the far end is told only by a CANCEL that it does not understand. */
+/** Before its answer the far end may be told by a CANCEL; after that one says nothing. */
 function releasedWall({ rows }: LedgerCall): number | null {
-  return rows.find(({ kind }) => ['bye-received', 'cancel', 'bye-sent', 'refused'].includes(kind))?.wall_ms ?? null
+  const isAnswered = rows.some(({ kind }) => kind === 'answered')
+  const kinds = isAnswered ? ['bye-received', 'bye-sent'] : ['cancel', 'refused']
+  return rows.find(({ kind }) => kinds.includes(kind))?.wall_ms ?? null
+}
+
+function isUnacknowledged({ rows }: LedgerCall): boolean {
+  return rows.some(({ kind }) => kind === 'answered') && !rows.some(({ kind }) => kind === 'acknowledged')
 }
 
 async function rowFaults(stand: CallStand, { run, sending }: Killed): Promise<string[]> {

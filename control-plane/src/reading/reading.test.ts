@@ -65,7 +65,7 @@ const ask = (method: string, path: string, body: unknown) =>
   api.request(method, `/api/v1/agents/${path}`, { idempotencyKey: `k${keys++}`, body })
 const draftOf = async (id: string) => {
   const { body } = await api.request('GET', `/api/v1/agents/${id}/draft`)
-  const { agent, draft_id, updated_at, ...content } = body
+  const { agent, draft_id, updated_at, revision, base_version, published_revision, ...content } = body
   return content
 }
 
@@ -180,6 +180,39 @@ describe('a large draft', () => {
     return { diagnostics: validated.body.diagnostics, status, made, apart }
   }
 
+  /** What comes of each request, without what makes the one draft large. */
+  const handled = async (id: string, more: object) => {
+    const { body } = await bring(importOf(id, { flow: { ...exported().flow, nodes, ...more }, agent }))
+    const { draft_id } = body.draft
+    const work = vi.spyOn(ReadingThreads.prototype, 'work')
+    const edits = [
+      { type: 'agent.name', name: 'Bell' },
+      { type: 'flow.variables', values: { who: 'Who' } },
+    ]
+    const get = async (what: string) => (await api.request('GET', `/api/v1/agents/${id}/${what}`)).body
+    const edited = await api.request('PATCH', `/api/v1/agents/${id}/draft`, {
+      body: { draft_id, expected_revision: 1, edits },
+    })
+    const read = await draftOf(id)
+    const bare = ({ flow, source, ...others }: { flow: Record<string, unknown>; source?: unknown }) => {
+      const { global_prompt, components, ...rest } = flow
+      return { ...others, flow: rest }
+    }
+    const draftExport = await get('export?draft=true')
+    await ask('POST', `${id}/publications`, { draft_id, expected_revision: 2 })
+    const published = await get('export')
+    await api.request('DELETE', `/api/v1/agents/${id}/draft?draft_id=${draft_id}&expected_revision=2`)
+    const opened = await ask('POST', `${id}/draft`, {})
+    const apart = work.mock.calls.map(([, task]) => task.work)
+    work.mockRestore()
+    const { agent: _, draft_id: newId, updated_at, ...content } = opened.body
+    expect(content).toMatchObject(read)
+    return {
+      ...{ revision: [edited.body.revision, content.revision, content.base_version], apart },
+      ...{ read: bare(read), draftExport: bare(draftExport), published: bare(published), opened: opened.status },
+    }
+  }
+
   it('is judged and published on a thread, as it would be here', async () => {
     const small = await judged('thin', { global_prompt: 'x' })
     const large = await judged('grown', { global_prompt, components })
@@ -192,12 +225,116 @@ describe('a large draft', () => {
     expect(body.publication.ref.digest).toBe(digestOf(body.plan))
   })
 
+  it('is edited, read, exported and opened on a thread, as it would be here', async () => {
+    const { revision: at, apart, ...large } = await handled('handled-large', { global_prompt, components })
+    const small = await handled('handled-small', { global_prompt: 'x' })
+    expect([small.apart, apart]).toEqual([[], ['edited', 'content', 'exported', 'plan', 'exported', 'content']])
+    const { revision: smallAt, apart: _, ...others } = small
+    expect([at, large]).toEqual([smallAt, others])
+  })
+
   it('is refused with the diagnostics of a small one', async () => {
     const faulty = { global_prompt, start_node_id: 'nowhere' }
     const small = await judged('faulty', faulty)
     const large = await judged('faulty-and-large', { ...faulty, components })
     expect([small.apart, large.apart]).toEqual([[], ['diagnostics', 'plan']])
     expect([large.status, large.made.error.details]).toEqual([422, small.made.error.details])
+  })
+})
+
+describe('while a thread works on a large draft', () => {
+  const long = (name: string) => ({ type: 'flow.prompt', text: `{{who}} ${name} ${'x'.repeat(60_000)}` })
+  /** A large draft; answers where it stands. */
+  const largeDraft = async (id: string) => {
+    const say = { type: 'static_text', text: 'x'.repeat(65_000) }
+    const nodes = Array.from({ length: 5 }, (_, n) => ({
+      id: n === 0 ? 'hello' : `n${n}`,
+      type: 'end',
+      instruction: say,
+    }))
+    const { body } = await bring(importOf(id, { flow: { ...exported().flow, nodes }, agent: { agent_name: 'First' } }))
+    return { draft_id: body.draft.draft_id, expected_revision: 1 }
+  }
+  /** What `meanwhile` does happens when the thread is asked for that work the first time. */
+  const meanwhile = (work: string, happens: () => Promise<unknown>) => {
+    const original = ReadingThreads.prototype.work
+    let times = 0
+    const spy = vi.spyOn(ReadingThreads.prototype, 'work').mockImplementation(async function (this: never, ...asked) {
+      if (asked[1].work === work && times++ === 0) await happens()
+      return original.apply(this, asked)
+    } as typeof original)
+    return { spy, times: () => times }
+  }
+  const versions = async (id: string) => (await api.request('GET', `/api/v1/agents/${id}/publications`)).body.items
+
+  it('whoever edits it does not wait, and what was published is refused: no revision is mixed with another', async () => {
+    const at = await largeDraft('raced')
+    const prompt = long('Second')
+    const edits = [{ type: 'agent.name', name: 'Second' }, prompt]
+    // The edit takes the locks of agent and draft: a publication that held one would keep it waiting for ever.
+    const { spy } = meanwhile('plan', async () => {
+      const edited = await api.request('PATCH', '/api/v1/agents/raced/draft', { body: { ...at, edits } })
+      expect(edited.status).toBe(200)
+    })
+    const published = await ask('POST', 'raced/publications', at)
+    spy.mockRestore()
+    expect([published.status, published.body.error?.details]).toEqual([
+      409,
+      { reason: 'stale_revision', current: { draft_id: at.draft_id, revision: 2 } },
+    ])
+    expect(await versions('raced')).toEqual([])
+    const next = await ask('POST', 'raced/publications', { ...at, expected_revision: 2 })
+    expect(next.status).toBe(201)
+    const { draft, plan } = (await api.request('GET', '/api/v1/agents/raced/publications/0')).body
+    for (const part of [draft, plan]) {
+      expect(part.name).toBe('Second')
+      expect(part.flow.global_prompt).toBe(prompt.text)
+    }
+  })
+
+  it('one of two edits of a revision wins', async () => {
+    const at = await largeDraft('edited-twice')
+    const edit = (name: string) =>
+      api.request('PATCH', '/api/v1/agents/edited-twice/draft', { body: { ...at, edits: [long(name)] } })
+    const { spy } = meanwhile('edited', async () => expect((await edit('Second')).status).toBe(200))
+    const late = await edit('First')
+    spy.mockRestore()
+    expect([late.status, late.body.error?.details?.reason]).toEqual([409, 'stale_revision'])
+    expect((await draftOf('edited-twice')).flow.global_prompt).toContain('Second')
+  })
+
+  it('no connection and no lock is held', async () => {
+    const at = await largeDraft('held')
+    let open: unknown[] | null = null
+    const { spy } = meanwhile('plan', async () => {
+      const { rows } = await api.db.owner.query(
+        `select query from pg_stat_activity
+         where datname = current_database() and state like 'idle in transaction%'`,
+      )
+      open = rows
+    })
+    const published = await ask('POST', 'held/publications', at)
+    spy.mockRestore()
+    expect([published.status, open]).toEqual([201, []])
+  })
+
+  it('what it refers to may change: it is judged again', async () => {
+    const at = await largeDraft('refers')
+    const tenant = api.scope.tenant_id
+    await api.db.owner.query(
+      "insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound) values ($1, 'main', 'x', 'generic_sip', 'sbc.example.com', true)",
+      [tenant],
+    )
+    const edits = [{ type: 'agent.telephony', value: { trunkId: 'main' } }]
+    expect((await api.request('PATCH', '/api/v1/agents/refers/draft', { body: { ...at, edits } })).status).toBe(200)
+    const { spy, times } = meanwhile('plan', () =>
+      api.db.owner.query("delete from parley.trunks where tenant_id = $1 and trunk_id = 'main'", [tenant]),
+    )
+    const published = await ask('POST', 'refers/publications', { ...at, expected_revision: 2 })
+    spy.mockRestore()
+    expect([published.status, times()]).toEqual([422, 2])
+    const codes = published.body.error.details.diagnostics.map((found: { code: string }) => found.code)
+    expect(codes).toContain('trunk_not_found')
   })
 })
 

@@ -1,0 +1,42 @@
+import { operations } from '@parley/contract'
+import { fromTemplate } from '@parley/flow'
+import { describe, expect, it } from 'vitest'
+import { firstProviders } from '../handlers/agents-first-providers.ts'
+import { testPlatform } from '../testing/test-platform.ts'
+import { LargeAnswer, restOf } from './large-answer.ts'
+
+const providers = firstProviders(testPlatform().catalogue(), 'en')
+const content = fromTemplate('phone_outbound', { name: 'Ada', language: 'en', providers })
+const id = '01a20392-da83-71f6-b529-1de713651ce9'
+const head = {
+  ...{ agent: { tenant_id: id, kind: 'agent', id: 'ada' }, draft_id: id, revision: 1 },
+  ...{ base_version: null, published_revision: null, updated_at: '2026-01-01T00:00:00.000Z' },
+}
+const whole = operations.find(operation => operation.id === 'drafts.get')!.output
+const answerOf = (members: object, rest: string) => new LargeAnswer('drafts.get', { ...members }, rest)
+
+describe('a large answer', () => {
+  it('is the text of the same answer held to its schema as one', () => {
+    const text = answerOf(head, restOf('drafts.get', { ...content })).text()
+    expect(text).toBe(JSON.stringify(whole.parse({ ...head, ...content })))
+  })
+
+  it('has what has come to the format since the draft was kept', () => {
+    const [node] = content.flow.nodes
+    const { name, ...kept } = node!
+    const rest = restOf('drafts.get', { ...content, flow: { ...content.flow, nodes: [kept] } })
+    expect(JSON.parse(rest).flow.nodes[0].name).toBe('')
+  })
+
+  it('is all members of either part and no others', () => {
+    const { revision, ...less } = head
+    const rest = restOf('drafts.get', { ...content })
+    const broken = (make: () => unknown) => expect(make).toThrow(expect.objectContaining({ code: 'answer_broken' }))
+    broken(() => answerOf(less, rest).text())
+    broken(() => answerOf({ ...head, name: 'Ada' }, rest).text())
+    broken(() => restOf('drafts.get', { ...content, revision }))
+    broken(() => restOf('drafts.get', { ...content, name: '' }))
+    const { flow, ...incomplete } = content
+    broken(() => restOf('drafts.get', incomplete))
+  })
+})

@@ -137,11 +137,13 @@ class Speaking {
       fresh,
       onPlace: socket => {
         this.#carried = true
-        this.#leave = socket.begin(this.#request, this.#listener)
+        const cancel = socket.begin(this.#request, this.#listener)
+        // Unless it failed at once, and is begun again elsewhere.
+        if (this.#begunAgain === fresh) this.#leave = cancel
       },
       onClosed: error => this.#utterance.fail(error),
     })
-    if (!this.#carried) this.#leave = giveUp
+    if (!this.#carried && this.#begunAgain === fresh) this.#leave = giveUp
   }
 
   /** Why it is late, where that is not the service's doing. */

@@ -120,6 +120,8 @@ export class VoiceSocket {
   #tell(id: string, carried: Carried): void {
     carried.begun = true
     for (const message of this.#protocol.begin(id, carried.request)) this.#socket.send(message)
+    // The socket took nothing more, and has failed with all that it carried.
+    if (!this.#carried.has(id)) return
     tellSent(carried.request)
     if (!carried.onReused) return
     const begunAt = this.#time.now()

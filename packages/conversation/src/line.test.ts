@@ -137,6 +137,8 @@ describe('a transfer', () => {
     )
     await talk.say('A person, please')
     expect([talk.saying, talk.count('transfer')]).toEqual([['I put you through.'], 0])
+    // Who is allowed to counts as a call: nobody is before the line is asked.
+    expect(talk.stage.ledger.records.at(-1)).toMatchObject({ effect_kind: 'sip_transfer', decision: null })
     await talk.hear()
     expect(talk.events.at(-1)).toMatchObject({ type: 'transfer', destination: '+15550111' })
     const { request_id } = talk.events.find(event => event.type === 'transfer')!

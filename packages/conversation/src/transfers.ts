@@ -69,18 +69,25 @@ export class Transfers {
     return this.#options.ledger.intend({ kind: 'sip_transfer', action, node_id: nodeId, ordinal })
   }
 
-  /** Why it may not be sent, when it is its turn; the row is settled then. */
+  /** Why it may not be sent, when it is its turn; the row is settled then. The verdict is of that time: it counts as a call. */
   async #refusal(
     request: TransferRequest,
     effectId: string,
   ): Promise<{ readonly code: string; readonly reason: string } | null> {
-    const { ledger } = this.#options
-    const { decision, state } = await ledger.decide(effectId, this.#verdict(request.destination))
+    if (!(await request.ready())) return this.#gone(effectId)
+    const { decision, state } = await this.#options.ledger.decide(effectId, this.#verdict(request.destination))
     const isAllowed = decision?.decision === 'allow' && state === 'intended'
-    if (isAllowed && (await request.ready())) return null
-    const code = isAllowed ? 'run_not_active' : 'policy_denied'
-    if (state === 'intended') await ledger.settle(effectId, { state: 'failed', error_code: code })
-    return { code, reason: isAllowed ? 'the conversation is over' : (decision?.reason ?? 'no verdict') }
+    if (!isAllowed) return this.#refused(effectId, state, 'policy_denied', decision?.reason ?? 'no verdict')
+    return (await request.ready()) ? null : this.#gone(effectId)
+  }
+
+  #gone(effectId: string) {
+    return this.#refused(effectId, 'intended', 'run_not_active', 'the conversation is over')
+  }
+
+  async #refused(effectId: string, state: EffectRecord['state'], code: string, reason: string) {
+    if (state === 'intended') await this.#options.ledger.settle(effectId, { state: 'failed', error_code: code })
+    return { code, reason }
   }
 
   #verdict(destination: string): PolicyDecision {

@@ -233,6 +233,22 @@ describe('a large draft', () => {
     expect([at, large]).toEqual([smallAt, others])
   })
 
+  it('read by a tool is the same, as text and as structured content', async () => {
+    const prompt = '$& $1 $` \\ " {{who}} \u2028 é '.repeat(20)
+    await bring(importOf('by-tool', { flow: { ...exported().flow, nodes, global_prompt: prompt, components }, agent }))
+    const read = await api.request('GET', '/api/v1/agents/by-tool/draft')
+    expect(read.text.length).toBeGreaterThan(LARGE_BODY_BYTES)
+    const call = { name: 'drafts_get', arguments: { params: { agent_id: 'by-tool' } } }
+    const answer = await api.request('POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 'i', method: 'tools/call', params: call },
+      headers: { accept: 'application/json, text/event-stream' },
+    })
+    expect(answer.body).toEqual({
+      ...{ jsonrpc: '2.0', id: 'i' },
+      result: { content: [{ type: 'text', text: read.text }], structuredContent: read.body },
+    })
+  })
+
   it('is refused with the diagnostics of a small one', async () => {
     const faulty = { global_prompt, start_node_id: 'nowhere' }
     const small = await judged('faulty', faulty)

@@ -11,6 +11,8 @@ import { API_VERSION } from '@parley/contract'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import type { Route } from '../pipeline/route.ts'
+import { LARGE_BODY_BYTES } from '../reading/large-body.ts'
+import { StandIn } from './stand-in.ts'
 import { toolResult } from './tool-call.ts'
 import type { ToolList } from './tool-list.ts'
 
@@ -36,12 +38,14 @@ export interface ToolReply {
  */
 export async function answerToolMessage(tools: ToolList, message: ToolMessage): Promise<ToolReply> {
   const server = new Server({ name: 'parley', version: API_VERSION }, { capabilities: { tools: {} } })
+  const standIn = new StandIn()
   const listed = tools.seenBy(message.caller.principal.role) as unknown as ListToolsResult['tools']
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const route = tools.routeOf(params.name)
     if (route === null) throw new McpError(ErrorCode.InvalidParams, 'there is no tool of that name')
-    return toolResult(await message.call(route, params.arguments ?? {}))
+    const answer = await message.call(route, params.arguments ?? {})
+    return toolResult(answer.text.length > LARGE_BODY_BYTES ? standIn.keep(answer) : answer)
   })
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   // What it reports here, it also answers.
@@ -50,7 +54,7 @@ export async function answerToolMessage(tools: ToolList, message: ToolMessage): 
     await server.connect(transport)
     const request = new Request('http://parley.invalid/mcp', { method: 'POST', headers: message.headers })
     const response = await transport.handleRequest(request, { parsedBody: message.body })
-    const text = await response.text()
+    const text = standIn.giveBack(await response.text())
     return { status: response.status, text: text === '' ? null : text }
   } finally {
     await server.close()

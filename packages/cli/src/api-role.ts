@@ -1,17 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { buildApi, handlers, type Platform } from '@parley/control-plane'
-import { ParleyError, systemTime } from '@parley/kernel'
+import { systemTime } from '@parley/kernel'
 import { openFileBlobs } from '@parley/store'
 import { pino } from 'pino'
 import { ApiCatalogue } from './api-catalogue.ts'
 import type { Settings } from './environment.ts'
 import type { Services } from './services.ts'
+import { httpListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
 
 export interface ApiRole {
   /** Base URL on this machine. */
   readonly url: string
+  /** Of its lines on standard error from now on. */
+  setLogLevel(level: 'info' | 'warn'): void
   /** Not ready from now on, and served as before. */
   drain(): void
   /** Not ready at once; requests under way are finished. */
@@ -36,7 +39,7 @@ export interface ApiNeighbours {
   readonly otherMetrics?: () => Promise<string>
 }
 
-/** Serves the API until it is closed. Throws `port_taken`. */
+/** Serves the API until it is closed. Throws `port_taken`, `listen_failed`. */
 export async function startApi(
   settings: Settings,
   state: ProcessState,
@@ -70,6 +73,9 @@ export async function startApi(
     if (baseUrl === '') baseUrl = url
     return {
       url,
+      setLogLevel: level => {
+        log.level = level
+      },
       drain: () => api.drain(),
       async close() {
         catalogue.close()
@@ -80,8 +86,6 @@ export async function startApi(
   } catch (cause) {
     catalogue.close()
     await api.close()
-    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
-    const message = `something else listens on ${host}:${port}: end it, or set PARLEY_HTTP_PORT to another port (0: any)`
-    throw new ParleyError('port_taken', message, { cause })
+    throw httpListenFault(cause, settings.http)
   }
 }

@@ -13,6 +13,7 @@ import { overridesOf } from './resolve-entries.ts'
 import type { RoleMetrics } from './role-metrics.ts'
 import type { RunAgents } from './run-agents.ts'
 import type { Services } from './services.ts'
+import { sipListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
 
 export interface EngineRoleParts {
@@ -94,7 +95,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   }).catch(async error => {
     desk.close()
     await recordings.stop()
-    throw error
+    throw sipListenFault(error, settings)
   })
   metrics.watchEngine(() => ({
     live: runs.live,

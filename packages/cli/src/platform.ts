@@ -179,22 +179,43 @@ async function serveApi(
 ) {
   const api = await startApi(settings, state, services, sip, {
     wake: work => wakeUps.wake(work),
-    ...{ blobs, logLevel },
+    blobs,
+    // What seeding asks for is nobody's request.
+    logLevel: 'warn',
     otherMetrics: () => metrics.registry.metrics(),
   })
   try {
-    const workspace = await demoWorkspace(settings.home, state.ownerUrl, api.url)
-    if (workspace === null) {
-      tell(`The API is at ${api.url}. The database has organisations of its own: no workspace is seeded.`)
-      return { api, workspace, seeded: [] }
-    }
-    const { origin } = neighbours.examples
-    const seeded = await seedExamples(settings.home, workspace.client, services, origin, tell, { webhooks: true })
-    return { api, workspace, seeded }
+    const seeded = await seededWorkspace(settings, { state, services, neighbours, tell }, api.url)
+    api.setLogLevel(logLevel)
+    return { api, ...seeded }
   } catch (error) {
     await api.close()
     throw error
   }
+}
+
+/** The workspace Demo with its agents; nothing on a platform in use. */
+async function seededWorkspace(
+  { home }: Settings,
+  {
+    state,
+    services,
+    neighbours,
+    tell,
+  }: Pick<Shared, 'state' | 'services'> & {
+    readonly neighbours: Neighbours
+    readonly tell: (line: string) => void
+  },
+  apiUrl: string,
+) {
+  const workspace = await demoWorkspace(home, state.ownerUrl, apiUrl)
+  if (workspace === null) {
+    tell(`The API is at ${apiUrl}. The database has organisations of its own: no workspace is seeded.`)
+    return { workspace, seeded: [] }
+  }
+  const { origin } = neighbours.examples
+  const seeded = await seedExamples(home, workspace.client, services, origin, tell, { webhooks: true })
+  return { workspace, seeded }
 }
 
 export const LINE_TEST = 'a line test: reads back digits, echoes two seconds'

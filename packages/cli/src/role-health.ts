@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ParleyError } from '@parley/kernel'
 import type { Database } from '@parley/store'
 import type { Registry } from 'prom-client'
+import { httpListenFault } from './start-faults.ts'
 
 export interface RoleHealthOptions {
   readonly bind: string
@@ -62,11 +62,7 @@ async function answer(
 
 function listening(server: Server, bind: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', cause => {
-      const message = `something else listens on ${bind}:${port}: end it, or set PARLEY_HTTP_PORT to another port (0: any)`
-      const isTaken = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
-      reject(isTaken ? new ParleyError('port_taken', message, { cause }) : cause)
-    })
+    server.once('error', cause => reject(httpListenFault(cause, { bind, port })))
     server.listen(port, bind, resolve)
   })
 }

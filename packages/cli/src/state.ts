@@ -13,6 +13,7 @@ import {
   startEmbeddedPostgres,
 } from '@parley/store'
 import type { Settings } from './environment.ts'
+import { namingSetting } from './start-faults.ts'
 
 /** What every role of a process shares: the database, who tells of changes, and what seals secrets. */
 export interface ProcessState {
@@ -35,9 +36,12 @@ export async function openState(settings: Settings, tell: (line: string) => void
     settings.databaseUrl === null ? await startEmbeddedPostgres({ home: settings.home, onNotice: tell }) : null
   const ownerUrl = embedded?.ownerUrl ?? settings.databaseUrl!
   try {
-    await migrate(ownerUrl)
-    const sealer = new MasterKeySealer(await loadMasterKey(settings.masterKey ?? undefined, settings.home))
-    await checkMasterKey(ownerUrl, sealer)
+    await migrate(ownerUrl).catch(error => {
+      throw namingSetting('DATABASE_URL', settings.databaseUrl, error)
+    })
+    const sealer = await sealerOf(settings, ownerUrl).catch(error => {
+      throw namingSetting('PARLEY_MASTER_KEY', settings.masterKey, error)
+    })
     const database = await openDatabase({ ownerUrl })
     const leases = await openDatabase({ ownerUrl, maxConnections: 2 })
     const bus =
@@ -57,4 +61,10 @@ export async function openState(settings: Settings, tell: (line: string) => void
     await embedded?.stop()
     throw error
   }
+}
+
+async function sealerOf({ masterKey, home }: Settings, ownerUrl: string): Promise<Sealer> {
+  const sealer = new MasterKeySealer(await loadMasterKey(masterKey ?? undefined, home))
+  await checkMasterKey(ownerUrl, sealer)
+  return sealer
 }

@@ -14,6 +14,7 @@ import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
 import type { StaffAct } from '../admin/staff-act.ts'
 import { TRUNK_USAGE, trunkSet } from '../admin/trunk.ts'
 import { readSettings, type Settings } from '../environment.ts'
+import { namingSetting } from '../start-faults.ts'
 import { groupUsage, parseCommand, UsageError } from '../usage.ts'
 
 const ACTS: Readonly<Record<string, (args: string[]) => StaffAct>> = {
@@ -44,7 +45,10 @@ export async function admin(args: string[]): Promise<number> {
 export async function adminAnswer(args: string[], settingsOf: () => DatabaseSettings): Promise<unknown> {
   const work = understood(args)
   const settings = settingsOf()
-  return work(settings, settings.databaseUrl ?? (await attachEmbeddedPostgres(settings.home)))
+  const ownerUrl = settings.databaseUrl ?? (await attachEmbeddedPostgres(settings.home))
+  return work(settings, ownerUrl).catch(error => {
+    throw namingSetting('DATABASE_URL', settings.databaseUrl, error)
+  })
 }
 
 function understood(args: string[]): (settings: DatabaseSettings, ownerUrl: string) => Promise<unknown> {

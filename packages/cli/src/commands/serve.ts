@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSettings, type Settings } from '../environment.ts'
 import { nextSignal } from '../next-signal.ts'
 import { LINE_TEST, type Platform, ROLES, type RoleName, startPlatform } from '../platform.ts'
+import { makeHome } from '../start-faults.ts'
 import { parseCommand, UsageError } from '../usage.ts'
 import { pathIn } from '../workspace/demo-file.ts'
 import { leaveDemoFile } from '../workspace/leave-demo-file.ts'
@@ -18,7 +18,7 @@ export async function serve(args: string[]): Promise<number> {
   const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE)
   const roles = rolesOf(values.role)
   const settings = readSettings(process.env)
-  await mkdir(settings.home, { recursive: true, mode: 0o700 })
+  await makeHome(settings.home)
   const platform = await startPlatform(settings, { roles, tell })
   try {
     await announce(settings, platform)

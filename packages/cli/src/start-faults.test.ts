@@ -1,0 +1,116 @@
+import { createSocket } from 'node:dgram'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ParleyError, SeededRandom, systemTime } from '@parley/kernel'
+import { SocketTransport } from '@parley/sip'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { SettingsError } from './environment.ts'
+import { httpListenFault, makeHome, namingSetting, sipListenFault } from './start-faults.ts'
+
+const HOST = '127.0.0.1'
+const resolver = { resolve: async () => [] }
+
+/** A port of UDP and one of TCP that are taken until the test is over. */
+async function takenPorts(): Promise<{ udp: number; tcp: number }> {
+  const socket = createSocket('udp4')
+  await new Promise<void>(resolve => socket.bind(0, HOST, resolve))
+  const server = createServer()
+  await listening(server, 0)
+  onTestFinished(() => {
+    socket.close()
+    server.close()
+  })
+  return { udp: socket.address().port, tcp: (server.address() as { port: number }).port }
+}
+
+function listening(server: Server, port: number, host = HOST): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+}
+
+const thrownBy = (work: Promise<unknown>) => work.then(null, (error: unknown) => error)
+
+describe('a port that is taken is told by the setting that helps:', () => {
+  const open = (ports: { udpPort?: number; tcpPort?: number }, bind = HOST) =>
+    thrownBy(SocketTransport.open({ bind, ...ports, resolver, time: systemTime, random: new SeededRandom(1) }))
+
+  it('SIP', async () => {
+    const { udp, tcp } = await takenPorts()
+    const sip = { sipBind: HOST, sipPort: udp, sipTlsPort: tcp }
+    expect(sipListenFault(await open({ udpPort: udp }), sip)).toMatchObject({
+      code: 'port_taken',
+      message: `something else listens on ${HOST}:${udp}: end it, or set PARLEY_SIP_PORT to another port (0: any)`,
+    })
+    expect(sipListenFault(await open({ tcpPort: tcp }), sip)).toMatchObject({
+      message: `something else listens on ${HOST}:${tcp}: end it, or set PARLEY_SIP_TLS_PORT to another port (0: any)`,
+    })
+  })
+
+  it('HTTP', async () => {
+    const { tcp: port } = await takenPorts()
+    const cause = await thrownBy(listening(createServer(), port))
+    expect(httpListenFault(cause, { bind: HOST, port })).toMatchObject({
+      message: `something else listens on ${HOST}:${port}: end it, or set PARLEY_HTTP_PORT to another port (0: any)`,
+    })
+  })
+
+  it('an address that the machine lacks', async () => {
+    // For documentation (RFC 5737): no machine has it.
+    const bind = '203.0.113.7'
+    const fault = sipListenFault(await open({ udpPort: 0 }, bind), { sipBind: bind, sipPort: 0, sipTlsPort: 5061 })
+    expect(fault).toMatchObject({ message: `PARLEY_SIP_BIND: this machine has no address ${bind}` })
+    const cause = await thrownBy(listening(createServer(), 0, bind))
+    expect(httpListenFault(cause, { bind, port: 0 })).toMatchObject({
+      message: `PARLEY_HTTP_BIND: this machine has no address ${bind}`,
+    })
+  })
+
+  it('and nothing else is', () => {
+    const other = new ParleyError('bad_certificate', 'no certificate')
+    expect(sipListenFault(other, { sipBind: HOST, sipPort: 1, sipTlsPort: 2 })).toBe(other)
+    expect(httpListenFault(other, { bind: HOST, port: 1 })).toBe(other)
+  })
+})
+
+describe('PARLEY_HOME', () => {
+  it('is made with its parents, for its owner alone', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'parley-homes-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    const home = join(directory, 'a', 'b')
+    await makeHome(home)
+    await makeHome(home)
+    expect((await stat(home)).mode & 0o777).toBe(0o700)
+    const file = join(directory, 'file')
+    await writeFile(file, '')
+    for (const [path, code] of [
+      [file, 'EEXIST'],
+      [join(file, 'x'), 'ENOTDIR'],
+    ] as const) {
+      const fault = await thrownBy(makeHome(path))
+      expect(fault).toBeInstanceOf(SettingsError)
+      expect((fault as Error).message).toBe(
+        `PARLEY_HOME: ${path} is no directory that this user can make and write (${code})`,
+      )
+    }
+  })
+
+  it.runIf(process.platform === 'linux')('is told also where nothing can ever be made', async () => {
+    await expect(makeHome('/proc/parley/home')).rejects.toThrow('PARLEY_HOME: /proc/parley/home')
+  })
+})
+
+it('a setting is named before what is wrong with what it names, where it is set', () => {
+  const error = new ParleyError('database_unavailable', 'nobody answers', { retryable: true })
+  const url = 'postgres://u:p@h/d'
+  expect(namingSetting('DATABASE_URL', url, error)).toMatchObject({
+    code: 'database_unavailable',
+    message: 'DATABASE_URL: nobody answers',
+    retryable: true,
+  })
+  expect(namingSetting('DATABASE_URL', null, error)).toBe(error)
+  expect(namingSetting('PARLEY_MASTER_KEY', 'key', error)).toBe(error)
+})

@@ -221,6 +221,8 @@ describe('the list of agents', () => {
     expect(await ids({ q: 'SALES' })).toHaveLength(3)
     expect(await ids({ q: '   ' })).toHaveLength(3)
     expect(await ids({ q: 'nobody' })).toEqual([])
+    // White space is looked for like anything else.
+    expect(await ids({ q: ' ales' })).toEqual([])
   })
 
   it('shows those whose head serves a channel', async () => {

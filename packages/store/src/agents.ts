@@ -91,7 +91,7 @@ export async function readAgent(db: Queries, { tenant_id }: Scope, agent_id: str
 /** Agents that are not archived. Throws `invalid_cursor`. */
 export async function listAgents(db: Queries, scope: Scope, filter: AgentFilter): Promise<Page<AgentRow>> {
   const { cursor, q, channel, sort, limit } = filter
-  const isPlain = cursor === null && channel === undefined && (q ?? '').trim() === ''
+  const isPlain = cursor === null && channel === undefined && partLookedFor(q) === ''
   const rows = isPlain
     ? await firstPages[sort].rows(db, { tenant_id: scope.tenant_id, most: limit + 1 })
     : await agentsQuery(db, scope, { ...filter, limit: limit + 1 }).execute()
@@ -109,13 +109,13 @@ function firstPage(sort: AgentFilter['sort']) {
 }
 
 function bindingOf({ tenant_id }: Pick<Scope, 'tenant_id'>, { sort, q, channel }: AgentFilter): CursorBinding {
-  return { operation: 'agents.list', tenantId: tenant_id, filters: { q: q?.trim() ?? '', channel }, sort }
+  return { operation: 'agents.list', tenantId: tenant_id, filters: { q: partLookedFor(q), channel }, sort }
 }
 
 /** At most `limit` agents. */
 export function agentsQuery(db: Queries, scope: Pick<Scope, 'tenant_id'>, filter: AgentFilter) {
   const order = ORDERS[filter.sort]
-  const q = filter.q?.trim() ?? ''
+  const part = partLookedFor(filter.q)
   let picked: Picked = db
     .selectFrom('agents')
     .select(PICKED)
@@ -123,13 +123,18 @@ export function agentsQuery(db: Queries, scope: Pick<Scope, 'tenant_id'>, filter
     .where('archived_at', 'is', null)
     .limit(filter.limit)
   for (const { column, direction } of order) picked = picked.orderBy(column, direction)
-  if (q !== '') picked = picked.where(holds(q))
+  if (part !== '') picked = picked.where(holds(part))
   if (filter.channel !== undefined) picked = picked.where(sql<boolean>`head_channels @> array[${filter.channel}::text]`)
   if (filter.cursor !== null)
     picked = picked.where(isAfter(order, decodeCursor(bindingOf(scope, filter), order, filter.cursor)))
   let rows = besides(db, scope.tenant_id, picked)
   for (const { column, direction } of order) rows = rows.orderBy(`a.${column}`, direction)
   return rows
+}
+
+/** As it was asked for, white space around it included; empty: everything. */
+function partLookedFor(q = ''): string {
+  return q.trim() === '' ? '' : q
 }
 
 /**

@@ -1,8 +1,9 @@
 import { agentSummary, Refusal, type Scope } from '@parley/contract'
-import { type DraftContent, fromTemplate } from '@parley/flow'
+import { fromTemplate } from '@parley/flow'
 import {
   type AgentRow,
   archiveAgent,
+  type DraftJson,
   insertAgent,
   insertDraft,
   listAgents,
@@ -10,6 +11,7 @@ import {
   readPublishedDraft,
 } from '@parley/store'
 import type { Context, HandlersOf } from '../context.ts'
+import { onDraft } from '../reading/on-draft.ts'
 import { firstProviders } from './agents-first-providers.ts'
 import { newAgentId } from './agents-id.ts'
 import { agentExists, everMade, inCatalogue, noVersion } from './agents-refusals.ts'
@@ -33,7 +35,7 @@ export const agentHandlers: HandlersOf<
   'agents.create': async ({ body: { template, name, agent_id, language } }, context) => {
     const providers = firstProviders(context.platform.catalogue(), language)
     const draft = fromTemplate(template, { name, language, providers })
-    return { status: 201, body: await newAgent(context, agent_id, draft) }
+    return { status: 201, body: await newAgent(context, agent_id, name, { json: JSON.stringify(draft) }) }
   },
 
   'agents.get': async ({ params: { agent_id } }, context) => {
@@ -51,9 +53,10 @@ export const agentHandlers: HandlersOf<
 
   'agents.clone': async ({ params, body: { name, agent_id, version } }, context) => {
     const source = await everMade(context, params.agent_id)
-    const content = await contentToClone(context, source, version)
+    const { json: draft, of } = await draftToClone(context, source, version)
     const copy = name ?? [...`${source.name} (copy)`].slice(0, MAX_NAME).join('')
-    return { status: 201, body: await newAgent(context, agent_id, { ...content, name: copy }) }
+    const json = await onDraft(context, 'renamed', { draft, name: copy }, of)
+    return { status: 201, body: await newAgent(context, agent_id, copy, { json }) }
   },
 }
 
@@ -75,22 +78,32 @@ function readable(rows: readonly AgentRow[], scope: Scope): { agents: AgentSumma
 }
 
 /** An agent with its first draft; the id, where none is given, is made here. */
-async function newAgent(context: Context, asked: string | undefined, draft: DraftContent): Promise<AgentSummary> {
+async function newAgent(
+  context: Context,
+  asked: string | undefined,
+  name: string,
+  draft: DraftJson,
+): Promise<AgentSummary> {
   const { db, scope, platform } = context
   const agentId = asked ?? newAgentId(platform.randomBytes)
   context.about({ kind: 'agent', id: agentId })
-  if (!(await insertAgent(db, scope, agentId, draft.name))) throw agentExists(agentId)
+  if (!(await insertAgent(db, scope, agentId, name))) throw agentExists(agentId)
   await insertDraft(db, scope, agentId, draft)
   return summaryOf(await everMade(context, agentId), scope)
 }
 
-async function contentToClone({ db, scope }: Context, source: AgentRow, version?: number): Promise<DraftContent> {
+interface DraftToClone extends DraftJson {
+  /** What it is: the same of this is the same draft. */
+  readonly of: readonly [string, number]
+}
+
+async function draftToClone({ db, scope }: Context, source: AgentRow, version?: number): Promise<DraftToClone> {
   const { agent_id, head_version } = source
   const wanted = version ?? head_version
   if (wanted !== null) {
     const publication = await readPublishedDraft(db, scope, agent_id, wanted)
     if (publication === null) throw noVersion(agent_id, wanted)
-    return JSON.parse(publication.draft)
+    return { json: publication.draft, of: [agent_id, wanted] }
   }
   const draft = await readOpenDraft(db, scope, agent_id)
   if (draft === null || draft.published_revision !== null)
@@ -101,5 +114,5 @@ async function contentToClone({ db, scope }: Context, source: AgentRow, version?
         reason: 'nothing_to_clone',
       },
     )
-  return JSON.parse(draft.json)
+  return { json: draft.json, of: [draft.draft_id, draft.revision] }
 }

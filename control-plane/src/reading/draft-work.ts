@@ -56,6 +56,8 @@ export const draftWork = {
     const { name } = result.draft
     return { ok: true, json: JSON.stringify(result.draft), newName: name === content.name ? null : name }
   },
+  renamed: ({ draft, name }: OfDraft & { readonly name: string }): string =>
+    JSON.stringify({ ...contentOf(draft), name }),
   content: ({ draft }: OfDraft): string => restOf('drafts.get', JSON.parse(draft)),
   publication: ({ draft, plan }: OfDraft & { readonly plan: string }): string =>
     restOf('publications.get', { plan: JSON.parse(plan), draft: JSON.parse(draft) }),

@@ -203,6 +203,12 @@ describe('a large draft', () => {
     const published = await get('export')
     await api.request('DELETE', `/api/v1/agents/${id}/draft?draft_id=${draft_id}&expected_revision=2`)
     const opened = await ask('POST', `${id}/draft`, {})
+    await api.request('POST', `/api/v1/agents/${id}/clone`, {
+      idempotencyKey: `clone-of-${id}`,
+      body: { agent_id: `${id}-copy`, name: 'Copy' },
+    })
+    const copied = await draftOf(`${id}-copy`)
+    expect(copied).toEqual({ ...read, name: 'Copy' })
     const apart = work.mock.calls.map(([, task]) => task.work)
     work.mockRestore()
     const { agent: _, draft_id: newId, updated_at, ...content } = opened.body
@@ -225,10 +231,13 @@ describe('a large draft', () => {
     expect(body.publication.ref.digest).toBe(digestOf(body.plan))
   })
 
-  it('is edited, read, exported and opened on a thread, as it would be here', async () => {
+  it('is edited, read, exported, opened and cloned on a thread, as it would be here', async () => {
     const { revision: at, apart, ...large } = await handled('handled-large', { global_prompt, components })
     const small = await handled('handled-small', { global_prompt: 'x' })
-    expect([small.apart, apart]).toEqual([[], ['edited', 'content', 'exported', 'plan', 'exported', 'content']])
+    expect([small.apart, apart]).toEqual([
+      [],
+      ['edited', 'content', 'exported', 'plan', 'exported', 'content', 'renamed', 'content'],
+    ])
     const { revision: smallAt, apart: _, ...others } = small
     expect([at, large]).toEqual([smallAt, others])
   })

@@ -28,6 +28,7 @@ export { readRecordingKey, recordingKey, recordingPrefix, segmentKey } from './b
 export { type CallLimitRow, readCallLimit, writeCallLimit } from './call-limit.ts'
 export {
   type DraftHead,
+  type DraftJson,
   type DraftOrigin,
   type DraftRevision,
   deleteDraft,

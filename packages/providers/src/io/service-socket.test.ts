@@ -83,6 +83,26 @@ describe('a socket to a service', () => {
     expect(socketError({ ...end, status: 500 }, 'service', codes)).toMatchObject({ code: 'u', retryable: true })
   })
 
+  it('tells why it was refused, also where the answer never comes to its end', async () => {
+    const { url } = await serve(server =>
+      server.on('upgrade', (_request, socket) => socket.write('HTTP/1.1 401 Unauthorized\r\n\r\nwhose key is that')),
+    )
+    const time = new VirtualTime()
+    const { end, socket } = connect(url, time)
+    await expect.poll(() => time.nextDeadline()).toBe(500)
+    time.advance(500)
+    expect(await end).toMatchObject({ cause: 'refused', status: 401, reason: 'whose key is that' })
+    expect(socket.isOver).toBe(true)
+  })
+
+  it('tells why it was refused at once, where the answer is endless', async () => {
+    const { url } = await serve(server =>
+      server.on('upgrade', (_request, socket) => socket.write(`HTTP/1.1 403 Forbidden\r\n\r\n${'no '.repeat(1000)}`)),
+    )
+    const { end } = connect(url, new VirtualTime())
+    expect(await end).toMatchObject({ cause: 'refused', status: 403 })
+  })
+
   it('gives up on a server that never answers', async () => {
     const { url } = await serve(server => server.on('upgrade', () => {}))
     const time = new VirtualTime()

@@ -7,6 +7,8 @@ const MOST_MESSAGE_BYTES = 4 * 1024 * 1024
 const MOST_QUEUED_BYTES = 160_000
 /** Of a refused connection's answer so much is read, to tell why. */
 const MOST_REASON_BYTES = 2000
+/** And so long is waited for it. */
+const REASON_MS: Ms = 500
 const CLOSE_MS: Ms = 1000
 
 export interface ServiceSocketOptions {
@@ -73,9 +75,6 @@ export class ServiceSocket {
     this.#socket.on('error', error => this.#end({ cause: 'lost', reason: error.message }))
     this.#socket.on('unexpected-response', (_request, response) => {
       let text = ''
-      response.on('data', (chunk: Buffer) => {
-        text = `${text}${chunk}`.slice(0, MOST_REASON_BYTES)
-      })
       const tell = () =>
         this.#end({
           cause: 'refused',
@@ -83,9 +82,14 @@ export class ServiceSocket {
           retryAfterMs: retryAfter(response.headers['retry-after']),
           reason: text.trim() || `answered ${response.statusCode}`,
         })
+      response.on('data', (chunk: Buffer) => {
+        text = `${text}${chunk}`.slice(0, MOST_REASON_BYTES)
+        if (text.length === MOST_REASON_BYTES) tell()
+      })
       response.on('end', tell)
       response.on('error', tell)
-      // An answer that never ends is cut by the connect timer.
+      this.#timer?.cancel()
+      if (!this.#over) this.#timer = this.#time.at(this.#time.now() + REASON_MS, tell)
     })
   }
 

@@ -31,6 +31,8 @@ export interface AnsweringOptions<Event> {
 /** After the model has finished: for the usage, and for the end of the stream, that the connection can be kept. */
 const TAIL_MS: Ms = 1000
 const MOST_ERROR_BYTES = 65_536
+/** So long is waited for all of a refusal: its status says most of it. */
+const ERROR_BODY_MS: Ms = 500
 /** A kept connection that its service had closed breaks at once. */
 const STALE_MS: Ms = 1000
 const GIVEN_UP = new Error('given up')
@@ -169,8 +171,9 @@ export class ModelAnswering<Event> {
     return error instanceof ParleyError ? error : unreachable(this.#options.host, error)
   }
 
-  /** What of the body came before its connection broke, or the stage's time was over. */
+  /** What of the body came before its connection broke, or its time was over. */
   async #errorBody(): Promise<string> {
+    this.#stageBy = Math.min(this.#stageBy, this.#now + ERROR_BODY_MS)
     const chunks: Uint8Array[] = []
     let length = 0
     try {

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { type FakeModelOptions, FakeOpenAiChat } from '@parley/fakes'
 import { systemTime, type Time, VirtualTime } from '@parley/kernel'
@@ -128,6 +129,23 @@ describe('a model whose service answers with an error', () => {
     const error = await collect(chatWith(fake.baseUrl)).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'model_busy', retryable: true })
     expect(retryAfterMs(error)).toBe(7000)
+  })
+
+  it('is told as one soon, however its answer goes on', async () => {
+    const server = createHttpServer((request, response) => {
+      request.resume()
+      response.writeHead(401, { 'content-type': 'application/json' }).write('{"error":')
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const time = new VirtualTime()
+    const ended = ending(chatWith(`http://127.0.0.1:${(server.address() as { port: number }).port}`, time))
+    await expect.poll(() => time.nextDeadline()).toBe(500)
+    time.advance(500)
+    await expect.poll(() => ended.error).toMatchObject({ code: 'model_refused', retryable: false })
   })
 
   it('keeps the key to itself', async () => {

@@ -111,6 +111,7 @@ describe('tools', () => {
 
   it('do what the operation does, and say what it refuses', async () => {
     const client = await connect(api.keys.admin)
+    await client.listTools()
     const agent_id = api.world.fresh('agent')
     const created = await client.callTool({
       name: 'agents_create',

@@ -64,6 +64,8 @@ describe('a client of tools', () => {
 
   it('is told of refusals and faults by the envelope', async () => {
     const client = await connected(api.keys.viewer)
+    // From now on the client holds every structured result against the tool's output schema.
+    await client.listTools()
     const call = (name: string, given = {}) => client.callTool({ name, arguments: given })
     const coded = async (name: string, given = {}) => {
       const result = await call(name, given)
@@ -78,6 +80,7 @@ describe('a client of tools', () => {
     const fault = await coded('tenant_settings_get')
     expect([fault.code, JSON.stringify(fault).includes('inner')]).toEqual(['internal', false])
     await expect(call('no_such_tool')).rejects.toThrow(/no tool of that name/)
+    expect((await call('tenant_settings_get')).structuredContent).toBeUndefined()
     expect((await api.audited('keys.list')).map(({ outcome }) => outcome)).toEqual(['denied'])
     await client.close()
   })

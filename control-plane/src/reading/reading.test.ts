@@ -142,7 +142,7 @@ describe('a large body says what a small one says', () => {
     const say = async (message: unknown) => {
       const headers = { accept: 'application/json, text/event-stream' }
       const { status, body } = await api.request('POST', '/mcp', { body: message, headers })
-      const error = (body.result?.structuredContent ?? body).error
+      const { error } = body.result === undefined ? body : JSON.parse(body.result.content[0].text)
       return [status, error.code, error.details?.reason ?? error.details?.issues?.[0]?.message]
     }
     const call = (name: string, given: object) => ({

@@ -41,8 +41,12 @@ export function toolInput(
   return { ...whole, body: readingNeeds === null ? JSON.parse(new TextDecoder().decode(large.bytes)) : large }
 }
 
-/** An answer as a tool's result: the body as structured content and as JSON text. */
+/**
+ * An answer as a tool's result: the body as structured content and as JSON text. A refusal is text alone: clients hold
+ * structured content against the tool's output schema, which the envelope is not of, and would hide what it says.
+ */
 export function toolResult({ text, error }: Answer): CallToolResult {
-  const structuredContent = (error ?? JSON.parse(text)) as Record<string, unknown>
-  return { content: [{ type: 'text', text }], structuredContent, ...(error !== null && { isError: true }) }
+  const content: CallToolResult['content'] = [{ type: 'text', text }]
+  if (error !== null) return { content, isError: true }
+  return { content, structuredContent: JSON.parse(text) as Record<string, unknown> }
 }

@@ -1,4 +1,5 @@
 import { readFileSync, writeSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { dialLeg, type LegSecurity, parseUri, type SipUri, Station } from '@parley/leg'
 import { interopCertificates } from './recipe.ts'
 
@@ -25,6 +26,8 @@ const leg = await dialLeg(station, {
   security: security as LegSecurity,
   beforeAttempt: async attempt => tell({ attempt }),
   beforeAcknowledging: async dialog => {
+    // An ACK that does not wait has left by then.
+    if (fate === 'unacknowledged') await pause(100)
     tell({ dialog })
     // Stands still until it is killed, however long that takes.
     if (fate === 'unacknowledged') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)

@@ -81,7 +81,9 @@ async function waits(rest: Partial<RunRequest> = {}): Promise<string> {
   const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, request))
   if (admission.kind === 'refused') throw new Error(admission.reason)
   await slot("now() + interval '1 day'")
-  void runs.begin({ kind: 'phone', run_id: admission.run_id, scope })
+  // Who wakes it waits for its claim, not for its turn.
+  await runs.begin({ kind: 'phone', run_id: admission.run_id, scope })
+  expect(runs.beginning).toBe(1)
   await vi.waitFor(() => expect(time.nextDeadline()).toBeDefined())
   await slot("'-infinity'")
   return admission.run_id
@@ -190,6 +192,6 @@ it('is given back, for another engine, where its own drains meanwhile', async ()
   isDraining = false
   await slot("'-infinity'")
   await runs.begin({ kind: 'phone', run_id: runId, scope })
-  expect(dialled).toHaveLength(1)
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
   await vi.waitFor(async () => expect(await run()).toMatchObject({ state: 'running', phone_state: 'dialing' }))
 })

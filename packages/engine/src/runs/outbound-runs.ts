@@ -84,18 +84,26 @@ export class OutboundRuns {
     return this.#beginning.size
   }
 
-  /** Takes the run if it still waits. Never rejects. */
+  /**
+   * Takes the run if it still waits. Resolves when it is claimed, or is not to be had: whoever woke us does not wait for its
+   * turn on the trunk, behind which others' calls would wait. Never rejects.
+   */
   async begin({ scope, run_id }: Work): Promise<void> {
     if (this.#beginning.has(run_id) || !this.#options.mayBegin()) return
     this.#beginning.add(run_id)
-    try {
-      const run = await this.#gate.pass(() => this.#options.desk.claim(scope, run_id))
-      if (run !== null) await this.#begin(run)
-    } catch (error) {
-      this.#options.onProblem(`run ${run_id} cannot be begun`, error)
-    } finally {
-      this.#beginning.delete(run_id)
-    }
+    const run = await this.#gate
+      .pass(() => this.#options.desk.claim(scope, run_id))
+      .catch(error => this.#noBeginning(run_id, error))
+    if (run === null) this.#beginning.delete(run_id)
+    else
+      void this.#begin(run)
+        .catch(error => this.#noBeginning(run_id, error))
+        .finally(() => this.#beginning.delete(run_id))
+  }
+
+  #noBeginning(runId: string, error: unknown): null {
+    this.#options.onProblem(`run ${runId} cannot be begun`, error)
+    return null
   }
 
   async #begin(run: HeldRun): Promise<void> {

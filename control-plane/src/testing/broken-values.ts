@@ -76,7 +76,11 @@ function* brokenObject(
   const held = valid as Record<string, unknown>
   yield { value: rebuild([]), path, how: 'a list for an object' }
   if (of.additionalProperties === false)
-    yield { value: rebuild({ ...held, no_such_member: 1 }), path, how: 'a member that is not known' }
+    yield {
+      value: rebuild({ ...held, no_such_member: 1 }),
+      path: `${path}/no_such_member`,
+      how: 'a member that is not known',
+    }
   for (const name of (of.required ?? []) as string[]) {
     const { [name]: _, ...rest } = held
     yield { value: rebuild(rest), path: `${path}/${name}`, how: 'missing' }

@@ -21,6 +21,17 @@ describe('a request that is refused', () => {
     expect(jsonPointer(['a/b', 'm~n', 0])).toBe('/a~1b/m~0n/0')
   })
 
+  it('is told of each property that is not known by its own place', () => {
+    const edits = [{ type: 'agent.settings', values: { volume: 1, 'a/b': 1, loud: true } }]
+    expect(issuesOf({ ...head, edits, more: 1 })).toEqual([
+      { path: '/edits/0/values/a~1b', message: 'body: is not known' },
+      { path: '/edits/0/values/loud', message: 'body: is not known' },
+      { path: '/more', message: 'body: is not known' },
+    ])
+    const settings = parseInput(operationOf('tenant_settings.get'), { query: { limit: 5 } })
+    expect(settings).toMatchObject({ ok: false, issues: [{ path: '/limit' }] })
+  })
+
   it('is told once that a body is missing', () =>
     expect(issuesOf(undefined)).toEqual([{ path: '', message: 'body: is missing' }]))
 

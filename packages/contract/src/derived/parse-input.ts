@@ -39,7 +39,8 @@ export function parseInput<O extends Operation>(operation: O, raw: RawInput): Pa
 function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Issue[]): unknown {
   if (schema === null) {
     // A key where none is required is ignored; anything else that an operation does not take is a mistake.
-    if (place !== 'Idempotency-Key' && !isNothing(raw)) issues.push({ path: '', message: `${place}: takes nothing` })
+    if (place !== 'Idempotency-Key' && !isNothing(raw))
+      for (const path of membersOf(raw)) issues.push(issue(place, path, 'takes nothing'))
     return null
   }
   if (raw === undefined && place === 'Idempotency-Key') {
@@ -55,9 +56,22 @@ function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Iss
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   if (raw === undefined && place === 'body') issues.push(issue(place, [], 'is missing'))
-  else
-    for (const found of parsed.error.issues.slice(0, MAX_ISSUES)) issues.push(issue(place, found.path, found.message))
+  else for (const found of parsed.error.issues.slice(0, MAX_ISSUES)) issues.push(...issuesAt(place, found))
   return null
+}
+
+/** What is not known has a place of its own, as what is missing has. */
+function issuesAt(place: string, found: z.core.$ZodIssue): Issue[] {
+  if (found.code !== 'unrecognized_keys') return [issue(place, found.path, found.message)]
+  return found.keys.slice(0, MAX_ISSUES).map(name => issue(place, [...found.path, name], 'is not known'))
+}
+
+/** The paths of what stands in something that should not be there; its own where it has no members. */
+function membersOf(raw: unknown): string[][] {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return [[]]
+  return Object.keys(raw)
+    .slice(0, MAX_ISSUES)
+    .map(name => [name])
 }
 
 function isNothing(raw: unknown): boolean {

@@ -23,6 +23,7 @@ export const PLAYER_POLICY = [
 /** What the page shows of a recording. */
 export interface Played {
   readonly runId: string
+  /** When the run was made, ISO 8601. */
   readonly at: string
   readonly state: string
   /** Where the audio is, relative to the page; null: there is none yet, or no more. */
@@ -54,10 +55,11 @@ ${isComing ? '<meta http-equiv="refresh" content="5">\n' : ''}<title>Recording</
 </head>
 <body>
 <main>
-<h1>Recording of ${escaped(at)}</h1>
+<h1>Recording of ${escaped(new Date(at).toUTCString())}</h1>
 ${audio === null ? '' : `<audio controls preload="metadata" src="${escaped(audio)}"></audio>\n`}${
   told === undefined ? '' : `<p>${told}</p>\n`
-}<p>Left: the caller. Right: the agent. Run ${escaped(runId)}.</p>
+}<p>Left: the other side. Right: the agent.</p>
+<p>Run ${escaped(runId)}</p>
 </main>
 </body>
 </html>

@@ -187,7 +187,7 @@ export class ActionUse {
   }
 
   #outcome(outcome: ActionOutcome['outcome'], error_code: string | null, body: unknown = null): ActionOutcome {
-    const durationMs = this.#options.time.now() - this.#startedAt
+    const durationMs = Math.round(this.#options.time.now() - this.#startedAt)
     return { outcome, body, effect_id: this.#effect?.effect_id ?? '', error_code, durationMs }
   }
 

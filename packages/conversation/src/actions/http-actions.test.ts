@@ -7,6 +7,11 @@ const gets = httpAction({ method: 'GET' })
 const keyed = httpAction({ idempotency: 'effect_key' })
 
 describe('an action that is answered', () => {
+  it('took whole milliseconds, as the API tells of it', async () => {
+    const { outcome } = await tryAction(posts, [{ status: 201, body: '{}', afterMs: 79.66 }])
+    expect(outcome.durationMs).toBe(80)
+  })
+
   it('has succeeded with 2xx: a row, a verdict, one send, a receipt', async () => {
     const { outcome, row, phases, egress } = await tryAction(posts, [{ status: 201, body: '{"id":7}', afterMs: 80 }])
     expect(outcome).toEqual({

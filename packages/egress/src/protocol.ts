@@ -7,6 +7,8 @@ export interface EgressRequest {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** A redirection does not make a GET without it: 301 and 302 keep method and body, 303 is the answer. Default false. */
+  readonly keepsBody?: boolean
   /** For resolving, connecting, sending and the whole answer, redirects included. */
   readonly timeoutMs: Ms
 }

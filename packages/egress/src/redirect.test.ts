@@ -31,6 +31,16 @@ describe('a redirection', () => {
     if (method !== next) expect(Object.keys(followed.headers)).toEqual(['authorization'])
   })
 
+  it.each([
+    [301, 'POST'],
+    [302, 'POST'],
+    [303, undefined],
+    [308, 'POST'],
+  ] as const)('%i of a POST that keeps its body is followed by %s', (status, method) => {
+    const followed = redirected({ ...message('POST'), keepsBody: true }, status, '/c')
+    expect([followed?.method, followed?.body]).toEqual(method === undefined ? [undefined, undefined] : ['POST', '{}'])
+  })
+
   it.each([200, 201, 204, 300, 304, 305, 306, 309, 404, 500])('is not what %i says', status => {
     expect(redirected(message('GET'), status, '/c')).toBeUndefined()
   })

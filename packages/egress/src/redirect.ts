@@ -8,6 +8,8 @@ export interface Message {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
+  /** As in the request. */
+  readonly keepsBody?: boolean | undefined
 }
 
 /**
@@ -22,9 +24,9 @@ export function redirected(message: Message, status: number, location: string | 
   switch (status) {
     case 301:
     case 302:
-      return message.method === 'POST' ? asGet(message, target) : { ...message, target }
+      return message.method === 'POST' && message.keepsBody !== true ? asGet(message, target) : { ...message, target }
     case 303:
-      return asGet(message, target)
+      return message.keepsBody === true ? undefined : asGet(message, target)
     case 307:
     case 308:
       return { ...message, target }

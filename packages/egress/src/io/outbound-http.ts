@@ -74,8 +74,8 @@ export class OutboundHttp implements Egress {
     if (typeof addresses === 'string') return { type: 'not_connected', reason: addresses, durationMs }
     if (this.#permitted(target, addresses).length === 0)
       return { type: 'refused', reason: 'address_not_allowed', durationMs }
-    const { method, headers = {}, body } = request
-    const message = { target, method, headers: requestHeaders(headers), body }
+    const { method, headers = {}, body, keepsBody } = request
+    const message = { target, method, headers: requestHeaders(headers), body, keepsBody }
     return {
       type: 'prepared',
       send: async signal => {

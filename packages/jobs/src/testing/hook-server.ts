@@ -19,6 +19,8 @@ export class HookServer {
   readonly heard: HeardHook[] = []
   readonly #server: Server
   answer: (hook: HeardHook) => HookAnswer = () => 200
+  /** The Location of its answers. */
+  location: string | null = null
 
   private constructor(server: Server) {
     this.#server = server
@@ -37,7 +39,7 @@ export class HookServer {
       hooks.heard.push(hook)
       const status = await hooks.answer(hook)
       if (status === null) response.destroy()
-      else response.writeHead(status).end('thanks')
+      else response.writeHead(status, hooks.location === null ? {} : { location: hooks.location }).end('thanks')
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -143,6 +143,20 @@ describe('an agent webhook', () => {
     ])
   })
 
+  it('arrives whole where its receiver has moved on its host', async () => {
+    hooks.location = '/moved'
+    hooks.answer = ({ path }) => (path === '/moved' ? 200 : 301)
+    await told()
+    await sendAll()
+    expect(hooks.heard.map(({ path, event }) => [path, event])).toEqual([
+      ['/hook', 'run.started'],
+      ['/moved', 'run.started'],
+      ['/hook', 'run.ended'],
+      ['/moved', 'run.ended'],
+    ])
+    expect(hooks.heard.every(hook => isSigned(hook, ['first']))).toBe(true)
+  })
+
   it('is given up after six sends; the next one goes out', async () => {
     hooks.answer = ({ event }) => (event === 'run.started' ? 503 : 200)
     const run = await told()

@@ -104,7 +104,8 @@ export class WebhookTry {
       'content-type': 'application/json',
       'parley-signature': signatureOf(secrets, body, this.#options.wallClock()),
     }
-    return { method: 'POST', url, headers, body }
+    // An event that did not get there is not delivered, whatever a page says that is there instead.
+    return { method: 'POST', url, headers, body, keepsBody: true }
   }
 
   async #decided(

@@ -1,6 +1,6 @@
 import { isInNetworks } from '@parley/sip'
 import { describe, expect, it } from 'vitest'
-import { readClientSettings, readSettings, SettingsError } from './environment.ts'
+import { readClientSettings, readSettings, SettingsError, unknownSettings } from './environment.ts'
 import { overridesOf } from './resolve-entries.ts'
 
 const read = (variables: Record<string, string>) => readSettings(variables)
@@ -122,4 +122,9 @@ describe('PARLEY_API', () => {
   ])('may be the base URL or the one that a start prints: %s', url => {
     expect(readClientSettings({ PARLEY_API: url }).api).toBe('http://127.0.0.1:8080')
   })
+})
+
+it('a name that only looks like a setting is found out', () => {
+  const environment = { PARLEY_HTTPPORT: '1', PARLEY_HTTP_PORT: '1', PARLEY_KEY: 'k', PARLEY_DEBUG: '', PATH: '/bin' }
+  expect(unknownSettings(environment)).toEqual(['PARLEY_HTTPPORT'])
 })

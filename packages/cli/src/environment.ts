@@ -221,6 +221,12 @@ function parsedBy<Values extends z.ZodType>(
   throw new SettingsError(problems.join('\n'))
 }
 
+/** Names in `environment` that look like settings and are none: misspelt, or of another version. */
+export function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const isKnown = (name: string) => name in variables.shape || name in clientVariables.shape || name === 'PARLEY_DEBUG'
+  return Object.keys(environment).filter(name => name.startsWith('PARLEY_') && !isKnown(name))
+}
+
 /** Throws `SettingsError` that names every variable at fault and what would do. */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const values = parsedBy(variables, environment)

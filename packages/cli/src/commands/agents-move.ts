@@ -90,7 +90,10 @@ export function exportAgent(args: string[]): Work {
     remark(diagnosticLines(exported.warnings))
     const text = `${JSON.stringify(exported, null, 2)}\n`
     if (out === undefined) print(text)
-    else await writeWhole(out, text)
+    else
+      await writeWhole(out, text).catch(cause => {
+        throw new Error(`--out: ${out} cannot be written (${(cause as NodeJS.ErrnoException).code})`, { cause })
+      })
     return 0
   }
 }

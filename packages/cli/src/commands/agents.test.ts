@@ -202,6 +202,13 @@ describe('parley agents export and import', () => {
     expect(told).toContain('is not known')
   })
 
+  it('name the file that cannot be written', async () => {
+    const file = join(home, 'nowhere', 'anna.json')
+    const answers = { 'GET /agents/anna/export': exported }
+    const { message } = await parley(['export', 'anna', '--out', file], answers)
+    expect(message).toBe(`--out: ${file} cannot be written (ENOENT)`)
+  })
+
   it('print the draft when asked to', async () => {
     const { out } = await parley(['export', 'anna', '--draft'], { 'GET /agents/anna/export?draft=true': exported })
     expect(JSON.parse(out)).toEqual(exported)

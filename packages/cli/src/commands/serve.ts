@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readSettings, type Settings } from '../environment.ts'
+import { readSettings, type Settings, unknownSettings } from '../environment.ts'
 import { nextSignal } from '../next-signal.ts'
 import { LINE_TEST, type Platform, ROLES, type RoleName, startPlatform } from '../platform.ts'
 import { makeHome } from '../start-faults.ts'
@@ -18,6 +18,8 @@ export async function serve(args: string[]): Promise<number> {
   const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE)
   const roles = rolesOf(values.role)
   const settings = readSettings(process.env)
+  for (const name of unknownSettings(process.env))
+    tell(`${name} is no setting of Parley, and ignored: see docs/operations.md.`)
   await makeHome(settings.home)
   const platform = await startPlatform(settings, { roles, tell })
   try {

@@ -1,8 +1,11 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { FakeSpeechService } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
-import { afterAll } from 'vitest'
+import { systemTime, VirtualTime } from '@parley/kernel'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../text-to-speech/conformance.ts'
 import { voiceServiceConformance } from '../text-to-speech/testing/conformance-services.ts'
+import { Utterance } from '../text-to-speech/testing/conformance-stage.ts'
 import { TonesSpeech } from '../text-to-speech/testing/tones-speech.ts'
 import { OpenAiVoice } from './openai-voice.ts'
 
@@ -31,3 +34,23 @@ voiceServiceConformance(
   },
   speech,
 )
+
+it('tells a refusal as one soon, however its answer goes on', async () => {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(401, { 'content-type': 'application/json' }).write('{"error":')
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const time = new VirtualTime()
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const voice = new OpenAiVoice({ apiKey: 'key', time, baseUrl })
+  onTestFinished(async () => {
+    await voice.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const utterance = new Utterance(voice, { text: 'One.', language: 'en' })
+  await expect.poll(() => time.nextDeadline()).toBe(500)
+  time.advance(500)
+  expect(await utterance.ended).toMatchObject({ code: 'voice_refused', retryable: false })
+})

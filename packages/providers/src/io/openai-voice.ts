@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
 import { Pool } from 'undici'
 import { mayBeLinear, speechBody, speechFailure } from '../openai/speech-request.ts'
 import { LinearDecoder } from '../text-to-speech/audio-decoder.ts'
@@ -36,6 +36,8 @@ const LANGUAGES = (
 const KEEP_ALIVE_MS: Ms = 30_000
 const CONNECT_MS: Ms = 5000
 const MOST_ERROR_BYTES = 65_536
+/** So long is waited for all of a refusal: its status says most of it. */
+const ERROR_BODY_MS: Ms = 500
 
 /**
  * Speech from a service with OpenAI's `/audio/speech`: linear audio as a stream over HTTP, brought down to 8 kHz. No times
@@ -90,6 +92,7 @@ export class OpenAiVoice implements TextToSpeech {
       exchange => this.#dispatch(request, exchange),
       () => tellSent(request),
       this.#answered,
+      this.#options.time,
     )
     const { time, budgets, sampleRateHz = 24_000 } = this.#options
     const utterance = new ServiceUtterance({
@@ -158,15 +161,19 @@ class Asking {
   readonly #dispatch: (exchange: HttpExchange) => void
   readonly #onSent: () => void
   readonly #mayBeStale: boolean
+  readonly #time: Time
+  /** Runs while a refusal is read. */
+  #refused: Timer | null = null
   #exchange: HttpExchange | null = null
   #sent = false
   #hasAnswered = false
   #stopped = false
 
-  constructor(dispatch: (exchange: HttpExchange) => void, onSent: () => void, mayBeStale: boolean) {
+  constructor(dispatch: (exchange: HttpExchange) => void, onSent: () => void, mayBeStale: boolean, time: Time) {
     this.#dispatch = dispatch
     this.#onSent = onSent
     this.#mayBeStale = mayBeStale
+    this.#time = time
   }
 
   /** Never rejects. Whether the service answered with audio to its end. */
@@ -175,6 +182,7 @@ class Asking {
       try {
         return await this.#once(utterance)
       } catch (cause) {
+        this.#refused?.cancel()
         if (this.#stopped) return false
         if (attempt === 1 && this.#mayBeStale && utterance.samples === 0) continue
         const error = new ParleyError('voice_unreachable', "The voice's service is not reachable, or broke off.", {
@@ -197,6 +205,7 @@ class Asking {
   stop(): void {
     if (this.#stopped) return
     this.#stopped = true
+    this.#refused?.cancel()
     // The service has the text, and would have spoken it.
     if (this.#sent && !this.#hasAnswered) this.#onSent()
     this.#exchange?.abort(STOPPED)
@@ -218,6 +227,10 @@ class Asking {
         status = piece.status
         this.#hasAnswered = true
         if (status === 200) this.#onSent()
+        else
+          this.#refused = this.#time.at(this.#time.now() + ERROR_BODY_MS, () =>
+            utterance.fail(speechFailure(status, refusal)),
+          )
         if (status === 200 && !mayBeLinear(piece.headers['content-type'])) {
           utterance.fail(new ParleyError('voice_failed', "The voice's service answered with no linear audio."))
           return false

@@ -40,7 +40,7 @@ it('hung up before the dialog is kept: the BYE follows the ACK, and the call cou
   leg.hangUp()
   await line.pass(300)
   expect([acks(line), line.a.end]).toEqual([0, undefined])
-  await line.pass(1000)
+  await line.pass(2000)
   expect(acks(line)).toBe(1)
   expect(line.a.end).toMatchObject({ cause: 'bye', by: 'local', answered: true, confirmed: true })
   expect(line.b.end).toMatchObject({ cause: 'bye', by: 'remote' })

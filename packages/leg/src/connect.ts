@@ -50,7 +50,7 @@ export interface DialOptions extends LegOptions {
    */
   readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
   /**
-   * Told once, of the dialog that the answer made. The ACK leaves when this resolves or rejects, after 1 s at the latest;
+   * Told once, of the dialog that the answer made. The ACK leaves when this resolves or rejects, after 2 s at the latest;
    * "answered" and audio do not wait. Until the ACK the far end ends the call by itself, 32 s after its answer.
    */
   readonly beforeAcknowledging?: (dialog: DialogSnapshot) => Promise<void>

@@ -11,7 +11,7 @@ import type { SessionCore } from './session-core.ts'
 export const MOST_FORKS = 16
 
 /** A call that is answered is not lost for want of a note. Well below 64*T1, at which the far end gives up (13.3.1.4). */
-const LONGEST_WAIT_MS: Ms = 1000
+const LONGEST_WAIT_MS: Ms = 2000
 
 /** What the 2xx that counts still waits for. */
 interface Owed {
@@ -120,7 +120,7 @@ export class InviteAcks {
 
   #ask(note: () => Promise<void>): void {
     const { time } = this.#core.ctx
-    this.#limit = time.at(time.now() + LONGEST_WAIT_MS, () => this.#pass('not within 1 s'))
+    this.#limit = time.at(time.now() + LONGEST_WAIT_MS, () => this.#pass('not within 2 s'))
     this.#gate.ask(note, {
       pass: () => this.#pass(null),
       fail: error => this.#pass(error instanceof Error ? error.message : String(error)),

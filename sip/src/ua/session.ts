@@ -201,7 +201,7 @@ export interface OutboundCall {
    */
   readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
   /**
-   * Told once, of the dialog that the first 2xx made. Its ACK leaves when this resolves or rejects, after 1 s at the latest
+   * Told once, of the dialog that the first 2xx made. Its ACK leaves when this resolves or rejects, after 2 s at the latest
    * (the log says so where it was not resolved); the session stands and `answered` is told meanwhile, a BYE of ours
    * follows the ACK. Whoever ends the call for a process that died needs no more than this, and without an ACK the far end ends
    * it by itself after 64*T1 (RFC 3261 section 13.3.1.4). Not told of forks that are answered later: those are hung up.

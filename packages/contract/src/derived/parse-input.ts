@@ -56,14 +56,21 @@ function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Iss
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   if (raw === undefined && place === 'body') issues.push(issue(place, [], 'is missing'))
-  else for (const found of parsed.error.issues.slice(0, MAX_ISSUES)) issues.push(...issuesAt(place, found))
+  else for (const found of parsed.error.issues.slice(0, MAX_ISSUES)) issues.push(...issuesAt(place, found, value))
   return null
 }
 
 /** What is not known has a place of its own, as what is missing has. */
-function issuesAt(place: string, found: z.core.$ZodIssue): Issue[] {
-  if (found.code !== 'unrecognized_keys') return [issue(place, found.path, found.message)]
+function issuesAt(place: string, found: z.core.$ZodIssue, value: unknown): Issue[] {
+  if (found.code !== 'unrecognized_keys') {
+    const isMissing = found.code === 'invalid_type' && valueAt(value, found.path) === undefined
+    return [issue(place, found.path, isMissing ? 'is missing' : found.message)]
+  }
   return found.keys.slice(0, MAX_ISSUES).map(name => issue(place, [...found.path, name], 'is not known'))
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((at, name) => (at as Record<PropertyKey, unknown> | null | undefined)?.[name], value)
 }
 
 /** The paths of what stands in something that should not be there; its own where it has no members. */

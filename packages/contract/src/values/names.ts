@@ -5,7 +5,7 @@ import { text } from './text.ts'
  * The text form of RFC 9562, of any version: an id that nothing has is 404, not 400. Upper case is the same id: it comes
  * out in lower case, as ids are compared, kept and told elsewhere.
  */
-export const uuid = z.guid().toLowerCase()
+export const uuid = z.guid('an id: 32 hexadecimal digits as 8-4-4-4-12').toLowerCase()
 
 /** Agents, actions, secrets: a letter or digit, then letters, digits, `_ . : -`; 1..`max`. */
 export function identifier(max: number): z.ZodString {

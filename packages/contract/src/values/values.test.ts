@@ -79,6 +79,7 @@ describe('a name', () => {
   it('of a resource comes out in lower case, however it was written', () => {
     const id = '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f'
     expect(uuid.parse(id.toUpperCase())).toBe(id)
+    expect(uuid.safeParse('x').error?.issues[0]?.message).toBe('an id: 32 hexadecimal digits as 8-4-4-4-12')
   })
 
   it('of a plan is its digest', () => {

@@ -60,8 +60,7 @@ export async function killEngine(stand: CallStand, fleet: EngineFleet, kill: Kil
   const killedAt = Date.now()
   await fleet.kill(held.engine)
   await held.letGo?.()
-  if (kill.planted === 'the dialog is lost')
-    await stand.rows('update parley.runs set dialog = null where run_id = $1', [run_id])
+  if (kill.planted === 'the dialog is lost') await loseDialog(stand, run_id)
   // Again: it may have been renewed in between.
   if (isKept) await leaseFor(stand, run_id, '1 hour')
   const sending = await effectsIn(stand, run_id, 'sending')
@@ -224,6 +223,18 @@ async function callTakenAgain(stand: CallStand, kill: KillCase, killedAt: number
 async function leaseFor(stand: CallStand, run_id: string, interval: string): Promise<void> {
   const text = 'update parley.run_ownership set lease_until = now() + $2::interval where run_id = $1'
   await stand.rows(text, [run_id, interval])
+}
+
+/** As if it had never been stored, wherever it still comes from. */
+async function loseDialog(stand: CallStand, run_id: string): Promise<void> {
+  await stand.rows(
+    'create or replace function parley.lose_dialog() returns trigger language plpgsql as $$ begin new.dialog := null; return new; end $$',
+  )
+  // No parameters in a definition; the id is the database's own.
+  await stand.rows(
+    `create trigger lose_dialog before update on parley.runs for each row when (old.run_id = '${run_id}') execute function parley.lose_dialog()`,
+  )
+  await stand.rows('update parley.runs set dialog = null where run_id = $1', [run_id])
 }
 
 /** As if nobody had ever had the run. */

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, systemRandom } from '@parley/kernel'
 import { PortPool } from '../ports/port-pool.ts'
 import { allocateRecordingRing } from '../recorder/recording-ring.ts'
 import type { MediaPlane, MediaReport, MediaSession, MediaSessionOptions } from '../session/media-session.ts'
@@ -50,7 +50,7 @@ export class ThreadedMediaPlane implements MediaPlane {
   private constructor(options: ThreadedMediaPlaneOptions) {
     this.#options = options
     this.#packetIo = choosePacketIo(options.packetIo)
-    this.#ports = new PortPool(options.ports)
+    this.#ports = new PortPool({ ...options.ports, random: systemRandom })
     this.#threadCount = options.threads ?? Math.max(1, availableParallelism() - 1)
   }
 

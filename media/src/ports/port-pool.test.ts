@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, SeededRandom } from '@parley/kernel'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PortPool } from './port-pool.ts'
@@ -26,6 +26,16 @@ describe('RTP port pool', () => {
     expect(pool.lease(0)).toBe(20002)
     expect(() => pool.lease(29_999)).toThrow(ParleyError)
     expect(pool.lease(30_000)).toBe(20000)
+  })
+
+  it('begins anywhere in its range, for a process that comes after one that died, and leases every port once', () => {
+    const range = { from: 10000, to: 10199 }
+    const firsts = new Set(Array.from({ length: 50 }, (_, seed) => firstOf(range, seed)))
+    expect(firsts.size).toBeGreaterThan(25)
+    const pool = new PortPool({ ...range, random: new SeededRandom(1) })
+    const leased = new Set(Array.from({ length: 100 }, () => pool.lease(0)))
+    expect(leased.size).toBe(100)
+    expect(() => pool.lease(0)).toThrow(ParleyError)
   })
 
   it('refuses ranges without a pair of ports', () => {
@@ -64,3 +74,7 @@ describe('RTP port pool', () => {
     )
   })
 })
+
+function firstOf(range: { readonly from: number; readonly to: number }, seed: number): number {
+  return new PortPool({ ...range, random: new SeededRandom(seed) }).lease(0)
+}

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError } from '@parley/kernel'
+import { type Ms, ParleyError, type Random, randomBelow } from '@parley/kernel'
 
 export interface PortPoolOptions {
   /** First and last port of the range, inclusive. */
@@ -11,6 +11,12 @@ export interface PortPoolOptions {
   readonly drainMs?: Ms
   /** How long a port that could not be bound is left alone. Default 30000. */
   readonly retryMs?: Ms
+  /**
+   * Says which port is the first. Default: the lowest. To the first ports of a process that died far ends may go on
+   * sending until they are hung up: what comes in its place should not give the same ports to its own first calls, which
+   * would follow the sound of the old ones (symmetric RTP).
+   */
+  readonly random?: Random
 }
 
 const DRAIN_MS: Ms = 2000
@@ -42,6 +48,10 @@ export class PortPool {
     for (let port = from + (from % 2); port + 1 <= to; port += 2) this.#free.push(port)
     if (this.#free.length === 0) {
       throw new ParleyError('invalid_port_range', `RTP ports ${from}-${to} hold no even port with an odd one above it`)
+    }
+    if (options.random !== undefined) {
+      const first = randomBelow(options.random, this.#free.length)
+      this.#free = [...this.#free.slice(first), ...this.#free.slice(0, first)]
     }
   }
 

@@ -21,6 +21,15 @@ describe('a request that is refused', () => {
     expect(jsonPointer(['a/b', 'm~n', 0])).toBe('/a~1b/m~0n/0')
   })
 
+  it('is told of a name that no answer may hold with another character in its place', () => {
+    const none = operationOf('trunks.delete')
+    const parsed = parseInput(none, { params: { trunk_id: 'a' }, body: { '\0': 1, '\ud800': 1 } })
+    expect(parsed).toEqual({
+      ok: false,
+      issues: ['/\ufffd', '/\ufffd'].map(path => ({ path, message: expect.any(String) })),
+    })
+  })
+
   it('is told of each property that is not known by its own place', () => {
     const edits = [{ type: 'agent.settings', values: { volume: 1, 'a/b': 1, loud: true } }]
     expect(issuesOf({ ...head, edits, more: 1 })).toEqual([

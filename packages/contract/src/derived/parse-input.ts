@@ -89,9 +89,9 @@ function issue(place: string, path: readonly PropertyKey[], message: string): Is
   return { path: cut(jsonPointer(path), MAX_PATH), message: cut(`${place}: ${message}`, MAX_MESSAGE) }
 }
 
-/** Names are the sender's: a cut through one of them leaves no half of a character. */
+/** Names are the sender's: what no answer may hold, and half of a character where one is cut, is U+FFFD. */
 function cut(words: string, length: number): string {
-  return words.slice(0, length).toWellFormed()
+  return words.slice(0, length).toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 /** RFC 6901. */

@@ -274,7 +274,8 @@ class LiveUpdates {
       faults.push(...deadlineFaults(update.looks, update.receipt!, SLACK_MS))
       if (turns.some(({ text }) => text.includes(update.value)))
         faults.push(`a turn says "${update.value}" all the same`)
-      if (isApplied(timeline, update.receipt!.update_id)) faults.push(`"${update.value}" is applied in the timeline`)
+      const told = statusesOf(timeline, update.receipt!.update_id)
+      if (told.join() !== 'indeterminate') faults.push(`"${update.value}" is "${told.join()}" in the timeline`)
     }
     return faults.map(fault => `${run_id} (${run?.end}, ${turns.length} turns): ${fault}`)
   }
@@ -304,8 +305,9 @@ class LiveUpdates {
   }
 }
 
-function isApplied(timeline: readonly Item[], update_id: string): boolean {
-  return timeline.some(item => JSON.stringify(item).includes(update_id))
+/** What the timeline says became of an update. */
+function statusesOf(timeline: readonly Item[], update_id: string): readonly (string | undefined)[] {
+  return timeline.filter(item => item.kind === 'update' && item.update_id === update_id).map(({ status }) => status)
 }
 
 function spread(values: readonly number[]): { p50: number; max: number } | null {

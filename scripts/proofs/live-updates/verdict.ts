@@ -72,6 +72,9 @@ export function deadlineFaults(looks: readonly Look[], last: LateReceipt, slackM
 export interface Item {
   readonly seq: number
   readonly kind: string
+  /** Of an `update`. */
+  readonly update_id?: string
+  readonly status?: string
 }
 
 /** What is wrong with what a stream gave of a timeline: each item once, in order, as it stands there, up to the end. */

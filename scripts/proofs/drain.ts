@@ -19,7 +19,8 @@ export type PlantedDrainFault = 'nothing' | 'cut off'
 
 /**
  * A process with API and engine gets SIGTERM in the middle of calls: it is not ready within a second, a new call is refused
- * with 503 and Retry-After, nothing is dialled any more, every call ends as the far end wants, and the process ends with 0.
+ * with 503 and Retry-After and leaves a rejected run, nothing is dialled any more, every call ends as the far end wants, and
+ * the process ends with 0.
  */
 export async function proveDrain(
   { count, line, progress }: ProofOptions,
@@ -56,11 +57,13 @@ export async function proveDrain(
     const states = await stand.rows<{ state: string; kind: string | null }>(
       "select state, outcome ->> 'kind' as kind from parley.runs where ended_at is not null and started_at is not null",
     )
+    const refused = await stand.rows("select from parley.runs where state = 'rejected' and disposition = 'draining'")
     const good = states.filter(({ state, kind }) => state === 'completed' && kind === 'caller_hung_up').length
     const faults = [
       ...(live === count ? [] : [`${live} of ${count} calls came up`]),
       ...(ready.readyUntilMs < NOT_READY_WITHIN_MS ? [] : [`still ready after ${ready.readyUntilMs} ms`]),
       ...(invite.status === 503 && invite.hasRetryAfter ? [] : [`an INVITE was answered ${JSON.stringify(invite)}`]),
+      ...(refused.length === 1 ? [] : [`${refused.length} runs tell of that INVITE`]),
       ...(dialledLate.length === 0 ? [] : [`${dialledLate.length} dialled afterwards`]),
       ...(cutOff.length === 0 ? [] : [`${cutOff.length} calls were cut off`]),
       ...(isWaiting ? [] : ['a run that was created meanwhile does not wait']),

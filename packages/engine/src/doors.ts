@@ -14,7 +14,12 @@ export interface Door {
   readonly serverName: string | null
   /** Takes a call in, or says how it is refused. Never rejects. */
   receive(invite: SipRequest): Promise<Reception>
+  /** A call to it was refused with 503 before it was looked at. Returns at once. */
+  refused(invite: SipRequest, why: NoRoom): void
 }
+
+/** Why an engine takes no call. */
+export type NoRoom = 'draining' | 'overload'
 
 export type Reception =
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterS?: number }

@@ -16,6 +16,7 @@ import {
   type SipUri,
   Station,
   type StationOptions,
+  tagOf,
 } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import type { Attendant, AttendedCall } from './attendant.ts'
@@ -81,6 +82,7 @@ export class Engine {
   readonly #pump = new Pump(systemTime)
   /** Calls whose media is being opened: they have their place already. */
   #opening = 0
+  #isDraining = false
   #station: Station | null = null
 
   private constructor(options: EngineOptions) {
@@ -144,6 +146,7 @@ export class Engine {
 
   /** No new calls from now on; live ones go on. */
   drain(on: boolean): void {
+    this.#isDraining = on
     this.station.userAgent.drain(on)
   }
 
@@ -198,7 +201,10 @@ export class Engine {
         this.#called.has(address, this.station.time.now())
       return { verdict: hasCalled && request.method !== 'INVITE' ? 'accept' : 'drop' }
     }
-    if (request.method === 'INVITE' && this.#isFull) return { verdict: 'reject', status: 503, retryAfterS: 5 }
+    if (request.method === 'INVITE' && tagOf(request.to) === undefined && (this.#isFull || this.#isDraining)) {
+      door?.refused(request, this.#isDraining ? 'draining' : 'overload')
+      return { verdict: 'reject', status: 503, retryAfterS: 5 }
+    }
     return { verdict: 'accept', ...(door?.serverName && { serverName: door.serverName }) }
   }
 

@@ -14,7 +14,7 @@ export type {
   TlsIdentity,
   Uri,
 } from '@parley/sip'
-export { ensureLocalCertificate, parseNameAddr, parseUri } from '@parley/sip'
+export { ensureLocalCertificate, parseNameAddr, parseUri, tagOf } from '@parley/sip'
 export { CallLeg } from './call-leg.ts'
 export { type DialOptions, dialLeg, type LegOptions, type LegPlant, receiveLeg } from './connect.ts'
 export { Station, type StationOptions } from './io/station.ts'

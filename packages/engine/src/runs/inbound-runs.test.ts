@@ -89,14 +89,18 @@ async function customer(numbers: readonly string[], country = 'US'): Promise<Sco
   return scope
 }
 
-/** The environment that took the call; else the status that refused it. */
-async function call(called: string): Promise<string | number> {
+function inviteTo(called: string): SipRequest {
   const from = parseNameAddr('<sip:+12025550177@carrier.example>;tag=1')
   const to = parseNameAddr('<sip:anybody@parley.example>')
-  const invite = {
+  return {
     ...{ uri: parseUri(`sip:${called}@parley.example`), from, to, callId: crypto.randomUUID() },
     headers: { get: () => undefined },
   } as unknown as SipRequest
+}
+
+/** The environment that took the call; else the status that refused it. */
+async function call(called: string): Promise<string | number> {
+  const invite = inviteTo(called)
   const reception = await runs.find(invite, CARRIER)!.receive(invite)
   if (reception.kind === 'refused') return reception.status
   const run = await rowOf(test, reception.plan.talk!.facts.call.run_id!)
@@ -125,4 +129,29 @@ it('is nobody’s where two customers have the number, also where only one of th
   expect(await call('+12025550101')).toBe(404)
   await test.owner.query('delete from parley.numbers where tenant_id = $1', [other.tenant_id])
   expect(await call('+12025550101')).not.toBe(404)
+})
+
+it('leaves a rejected run where the engine has no room for it, or drains; none where nobody has the number', async () => {
+  const { tenant_id } = await customer(['+12025550101'])
+  const refuse = async (called: string, why: 'overload' | 'draining') => {
+    const invite = inviteTo(called)
+    for (let again = 0; again < 3; again++) runs.find(invite, CARRIER)!.refused(invite, why)
+    await new Promise(resolve => setTimeout(resolve, 250))
+  }
+  await refuse('+12025550101', 'overload')
+  await refuse('+12025550199', 'overload')
+  await refuse('+12025550101', 'draining')
+  const rejected = async () => {
+    const text =
+      'select state, phone_state, disposition, to_number from parley.runs where tenant_id = $1 order by created_at'
+    return (await test.owner.query(text, [tenant_id])).rows
+  }
+  await expect.poll(rejected, { timeout: 10_000 }).toHaveLength(2)
+  const run = { state: 'rejected', phone_state: 'rejected', to_number: '+12025550101' }
+  await expect.poll(rejected, { timeout: 10_000 }).toEqual([
+    { ...run, disposition: 'overload' },
+    { ...run, disposition: 'draining' },
+  ])
+  const { rows } = await test.owner.query('select live from parley.run_counters where tenant_id = $1', [tenant_id])
+  expect(rows).toEqual([{ live: 0 }])
 })

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Scope } from '@parley/contract'
 import { ParleyError, type Time } from '@parley/kernel'
 import type { CallLeg, SipRequest } from '@parley/leg'
 import type { HeldEnding, HeldRun, RunDesk } from '@parley/runs'
@@ -16,13 +15,14 @@ import {
 } from '@parley/store'
 import type { CallPlan, RingingAnswer } from '../call-plan.ts'
 import { calledNumbers, e164Numbers } from '../called-number.ts'
-import type { Door, Doors, Reception } from '../doors.ts'
+import type { Door, Doors, NoRoom, Reception } from '../doors.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { callerIdentityOf } from './caller-identity.ts'
 import { askInboundContext } from './inbound-context.ts'
 import { openRecording, type Recordings } from './recordings.ts'
+import { RefusedCalls } from './refused-calls.ts'
 import { factsOf, runPlan, wantsRecording } from './run-plan.ts'
 import { countryOf } from './trunk-country.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
@@ -54,9 +54,11 @@ interface Reached {
 /** The ways in of the platform's trunks: each call is admitted where it arrives, and becomes a run of this engine. */
 export class InboundRuns implements Doors {
   readonly #options: InboundRunsOptions
+  readonly #refused: RefusedCalls
 
   constructor(options: InboundRunsOptions) {
     this.#options = options
+    this.#refused = new RefusedCalls(options)
   }
 
   find(request: SipRequest, sourceAddress: string): Door | null {
@@ -65,7 +67,11 @@ export class InboundRuns implements Doors {
     const trunks = named === null ? directory.bySource(sourceAddress) : [named]
     if (trunks.length === 0) return null
     const serverName = trunks.length === 1 ? trunks[0]!.termination_uri : null
-    return { serverName, receive: invite => this.#receive(trunks, invite) }
+    return {
+      serverName,
+      receive: invite => this.#receive(trunks, invite),
+      refused: (invite, why) => this.#refused.note(invite.callId, () => this.#leaveRejected(trunks, invite, why)),
+    }
   }
 
   lists(sourceAddress: string): boolean {
@@ -75,7 +81,9 @@ export class InboundRuns implements Doors {
   async #receive(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<Reception> {
     try {
       const reached = await this.#reached(trunks, invite)
-      return reached === null ? { kind: 'refused', status: 404 } : await this.#admit(reached, invite)
+      if (reached === null) return { kind: 'refused', status: 404 }
+      const admitted = await this.#admit(reached, invite)
+      return typeof admitted === 'string' ? refusalOf(admitted) : await this.#begin(admitted, reached.trunk)
     } catch (error) {
       // Without a database nobody can be admitted: the carrier tries elsewhere, or again.
       this.#options.onProblem('an inbound call cannot be admitted', error)
@@ -122,7 +130,15 @@ export class InboundRuns implements Doors {
     return rows.length === 1 ? [rows[0]!.phone_number] : []
   }
 
-  async #admit({ trunk, number }: Reached, invite: SipRequest): Promise<Reception> {
+  /** Of a call that nobody looks at: its run is over as soon as it is there, with a permit for that long. */
+  async #leaveRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: NoRoom): Promise<void> {
+    const reached = await this.#reached(trunks, invite)
+    if (reached === null) return
+    const admitted = await this.#admit(reached, invite)
+    if (typeof admitted !== 'string') await this.#record(admitted).abandon(rejected(why))
+  }
+
+  async #admit({ trunk, number }: Reached, invite: SipRequest): Promise<HeldRun | AdmissionRefusal> {
     const { database, desk } = this.#options
     const { scope } = trunk
     const admission = await database.transaction(scope, tx =>
@@ -150,13 +166,13 @@ export class InboundRuns implements Doors {
         { owner: { ...desk.owner, leaseMs: desk.leaseMs }, keepRefused: true },
       ),
     )
-    if (admission.kind === 'refused') return refusalOf(admission.reason)
+    if (admission.kind === 'refused') return admission.reason
     if (admission.owned === null) throw new TypeError('a run admitted with an owner is owned')
-    return this.#begin(desk.hold(scope, admission.owned, 1), trunk, scope)
+    return desk.hold(scope, admission.owned, 1)
   }
 
-  async #begin(run: HeldRun, trunk: InboundTrunk, scope: Scope): Promise<Reception> {
-    const { database, recordings, agents, time, onOver, onProblem } = this.#options
+  #record(run: HeldRun): CallRecord {
+    const { recordings, time, onOver } = this.#options
     const record = new CallRecord({
       run,
       direction: 'inbound',
@@ -164,6 +180,13 @@ export class InboundRuns implements Doors {
       onOver: end => onOver(run, end),
     })
     record.enter('preparing', 'admitted')
+    return record
+  }
+
+  async #begin(run: HeldRun, trunk: InboundTrunk): Promise<Reception> {
+    const { database, recordings, agents, onProblem } = this.#options
+    const { scope } = trunk
+    const record = this.#record(run)
     try {
       const start = await startingRun(database.within(scope), scope, run.runId)
       if (start === null) throw new ParleyError('internal', 'an admitted run is there')

@@ -155,3 +155,16 @@ it('leaves a rejected run where the engine has no room for it, or drains; none w
   const { rows } = await test.owner.query('select live from parley.run_counters where tenant_id = $1', [tenant_id])
   expect(rows).toEqual([{ live: 0 }])
 })
+
+it('is over as its caller ended it, who gave up before anything rang', async () => {
+  await customer(['+12025550101'])
+  const invite = inviteTo('+12025550101')
+  const reception = await runs.find(invite, CARRIER)!.receive(invite)
+  if (reception.kind === 'refused') throw new TypeError('taken')
+  reception.plan.onAbandoned?.('caller_gone')
+  const run = () => rowOf(test, reception.plan.talk!.facts.call.run_id!)
+  await expect.poll(run, { timeout: 10_000 }).toMatchObject({
+    ...{ state: 'completed', phone_state: 'ended', disposition: 'caller_hung_up' },
+    outcome: { kind: 'caller_hung_up', ended_by: 'caller' },
+  })
+})

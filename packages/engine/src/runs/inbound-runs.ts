@@ -215,7 +215,11 @@ export class InboundRuns implements Doors {
     return {
       ...plan,
       whileRinging: leg => this.#whileRinging(run, start, agent, record, leg),
-      onAbandoned: why => void record.abandon(why === 'refused' ? rejected('inbound_context') : unanswered(why)),
+      onAbandoned: why => {
+        // Whoever gives up was refused by nobody.
+        if (why === 'caller_gone') record.enter('awaiting_sip')
+        void record.abandon(UNANSWERED[why])
+      },
     }
   }
 
@@ -260,6 +264,13 @@ function rejected(disposition: string): HeldEnding {
   return { state: 'rejected', phone_state: 'rejected', outcome: null, disposition }
 }
 
-function unanswered(why: 'caller_gone' | 'not_answered'): HeldEnding {
-  return rejected(why === 'caller_gone' ? 'caller_hung_up' : 'media_refused')
+const UNANSWERED: Readonly<Record<'caller_gone' | 'not_answered' | 'refused', HeldEnding>> = {
+  caller_gone: {
+    state: 'completed',
+    phone_state: 'ended',
+    outcome: { kind: 'caller_hung_up', detail: null, sip_status: 487, ended_by: 'caller' },
+    disposition: 'caller_hung_up',
+  },
+  not_answered: rejected('media_refused'),
+  refused: rejected('inbound_context'),
 }

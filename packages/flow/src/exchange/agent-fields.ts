@@ -1,4 +1,5 @@
 import { type DraftEdit, type Json, notification, recording, settingValues } from '@parley/contract'
+import { spokenTags } from '../plan/languages.ts'
 import { type AgentField, type Note, readLoosely, sameField } from './agent-field.ts'
 import { isObject, type JsonObject, objectOf, shown } from './json.ts'
 
@@ -53,14 +54,15 @@ function voice(name: SettingName, source: string): AgentField {
   })
 }
 
-const SPOKEN = new Set(['en', 'es', 'multi'])
-const isSpoken = (language: Json) =>
-  typeof language === 'string' && SPOKEN.has(language.toLowerCase().split(/[-_]/)[0]!)
+/** The tags (RFC 5646) that are spoken here; a `_`, as locales have it, is read as `-`. */
+function spokenOf(list: readonly Json[]): string[] {
+  return spokenTags(list.flatMap(one => (typeof one === 'string' ? [one.replaceAll('_', '-')] : []))).spoken
+}
 
 const language = setting('language', ['language'], {
   read: ({ language: said }, notes) => {
     const list = Array.isArray(said) ? said : [said!]
-    const spoken = list.filter(isSpoken)
+    const spoken = spokenOf(list)
     if (spoken.length < list.length)
       notes.push({ code: 'language_unsupported', field: 'language', ...languageNote(list, spoken) })
     if (spoken.length === 0) return undefined
@@ -70,7 +72,9 @@ const language = setting('language', ['language'], {
 })
 
 function languageNote(list: readonly Json[], spoken: readonly Json[]): Pick<Note, 'message' | 'fixes'> {
-  const others = shown(list.flatMap(one => (typeof one === 'string' && !isSpoken(one) ? [one] : [])).join(', '))
+  const others = shown(
+    list.flatMap(one => (typeof one === 'string' && spokenOf([one]).length === 0 ? [one] : [])).join(', '),
+  )
   if (spoken.length > 0) return { message: `Agents speak en and es: left out are ${others}` }
   const edit = (value: string): DraftEdit[] => [{ type: 'agent.settings', values: { language: value }, clear: [] }]
   return {

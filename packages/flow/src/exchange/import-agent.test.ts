@@ -75,6 +75,12 @@ describe('an imported agent', () => {
     expect(unplaced['/agent/voice_id']).toBe('vendor-Marina')
   })
 
+  it('speaks the language of a locale that is written with an underscore', () => {
+    const american = importExport({ ...body, agent: { ...full.agent, language: 'en_US' } }, secrets)
+    expect(imported(american).settings.language).toBe('en-US')
+    expect(american.ok && american.warnings.filter(({ path }) => path === '/agent/language')).toEqual([])
+  })
+
   it('does not speak a language that there is none of, and offers those that there are', () => {
     expect(warned('/agent/language')).toEqual(['language_unsupported'])
     const german = importExport({ ...body, agent: { ...full.agent, language: 'de-DE' } }, secrets)

@@ -11,11 +11,13 @@ interface Line {
 /** One stand for all: where all three look at the same kills, each says what it is about. */
 describe('an engine that is killed in mid-call', () => {
   const lines: Line[] = []
+  const told: string[] = []
   let outcome: Awaited<ReturnType<typeof proveFaults>>
 
   beforeAll(async () => {
     const line = (record: object) => void lines.push(record as Line)
-    outcome = await proveFaults({ seed: 8, count: 20, seconds: 300, line, progress: () => {} }, { leaseMs: 3000 })
+    const progress = (text: string) => void told.push(text)
+    outcome = await proveFaults({ seed: 8, count: 20, seconds: 300, line, progress }, { leaseMs: 3000 })
   }, 600_000)
 
   it('leaves nobody on the line, 20 times: runs end, the carrier has its BYE or CANCEL, no permit is left', () => {
@@ -24,7 +26,7 @@ describe('an engine that is killed in mid-call', () => {
     expect(kills).toHaveLength(20)
     expect(new Set(kills.map(({ moment }) => moment)).size).toBe(13)
     expect(new Set(kills.map(({ line }) => line)).size).toBe(2)
-    expect(outcome).toMatchObject({ ok: true, summary: { permits_left: null } })
+    expect(outcome, told.join('\n')).toMatchObject({ ok: true, summary: { permits_left: null } })
   })
 
   it('is missed where nobody reaps', () => {

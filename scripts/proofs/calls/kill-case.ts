@@ -96,3 +96,11 @@ export function killCases(random: Random, count: number): KillCase[] {
     }
   })
 }
+
+/** The same once more, with another number: `again` is 1 the first time. */
+export function onceMore(kill: KillCase, again: number): KillCase {
+  return {
+    ...kill,
+    number: `${kill.number.slice(0, -3)}${String(999 - 10 * again - (kill.index % 10)).padStart(3, '0')}`,
+  }
+}

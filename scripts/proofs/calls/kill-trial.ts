@@ -38,6 +38,8 @@ export interface Killed {
   readonly sending: readonly string[]
   /** Whether nobody had been called: then another engine may have the run. */
   readonly wasReleased: boolean
+  /** False: an engine that was to forget did not come to calling again. */
+  readonly isAsPlanted: boolean
 }
 
 /** A call of which the engine is known. */
@@ -53,7 +55,8 @@ export async function killEngine(stand: CallStand, fleet: EngineFleet, kill: Kil
   const isSlowed = kill.moment === 'before the INVITE leaves'
   if (isSlowed) await setTurns(stand, kill.line, SLOW_TRUNK, 'infinity')
   const held = await begin(stand, fleet, kill)
-  if (held === null) return { run: null, killedAt: Date.now(), answeredAt: null, sending: [], wasReleased: false }
+  if (held === null)
+    return { run: null, killedAt: Date.now(), answeredAt: null, sending: [], wasReleased: false, isAsPlanted: false }
   const { run_id } = held.run
   const isKept = kill.planted === 'nobody reaps'
   if (isKept) await leaseFor(stand, run_id, '1 hour')
@@ -75,8 +78,8 @@ export async function killEngine(stand: CallStand, fleet: EngineFleet, kill: Kil
   if (isOffered) await offerAgain(stand, run_id)
   if (isSlowed) await setTurns(stand, kill.line, CALLS_PER_SECOND, '-infinity')
   // Waited for here: the next kill is not to hit the engine that takes the run.
-  if (isOffered || wasReleased) await callTakenAgain(stand, kill, killedAt, run_id)
-  return { run: held.run, killedAt, answeredAt, sending, wasReleased }
+  const isTaken = (isOffered || wasReleased) && (await callTakenAgain(stand, kill, killedAt, run_id))
+  return { run: held.run, killedAt, answeredAt, sending, wasReleased, isAsPlanted: !isOffered || isTaken }
 }
 
 /** Resolves when the run is over, or should have been for long. Any number at a time. */
@@ -205,8 +208,8 @@ export async function hasPermit(stand: CallStand, run_id: string): Promise<boole
   return (await stand.rows('select 1 from parley.run_ownership where run_id = $1', [run_id])).length > 0
 }
 
-/** Another engine takes the run and calls; then it is cancelled. Or its first owner had begun it: then it ends. */
-async function callTakenAgain(stand: CallStand, kill: KillCase, killedAt: number, run_id: string): Promise<void> {
+/** Another engine takes the run and calls; then it is cancelled. Or its first owner had begun it: then it ends (false). */
+async function callTakenAgain(stand: CallStand, kill: KillCase, killedAt: number, run_id: string): Promise<boolean> {
   const isCalled = () =>
     stand
       .carrier(kill.line)
@@ -214,9 +217,10 @@ async function callTakenAgain(stand: CallStand, kill: KillCase, killedAt: number
       .some(row => row.kind === 'answered' && isOf(kill, row) && row.wall_ms > killedAt)
   const isDecided = async () => (isCalled() || !(await hasPermit(stand, run_id)) ? true : null)
   await within(TAKEN_AGAIN_WITHIN_MS, isDecided)
-  if (!isCalled()) return
+  if (!isCalled()) return false
   await stand.client.runs.cancel({ params: { run_id }, body: {} })
   await over(stand, run_id, TAKEN_AGAIN_WITHIN_MS)
+  return true
 }
 
 /** As if its owner were alive for so long. */

@@ -204,13 +204,18 @@ export class CallStand {
     await client.query('begin')
     await client.query('select 1 from parley.runs where run_id = $1 for update', [run_id])
     return async () => {
-      await client.query(WAITERS_ENDED)
-      await client.query(
+      try {
+        await client.query(WAITERS_ENDED)
+        await client.query('rollback')
+      } finally {
+        // A transaction that failed is not left to hold the run.
+        client.release(true)
+      }
+      // Behind the lock: who ends a run has this row first and waits for the other.
+      await this.rows(
         "update parley.run_ownership set lease_until = clock_timestamp() + interval '9 s' where run_id = $1",
         [run_id],
       )
-      await client.query('commit')
-      client.release()
     }
   }
 

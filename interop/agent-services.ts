@@ -1,4 +1,4 @@
-import { type EffectRecord, HttpActions, MemoryLedger } from '@parley/conversation'
+import { type EffectRecord, HttpActions, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import type { VoiceAgent } from '@parley/engine'
 import { compile, type Draft, judgeDestination } from '@parley/flow'
@@ -11,7 +11,7 @@ export class AgentServices {
   readonly voice = new TonesVoice()
   readonly recogniser = new TonesRecogniser()
   readonly #model = new RulesModel()
-  readonly #ledgers: MemoryLedger[] = []
+  readonly #ledgers: InMemoryEffectLedger[] = []
   readonly #egress: OutboundHttp
 
   /** `origins`: of the servers that actions may reach, `http://127.0.0.1:PORT`. */
@@ -65,8 +65,8 @@ export class AgentServices {
     await Promise.all([this.voice.close(), this.recogniser.close(), this.#model.close()])
   }
 
-  #ledger(): MemoryLedger {
-    const ledger = new MemoryLedger({ random: systemRandom, wallClock: Date.now })
+  #ledger(): InMemoryEffectLedger {
+    const ledger = new InMemoryEffectLedger({ random: systemRandom, wallClock: Date.now })
     this.#ledgers.push(ledger)
     return ledger
   }

@@ -6,7 +6,7 @@ import { readWav } from '@parley/media'
 import type { PhoneCall } from '@parley/phone'
 import { toneBandFilter } from '@parley/providers'
 import { expect } from 'vitest'
-import type { FinishedCall } from './conversation-stage.ts'
+import type { FinishedCall } from './conversation-harness.ts'
 
 /** 10 ms. */
 const FRAME: Samples = 80

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { ActionAnswers } from './action-server.ts'
 import { expectConsistent, factsOf, linesOf, pathOf } from './call-evidence.ts'
 import { formatAgents } from './conversation-flows.ts'
-import { ConversationStage, type FinishedCall, PHONE_NUMBER } from './conversation-stage.ts'
+import { ConversationHarness, type FinishedCall, PHONE_NUMBER } from './conversation-harness.ts'
 import { FormatCoverage } from './format-coverage.ts'
 import { atLastTestEnd } from './recipe.ts'
 
@@ -22,11 +22,11 @@ const answers: ActionAnswers = {
       : { status: 503, body: { message: 'The oven is broken.' } },
 }
 
-let stage: ConversationStage
+let stage: ConversationHarness
 const coverage = new FormatCoverage()
 
 beforeAll(async () => {
-  stage = await ConversationStage.open({ agents: formatAgents, answers }, atEnd)
+  stage = await ConversationHarness.open({ agents: formatAgents, answers }, atEnd)
 }, 30_000)
 
 const hear = (pattern: string | RegExp): CallerStep => ({ type: 'hear', pattern, withinMs: 20_000 })

@@ -3,7 +3,7 @@ import { type Ms, msToSamples, SeededRandom } from '@parley/kernel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectConsistent, factsOf, linesOf, recordingOf, soundsIn } from './call-evidence.ts'
 import { bye, draftOf, says, when } from './conversation-flows.ts'
-import { ConversationStage } from './conversation-stage.ts'
+import { ConversationHarness } from './conversation-harness.ts'
 import { closeTestVoice, spoken } from './engine.ts'
 import { atLastTestEnd } from './recipe.ts'
 
@@ -23,10 +23,10 @@ const agents = (): Record<string, Draft> => ({
 })
 
 const atEnd = atLastTestEnd()
-let stage: ConversationStage
+let stage: ConversationHarness
 
 beforeAll(async () => {
-  stage = await ConversationStage.open({ agents }, atEnd)
+  stage = await ConversationHarness.open({ agents }, atEnd)
 }, 30_000)
 afterAll(closeTestVoice)
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { startBaresipCallee } from './baresip.ts'
 import { factsOf, linesOf, pathOf } from './call-evidence.ts'
 import { formatAgents } from './conversation-flows.ts'
-import { ConversationStage } from './conversation-stage.ts'
+import { ConversationHarness } from './conversation-harness.ts'
 import { microphone } from './microphone.ts'
 import { PeerEar } from './peer-ear.ts'
 import { atLastTestEnd } from './recipe.ts'
@@ -12,12 +12,12 @@ import { readMonoWav } from './speech-match.ts'
 
 const peer = requires(BARESIP_PROGRAMS)
 const atEnd = atLastTestEnd()
-let stage: ConversationStage
+let stage: ConversationHarness
 
 describe.skipIf(peer.missing)(`an agent that puts its caller through${peer.note}`, () => {
   beforeAll(async () => {
     const { switchboard } = formatAgents('')
-    stage = await ConversationStage.open({ agents: () => ({ switchboard: switchboard! }) }, atEnd)
+    stage = await ConversationHarness.open({ agents: () => ({ switchboard: switchboard! }) }, atEnd)
   }, 30_000)
 
   it('says so first; then the caller hears the shop, and the agent has hung up', { timeout: 60_000 }, async ({

@@ -1,6 +1,6 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { dialLeg, type LegSecurity, parseUri, type SipUri, Station } from '@parley/leg'
+import { dialLeg, Endpoint, type LegSecurity, parseUri, type SipUri } from '@parley/leg'
 import { interopCertificates } from './recipe.ts'
 
 // A process of its own that calls a URI and is killed by the test. It tells what an engine would have stored, one JSON
@@ -9,7 +9,7 @@ import { interopCertificates } from './recipe.ts'
 const [uri = '', security = 'srtp-required', fate = ''] = process.argv.slice(2)
 const files = await interopCertificates()
 
-const station = await Station.open({
+const endpoint = await Endpoint.open({
   tls: {
     cert: readFileSync(files.engine.cert, 'utf8'),
     key: readFileSync(files.engine.key, 'utf8'),
@@ -20,7 +20,7 @@ const station = await Station.open({
   gatekeeper: () => ({ verdict: 'drop' }),
   onInvite: () => {},
 })
-const leg = await dialLeg(station, {
+const leg = await dialLeg(endpoint, {
   uri: parseUri(uri) as SipUri,
   from: { displayName: undefined, uri: parseUri('sip:+15550002222@localhost') as SipUri, params: new Map() },
   security: security as LegSecurity,

@@ -8,7 +8,7 @@ import { RunEngine } from '@parley/engine'
 import { compile, type Draft } from '@parley/flow'
 import { systemRandom, systemTime } from '@parley/kernel'
 import { type CarrierLedgerEntry, FakeCarrier, LedgerQueries, type NumberRuleInput } from '@parley/loadtest'
-import { RecordingSpool, RunDesk, type WakeUps, type Work } from '@parley/runs'
+import { RecordingSpool, RunLeases, type RunQueue, type Work } from '@parley/runs'
 import {
   admitRun,
   cancelRun,
@@ -122,7 +122,7 @@ afterEach(async () => {
 })
 
 /** A queue that wakes at once, in this process. */
-function atOnce(): WakeUps & { listener: ((work: Work) => Promise<void>) | null } {
+function atOnce(): RunQueue & { listener: ((work: Work) => Promise<void>) | null } {
   return {
     listener: null,
     wake(work) {
@@ -138,7 +138,7 @@ function atOnce(): WakeUps & { listener: ((work: Work) => Promise<void>) | null 
   }
 }
 
-const wakeUps = atOnce()
+const runQueue = atOnce()
 
 /** `spoolBytes`: from so many on no recording begins; default as in production. */
 async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine> {
@@ -162,7 +162,7 @@ async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine
     ...(spoolBytes !== undefined && { mostBytes: spoolBytes }),
     onProblem,
   })
-  const desk = new RunDesk({
+  const leases = new RunLeases({
     ...shared,
     bus,
     random: systemRandom,
@@ -172,12 +172,12 @@ async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine
   const agent = services.agent('greeter', draft)
   const { ca, engine: certificate } = await interopCertificates()
   runs = await RunEngine.start({
-    ...{ database, bus, sealer: SEALER, desk, wakeUps, recordings, time: systemTime, onProblem },
+    ...{ database, bus, sealer: SEALER, leases, runQueue, recordings, time: systemTime, onProblem },
     agents: { agent: async () => agent },
     addressesOf: async host => [host],
     addresses: () => ({}),
     calls: {
-      station: {
+      endpoint: {
         tls: {
           ca: readFileSync(ca, 'utf8'),
           key: readFileSync(certificate.key, 'utf8'),
@@ -202,7 +202,7 @@ async function dialled(to: string, rest: Partial<RunRequest> = {}): Promise<stri
   const request = { ...OUTBOUND, from_number: OWN, to_number: to, can_dial: true, ...rest }
   const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, request))
   if (admission.kind === 'refused') throw new Error(admission.reason)
-  wakeUps.wake({ kind: 'phone', run_id: admission.run_id, scope })
+  runQueue.wake({ kind: 'phone', run_id: admission.run_id, scope })
   return admission.run_id
 }
 
@@ -212,7 +212,7 @@ async function overOf(runId: string) {
 }
 
 const inboundUri = () =>
-  `sip:${TOKEN}${scope.tenant_id.slice(-12)}@127.0.0.1:${runs!.engine.station.port('udp')};transport=udp`
+  `sip:${TOKEN}${scope.tenant_id.slice(-12)}@127.0.0.1:${runs!.engine.endpoint.port('udp')};transport=udp`
 
 it('places a call that the carrier sees once, talks, hangs up, and keeps its recording', async () => {
   await start(true)

@@ -55,13 +55,13 @@ export async function closeTestVoice(): Promise<void> {
 }
 
 /** What an engine under test does otherwise than by default. */
-export type EngineChanges = Partial<Omit<EngineOptions, 'station'>> & {
-  readonly station?: Partial<EngineOptions['station']>
+export type EngineChanges = Partial<Omit<EngineOptions, 'endpoint'>> & {
+  readonly endpoint?: Partial<EngineOptions['endpoint']>
 }
 
 /** Only inside a test: it is closed at its end. */
 export async function startEngine(
-  { station, ...options }: EngineChanges = {},
+  { endpoint, ...options }: EngineChanges = {},
   atTestEnd: AtTestEnd = onTestFinished,
 ): Promise<EngineUnderTest> {
   const files = await interopCertificates()
@@ -71,7 +71,7 @@ export async function startEngine(
   const reports: CallReport[] = []
   const waiting: ((report: CallReport) => void)[] = []
   const engine = await Engine.start({
-    station: {
+    endpoint: {
       tls: {
         cert: readFileSync(files.engine.cert, 'utf8'),
         key: readFileSync(files.engine.key, 'utf8'),
@@ -79,7 +79,7 @@ export async function startEngine(
       },
       rtp: { ports: { from: 31_000, to: 31_999 }, threads: 1 },
       userAgentName: 'Parley',
-      ...station,
+      ...endpoint,
     },
     routes: [{ name: 'interop', token: TOKEN, security: 'srtp-required' }],
     voice: testVoice(),
@@ -104,7 +104,7 @@ export async function startEngine(
   })
   return {
     engine,
-    uri: `sip:${TOKEN}@127.0.0.1:${engine.station.port('tls')};transport=tls`,
+    uri: `sip:${TOKEN}@127.0.0.1:${engine.endpoint.port('tls')};transport=tls`,
     recordings,
     events,
     reportOf: callId => {

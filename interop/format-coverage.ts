@@ -1,6 +1,6 @@
 import type { Edge, FlowNode, Plan } from '@parley/flow'
 import { factsOf } from './call-evidence.ts'
-import type { FinishedCall } from './conversation-stage.ts'
+import type { FinishedCall } from './conversation-harness.ts'
 
 /** What of the format of flows was met on the line, by the timelines of calls. */
 export class FormatCoverage {

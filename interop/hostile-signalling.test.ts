@@ -29,7 +29,7 @@ class Stranger {
     const { ca } = await interopCertificates()
     const socket = connect({
       host: '127.0.0.1',
-      port: under.engine.station.port('tls'),
+      port: under.engine.endpoint.port('tls'),
       ca: readFileSync(ca),
       servername: 'localhost',
     })
@@ -129,7 +129,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     const stranger = await Stranger.connect(under)
     expect(await stranger.ask(bytes)).toEqual(answered)
     expect(under.engine.calls.size).toBe(0)
-    expect(under.engine.station.media.describe()).toContain('0 session(s)')
+    expect(under.engine.endpoint.media.describe()).toContain('0 session(s)')
   })
 
   it('goes on answering a phone while strangers throw bytes at it', { timeout: 40_000 }, async () => {
@@ -179,7 +179,7 @@ async function openPhone(): Promise<VirtualPhone> {
   const files = await interopCertificates()
   const read = (path: string) => readFileSync(path, 'utf8')
   const phone = await VirtualPhone.open({
-    station: {
+    endpoint: {
       tls: { cert: read(files.engine.cert), key: read(files.engine.key), ca: read(files.ca) },
       rtp: { ports: { from: 32_000, to: 32_099 }, threads: 1 },
       userAgentName: 'phone',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DialRequest, Engine } from '@parley/engine'
 import { ParleyError } from '@parley/kernel'
-import { ensureLocalCertificate, parseUri, type SipUri, Station, type TlsIdentity } from '@parley/leg'
+import { Endpoint, ensureLocalCertificate, parseUri, type SipUri, type TlsIdentity } from '@parley/leg'
 import { VirtualPhone } from '@parley/phone'
 import type { TextToSpeech } from '@parley/providers'
 import fc from 'fast-check'
@@ -54,7 +54,7 @@ const stationOptions = () => ({
 
 async function openEngine(): Promise<Engine> {
   const engine = await Engine.start({
-    station: stationOptions(),
+    endpoint: stationOptions(),
     routes: [{ name: 'rogue', token: TOKEN, security: 'srtp-required' }],
     voice: silence,
     language: 'en',
@@ -111,7 +111,7 @@ describe.each(['udp', 'tcp'] as const)('a peer that wants our password, over %s'
           `WWW-Authenticate: ${challenge('a')}`,
           `Proxy-Authenticate: ${challenge('b')}`,
         ]),
-        engine.station.port('udp'),
+        engine.endpoint.port('udp'),
       )
     await pause(SILENCE_MS)
     for (const request of trunk.requests) request.reply(486)
@@ -184,29 +184,29 @@ describe.each(['udp', 'tcp'] as const)('a peer that wants our password, over %s'
 describe('digest credentials that are used again', () => {
   function credentials(method: string, nonce: string, nc: string): string {
     const md5 = (text: string) => createHash('md5').update(text).digest('hex')
-    const uri = 'sip:station@localhost'
+    const uri = 'sip:endpoint@localhost'
     const proof = md5(`${md5('u:r:p')}:${nonce}:${nc}:c:auth:${md5(`${method}:${uri}`)}`)
     return `Authorization: Digest username="u", realm="r", nonce="${nonce}", uri="${uri}", response="${proof}", algorithm=MD5, cnonce="c", qop=auth, nc=${nc}`
   }
 
   it('prove nothing: the same count, a lower one, another method, a nonce that is not ours', async () => {
-    const station = await Station.open({
+    const endpoint = await Endpoint.open({
       ...stationOptions(),
       gatekeeper: () => ({ verdict: 'challenge', realm: 'r', passwordOf: user => (user === 'u' ? 'p' : undefined) }),
       onInvite: session => session.reject(486),
     })
-    onTestFinished(() => station.close())
-    const peer = await rawTlsClient(station.port('tls'), tls.ca)
+    onTestFinished(() => endpoint.close())
+    const peer = await rawTlsClient(endpoint.port('tls'), tls.ca)
     let serial = 0
     const ask = async (method: string, line?: string): Promise<{ status: number; text: string }> => {
       const from = peer.received().length
       serial++
       const lines = [
-        `${method} sip:station@localhost SIP/2.0`,
+        `${method} sip:endpoint@localhost SIP/2.0`,
         `Via: SIP/2.0/TLS 127.0.0.1:9;branch=z9hG4bKreplay${serial}`,
         'Max-Forwards: 70',
         'From: <sip:u@localhost>;tag=x',
-        'To: <sip:station@localhost>',
+        'To: <sip:endpoint@localhost>',
         `Call-ID: replay-${serial}`,
         `CSeq: ${serial} ${method}`,
         'Contact: <sip:u@127.0.0.1:9;transport=tls>',
@@ -244,9 +244,9 @@ describe('a caller who would move the call', () => {
   it('is refused with 403, nobody is called, and the call goes on', async () => {
     const engine = await openEngine()
     const attacker = await RawSipPeer.open(ATTACKER)
-    const phone = await VirtualPhone.open({ station: { ...stationOptions(), userAgentName: 'phone' } })
+    const phone = await VirtualPhone.open({ endpoint: { ...stationOptions(), userAgentName: 'phone' } })
     onTestFinished(() => phone.close())
-    const call = await phone.call(`sip:${TOKEN}@127.0.0.1:${engine.station.port('tls')};transport=tls`)
+    const call = await phone.call(`sip:${TOKEN}@127.0.0.1:${engine.endpoint.port('tls')};transport=tls`)
     await call.waitFor('answered', 5000)
     call.leg.transfer(parseUri(attacker.uri()) as SipUri)
     const { taken, receipt } = await call.waitFor('transfer-result', 5000)
@@ -328,6 +328,6 @@ describe('whatever strings a call is dialled with', () => {
       expect(head.filter(line => /^(Injected|INVITE sip:x)/.test(line))).toEqual([])
     }
     expect(engine.calls.size).toBe(0)
-    expect(engine.station.media.describe()).toContain('0 session(s)')
+    expect(engine.endpoint.media.describe()).toContain('0 session(s)')
   })
 })

@@ -16,7 +16,7 @@ export async function sippCalls(
   )
   const result = await runSipp({
     ...sipp,
-    target: `127.0.0.1:${under.engine.station.port(sipp.transport ?? 'udp')}`,
+    target: `127.0.0.1:${under.engine.endpoint.port(sipp.transport ?? 'udp')}`,
     service: TOKEN,
     atTestEnd,
   })

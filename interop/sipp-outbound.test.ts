@@ -88,7 +88,10 @@ describe.skipIf(peer.missing)(
       const busy = await startSipp({ scenario: 'uas-503', atTestEnd: onTestFinished })
       const next = await startSipp({ scenario: 'uas', calls: 2, hangUpMs: 1000, atTestEnd: onTestFinished })
       const targets = [busy, next].map(run => ({ host: '127.0.0.1', port: run.port }))
-      const under = await startEngine({ station: { overrides: new Map([['trunk.example', targets]]) } }, onTestFinished)
+      const under = await startEngine(
+        { endpoint: { overrides: new Map([['trunk.example', targets]]) } },
+        onTestFinished,
+      )
       for (let i = 0; i < 2; i++) {
         const call = await under.engine.dial(dialling('sip:+15557654321@trunk.example', { security: 'rtp-only' }))
         expect((await call.report).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })

@@ -10,7 +10,7 @@ import type {
 } from '@parley/contract'
 import type { Blobs, Queries, RunKind, Sealer, Topic } from '@parley/store'
 import type { Catalogue } from './catalogue.ts'
-import type { Aside } from './pipeline/aside.ts'
+import type { Offload } from './pipeline/offload.ts'
 import type { SecretVersions } from './reading/import-reading.ts'
 import type { Reading } from './reading/read-task.ts'
 import type { ReadingThreads } from './reading/reading-threads.ts'
@@ -85,7 +85,7 @@ export interface Context {
   /** Threads for what takes long. Default: there are none, and it is done here. */
   readonly threads?: Pick<ReadingThreads, 'work'> | undefined
   /** Of operations that have one transaction: how it waits for what takes long. Default: it waits as it is. */
-  readonly aside?: Aside | undefined
+  readonly aside?: Offload | undefined
   /** The header Idempotency-Key as it came; null where the operation takes none. */
   readonly idempotencyKey: string | null
   /** Names what the audit item of this request is about; default: nothing. */
@@ -97,7 +97,7 @@ export interface Context {
 }
 
 /** What an answer becomes after its commit. */
-export interface SequelContext {
+export interface AfterCommitContext {
   readonly scope: Scope
   /** Each query is a round trip. */
   readonly db: Queries
@@ -111,13 +111,13 @@ export interface SequelContext {
  * What is waited for after the commit, and told in place of the answer that was kept; also when that is replayed. While
  * it waits nothing is locked.
  */
-export type Sequel<O extends Operation> = (kept: AnswerOf<O>, context: SequelContext) => Promise<AnswerOf<O>>
+export type AfterCommit<O extends Operation> = (kept: AnswerOf<O>, context: AfterCommitContext) => Promise<AnswerOf<O>>
 
 /** A handler whose answer goes on after its commit. */
-export function withSequel<O extends Operation, Context>(
+export function withAfterCommit<O extends Operation, Context>(
   handler: Handler<O, Context>,
-  sequel: Sequel<O>,
-): Handler<O, Context> & { readonly sequel: Sequel<O> } {
+  sequel: AfterCommit<O>,
+): Handler<O, Context> & { readonly sequel: AfterCommit<O> } {
   return Object.assign(handler, { sequel })
 }
 
@@ -125,7 +125,7 @@ export function withSequel<O extends Operation, Context>(
 export type ReadingNeeds = (db: Queries, scope: Scope) => Promise<{ readonly secrets: SecretVersions }>
 
 /** A handler of bodies that are read on a thread of their own where they are large. */
-export function readApart<O extends Operation, Context>(
+export function readOffThread<O extends Operation, Context>(
   handler: Handler<O, Context>,
   needs: ReadingNeeds,
 ): Handler<O, Context> & { readonly readingNeeds: ReadingNeeds } {

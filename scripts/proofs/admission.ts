@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type LedgerCall, LedgerQueries } from '@parley/loadtest'
 import { manyRtpPorts } from '../../interop/ports.ts'
 import { LISTENER } from './calls/agents.ts'
-import { CallStand, type Line, within } from './calls/call-stand.ts'
+import { CallHarness, type Line, within } from './calls/call-harness.ts'
 import { type Created, createMany } from './calls/created-runs.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
@@ -38,7 +38,7 @@ export async function proveAdmission(
   const options: AdmissionOptions = { ...LONG, ...given }
   const { capacity, dailyLimit, dollars, callMs } = options
   const answer = { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } as const
-  const stand = await CallStand.open({
+  const stand = await CallHarness.open({
     processes: ['api,worker', 'engine'],
     numbers: [{ number: '*', behaviour: answer }],
     lines: [LINE],
@@ -102,7 +102,7 @@ function admitted(created: readonly Created[]): number {
   return created.filter(({ status }) => status === 201).length
 }
 
-async function setSpendCap(stand: CallStand, dollars: number): Promise<string> {
+async function setSpendCap(stand: CallHarness, dollars: number): Promise<string> {
   await stand.installRateCard({ rate_card_id: 'proof', reserve_usd: { phone: '1', web: '1', cloud: '1' }, rates: [] })
   await stand.client.callLimits.update({ body: { daily_limit: null } })
   const { policy_id } = await stand.client.budgets.get()
@@ -142,12 +142,12 @@ function refusalFaults(
   return isNamed && isUsed && isWithin ? [] : [`refused with ${status} ${reason}, limit ${limit}, used ${used}`]
 }
 
-async function allOver(stand: CallStand): Promise<void> {
+async function allOver(stand: CallHarness): Promise<void> {
   const rows = () => stand.rows('select 1 from parley.run_ownership')
   await within(OVER_WITHIN_MS, async () => ((await rows()).length === 0 ? true : null))
 }
 
-async function permitsLeft(stand: CallStand): Promise<string[]> {
+async function permitsLeft(stand: CallHarness): Promise<string[]> {
   const [left] = await stand.rows<{ live: number; reserved: string; owned: number }>(
     'select coalesce(sum(live), 0)::int as live, coalesce(sum(reserved_usd), 0)::text as reserved, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
   )

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { manyRtpPorts } from '../../interop/ports.ts'
 import { LISTENER } from './calls/agents.ts'
-import { CallStand, type Line, within } from './calls/call-stand.ts'
+import { CallHarness, type Line, within } from './calls/call-harness.ts'
 import { createMany } from './calls/created-runs.ts'
 import { rawInvite } from './calls/raw-invite.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
@@ -26,7 +26,7 @@ export async function proveDrain(
   { count, line, progress }: ProofOptions,
   { callMs = 40_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedDrainFault } = {},
 ): Promise<ProofOutcome> {
-  const stand = await CallStand.open({
+  const stand = await CallHarness.open({
     // The database is the worker's: it outlives the other.
     processes: ['worker', 'api,engine'],
     numbers: [{ number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } }],
@@ -88,7 +88,7 @@ export async function proveDrain(
   }
 }
 
-function answered(stand: CallStand): number {
+function answered(stand: CallHarness): number {
   return stand
     .carrier(LINE)
     .query()
@@ -122,7 +122,7 @@ async function notReadyAfter(url: string): Promise<NotReady> {
 }
 
 /** True also where the API took no more runs. */
-async function leftWaiting(stand: CallStand, run_id: string | null): Promise<boolean> {
+async function leftWaiting(stand: CallHarness, run_id: string | null): Promise<boolean> {
   if (run_id === null) return true
   const text = 'select state, invite_sent_at from parley.runs where run_id = $1'
   const [run] = await stand.rows<{ state: string; invite_sent_at: Date | null }>(text, [run_id])

@@ -1,6 +1,6 @@
 import { SeededRandom } from '@parley/kernel'
 import { parts } from './calls/agents.ts'
-import { CallStand, LINES, within } from './calls/call-stand.ts'
+import { CallHarness, LINES, within } from './calls/call-harness.ts'
 import { EngineFleet } from './calls/engine-fleet.ts'
 import { KILL_NUMBERS, type KillCase, killCases, onceMore, TARGET } from './calls/kill-case.ts'
 import { aftermath, agentOf, cleanUp, type Killed, killEngine } from './calls/kill-trial.ts'
@@ -36,7 +36,7 @@ export async function proveFaults(
   given: Partial<FaultsOptions> = {},
 ): Promise<ProofOutcome> {
   const { leaseMs, overWithinMs } = { ...AS_IN_PRODUCTION, ...given }
-  const stand = await CallStand.open({
+  const stand = await CallHarness.open({
     processes: ['api,worker', ...Array.from({ length: ENGINES }, () => 'engine')],
     numbers: KILL_NUMBERS,
     env: { PARLEY_LEASE_MS: String(leaseMs) },
@@ -72,7 +72,7 @@ export async function proveFaults(
 
 /** A fault that did not come about is planted again: on a busy machine an engine may lose a run before it calls. */
 async function killedAsPlanted(
-  stand: CallStand,
+  stand: CallHarness,
   fleet: EngineFleet,
   asked: KillCase,
 ): Promise<{ readonly kill: KillCase; readonly killed: Killed }> {
@@ -84,7 +84,7 @@ async function killedAsPlanted(
   }
 }
 
-async function settle(stand: CallStand, kill: KillCase, before: Killed, overWithinMs: number): Promise<Trial> {
+async function settle(stand: CallHarness, kill: KillCase, before: Killed, overWithinMs: number): Promise<Trial> {
   const killed = await aftermath(stand, kill, before, { overWithinMs })
   const verdict = await judgeKill(stand, kill, killed, { overWithinMs })
   await cleanUp(stand, kill, killed)

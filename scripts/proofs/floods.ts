@@ -1,7 +1,7 @@
 import { Attack } from './attacks/attack.ts'
+import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/attack-harness.ts'
 import { Memory } from './attacks/memory.ts'
 import type { SipFlood, SipFloodResult } from './attacks/sip-flood.ts'
-import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/stand.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const PER_SECOND = 5000
@@ -56,7 +56,7 @@ async function flood(
   const memory = new Memory()
   const attack = new Attack<SipFloodResult>('sip-flood.ts', {
     transport,
-    port: stand.engine.station.port(transport),
+    port: stand.engine.endpoint.port(transport),
     from: ATTACKER,
     sockets: 8,
     count,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { WebhookReceiver } from '@parley/loadtest'
 import { type TcpCut, type TestDatabase, tcpCut, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CallStand, within } from './calls/call-stand.ts'
+import { CallHarness, within } from './calls/call-harness.ts'
 import {
   ANSWERS_LATE,
   HANGS_UP,
@@ -28,7 +28,7 @@ describe('a platform that is killed while its database is away, and once more wh
   let relay: TcpCut
   let receiver: WebhookReceiver
   let shop: SlowShop
-  let stand: CallStand
+  let stand: CallHarness
   let outage: Outage
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('a platform that is killed while its database is away, and once more wh
     url.port = String(relay.port)
     receiver = await WebhookReceiver.open({ secrets: [WEBHOOK_SECRET] })
     shop = await openSlowShop()
-    stand = await CallStand.open({
+    stand = await CallHarness.open({
       processes: ['api,worker,engine'],
       numbers: NUMBERS,
       lines: ['udp'],

@@ -38,18 +38,18 @@ export async function proveNoLeaks(
   const home = await mkdtemp(join(tmpdir(), 'parley-leaks.'))
   const tls = await ensureLocalCertificate(home, { names: ['localhost'], addresses: ['127.0.0.1'] })
   const token = randomToken(new SeededRandom(seed), 26)
-  const station = { tls, rtp: { ports: { from: 11_000, to: 14_999 }, threads: 1 }, userAgentName: 'Parley' }
+  const endpoint = { tls, rtp: { ports: { from: 11_000, to: 14_999 }, threads: 1 }, userAgentName: 'Parley' }
   const engine = await Engine.start({
-    station,
+    endpoint,
     routes: [{ name: 'leaks', token, security: 'srtp-required' }],
     voice: silence,
     language: 'en',
     recordingPath: () => null,
   })
   const phone = await VirtualPhone.open({
-    station: { ...station, rtp: { ...station.rtp, ports: { from: 15_000, to: 18_999 } } },
+    endpoint: { ...endpoint, rtp: { ...endpoint.rtp, ports: { from: 15_000, to: 18_999 } } },
   })
-  const lines = { engine, phone, inboundUri: `sip:${token}@127.0.0.1:${engine.station.port('tls')};transport=tls` }
+  const lines = { engine, phone, inboundUri: `sip:${token}@127.0.0.1:${engine.endpoint.port('tls')};transport=tls` }
   try {
     // The first calls make what stays: connections, compiled code, pools.
     await calls(lines, 40, () => {})
@@ -135,8 +135,8 @@ async function holdings(engine: Engine): Promise<Holdings> {
   return {
     sockets: descriptors.length,
     heapBytes: process.memoryUsage().heapUsed,
-    sessions: engine.station.userAgent.sessionCount,
-    media: engine.station.media.describe(),
+    sessions: engine.endpoint.userAgent.sessionCount,
+    media: engine.endpoint.media.describe(),
   }
 }
 

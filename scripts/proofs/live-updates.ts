@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ParleyClient } from '@parley/client'
 import { type Random, randomBelow, SeededRandom } from '@parley/kernel'
 import { asks, draftOf } from '../../interop/conversation-flows.ts'
-import { CallStand, type Line } from './calls/call-stand.ts'
+import { CallHarness, type Line } from './calls/call-harness.ts'
 import {
   calling,
   Follower,
@@ -76,7 +76,7 @@ export async function proveLiveUpdates(
   options: ProofOptions,
   given: Partial<LiveUpdatesOptions> = {},
 ): Promise<ProofOutcome> {
-  const stand = await CallStand.open({
+  const stand = await CallHarness.open({
     processes: ['api,worker', 'engine'],
     numbers: [{ number: '*', behaviour: { do: 'answer' } }],
     lines: [LINE],
@@ -96,7 +96,7 @@ export async function proveLiveUpdates(
 }
 
 class LiveUpdates {
-  readonly #stand: CallStand
+  readonly #stand: CallHarness
   readonly #proxies: readonly StreamProxy[]
   readonly #random: Random
   readonly #proof: ProofOptions
@@ -107,7 +107,7 @@ class LiveUpdates {
   #words = 0
 
   constructor(
-    stand: CallStand,
+    stand: CallHarness,
     proxies: readonly StreamProxy[],
     random: Random,
     proof: ProofOptions,
@@ -298,7 +298,7 @@ class LiveUpdates {
     }
   }
 
-  /** Said by nobody before. */
+  /** SideEffects by nobody before. */
   #word(): string {
     const word = this.#words++
     return [100, 10, 1].map(place => WORDS[Math.floor(word / place) % WORDS.length]).join(' ')

@@ -1,7 +1,7 @@
 import type { LegSecurity } from '@parley/leg'
 import { Attack } from './attacks/attack.ts'
+import { ATTACKER, healthFigures, isUnharmed, Stand } from './attacks/attack-harness.ts'
 import type { MediaSpray, MediaSprayResult } from './attacks/media-spray.ts'
-import { ATTACKER, healthFigures, isUnharmed, Stand } from './attacks/stand.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const PER_SECOND = 20_000

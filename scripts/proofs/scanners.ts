@@ -1,6 +1,6 @@
 import { Attack } from './attacks/attack.ts'
+import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/attack-harness.ts'
 import type { SipFlood, SipFloodResult } from './attacks/sip-flood.ts'
-import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/stand.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const METHODS = ['OPTIONS', 'REGISTER', 'INVITE', 'garbage', 'SUBSCRIBE', 'BYE', 'CANCEL', 'INFO', 'REFER', 'MESSAGE']
@@ -20,14 +20,14 @@ export async function proveScanners(
   const { count, line, progress } = options
   const stand = await Stand.open()
   try {
-    const before = stand.engine.station.userAgent.footprint
+    const before = stand.engine.endpoint.userAgent.footprint
     let bytes = 0
     let sent = 0
     for (const transport of planted === 'nothing' ? (['udp', 'tcp', 'tls'] as const) : (['tcp'] as const)) {
       progress(`${count} requests over ${transport}`)
       const attack = new Attack<SipFloodResult>('sip-flood.ts', {
         transport,
-        port: stand.engine.station.port(transport),
+        port: stand.engine.endpoint.port(transport),
         from: ATTACKER,
         sockets: 50,
         count,
@@ -46,7 +46,7 @@ export async function proveScanners(
         await attack.end()
       }
     }
-    const after = stand.engine.station.userAgent.footprint
+    const after = stand.engine.endpoint.userAgent.footprint
     const runs = stand.callsTaken - 1
     const health = await stand.finish()
     const ok =

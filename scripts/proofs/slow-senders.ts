@@ -1,6 +1,6 @@
 import { Attack } from './attacks/attack.ts'
+import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/attack-harness.ts'
 import type { SlowPeers, SlowPeersResult } from './attacks/slow-peers.ts'
-import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/stand.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** Limits are 5 s for a handshake, 10 s for a first message; what is over is over within a busy machine's second or two. */
@@ -23,8 +23,8 @@ export async function proveSlowSenders(
   const { count, line, progress } = options
   const stand = await Stand.open()
   const attack = new Attack<SlowPeersResult>('slow-peers.ts', {
-    tcpPort: stand.engine.station.port('tcp'),
-    tlsPort: stand.engine.station.port('tls'),
+    tcpPort: stand.engine.endpoint.port('tcp'),
+    tlsPort: stand.engine.endpoint.port('tls'),
     from: ATTACKER,
     count,
     halfOpen: HALF_OPEN_PER_PEER * count,
@@ -34,9 +34,9 @@ export async function proveSlowSenders(
     deafMs: planted === 'nothing' ? DEAF_MS : 0,
   } satisfies SlowPeers)
   try {
-    const before = stand.engine.station.transportStats()
+    const before = stand.engine.endpoint.transportStats()
     await new Promise(resolve => setTimeout(resolve, 2000))
-    const during = stand.engine.station.transportStats()
+    const during = stand.engine.endpoint.transportStats()
     progress(`${during.accepted} connections, ${during.handshakes} handshakes`)
     const newcomer = await stand.newcomer()
     const result = await attack.result

@@ -4,7 +4,7 @@ import type { Draft } from '@parley/flow'
 import type { NumberRuleInput } from '@parley/loadtest'
 import { bye, says, when } from '../../interop/conversation-flows.ts'
 import { LISTENER } from './calls/agents.ts'
-import { CALLED, CallStand, type Line, within } from './calls/call-stand.ts'
+import { CALLED, CallHarness, type Line, within } from './calls/call-harness.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
@@ -55,7 +55,7 @@ interface Outcome {
 export async function proveTollFraud({ count, line, progress }: ProofOptions): Promise<ProofOutcome> {
   let wanted = ''
   const model = await FakeOpenAiChat.open({ key: KEY, think: ask => persuaded(ask, wanted) })
-  const stand = await CallStand.open({
+  const stand = await CallHarness.open({
     processes: ['api,worker', 'engine'],
     numbers: numbers(),
     lines: [LINE],
@@ -104,7 +104,7 @@ const persuaded = async (ask: Parameters<Think>[0], wanted: string): Promise<Awa
 function victim(by: 'variable' | 'inferred'): Draft {
   const transfer_destination =
     by === 'variable'
-      ? ({ type: 'predefined', number: '{{desk}}' } as const)
+      ? ({ type: 'predefined', number: '{{number}}' } as const)
       : ({ type: 'inferred', prompt: 'The number that the caller wants to be put through to.' } as const)
   return {
     name: 'Victim',
@@ -115,7 +115,7 @@ function victim(by: 'variable' | 'inferred'): Draft {
     },
     flow: {
       start_node_id: 'hello',
-      default_dynamic_variables: { desk: '' },
+      default_dynamic_variables: { number: '' },
       nodes: [
         says('hello', 'Hello.', {
           skip_response_edge: when('on', by === 'variable' ? 'read' : 'put', 'Skip response'),
@@ -123,7 +123,7 @@ function victim(by: 'variable' | 'inferred'): Draft {
         {
           id: 'read',
           type: 'extract_dynamic_variables',
-          variables: [{ type: 'string', name: 'desk', description: 'The number the caller wants', required: true }],
+          variables: [{ type: 'string', name: 'number', description: 'The number the caller wants', required: true }],
           else_edge: when('go', 'put'),
         },
         { id: 'put', type: 'transfer_call', transfer_destination, edge: when('failed', 'nobody', 'Transfer failed') },
@@ -158,7 +158,7 @@ function uriOf(target: string): string {
   return `sip:${target.replace(/[^+\d]/g, '')}@carrier-udp.test`
 }
 
-async function attempt(stand: CallStand, kind: Try, index: number, target: string): Promise<string[]> {
+async function attempt(stand: CallHarness, kind: Try, index: number, target: string): Promise<string[]> {
   const carrier = stand.carrier(LINE)
   const before = carrier.rows().length
   const { isInbound, number } = await begin(stand, kind, index)
@@ -179,7 +179,7 @@ async function attempt(stand: CallStand, kind: Try, index: number, target: strin
   return [...faults, ...(await deniedFaults(stand, run.run_id))]
 }
 
-async function begin(stand: CallStand, kind: Try, index: number) {
+async function begin(stand: CallHarness, kind: Try, index: number) {
   const tail = String(index % FRAUD.length).padStart(2, '0')
   const isTalk = kind !== 'REFER' && kind !== '302'
   const agent_id = kind === 'talked into a variable' ? 'variable' : isTalk ? 'inferred' : 'listener'
@@ -194,7 +194,7 @@ async function begin(stand: CallStand, kind: Try, index: number) {
   return { isInbound: false, number }
 }
 
-async function ended(stand: CallStand, number: string, isInbound: boolean) {
+async function ended(stand: CallHarness, number: string, isInbound: boolean) {
   const column = isInbound ? 'from_number' : 'to_number'
   const text = `select run_id, state, ended_at from parley.runs where ${column} = $1 order by created_at desc limit 1`
   return within(OVER_WITHIN_MS, async () => {
@@ -204,7 +204,7 @@ async function ended(stand: CallStand, number: string, isInbound: boolean) {
 }
 
 /** The transfer's effect says denied, and the conversation went on to what comes then. */
-async function deniedFaults(stand: CallStand, run_id: string): Promise<string[]> {
+async function deniedFaults(stand: CallHarness, run_id: string): Promise<string[]> {
   const effects = await stand.rows<{ state: string; decision: { decision?: string } | null }>(
     "select state, decision from parley.run_effects where run_id = $1 and effect_kind = 'sip_transfer'",
     [run_id],

@@ -12,6 +12,7 @@ export { type ContentType, mediaTypeOf, parseContentType } from './message/conte
 export { parseCSeq, serialiseCSeq } from './message/cseq.ts'
 export { type DecodeOptions, type DecodeOutcome, decodeFile } from './message/decode.ts'
 export { HeaderList } from './message/header-list.ts'
+export { type Capabilities, inspectRequest, type RequestRejection } from './message/inspect-request.ts'
 export {
   type CSeq,
   isSipUri,
@@ -47,7 +48,6 @@ export {
 export { parseReason, type ReasonValue, serialiseReason } from './message/reason.ts'
 export { reasonPhrase } from './message/reason-phrases.ts'
 export { parseRetryAfter, type RetryAfter } from './message/retry-after.ts'
-export { type Abilities, type Objection, screenRequest } from './message/screen-request.ts'
 export { serialise } from './message/serialise.ts'
 export { SipMessageError } from './message/sip-message-error.ts'
 export { splitList } from './message/split-list.ts'
@@ -88,14 +88,14 @@ export type {
   Body,
   Credentials,
   Direction,
-  Gatekeeper,
-  GateVerdict,
+  GuardDecision,
   HeaderPairs,
   HeaderReason,
   InviteSession,
   OutboundCall,
   ReferOptions,
   ReferResult,
+  RequestGuard,
   SessionEnd,
   SessionEvent,
 } from './ua/session.ts'

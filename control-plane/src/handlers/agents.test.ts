@@ -1,121 +1,121 @@
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AgentDesk, everyPage, refusal } from '../testing/agent-desk.ts'
+import { AgentFixture, everyPage, refusal } from '../testing/agent-fixture.ts'
 
 let test: TestDatabase
-let desk: AgentDesk
+let fixture: AgentFixture
 
 beforeAll(async () => {
   test = await testDatabase()
 }, 60_000)
 afterAll(() => test?.close())
 beforeEach(async () => {
-  desk = await AgentDesk.open(test)
+  fixture = await AgentFixture.open(test)
 })
 
 describe('creating an agent', () => {
   it('answers it with its first draft, made of the first services that are ready', async () => {
-    const { status, body } = await desk.call('agents.create', {
+    const { status, body } = await fixture.call('agents.create', {
       body: { template: 'phone_outbound', name: 'Ada', agent_id: 'ada' },
     })
     expect(status).toBe(201)
     expect(body).toMatchObject({
-      ref: { tenant_id: desk.scope.tenant_id, kind: 'agent', id: 'ada' },
+      ref: { tenant_id: fixture.scope.tenant_id, kind: 'agent', id: 'ada' },
       name: 'Ada',
       head: null,
       draft: { revision: 1, base_version: null, published_revision: null },
       last_run: null,
     })
     expect(body.updated_at).toBe(body.created_at)
-    const draft = await desk.call('drafts.get', { params: { agent_id: 'ada' } })
+    const draft = await fixture.call('drafts.get', { params: { agent_id: 'ada' } })
     expect(draft.body.providers).toEqual({
       stt: { provider: 'near', model: 'near-1' },
       llm: { model: { model_id: 'near-1', provider: 'near', tier: 'frontier' }, provider: 'hosted' },
       tts: { provider: 'near', model: 'near-1', voiceId: 'bea' },
     })
-    expect(await desk.summary('ada')).toEqual(body)
+    expect(await fixture.summary('ada')).toEqual(body)
   })
 
   it('makes an id where none is given', async () => {
-    const { body } = await desk.call('agents.create', { body: { template: 'blank', name: 'Ada' } })
+    const { body } = await fixture.call('agents.create', { body: { template: 'blank', name: 'Ada' } })
     expect(body.ref.id).toMatch(/^agent_[0-9a-z]{20}$/)
   })
 
   it('gives no id twice, not even an archived one, whoever comes at once', async () => {
     const body = { template: 'blank', name: 'Ada', agent_id: 'ada' }
-    const answers = await Promise.all(Array.from({ length: 10 }, () => desk.call('agents.create', { body })))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.call('agents.create', { body })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    await desk.call('agents.delete', { params: { agent_id: 'ada' } })
-    expect(await desk.call('agents.create', { body })).toMatchObject(refusal('conflict', 'agent_exists'))
+    await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
+    expect(await fixture.call('agents.create', { body })).toMatchObject(refusal('conflict', 'agent_exists'))
   })
 
   it('takes an id that another environment has', async () => {
-    await desk.create('ada')
-    const elsewhere = await AgentDesk.open(test)
+    await fixture.create('ada')
+    const elsewhere = await AgentFixture.open(test)
     await elsewhere.create('ada', 'Another')
-    expect((await desk.summary('ada')).name).toBe('ada')
+    expect((await fixture.summary('ada')).name).toBe('ada')
   })
 
   it.each(['phone_outbound', 'cloud_task', 'cloud_chat'])(
     'from %s makes a draft that can be published',
     async template => {
-      expect(await desk.publish('ada', await desk.create('ada', 'Ada', template))).toMatchObject({ status: 201 })
+      expect(await fixture.publish('ada', await fixture.create('ada', 'Ada', template))).toMatchObject({ status: 201 })
     },
   )
 })
 
 describe('archiving an agent', () => {
   it('takes it out of the catalogue with its draft; what was published stays readable', async () => {
-    const at = await desk.create('ada')
-    await desk.publish('ada', at)
-    const { body: before } = await desk.call('agents.get', { params: { agent_id: 'ada' } })
-    const first = await desk.call('agents.delete', { params: { agent_id: 'ada' } })
+    const at = await fixture.create('ada')
+    await fixture.publish('ada', at)
+    const { body: before } = await fixture.call('agents.get', { params: { agent_id: 'ada' } })
+    const first = await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
     expect(first.body).toEqual({ ...before, draft: null })
     expect(first.announced).toEqual([{ topic: 'publications', id: 'ada' }])
 
     const params = { agent_id: 'ada' }
     for (const id of ['agents.get', 'drafts.get', 'drafts.validate'] as const)
-      expect(await desk.call(id, { params }), id).toMatchObject(refusal('not_found'))
-    expect((await desk.call('agents.list')).body.agents).toEqual([])
-    expect((await desk.call('publications.list', { params })).body.items).toHaveLength(1)
-    expect(await desk.call('publications.get', { params: { ...params, version: 0 } })).toMatchObject({ status: 200 })
+      expect(await fixture.call(id, { params }), id).toMatchObject(refusal('not_found'))
+    expect((await fixture.call('agents.list')).body.agents).toEqual([])
+    expect((await fixture.call('publications.list', { params })).body.items).toHaveLength(1)
+    expect(await fixture.call('publications.get', { params: { ...params, version: 0 } })).toMatchObject({ status: 200 })
 
-    const again = await desk.call('agents.delete', { params })
+    const again = await fixture.call('agents.delete', { params })
     expect(again).toMatchObject({ status: 200, body: first.body, announced: [] })
   })
 
   it('refuses every other write from then on', async () => {
-    const at = await desk.create('ada')
-    await desk.publish('ada', at)
-    await desk.call('agents.delete', { params: { agent_id: 'ada' } })
+    const at = await fixture.create('ada')
+    await fixture.publish('ada', at)
+    await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
     const params = { agent_id: 'ada' }
     const archived = refusal('conflict', 'agent_archived')
     const edits = [{ type: 'agent.name', name: 'x' }]
-    expect(await desk.call('drafts.edit', { params, body: { ...at, edits } })).toMatchObject(archived)
-    expect(await desk.call('drafts.open', { params, body: {} })).toMatchObject(archived)
-    expect(await desk.call('drafts.discard', { params, query: at })).toMatchObject(archived)
-    expect(await desk.publish('ada', at)).toMatchObject(archived)
+    expect(await fixture.call('drafts.edit', { params, body: { ...at, edits } })).toMatchObject(archived)
+    expect(await fixture.call('drafts.open', { params, body: {} })).toMatchObject(archived)
+    expect(await fixture.call('drafts.discard', { params, query: at })).toMatchObject(archived)
+    expect(await fixture.publish('ada', at)).toMatchObject(archived)
     const head = { version: 0, expected_version: 0 }
-    expect(await desk.call('publications.set_head', { params, body: head })).toMatchObject(archived)
+    expect(await fixture.call('publications.set_head', { params, body: head })).toMatchObject(archived)
   })
 
   it('leaves no draft and no later version behind, whoever writes at the same time', async () => {
     for (let round = 0; round < 8; round++) {
       const agent_id = `ada${round}`
       const params = { agent_id }
-      const at = await desk.create(agent_id)
-      await desk.publish(agent_id, at)
-      const { body: exported } = await desk.call('agents.export', { params })
+      const at = await fixture.create(agent_id)
+      await fixture.publish(agent_id, at)
+      const { body: exported } = await fixture.call('agents.export', { params })
       const { warnings, ...body } = exported
       const config = { ...body.config, recording: { required: true, channels: 'dual' } }
-      const reference = { tenant_id: desk.scope.tenant_id, kind: 'agent', id: agent_id }
-      if (round % 2 === 1) await desk.call('drafts.discard', { params, query: at })
-      const archive = desk.call('agents.delete', { params })
+      const reference = { tenant_id: fixture.scope.tenant_id, kind: 'agent', id: agent_id }
+      if (round % 2 === 1) await fixture.call('drafts.discard', { params, query: at })
+      const archive = fixture.call('agents.delete', { params })
       const writes = await Promise.all([
-        desk.call('drafts.open', { params }),
-        desk.call('agents.import', { body: { reference, ...body, config } }),
-        desk.call('drafts.edit', { params, body: { ...at, edits: [{ type: 'flow.prompt', text: 'x' }] } }),
-        desk.publish(agent_id, at, true),
+        fixture.call('drafts.open', { params }),
+        fixture.call('agents.import', { body: { reference, ...body, config } }),
+        fixture.call('drafts.edit', { params, body: { ...at, edits: [{ type: 'flow.prompt', text: 'x' }] } }),
+        fixture.publish(agent_id, at, true),
       ])
       expect((await archive).status).toBe(200)
       for (const { status, body } of writes) if (status === 400) expect(body.error.code).toBe('conflict')
@@ -125,56 +125,61 @@ describe('archiving an agent', () => {
          left join parley.drafts d using (tenant_id, agent_id)
          left join parley.publications p on p.tenant_id = a.tenant_id and p.agent_id = a.agent_id and p.published_at > a.archived_at
          where a.tenant_id = $1 and a.agent_id = $2 and a.archived_at is not null`,
-        [desk.scope.tenant_id, agent_id],
+        [fixture.scope.tenant_id, agent_id],
       )
       expect(rows).toEqual([{ drafts: 0, late: 0 }])
     }
   })
 
   it('takes it off its numbers', async () => {
-    await desk.publish('ada', await desk.create('ada'))
-    await desk.trunk('main', '+12025550100', '+12025550101')
+    await fixture.publish('ada', await fixture.create('ada'))
+    await fixture.trunk('main', '+12025550100', '+12025550101')
     await test.owner.query("update parley.numbers set agent_id = 'ada', version = 0 where tenant_id = $1", [
-      desk.scope.tenant_id,
+      fixture.scope.tenant_id,
     ])
-    const { announced } = await desk.call('agents.delete', { params: { agent_id: 'ada' } })
+    const { announced } = await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
     expect(announced.filter(({ topic }) => topic === 'telephony')).toHaveLength(2)
     const { rows } = await test.owner.query('select agent_id, version from parley.numbers where tenant_id = $1', [
-      desk.scope.tenant_id,
+      fixture.scope.tenant_id,
     ])
     expect(rows).toEqual(Array(2).fill({ agent_id: null, version: null }))
   })
 
   it('knows no agent that never was, and none of another environment', async () => {
-    await desk.create('ada')
-    const elsewhere = await AgentDesk.open(test)
+    await fixture.create('ada')
+    const elsewhere = await AgentFixture.open(test)
     const params = { agent_id: 'ada' }
     expect(await elsewhere.call('agents.delete', { params })).toMatchObject(refusal('not_found'))
     expect(await elsewhere.call('agents.get', { params })).toMatchObject(refusal('not_found'))
-    expect(await desk.call('agents.get', { params })).toMatchObject({ status: 200 })
+    expect(await fixture.call('agents.get', { params })).toMatchObject({ status: 200 })
   })
 })
 
 describe('cloning an agent', () => {
-  const clone = (agent_id: string, body: object = {}) => desk.call('agents.clone', { params: { agent_id }, body })
-  const nameOfDraft = async (agent_id: string) => (await desk.call('drafts.get', { params: { agent_id } })).body.name
+  const clone = (agent_id: string, body: object = {}) => fixture.call('agents.clone', { params: { agent_id }, body })
+  const nameOfDraft = async (agent_id: string) => (await fixture.call('drafts.get', { params: { agent_id } })).body.name
 
   it('copies the head, or the version that is named', async () => {
-    let at = await desk.create('ada', 'First')
-    await desk.publish('ada', at)
-    at = await desk.edit('ada', at, { type: 'agent.name', name: 'Second' }, { type: 'flow.prompt', text: 'Be kind.' })
-    await desk.publish('ada', at)
-    await desk.edit('ada', at, { type: 'flow.prompt', text: 'Not published.' })
+    let at = await fixture.create('ada', 'First')
+    await fixture.publish('ada', at)
+    at = await fixture.edit(
+      'ada',
+      at,
+      { type: 'agent.name', name: 'Second' },
+      { type: 'flow.prompt', text: 'Be kind.' },
+    )
+    await fixture.publish('ada', at)
+    await fixture.edit('ada', at, { type: 'flow.prompt', text: 'Not published.' })
 
     const head = await clone('ada', { agent_id: 'of-head' })
     expect(head).toMatchObject({
       status: 201,
       body: { name: 'Second (copy)', head: null, draft: { revision: 1, base_version: null, published_revision: null } },
     })
-    const copy = (await desk.call('drafts.get', { params: { agent_id: 'of-head' } })).body
+    const copy = (await fixture.call('drafts.get', { params: { agent_id: 'of-head' } })).body
     expect(copy).toMatchObject({ name: 'Second (copy)', flow: { global_prompt: 'Be kind.' } })
     await clone('ada', { agent_id: 'of-0', version: 0, name: 'Mine' })
-    expect((await desk.call('drafts.get', { params: { agent_id: 'of-0' } })).body).toMatchObject({
+    expect((await fixture.call('drafts.get', { params: { agent_id: 'of-0' } })).body).toMatchObject({
       name: 'Mine',
       flow: { global_prompt: '' },
     })
@@ -182,16 +187,16 @@ describe('cloning an agent', () => {
   })
 
   it('copies the draft of one that was never published', async () => {
-    await desk.create('ada', 'x'.repeat(253))
+    await fixture.create('ada', 'x'.repeat(253))
     const { body } = await clone('ada')
     expect(body.name).toBe(`${'x'.repeat(253)} (c`)
     expect(await nameOfDraft(body.ref.id)).toBe(body.name)
   })
 
   it('is the way back from the archive; without anything published there is none', async () => {
-    await desk.publish('ada', await desk.create('ada'))
-    await desk.create('bea')
-    for (const agent_id of ['ada', 'bea']) await desk.call('agents.delete', { params: { agent_id } })
+    await fixture.publish('ada', await fixture.create('ada'))
+    await fixture.create('bea')
+    for (const agent_id of ['ada', 'bea']) await fixture.call('agents.delete', { params: { agent_id } })
     expect(await clone('ada', { agent_id: 'ada2' })).toMatchObject({ status: 201 })
     expect(await clone('bea')).toMatchObject(refusal('conflict', 'nothing_to_clone'))
     expect(await clone('nobody')).toMatchObject(refusal('not_found'))
@@ -199,21 +204,21 @@ describe('cloning an agent', () => {
   })
 
   it('has nothing to copy where the only draft was discarded', async () => {
-    const at = await desk.create('ada')
-    await desk.call('drafts.discard', { params: { agent_id: 'ada' }, query: at })
+    const at = await fixture.create('ada')
+    await fixture.call('drafts.discard', { params: { agent_id: 'ada' }, query: at })
     expect(await clone('ada')).toMatchObject(refusal('conflict', 'nothing_to_clone'))
   })
 })
 
 describe('the list of agents', () => {
-  const list = async (query: object = {}) => (await desk.call('agents.list', { query })).body
+  const list = async (query: object = {}) => (await fixture.call('agents.list', { query })).body
   const ids = async (query: object = {}) =>
     (await list(query)).agents.map((agent: { ref: { id: string } }) => agent.ref.id)
 
   it('finds a part of name or id, whatever its case, and takes no letter for a pattern', async () => {
-    await desk.create('sales-1', 'Über 100% Ärger')
-    await desk.create('sales-2', 'a_b')
-    await desk.create('sales-3', 'aXb \\ c')
+    await fixture.create('sales-1', 'Über 100% Ärger')
+    await fixture.create('sales-2', 'a_b')
+    await fixture.create('sales-3', 'aXb \\ c')
     expect(await ids({ q: 'ÜBER' })).toEqual(['sales-1'])
     expect(await ids({ q: '100%' })).toEqual(['sales-1'])
     expect(await ids({ q: 'a_b' })).toEqual(['sales-2'])
@@ -226,32 +231,32 @@ describe('the list of agents', () => {
   })
 
   it('shows those whose head serves a channel', async () => {
-    await desk.publish('phone', await desk.create('phone', 'p', 'phone_outbound'))
-    await desk.publish('cloud', await desk.create('cloud', 'c', 'cloud_chat'))
-    await desk.create('draft-only')
+    await fixture.publish('phone', await fixture.create('phone', 'p', 'phone_outbound'))
+    await fixture.publish('cloud', await fixture.create('cloud', 'c', 'cloud_chat'))
+    await fixture.create('draft-only')
     expect(await ids({ channel: 'phone' })).toEqual(['phone'])
     expect(await ids({ channel: 'cloud' })).toEqual(['cloud'])
   })
 
   it('is sorted by what went live last, or by name in lower case and id', async () => {
-    const first = await desk.create('one', 'Beta')
-    await desk.create('two', 'alpha')
-    await desk.create('three', 'ALPHA')
+    const first = await fixture.create('one', 'Beta')
+    await fixture.create('two', 'alpha')
+    await fixture.create('three', 'ALPHA')
     expect(await ids()).toEqual(['three', 'two', 'one'])
-    await desk.publish('one', first)
+    await fixture.publish('one', first)
     expect(await ids()).toEqual(['one', 'three', 'two'])
     expect(await ids({ sort: 'name_asc' })).toEqual(['three', 'two', 'one'])
   })
 
   it.each(['updated_desc', 'name_asc'])('comes whole, each agent once, while others are made (%s)', async sort => {
-    for (let n = 0; n < 23; n++) await desk.create(`agent-${n}`, `name ${n % 7}`)
+    for (let n = 0; n < 23; n++) await fixture.create(`agent-${n}`, `name ${n % 7}`)
     let made = 0
     const seen = await everyPage<string>(
       async cursor => {
         const { agents, next_cursor } = await list({ sort, limit: 1 + (made % 5), ...(cursor && { cursor }) })
         return { items: agents.map((agent: { ref: { id: string } }) => agent.ref.id), next: next_cursor }
       },
-      () => desk.create(`later-${++made}`, `name ${made % 7}`),
+      () => fixture.create(`later-${++made}`, `name ${made % 7}`),
     )
     expect(made).toBeGreaterThan(3)
     expect(new Set(seen).size).toBe(seen.length)
@@ -261,26 +266,26 @@ describe('the list of agents', () => {
 
   it('takes the longest names there are, and a cursor for no other list', async () => {
     const longest = '\u{1f600}'.repeat(256)
-    for (const n of [1, 2]) await desk.create(`${'x'.repeat(255)}${n}`, longest)
+    for (const n of [1, 2]) await fixture.create(`${'x'.repeat(255)}${n}`, longest)
     const page = await list({ sort: 'name_asc', limit: 1 })
     expect(page.next_cursor.length).toBeLessThanOrEqual(4096)
     expect(await ids({ sort: 'name_asc', limit: 1, cursor: page.next_cursor })).toEqual([`${'x'.repeat(255)}2`])
     const foreign = refusal('invalid_request', 'invalid_cursor')
     const cursor = page.next_cursor
-    expect(await desk.call('agents.list', { query: { cursor } })).toMatchObject(foreign)
-    expect(await desk.call('agents.list', { query: { cursor, sort: 'name_asc', q: 'x' } })).toMatchObject(foreign)
-    const elsewhere = await AgentDesk.open(test)
+    expect(await fixture.call('agents.list', { query: { cursor } })).toMatchObject(foreign)
+    expect(await fixture.call('agents.list', { query: { cursor, sort: 'name_asc', q: 'x' } })).toMatchObject(foreign)
+    const elsewhere = await AgentFixture.open(test)
     expect(await elsewhere.call('agents.list', { query: { cursor, sort: 'name_asc' } })).toMatchObject(foreign)
   })
 
   it('names the agents that cannot be read, and shows the others', async () => {
-    await desk.create('sound')
-    await desk.create('broken')
+    await fixture.create('sound')
+    await fixture.create('broken')
     await test.owner.query("update parley.agents set head_version = 7 where tenant_id = $1 and agent_id = 'broken'", [
-      desk.scope.tenant_id,
+      fixture.scope.tenant_id,
     ])
     const { agents, issues } = await list()
     expect(agents.map((agent: { ref: { id: string } }) => agent.ref.id)).toEqual(['sound'])
-    expect(issues).toEqual([{ target: desk.scope, message: expect.stringContaining('broken') }])
+    expect(issues).toEqual([{ target: fixture.scope, message: expect.stringContaining('broken') }])
   })
 })

@@ -1,30 +1,30 @@
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Catalogue } from '../catalogue.ts'
-import { AgentDesk, everyPage, refusal } from '../testing/agent-desk.ts'
+import { AgentFixture, everyPage, refusal } from '../testing/agent-fixture.ts'
 import { TEST_CATALOGUE, testPlatform } from '../testing/test-platform.ts'
 
 let test: TestDatabase
-let desk: AgentDesk
+let fixture: AgentFixture
 let catalogue: Catalogue = TEST_CATALOGUE
 
 beforeAll(async () => {
   test = await testDatabase()
-  desk = await AgentDesk.open(test, { platform: { ...testPlatform(), catalogue: () => catalogue } })
+  fixture = await AgentFixture.open(test, { platform: { ...testPlatform(), catalogue: () => catalogue } })
 }, 60_000)
 afterAll(() => test?.close())
 
 const names = async (query: object) =>
-  (await desk.call('voices.list', { query })).body.items.map((voice: { name: string }) => voice.name)
+  (await fixture.call('voices.list', { query })).body.items.map((voice: { name: string }) => voice.name)
 
 describe('the models', () => {
   it('are listed with what is ready and why the others are not', async () => {
-    const { items } = (await desk.call('models.list')).body
+    const { items } = (await fixture.call('models.list')).body
     expect(items).toHaveLength(2)
     expect(items[0]).toMatchObject({ model: { provider: 'distant' }, ready: false, reason: 'no_key' })
-    const ready = (await desk.call('models.list', { query: { ready: true, kind: 'chat' } })).body.items
+    const ready = (await fixture.call('models.list', { query: { ready: true, kind: 'chat' } })).body.items
     expect(ready).toEqual([items[1]])
-    expect((await desk.call('models.list', { query: { kind: 'embedding' } })).body.items).toEqual([])
+    expect((await fixture.call('models.list', { query: { kind: 'embedding' } })).body.items).toEqual([])
   })
 })
 
@@ -52,7 +52,7 @@ describe('the voices', () => {
     const seen = await everyPage<string>(
       async cursor => {
         const { items, next_cursor } = (
-          await desk.call('voices.list', { query: { ...query, ...(cursor && { cursor }) } })
+          await fixture.call('voices.list', { query: { ...query, ...(cursor && { cursor }) } })
         ).body
         return { items: items.map((item: { name: string }) => item.name), next: next_cursor }
       },
@@ -61,17 +61,17 @@ describe('the voices', () => {
       },
     )
     expect(seen).toEqual([...'abcdefg'])
-    const { next_cursor: cursor } = (await desk.call('voices.list', { query })).body
+    const { next_cursor: cursor } = (await fixture.call('voices.list', { query })).body
     const foreign = refusal('invalid_request', 'invalid_cursor')
-    expect(await desk.call('voices.list', { query: { cursor } })).toMatchObject(foreign)
-    expect(await desk.call('models.list', { query: { cursor } })).toMatchObject(foreign)
+    expect(await fixture.call('voices.list', { query: { cursor } })).toMatchObject(foreign)
+    expect(await fixture.call('models.list', { query: { cursor } })).toMatchObject(foreign)
   })
 })
 
 describe('the actions', () => {
   it('are listed by channel and by how they are asked for', async () => {
     const ids = async (query: object) =>
-      (await desk.call('actions.list', { query })).body.items.map((action: { id: string }) => action.id)
+      (await fixture.call('actions.list', { query })).body.items.map((action: { id: string }) => action.id)
     expect(await ids({})).toContain('http.request')
     expect(await ids({ channel: 'cloud', invocation: 'flow_node' })).toEqual([
       'http.request',

@@ -1,9 +1,9 @@
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AgentDesk, type At, refusal } from '../testing/agent-desk.ts'
+import { AgentFixture, type At, refusal } from '../testing/agent-fixture.ts'
 
 let test: TestDatabase
-let desk: AgentDesk
+let fixture: AgentFixture
 let at: At
 const params = { agent_id: 'ada' }
 
@@ -12,12 +12,12 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => test?.close())
 beforeEach(async () => {
-  desk = await AgentDesk.open(test)
-  at = await desk.create('ada', 'Ada')
+  fixture = await AgentFixture.open(test)
+  at = await fixture.create('ada', 'Ada')
 })
 
-const edit = (from: At, ...edits: unknown[]) => desk.call('drafts.edit', { params, body: { ...from, edits } })
-const draft = async () => (await desk.call('drafts.get', { params })).body
+const edit = (from: At, ...edits: unknown[]) => fixture.call('drafts.edit', { params, body: { ...from, edits } })
+const draft = async () => (await fixture.call('drafts.get', { params })).body
 const prompt = (text: string) => ({ type: 'flow.prompt', text })
 
 describe('editing a draft', () => {
@@ -40,37 +40,37 @@ describe('editing a draft', () => {
   })
 
   it('refuses a revision that is not the last, and says which is', async () => {
-    const now = await desk.edit('ada', at, prompt('New'))
+    const now = await fixture.edit('ada', at, prompt('New'))
     const current = { draft_id: at.draft_id, revision: now.expected_revision }
-    for (const stale of [at, { ...now, expected_revision: 3 }, { ...now, draft_id: desk.scope.tenant_id }])
+    for (const stale of [at, { ...now, expected_revision: 3 }, { ...now, draft_id: fixture.scope.tenant_id }])
       expect(await edit(stale, prompt('x'))).toMatchObject(refusal('conflict', 'stale_revision', { current }))
-    await desk.call('drafts.discard', { params, query: now })
+    await fixture.call('drafts.discard', { params, query: now })
     expect(await edit(now, prompt('x'))).toMatchObject(refusal('conflict', 'stale_revision', { current: null }))
     expect(
-      await desk.call('drafts.edit', { params: { agent_id: 'nobody' }, body: { ...now, edits: [prompt('x')] } }),
+      await fixture.call('drafts.edit', { params: { agent_id: 'nobody' }, body: { ...now, edits: [prompt('x')] } }),
     ).toMatchObject(refusal('not_found'))
   })
 
   it('knows the draft however its id is written, at a discard and its repetition as well', async () => {
-    const at = await desk.create('written')
+    const at = await fixture.create('written')
     const upper = { ...at, draft_id: at.draft_id.toUpperCase() }
-    const edited = await desk.edit('written', upper, { type: 'agent.name', name: 'Written' })
+    const edited = await fixture.edit('written', upper, { type: 'agent.name', name: 'Written' })
     expect(edited).toEqual({ draft_id: at.draft_id, expected_revision: 2 })
     const discard = (draft_id: string) =>
-      desk.call('drafts.discard', { params: { agent_id: 'written' }, query: { draft_id, expected_revision: 2 } })
+      fixture.call('drafts.discard', { params: { agent_id: 'written' }, query: { draft_id, expected_revision: 2 } })
     const first = await discard(upper.draft_id)
     expect(first.body).toMatchObject({ draft_id: at.draft_id, revision: 2 })
     expect((await discard(at.draft_id)).body).toEqual(first.body)
   })
 
   it('names the agent after it until something is live', async () => {
-    at = await desk.edit('ada', at, { type: 'agent.name', name: 'Bea' })
-    expect((await desk.summary('ada')).name).toBe('Bea')
-    await desk.publish('ada', at)
-    at = await desk.edit('ada', at, { type: 'agent.name', name: 'Cleo' })
-    expect((await desk.summary('ada')).name).toBe('Bea')
-    await desk.publish('ada', at)
-    expect((await desk.summary('ada')).name).toBe('Cleo')
+    at = await fixture.edit('ada', at, { type: 'agent.name', name: 'Bea' })
+    expect((await fixture.summary('ada')).name).toBe('Bea')
+    await fixture.publish('ada', at)
+    at = await fixture.edit('ada', at, { type: 'agent.name', name: 'Cleo' })
+    expect((await fixture.summary('ada')).name).toBe('Bea')
+    await fixture.publish('ada', at)
+    expect((await fixture.summary('ada')).name).toBe('Cleo')
   })
 
   it('keeps a draft within its limits', async () => {
@@ -79,7 +79,7 @@ describe('editing a draft', () => {
       action: { action_id: `a${n}`, kind: 'end_call', name: `a${n}` },
     })
     const all = Array.from({ length: 100 }, (_, n) => action(n))
-    at = await desk.edit('ada', at, ...all)
+    at = await fixture.edit('ada', at, ...all)
     expect(await edit(at, action(100))).toMatchObject(refusal('conflict', 'limit_reached'))
     expect((await draft()).revision).toBe(at.expected_revision)
   })
@@ -93,8 +93,8 @@ describe('editing a draft', () => {
     expect(refused).toMatchObject(refusal('invalid_request', 'address_not_allowed'))
     expect(refused.body.error.details.issues[0].path).toBe('/edits/1/notification/url')
     expect((await draft()).revision).toBe(1)
-    at = await desk.edit('ada', at, put('https://example.com/hook'))
-    await desk.edit('ada', at, put('http://127.0.0.1:9999/hook'))
+    at = await fixture.edit('ada', at, put('https://example.com/hook'))
+    await fixture.edit('ada', at, put('http://127.0.0.1:9999/hook'))
   })
 
   it('lets exactly one of a hundred writers of one revision win, each time', async () => {
@@ -112,7 +112,7 @@ describe('editing a draft', () => {
 })
 
 describe('discarding a draft', () => {
-  const discard = (query: At) => desk.call('drafts.discard', { params, query })
+  const discard = (query: At) => fixture.call('drafts.discard', { params, query })
 
   it('answers where it stood, as often as it is asked', async () => {
     const last = { ...(await draft()) }
@@ -120,18 +120,18 @@ describe('discarding a draft', () => {
     expect(first.status).toBe(200)
     expect(last).toMatchObject(first.body)
     expect(await discard(at)).toMatchObject({ status: 200, body: first.body })
-    expect(await desk.call('drafts.get', { params })).toMatchObject(refusal('not_found'))
-    expect((await desk.summary('ada')).draft).toBeNull()
+    expect(await fixture.call('drafts.get', { params })).toMatchObject(refusal('not_found'))
+    expect((await fixture.summary('ada')).draft).toBeNull()
     const other = { ...at, expected_revision: 2 }
     expect(await discard(other)).toMatchObject(refusal('conflict', 'stale_revision', { current: null }))
-    expect(await discard({ ...at, draft_id: desk.scope.tenant_id })).toMatchObject(refusal('not_found'))
+    expect(await discard({ ...at, draft_id: fixture.scope.tenant_id })).toMatchObject(refusal('not_found'))
   })
 
   it('leaves what is live alone', async () => {
-    await desk.publish('ada', at)
+    await fixture.publish('ada', at)
     await discard(at)
-    expect(await desk.summary('ada')).toMatchObject({ head: { version: 0 }, draft: null })
-    const opened = await desk.call('drafts.open', { params, body: {} })
+    expect(await fixture.summary('ada')).toMatchObject({ head: { version: 0 }, draft: null })
+    const opened = await fixture.call('drafts.open', { params, body: {} })
     expect(opened).toMatchObject({ status: 201, body: { revision: 1, base_version: 0, published_revision: 1 } })
     // The old one stays discarded, whatever is open now.
     expect(await discard(at)).toMatchObject({ status: 200, body: { draft_id: at.draft_id } })
@@ -139,7 +139,7 @@ describe('discarding a draft', () => {
   })
 
   it('refuses a revision that is not the last', async () => {
-    const now = await desk.edit('ada', at, prompt('New'))
+    const now = await fixture.edit('ada', at, prompt('New'))
     const current = { draft_id: now.draft_id, revision: 2 }
     expect(await discard(at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
     expect((await draft()).revision).toBe(2)
@@ -147,80 +147,84 @@ describe('discarding a draft', () => {
 })
 
 describe('opening a draft', () => {
-  const open = (body: object = {}) => desk.call('drafts.open', { params, body })
+  const open = (body: object = {}) => fixture.call('drafts.open', { params, body })
 
   it('goes on from the head, or from the version that is named, test versions too', async () => {
-    await desk.publish('ada', at)
-    at = await desk.edit('ada', at, prompt('For tests'))
-    await desk.publish('ada', at, true)
+    await fixture.publish('ada', at)
+    at = await fixture.edit('ada', at, prompt('For tests'))
+    await fixture.publish('ada', at, true)
     expect(await open()).toMatchObject(refusal('conflict', 'draft_exists'))
-    await desk.call('drafts.discard', { params, query: at })
+    await fixture.call('drafts.discard', { params, query: at })
 
     const head = await open()
     expect(head.body).toMatchObject({ base_version: 0, flow: { global_prompt: '' } })
     expect(await draft()).toEqual(head.body)
-    await desk.call('drafts.discard', { params, query: { draft_id: head.body.draft_id, expected_revision: 1 } })
+    await fixture.call('drafts.discard', { params, query: { draft_id: head.body.draft_id, expected_revision: 1 } })
     expect((await open({ version: 1 })).body).toMatchObject({ base_version: 1, flow: { global_prompt: 'For tests' } })
   })
 
   it('needs a version', async () => {
-    await desk.call('drafts.discard', { params, query: at })
+    await fixture.call('drafts.discard', { params, query: at })
     expect(await open()).toMatchObject(refusal('conflict', 'agent_not_published'))
     expect(await open({ version: 0 })).toMatchObject(refusal('not_found'))
-    expect(await desk.call('drafts.open', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
+    expect(await fixture.call('drafts.open', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
   })
 
   it('opens one, whoever comes at once', async () => {
-    await desk.publish('ada', at)
-    await desk.call('drafts.discard', { params, query: at })
+    await fixture.publish('ada', at)
+    await fixture.call('drafts.discard', { params, query: at })
     const answers = await Promise.all(Array.from({ length: 10 }, () => open()))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
   })
 })
 
 describe('validating a draft', () => {
-  const validate = (body?: object) => desk.call('drafts.validate', { params, ...(body && { body }) })
+  const validate = (body?: object) => fixture.call('drafts.validate', { params, ...(body && { body }) })
   const codes = async () => (await validate()).body.diagnostics.map((found: { code: string }) => found.code)
 
   it('answers 200 with what is wrong, and fixes that apply as they are', async () => {
-    at = await desk.edit('ada', at, { type: 'agent.telephony', value: { trunkId: 'main', from: '+12025550100' } })
+    at = await fixture.edit('ada', at, { type: 'agent.telephony', value: { trunkId: 'main', from: '+12025550100' } })
     const { status, body } = await validate(at)
     expect(status).toBe(200)
     expect(body.revision).toBe(2)
     const found = body.diagnostics.find((one: { code: string }) => one.code === 'trunk_not_found')
     expect(found).toMatchObject({ severity: 'error', path: '/telephony/trunkId' })
-    at = await desk.edit('ada', at, ...found.fixes[0].edits)
+    at = await fixture.edit('ada', at, ...found.fixes[0].edits)
     expect(await codes()).not.toContain('trunk_not_found')
   })
 
   it('knows the trunks, numbers, secrets and services of the environment, and of no other', async () => {
-    at = await desk.edit(
+    at = await fixture.edit(
       'ada',
       at,
       { type: 'agent.telephony', value: { trunkId: 'main', from: '+12025550103' } },
       { type: 'notification.put', notification: { url: 'https://example.com', secret: { id: 'hook', version: '2' } } },
       { type: 'agent.provider', role: 'tts', changes: { provider: 'distant', model: 'distant-1', voiceId: 'ann' } },
     )
-    const elsewhere = await AgentDesk.open(test)
+    const elsewhere = await AgentFixture.open(test)
     await elsewhere.trunk('main', '+12025550100', '+12025550101', '+12025550102', '+12025550103')
     await elsewhere.secret('hook', 'webhook_signing', 2)
     expect(await codes()).toEqual(expect.arrayContaining(['trunk_not_found', 'number_not_found', 'secret_not_found']))
 
-    await desk.trunk('main', '+12025550100', '+12025550101', '+12025550102', '+12025550103')
-    await desk.secret('hook', 'webhook_signing', 1)
+    await fixture.trunk('main', '+12025550100', '+12025550101', '+12025550102', '+12025550103')
+    await fixture.secret('hook', 'webhook_signing', 1)
     expect(await codes()).toContain('secret_not_found')
-    await test.owner.query("insert into parley.secret_versions values ($1, 'hook', 2, '\\x00')", [desk.scope.tenant_id])
+    await test.owner.query("insert into parley.secret_versions values ($1, 'hook', 2, '\\x00')", [
+      fixture.scope.tenant_id,
+    ])
     const left = await codes()
     for (const code of ['trunk_not_found', 'number_not_found', 'secret_not_found']) expect(left).not.toContain(code)
     // What the catalogue offers without being ready is an error, too.
-    expect(await desk.publish('ada', at)).toMatchObject(refusal('publication_invalid', 'invalid_draft'))
+    expect(await fixture.publish('ada', at)).toMatchObject(refusal('publication_invalid', 'invalid_draft'))
   })
 
   it('is of the revision that is named', async () => {
-    await desk.edit('ada', at, prompt('x'))
+    await fixture.edit('ada', at, prompt('x'))
     const current = { draft_id: at.draft_id, revision: 2 }
     expect(await validate(at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
     expect(await validate()).toMatchObject({ status: 200, body: { revision: 2 } })
-    expect(await desk.call('drafts.validate', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
+    expect(await fixture.call('drafts.validate', { params: { agent_id: 'nobody' } })).toMatchObject(
+      refusal('not_found'),
+    )
   })
 })

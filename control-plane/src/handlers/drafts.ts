@@ -16,8 +16,8 @@ import type { Context, HandlersOf } from '../context.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
 import { onDraft } from '../reading/on-draft.ts'
 import { agentArchived, agentNotPublished, everMade, noAgent, noVersion } from './agents-refusals.ts'
+import { draftEnvironmentOf } from './draft-environment.ts'
 import { editsRefused, noDraft, refuseAddresses, staleDraft, whyStale } from './drafts-refusals.ts'
-import { surroundingsOf } from './surroundings.ts'
 
 type DraftResult = z.input<typeof draftResult>
 
@@ -84,8 +84,8 @@ export const draftHandlers: HandlersOf<
     if (open === null) throw noDraft(agent_id)
     if (draft_id !== undefined && expected_revision !== undefined)
       if (!isAt(open, { draft_id, revision: expected_revision })) throw staleDraft(open)
-    const surroundings = await surroundingsOf(context, open)
-    const diagnostics = await onDraft(context, 'diagnostics', { draft: open.json, surroundings })
+    const draftEnvironment = await draftEnvironmentOf(context, open)
+    const diagnostics = await onDraft(context, 'diagnostics', { draft: open.json, draftEnvironment })
     return { status: 200, body: { revision: open.revision, diagnostics } }
   },
 }

@@ -1,16 +1,16 @@
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AgentDesk, refusal } from '../testing/agent-desk.ts'
+import { AgentFixture, refusal } from '../testing/agent-fixture.ts'
 
 let test: TestDatabase
-let desk: AgentDesk
+let fixture: AgentFixture
 
 beforeAll(async () => {
   test = await testDatabase()
 }, 60_000)
 afterAll(() => test?.close())
 beforeEach(async () => {
-  desk = await AgentDesk.open(test)
+  fixture = await AgentFixture.open(test)
 })
 
 const MODEL = { model_id: 'near-1', provider: 'near', tier: 'frontier' }
@@ -55,11 +55,11 @@ const exported = (prompt = 'Who is there?', more: object = {}) => ({
   ...more,
 })
 
-const reference = (id = 'door') => ({ tenant_id: desk.scope.tenant_id, kind: 'agent', id })
+const reference = (id = 'door') => ({ tenant_id: fixture.scope.tenant_id, kind: 'agent', id })
 const bring = (body: object = exported(), id = 'door') =>
-  desk.call('agents.import', { body: { reference: reference(id), ...body } })
+  fixture.call('agents.import', { body: { reference: reference(id), ...body } })
 const params = { agent_id: 'door' }
-const draft = async () => (await desk.call('drafts.get', { params })).body
+const draft = async () => (await fixture.call('drafts.get', { params })).body
 
 describe('an import', () => {
   it('of a new id makes an agent with its first draft, that is not live', async () => {
@@ -72,17 +72,17 @@ describe('an import', () => {
       },
       about: { kind: 'agent', id: 'door' },
     })
-    expect(await desk.summary('door')).toMatchObject({ name: 'Doorbell', head: null, draft: { revision: 1 } })
+    expect(await fixture.summary('door')).toMatchObject({ name: 'Doorbell', head: null, draft: { revision: 1 } })
     expect(await draft()).toMatchObject({ source: { kind: 'agent_import', agent_version: 3, flow_id: 'flow_door' } })
     const at = { draft_id: answer.body.draft.draft_id, expected_revision: 1 }
-    const { body } = await desk.publish('door', at)
+    const { body } = await fixture.publish('door', at)
     expect(body.publication).toMatchObject({ source_kind: 'agent_import', languages: ['en'] })
   })
 
   it('of the same export onto its unedited draft changes nothing, also when it was published', async () => {
     const first = await bring()
     expect(await bring()).toMatchObject({ status: 200, body: { ...first.body, outcome: 'unchanged' } })
-    await desk.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
+    await fixture.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
     const again = await bring()
     expect(again).toMatchObject({
       status: 200,
@@ -92,8 +92,8 @@ describe('an import', () => {
 
   it('replaces a draft without unpublished changes, and leaves the head as it was', async () => {
     const first = await bring()
-    await desk.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
-    const { head } = await desk.summary('door')
+    await fixture.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
+    const { head } = await fixture.summary('door')
     const { body, status } = await bring(exported('Who rings?'))
     expect(status).toBe(201)
     const { draft_id } = first.body.draft
@@ -101,14 +101,14 @@ describe('an import', () => {
       outcome: 'replace_draft',
       draft: { draft_id, revision: 2, base_version: 0, published_revision: 1 },
     })
-    expect((await desk.summary('door')).head).toEqual(head)
+    expect((await fixture.summary('door')).head).toEqual(head)
     expect((await draft()).flow.nodes[0].instruction.text).toBe('Who rings?')
   })
 
   it('loses unpublished changes only when it names the draft that has them', async () => {
     const first = await bring()
     const { draft_id } = first.body.draft
-    const at = await desk.edit('door', { draft_id, expected_revision: 1 }, { type: 'flow.prompt', text: 'Mine' })
+    const at = await fixture.edit('door', { draft_id, expected_revision: 1 }, { type: 'flow.prompt', text: 'Mine' })
     const current = { draft_id, revision: 2 }
     // Also when it is the very export that was edited since.
     for (const body of [exported(), exported('Other')])
@@ -140,7 +140,7 @@ describe('an import', () => {
 
   it('opens a draft where none is open', async () => {
     const { draft_id } = (await bring()).body.draft
-    await desk.call('drafts.discard', { params, query: { draft_id, expected_revision: 1 } })
+    await fixture.call('drafts.discard', { params, query: { draft_id, expected_revision: 1 } })
     const replace_draft = { draft_id, expected_revision: 1 }
     const gone = refusal('conflict', 'stale_revision', { current: null })
     expect(await bring({ ...exported(), replace_draft })).toMatchObject(gone)
@@ -150,18 +150,18 @@ describe('an import', () => {
   })
 
   it('names a new agent as ids are made now, in its own environment, and no archived one', async () => {
-    const upper = await bring(exported(), 'Door')
+    const upper = await bring(exported(), 'InboundRoute')
     expect(upper).toMatchObject(refusal('invalid_request'))
     expect(upper.body.error.details.issues[0].path).toBe('/reference/id')
     const foreign = { ...reference(), tenant_id: (await test.scope()).tenant_id }
     expect(await bring({ ...exported(), reference: foreign })).toMatchObject(refusal('not_found'))
     await bring()
-    await desk.call('agents.delete', { params })
+    await fixture.call('agents.delete', { params })
     expect(await bring()).toMatchObject(refusal('conflict', 'agent_archived'))
   })
 
   it('pins the webhook and its secret', async () => {
-    await desk.secret('hook', 'webhook_signing', 2)
+    await fixture.secret('hook', 'webhook_signing', 2)
     const webhook = (secretRef: string, url = 'https://example.com/hook') =>
       exported('x', { config: config({ webhook: { url, secretRef } }) })
     for (const missing of ['none', 'hook@3'])
@@ -170,7 +170,7 @@ describe('an import', () => {
     expect(await bring(plain)).toMatchObject(refusal('invalid_request', 'address_not_allowed'))
     const agent = { ...exported().agent, webhook_url: 'https://elsewhere.example.com' }
     expect(await bring({ ...webhook('hook'), agent })).toMatchObject(refusal('invalid_request', 'webhook_mismatch'))
-    expect(await desk.call('agents.get', { params })).toMatchObject(refusal('not_found'))
+    expect(await fixture.call('agents.get', { params })).toMatchObject(refusal('not_found'))
 
     await bring(webhook('hook'))
     expect((await draft()).notification).toMatchObject({
@@ -178,7 +178,7 @@ describe('an import', () => {
       secret: { id: 'hook', version: '2' },
     })
     await bring(webhook('hook@1'), 'door2')
-    const other = (await desk.call('drafts.get', { params: { agent_id: 'door2' } })).body
+    const other = (await fixture.call('drafts.get', { params: { agent_id: 'door2' } })).body
     expect(other.notification.secret).toEqual({ id: 'hook', version: '1' })
   })
 
@@ -186,7 +186,7 @@ describe('an import', () => {
     const body = exported('x')
     const withModel = { ...body, flow: { ...body.flow, model_choice: { type: 'cascading', model: 'vendor-big' } } }
     const { agent, flow } = withModel
-    const inspected = await desk.call('agents.import_inspect', { body: { agent, flow } })
+    const inspected = await fixture.call('agents.import_inspect', { body: { agent, flow } })
     expect(inspected).toMatchObject({
       status: 200,
       body: {
@@ -214,21 +214,21 @@ describe('an import', () => {
 })
 
 describe('an export', () => {
-  const take = async (query: object = {}) => desk.call('agents.export', { params, query })
+  const take = async (query: object = {}) => fixture.call('agents.export', { params, query })
 
   it('is of the head, of a version, or of the draft', async () => {
-    expect(await desk.call('agents.export', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
+    expect(await fixture.call('agents.export', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
     const { draft_id } = (await bring()).body.draft
     expect(await take()).toMatchObject(refusal('conflict', 'agent_not_published'))
     expect((await take({ draft: true })).body.agent_version).toBe(3)
     let at = { draft_id, expected_revision: 1 }
-    await desk.publish('door', at)
-    at = await desk.edit('door', at, { type: 'agent.name', name: 'Gate' })
-    await desk.publish('door', at)
+    await fixture.publish('door', at)
+    at = await fixture.edit('door', at, { type: 'agent.name', name: 'Gate' })
+    await fixture.publish('door', at)
     expect((await take()).body).toMatchObject({ agent_version: 1, agent: { agent_name: 'Gate', version: 1 } })
     expect((await take({ version: 0 })).body).toMatchObject({ agent_version: 0, agent: { agent_name: 'Doorbell' } })
     expect(await take({ version: 2 })).toMatchObject(refusal('not_found'))
-    await desk.call('agents.delete', { params })
+    await fixture.call('agents.delete', { params })
     expect(await take()).toMatchObject({ status: 200 })
     expect(await take({ draft: true })).toMatchObject(refusal('not_found'))
   })
@@ -237,10 +237,13 @@ describe('an export', () => {
     await bring()
     const { draft_id } = await draft()
     const at = { draft_id, expected_revision: 1 }
-    await desk.edit('door', at, { type: 'agent.settings', values: { volume: 0.5, timezone: 'Europe/Madrid' } })
+    await fixture.edit('door', at, { type: 'agent.settings', values: { volume: 0.5, timezone: 'Europe/Madrid' } })
     const { warnings, ...body } = (await take({ draft: true })).body
     expect(warnings).toEqual([])
-    const sandbox = new AgentDesk(test, await test.scope({ environment: 'sandbox', owner_id: desk.scope.owner_id }))
+    const sandbox = new AgentFixture(
+      test,
+      await test.scope({ environment: 'sandbox', owner_id: fixture.scope.owner_id }),
+    )
     const moved = { ...body, reference: { ...reference(), tenant_id: sandbox.scope.tenant_id } }
     expect(await sandbox.call('agents.import', { body: moved })).toMatchObject({ status: 201 })
     const content = ({ name, settings, providers, flow, actions }: Record<string, unknown>) => ({

@@ -14,7 +14,7 @@ import {
   renameUnpublished,
   writeDraft,
 } from '@parley/store'
-import { type Context, type HandlersOf, readApart } from '../context.ts'
+import { type Context, type HandlersOf, readOffThread } from '../context.ts'
 import type { DraftGiven } from '../reading/draft-work.ts'
 import { type ImportReading, readImport, readInspection, type SecretVersions } from '../reading/import-reading.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
@@ -27,7 +27,7 @@ import { invalid } from './invalid-request.ts'
 type ImportBody = InputOf<OperationNamed<'agents.import'>>['body']
 
 export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspect' | 'agents.export'> = {
-  'agents.import': readApart(
+  'agents.import': readOffThread(
     async ({ body }, context) => {
       const { scope } = context
       const agentId = body.reference.id
@@ -42,7 +42,7 @@ export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspe
     async (db, scope) => ({ secrets: await secretVersions(db, scope) }),
   ),
 
-  'agents.import_inspect': readApart(
+  'agents.import_inspect': readOffThread(
     async ({ body }, { reading }) => ({
       status: 200,
       body: reading?.kind === 'inspection' ? reading.read : readInspection(body),

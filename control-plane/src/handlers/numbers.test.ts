@@ -29,9 +29,9 @@ const list = (query: object = {}) => space.ask(scope, 'numbers.list', { query })
 
 describe('importing a number', () => {
   it('answers it, assigned to nobody, and tells the engines', async () => {
-    const { status, body, about, announced } = await importNumber(ONE, { name: 'Front desk' })
+    const { status, body, about, announced } = await importNumber(ONE, { name: 'Front fixture' })
     expect(status).toBe(201)
-    expect(body).toMatchObject({ phone_number: ONE, trunk_id: 'carrier', name: 'Front desk', assignment: null })
+    expect(body).toMatchObject({ phone_number: ONE, trunk_id: 'carrier', name: 'Front fixture', assignment: null })
     expect(body.updated_at).toBe(body.created_at)
     expect(about).toEqual({ kind: 'phone_number', id: body.number_id })
     expect(announced).toEqual([{ topic: 'telephony', id: body.number_id }])

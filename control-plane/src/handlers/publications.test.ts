@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '@parley/kernel'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AgentDesk, type At, everyPage, refusal } from '../testing/agent-desk.ts'
+import { AgentFixture, type At, everyPage, refusal } from '../testing/agent-fixture.ts'
 
 let test: TestDatabase
-let desk: AgentDesk
+let fixture: AgentFixture
 let at: At
 const params = { agent_id: 'ada' }
 
@@ -14,21 +14,21 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => test?.close())
 beforeEach(async () => {
-  desk = await AgentDesk.open(test)
-  at = await desk.create('ada', 'Ada')
+  fixture = await AgentFixture.open(test)
+  at = await fixture.create('ada', 'Ada')
 })
 
 const prompt = (text: string) => ({ type: 'flow.prompt', text })
-const get = async (version: number) => (await desk.call('publications.get', { params: { ...params, version } })).body
+const get = async (version: number) => (await fixture.call('publications.get', { params: { ...params, version } })).body
 const versions = async () =>
-  (await desk.call('publications.list', { params })).body.items.map(
+  (await fixture.call('publications.list', { params })).body.items.map(
     (item: { ref: { version: number } }) => item.ref.version,
   )
 
 describe('publishing a draft', () => {
   it('makes it the next version, which is live', async () => {
-    const before = await desk.summary('ada')
-    const answer = await desk.publish('ada', at)
+    const before = await fixture.summary('ada')
+    const answer = await fixture.publish('ada', at)
     expect(answer).toMatchObject({
       status: 201,
       body: {
@@ -38,7 +38,7 @@ describe('publishing a draft', () => {
           channels: ['phone'],
           languages: ['en'],
           source_kind: 'api',
-          published_by: { kind: 'api_key', owner_id: desk.scope.owner_id, environment: 'production' },
+          published_by: { kind: 'api_key', owner_id: fixture.scope.owner_id, environment: 'production' },
           is_head: true,
           test: false,
         },
@@ -49,7 +49,7 @@ describe('publishing a draft', () => {
     })
     const { publication } = answer.body
     const { digest, version } = publication.ref
-    const summary = await desk.summary('ada')
+    const summary = await fixture.summary('ada')
     expect(summary).toEqual({
       ...before,
       head: { version, digest, channels: ['phone'], languages: ['en'], published_at: publication.published_at },
@@ -59,55 +59,58 @@ describe('publishing a draft', () => {
   })
 
   it('of a revision that was published answers that version and moves nothing', async () => {
-    const first = await desk.publish('ada', at)
-    const summary = await desk.summary('ada')
-    expect(await desk.publish('ada', at)).toMatchObject({ status: 200, body: first.body, announced: [] })
-    expect(await desk.summary('ada')).toEqual(summary)
+    const first = await fixture.publish('ada', at)
+    const summary = await fixture.summary('ada')
+    expect(await fixture.publish('ada', at)).toMatchObject({ status: 200, body: first.body, announced: [] })
+    expect(await fixture.summary('ada')).toEqual(summary)
     // Also when it was opened from a version and nothing changed.
-    await desk.call('drafts.discard', { params, query: at })
-    const opened = (await desk.call('drafts.open', { params })).body
+    await fixture.call('drafts.discard', { params, query: at })
+    const opened = (await fixture.call('drafts.open', { params })).body
     at = { draft_id: opened.draft_id, expected_revision: 1 }
-    expect(await desk.publish('ada', at)).toMatchObject({ status: 200, body: first.body })
+    expect(await fixture.publish('ada', at)).toMatchObject({ status: 200, body: first.body })
     expect(await versions()).toEqual([0])
-    at = await desk.edit('ada', at, prompt('x'))
-    expect(await desk.publish('ada', at)).toMatchObject({ status: 201, body: { publication: { ref: { version: 1 } } } })
+    at = await fixture.edit('ada', at, prompt('x'))
+    expect(await fixture.publish('ada', at)).toMatchObject({
+      status: 201,
+      body: { publication: { ref: { version: 1 } } },
+    })
   })
 
   it('for tests moves no head, and counts as a version', async () => {
-    const before = await desk.summary('ada')
-    const tested = await desk.publish('ada', at, true)
+    const before = await fixture.summary('ada')
+    const tested = await fixture.publish('ada', at, true)
     expect(tested.body.publication).toMatchObject({ ref: { version: 0 }, test: true, is_head: false })
-    expect(await desk.summary('ada')).toEqual(before)
-    const live = await desk.publish('ada', at)
+    expect(await fixture.summary('ada')).toEqual(before)
+    const live = await fixture.publish('ada', at)
     expect(live.body.publication).toMatchObject({ ref: { version: 1 }, test: false, is_head: true })
     // Equal drafts share a digest.
     expect(live.body.publication.ref.digest).toBe(tested.body.publication.ref.digest)
-    expect(await desk.publish('ada', at, true)).toMatchObject({ status: 200, body: tested.body })
+    expect(await fixture.publish('ada', at, true)).toMatchObject({ status: 200, body: tested.body })
   })
 
   it('refuses errors and names them, keeps warnings, and changes nothing then', async () => {
-    const broken = await desk.edit('ada', at, { type: 'flow.start', component_id: null, node_id: null })
-    const answer = await desk.publish('ada', broken)
+    const broken = await fixture.edit('ada', at, { type: 'flow.start', component_id: null, node_id: null })
+    const answer = await fixture.publish('ada', broken)
     expect(answer).toMatchObject(refusal('publication_invalid', 'invalid_draft'))
     const { diagnostics } = answer.body.error.details
     expect(diagnostics[0]).toMatchObject({ code: 'start_node_missing', severity: 'error' })
     expect(await versions()).toEqual([])
-    const mended = await desk.edit('ada', broken, ...diagnostics[0].fixes[0].edits)
-    expect((await desk.publish('ada', mended)).body.publication.ref.version).toBe(0)
+    const mended = await fixture.edit('ada', broken, ...diagnostics[0].fixes[0].edits)
+    expect((await fixture.publish('ada', mended)).body.publication.ref.version).toBe(0)
   })
 
   it('refuses a revision that is not the last', async () => {
-    await desk.edit('ada', at, prompt('x'))
+    await fixture.edit('ada', at, prompt('x'))
     const current = { draft_id: at.draft_id, revision: 2 }
-    expect(await desk.publish('ada', at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
-    const none = { ...at, draft_id: desk.scope.tenant_id }
-    expect(await desk.publish('ada', none)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
-    expect(await desk.publish('nobody', at)).toMatchObject(refusal('not_found'))
+    expect(await fixture.publish('ada', at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
+    const none = { ...at, draft_id: fixture.scope.tenant_id }
+    expect(await fixture.publish('ada', none)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
+    expect(await fixture.publish('nobody', at)).toMatchObject(refusal('not_found'))
     expect(await versions()).toEqual([])
   })
 
   it('says who published: a person in the studio, or a key', async () => {
-    const person = new AgentDesk(test, desk.scope, { kind: 'user' })
+    const person = new AgentFixture(test, fixture.scope, { kind: 'user' })
     expect((await person.publish('ada', at)).body.publication).toMatchObject({
       source_kind: 'studio',
       published_by: { kind: 'user' },
@@ -117,7 +120,7 @@ describe('publishing a draft', () => {
 
 describe('many who publish', () => {
   it('the same revision at once make one version', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => desk.publish('ada', at)))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.publish('ada', at)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(19)
     expect(await versions()).toEqual([0])
@@ -125,10 +128,10 @@ describe('many who publish', () => {
 
   it('leave no gap in the numbers, whoever fails in between', async () => {
     for (let round = 0; round < 10; round++) {
-      at = await desk.edit('ada', at, prompt(`round ${round}`))
+      at = await fixture.edit('ada', at, prompt(`round ${round}`))
       const stale = { ...at, expected_revision: 1 }
-      const racing = [desk.publish('ada', at), desk.publish('ada', at, true), desk.publish('ada', stale)]
-      await Promise.all([...racing, desk.publish('ada', at)])
+      const racing = [fixture.publish('ada', at), fixture.publish('ada', at, true), fixture.publish('ada', stale)]
+      await Promise.all([...racing, fixture.publish('ada', at)])
     }
     const found = await versions()
     expect(found).toEqual(Array.from({ length: 20 }, (_, n) => 19 - n))
@@ -144,20 +147,20 @@ describe('many who publish', () => {
     const outcomes = new Set<number>()
     for (let n = 2; n <= 60; n++) {
       // Whoever publishes starts on the revision that the edit takes away from under it, now a little earlier, now later.
-      const publishing = [desk.publish('ada', at), desk.publish('ada', at)]
-      if (n % 3 > 0) await Promise.race([...publishing, desk.summary('ada')])
-      const edited = desk.edit('ada', at, ...ofRevision(n))
+      const publishing = [fixture.publish('ada', at), fixture.publish('ada', at)]
+      if (n % 3 > 0) await Promise.race([...publishing, fixture.summary('ada')])
+      const edited = fixture.edit('ada', at, ...ofRevision(n))
       for (const { status } of await Promise.all(publishing)) outcomes.add(status)
       at = await edited
     }
-    await desk.publish('ada', at)
+    await fixture.publish('ada', at)
     // Some were in time, some were not: both happened while the draft changed.
     expect([...outcomes]).toEqual(expect.arrayContaining([201, 400]))
 
     const all = await versions()
     const rows = await test.owner.query(
       'select version, draft_revision from parley.publications where tenant_id = $1',
-      [desk.scope.tenant_id],
+      [fixture.scope.tenant_id],
     )
     for (const { version, draft_revision } of rows.rows) {
       if (draft_revision === 1) continue
@@ -168,7 +171,7 @@ describe('many who publish', () => {
           Array(3).fill(said),
         )
     }
-    expect(await desk.summary('ada')).toMatchObject({ name: 'Revision 60', head: { version: all[0] } })
+    expect(await fixture.summary('ada')).toMatchObject({ name: 'Revision 60', head: { version: all[0] } })
     expect(all).toEqual(all.map((_: number, n: number) => all.length - 1 - n))
   }, 60_000)
 })
@@ -177,7 +180,7 @@ describe('a publication', () => {
   it('read back hashes to its digest, whatever the draft holds', async () => {
     const numbers = [0.1, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, -0, 0.30000000000000004, 9007199254740991]
     const odd = { é: 'ß\u2028', '\u{1f600}': ['\ufb33', '', '\u0080'], a: numbers, '': null, '10': 1, '9': 2 }
-    at = await desk.edit(
+    at = await fixture.edit(
       'ada',
       at,
       { type: 'agent.settings', values: { voiceSpeed: 1.1, volume: 1e-7 } },
@@ -193,25 +196,25 @@ describe('a publication', () => {
         },
       },
     )
-    const { publication } = (await desk.publish('ada', at)).body
+    const { publication } = (await fixture.publish('ada', at)).body
     const { plan, draft } = await get(0)
     const digest = createHash('sha256').update(canonicalJson(plan)).digest('hex')
     expect(publication.ref.digest).toBe(`sha256:${digest}`)
     expect(JSON.stringify(plan)).not.toContain('"ada"')
-    const { actions } = (await desk.call('drafts.get', { params })).body
+    const { actions } = (await fixture.call('drafts.get', { params })).body
     expect(draft.actions).toEqual(actions)
   })
 
   it('stays as it was, whatever is edited or published later', async () => {
-    await desk.publish('ada', at)
+    await fixture.publish('ada', at)
     const first = await get(0)
-    at = await desk.edit('ada', at, prompt('Another'))
-    await desk.publish('ada', at)
+    at = await fixture.edit('ada', at, prompt('Another'))
+    await fixture.publish('ada', at)
     expect(await get(0)).toEqual({ ...first, publication: { ...first.publication, is_head: false } })
-    expect(await desk.call('publications.get', { params: { ...params, version: 2 } })).toMatchObject(
+    expect(await fixture.call('publications.get', { params: { ...params, version: 2 } })).toMatchObject(
       refusal('not_found'),
     )
-    const elsewhere = await AgentDesk.open(test)
+    const elsewhere = await AgentFixture.open(test)
     expect(await elsewhere.call('publications.get', { params: { ...params, version: 0 } })).toMatchObject(
       refusal('not_found'),
     )
@@ -219,39 +222,41 @@ describe('a publication', () => {
 
   it('is listed, latest first, page by page', async () => {
     for (let n = 0; n < 5; n++) {
-      await desk.publish('ada', at)
-      at = await desk.edit('ada', at, prompt(`${n}`))
+      await fixture.publish('ada', at)
+      at = await fixture.edit('ada', at, prompt(`${n}`))
     }
     const seen = await everyPage<number>(
       async cursor => {
         const query = { limit: 2, ...(cursor && { cursor }) }
-        const { items, next_cursor } = (await desk.call('publications.list', { params, query })).body
+        const { items, next_cursor } = (await fixture.call('publications.list', { params, query })).body
         return { items: items.map((item: { ref: { version: number } }) => item.ref.version), next: next_cursor }
       },
       async () => {
-        await desk.publish('ada', at)
-        at = await desk.edit('ada', at, prompt(`again ${at.expected_revision}`))
+        await fixture.publish('ada', at)
+        at = await fixture.edit('ada', at, prompt(`again ${at.expected_revision}`))
       },
     )
     expect(seen).toEqual([4, 3, 2, 1, 0])
-    expect((await desk.call('publications.list', { params })).body.items[0].is_head).toBe(true)
-    await desk.create('bea')
+    expect((await fixture.call('publications.list', { params })).body.items[0].is_head).toBe(true)
+    await fixture.create('bea')
     const none = { items: [], next_cursor: null }
-    expect((await desk.call('publications.list', { params: { agent_id: 'bea' } })).body).toEqual(none)
-    expect(await desk.call('publications.list', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
+    expect((await fixture.call('publications.list', { params: { agent_id: 'bea' } })).body).toEqual(none)
+    expect(await fixture.call('publications.list', { params: { agent_id: 'nobody' } })).toMatchObject(
+      refusal('not_found'),
+    )
   })
 })
 
 describe('the head', () => {
   const setHead = (version: number, expected_version: number | null) =>
-    desk.call('publications.set_head', { params, body: { version, expected_version } })
+    fixture.call('publications.set_head', { params, body: { version, expected_version } })
 
   beforeEach(async () => {
-    await desk.publish('ada', at)
+    await fixture.publish('ada', at)
     const to = { type: 'agent.settings', values: { channels: ['cloud'], language: 'es' } }
-    at = await desk.edit('ada', at, { type: 'agent.name', name: 'Bea' }, to)
-    await desk.publish('ada', at)
-    await desk.publish('ada', at, true)
+    at = await fixture.edit('ada', at, { type: 'agent.name', name: 'Bea' }, to)
+    await fixture.publish('ada', at)
+    await fixture.publish('ada', at, true)
   })
 
   it('moves back to an earlier version, and name, channels and time with it', async () => {
@@ -268,8 +273,8 @@ describe('the head', () => {
       },
       announced: [{ topic: 'publications', id: 'ada' }],
     })
-    expect((await desk.call('agents.list', { query: { channel: 'phone' } })).body.agents).toEqual([moved.body])
-    expect((await desk.call('agents.list', { query: { channel: 'cloud' } })).body.agents).toEqual([])
+    expect((await fixture.call('agents.list', { query: { channel: 'phone' } })).body.agents).toEqual([moved.body])
+    expect((await fixture.call('agents.list', { query: { channel: 'cloud' } })).body.agents).toEqual([])
   })
 
   it('moves from the version that was expected only, to one that is there and not for tests', async () => {
@@ -278,8 +283,8 @@ describe('the head', () => {
     expect(await setHead(0, null)).toMatchObject(stale)
     expect(await setHead(2, 1)).toMatchObject(refusal('conflict', 'test_publication'))
     expect(await setHead(9, 1)).toMatchObject(refusal('not_found'))
-    expect((await desk.summary('ada')).head.version).toBe(1)
-    const elsewhere = await AgentDesk.open(test)
+    expect((await fixture.summary('ada')).head.version).toBe(1)
+    const elsewhere = await AgentFixture.open(test)
     const body = { version: 0, expected_version: 1 }
     expect(await elsewhere.call('publications.set_head', { params, body })).toMatchObject(refusal('not_found'))
   })

@@ -17,9 +17,9 @@ import { largeAnswer } from '../reading/large-answer.ts'
 import { onDraft } from '../reading/on-draft.ts'
 import { agentArchived, everMade, noAgent, notArchived, noVersion } from './agents-refusals.ts'
 import { summaryOf } from './agents-summary.ts'
+import { draftEnvironmentOf } from './draft-environment.ts'
 import { diagnosticsJson, staleDraft, whyStale } from './drafts-refusals.ts'
 import { publicationBody } from './publications-body.ts'
-import { surroundingsOf } from './surroundings.ts'
 
 export const publicationHandlers: HandlersOf<
   'publications.list' | 'publications.publish' | 'publications.get' | 'publications.set_head'
@@ -75,10 +75,14 @@ export const publicationHandlers: HandlersOf<
 
 /** The draft as it will run, or what is wrong with it. */
 async function toPublish(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
-  const surroundings = await surroundingsOf(context, open)
+  const draftEnvironment = await draftEnvironmentOf(context, open)
   const { json: draft, draft_id, revision } = open
-  // Where a thread plans it, the revision and the surroundings are looked at again in the transaction that inserts the plan.
-  const publishable = await onDraft(context, 'plan', { draft, surroundings }, [draft_id, revision, surroundings])
+  // Where a thread plans it, the revision and the draftEnvironment are looked at again in the transaction that inserts the plan.
+  const publishable = await onDraft(context, 'plan', { draft, draftEnvironment }, [
+    draft_id,
+    revision,
+    draftEnvironment,
+  ])
   if (!publishable.ok) {
     const errors = publishable.diagnostics.filter(found => found.severity === 'error').length
     throw new Refusal(

@@ -13,9 +13,9 @@ import {
 } from '@parley/store'
 import type { Context, HandlersOf } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
+import { draftEnvironmentOf } from './draft-environment.ts'
 import { runBody, theRun } from './runs-body.ts'
 import { notAdmitted } from './runs-refusals.ts'
-import { surroundingsOf } from './surroundings.ts'
 
 type Asked = InputOf<OperationNamed<'runs.create'>>['body']
 
@@ -130,8 +130,8 @@ async function checkReadiness(plan: Plan, line: Line | null, context: Context): 
     new Refusal('capability_unavailable', message, { reason })
   if (line?.facts.has_secret === false)
     throw unready('secret_unavailable', `the password of trunk "${line.trunkId}" is gone: set auth_secret of the trunk`)
-  const surroundings = await surroundingsOf(context, { telephony: null })
-  const [first] = unreadyIn(plan, surroundings, { speech: line !== null })
+  const draftEnvironment = await draftEnvironmentOf(context, { telephony: null })
+  const [first] = unreadyIn(plan, draftEnvironment, { speech: line !== null })
   if (first === undefined) return
   const { code, message } = first
   throw unready(UNREADY[code as keyof typeof UNREADY], message)

@@ -4,7 +4,7 @@ import {
   finishRun,
   moveRun,
   nextMessage,
-  type OwnedRun,
+  type RunOwnership,
   settleUpdate,
   takeMessage,
 } from '@parley/store'
@@ -37,7 +37,7 @@ function tell(topic: Parameters<typeof bus.publish>[0], id: string) {
 const within = <Result>(work: Parameters<WholeApi['db']['database']['transaction']>[1]) =>
   api.db.database.transaction(api.scope, work) as Promise<Result>
 
-async function taken(run_id: string): Promise<OwnedRun> {
+async function taken(run_id: string): Promise<RunOwnership> {
   const claimed = await api.db.database.transaction(api.scope, tx =>
     claimRun(tx, api.scope, run_id, { engine: 'e', worker: null }, 600_000),
   )
@@ -51,7 +51,7 @@ async function newCall(): Promise<string> {
 }
 
 const OUTCOME = { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' }
-const finish = async (owned: OwnedRun) => {
+const finish = async (owned: RunOwnership) => {
   await within(tx =>
     finishRun(tx, api.scope, owned, { state: 'completed', outcome: OUTCOME, disposition: 'completed' }),
   )
@@ -166,12 +166,12 @@ describe('a message', () => {
     ...{ index: 0, role: 'user', text: 'Hello?', segment_id: 's', observed_offset_ms: null, interrupted: false },
     ...{ start_ms: null, end_ms: null, node_id: null },
   }
-  const posted = async (owned: OwnedRun) => {
+  const posted = async (owned: RunOwnership) => {
     const look = () => nextMessage(api.db.database.within(api.scope), api.scope, owned)
     await expect.poll(look).not.toBeNull()
     return (await look())!
   }
-  const answer = async (owned: OwnedRun, message_id: string) => {
+  const answer = async (owned: RunOwnership, message_id: string) => {
     await within(tx => takeMessage(tx, api.scope, owned, message_id))
     await within(tx => answerMessage(tx, api.scope, owned, message_id, { state: 'running', utterances: [UTTERANCE] }))
   }

@@ -1,6 +1,6 @@
 import { type OperationNamed, Refusal } from '@parley/contract'
 import { acknowledgeUpdate, cancelRun, listRuns, type RunContact, readUpdate, type UpdateReceipt } from '@parley/store'
-import { type HandlersOf, type SequelContext, withSequel } from '../context.ts'
+import { type AfterCommitContext, type HandlersOf, withAfterCommit } from '../context.ts'
 import { runBody, theRun } from './runs-body.ts'
 import { runEnded } from './runs-refusals.ts'
 
@@ -32,7 +32,10 @@ export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 
     return { status: 202, body: runBody(await theRun(context, run_id)) }
   },
 
-  'runs.update': withSequel<OperationNamed<'runs.update'>, Parameters<HandlersOf<'runs.update'>['runs.update']>[1]>(
+  'runs.update': withAfterCommit<
+    OperationNamed<'runs.update'>,
+    Parameters<HandlersOf<'runs.update'>['runs.update']>[1]
+  >(
     async ({ params: { run_id }, body }, context) => {
       const { db, scope } = context
       context.about({ kind: 'run', id: run_id })
@@ -59,7 +62,7 @@ export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 
 async function settled(
   runId: string,
   revision: number,
-  { db, scope, now, news }: SequelContext,
+  { db, scope, now, news }: AfterCommitContext,
 ): Promise<UpdateReceipt> {
   const until = now() + SETTLING_MS
   for (;;) {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
-import { notJson } from '../pipeline/hear-request.ts'
+import { notJson } from '../pipeline/parse-request.ts'
 import { LARGE_BODY_BYTES, LargeBody } from '../reading/large-body.ts'
 import { refusedRequest } from './request-fault.ts'
 

@@ -1,4 +1,4 @@
-import { appendEvents, claimRun, finishRun, moveRun, type OwnedRun } from '@parley/store'
+import { appendEvents, claimRun, finishRun, moveRun, type RunOwnership } from '@parley/store'
 import { localBus } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newChat } from '../testing/valid-requests.ts'
@@ -23,7 +23,7 @@ async function liveChat() {
   const within = <Result>(work: Parameters<typeof db.database.transaction<Result>>[1]) =>
     db.database.transaction(scope, work)
   const claimed = await within(tx => claimRun(tx, scope, run_id, { engine: 'e', worker: null }, 600_000))
-  const owned: OwnedRun = { run_id, fence: claimed!.fence }
+  const owned: RunOwnership = { run_id, fence: claimed!.fence }
   await within(tx => moveRun(tx, scope, owned, { state: 'running' }))
   let seq = claimed!.last_seq
   return {

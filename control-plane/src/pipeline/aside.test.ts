@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type Aside, withAside } from './aside.ts'
+import { type Offload, withOffloading } from './offload.ts'
 
 /** An attempt that needs the work once for each of `abouts`, in this order. */
 function attemptsOn(abouts: string[]) {
   const seen: string[] = []
   let rounds = 0
-  const attempt = async (aside: Aside) => {
+  const attempt = async (aside: Offload) => {
     seen.push('begun')
     const about = abouts[Math.min(rounds++, abouts.length - 1)]!
     const outcome = await aside(about, async () => {
@@ -21,26 +21,26 @@ function attemptsOn(abouts: string[]) {
 describe('work that is set aside', () => {
   it('is done when the attempt is over, and is there when that begins again', async () => {
     const { seen, attempt } = attemptsOn(['a'])
-    expect(await withAside(attempt)).toBe('of a')
+    expect(await withOffloading(attempt)).toBe('of a')
     expect(seen).toEqual(['begun', 'work on a', 'begun', 'went on'])
   })
 
   it('is done again where it depends on something else by then', async () => {
     const { seen, attempt } = attemptsOn(['a', 'b'])
-    expect(await withAside(attempt)).toBe('of b')
+    expect(await withOffloading(attempt)).toBe('of b')
     expect(seen).toEqual(['begun', 'work on a', 'begun', 'work on b', 'begun', 'went on'])
   })
 
   it('is given up where that changes every time', async () => {
     const { seen, attempt } = attemptsOn(['a', 'b', 'c', 'd', 'e', 'f'])
-    await expect(withAside(attempt)).rejects.toMatchObject({ code: 'always_outdated', retryable: true })
+    await expect(withOffloading(attempt)).rejects.toMatchObject({ code: 'always_outdated', retryable: true })
     expect(seen.filter(what => what.startsWith('work'))).toHaveLength(4)
     expect(seen).not.toContain('went on')
   })
 
   it('fails the whole where it fails, as the attempt does', async () => {
-    const failing = withAside(aside => aside('a', () => Promise.reject(new RangeError('too many'))))
+    const failing = withOffloading(aside => aside('a', () => Promise.reject(new RangeError('too many'))))
     await expect(failing).rejects.toThrow(RangeError)
-    await expect(withAside(() => Promise.reject(new RangeError('no')))).rejects.toThrow(RangeError)
+    await expect(withOffloading(() => Promise.reject(new RangeError('no')))).rejects.toThrow(RangeError)
   })
 })

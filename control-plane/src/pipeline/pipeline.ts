@@ -8,12 +8,20 @@ import { type ReadingLimits, ReadingThreads } from '../reading/reading-threads.t
 import { type Answer, done } from './answer.ts'
 import { type Caller, Callers, type Credentials } from './caller.ts'
 import { failureOf } from './failure.ts'
-import { type Heard, hearRequest, notJson } from './hear-request.ts'
 import { KeyHolders } from './key-holders.ts'
+import { type Heard, notJson, parseRequest } from './parse-request.ts'
 import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimits, type RateStanding } from './rate-limits.ts'
 import { mayCall, type Route } from './route.ts'
-import { RunNews } from './run-news.ts'
-import { afterCommit, audit, run, type Said, unsaid, type Work, type Workshop } from './work.ts'
+import { RunChanges } from './run-changes.ts'
+import {
+  afterCommit,
+  audit,
+  noSideEffects,
+  type PipelineDependencies,
+  run,
+  type SideEffects,
+  type Work,
+} from './work.ts'
 
 export interface PipelineOptions {
   readonly database: Database
@@ -53,7 +61,7 @@ export interface SplitMessage {
  * the answer, keep it. Nothing here throws: what goes wrong is an answer with the error envelope.
  */
 export class Pipeline {
-  readonly #shop: Workshop
+  readonly #shop: PipelineDependencies
   readonly #bus: Bus
   readonly #log: Logger
   readonly #holders: KeyHolders
@@ -65,7 +73,7 @@ export class Pipeline {
       database,
       platform,
       bus,
-      news: new RunNews(bus),
+      news: new RunChanges(bus),
       threads: new ReadingThreads(reading),
       leaseMs: leaseMs ?? 120_000,
     }
@@ -103,7 +111,7 @@ export class Pipeline {
     if (refusal !== null) return { caller, standing, refused: this.#failed(refusal, requestId, route) }
     if (route === null || mayCall(principal.role, route)) return { caller, standing, refused: null }
     const message = `this needs the role ${route.needs}; the key has ${principal.role}`
-    await this.#audit({ route, principal, requestId }, unsaid(), 'denied')
+    await this.#audit({ route, principal, requestId }, noSideEffects(), 'denied')
     const refused = this.#failed(new Refusal('forbidden', message, { reason: 'role' }), requestId, route)
     return { caller, standing, refused }
   }
@@ -133,7 +141,7 @@ export class Pipeline {
     const { principal, name } = caller
     let heard: Heard
     try {
-      heard = await hearRequest(route, raw, principal.scope, this.#shop)
+      heard = await parseRequest(route, raw, principal.scope, this.#shop)
     } catch (error) {
       return this.#failed(error, requestId)
     }
@@ -146,7 +154,7 @@ export class Pipeline {
   }
 
   /** News of runs, as this process hears it. */
-  get news(): RunNews {
+  get news(): RunChanges {
     return this.#shop.news
   }
 
@@ -158,7 +166,7 @@ export class Pipeline {
   }
 
   async #work(work: Work): Promise<Answer> {
-    const said = unsaid()
+    const said = noSideEffects()
     try {
       const committed = await run(this.#shop, work, said)
       this.#announce(said)
@@ -173,7 +181,7 @@ export class Pipeline {
     }
   }
 
-  #announce({ announced, woken }: Said): void {
+  #announce({ announced, woken }: SideEffects): void {
     for (const { topic, id } of announced) {
       // The bus tells this process as well, but later than the answer that is on its way.
       if (topic === 'keys' || topic === 'tenants') this.#holders.drop(id)
@@ -183,7 +191,7 @@ export class Pipeline {
   }
 
   /** Every 403 is `denied`; what a handler of a write refused or broke at is `failed`. What is unknown, or ran into its own repetition, is neither. */
-  async #auditFailure(work: Work, said: Said, error: unknown, answer: Answer): Promise<void> {
+  async #auditFailure(work: Work, said: SideEffects, error: unknown, answer: Answer): Promise<void> {
     const { code, outcome, details } = answer.error!.error
     if (answer.status === 403) return this.#audit(work, said, 'denied')
     const isRepetition = code === 'idempotency_conflict' || details?.reason === 'in_progress'
@@ -196,7 +204,7 @@ export class Pipeline {
   /** The answer stands without it. */
   async #audit(
     work: Pick<Work, 'route' | 'principal' | 'requestId'>,
-    said: Said,
+    said: SideEffects,
     outcome: 'denied' | 'failed',
   ): Promise<void> {
     try {

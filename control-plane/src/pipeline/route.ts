@@ -1,12 +1,12 @@
 import { type Handler, minimumRole, type Operation, operations, type Role, streams } from '@parley/contract'
-import type { ExternalContext, Handlers, ReadingNeeds, Sequel } from '../context.ts'
+import type { AfterCommit, ExternalContext, Handlers, ReadingNeeds } from '../context.ts'
 
 /** An operation with its handler, and what follows from it for every request. */
 export interface Route<Served extends Operation = Operation> {
   readonly operation: Served
   readonly handler: Handler<Operation, ExternalContext>
   /** What follows the commit; null: nothing does. */
-  readonly sequel: Sequel<Operation> | null
+  readonly sequel: AfterCommit<Operation> | null
   /** What a thread that reads a large body needs; null: bodies are read where requests are. */
   readonly readingNeeds: ReadingNeeds | null
   /** `read`: changes nothing, so there is neither a record nor a transaction. */
@@ -19,7 +19,7 @@ export interface Route<Served extends Operation = Operation> {
 export function routeOf<Served extends Operation>(
   operation: Served,
   handler: Handler<Operation, ExternalContext> & {
-    readonly sequel?: Sequel<Operation>
+    readonly sequel?: AfterCommit<Operation>
     readonly readingNeeds?: ReadingNeeds
   },
 ): Route<Served> {

@@ -18,9 +18,9 @@ import type { AuditedResource, ExternalContext, Platform, Principal, WaitingWork
 import type { Reading } from '../reading/read-task.ts'
 import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { type Finished, finished, replayed } from './answer.ts'
-import { type Aside, withAside } from './aside.ts'
+import { type Offload, withOffloading } from './offload.ts'
 import type { Route } from './route.ts'
-import type { RunNews } from './run-news.ts'
+import type { RunChanges } from './run-changes.ts'
 
 /** One request, parsed, whose sender may make it. */
 export interface Work {
@@ -35,22 +35,22 @@ export interface Work {
 }
 
 /** What the handler said besides its answer. */
-export interface Said {
+export interface SideEffects {
   about: AuditedResource | null
   readonly announced: { readonly topic: Topic; readonly id: string }[]
   readonly woken: WaitingWork[]
 }
 
 /** Nothing yet. */
-export function unsaid(): Said {
+export function noSideEffects(): SideEffects {
   return { about: null, announced: [], woken: [] }
 }
 
-export interface Workshop {
+export interface PipelineDependencies {
   readonly database: Pick<Database, 'within' | 'transaction'>
   readonly platform: Platform
   readonly bus: Pick<Bus, 'publish'>
-  readonly news: RunNews
+  readonly news: RunChanges
   readonly threads: ReadingThreads
   /** For how long an `external` operation owns its record. */
   readonly leaseMs: number
@@ -62,12 +62,12 @@ type Settling = (tx: Queries) => Promise<void>
  * Runs the handler as its operation's kind demands and answers what the caller gets: a replay is the answer that was
  * kept. What the handler `said` is filled in, and remains when this throws.
  */
-export function run(shop: Workshop, work: Work, said: Said): Promise<Finished> {
+export function run(shop: PipelineDependencies, work: Work, said: SideEffects): Promise<Finished> {
   if (work.route.kind === 'read') return read(shop, work, said)
   return work.route.kind === 'transactional' ? transact(shop, work, said) : reachOut(shop, work, said)
 }
 
-async function read(shop: Workshop, work: Work, said: Said): Promise<Finished> {
+async function read(shop: PipelineDependencies, work: Work, said: SideEffects): Promise<Finished> {
   const { route, principal } = work
   const db = shop.database.within(principal.scope)
   const answer = finished(route, await route.handler(work.input, contextOf(shop, work, said, db)))
@@ -78,7 +78,11 @@ async function read(shop: Workshop, work: Work, said: Said): Promise<Finished> {
 }
 
 /** What the answer has become since its commit: the answer as it was kept where nothing follows, or it cannot be seen. */
-export async function afterCommit(shop: Workshop, { route, principal }: Work, kept: Finished): Promise<Finished> {
+export async function afterCommit(
+  shop: PipelineDependencies,
+  { route, principal }: Work,
+  kept: Finished,
+): Promise<Finished> {
   if (route.sequel === null) return kept
   const { scope } = principal
   const answer = { status: kept.status as Status, body: JSON.parse(kept.text) }
@@ -96,11 +100,11 @@ export async function afterCommit(shop: Workshop, { route, principal }: Work, ke
 }
 
 /** Claim, change, audit item and kept answer in one transaction: all of them or nothing. */
-function transact(shop: Workshop, work: Work, said: Said): Promise<Finished> {
+function transact(shop: PipelineDependencies, work: Work, said: SideEffects): Promise<Finished> {
   const { record, route } = work
   const { scope } = work.principal
   const { sealer } = shop.platform
-  const attempt = (aside: Aside) => async (tx: Queries) => {
+  const attempt = (aside: Offload) => async (tx: Queries) => {
     // The transaction may run again: what was said before it was rolled back does not hold.
     forget(said)
     const kept = record === null ? null : await keptAnswer(shop, work, tx, record)
@@ -113,11 +117,11 @@ function transact(shop: Workshop, work: Work, said: Said): Promise<Finished> {
     ])
     return answer
   }
-  return withAside(aside => shop.database.transaction(scope, attempt(aside)))
+  return withOffloading(aside => shop.database.transaction(scope, attempt(aside)))
 }
 
 /** The intent is committed before anything outside is asked, the result afterwards; between them no connection is held. */
-async function reachOut(shop: Workshop, work: Work, said: Said): Promise<Finished> {
+async function reachOut(shop: PipelineDependencies, work: Work, said: SideEffects): Promise<Finished> {
   const { record, route } = work
   const { scope } = work.principal
   const begun = record === null ? null : await shop.database.transaction(scope, tx => begin(shop, work, tx, record))
@@ -139,7 +143,7 @@ async function reachOut(shop: Workshop, work: Work, said: Said): Promise<Finishe
   }
 }
 
-async function begin(shop: Workshop, work: Work, tx: Queries, record: IdempotentRequest) {
+async function begin(shop: PipelineDependencies, work: Work, tx: Queries, record: IdempotentRequest) {
   const kept = await keptAnswer(shop, work, tx, record)
   return kept ?? keepIntent(tx, work.principal.scope, record, { request_id: work.requestId }, shop.leaseMs)
 }
@@ -150,7 +154,12 @@ interface Result {
   readonly settling: readonly Settling[]
 }
 
-async function settle(shop: Workshop, work: Work, said: Said, { answer, lease, settling }: Result): Promise<void> {
+async function settle(
+  shop: PipelineDependencies,
+  work: Work,
+  said: SideEffects,
+  { answer, lease, settling }: Result,
+): Promise<void> {
   const { scope } = work.principal
   const { sealer } = shop.platform
   try {
@@ -167,7 +176,12 @@ async function settle(shop: Workshop, work: Work, said: Said, { answer, lease, s
   }
 }
 
-async function release(shop: Workshop, work: Work, record: IdempotentRequest, lease: IntentLease): Promise<void> {
+async function release(
+  shop: PipelineDependencies,
+  work: Work,
+  record: IdempotentRequest,
+  lease: IntentLease,
+): Promise<void> {
   const { scope } = work.principal
   try {
     await shop.database.transaction(scope, tx => dropIntent(tx, scope, record, lease))
@@ -183,7 +197,7 @@ function unknown(cause: unknown): ParleyError {
 
 /** Claims the record for this transaction; the kept answer, as a replay shows it, where there is one. */
 async function keptAnswer(
-  { platform }: Workshop,
+  { platform }: PipelineDependencies,
   { principal, route }: Work,
   tx: Queries,
   record: IdempotentRequest,
@@ -211,7 +225,7 @@ async function keptAnswer(
 export function audit(
   tx: Queries,
   work: Pick<Work, 'route' | 'principal' | 'requestId'>,
-  said: Said,
+  said: SideEffects,
   outcome: 'allowed' | 'denied' | 'failed',
 ): Promise<void> {
   const { route, principal, requestId } = work
@@ -225,9 +239,9 @@ export function audit(
 }
 
 function contextOf(
-  { platform, database, bus, news, threads }: Workshop,
+  { platform, database, bus, news, threads }: PipelineDependencies,
   { principal, requestId, record, reading }: Work,
-  said: Said,
+  said: SideEffects,
   db: Queries,
   settling?: Settling[],
 ): ExternalContext {
@@ -259,7 +273,7 @@ function contextOf(
   }
 }
 
-function forget(said: Said): void {
+function forget(said: SideEffects): void {
   said.about = null
   said.announced.length = 0
   said.woken.length = 0

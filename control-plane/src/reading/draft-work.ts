@@ -3,11 +3,11 @@ import {
   applyEdits,
   type Diagnostic,
   type DraftContent,
+  type DraftEnvironment,
   type EditsApplied,
   exportDraft,
   type Publishable,
   planOf,
-  type Surroundings,
   validate,
 } from '@parley/flow'
 import { restOf } from './large-answer.ts'
@@ -18,7 +18,7 @@ interface OfDraft {
 }
 
 interface Judged extends OfDraft {
-  readonly surroundings: Surroundings
+  readonly draftEnvironment: DraftEnvironment
 }
 
 /** What a draft is published as, its plan as the JSON that is stored; or what is wrong with it. */
@@ -42,9 +42,9 @@ export type Edited =
  * `publication` and `exported` are the large part of an answer and throw `answer_broken` as `restOf` does.
  */
 export const draftWork = {
-  diagnostics: ({ draft, surroundings }: Judged): Diagnostic[] => validate(contentOf(draft), surroundings),
-  plan: ({ draft, surroundings }: Judged): Planned => {
-    const result = planOf(contentOf(draft), surroundings)
+  diagnostics: ({ draft, draftEnvironment }: Judged): Diagnostic[] => validate(contentOf(draft), draftEnvironment),
+  plan: ({ draft, draftEnvironment }: Judged): Planned => {
+    const result = planOf(contentOf(draft), draftEnvironment)
     if (!result.ok) return result
     const { plan, ...others } = result
     return { ...others, plan: { plan_schema_version: plan.plan_schema_version, json: JSON.stringify(plan) } }

@@ -1,16 +1,16 @@
 import { digestOf } from '@parley/flow'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { PipelineApi } from '../testing/pipeline-api.ts'
-import { exported, ReadingDesk } from '../testing/reading-desk.ts'
+import { exported, ReadingFixture } from '../testing/reading-fixture.ts'
 import { LARGE_BODY_BYTES } from './large-body.ts'
 import { ReadingThreads } from './reading-threads.ts'
 
-let desk: ReadingDesk
+let fixture: ReadingFixture
 let api: PipelineApi
 
 beforeAll(async () => {
-  desk = await ReadingDesk.open()
-  api = desk.api
+  fixture = await ReadingFixture.open()
+  api = fixture.api
 }, 60_000)
 afterAll(() => api?.close())
 
@@ -24,11 +24,11 @@ describe('a large draft', () => {
   const nodes = [{ id: 'hello', type: 'end', instruction: { type: 'static_text', text: '{{who}}?' } }]
   const judged = async (id: string, more: object) => {
     const flow = { ...exported().flow, nodes, ...more }
-    const { body } = await desk.bring(desk.importOf(id, { flow, agent }))
+    const { body } = await fixture.bring(fixture.importOf(id, { flow, agent }))
     const at = { draft_id: body.draft.draft_id, expected_revision: 1 }
     const work = vi.spyOn(ReadingThreads.prototype, 'work')
-    const validated = await desk.ask('POST', `${id}/draft/validate`, {})
-    const { status, body: made } = await desk.ask('POST', `${id}/publications`, at)
+    const validated = await fixture.ask('POST', `${id}/draft/validate`, {})
+    const { status, body: made } = await fixture.ask('POST', `${id}/publications`, at)
     const apart = work.mock.calls.map(([, task]) => task.work)
     work.mockRestore()
     return { diagnostics: validated.body.diagnostics, status, made, apart }
@@ -36,32 +36,32 @@ describe('a large draft', () => {
 
   /** What comes of each request, without what makes the one draft large. */
   const handled = async (id: string, more: object) => {
-    const { body } = await desk.bring(desk.importOf(id, { flow: { ...exported().flow, nodes, ...more }, agent }))
+    const { body } = await fixture.bring(fixture.importOf(id, { flow: { ...exported().flow, nodes, ...more }, agent }))
     const { draft_id } = body.draft
     const work = vi.spyOn(ReadingThreads.prototype, 'work')
     const edits = [
-      { type: 'agent.name', name: 'Bell' },
+      { type: 'agent.name', name: 'Signal' },
       { type: 'flow.variables', values: { who: 'Who' } },
     ]
     const get = async (what: string) => (await api.request('GET', `/api/v1/agents/${id}/${what}`)).body
     const edited = await api.request('PATCH', `/api/v1/agents/${id}/draft`, {
       body: { draft_id, expected_revision: 1, edits },
     })
-    const read = await desk.draftOf(id)
+    const read = await fixture.draftOf(id)
     const bare = ({ flow, source, ...others }: { flow: Record<string, unknown>; source?: unknown }) => {
       const { global_prompt, components, ...rest } = flow
       return { ...others, flow: rest }
     }
     const draftExport = await get('export?draft=true')
-    await desk.ask('POST', `${id}/publications`, { draft_id, expected_revision: 2 })
+    await fixture.ask('POST', `${id}/publications`, { draft_id, expected_revision: 2 })
     const published = await get('export')
     await api.request('DELETE', `/api/v1/agents/${id}/draft?draft_id=${draft_id}&expected_revision=2`)
-    const opened = await desk.ask('POST', `${id}/draft`, {})
+    const opened = await fixture.ask('POST', `${id}/draft`, {})
     await api.request('POST', `/api/v1/agents/${id}/clone`, {
       idempotencyKey: `clone-of-${id}`,
       body: { agent_id: `${id}-copy`, name: 'Copy' },
     })
-    const copied = await desk.draftOf(`${id}-copy`)
+    const copied = await fixture.draftOf(`${id}-copy`)
     expect(copied).toEqual({ ...read, name: 'Copy' })
     const apart = work.mock.calls.map(([, task]) => task.work)
     work.mockRestore()
@@ -98,8 +98,8 @@ describe('a large draft', () => {
 
   it('read by a tool is the same, as text and as structured content', async () => {
     const prompt = '$& $1 $` \\ " {{who}} \u2028 é '.repeat(20)
-    await desk.bring(
-      desk.importOf('by-tool', { flow: { ...exported().flow, nodes, global_prompt: prompt, components }, agent }),
+    await fixture.bring(
+      fixture.importOf('by-tool', { flow: { ...exported().flow, nodes, global_prompt: prompt, components }, agent }),
     )
     const read = await api.request('GET', '/api/v1/agents/by-tool/draft')
     expect(read.text.length).toBeGreaterThan(LARGE_BODY_BYTES)
@@ -133,8 +133,8 @@ describe('while a thread works on a large draft', () => {
       type: 'end',
       instruction: say,
     }))
-    const { body } = await desk.bring(
-      desk.importOf(id, { flow: { ...exported().flow, nodes }, agent: { agent_name: 'First' } }),
+    const { body } = await fixture.bring(
+      fixture.importOf(id, { flow: { ...exported().flow, nodes }, agent: { agent_name: 'First' } }),
     )
     return { draft_id: body.draft.draft_id, expected_revision: 1 }
   }
@@ -159,14 +159,14 @@ describe('while a thread works on a large draft', () => {
       const edited = await api.request('PATCH', '/api/v1/agents/raced/draft', { body: { ...at, edits } })
       expect(edited.status).toBe(200)
     })
-    const published = await desk.ask('POST', 'raced/publications', at)
+    const published = await fixture.ask('POST', 'raced/publications', at)
     spy.mockRestore()
     expect([published.status, published.body.error?.details]).toEqual([
       409,
       { reason: 'stale_revision', current: { draft_id: at.draft_id, revision: 2 } },
     ])
     expect(await versions('raced')).toEqual([])
-    const next = await desk.ask('POST', 'raced/publications', { ...at, expected_revision: 2 })
+    const next = await fixture.ask('POST', 'raced/publications', { ...at, expected_revision: 2 })
     expect(next.status).toBe(201)
     const { draft, plan } = (await api.request('GET', '/api/v1/agents/raced/publications/0')).body
     for (const part of [draft, plan]) {
@@ -183,7 +183,7 @@ describe('while a thread works on a large draft', () => {
     const late = await edit('First')
     spy.mockRestore()
     expect([late.status, late.body.error?.details?.reason]).toEqual([409, 'stale_revision'])
-    expect((await desk.draftOf('edited-twice')).flow.global_prompt).toContain('Second')
+    expect((await fixture.draftOf('edited-twice')).flow.global_prompt).toContain('Second')
   })
 
   it('no connection and no lock is held', async () => {
@@ -196,7 +196,7 @@ describe('while a thread works on a large draft', () => {
       )
       open = rows
     })
-    const published = await desk.ask('POST', 'held/publications', at)
+    const published = await fixture.ask('POST', 'held/publications', at)
     spy.mockRestore()
     expect([published.status, open]).toEqual([201, []])
   })
@@ -213,7 +213,7 @@ describe('while a thread works on a large draft', () => {
     const { spy, times } = meanwhile('plan', () =>
       api.db.owner.query("delete from parley.trunks where tenant_id = $1 and trunk_id = 'main'", [tenant]),
     )
-    const published = await desk.ask('POST', 'refers/publications', { ...at, expected_revision: 2 })
+    const published = await fixture.ask('POST', 'refers/publications', { ...at, expected_revision: 2 })
     spy.mockRestore()
     expect([published.status, times()]).toEqual([422, 2])
     const codes = published.body.error.details.diagnostics.map((found: { code: string }) => found.code)

@@ -4,11 +4,11 @@ import { requestHash } from '../pipeline/request-hash.ts'
 import { type ImportReading, readImport, readInspection, type SecretVersions } from './import-reading.ts'
 
 /** Whose bodies may be large, by what is read in them. */
-export type ReadApartId = 'agents.import' | 'agents.import_inspect'
+export type OffThreadOperationId = 'agents.import' | 'agents.import_inspect'
 
 /** A request whose body is to be read. Crosses to a thread as it is. */
 export interface ReadTask {
-  readonly operation: ReadApartId
+  readonly operation: OffThreadOperationId
   /** What came besides the body. */
   readonly raw: Omit<RawInput, 'body'>
   /** The body: JSON in UTF-8. */
@@ -57,7 +57,7 @@ export function readTask({ operation: id, raw, bytes, secrets }: ReadTask): Read
   }
 }
 
-function readingOf(id: ReadApartId, { body }: InputOf<Operation>, secrets: SecretVersions): Reading {
+function readingOf(id: OffThreadOperationId, { body }: InputOf<Operation>, secrets: SecretVersions): Reading {
   if (id === 'agents.import')
     return { kind: 'import', read: readImport(body as Parameters<typeof readImport>[0], secrets) }
   return { kind: 'inspection', read: readInspection(body as Parameters<typeof readInspection>[0]) }

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PipelineApi } from '../testing/pipeline-api.ts'
-import { exported, ReadingDesk, spaced } from '../testing/reading-desk.ts'
+import { exported, ReadingFixture, spaced } from '../testing/reading-fixture.ts'
 import { LARGE_BODY_BYTES } from './large-body.ts'
 
-let desk: ReadingDesk
+let fixture: ReadingFixture
 let api: PipelineApi
 
 beforeAll(async () => {
-  desk = await ReadingDesk.open()
-  api = desk.api
+  fixture = await ReadingFixture.open()
+  api = fixture.api
 }, 60_000)
 afterAll(() => api?.close())
 
@@ -17,25 +17,28 @@ const inspect = (body: unknown) => api.request('POST', '/api/v1/agents/import/in
 
 describe('a large body says what a small one says', () => {
   it('as an import: the draft, its warnings, and that it is unchanged', async () => {
-    const small = await desk.bring(desk.importOf('small'))
-    const large = await desk.bring(spaced(desk.importOf('large')))
+    const small = await fixture.bring(fixture.importOf('small'))
+    const large = await fixture.bring(spaced(fixture.importOf('large')))
     expect([small.status, large.status]).toEqual([201, 201])
     expect(small.body.warnings.length).toBeGreaterThan(1)
     expect(large.body.warnings).toEqual(small.body.warnings)
-    expect(await desk.draftOf('large')).toEqual(await desk.draftOf('small'))
-    expect((await desk.draftOf('large')).flow.nodes).toHaveLength(2)
-    expect(await desk.bring(spaced(desk.importOf('small')))).toMatchObject({
+    expect(await fixture.draftOf('large')).toEqual(await fixture.draftOf('small'))
+    expect((await fixture.draftOf('large')).flow.nodes).toHaveLength(2)
+    expect(await fixture.bring(spaced(fixture.importOf('small')))).toMatchObject({
       status: 200,
       body: { outcome: 'unchanged' },
     })
-    expect(await desk.bring(desk.importOf('large'))).toMatchObject({ status: 200, body: { outcome: 'unchanged' } })
+    expect(await fixture.bring(fixture.importOf('large'))).toMatchObject({
+      status: 200,
+      body: { outcome: 'unchanged' },
+    })
   })
 
   it('as the same request: its answer is replayed, another one with its key refused', async () => {
-    const first = await desk.bring(spaced(desk.importOf('again')), 'again')
-    const second = await desk.bring(desk.importOf('again'), 'again')
+    const first = await fixture.bring(spaced(fixture.importOf('again')), 'again')
+    const second = await fixture.bring(fixture.importOf('again'), 'again')
     expect([first.status, second.status, second.text]).toEqual([201, 200, first.text])
-    const other = await desk.bring(spaced(desk.importOf('again', { agent_version: 4 })), 'again')
+    const other = await fixture.bring(spaced(fixture.importOf('again', { agent_version: 4 })), 'again')
     expect([other.status, other.body.error.code]).toEqual([409, 'idempotency_conflict'])
   })
 
@@ -52,7 +55,7 @@ describe('a large body says what a small one says', () => {
     ['with a flow that is none', { flow: [] }],
   ])('%s, inspected and imported', async (_, more) => {
     for (const [ask, body] of [
-      [(body: unknown) => desk.bring(body), desk.importOf('alike', more)],
+      [(body: unknown) => fixture.bring(body), fixture.importOf('alike', more)],
       [inspect, exported(more)],
     ] as const) {
       const [small, large] = [await ask(body), await ask(spaced(body))]
@@ -63,13 +66,13 @@ describe('a large body says what a small one says', () => {
   })
 
   it('also where it is no JSON, too deep, or sent without a key', async () => {
-    expect(await desk.bring(`{"flow": ${spaced({})}`)).toMatchObject({
+    expect(await fixture.bring(`{"flow": ${spaced({})}`)).toMatchObject({
       status: 400,
       body: { error: { details: { issues: [{ path: '', message: 'body: not JSON' }] } } },
     })
     const deep = `{"flow":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
-    expect((await desk.bring(deep)).body.error.details.issues[0].message).toContain('deeper than 64')
-    const body = spaced(desk.importOf('keyless'))
+    expect((await fixture.bring(deep)).body.error.details.issues[0].message).toContain('deeper than 64')
+    const body = spaced(fixture.importOf('keyless'))
     const keyless = await api.request('POST', '/api/v1/agents/import', { body })
     expect(keyless.body.error.details.issues).toEqual([{ path: '', message: 'Idempotency-Key: is missing' }])
   })
@@ -79,14 +82,14 @@ describe('a large body says what a small one says', () => {
     const flow = { ...exported().flow, nodes: [...nodes, { id: 'long', type: 'note', text: padding }] }
     const call = {
       name: 'agents_import',
-      arguments: { idempotency_key: 'tool', body: desk.importOf('tooled', { flow }) },
+      arguments: { idempotency_key: 'tool', body: fixture.importOf('tooled', { flow }) },
     }
     const answer = await api.request('POST', '/mcp', {
       body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call },
       headers: { accept: 'application/json, text/event-stream' },
     })
     expect(answer.body.result.structuredContent).toMatchObject({ outcome: 'create_agent' })
-    const replayed = await desk.bring(desk.importOf('tooled', { flow }), 'tool')
+    const replayed = await fixture.bring(fixture.importOf('tooled', { flow }), 'tool')
     expect([replayed.status, replayed.body]).toEqual([200, answer.body.result.structuredContent])
   })
 
@@ -115,9 +118,9 @@ describe('a large body says what a small one says', () => {
 describe('while a large body is read', () => {
   it('other requests are answered', async () => {
     const notes = Array.from({ length: 60 }, () => Array.from({ length: 8000 }, () => [{}]))
-    const bomb = JSON.stringify(desk.importOf('bomb', { flow: { ...exported().flow, notes } }))
+    const bomb = JSON.stringify(fixture.importOf('bomb', { flow: { ...exported().flow, notes } }))
     const order: string[] = []
-    const imported = desk.bring(bomb).then(answer => {
+    const imported = fixture.bring(bomb).then(answer => {
       order.push('import')
       return answer
     })

@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { type Database, type EventRow, eventsAfter, readRun } from '@parley/store'
 import { hasEnded } from '../handlers/runs-body.ts'
 import { timelineBody } from '../handlers/runs-content.ts'
-import type { RunNews } from '../pipeline/run-news.ts'
+import type { RunChanges } from '../pipeline/run-changes.ts'
 
 /** How often who follows a run hears that the connection lives, and is looked up again. */
 const ALIVE_MS = 15_000
@@ -13,7 +13,7 @@ const PIECE = 100
 
 export interface Followed {
   readonly database: Pick<Database, 'within'>
-  readonly news: RunNews
+  readonly news: RunChanges
   readonly scope: Scope
   readonly runId: string
   /** Items up to this one are known; one that there never was: none are. */

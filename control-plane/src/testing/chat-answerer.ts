@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { answerMessage, type Bus, claimRun, moveRun, nextMessage, type OwnedRun, takeMessage } from '@parley/store'
+import { answerMessage, type Bus, claimRun, moveRun, nextMessage, type RunOwnership, takeMessage } from '@parley/store'
 import type { TestDatabase } from '@parley/store/testing'
 
 const MINUTE_MS = 60_000
@@ -7,13 +7,13 @@ const MINUTE_MS = 60_000
 /** Stands in for a process that owns runs. */
 export interface RunOwners {
   /** Takes a run that waits, and has it running. */
-  take(runId: string): Promise<{ readonly scope: Scope; readonly owned: OwnedRun }>
+  take(runId: string): Promise<{ readonly scope: Scope; readonly owned: RunOwnership }>
   close(): void
 }
 
 /** Takes runs when told to; in chats every message is answered by saying it again. */
 export function runOwners(db: TestDatabase, bus: Bus): RunOwners {
-  const held = new Map<string, Promise<{ scope: Scope; owned: OwnedRun }>>()
+  const held = new Map<string, Promise<{ scope: Scope; owned: RunOwnership }>>()
   const take = (runId: string) => {
     const known = held.get(runId) ?? takeRun(db, runId)
     held.set(runId, known)
@@ -41,7 +41,7 @@ export function runOwners(db: TestDatabase, bus: Bus): RunOwners {
   return { take, close: unsubscribe }
 }
 
-async function takeRun(db: TestDatabase, runId: string): Promise<{ scope: Scope; owned: OwnedRun }> {
+async function takeRun(db: TestDatabase, runId: string): Promise<{ scope: Scope; owned: RunOwnership }> {
   const { rows } = await db.owner.query(
     `select t.owner_id, t.environment, t.tenant_id from parley.run_ownership o join parley.tenants t using (tenant_id)
      where o.run_id = $1`,

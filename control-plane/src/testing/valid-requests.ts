@@ -226,7 +226,7 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   'trunks.delete': async world => ({ params: { trunk_id: await newTrunk(world) } }),
   'numbers.list': async world => ({ query: { trunk_id: await newTrunk(world), limit: 5 } }),
   'numbers.import': async world => ({
-    body: { phone_number: `+1202555${++lastNumber}`, trunk_id: await newTrunk(world), name: 'Front desk' },
+    body: { phone_number: `+1202555${++lastNumber}`, trunk_id: await newTrunk(world), name: 'Front fixture' },
   }),
   'numbers.assign': async world => ({
     params: { number_id: await newNumber(world) },

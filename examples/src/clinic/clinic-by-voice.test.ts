@@ -57,11 +57,11 @@ describe('a caller of the clinic who is understood', () => {
     stranger.start()
     stranger.says('An appointment', { choose: 'edge:book' })
     stranger.says('I am new', { choose: 'edge:new' })
-    expect(stranger.says('Ida Bell', { read: { new_name: 'Ida Bell' } })).toEqual([
+    expect(stranger.says('Ida Signal', { read: { new_name: 'Ida Signal' } })).toEqual([
       'Your new patient number is 4 0 0 1.',
       WHICH_DAY,
     ])
-    expect(stranger.flow.variable('patient_name', MONDAY)).toBe('Ida Bell')
+    expect(stranger.flow.variable('patient_name', MONDAY)).toBe('Ida Signal')
   })
 
   it('counts instead of naming, or asks for a day that was not offered', () => {

@@ -182,10 +182,10 @@ export class WebhookReceiver {
   }
 }
 
-type Said = Pick<WebhookEntry, 'event' | 'event_id' | 'run_id' | 'occurred_at'>
+type SideEffects = Pick<WebhookEntry, 'event' | 'event_id' | 'run_id' | 'occurred_at'>
 
 /** What an agent webhook says of itself; nulls where the body is something else. */
-function saidBy(body: string): Said {
+function saidBy(body: string): SideEffects {
   const said = z
     .object({
       event: z.string().nullable().catch(null),

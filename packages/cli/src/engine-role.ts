@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { type EngineOptions, type InboundRoute, RunEngine } from '@parley/engine'
+import { type EngineOptions, RunEngine, type StaticRoute } from '@parley/engine'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import { RecordingSpool, RunDesk, type RunJournals, type WakeUps } from '@parley/runs'
+import { RecordingSpool, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import { addressesOf } from './addresses-of.ts'
 import type { Settings } from './environment.ts'
@@ -21,12 +21,12 @@ export interface EngineRoleParts {
   readonly services: Services
   readonly agents: RunAgents
   readonly identity: ProcessIdentity
-  readonly wakeUps: WakeUps
+  readonly runQueue: RunQueue
   readonly blobs: Blobs
   /** Whether blobs are files that other roles of the machine share. */
   readonly blobsAreFiles: boolean
   /** Answered besides the trunks. */
-  readonly routes: readonly InboundRoute[]
+  readonly routes: readonly StaticRoute[]
   readonly tell: (line: string) => void
   readonly journals: RunJournals
   readonly metrics: RoleMetrics
@@ -41,9 +41,9 @@ export interface EngineRole {
   close(): Promise<void>
 }
 
-/** Calls by trunks and runs, until it is closed. Throws what stations and the database throw. */
+/** Calls by trunks and runs, until it is closed. Throws what endpoints and the database throw. */
 export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
-  const { state, services, agents, identity, wakeUps, blobs, blobsAreFiles, journals, routes, tell, metrics } = parts
+  const { state, services, agents, identity, runQueue, blobs, blobsAreFiles, journals, routes, tell, metrics } = parts
   const { database, leases, bus, sealer } = state
   const onProblem = problemLines('engine')
   const unplanned = new LineRecordings({
@@ -56,7 +56,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     mostBytes: settings.spoolBytes,
     ...{ database, blobs, time: systemTime, wallClock: Date.now, joinsAtClose: blobsAreFiles, onProblem },
   })
-  const desk = new RunDesk({
+  const runLeases = new RunLeases({
     ...{ database, leases, bus, journals, leaseMs: settings.leaseMs },
     ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
     // Never used again, also after a restart.
@@ -64,11 +64,11 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     onProblem,
   })
   const runs = await RunEngine.start({
-    ...{ database, bus, sealer, desk, wakeUps, agents, recordings, time: systemTime, onProblem },
+    ...{ database, bus, sealer, leases: runLeases, runQueue, agents, recordings, time: systemTime, onProblem },
     addressesOf: addressesOf(settings.resolve),
-    addresses: engine => ({ host: settings.sipHost ?? settings.sipBind, tls_port: engine.station.port('tls') }),
+    addresses: engine => ({ host: settings.sipHost ?? settings.sipBind, tls_port: engine.endpoint.port('tls') }),
     calls: {
-      station: stationOptions(settings, identity),
+      endpoint: endpointOptions(settings, identity),
       routes,
       voice: services.voice('local/flite'),
       language: 'en',
@@ -93,19 +93,19 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       tell(JSON.stringify({ event: 'call.ended', ...line, sip_status: report?.end.sipStatus ?? null }))
     },
   }).catch(async error => {
-    desk.close()
+    runLeases.close()
     await recordings.stop()
     throw sipListenFault(error, settings)
   })
   metrics.watchEngine(() => ({
     live: runs.live,
     isDraining: runs.isDraining,
-    certificateEndsAt: runs.engine.station.transportStats().certificateEndsAt ?? null,
+    certificateEndsAt: runs.engine.endpoint.transportStats().certificateEndsAt ?? null,
   }))
   metrics.watchSpool(() => recordings)
-  const unwatch = watchIdentity(identity, runs.engine.station, tell)
+  const unwatch = watchIdentity(identity, runs.engine.endpoint, tell)
   return {
-    tlsPort: runs.engine.station.port('tls'),
+    tlsPort: runs.engine.endpoint.port('tls'),
     get live() {
       return runs.live
     },
@@ -119,7 +119,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   }
 }
 
-function stationOptions(settings: Settings, identity: ProcessIdentity): EngineOptions['station'] {
+function endpointOptions(settings: Settings, identity: ProcessIdentity): EngineOptions['endpoint'] {
   return {
     bind: settings.sipBind,
     udpPort: settings.sipPort,

@@ -17,7 +17,7 @@ export function describeEvent(event: CallEvent): string | null {
       const { run, end } = event.report
       const outcome = run.outcome === null ? '' : `, ${run.outcome.kind} by ${run.outcome.ended_by}`
       const recording = end.media?.recording
-      const heard = end.media === null ? '' : `, ${describeReception(end.media.statistics)}`
+      const heard = end.media === null ? '' : `, ${describeInboundDecision(end.media.statistics)}`
       return `run ${run.state}${outcome}${heard}${recording ? `, recording ${recording.path}` : ''}`
     }
   }
@@ -74,7 +74,7 @@ export function describeLegEvent(event: LegEvent): string | null {
 }
 
 /** What the line was like, for people: RFC 3550 figures. */
-export function describeReception(statistics: MediaStatistics): string {
+export function describeInboundDecision(statistics: MediaStatistics): string {
   const { packetsReceived, packetsLost, packetsLate, concealedSamples, jitterMs } = statistics
   const concealedMs = Math.round(samplesToMs(concealedSamples))
   return `${packetsReceived} packets heard (${packetsLost} lost, ${packetsLate} late, ${concealedMs} ms concealed, jitter ${jitterMs.toFixed(1)} ms)`

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { systemTime } from '@parley/kernel'
-import { ensureLocalCertificate, type Station, type TlsIdentity } from '@parley/leg'
+import { type Endpoint, ensureLocalCertificate, type TlsIdentity } from '@parley/leg'
 import { CertificateWatch } from '@parley/sip'
 import { z } from 'zod'
 import type { Settings } from './environment.ts'
@@ -26,14 +26,14 @@ export async function processIdentity(settings: Settings): Promise<ProcessIdenti
   return { tls: await load(), authorityFile: caPath, load: watched ? load : null }
 }
 
-/** Applies changed files to `station` until the result is called; tells each change and each problem in one line. */
-export function watchIdentity(identity: ProcessIdentity, station: Station, tell: (line: string) => void): () => void {
+/** Applies changed files to `endpoint` until the result is called; tells each change and each problem in one line. */
+export function watchIdentity(identity: ProcessIdentity, endpoint: Endpoint, tell: (line: string) => void): () => void {
   if (identity.load === null) return () => {}
   const watch = new CertificateWatch({
     time: systemTime,
     current: identity.tls,
     load: identity.load,
-    apply: tls => station.replaceCertificate(tls),
+    apply: tls => endpoint.replaceCertificate(tls),
     onApplied: endsAt => tell(`certificates replaced, ours ends on ${new Date(endsAt).toISOString()}`),
     onProblem: detail => tell(`changed certificates are not used: ${detail}`),
   })

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Ms, Time, UnixMs } from '@parley/kernel'
-import { FailedRounds } from '@parley/runs'
+import { RepeatedFailureLog } from '@parley/runs'
 
 const MOST = 100
 /** The writer appends twice a second: who writes a file of this directory has touched it within that time. */
@@ -25,7 +25,7 @@ export interface LineRecordingsOptions {
 /** Recordings of calls that are no runs (the line test), and of the demo: the newest are kept, the others go. */
 export class LineRecordings {
   readonly #options: LineRecordingsOptions
-  readonly #rounds: FailedRounds
+  readonly #rounds: RepeatedFailureLog
   /** Names of those that this process writes. */
   readonly #live = new Set<string>()
   #trimming: Promise<void> | null = null
@@ -34,7 +34,7 @@ export class LineRecordings {
   constructor(options: LineRecordingsOptions) {
     this.#options = options
     const { time, onProblem } = options
-    this.#rounds = new FailedRounds({ name: 'deleting old recordings of the line test', time, onProblem })
+    this.#rounds = new RepeatedFailureLog({ name: 'deleting old recordings of the line test', time, onProblem })
   }
 
   /** The directory is made, and what is too much of it goes. Throws what the disk throws where it cannot be made. */

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { InboundRoute } from '@parley/engine'
+import type { StaticRoute } from '@parley/engine'
 import { type Ms, randomToken, systemRandom } from '@parley/kernel'
-import { BullWakeUps } from '@parley/runs'
+import { BullRunQueue } from '@parley/runs'
 import { type Blobs, openBlobs, parseBlobUrl } from '@parley/store'
 import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
 import { type EngineRole, startEngineRole } from './engine-role.ts'
@@ -12,7 +12,7 @@ import { type ProcessIdentity, processIdentity } from './identity.ts'
 import { type RoleHealth, serveRoleHealth } from './role-health.ts'
 import { RoleMetrics } from './role-metrics.ts'
 import { RunAgents } from './run-agents.ts'
-import { keepLanding, runJournals } from './run-journals.ts'
+import { keepReplaying, runJournals } from './run-journals.ts'
 import { Services } from './services.ts'
 import { openState } from './state.ts'
 import { startWorkerRole, type WorkerRole } from './worker-role.ts'
@@ -87,12 +87,12 @@ async function opened(
   closers.push(() => services.close())
   const state = await openState(settings, tell)
   closers.push(() => state.close())
-  const wakeUps = new BullWakeUps({
+  const runQueue = new BullRunQueue({
     on: settings.redisUrl === null ? { postgres: state.ownerUrl } : { redis: settings.redisUrl },
     wallClock: Date.now,
     onProblem: tell,
   })
-  closers.push(() => wakeUps.close())
+  closers.push(() => runQueue.close())
   const blobUrl = settings.blobUrl ?? pathToFileURL(join(settings.home, 'blobs')).href
   const blobs = await openBlobs(blobUrl)
   const identity = await processIdentity(settings)
@@ -100,8 +100,8 @@ async function opened(
   const metrics = new RoleMetrics()
   const journals = runJournals(settings.home, state.sealer)
   // An API alone holds no runs.
-  if (roles.has('engine') || roles.has('worker')) closers.push(keepLanding(journals, state))
-  const shared = { state, services, agents, identity, wakeUps, blobs, journals, metrics }
+  if (roles.has('engine') || roles.has('worker')) closers.push(keepReplaying(journals, state))
+  const shared = { state, services, agents, identity, runQueue, blobs, journals, metrics }
   const sip: SipAddress = { domain: settings.sipDomain, tlsPort: settings.sipTlsPort }
 
   const line = await lineTest(settings)
@@ -163,7 +163,7 @@ async function opened(
 type Shared = {
   readonly state: Awaited<ReturnType<typeof openState>>
   readonly services: Services
-  readonly wakeUps: BullWakeUps
+  readonly runQueue: BullRunQueue
   readonly blobs: Blobs
   readonly identity: ProcessIdentity
   readonly metrics: RoleMetrics
@@ -172,13 +172,13 @@ type Shared = {
 /** The API, and the workspace in its database. */
 async function serveApi(
   settings: Settings,
-  { state, services, wakeUps, blobs, metrics, logLevel }: Shared & Required<Pick<PlatformOptions, 'logLevel'>>,
+  { state, services, runQueue, blobs, metrics, logLevel }: Shared & Required<Pick<PlatformOptions, 'logLevel'>>,
   neighbours: Neighbours,
   sip: SipAddress,
   tell: (line: string) => void,
 ) {
   const api = await startApi(settings, state, services, sip, {
-    wake: work => wakeUps.wake(work),
+    wake: work => runQueue.wake(work),
     blobs,
     // What seeding asks for is nobody's request.
     logLevel: 'warn',
@@ -220,7 +220,7 @@ async function seededWorkspace(
 
 export const LINE_TEST = 'a line test: reads back digits, echoes two seconds'
 
-async function lineTest(settings: Settings): Promise<InboundRoute> {
+async function lineTest(settings: Settings): Promise<StaticRoute> {
   return { name: LINE_TEST, token: await inboundToken(settings, 'inbound-token-line'), security: 'srtp-required' }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { systemTime } from '@parley/kernel'
-import { JournalDirectory, keepLandingJournals, RunJournals } from '@parley/runs'
+import { JournalDirectory, keepReplayingJournals, RunJournals } from '@parley/runs'
 import type { Sealer } from '@parley/store'
 import { problemLines } from './problem-lines.ts'
 import type { openState } from './state.ts'
@@ -16,10 +16,10 @@ export function runJournals(home: string, sealer: Sealer): RunJournals {
 }
 
 /** Writes what dead processes of the home left there, from now on: the reaper waits no longer than a lease. */
-export function keepLanding(
+export function keepReplaying(
   journals: RunJournals,
   { database, bus }: Pick<Awaited<ReturnType<typeof openState>>, 'database' | 'bus'>,
 ): () => Promise<void> {
-  const stop = keepLandingJournals({ journals, database, bus, time: systemTime, wallClock: Date.now, onProblem })
+  const stop = keepReplayingJournals({ journals, database, bus, time: systemTime, wallClock: Date.now, onProblem })
   return async () => stop()
 }

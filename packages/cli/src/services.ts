@@ -1,4 +1,4 @@
-import { HttpActions, type HttpActionsOptions, MemoryLedger } from '@parley/conversation'
+import { HttpActions, type HttpActionsOptions, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import { type Instruction, judgeDestination, type ModelRef, type Plan, type Providers } from '@parley/flow'
@@ -131,7 +131,7 @@ export class Services {
       fallbackVoices: await this.#fallbackVoices(plan),
       ...(await this.#lastResort(languageOf({ plan, voice }))),
       model: ref => (ref === null ? own : this.model(modelIdOf(ref.model))),
-      ledger: () => new MemoryLedger({ random: systemRandom, wallClock: Date.now }),
+      ledger: () => new InMemoryEffectLedger({ random: systemRandom, wallClock: Date.now }),
       actions: ledger =>
         // Of an agent without an environment: an action that needs a secret is denied, and says so.
         new HttpActions({ ...this.actionServices, ledger, secrets: { get: async () => null } }),

@@ -86,15 +86,15 @@ export class StandIns {
     const voice = options.voice ?? own!
     const hearing: OpenHearing = language => wordByWord(recogniser, language)
     const speak: Speak = request => rendered(voice, request)
-    const ears = { apiKey: KEY, hearing, ...(options.hearing && { delays: options.hearing }) }
+    const speechInput = { apiKey: KEY, hearing, ...(options.hearing && { delays: options.hearing }) }
     const { speaking, thinking, pace, model = new RulesModel() } = options
     const minds = { key: KEY, think: mindOf(model), ...(thinking && { delays: thinking }) }
     const mouths = { apiKey: KEY, speak, ...(speaking && { delays: speaking }), ...(pace && { pace }) }
     const [listen, flux, aura, assemblyai, elevenlabs, cartesia, speech, chat, anthropic] = await Promise.all([
-      FakeDeepgramListen.open(ears),
-      FakeDeepgramFlux.open(ears),
+      FakeDeepgramListen.open(speechInput),
+      FakeDeepgramFlux.open(speechInput),
       FakeAura.open(mouths),
-      FakeAssemblyAi.open(ears),
+      FakeAssemblyAi.open(speechInput),
       FakeElevenLabs.open(mouths),
       FakeCartesia.open(mouths),
       FakeSpeechService.open(mouths),

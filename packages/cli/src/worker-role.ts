@@ -1,6 +1,6 @@
 import { openSipFarEnd, startTextRuns, startWorker } from '@parley/jobs'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import { expireContents, joinRecordings, RunDesk, type RunJournals, type WakeUps } from '@parley/runs'
+import { expireContents, joinRecordings, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import type { Settings } from './environment.ts'
 import type { ProcessIdentity } from './identity.ts'
@@ -16,7 +16,7 @@ export interface WorkerRoleParts {
   readonly services: Services
   readonly agents: RunAgents
   readonly identity: ProcessIdentity
-  readonly wakeUps: WakeUps
+  readonly runQueue: RunQueue
   readonly blobs: Blobs
   readonly journals: RunJournals
   readonly metrics: RoleMetrics
@@ -33,7 +33,7 @@ const ROUND = 50
 
 /** Runs in text, sweeps, reaper, webhooks, analyses, until it is closed. Throws what sockets and the database throw. */
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
-  const { state, services, agents, identity, wakeUps, blobs, journals, metrics } = parts
+  const { state, services, agents, identity, runQueue, blobs, journals, metrics } = parts
   const { database, leases, bus, sealer } = state
   const log = problemLines('worker')
   const farEnd = await openSipFarEnd({
@@ -47,7 +47,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
   const worker = await startWorker({
     ...{ database, bus, sealer, egress: services.egress, hangUp: farEnd, log },
     models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),
-    wake: work => wakeUps.wake(work),
+    wake: work => runQueue.wake(work),
     expireContents: async () => {
       const { recordings, transcripts } = await expireContents(database, blobs, { onProblem: log })
       return recordings + transcripts > 0
@@ -62,16 +62,16 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     await farEnd.close()
     throw error
   })
-  const desk = new RunDesk({
+  const runLeases = new RunLeases({
     ...{ database, leases, bus, journals, leaseMs: settings.leaseMs },
     ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
     owner: { engine: `worker-${randomToken(systemRandom, 20)}`, worker: 'texts' },
     onProblem: log,
   })
   const texts = startTextRuns({
-    ...{ desk, database, bus, agents: agents.text, time: systemTime, wallClock: Date.now, log },
+    ...{ leases: runLeases, database, bus, agents: agents.text, time: systemTime, wallClock: Date.now, log },
   })
-  const stopListening = await wakeUps.listen(['chat', 'task', 'background'], work => texts.wake(work))
+  const stopListening = await runQueue.listen(['chat', 'task', 'background'], work => texts.wake(work))
   metrics.watchWorker(() => worker.metrics)
   return {
     async drain(withinMs) {
@@ -83,7 +83,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       await texts.close(0)
       await worker.close()
       await farEnd.close()
-      desk.close()
+      runLeases.close()
     },
   }
 }

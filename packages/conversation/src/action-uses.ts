@@ -2,7 +2,7 @@ import type { FlowOutput, HttpAction } from '@parley/flow'
 import type { Memory } from './memory.ts'
 import type { ActionOutcome, ActionRunner, CallFacts } from './ports.ts'
 import type { TimelineFact } from './timeline.ts'
-import type { WaitClock } from './wait-clock.ts'
+import type { WaitTimer } from './wait-timer.ts'
 
 export type RunAction = Extract<FlowOutput, { type: 'run_action' }>
 
@@ -10,7 +10,7 @@ export interface ActionUseOptions {
   readonly runner: ActionRunner
   readonly call: CallFacts
   readonly memory: Memory
-  readonly waits: WaitClock
+  readonly waits: WaitTimer
   readonly render: (text: string) => string
   readonly onFact: (fact: TimelineFact) => void
 }

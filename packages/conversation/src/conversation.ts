@@ -1,21 +1,21 @@
 import { type FlowInput, FlowInterpreter, type FlowOutcome } from '@parley/flow'
 import { Emitter, type Ms } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
+import { type ConversationContext, feed } from './conversation-context.ts'
 import type { ConversationOptions } from './conversation-options.ts'
-import { type Ensemble, feed } from './ensemble.ts'
-import { Happenings } from './happenings.ts'
+import { FlowExecutor } from './flow-executor.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
-import type { HeadStartReport } from './model/head-start.ts'
-import { Performance } from './performance.ts'
+import type { PreemptiveGenerationReport } from './model/preemptive-generation.ts'
 import { nodesOf } from './plan-nodes.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
+import { SerialQueue } from './serial-queue.ts'
 import { Speeches } from './speeches.ts'
 import { Thinking } from './thinking.ts'
 import type { TimelineFact } from './timeline.ts'
 import type { Utterance } from './transcript.ts'
 import { TranscriptLog } from './transcript-log.ts'
-import { WaitClock } from './wait-clock.ts'
+import { WaitTimer } from './wait-timer.ts'
 
 const DEFAULT_HEARD_MS: Ms = 250
 const MOST_DIGITS = 100
@@ -40,14 +40,14 @@ export class Conversation {
   readonly #options: ConversationOptions
   readonly #flow: FlowInterpreter
   readonly #events = new Emitter<ConversationEvent>()
-  readonly #happenings = new Happenings(() => this.#tellWhetherBusy())
+  readonly #happenings = new SerialQueue(() => this.#tellWhetherBusy())
   readonly #memory = new Memory()
   readonly #transcript = new TranscriptLog(fact => this.#fact(fact))
   readonly #speeches = new Speeches(this.#memory, event => this.#emit(event))
-  readonly #waits: WaitClock
+  readonly #waits: WaitTimer
   readonly #thinking: Thinking
-  readonly #ensemble: Ensemble
-  readonly #performance: Performance
+  readonly #ensemble: ConversationContext
+  readonly #performance: FlowExecutor
   #state: State = { at: 'new' }
   #isBusy = false
   /** What waits for the report of what was heard of withdrawn speeches. */
@@ -58,7 +58,7 @@ export class Conversation {
     this.#events.listen(options.onEvent)
     const { plan, mode, variables, time } = options
     this.#flow = new FlowInterpreter(plan, { ...mode, ...(variables !== undefined && { variables }) })
-    this.#waits = new WaitClock(time)
+    this.#waits = new WaitTimer(time)
     this.#thinking = new Thinking(this.#waits)
     this.#ensemble = {
       options,
@@ -75,7 +75,7 @@ export class Conversation {
       isTalking: () => this.#state.at === 'talking',
       end: (outcome, endedBy, code) => this.#end(outcome, endedBy, code),
     }
-    this.#performance = new Performance(this.#ensemble, this.#waits)
+    this.#performance = new FlowExecutor(this.#ensemble, this.#waits)
   }
 
   /** The far end can hear the agent. Once. `opening`: what it said before; it gets no answer of its own. */
@@ -113,12 +113,12 @@ export class Conversation {
 
   /** What was held is of no use. */
   callerGoesOn(): void {
-    this.#performance.headStart.drop()
+    this.#performance.preemptive.drop()
   }
 
   /** What asking early has cost and brought. */
-  get headStart(): HeadStartReport {
-    return this.#performance.headStart.report
+  get preemptive(): PreemptiveGenerationReport {
+    return this.#performance.preemptive.report
   }
 
   /** Digits the caller entered, complete. `atMs`: when, on the run's clock; null in text. */
@@ -148,7 +148,7 @@ export class Conversation {
   updateVariables(values: Readonly<Record<string, string>>): void {
     this.#happenings.happen(() => {
       if (this.#state.at !== 'talking' && this.#state.at !== 'new') return
-      this.#performance.headStart.drop()
+      this.#performance.preemptive.drop()
       feed(this.#ensemble, { type: 'variables_updated', values })
     })
   }
@@ -201,7 +201,7 @@ export class Conversation {
     const { at } = this.#state
     if (at === 'ended' || at === 'stopped') return
     this.#state = { at: 'stopped' }
-    this.#performance.headStart.drop()
+    this.#performance.preemptive.drop()
     this.#thinking.abortAll()
     this.#speeches.withdrawAll()
     this.#speeches.close()
@@ -264,7 +264,7 @@ export class Conversation {
         record()
         this.#performance.perform(outputs, input)
         // What was held and not taken was asked for another turn.
-        this.#performance.headStart.drop()
+        this.#performance.preemptive.drop()
       })
     })
   }

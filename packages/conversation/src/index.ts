@@ -3,6 +3,7 @@ export { HttpActions } from './actions/http-actions.ts'
 export type { Secrets } from './actions/secrets.ts'
 export { Conversation } from './conversation.ts'
 export type { ConversationBudgets, ConversationOptions } from './conversation-options.ts'
+export { InMemoryEffectLedger, type InMemoryEffectLedgerOptions } from './in-memory-effect-ledger.ts'
 export type {
   EffectIntent,
   EffectKind,
@@ -13,8 +14,7 @@ export type {
   PolicyReason,
   Receipt,
 } from './ledger.ts'
-export { MemoryLedger, type MemoryLedgerOptions } from './memory-ledger.ts'
-export type { HeadStartReport } from './model/head-start.ts'
+export type { PreemptiveGenerationReport } from './model/preemptive-generation.ts'
 export { readBrief } from './model/read-brief.ts'
 export type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, CallFacts } from './ports.ts'
 export type { ConversationEvent, Span, SpokenReport, UserTurn } from './protocol.ts'

@@ -1,6 +1,6 @@
 /**
  * The ledger of outside effects (invariant 3): a row before anything is sent, a verdict, what came of it. The port is
- * declared here, beside its user; runs keep theirs in the database, trials and this process's memory in `MemoryLedger`.
+ * declared here, beside its user; runs keep theirs in the database, trials and this process's memory in `InMemoryEffectLedger`.
  */
 
 export type EffectKind =

@@ -1,7 +1,7 @@
 import { ParleyError, SeededRandom } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
+import { InMemoryEffectLedger } from './in-memory-effect-ledger.ts'
 import type { EffectLedger, EffectRecord, PolicyDecision } from './ledger.ts'
-import { MemoryLedger } from './memory-ledger.ts'
 import { HeardTalk } from './testing/heard-talk.ts'
 import {
   asks,
@@ -15,7 +15,7 @@ import {
   when,
 } from './testing/plans.ts'
 import { linesOf } from './testing/scripted-model.ts'
-import { type StageOptions, settle } from './testing/text-talk.ts'
+import { type HarnessOptions, settle } from './testing/text-talk.ts'
 
 const RECEIPT = { kind: 'sip_transfer', refer_status: 202, final_sip_status: 200, disconnect_reason: null } as const
 const phone = { settings: { channels: ['phone' as const] } }
@@ -37,7 +37,7 @@ const transferring = planOf(
   phone,
 )
 
-async function puttingThrough(rest: StageOptions = {}): Promise<HeardTalk> {
+async function puttingThrough(rest: HarnessOptions = {}): Promise<HeardTalk> {
   const talk = new HeardTalk(transferring, rest)
   await talk.start()
   await talk.hear()
@@ -202,7 +202,7 @@ describe('a transfer that waits for words when the far end goes', () => {
 })
 
 function aLedger(): { readonly ledger: EffectLedger; readonly records: () => readonly EffectRecord[] } {
-  const memory = new MemoryLedger({ random: new SeededRandom(1), wallClock: () => 0 })
+  const memory = new InMemoryEffectLedger({ random: new SeededRandom(1), wallClock: () => 0 })
   const ledger: EffectLedger = {
     intend: intent => memory.intend(intent),
     decide: (id, decision) => memory.decide(id, decision),

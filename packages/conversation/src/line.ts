@@ -1,5 +1,5 @@
 import type { FlowInput, FlowOutput } from '@parley/flow'
-import { type Ensemble, feed } from './ensemble.ts'
+import { type ConversationContext, feed } from './conversation-context.ts'
 import type { Receipt } from './ledger.ts'
 import { Transfers } from './transfers.ts'
 
@@ -10,7 +10,7 @@ const TRANSFER = { id: 'call.transfer', version: 1, name: 'transfer_call' }
 
 /** What the line is asked for: keys to press, transfers. Both wait for what was to be said before. */
 export class Line {
-  readonly #with: Ensemble
+  readonly #with: ConversationContext
   readonly #transfers: Transfers
   /** Keys by request. */
   readonly #pressing = new Map<string, string>()
@@ -20,7 +20,7 @@ export class Line {
   readonly #ordinals = new Map<string, number>()
   readonly #beginning = new Set<Promise<void>>()
 
-  constructor(ensemble: Ensemble) {
+  constructor(ensemble: ConversationContext) {
     const { ledger, transferPolicy: policy, time } = ensemble.options
     this.#with = ensemble
     this.#transfers = new Transfers({ ledger, policy, time, onFact: ensemble.onFact })

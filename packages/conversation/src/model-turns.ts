@@ -1,12 +1,12 @@
 import { type ModelRef, render } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
-import { type Ensemble, feed, speak } from './ensemble.ts'
+import { type ConversationContext, feed, speak } from './conversation-context.ts'
 import { apology, languageOf } from './model/agent-language.ts'
-import { HeadStart } from './model/head-start.ts'
 import type { Setting } from './model/instructions.ts'
-import { choiceRequest, judge, type Question } from './model/judgement.ts'
+import { choiceRequest, judge, type Question } from './model/model-judgement.ts'
 import { ModelMeter } from './model/model-meter.ts'
 import { ModelRequests } from './model/model-requests.ts'
+import { PreemptiveGeneration } from './model/preemptive-generation.ts'
 import { type Prompt, type ReplyEnd, reply, replyRequest } from './model/reply.ts'
 import type { Speech } from './speeches.ts'
 
@@ -24,12 +24,12 @@ type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, u
 
 /** Has the model speak, choose, and read things off the conversation; bears with its failures. */
 export class ModelTurns {
-  readonly #with: Ensemble
+  readonly #with: ConversationContext
   readonly #requests: ModelRequests
   readonly #meter: ModelMeter | null
   readonly #onTool: OnTool
   /** Answers that were asked for before the caller had certainly finished. */
-  readonly headStart: HeadStart
+  readonly preemptive: PreemptiveGeneration
   #failuresInARow = 0
   /** The same by what was asked: a model that decides well may still read nothing. */
   readonly #failuresOf = new Map<Asked, number>()
@@ -37,7 +37,7 @@ export class ModelTurns {
   /** What is said while something is done. */
   #fillers: { readonly requestId: string; readonly speech: Speech }[] = []
 
-  constructor(ensemble: Ensemble, onTool: OnTool) {
+  constructor(ensemble: ConversationContext, onTool: OnTool) {
     const { ledger, time, budgets, onUsed } = ensemble.options
     const meter = onUsed === undefined ? null : new ModelMeter(onUsed)
     const models = (ref: ModelRef | null) => {
@@ -46,10 +46,10 @@ export class ModelTurns {
     }
     this.#with = ensemble
     this.#meter = meter
-    this.headStart = new HeadStart({ models, ledger })
-    const { headStart } = this
+    this.preemptive = new PreemptiveGeneration({ models, ledger })
+    const { preemptive } = this
     const eventMs = budgets?.eventMs ?? DEFAULT_EVENT_MS
-    this.#requests = new ModelRequests({ models, ledger, headStart, time, eventMs })
+    this.#requests = new ModelRequests({ models, ledger, preemptive, time, eventMs })
     this.#onTool = onTool
   }
 
@@ -63,7 +63,7 @@ export class ModelTurns {
       ahead.type === 'prompt'
         ? replyRequest({ prompt: ahead, setting, messages, temperature })
         : choiceRequest({ setting, messages }, ahead)
-    this.headStart.begin(ahead.model, ahead.node_id, request)
+    this.preemptive.begin(ahead.model, ahead.node_id, request)
   }
 
   /** What the model says to a prompt is one speech, announced at once so that it keeps its place among others. */
@@ -195,7 +195,7 @@ export class ModelTurns {
 
   /** When the ledger has the rows of all requests that ended, and what they cost is told. */
   async written(): Promise<void> {
-    this.headStart.drop()
-    await Promise.all([this.#requests.written(), this.headStart.written(), this.#meter?.over(this.#with.options.time)])
+    this.preemptive.drop()
+    await Promise.all([this.#requests.written(), this.preemptive.written(), this.#meter?.over(this.#with.options.time)])
   }
 }

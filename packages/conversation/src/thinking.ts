@@ -1,4 +1,4 @@
-import type { WaitClock } from './wait-clock.ts'
+import type { WaitTimer } from './wait-timer.ts'
 
 interface Thought {
   readonly controller: AbortController
@@ -9,10 +9,10 @@ interface Thought {
 
 /** What models are being asked, by the flow's request. What was aborted gives no answer. */
 export class Thinking {
-  readonly #waits: WaitClock
+  readonly #waits: WaitTimer
   readonly #thoughts = new Map<string, Thought>()
 
-  constructor(waits: WaitClock) {
+  constructor(waits: WaitTimer) {
     this.#waits = waits
   }
 

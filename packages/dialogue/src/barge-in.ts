@@ -1,10 +1,10 @@
 import type { Ms } from '@parley/kernel'
-import type { CallerTurns } from './caller-turns.ts'
 import { BRIDGED_MS, type CallerVoice } from './caller-voice.ts'
 import { CANDIDATE_MS } from './endpointing.ts'
 import type { HeardWords } from './heard-words.ts'
 import type { Interjection, InterjectionJudge } from './interjection.ts'
 import type { DialogueOutput } from './protocol.ts'
+import type { TurnCollector } from './turn-collector.ts'
 
 const DUCK_AFTER_MS: Ms = 150
 /** No word for so long after the voice stopped: it was no interruption. */
@@ -29,7 +29,7 @@ type Phase =
 export class BargeIn {
   readonly #voice: CallerVoice
   readonly #words: HeardWords
-  readonly #turns: CallerTurns
+  readonly #turns: TurnCollector
   readonly #judge: InterjectionJudge
   readonly #emit: (output: DialogueOutput) => void
   #speaking = false
@@ -45,7 +45,7 @@ export class BargeIn {
   #deadline: Ms | undefined
 
   constructor(
-    parts: { voice: CallerVoice; words: HeardWords; turns: CallerTurns; judge: InterjectionJudge },
+    parts: { voice: CallerVoice; words: HeardWords; turns: TurnCollector; judge: InterjectionJudge },
     emit: (output: DialogueOutput) => void,
   ) {
     this.#voice = parts.voice

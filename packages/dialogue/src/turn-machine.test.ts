@@ -37,12 +37,12 @@ const agent = fc.record({
   mode: fc.constantFrom({ mode: 'adaptive' } as const, { mode: 'fixed', silenceMs: 300 } as const),
 })
 
-type Ears = typeof ears extends fc.Arbitrary<infer Value> ? Value : never
+type SpeechInput = typeof ears extends fc.Arbitrary<infer Value> ? Value : never
 type Agent = typeof agent extends fc.Arbitrary<infer Value> ? Value : never
 type Caller = typeof caller extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Plays the call to its last word and half a minute more; returns the words that were said, too. */
-function play(said: Caller, how: Ears, { speeches, sensitivity, mode }: Agent) {
+function play(said: Caller, how: SpeechInput, { speeches, sensitivity, mode }: Agent) {
   const { partialMs, finalMs, onsetMs, hangoverMs } = how
   let heard = 0
   /** Other words, and up to 25 ms beside their places. */

@@ -1,15 +1,13 @@
 import type { Machine, Ms, Random } from '@parley/kernel'
 import { AgentBackchannel, type Pause } from './agent-backchannel.ts'
 import { BargeIn } from './barge-in.ts'
-import { CallerTurns } from './caller-turns.ts'
 import { CallerVoice } from './caller-voice.ts'
 import { DigitCollection } from './digit-collection.ts'
 import { EndOfTurn } from './endpointing.ts'
 import { HeardWords, wordsUntil } from './heard-words.ts'
 import { InterjectionJudge } from './interjection.ts'
 import { lexiconsOf } from './lexicon/lexicon.ts'
-import { Opener } from './opener.ts'
-import { Patience } from './patience.ts'
+import { OpeningTimer } from './opening-timer.ts'
 import type {
   CallerTurn,
   DialogueInput,
@@ -18,6 +16,8 @@ import type {
   SpokenWord,
   TurnSettings,
 } from './protocol.ts'
+import { SilenceTimers } from './silence-timers.ts'
+import { TurnCollector } from './turn-collector.ts'
 
 type Input<Type extends DialogueInput['type']> = Extract<DialogueInput, { type: Type }>
 
@@ -31,11 +31,11 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   readonly #outputs: DialogueOutput[] = []
   readonly #voice = new CallerVoice()
   readonly #words = new HeardWords()
-  readonly #turns: CallerTurns
+  readonly #turns: TurnCollector
   readonly #bargeIn: BargeIn
-  readonly #opener: Opener
+  readonly #opener: OpeningTimer
   readonly #digits: DigitCollection
-  readonly #patience: Patience
+  readonly #patience: SilenceTimers
   readonly #backchannel: AgentBackchannel
   #settings: TurnSettings
   #connectedAt: Ms | null = null
@@ -49,7 +49,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     const lexicons = lexiconsOf(options.languages)
     const emit = (output: DialogueOutput) => this.#emit(output)
     const ends = new EndOfTurn(options.endpointing ?? { mode: 'adaptive' }, lexicons)
-    this.#turns = new CallerTurns(this.#voice, this.#words, ends, {
+    this.#turns = new TurnCollector(this.#voice, this.#words, ends, {
       give: turn => this.#give(turn),
       finalize: () => emit({ type: 'finalize' }),
       candidate: text => {
@@ -59,12 +59,12 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     })
     const parts = { voice: this.#voice, words: this.#words, turns: this.#turns, judge: new InterjectionJudge(lexicons) }
     this.#bargeIn = new BargeIn(parts, emit)
-    this.#opener = new Opener(options, opening => {
+    this.#opener = new OpeningTimer(options, opening => {
       this.#patience.sound(this.#now)
       emit({ type: 'begin', opening })
     })
     this.#digits = new DigitCollection((digits, atMs) => emit({ type: 'digits', digits, atMs }))
-    this.#patience = new Patience(options.endCallAfterSilenceMs, kind => {
+    this.#patience = new SilenceTimers(options.endCallAfterSilenceMs, kind => {
       emit({ type: 'silence', kind })
       if (kind === 'limit') this.#isOver = true
     })

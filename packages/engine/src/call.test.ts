@@ -2,9 +2,9 @@ import type { TimelineItem } from '@parley/conversation'
 import { VirtualTime } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
 import { expect, it } from 'vitest'
-import type { Attendant, AttendedCall } from './attendant.ts'
 import { Call, type CallEvent } from './call.ts'
-import { Pump } from './pump.ts'
+import type { CallControl, CallHandler } from './call-handler.ts'
+import { Ticker } from './ticker.ts'
 
 const end: LegEnd = {
   direction: 'inbound',
@@ -45,16 +45,16 @@ class ScriptedLeg {
   transport = null
 }
 
-/** An attendant that says one line when it is answered, and whatever else the test wants. */
-class ScriptedAttendant implements Attendant {
+/** An handler that says one line when it is answered, and whatever else the test wants. */
+class ScriptedAttendant implements CallHandler {
   drains = 0
   stops = 0
   fault: Error | null = null
-  readonly line: AttendedCall
+  readonly line: CallControl
   settles: Promise<void> = Promise.resolve()
-  readonly result = { utterances: [], timeline: [], digits: '', latencies: [], headStart: null }
+  readonly result = { utterances: [], timeline: [], digits: '', latencies: [], preemptive: null }
 
-  constructor(line: AttendedCall) {
+  constructor(line: CallControl) {
     this.line = line
   }
 
@@ -78,27 +78,27 @@ const item: TimelineItem = { seq: 1, at: '', offset_ms: 0, kind: 'state', state:
 function callWith(onEvent: (event: CallEvent) => void) {
   const time = new VirtualTime()
   const leg = new ScriptedLeg()
-  let attendant: ScriptedAttendant | undefined
-  const attend = (line: AttendedCall) => {
-    attendant = new ScriptedAttendant(line)
-    return attendant
+  let handler: ScriptedAttendant | undefined
+  const createHandler = (line: CallControl) => {
+    handler = new ScriptedAttendant(line)
+    return handler
   }
-  const call = new Call({ leg: leg as unknown as CallLeg, time, pump: new Pump(time), attend, onEvent })
-  return { call, leg, time, attendant: attendant! }
+  const call = new Call({ leg: leg as unknown as CallLeg, time, ticker: new Ticker(time), createHandler, onEvent })
+  return { call, leg, time, handler: handler! }
 }
 
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
 it('a call whose listener fails at its very end is over all the same, and keeps no timer', async () => {
-  const { call, leg, time, attendant } = callWith(event => {
+  const { call, leg, time, handler } = callWith(event => {
     if (event.type === 'ended' || (event.type === 'leg' && event.event.type === 'ended')) throw new Error('listener')
   })
   leg.emit({ type: 'answered' })
   leg.emit({ type: 'ended', end })
   expect((await call.report).run.outcome?.kind).toBe('caller_hung_up')
-  const drained = attendant.drains
+  const drained = handler.drains
   time.advance(100_000_000)
-  expect(attendant.drains).toBe(drained)
+  expect(handler.drains).toBe(drained)
   expect(time.nextDeadline()).toBeUndefined()
 })
 
@@ -114,39 +114,39 @@ it('a listener that fails ends its call, as failed', async () => {
 
 it('a listener that fails while it is told of the talk harms nobody else', async () => {
   let told = 0
-  const { attendant, leg } = callWith(event => {
+  const { handler, leg } = callWith(event => {
     if (event.type !== 'timeline') return
     told++
     throw new Error('listener')
   })
   leg.emit({ type: 'answered' })
-  attendant.line.tell(item)
+  handler.line.tell(item)
   expect(told).toBe(1)
   expect(leg.hungUp).toBeGreaterThan(0)
 })
 
-it('an attendant that fails ends its call, as failed', async () => {
-  const { call, attendant, leg } = callWith(() => {})
-  attendant.fault = new Error('bug')
+it('a handler that fails ends its call, as failed', async () => {
+  const { call, handler, leg } = callWith(() => {})
+  handler.fault = new Error('bug')
   leg.emit({ type: 'answered' })
   expect(leg.hungUp).toBe(1)
-  expect(attendant.stops).toBeGreaterThan(0)
+  expect(handler.stops).toBeGreaterThan(0)
   leg.emit({ type: 'ended', end })
   expect((await call.report).run.outcome).toMatchObject({ kind: 'error', detail: 'internal' })
 })
 
 it('hears what came every 20 ms while the call is up, and not before', () => {
-  const { attendant, leg, time } = callWith(() => {})
+  const { handler, leg, time } = callWith(() => {})
   time.advance(1000)
-  expect(attendant.drains).toBe(0)
+  expect(handler.drains).toBe(0)
   leg.emit({ type: 'answered' })
   time.advance(1000)
-  expect(attendant.drains).toBe(50)
+  expect(handler.drains).toBe(50)
 })
 
 it('waits for what the agent sent out to be answered, but not for ever', async () => {
-  const { call, attendant, leg, time } = callWith(() => {})
-  attendant.settles = new Promise(() => {})
+  const { call, handler, leg, time } = callWith(() => {})
+  handler.settles = new Promise(() => {})
   leg.emit({ type: 'answered' })
   leg.emit({ type: 'ended', end })
   let over = false

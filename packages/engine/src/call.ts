@@ -1,9 +1,9 @@
-import type { HeadStartReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
+import type { PreemptiveGenerationReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent, LegTransport } from '@parley/leg'
-import type { Attendant, AttendedCall } from './attendant.ts'
+import type { CallControl, CallHandler } from './call-handler.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
-import type { Pump } from './pump.ts'
+import type { Ticker } from './ticker.ts'
 
 /** What an agent's server still does after the call is waited for no longer than this. */
 const SETTLE_MS: Ms = 5000
@@ -11,10 +11,10 @@ const SETTLE_MS: Ms = 5000
 export interface CallOptions {
   readonly leg: CallLeg
   readonly time: Time
-  readonly pump: Pump
+  readonly ticker: Ticker
   /** Who talks. May throw: then the call ends as failed. */
-  readonly attend: (line: AttendedCall) => Attendant
-  /** The engine hangs up after this long, whatever the attendant does; default 25 hours. */
+  readonly createHandler: (line: CallControl) => CallHandler
+  /** The engine hangs up after this long, whatever the handler does; default 25 hours. */
   readonly maxDurationMs?: Ms
   readonly onEvent?: (event: CallEvent, call: Call) => void
 }
@@ -36,18 +36,18 @@ export interface CallReport {
   readonly digits: string
   /** Of each answer of the agent that was measured, in order. */
   readonly latencies: readonly TurnLatency[]
-  readonly headStart: HeadStartReport | null
+  readonly preemptive: PreemptiveGenerationReport | null
   readonly end: LegEnd
 }
 
 /** The one owner of a call: a leg, whoever talks on it, and the verdict at its end. The same for both directions. */
 export class Call {
   readonly leg: CallLeg
-  /** Resolves when the call is over, its recording complete and its attendant settled; never rejects. */
+  /** Resolves when the call is over, its recording complete and its handler settled; never rejects. */
   readonly report: Promise<CallReport>
-  readonly #attendant: Attendant | null
+  readonly #handler: CallHandler | null
   readonly #time: Time
-  readonly #pump: Pump
+  readonly #ticker: Ticker
   readonly #listener: CallOptions['onEvent']
   #stopDraining: (() => void) | null = null
   #limit: Timer | undefined
@@ -58,9 +58,9 @@ export class Call {
   constructor(options: CallOptions) {
     this.leg = options.leg
     this.#time = options.time
-    this.#pump = options.pump
+    this.#ticker = options.ticker
     this.#listener = options.onEvent
-    this.#attendant = this.#attended(options.attend)
+    this.#handler = this.#attended(options.createHandler)
     this.#limit = this.#time.at(this.#time.now() + (options.maxDurationMs ?? 25 * 3_600_000), () =>
       this.#end('max_duration'),
     )
@@ -75,7 +75,7 @@ export class Call {
         })
       })
     })
-    if (this.#attendant === null) this.leg.hangUp()
+    if (this.#handler === null) this.leg.hangUp()
   }
 
   /** An operator ends the call: speech stops, then CANCEL or BYE. */
@@ -85,19 +85,19 @@ export class Call {
 
   /** What was said so far. */
   get utterances(): readonly Utterance[] {
-    return this.#attendant?.result.utterances ?? []
+    return this.#handler?.result.utterances ?? []
   }
 
   /** Variables of a live update hold from the agent's next turn on. False: nobody here has any. */
   updateVariables(values: Readonly<Record<string, string>>): boolean {
-    if (this.#attendant?.updateVariables === undefined) return false
-    this.#guarded(attendant => attendant.updateVariables?.(values))
+    if (this.#handler?.updateVariables === undefined) return false
+    this.#guarded(handler => handler.updateVariables?.(values))
     return true
   }
 
-  #attended(attend: CallOptions['attend']): Attendant | null {
+  #attended(createHandler: CallOptions['createHandler']): CallHandler | null {
     try {
-      return attend({
+      return createHandler({
         leg: this.leg,
         end: why => this.#end(why),
         tell: item => this.#tell({ type: 'timeline', item }),
@@ -122,20 +122,20 @@ export class Call {
     this.#tell({ type: 'leg', event })
     if (event.type === 'answered') {
       this.#transport = this.leg.transport
-      this.#stopDraining = this.#pump.add(() => this.#guarded(attendant => attendant.drain()))
+      this.#stopDraining = this.#ticker.add(() => this.#guarded(handler => handler.drain()))
     }
     if (event.type === 'transfer-result' && event.taken) {
       this.#ending ??= 'transferred'
       this.#tellEnding()
     }
-    this.#guarded(attendant => attendant.onLeg(event))
+    this.#guarded(handler => handler.onLeg(event))
   }
 
-  /** An attendant's own fault ends its call and harms nobody else. */
-  #guarded(act: (attendant: Attendant) => void): void {
-    if (this.#attendant === null) return
+  /** An handler's own fault ends its call and harms nobody else. */
+  #guarded(act: (handler: CallHandler) => void): void {
+    if (this.#handler === null) return
     try {
-      act(this.#attendant)
+      act(this.#handler)
     } catch {
       this.#end('internal')
     }
@@ -143,7 +143,7 @@ export class Call {
 
   #end(why: LocalEnding): void {
     this.#ending ??= why
-    this.#guarded(attendant => attendant.stop())
+    this.#guarded(handler => handler.stop())
     this.leg.hangUp()
     this.#tellEnding()
   }
@@ -157,9 +157,9 @@ export class Call {
   async #conclude(end: LegEnd): Promise<CallReport> {
     this.#stopDraining?.()
     this.#limit?.cancel()
-    this.#guarded(attendant => attendant.stop())
+    this.#guarded(handler => handler.stop())
     await this.#settled()
-    const result = this.#attendant?.result
+    const result = this.#handler?.result
     return {
       run: runResult(end, this.#ending),
       direction: end.direction,
@@ -168,22 +168,22 @@ export class Call {
       timeline: result?.timeline ?? [],
       digits: result?.digits ?? '',
       latencies: result?.latencies ?? [],
-      headStart: result?.headStart ?? null,
+      preemptive: result?.preemptive ?? null,
       end,
     }
   }
 
   /** What the agent sent out is still answered; a server that never answers holds no call for ever. */
   #settled(): Promise<void> {
-    const attendant = this.#attendant
-    if (attendant === null) return Promise.resolve()
+    const handler = this.#handler
+    if (handler === null) return Promise.resolve()
     return new Promise(resolve => {
       const timer = this.#time.at(this.#time.now() + SETTLE_MS, resolve)
       const done = () => {
         timer.cancel()
         resolve()
       }
-      attendant.settled().then(done, done)
+      handler.settled().then(done, done)
     })
   }
 }

@@ -5,8 +5,10 @@ import {
   type Credentials,
   type DialOptions,
   dialLeg,
+  Endpoint,
+  type EndpointOptions,
   type Flow,
-  type GateVerdict,
+  type GuardDecision,
   type InviteSession,
   type LegSecurity,
   type NameAddr,
@@ -14,29 +16,27 @@ import {
   receiveLeg,
   type SipRequest,
   type SipUri,
-  Station,
-  type StationOptions,
   tagOf,
 } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
-import type { Attendant, AttendedCall } from './attendant.ts'
 import { Call, type CallEvent } from './call.ts'
+import type { CallControl, CallHandler } from './call-handler.ts'
 import type { CallPlan } from './call-plan.ts'
 import { CallRates, type TrunkRate } from './call-rate.ts'
 import { e164Digits } from './called-number.ts'
-import type { Door, Doors } from './doors.ts'
+import type { InboundRoute, InboundRouter } from './inbound-router.ts'
 import { KnownPeers } from './known-peers.ts'
 import { LineTest } from './line-test.ts'
-import { Pump } from './pump.ts'
-import { type InboundRoute, RouteTable, reaches } from './routes.ts'
+import { RouteTable, reaches, type StaticRoute } from './routes.ts'
+import { Ticker } from './ticker.ts'
 import type { VoiceAgent, VoiceCallFacts } from './voice/voice-agent.ts'
 import { VoiceConversation } from './voice/voice-conversation.ts'
 
 export interface EngineOptions {
-  readonly station: Omit<StationOptions, 'gatekeeper' | 'onInvite'>
-  readonly routes: readonly InboundRoute[]
+  readonly endpoint: Omit<EndpointOptions, 'gatekeeper' | 'onInvite'>
+  readonly routes: readonly StaticRoute[]
   /** Ways in besides the routes; default none. */
-  readonly doors?: Doors
+  readonly router?: InboundRouter
   /** What the line test speaks with, where a route or a dial request names no agent. Not closed by the engine. */
   readonly voice: TextToSpeech
   readonly language: string
@@ -79,11 +79,11 @@ export class Engine {
   readonly #calls = new Set<Call>()
   readonly #called = new KnownPeers()
   readonly #rates = new CallRates({ time: systemTime })
-  readonly #pump = new Pump(systemTime)
+  readonly #ticker = new Ticker(systemTime)
   /** Calls whose media is being opened: they have their place already. */
   #opening = 0
   #isDraining = false
-  #station: Station | null = null
+  #endpoint: Endpoint | null = null
 
   private constructor(options: EngineOptions) {
     this.#options = options
@@ -92,8 +92,8 @@ export class Engine {
 
   static async start(options: EngineOptions): Promise<Engine> {
     const engine = new Engine(options)
-    engine.#station = await Station.open({
-      ...options.station,
+    engine.#endpoint = await Endpoint.open({
+      ...options.endpoint,
       gatekeeper: (request, flow) => engine.#admit(request, flow),
       onInvite: session => engine.#receive(session),
     })
@@ -104,9 +104,9 @@ export class Engine {
     return this.#calls
   }
 
-  get station(): Station {
-    if (this.#station === null) throw new ParleyError('not_started', 'the engine is not started yet')
-    return this.#station
+  get endpoint(): Endpoint {
+    if (this.#endpoint === null) throw new ParleyError('not_started', 'the engine is not started yet')
+    return this.#endpoint
   }
 
   /**
@@ -122,7 +122,7 @@ export class Engine {
     return this.#placed(async () => {
       const { uri, from, security, nextHop, credentials, beforeAttempt, beforeAcknowledging } = request
       const recording = request.plan === undefined ? this.#recording('out') : request.plan.recording
-      const leg = await dialLeg(this.station, {
+      const leg = await dialLeg(this.endpoint, {
         ...{ uri, from, security },
         ringTimeoutMs: request.ringTimeoutMs ?? 60_000,
         ...(nextHop && { nextHop }),
@@ -147,7 +147,7 @@ export class Engine {
   /** No new calls from now on; live ones go on. */
   drain(on: boolean): void {
     this.#isDraining = on
-    this.station.userAgent.drain(on)
+    this.endpoint.userAgent.drain(on)
   }
 
   /** Ends every call, then leaves nothing open. */
@@ -157,12 +157,12 @@ export class Engine {
       call.cancel()
       return call.report
     })
-    await this.#station?.close()
+    await this.#endpoint?.close()
     await Promise.all(reports)
   }
 
   #noteCalled(leg: CallLeg): void {
-    if (leg.peerAddress !== null) this.#called.note(leg.peerAddress, this.station.time.now())
+    if (leg.peerAddress !== null) this.#called.note(leg.peerAddress, this.endpoint.time.now())
   }
 
   #checkRoom(): void {
@@ -191,42 +191,45 @@ export class Engine {
    * Asked before anything is kept: a request without a valid token gets no answer at all, unless it comes from an address
    * that a trunk lists or that we called, and is no new call.
    */
-  #admit(request: SipRequest, flow: Flow): GateVerdict {
+  #admit(request: SipRequest, flow: Flow): GuardDecision {
     const { address } = flow.remote
-    const door = this.#options.doors?.find(request, address) ?? null
-    if (door === null && this.#routes.find(request, address) === null) {
+    const route = this.#options.router?.find(request, address) ?? null
+    if (route === null && this.#routes.find(request, address) === null) {
       const hasCalled =
         this.#routes.lists(address) ||
-        this.#options.doors?.lists(address) === true ||
-        this.#called.has(address, this.station.time.now())
+        this.#options.router?.lists(address) === true ||
+        this.#called.has(address, this.endpoint.time.now())
       return { verdict: hasCalled && request.method !== 'INVITE' ? 'accept' : 'drop' }
     }
     if (request.method === 'INVITE' && tagOf(request.to) === undefined && (this.#isFull || this.#isDraining)) {
-      door?.refused(request, this.#isDraining ? 'draining' : 'overload')
+      route?.refused(request, this.#isDraining ? 'draining' : 'overload')
       return { verdict: 'reject', status: 503, retryAfterS: 5 }
     }
-    return { verdict: 'accept', ...(door?.serverName && { serverName: door.serverName }) }
+    return { verdict: 'accept', ...(route?.serverName && { serverName: route.serverName }) }
   }
 
   #receive(session: InviteSession): void {
     const address = session.flow?.remote.address ?? ''
-    const route = this.#routes.find(session.invite, address)
-    const door = route === null ? (this.#options.doors?.find(session.invite, address) ?? null) : null
+    const staticRoute = this.#routes.find(session.invite, address)
+    const route = staticRoute === null ? (this.#options.router?.find(session.invite, address) ?? null) : null
     const received = this.#placed(async () => {
-      if (door !== null) return this.#receiveAt(door, session)
-      if (route === null || !reaches(route, session.invite)) return session.reject(404)
+      if (route !== null) return this.#receiveAt(route, session)
+      if (staticRoute === null || !reaches(staticRoute, session.invite)) return session.reject(404)
       const recording = this.#recording('in')
-      const leg = await receiveLeg(this.station, session, { security: route.security, ...(recording && { recording }) })
+      const leg = await receiveLeg(this.endpoint, session, {
+        security: staticRoute.security,
+        ...(recording && { recording }),
+      })
       if (leg === null) return
-      this.#own(leg, unplanned(leg, route.agent))
+      this.#own(leg, unplanned(leg, staticRoute.agent))
       this.#answer(leg)
     })
     received.catch(() => session.hangUp())
   }
 
-  /** A caller who gives up meanwhile is gone; the door learns of it. */
-  async #receiveAt(door: Door, session: InviteSession): Promise<void> {
-    const reception = await door.receive(session.invite)
+  /** A caller who gives up meanwhile is gone; the route learns of it. */
+  async #receiveAt(route: InboundRoute, session: InviteSession): Promise<void> {
+    const reception = await route.receive(session.invite)
     if (reception.kind === 'refused') {
       const { status, retryAfterS } = reception
       if (session.state === 'incoming') session.reject(status, retryAfterS === undefined ? {} : { retryAfterS })
@@ -235,7 +238,7 @@ export class Engine {
     const { plan, security } = reception
     if (session.state !== 'incoming') return plan.onAbandoned?.('caller_gone')
     const { recording } = plan
-    const leg = await receiveLeg(this.station, session, { security, ...(recording && { recording }) })
+    const leg = await receiveLeg(this.endpoint, session, { security, ...(recording && { recording }) })
     if (leg === null) return plan.onAbandoned?.('not_answered')
     leg.ring()
     const answer = await plan.whileRinging?.(leg)
@@ -251,7 +254,7 @@ export class Engine {
     const ringMs = this.#options.ringMs ?? 0
     leg.ring()
     if (ringMs === 0) leg.answer()
-    else this.station.time.at(this.station.time.now() + ringMs, () => leg.answer())
+    else this.endpoint.time.at(this.endpoint.time.now() + ringMs, () => leg.answer())
   }
 
   #recording(direction: 'in' | 'out'): CallPlan['recording'] {
@@ -263,9 +266,9 @@ export class Engine {
   #own(leg: CallLeg, plan: CallPlan, facts = plan.talk?.facts): Call {
     const call = new Call({
       leg,
-      time: this.station.time,
-      pump: this.#pump,
-      attend: line => this.#attendant(line, plan, facts),
+      time: this.endpoint.time,
+      ticker: this.#ticker,
+      createHandler: line => this.#handler(line, plan, facts),
       onEvent: (event, owner) => {
         this.#options.onEvent?.(owner, event)
         plan.onEvent?.(event, owner)
@@ -278,8 +281,8 @@ export class Engine {
     return call
   }
 
-  #attendant(line: AttendedCall, { talk, onUsed }: CallPlan, facts: VoiceCallFacts | undefined): Attendant {
-    const { time } = this.station
+  #handler(line: CallControl, { talk, onUsed }: CallPlan, facts: VoiceCallFacts | undefined): CallHandler {
+    const { time } = this.endpoint
     const { voice, language } = this.#options
     if (talk === null || facts === undefined) return new LineTest({ line, voice, language, time, wallClock: Date.now })
     return new VoiceConversation({

@@ -2,18 +2,18 @@ import type { Utterance } from '@parley/conversation'
 import { MachineDriver, type Ms, type Time, type UnixMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
-import type { Attendant, AttendantResult, AttendedCall } from './attendant.ts'
+import type { CallControl, CallHandler, CallHandlerResult } from './call-handler.ts'
 import { CallTimeline } from './call-timeline.ts'
 import { HeardHistory } from './heard-history.ts'
 import { type AgentInput, type AgentOutput, TestAgent } from './test-agent.ts'
-import { Mouth } from './voice/mouth.ts'
 import { Playout } from './voice/playout.ts'
+import { SpeechOutput } from './voice/speech-output.ts'
 import { Voices } from './voice/voices.ts'
 
 const HISTORY_MS = 4000
 
 export interface LineTestOptions {
-  readonly line: AttendedCall
+  readonly line: CallControl
   readonly voice: TextToSpeech
   readonly language: string
   readonly time: Time
@@ -21,11 +21,11 @@ export interface LineTestOptions {
 }
 
 /** The test agent on a call: proves a line in both directions, without a model or a recogniser. */
-export class LineTest implements Attendant {
-  readonly #line: AttendedCall
+export class LineTest implements CallHandler {
+  readonly #line: CallControl
   readonly #agent = new TestAgent()
   readonly #driver: MachineDriver<AgentInput, AgentOutput>
-  readonly #mouth: Mouth
+  readonly #speechOutput: SpeechOutput
   readonly #playout: Playout
   readonly #history = new HeardHistory(HISTORY_MS)
   readonly #scratch = new Int16Array(4096)
@@ -43,7 +43,7 @@ export class LineTest implements Attendant {
     this.#playout = new Playout(line.leg)
     this.#driver = new MachineDriver(this.#agent, time, output => this.#perform(output))
     const voices = new Voices([{ voice, language, voiceId: null }], time, () => {})
-    this.#mouth = new Mouth(this.#playout, voices, {
+    this.#speechOutput = new SpeechOutput(this.#playout, voices, {
       onSpeaking: () => {},
       onAudible: () => {},
       onVoice: () => {},
@@ -52,13 +52,13 @@ export class LineTest implements Attendant {
     })
   }
 
-  get result(): AttendantResult {
+  get result(): CallHandlerResult {
     return {
       utterances: this.#utterances,
       timeline: this.#timeline.items,
       digits: this.#agent.digits,
       latencies: [],
-      headStart: null,
+      preemptive: null,
     }
   }
 
@@ -71,7 +71,7 @@ export class LineTest implements Attendant {
       case 'speech-start':
         return this.#driver.handle({ type: 'speech-started' })
       case 'play-progress':
-        this.#mouth.onProgress(event)
+        this.#speechOutput.onProgress(event)
         if (this.#echoEnd === null || this.#playout.played() < this.#echoEnd) return
         this.#echoEnd = null
         return this.#driver.handle({ type: 'quiet' })
@@ -89,7 +89,7 @@ export class LineTest implements Attendant {
 
   stop(): void {
     this.#driver.stop()
-    this.#mouth.cut()
+    this.#speechOutput.cut()
   }
 
   async settled(): Promise<void> {}
@@ -97,10 +97,10 @@ export class LineTest implements Attendant {
   #perform(output: AgentOutput): void {
     switch (output.type) {
       case 'say':
-        this.#mouth.cut()
+        this.#speechOutput.cut()
         return this.#say(output.text, output.node)
       case 'stop-speaking':
-        return this.#mouth.cut()
+        return this.#speechOutput.cut()
       case 'echo':
         this.drain()
         return this.#echo(this.#history.newest(output.durationMs))
@@ -112,13 +112,13 @@ export class LineTest implements Attendant {
   #say(text: string, node: string): void {
     const id = `line-${++this.#count}`
     this.#lines.set(id, { text, node })
-    this.#mouth.begin(id)
-    this.#mouth.say(id, text)
-    this.#mouth.end(id)
+    this.#speechOutput.begin(id)
+    this.#speechOutput.say(id, text)
+    this.#speechOutput.end(id)
   }
 
   #echo(audio: Int16Array): void {
-    this.#mouth.cut()
+    this.#speechOutput.cut()
     this.#playout.lay(audio)
     this.#echoEnd = this.#playout.end
     if (audio.length === 0) this.#driver.handle({ type: 'quiet' })

@@ -4,7 +4,7 @@ import { calledNumber, e164Digits } from './called-number.ts'
 import type { VoiceAgent } from './voice/voice-agent.ts'
 
 /** A trunk's way in: whoever knows the token reaches the agent. */
-export interface InboundRoute {
+export interface StaticRoute {
   /** For logs. */
   readonly name: string
   /** Unguessable; Request-URI user, URI parameter `token`, or the first label of its host. */
@@ -19,7 +19,7 @@ export interface InboundRoute {
 }
 
 /** Whether the number that was called is one of the route's. */
-export function reaches(route: InboundRoute, invite: SipRequest): boolean {
+export function reaches(route: StaticRoute, invite: SipRequest): boolean {
   if (route.numbers === undefined) return true
   const called = calledNumber(invite)
   return called !== null && route.numbers.some(number => e164Digits(number) === called)
@@ -27,13 +27,13 @@ export function reaches(route: InboundRoute, invite: SipRequest): boolean {
 
 /** The inbound routes of an engine, found by token. An unknown caller finds nothing, and learns nothing. */
 export class RouteTable {
-  readonly #routes: readonly { readonly route: InboundRoute; readonly digest: Buffer }[]
+  readonly #routes: readonly { readonly route: StaticRoute; readonly digest: Buffer }[]
 
-  constructor(routes: readonly InboundRoute[]) {
+  constructor(routes: readonly StaticRoute[]) {
     this.#routes = routes.map(route => ({ route, digest: digestOf(route.token) }))
   }
 
-  find(request: SipRequest, sourceAddress: string): InboundRoute | null {
+  find(request: SipRequest, sourceAddress: string): StaticRoute | null {
     if (request.uri.scheme !== 'sip' && request.uri.scheme !== 'sips') return null
     for (const candidate of tokensOf(request.uri as SipUri)) {
       const digest = digestOf(candidate)

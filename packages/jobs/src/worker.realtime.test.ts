@@ -9,7 +9,7 @@ import { MasterKeySealer, putSecret, withNewKey } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openSipFarEnd, type SipFarEnd } from './io/far-end.ts'
-import { JobsStage } from './testing/jobs-stage.ts'
+import { JobsHarness } from './testing/jobs-harness.ts'
 import { killedInCall, openTelephone } from './testing/sip-line.ts'
 import { type HookReceiver, startHookReceiver } from './testing/webhook-ledger.ts'
 import { startWorker, type Worker, type WorkerOptions } from './worker.ts'
@@ -17,7 +17,7 @@ import { startWorker, type Worker, type WorkerOptions } from './worker.ts'
 let home: string
 let tls: LocalCertificate
 let test: TestDatabase
-let stage: JobsStage
+let stage: JobsHarness
 let hooks: HookReceiver
 let egress: OutboundHttp
 let farEnd: SipFarEnd
@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true })
 })
 beforeEach(async () => {
-  stage = await JobsStage.open(test)
+  stage = await JobsHarness.open(test)
   farEnd = await openSipFarEnd({ tls, log: stage.log })
   await stage.write(tx =>
     putSecret(tx, stage.scope, sealer, { secret_id: 'hook', kind: 'webhook_signing', value: 'sesame' }),

@@ -2,9 +2,9 @@ import type { Egress } from '@parley/egress'
 import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
 import type { Work } from '@parley/runs'
 import { type Bus, type Database, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
-import { Analyst } from './analysis/analyst.ts'
+import { CallAnalyser } from './analysis/call-analyser.ts'
 import { JobCounters, type WorkerMetrics } from './metrics.ts'
-import { PlanShelf } from './plan-shelf.ts'
+import { PlanCache } from './plan-cache.ts'
 import type { AnalysisModels, FarEnd, JobLog } from './protocol.ts'
 import { Reaper } from './reaper/reaper.ts'
 import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, wakeWaiting } from './sweeps/run-sweeps.ts'
@@ -94,14 +94,14 @@ class RunningWorker implements Worker {
   readonly #turns: Turns[] = []
   readonly #reaper: Reaper
   readonly #webhooks: WebhookSender
-  readonly #analyst: Analyst
+  readonly #analyst: CallAnalyser
   #closing: Promise<void> | null = null
 
   constructor(options: WorkerOptions) {
     this.#options = options
     // Never used again, also after a restart.
     this.#owner = { engine: `worker-${randomToken(options.random, 16)}`, worker: 'reaper' }
-    const shared = { ...options, counters: this.#counters, plans: new PlanShelf(options.database) }
+    const shared = { ...options, counters: this.#counters, plans: new PlanCache(options.database) }
     this.#reaper = new Reaper({
       ...shared,
       owner: this.#owner,
@@ -109,7 +109,7 @@ class RunningWorker implements Worker {
       everyMs: this.#everyMs('reap'),
     })
     this.#webhooks = new WebhookSender({ ...shared, onRoom: () => this.#hurry('webhooks') })
-    this.#analyst = new Analyst({ ...shared, onRoom: () => this.#hurry('analyses') })
+    this.#analyst = new CallAnalyser({ ...shared, onRoom: () => this.#hurry('analyses') })
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
     this.#begin('wakeWaiting', () => wakeWaiting(shared, options.wake))

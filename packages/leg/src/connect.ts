@@ -17,7 +17,7 @@ import type { LegSecurity } from './leg.ts'
 import { Negotiation } from './negotiation.ts'
 
 /** What legs are made with: one SIP user agent and one media plane, shared by all calls of a process. */
-export interface LegPlant {
+export interface LegContext {
   readonly userAgent: UserAgent
   readonly media: MediaPlane
   readonly random: Random
@@ -59,7 +59,7 @@ export interface DialOptions extends LegOptions {
 }
 
 /** Opens media, sends the INVITE. Throws what the media plane throws ("no_rtp_port", …): then nothing was sent. */
-export async function dialLeg(plant: LegPlant, options: DialOptions): Promise<CallLeg> {
+export async function dialLeg(plant: LegContext, options: DialOptions): Promise<CallLeg> {
   const media = await openMedia(plant, options, options.uri.user ?? options.uri.host)
   const negotiation = negotiationFor(plant, media, options, options.nextHop?.host ?? options.uri.host)
   const { uri, from, nextHop, credentials, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } = options
@@ -89,7 +89,7 @@ export async function dialLeg(plant: LegPlant, options: DialOptions): Promise<Ca
  * leased; without a free port the answer is 503. Then the result is null: there is no leg, the INVITE has its answer.
  */
 export async function receiveLeg(
-  plant: LegPlant,
+  plant: LegContext,
   session: InviteSession,
   options: LegOptions,
 ): Promise<CallLeg | null> {
@@ -117,7 +117,7 @@ export async function receiveLeg(
   return leg
 }
 
-function openMedia(plant: LegPlant, options: LegOptions, label: string): Promise<MediaSession> {
+function openMedia(plant: LegContext, options: LegOptions, label: string): Promise<MediaSession> {
   return plant.media.open({
     label: options.label ?? label,
     ...(options.recording && { recording: options.recording }),
@@ -125,7 +125,7 @@ function openMedia(plant: LegPlant, options: LegOptions, label: string): Promise
 }
 
 function negotiationFor(
-  plant: LegPlant,
+  plant: LegContext,
   media: MediaSession,
   options: LegOptions,
   peerAddress: string | undefined,

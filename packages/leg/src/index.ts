@@ -3,12 +3,12 @@ export type {
   Credentials,
   DialogSnapshot,
   Flow,
-  Gatekeeper,
-  GateVerdict,
+  GuardDecision,
   InviteAttempt,
   InviteSession,
   NameAddr,
   NextHop,
+  RequestGuard,
   SipRequest,
   SipUri,
   TlsIdentity,
@@ -16,8 +16,8 @@ export type {
 } from '@parley/sip'
 export { ensureLocalCertificate, parseNameAddr, parseUri, tagOf } from '@parley/sip'
 export { CallLeg } from './call-leg.ts'
-export { type DialOptions, dialLeg, type LegOptions, type LegPlant, receiveLeg } from './connect.ts'
-export { Station, type StationOptions } from './io/station.ts'
+export { type DialOptions, dialLeg, type LegContext, type LegOptions, receiveLeg } from './connect.ts'
+export { Endpoint, type EndpointOptions } from './io/endpoint.ts'
 export type {
   LegDirection,
   LegEnd,

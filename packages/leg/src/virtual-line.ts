@@ -1,27 +1,27 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
 import { InlineMediaPlane, type MediaSession, VirtualPacketNetwork } from '@parley/media'
 import {
-  type Gatekeeper,
   type InviteSession,
   type NameAddr,
   parseUri,
+  type RequestGuard,
   type SipUri,
   UserAgent,
   VirtualNetwork,
 } from '@parley/sip'
 import type { CallLeg } from './call-leg.ts'
-import { type DialOptions, dialLeg, type LegOptions, type LegPlant, receiveLeg } from './connect.ts'
+import { type DialOptions, dialLeg, type LegContext, type LegOptions, receiveLeg } from './connect.ts'
 import type { LegEnd, LegEvent } from './leg.ts'
 
 /** One end of a virtual line: a whole plant, and the leg that stands on it once there is a call. */
 export class LineEnd {
-  readonly plant: LegPlant
+  readonly plant: LegContext
   readonly events: LegEvent[] = []
   leg: CallLeg | null = null
   readonly #media: InlineMediaPlane
   #session: MediaSession | null = null
 
-  constructor(plant: Omit<LegPlant, 'media'>, media: InlineMediaPlane) {
+  constructor(plant: Omit<LegContext, 'media'>, media: InlineMediaPlane) {
     this.#media = media
     const open: InlineMediaPlane['open'] = async options => {
       this.#session = await media.open(options)
@@ -93,7 +93,7 @@ export class VirtualLine {
   }
 
   #end(host: string, random: SeededRandom, onInvite: (session: InviteSession) => void): LineEnd {
-    const gatekeeper: Gatekeeper = () => ({ verdict: 'accept' })
+    const gatekeeper: RequestGuard = () => ({ verdict: 'accept' })
     const transport = this.signalling.element({ address: host })
     const { time } = this
     const userAgent = new UserAgent({ time, random, transport, gatekeeper, onInvite })

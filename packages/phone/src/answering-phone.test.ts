@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ParleyError } from '@parley/kernel'
-import { type LegEnd, parseUri, type SipUri, Station } from '@parley/leg'
+import { Endpoint, type LegEnd, parseUri, type SipUri } from '@parley/leg'
 import { TonesRecogniser } from '@parley/providers'
 import { ensureLocalCertificate } from '@parley/sip'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 afterAll(() => rm(home, { recursive: true }))
 
-async function station() {
+async function endpoint() {
   const rtp = { ports: { from: 24_000, to: 24_499 }, threads: 1, packetIo: 'portable' } as const
   return { tls: await ensureLocalCertificate(home), userAgentName: 'test', rtp }
 }
@@ -44,7 +44,7 @@ function scriptOf(steps: readonly CallerStep[]): Promise<CallerScript> {
 async function open(options: Partial<AnsweringPhoneOptions> = {}) {
   const calls: AnsweredCall[] = []
   const phone = await AnsweringPhone.open({
-    station: await station(),
+    endpoint: await endpoint(),
     realm: 'phone.localhost',
     credentials: CREDENTIALS,
     partFor: number => (number === NUMBER ? scriptOf([{ type: 'hung-up' }]) : null),
@@ -58,7 +58,7 @@ async function open(options: Partial<AnsweringPhoneOptions> = {}) {
 }
 
 async function caller(): Promise<VirtualPhone> {
-  const phone = await VirtualPhone.open({ station: await station(), name: 'caller' })
+  const phone = await VirtualPhone.open({ endpoint: await endpoint(), name: 'caller' })
   closers.push(() => phone.close())
   return phone
 }
@@ -98,8 +98,8 @@ describe('a phone behind a trunk', () => {
 
   it('listens on nothing but TLS', async () => {
     const { phone } = await open()
-    const plain = await Station.open({
-      ...(await station()),
+    const plain = await Endpoint.open({
+      ...(await endpoint()),
       gatekeeper: () => ({ verdict: 'drop' }),
       onInvite: () => {},
     })

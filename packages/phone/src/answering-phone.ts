@@ -1,12 +1,12 @@
 import { type Ms, ParleyError } from '@parley/kernel'
 import {
   type Credentials,
+  Endpoint,
+  type EndpointOptions,
   type InviteSession,
   type LegEnd,
   type LegTransport,
   receiveLeg,
-  Station,
-  type StationOptions,
 } from '@parley/leg'
 import type { SpeechToText } from '@parley/providers'
 import { isSipUri } from '@parley/sip'
@@ -16,7 +16,7 @@ import { PhoneCall } from './phone-call.ts'
 
 export interface AnsweringPhoneOptions {
   /** It listens on TLS alone. */
-  readonly station: Omit<StationOptions, 'gatekeeper' | 'onInvite' | 'udpPort' | 'tcpPort'>
+  readonly endpoint: Omit<EndpointOptions, 'gatekeeper' | 'onInvite' | 'udpPort' | 'tcpPort'>
   /** Realm of the digest challenge that every request outside a dialog gets. */
   readonly realm: string
   /** The one account that may call. */
@@ -63,7 +63,7 @@ const MEMORY_MS: Ms = 1000
  */
 export class AnsweringPhone {
   readonly #options: AnsweringPhoneOptions
-  #station: Station | null = null
+  #endpoint: Endpoint | null = null
   /** Being opened, ringing or talking. */
   #live = 0
 
@@ -76,8 +76,8 @@ export class AnsweringPhone {
     const { realm, credentials } = options
     const passwordOf = (username: string) => (username === credentials.username ? credentials.password : undefined)
     const phone = new AnsweringPhone(options)
-    phone.#station = await Station.open({
-      ...options.station,
+    phone.#endpoint = await Endpoint.open({
+      ...options.endpoint,
       udpPort: null,
       tcpPort: null,
       gatekeeper: () => ({ verdict: 'challenge', realm, passwordOf }),
@@ -98,12 +98,12 @@ export class AnsweringPhone {
 
   /** Hangs up everything and leaves nothing open. */
   async close(): Promise<void> {
-    await this.#station?.close()
+    await this.#endpoint?.close()
   }
 
-  get #open(): Station {
-    if (this.#station === null) throw new ParleyError('not_started', 'the phone is not open yet')
-    return this.#station
+  get #open(): Endpoint {
+    if (this.#endpoint === null) throw new ParleyError('not_started', 'the phone is not open yet')
+    return this.#endpoint
   }
 
   async #receive(session: InviteSession): Promise<void> {

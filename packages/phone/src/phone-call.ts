@@ -3,7 +3,7 @@ import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
 import type { SpeechToText, TextToSpeech } from '@parley/providers'
 import { Ear } from './ear.ts'
 import { EventLog } from './event-log.ts'
-import { FarVoice } from './far-voice.ts'
+import { FarEndVoice } from './far-end-voice.ts'
 import { HeardAudio } from './heard-audio.ts'
 import { describePattern } from './heard-pattern.ts'
 import type { HeardLine, HeardMatch } from './heard-transcript.ts'
@@ -41,7 +41,7 @@ export class PhoneCall {
   #voice: PhoneVoice | null = null
   #ear: Ear | null = null
   /** Only where somebody wants to know: judging it costs more than hearing it. */
-  #farVoice: FarVoice | null = null
+  #farVoice: FarEndVoice | null = null
 
   /** `memoryMs` of heard audio are kept at most; default 20 minutes. */
   constructor(leg: CallLeg, time: Time, memoryMs: Ms = 20 * 60_000) {
@@ -218,11 +218,11 @@ export class PhoneCall {
   }
 
   /** What the far end did just now counts, whenever somebody begins to ask. */
-  #listenForVoice(): FarVoice {
+  #listenForVoice(): FarEndVoice {
     this.#drain()
     if (this.#farVoice === null) {
       const audio = this.#heard.samples(RECENT)
-      this.#farVoice = new FarVoice()
+      this.#farVoice = new FarEndVoice()
       this.#farVoice.hear(audio, this.#heard.end - audio.length)
     }
     return this.#farVoice

@@ -1,5 +1,5 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
-import { type CallLeg, dialLeg, type LegPlant, receiveLeg } from '@parley/leg'
+import { type CallLeg, dialLeg, type LegContext, receiveLeg } from '@parley/leg'
 import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { type InviteSession, parseUri, type SipUri, UserAgent, VirtualNetwork } from '@parley/sip'
@@ -22,7 +22,7 @@ export class PhoneLine {
     const random = new SeededRandom(1)
     const packets = new VirtualPacketNetwork({ time, random })
     const signalling = new VirtualNetwork({ time, random })
-    const plant = (address: string, onInvite: (session: InviteSession) => void): LegPlant => {
+    const plant = (address: string, onInvite: (session: InviteSession) => void): LegContext => {
       const transport = signalling.element({ address })
       const gatekeeper = () => ({ verdict: 'accept' }) as const
       const userAgent = new UserAgent({ time, random, transport, gatekeeper, onInvite })

@@ -24,13 +24,13 @@ afterAll(async () => {
   await rm(home, { recursive: true })
 })
 
-async function station() {
+async function endpoint() {
   const rtp = { ports: { from: 22_000, to: 22_999 }, threads: 1 }
   return { tls: await ensureLocalCertificate(home), rtp, userAgentName: 'test' }
 }
 
 async function open(): Promise<VirtualPhone> {
-  const phone = await VirtualPhone.open({ station: await station() })
+  const phone = await VirtualPhone.open({ endpoint: await endpoint() })
   phones.push(phone)
   return phone
 }
@@ -76,7 +76,7 @@ describe('a phone behind a trunk', () => {
     )
     const heard: Promise<string[]>[] = []
     const called = await AnsweringPhone.open({
-      ...{ station: await station(), realm: 'phone.localhost', credentials, partFor: () => part },
+      ...{ endpoint: await endpoint(), realm: 'phone.localhost', credentials, partFor: () => part },
       ...{ recogniser: new TonesRecogniser(), language: 'en' },
       onCall: call => heard.push(call.ended.then(() => call.heardLines.map(({ text }) => text))),
     })

@@ -15,7 +15,7 @@ afterAll(() => rm(home, { recursive: true }))
 
 async function open(options: Partial<PhoneOptions> = {}): Promise<VirtualPhone> {
   const phone = await VirtualPhone.open({
-    station: {
+    endpoint: {
       tls: await ensureLocalCertificate(home),
       userAgentName: 'test',
       rtp: { ports: { from: 23_000, to: 23_999 }, threads: 1, packetIo: 'portable' },

@@ -2,19 +2,19 @@ import { type Ms, ParleyError } from '@parley/kernel'
 import {
   type Credentials,
   dialLeg,
+  Endpoint,
+  type EndpointOptions,
   type InviteSession,
   type LegOptions,
   type LegSecurity,
   parseUri,
   receiveLeg,
   type SipUri,
-  Station,
-  type StationOptions,
 } from '@parley/leg'
 import { PhoneCall } from './phone-call.ts'
 
 export interface PhoneOptions {
-  readonly station: Omit<StationOptions, 'gatekeeper' | 'onInvite'>
+  readonly endpoint: Omit<EndpointOptions, 'gatekeeper' | 'onInvite'>
   /** User part of its own address; default "phone". */
   readonly name?: string
   /** Default "srtp-required". */
@@ -46,7 +46,7 @@ export class VirtualPhone {
   /** What it does with inbound calls from now on; at first it answers at once. */
   behaviour: PhoneBehaviour = { type: 'answer', afterMs: 0 }
   readonly #options: PhoneOptions
-  #station: Station | null = null
+  #endpoint: Endpoint | null = null
   /** Not taken yet, those that are over as well. */
   #arrived: PhoneCall[] = []
   /** Inbound calls whose media is being opened. */
@@ -59,8 +59,8 @@ export class VirtualPhone {
 
   static async open(options: PhoneOptions): Promise<VirtualPhone> {
     const phone = new VirtualPhone(options)
-    phone.#station = await Station.open({
-      ...options.station,
+    phone.#endpoint = await Endpoint.open({
+      ...options.endpoint,
       gatekeeper: () => ({ verdict: 'accept' }),
       onInvite: session => void phone.#receive(session).catch(() => session.hangUp()),
     })
@@ -69,7 +69,7 @@ export class VirtualPhone {
 
   /** The URI at which this phone is called. */
   uri(transport: 'udp' | 'tcp' | 'tls' = 'tls'): string {
-    const host = this.#options.station.advertisedHost ?? this.#options.station.bind ?? '127.0.0.1'
+    const host = this.#options.endpoint.advertisedHost ?? this.#options.endpoint.bind ?? '127.0.0.1'
     return `sip:${this.#name}@${host}:${this.#openStation.port(transport)};transport=${transport}`
   }
 
@@ -97,12 +97,12 @@ export class VirtualPhone {
 
   /** Hangs up everything and leaves nothing open. */
   async close(): Promise<void> {
-    await this.#station?.close()
+    await this.#endpoint?.close()
   }
 
-  get #openStation(): Station {
-    if (this.#station === null) throw new ParleyError('not_started', 'the phone is not open yet')
-    return this.#station
+  get #openStation(): Endpoint {
+    if (this.#endpoint === null) throw new ParleyError('not_started', 'the phone is not open yet')
+    return this.#endpoint
   }
 
   get #name(): string {
@@ -113,18 +113,18 @@ export class VirtualPhone {
     const { behaviour } = this
     if (behaviour.type === 'reject') return session.reject(behaviour.status)
     if (!this.#hasRoom()) return session.reject(486)
-    const station = this.#openStation
+    const endpoint = this.#openStation
     this.#opening++
-    const leg = await receiveLeg(station, session, { security: this.#options.security ?? 'srtp-required' }).finally(
+    const leg = await receiveLeg(endpoint, session, { security: this.#options.security ?? 'srtp-required' }).finally(
       () => this.#opening--,
     )
     if (leg === null) return
     leg.ring()
     if (behaviour.type === 'answer') {
       if (behaviour.afterMs === 0) leg.answer()
-      else station.time.at(station.time.now() + behaviour.afterMs, () => leg.answer())
+      else endpoint.time.at(endpoint.time.now() + behaviour.afterMs, () => leg.answer())
     }
-    const call = new PhoneCall(leg, station.time)
+    const call = new PhoneCall(leg, endpoint.time)
     const waiting = this.#waiting.shift()
     if (waiting === undefined) this.#arrived.push(call)
     else waiting(call)

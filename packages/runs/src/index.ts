@@ -1,10 +1,9 @@
-export { FailedRounds, type FailedRoundsOptions } from './failed-rounds.ts'
-export { type HeldEnding, HeldRun } from './held-run.ts'
-export { BullWakeUps, type BullWakeUpsOptions } from './io/bull-wake-ups.ts'
+export { BullRunQueue, type BullRunQueueOptions } from './io/bull-run-queue.ts'
 export { JournalDirectory } from './journal/io/journal-directory.ts'
-export { keepLandingJournals, type LandServices } from './journal/land-journals.ts'
+export { keepReplayingJournals, type ReplayServices } from './journal/replay-journals.ts'
 export { RunJournals, type RunJournalsOptions } from './journal/run-journals.ts'
-export type { RunOrder, UpdateOutcome, WakeUps, Work } from './protocol.ts'
+export { OwnedRun, type OwnedRunEnding } from './owned-run.ts'
+export type { RunCommand, RunQueue, UpdateOutcome, Work } from './protocol.ts'
 export { type ExpiredContents, type ExpirySweep, expireContents } from './recordings/expire-contents.ts'
 export {
   type JoinedState,
@@ -19,5 +18,6 @@ export {
   type RecordingSpoolOptions,
   type SpoolPlace,
 } from './recordings/recording-spool.ts'
-export { RunDesk, type RunDeskOptions } from './run-desk.ts'
-export { notOursNow, untilAnswered } from './until-answered.ts'
+export { RepeatedFailureLog, type RepeatedFailureLogOptions } from './repeated-failure-log.ts'
+export { notOursNow, retryUntilAnswered } from './retry-until-answered.ts'
+export { RunLeases, type RunLeasesOptions } from './run-leases.ts'

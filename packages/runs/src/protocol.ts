@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import type { RunChange, RunKind } from '@parley/store'
 
 /** What is asked of whoever has a run. */
-export type RunOrder =
+export type RunCommand =
   /** The run is somebody else's, or over: hang up, and write nothing. Last order. */
   | { readonly type: 'lost' }
   /** Somebody wants it to end. Once. */
@@ -27,7 +27,7 @@ export interface Work {
 }
 
 /** Wakes whoever runs such work. Losing a wake-up loses nothing but time: a sweep finds what waits. */
-export interface WakeUps {
+export interface RunQueue {
   /** Never throws, never waits. */
   wake(work: Work): void
   /**

@@ -12,11 +12,11 @@ import {
   type LastWords,
   moveRun,
   type NewEvent,
-  type OwnedRun,
   type OwnerEvent,
   type Queries,
   type RunEnding,
   type RunMove,
+  type RunOwnership,
   recordInference,
   storeDialog,
   writeCheckpoint,
@@ -85,7 +85,7 @@ export function writeEnd(
 export interface BatchPlace {
   readonly database: Database
   readonly scope: Scope
-  readonly owned: OwnedRun
+  readonly owned: RunOwnership
   /** Of the timeline before the batch. */
   readonly lastSeq: number
   /** ISO time. */
@@ -152,7 +152,7 @@ const LOST = new ParleyError('run_lost', 'the run is in other hands')
 async function writeEntry(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   entry: RunEntry,
   now: string,
 ): Promise<'written' | 'lost'> {

@@ -1,10 +1,10 @@
 import type { Scope } from '@parley/contract'
 import type { Ms, Time, Timer } from '@parley/kernel'
-import type { Database, Finish, OwnedRun } from '@parley/store'
+import type { Database, Finish, RunOwnership } from '@parley/store'
 import type { RunJournal } from './journal/run-journal.ts'
+import { isTransient } from './retry-until-answered.ts'
 import { RunBacklog } from './run-backlog.ts'
 import { type RunBatch, type RunEnd, type RunEntry, writeBatch, writeEnd } from './run-entry.ts'
-import { isPassing } from './until-answered.ts'
 
 /** Nothing waits longer for company before it is written. */
 const GATHER_MS: Ms = 20
@@ -20,7 +20,7 @@ const MOST_REFUSALS = 5
 export interface RunWriterOptions {
   readonly database: Database
   readonly scope: Scope
-  readonly owned: OwnedRun
+  readonly owned: RunOwnership
   /** Of the timeline: the next item is the one after it. */
   readonly lastSeq: number
   /** Where what waits goes while the database is away; null: it stays in memory. */
@@ -175,7 +175,7 @@ export class RunWriter {
 
   /** A database that is away comes back. What it will never take must not hold up the run's end for ever. */
   async #noteTrouble(error: unknown): Promise<void> {
-    if (isPassing(error)) {
+    if (isTransient(error)) {
       this.#watch(0)
       return
     }

@@ -4,7 +4,7 @@ import { type Random, randomBelow } from '@parley/kernel'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
-import type { PageAsked } from './page-asked.ts'
+import type { PageRequest } from './page-request.ts'
 import type { Queries } from './protocol.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -129,7 +129,7 @@ const NEWEST_FIRST: readonly KeysetColumn<KeyRow>[] = [
 ]
 
 /** Newest first, revoked ones too. Throws the refusal `invalid_cursor`. */
-export function listKeys(db: Queries, scope: Scope, asked: PageAsked): Promise<Page<KeyRow>> {
+export function listKeys(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<KeyRow>> {
   const keys = db.selectFrom('api_keys').select(KEY_COLUMNS).where('tenant_id', '=', scope.tenant_id)
   const binding = { operation: 'keys.list', tenantId: scope.tenant_id, filters: {}, sort: 'created_desc' }
   return readPage(keys, NEWEST_FIRST, binding, asked)

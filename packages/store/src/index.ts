@@ -41,6 +41,7 @@ export {
   writeDraft,
 } from './drafts.ts'
 export { ENVIRONMENT_LIMITS } from './environment-limits.ts'
+export { type EnvironmentReferences, referenceTargets } from './environment-references.ts'
 export {
   type Claim,
   claim,
@@ -186,11 +187,11 @@ export type {
   EngineRow,
   Engines,
   OutboxItem,
-  OwnedRun,
   ReapedRun,
   RenewedRun,
   RunOfTenant,
   RunOwner,
+  RunOwnership,
   RunsAcrossTenants,
   TenantShare,
   WaitingRun,
@@ -260,7 +261,6 @@ export {
   type TrunkChanges,
 } from './staff.ts'
 export { asStaff } from './staff-connection.ts'
-export { type ReferenceTargets, referenceTargets } from './surroundings.ts'
 export { type DialableTrunk, dialableTrunk } from './telephony/dialable-trunk.ts'
 export { type AnsweredNumber, numberReached, type UnansweredNumber } from './telephony/number-reached.ts'
 export type { InboundTrunk, ReachableTrunk, TelephonyAcrossTenants } from './telephony/protocol.ts'

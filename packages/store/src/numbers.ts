@@ -2,10 +2,10 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
-import type { PageAsked } from './page-asked.ts'
+import type { PageRequest } from './page-request.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel } from './schema.ts'
-import { thisInstant } from './this-instant.ts'
+import { statementTime } from './statement-time.ts'
 
 const NUMBER_COLUMNS = [
   'number_id',
@@ -35,7 +35,7 @@ function selectNumbers(db: Queries, scope: Scope) {
   return db.selectFrom('numbers').select(NUMBER_COLUMNS).where('tenant_id', '=', scope.tenant_id)
 }
 
-export interface NumberFilter extends PageAsked {
+export interface NumberFilter extends PageRequest {
   readonly trunk_id?: string | undefined
   readonly agent_id?: string | undefined
 }
@@ -84,7 +84,7 @@ export async function insertNumber(
   if (count >= ENVIRONMENT_LIMITS.numbers) return 'limit_reached'
   return tx
     .insertInto('numbers')
-    .values({ ...number, tenant_id: scope.tenant_id, created_at: thisInstant, updated_at: thisInstant })
+    .values({ ...number, tenant_id: scope.tenant_id, created_at: statementTime, updated_at: statementTime })
     .returning(NUMBER_COLUMNS)
     .executeTakeFirstOrThrow()
 }
@@ -116,7 +116,7 @@ export async function writeAssignment(
       version,
       updated_at: sql<string>`case
         when (agent_id, version) is not distinct from (${agentId}::text, ${version}::integer) then updated_at
-        else ${thisInstant} end`,
+        else ${statementTime} end`,
     })
     .where('tenant_id', '=', scope.tenant_id)
     .where('number_id', '=', numberId)

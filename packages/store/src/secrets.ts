@@ -2,11 +2,11 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
-import type { PageAsked } from './page-asked.ts'
+import type { PageRequest } from './page-request.ts'
 import type { Queries, Sealer } from './protocol.ts'
 import { type SecretReference, secretReferences } from './references.ts'
 import type { SecretKind } from './schema.ts'
-import { thisInstant } from './this-instant.ts'
+import { statementTime } from './statement-time.ts'
 import { dropTombstone } from './tombstones.ts'
 
 /** What is known of a secret, never its values. */
@@ -45,7 +45,7 @@ function selectSecrets(db: Queries, scope: Scope) {
 const BY_ID: readonly KeysetColumn<SecretRow>[] = [{ column: 'secret_id', type: 'text', direction: 'asc' }]
 
 /** By id, ascending. Throws the refusal `invalid_cursor`. */
-export function listSecrets(db: Queries, scope: Scope, asked: PageAsked): Promise<Page<SecretRow>> {
+export function listSecrets(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<SecretRow>> {
   const binding = { operation: 'secrets.list', tenantId: scope.tenant_id, filters: {}, sort: 'secret_id' }
   return readPage(selectSecrets(db, scope), BY_ID, binding, asked)
 }
@@ -81,16 +81,16 @@ export async function putSecret(
       secret_id: id,
       kind,
       version,
-      created_at: thisInstant,
-      updated_at: thisInstant,
+      created_at: statementTime,
+      updated_at: statementTime,
     })
     .onConflict(conflict =>
       conflict.columns(['tenant_id', 'secret_id']).doUpdateSet({
         kind,
         version,
-        updated_at: thisInstant,
+        updated_at: statementTime,
         deleted_at: null,
-        ...(!lives && { created_at: thisInstant }),
+        ...(!lives && { created_at: statementTime }),
       }),
     )
     .execute()
@@ -165,7 +165,7 @@ export async function deleteSecret(
     .execute()
   await tx
     .updateTable('secrets')
-    .set({ deleted_at: thisInstant })
+    .set({ deleted_at: statementTime })
     .where('tenant_id', '=', scope.tenant_id)
     .where('secret_id', '=', secretId)
     .execute()

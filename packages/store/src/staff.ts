@@ -4,7 +4,7 @@ import { insertKey, type KeyRow, newKeySecret } from './api-keys.ts'
 import { writeAudit } from './audit.ts'
 import type { Queries } from './protocol.ts'
 import type { Destinations, TrunkDetails } from './schema.ts'
-import { thisInstant } from './this-instant.ts'
+import { statementTime } from './statement-time.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** An error names at most so many of what there is. */
@@ -183,7 +183,7 @@ export async function setTrunkDetails(
   const details: TrunkDetails = Object.fromEntries(merged)
   await tx
     .updateTable('trunks')
-    .set({ details: JSON.stringify(details), updated_at: thisInstant })
+    .set({ details: JSON.stringify(details), updated_at: statementTime })
     .where('tenant_id', '=', scope.tenant_id)
     .where('trunk_id', '=', trunkId)
     .execute()

@@ -2,10 +2,10 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
-import type { PageAsked } from './page-asked.ts'
+import type { PageRequest } from './page-request.ts'
 import type { Queries } from './protocol.ts'
 import type { TrunksTable } from './schema.ts'
-import { thisInstant } from './this-instant.ts'
+import { statementTime } from './statement-time.ts'
 import { dropTombstone } from './tombstones.ts'
 
 const TRUNK_COLUMNS = [
@@ -51,7 +51,7 @@ function selectTrunks(db: Queries, scope: Scope) {
 const BY_ID: readonly KeysetColumn<TrunkRow>[] = [{ column: 'trunk_id', type: 'text', direction: 'asc' }]
 
 /** By id, ascending. Throws the refusal `invalid_cursor`. */
-export function listTrunks(db: Queries, scope: Scope, asked: PageAsked): Promise<Page<TrunkRow>> {
+export function listTrunks(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<TrunkRow>> {
   const binding = { operation: 'trunks.list', tenantId: scope.tenant_id, filters: {}, sort: 'trunk_id' }
   return readPage(selectTrunks(db, scope), BY_ID, binding, asked)
 }
@@ -81,7 +81,7 @@ export async function insertTrunk(
   if (count >= ENVIRONMENT_LIMITS.trunks) return 'limit_reached'
   const made = await tx
     .insertInto('trunks')
-    .values({ ...trunk, tenant_id: scope.tenant_id, created_at: thisInstant, updated_at: thisInstant })
+    .values({ ...trunk, tenant_id: scope.tenant_id, created_at: statementTime, updated_at: statementTime })
     .returning(TRUNK_COLUMNS)
     .executeTakeFirstOrThrow()
   await dropTombstone(tx, scope, 'trunk', trunk.trunk_id)
@@ -97,7 +97,7 @@ export async function writeTrunk(
 ): Promise<TrunkRow> {
   return tx
     .updateTable('trunks')
-    .set({ ...settings, updated_at: thisInstant })
+    .set({ ...settings, updated_at: statementTime })
     .where('tenant_id', '=', scope.tenant_id)
     .where('trunk_id', '=', trunkId)
     .returning(TRUNK_COLUMNS)

@@ -1,7 +1,7 @@
 import { type EventLoops, eventLoops } from './event-loops.ts'
 import { typicalAndSlow } from './figures.ts'
 import { burst } from './load.ts'
-import type { QueueKind, QueueStand } from './queue-stand.ts'
+import type { QueueHarness, QueueKind } from './queue-harness.ts'
 
 /** Connections, each of which waits for its answer. */
 export const WRITERS = 8
@@ -23,7 +23,7 @@ export interface AdmissionRow {
  * So many outbound calls are asked for, one after the other on each of eight connections: no refusal, nothing dialled, for
  * the engine is ended first, and the stand measures no call any more. Rejects when one was not admitted.
  */
-export async function measureAdmission(stand: QueueStand, admissions: number): Promise<AdmissionRow> {
+export async function measureAdmission(stand: QueueHarness, admissions: number): Promise<AdmissionRow> {
   const { url, key, engine } = stand.calls
   await engine.stop()
   const next = () => stand.order().ask

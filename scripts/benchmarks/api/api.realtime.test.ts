@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { measureAdmission } from './admission.ts'
 import { benchmark } from './benchmark.ts'
-import { QueueStand, queueMissing } from './queue-stand.ts'
+import { QueueHarness, queueMissing } from './queue-harness.ts'
 import { measureQueue } from './queue-to-invite.ts'
 
 type Summary = Readonly<Record<'read_ratio' | 'read_p99_ms' | 'edit_p99_ms' | 'list_p99_ratio', number>>
@@ -29,7 +29,7 @@ it('npm run bench -- api shows wake-ups that are lost, and admissions that waste
   timeout: 180_000,
 }, async () => {
   const queue = queueMissing('redis') === null ? 'redis' : 'postgres'
-  const stand = await QueueStand.open({ queue, faults: { wasteMs: 100, losesWakeUps: true } })
+  const stand = await QueueHarness.open({ queue, faults: { wasteMs: 100, losesWakeUps: true } })
   try {
     const woken = await measureQueue(stand, { calls: 8, rate: 4, warmUpCalls: 2 })
     expect(woken.event_loop).toEqual({ api: share, worker: share, engine: share })

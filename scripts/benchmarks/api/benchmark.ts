@@ -1,6 +1,6 @@
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
 import { type AdmissionRow, measureAdmission } from './admission.ts'
-import { QUEUES, type QueueKind, QueueStand, queueMissing } from './queue-stand.ts'
+import { QUEUES, QueueHarness, type QueueKind, queueMissing } from './queue-harness.ts'
 import { measureQueue, type QueueRow } from './queue-to-invite.ts'
 import { measurePipeline } from './reads.ts'
 
@@ -65,11 +65,11 @@ async function measureOn(
   const rate = positive('rate', option('rate'), CALLS_PER_SECOND)
   const admissions = positive('admissions', option('admissions'), ADMISSIONS)
   const wasteMs = Number(option('planted') ?? 0)
-  const wakeUps = option('wake-ups')
-  if (wakeUps !== undefined && wakeUps !== 'lost') throw new Error('--wake-ups takes "lost"')
+  const runQueue = option('wake-ups')
+  if (runQueue !== undefined && runQueue !== 'lost') throw new Error('--wake-ups takes "lost"')
   progress(`API, worker and engine, the queue on ${queue}`)
-  const losesWakeUps = wakeUps === 'lost'
-  const stand = await QueueStand.open({ queue, faults: { wasteMs, losesWakeUps } })
+  const losesWakeUps = runQueue === 'lost'
+  const stand = await QueueHarness.open({ queue, faults: { wasteMs, losesWakeUps } })
   try {
     if (wasteMs > 0 || losesWakeUps) await stand.plant()
     if (parts.has('queue')) {

@@ -1,5 +1,5 @@
 import { round } from './figures.ts'
-import type { QueueStand } from './queue-stand.ts'
+import type { QueueHarness } from './queue-harness.ts'
 
 /**
  * By role, the share of time (0..1) that the main thread of its process was not idle; media threads do not count, and what a
@@ -8,7 +8,7 @@ import type { QueueStand } from './queue-stand.ts'
 export type EventLoops = Readonly<Record<string, number>>
 
 /** Since the last look, by what each process of the stand that runs tells at `/metrics`. */
-export async function eventLoops({ calls, metrics }: QueueStand): Promise<EventLoops> {
+export async function eventLoops({ calls, metrics }: QueueHarness): Promise<EventLoops> {
   const running = calls.processes.filter(({ isRunning }) => isRunning)
   const entries = running.map(async ({ roles }) => [roles, await utilisation(metrics.get(roles)!)] as const)
   return Object.fromEntries(await Promise.all(entries))

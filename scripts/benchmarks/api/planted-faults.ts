@@ -1,5 +1,5 @@
 // Loaded before a process of the platform: SIGUSR2 plants the faults that this module's address names, for the benchmark must
-// show them, and the next one heals them. `?wasteMs=20`: every request over HTTP wastes so long. `?wakeUps=lost`: none gets
+// show them, and the next one heals them. `?wasteMs=20`: every request over HTTP wastes so long. `?runQueue=lost`: none gets
 // into a queue.
 import { Server } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
@@ -10,7 +10,7 @@ let arePlanted = false
 
 async function prepare(): Promise<void> {
   wasteTime(Number(asked.get('wasteMs') ?? 0))
-  if (asked.get('wakeUps') === 'lost') await loseWakeUps()
+  if (asked.get('runQueue') === 'lost') await loseWakeUps()
 }
 
 function wasteTime(ms: number): void {

@@ -1,10 +1,10 @@
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { within } from '../../proofs/calls/call-stand.ts'
+import { within } from '../../proofs/calls/call-harness.ts'
 import { type EventLoops, eventLoops } from './event-loops.ts'
 import { typicalAndSlow } from './figures.ts'
 import { ask } from './load.ts'
-import { LINE, type QueueKind, type QueueStand } from './queue-stand.ts'
+import { LINE, type QueueHarness, type QueueKind } from './queue-harness.ts'
 
 /** V8 has not compiled what is hot before: an engine's first calls take all of a core for some seconds. */
 const WARM_UP_CALLS = 25
@@ -44,7 +44,7 @@ interface Times {
 
 /** Asks for calls at a steady rate. Rejects when one was not admitted, or the carrier saw none or more than one of it. */
 export async function measureQueue(
-  stand: QueueStand,
+  stand: QueueHarness,
   { calls, rate, warmUpCalls = WARM_UP_CALLS }: QueueToInvite,
 ): Promise<QueueRow> {
   await invited(stand, await ordered(stand, warmUpCalls, rate))
@@ -66,7 +66,7 @@ export async function measureQueue(
 }
 
 /** By number called, when the answer came, Unix ms. */
-async function ordered(stand: QueueStand, count: number, rate: number): Promise<Map<string, number>> {
+async function ordered(stand: QueueHarness, count: number, rate: number): Promise<Map<string, number>> {
   const { url, key } = stand.calls
   const agent = new Agent({ keepAlive: true, maxSockets: SOME_AT_ONCE })
   const answered = new Map<string, number>()
@@ -86,7 +86,7 @@ async function ordered(stand: QueueStand, count: number, rate: number): Promise<
 }
 
 /** By number called, when the carrier saw its first INVITE, which it may have challenged, Unix ms. */
-async function invited(stand: QueueStand, asked: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+async function invited(stand: QueueHarness, asked: ReadonlyMap<string, number>): Promise<Map<string, number>> {
   const carrier = stand.calls.carrier(LINE)
   const seen = await within(ALL_WITHIN_MS, async () => {
     const invites = carrier.rows().filter(({ kind, called }) => kind === 'invite' && asked.has(called))
@@ -104,7 +104,7 @@ async function invited(stand: QueueStand, asked: ReadonlyMap<string, number>): P
   return first
 }
 
-async function timesOf(stand: QueueStand): Promise<Map<string, Times>> {
+async function timesOf(stand: QueueHarness): Promise<Map<string, Times>> {
   const rows = await stand.calls.rows<{ to_number: string; created_at: Date; claimed_at: Date }>(
     `select r.to_number, r.created_at, min(e.at) as claimed_at
      from parley.runs r join parley.run_events e on e.tenant_id = r.tenant_id and e.run_id = r.run_id

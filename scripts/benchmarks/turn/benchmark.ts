@@ -19,7 +19,7 @@ const QUIET_MS = 1000
  * wait for the caller to go on and the model's scripted delay, one after the other; at one call also with the model asked
  * ahead, where they overlap. `npm run bench -- turn [--calls 1,10,50,100] [--turns N]`
  * (N in each call) `[--planted 50]` (ms that the model takes longer than its script says: a fault that must show)
- * `[--services typical]` (ears, model and voice are services in another process, with the delays of typical ones; what a
+ * `[--services typical]` (speechInput, model and voice are services in another process, with the delays of typical ones; what a
  * bare client of model and voice waits beyond those on this machine is theirs).
  */
 export const benchmark: Benchmark = { name: 'turn', options: ['calls', 'turns', 'planted', 'services'], run }

@@ -1,6 +1,6 @@
 // The process that is measured: an engine whose voice and recogniser are the built-in ones and whose model follows a script, or
 // whose services are elsewhere.
-import { HttpActions, MemoryLedger } from '@parley/conversation'
+import { HttpActions, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { Engine, type VoiceAgent } from '@parley/engine'
 import { compile, type Draft, judgeDestination, type Plan } from '@parley/flow'
@@ -61,7 +61,7 @@ async function start(request: EngineRequest & { type: 'start' }): Promise<Engine
   const { voice } = services
   const token = randomToken(systemRandom, 26)
   const engine = await Engine.start({
-    station: {
+    endpoint: {
       udpPort: 0,
       tcpPort: null,
       tlsPort: null,
@@ -74,8 +74,8 @@ async function start(request: EngineRequest & { type: 'start' }): Promise<Engine
     language: 'en',
     recordingPath: () => null,
   })
-  const uri = `sip:${token}@127.0.0.1:${engine.station.port('udp')};transport=udp`
-  const packetIo = engine.station.media.describe().includes('native') ? 'native' : 'portable'
+  const uri = `sip:${token}@127.0.0.1:${engine.endpoint.port('udp')};transport=udp`
+  const packetIo = engine.endpoint.media.describe().includes('native') ? 'native' : 'portable'
   return { type: 'started', uri, packetIo }
 }
 
@@ -126,7 +126,7 @@ function agent(
         time: systemTime,
         wallClock: Date.now,
       }),
-    ledger: () => new MemoryLedger({ random: systemRandom, wallClock: Date.now }),
+    ledger: () => new InMemoryEffectLedger({ random: systemRandom, wallClock: Date.now }),
     transferPolicy: destination => judgeDestination(destination, { allowedCountries: [], mayDial: false }),
     asksAhead,
     endpointing: { mode: 'fixed', silenceMs: endpointingMs },

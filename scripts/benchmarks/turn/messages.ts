@@ -11,7 +11,7 @@ export type EngineRequest =
       readonly asksAhead: boolean
       /** A planted fault: the model takes so much longer than its script says. */
       readonly plantedMs: Ms
-      /** Variables that name the services; null: ears, voice and model are in the engine's process. */
+      /** Variables that name the services; null: speechInput, voice and model are in the engine's process. */
       readonly services: Readonly<Record<string, string>> | null
     }
   | { readonly type: 'measure' }

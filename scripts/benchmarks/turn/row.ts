@@ -30,7 +30,7 @@ export interface RowOptions {
   readonly asksAhead: boolean
   /** A planted fault: the model takes so much longer than its script says. */
   readonly plantedMs: Ms
-  /** Ears, voice and model are services in another process, over real sockets; null: they are the engine's own. */
+  /** SpeechInput, voice and model are services in another process, over real sockets; null: they are the engine's own. */
   readonly services: Lateness | null
 }
 

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import type { CallStand } from './call-stand.ts'
+import type { CallHarness } from './call-harness.ts'
 
 /** What came of asking for a run. */
 export interface Created {
@@ -15,7 +15,7 @@ let asked = 0
 
 /** Asks for `count` outbound calls, each to a number of its own, by so many writers on connections that stay. */
 export async function createMany(
-  stand: CallStand,
+  stand: CallHarness,
   agent_id: string,
   writers: number,
   count: number,
@@ -37,7 +37,7 @@ export async function createMany(
   }
 }
 
-function create(stand: CallStand, agent: Agent, body: object): Promise<Created> {
+function create(stand: CallHarness, agent: Agent, body: object): Promise<Created> {
   const text = JSON.stringify(body)
   const headers = {
     authorization: `Bearer ${stand.key}`,

@@ -1,22 +1,22 @@
-import { type CallStand, type StandEngine, within } from './call-stand.ts'
+import { type CallHarness, type HarnessEngine, within } from './call-harness.ts'
 
 const LOOK_WITHIN_MS = 10_000
 
 /** The engines of a stand, of which some are up while those that were killed start again. */
 export class EngineFleet {
-  readonly #stand: CallStand
+  readonly #stand: CallHarness
   /** Those that are up; the first is the one that nobody used for the longest time. */
-  readonly #up: StandEngine[]
+  readonly #up: HarnessEngine[]
   readonly #starting = new Set<Promise<void>>()
   #isClosing = false
 
-  constructor(stand: CallStand) {
+  constructor(stand: CallHarness) {
     this.#stand = stand
     this.#up = [...stand.engines]
   }
 
   /** One that is up. Rejects where none comes up again. */
-  async any(): Promise<StandEngine> {
+  async any(): Promise<HarnessEngine> {
     while (this.#up.length === 0) {
       if (this.#starting.size === 0) throw new Error('no engine is up, and none is being started')
       await Promise.race(this.#starting)
@@ -25,7 +25,7 @@ export class EngineFleet {
   }
 
   /** The one that has the run; null: none that is up. */
-  async ownerOf(run_id: string): Promise<StandEngine | null> {
+  async ownerOf(run_id: string): Promise<HarnessEngine | null> {
     const text =
       "select (e.addresses ->> 'tls_port')::int as port from parley.run_ownership o join parley.engines e on e.engine_id = o.engine where o.run_id = $1"
     return within(LOOK_WITHIN_MS, async () => {
@@ -35,7 +35,7 @@ export class EngineFleet {
   }
 
   /** SIGKILL; resolves when it is gone, and begins to start it again. */
-  async kill(engine: StandEngine): Promise<void> {
+  async kill(engine: HarnessEngine): Promise<void> {
     const at = this.#up.indexOf(engine)
     if (at >= 0) this.#up.splice(at, 1)
     await engine.process.kill()

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CarrierLedgerEntry } from '@parley/loadtest'
 import { CALLS_PER_SECOND } from '@parley/store'
 import type { Part } from './agents.ts'
-import { CALLED, type CallStand, type Line, type StandEngine, trunkOf, within } from './call-stand.ts'
+import { CALLED, type CallHarness, type HarnessEngine, type Line, trunkOf, within } from './call-harness.ts'
 import type { EngineFleet } from './engine-fleet.ts'
 import { type KillCase, MOMENTS, type Moment } from './kill-case.ts'
 
@@ -45,13 +45,13 @@ export interface Killed {
 /** A call of which the engine is known. */
 interface Held {
   readonly run: TrialRun
-  readonly engine: StandEngine
+  readonly engine: HarnessEngine
   /** Lets others write to the run again. */
   readonly letGo: (() => Promise<void>) | null
 }
 
 /** Brings a call to its moment and kills the engine that has it; `killed` begins to start it again. One at a time. */
-export async function killEngine(stand: CallStand, fleet: EngineFleet, kill: KillCase): Promise<Killed> {
+export async function killEngine(stand: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Killed> {
   const isSlowed = kill.moment === 'before the INVITE leaves'
   if (isSlowed) await setTurns(stand, kill.line, SLOW_TRUNK, 'infinity')
   const held = await begin(stand, fleet, kill)
@@ -84,7 +84,7 @@ export async function killEngine(stand: CallStand, fleet: EngineFleet, kill: Kil
 
 /** Resolves when the run is over, or should have been for long. Any number at a time. */
 export async function aftermath(
-  stand: CallStand,
+  stand: CallHarness,
   kill: KillCase,
   killed: Killed,
   options: KillOptions,
@@ -97,7 +97,7 @@ export async function aftermath(
 }
 
 /** Who had no ACK to an answer ends the call alone. */
-async function farEndGaveUp(stand: CallStand, kill: KillCase): Promise<void> {
+async function farEndGaveUp(stand: CallHarness, kill: KillCase): Promise<void> {
   const carrier = stand.carrier(kill.line)
   const rowsOf = () => carrier.rows().filter(row => isOf(kill, row))
   const answered = rowsOf().find(({ kind }) => kind === 'answered')
@@ -107,19 +107,19 @@ async function farEndGaveUp(stand: CallStand, kill: KillCase): Promise<void> {
 }
 
 /** Lets go of a run that was kept from its reaper. */
-export async function cleanUp(stand: CallStand, kill: KillCase, { run }: Killed): Promise<void> {
+export async function cleanUp(stand: CallHarness, kill: KillCase, { run }: Killed): Promise<void> {
   if (kill.planted === 'nobody reaps' && run !== null) await leaseFor(stand, run.run_id, '0')
 }
 
 /** Null: the moment never came. */
-async function begin(stand: CallStand, fleet: EngineFleet, kill: KillCase): Promise<Held | null> {
+async function begin(stand: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Held | null> {
   const { moment, line, number } = kill
   const { direction, part } = MOMENTS[moment]
   const agent_id = agentOf(part, line)
   const carrier = stand.carrier(line)
   const comes = (isWanted: (row: CarrierLedgerEntry) => boolean) => carrier.row(isWanted, MOMENT_WITHIN_MS)
   const sign = (row: CarrierLedgerEntry) => row.kind === SIGNS[moment] && isOf(kill, row)
-  let engine: StandEngine | null = await fleet.any()
+  let engine: HarnessEngine | null = await fleet.any()
   let letGo: Held['letGo'] = null
   let shownAt: number
   if (direction === 'inbound') {
@@ -154,7 +154,7 @@ export function agentOf(part: Part, line: Line): string {
 }
 
 /** How many calls a second the trunk takes from now on, and when the next may leave. */
-async function setTurns(stand: CallStand, line: Line, cps: number, next: '-infinity' | 'infinity'): Promise<void> {
+async function setTurns(stand: CallHarness, line: Line, cps: number, next: '-infinity' | 'infinity'): Promise<void> {
   await stand.setCallsPerSecond(line, cps)
   await stand.rows(
     'insert into parley.trunk_slots (tenant_id, trunk_id, next_at) select tenant_id, trunk_id, $2::timestamptz from parley.trunks where trunk_id = $1 on conflict (tenant_id, trunk_id) do update set next_at = excluded.next_at',
@@ -185,7 +185,7 @@ export function isOf({ moment, number }: KillCase, { from, called, direction }: 
     : direction === 'from-carrier' && from.includes(number)
 }
 
-async function runOf(stand: CallStand, { moment, number }: KillCase): Promise<TrialRun | null> {
+async function runOf(stand: CallHarness, { moment, number }: KillCase): Promise<TrialRun | null> {
   const column = MOMENTS[moment].direction === 'outbound' ? 'to_number' : 'from_number'
   const found = await stand.rows<TrialRun>(
     `select run_id, state, phone_state, ended_at from parley.runs where ${column} = $1 order by created_at`,
@@ -194,22 +194,22 @@ async function runOf(stand: CallStand, { moment, number }: KillCase): Promise<Tr
   return found.at(-1) ?? null
 }
 
-export async function effectsIn(stand: CallStand, run_id: string, state: string): Promise<string[]> {
+export async function effectsIn(stand: CallHarness, run_id: string, state: string): Promise<string[]> {
   const text = 'select effect_id from parley.run_effects where run_id = $1 and state = $2'
   return (await stand.rows<{ effect_id: string }>(text, [run_id, state])).map(({ effect_id }) => effect_id)
 }
 
 /** The run has no permit any more. */
-async function over(stand: CallStand, run_id: string, withinMs: number): Promise<void> {
+async function over(stand: CallHarness, run_id: string, withinMs: number): Promise<void> {
   await within(withinMs, async () => ((await hasPermit(stand, run_id)) ? null : true))
 }
 
-export async function hasPermit(stand: CallStand, run_id: string): Promise<boolean> {
+export async function hasPermit(stand: CallHarness, run_id: string): Promise<boolean> {
   return (await stand.rows('select 1 from parley.run_ownership where run_id = $1', [run_id])).length > 0
 }
 
 /** Another engine takes the run and calls; then it is cancelled. Or its first owner had begun it: then it ends (false). */
-async function callTakenAgain(stand: CallStand, kill: KillCase, killedAt: number, run_id: string): Promise<boolean> {
+async function callTakenAgain(stand: CallHarness, kill: KillCase, killedAt: number, run_id: string): Promise<boolean> {
   const isCalled = () =>
     stand
       .carrier(kill.line)
@@ -224,13 +224,13 @@ async function callTakenAgain(stand: CallStand, kill: KillCase, killedAt: number
 }
 
 /** As if its owner were alive for so long. */
-async function leaseFor(stand: CallStand, run_id: string, interval: string): Promise<void> {
+async function leaseFor(stand: CallHarness, run_id: string, interval: string): Promise<void> {
   const text = 'update parley.run_ownership set lease_until = now() + $2::interval where run_id = $1'
   await stand.rows(text, [run_id, interval])
 }
 
 /** As if it had never been stored, wherever it still comes from. */
-async function loseDialog(stand: CallStand, run_id: string): Promise<void> {
+async function loseDialog(stand: CallHarness, run_id: string): Promise<void> {
   await stand.rows(
     'create or replace function parley.lose_dialog() returns trigger language plpgsql as $$ begin new.dialog := null; return new; end $$',
   )
@@ -242,7 +242,7 @@ async function loseDialog(stand: CallStand, run_id: string): Promise<void> {
 }
 
 /** As if nobody had ever had the run. */
-async function offerAgain(stand: CallStand, run_id: string): Promise<void> {
+async function offerAgain(stand: CallHarness, run_id: string): Promise<void> {
   await stand.rows(
     "update parley.runs set state = 'admitted', phone_state = 'admitted', dial = null, dialog = null, invite_sent_at = null where run_id = $1",
     [run_id],

@@ -1,5 +1,5 @@
 import type { LedgerCall } from '@parley/loadtest'
-import { type CallStand, within } from './call-stand.ts'
+import { type CallHarness, within } from './call-harness.ts'
 import { type KillCase, MOMENTS } from './kill-case.ts'
 import { effectsIn, hasPermit, isOf, type Killed, type KillOptions, UNACKNOWLEDGED_MS } from './kill-trial.ts'
 import { wavMs } from './wav-length.ts'
@@ -24,7 +24,7 @@ export interface KillVerdict {
 }
 
 /** What is left at the end of it all: permits by the counters, and runs that are somebody's. Null: nothing. */
-export async function permitsLeft(stand: CallStand): Promise<string | null> {
+export async function permitsLeft(stand: CallHarness): Promise<string | null> {
   const [permits] = await stand.rows<{ live: number; owned: number }>(
     'select coalesce(sum(live), 0)::int as live, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
   )
@@ -34,7 +34,7 @@ export async function permitsLeft(stand: CallStand): Promise<string | null> {
 
 /** Holds what became of the run against what the carrier saw. */
 export async function judgeKill(
-  stand: CallStand,
+  stand: CallHarness,
   kill: KillCase,
   killed: Killed,
   options: KillOptions,
@@ -106,7 +106,7 @@ function isUnacknowledged({ rows }: LedgerCall): boolean {
   return rows.some(({ kind }) => kind === 'answered') && !rows.some(({ kind }) => kind === 'acknowledged')
 }
 
-async function rowFaults(stand: CallStand, { run, sending }: Killed): Promise<string[]> {
+async function rowFaults(stand: CallHarness, { run, sending }: Killed): Promise<string[]> {
   const faults: string[] = []
   const of = [run!.run_id]
   if (await hasPermit(stand, run!.run_id)) faults.push('its permit is left')
@@ -126,7 +126,7 @@ async function rowFaults(stand: CallStand, { run, sending }: Killed): Promise<st
 }
 
 async function recordingOf(
-  stand: CallStand,
+  stand: CallHarness,
   { run, killedAt, answeredAt, wasReleased }: Killed,
 ): Promise<{ readonly lostMs: number | null; readonly fault: string | null }> {
   const talkedMs = answeredAt === null || wasReleased ? 0 : killedAt - answeredAt

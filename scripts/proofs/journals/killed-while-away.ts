@@ -3,7 +3,7 @@ import type { WebhookReceiver } from '@parley/loadtest'
 import type { TcpCut } from '@parley/store/testing'
 import { Client } from 'pg'
 import { describeItem } from '../../../packages/cli/src/event-lines.ts'
-import { type CallStand, within } from '../calls/call-stand.ts'
+import { type CallHarness, within } from '../calls/call-harness.ts'
 import { type KeptRun, keptIn } from './left-journals.ts'
 import { clerk, counter } from './outage-agents.ts'
 import type { SlowShop } from './slow-shop.ts'
@@ -28,7 +28,7 @@ const KEPT_AFTER_MS = 2000
 const ENOUGH_LINES = 8
 
 export interface OutageParts {
-  readonly stand: CallStand
+  readonly stand: CallHarness
   /** Between the platform and its database. */
   readonly relay: TcpCut
   readonly receiver: WebhookReceiver
@@ -173,7 +173,7 @@ async function killedWhileLanding({ stand, relay, ownerUrl }: OutageParts, kept:
 }
 
 /** Lines of the timeline that the platform wrote of each call, as people read them: the last ones. */
-function linesOf(stand: CallStand): { readonly call: string; readonly line: string }[] {
+function linesOf(stand: CallHarness): { readonly call: string; readonly line: string }[] {
   const [, ...whole] = stand.api.output.split('\n')
   return whole.flatMap(text => {
     const [, call, line] = /^(\S{12}) {2}((?:agent|caller|->) .*)$/.exec(text) ?? []
@@ -196,11 +196,11 @@ export interface TimelineRow {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-export function timelineOf(stand: CallStand, run_id: string): Promise<TimelineRow[]> {
+export function timelineOf(stand: CallHarness, run_id: string): Promise<TimelineRow[]> {
   return stand.rows('select seq, at, kind, fields from parley.run_events where run_id = $1 order by seq', [run_id])
 }
 
-async function toldBy(stand: CallStand): Promise<Map<string, string[]>> {
+async function toldBy(stand: CallHarness): Promise<Map<string, string[]>> {
   const lines = linesOf(stand)
   const calls = await callIds(stand)
   return new Map(
@@ -209,19 +209,19 @@ async function toldBy(stand: CallStand): Promise<Map<string, string[]>> {
 }
 
 /** Of calls that were dialled, as the platform's lines begin, by run. */
-async function callIds(stand: CallStand): Promise<Map<string, string>> {
+async function callIds(stand: CallHarness): Promise<Map<string, string>> {
   const text = "select run_id, dial ->> 'callId' as call from parley.runs where dial is not null"
   const rows = await stand.rows<{ run_id: string; call: string }>(text)
   return new Map(rows.map(({ run_id, call }) => [run_id, call.slice(0, 12)]))
 }
 
-async function itemsThere(stand: CallStand): Promise<Map<string, number>> {
+async function itemsThere(stand: CallHarness): Promise<Map<string, number>> {
   const text = 'select run_id, count(*)::int as items from parley.run_events group by run_id'
   const rows = await stand.rows<{ run_id: string; items: number }>(text)
   return new Map(rows.map(({ run_id, items }) => [run_id, items]))
 }
 
-async function livingRuns(stand: CallStand): Promise<number> {
+async function livingRuns(stand: CallHarness): Promise<number> {
   return (await stand.rows('select 1 from parley.runs where ended_at is null')).length
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyClient } from '@parley/client'
-import type { CallStand } from '../calls/call-stand.ts'
+import type { CallHarness } from '../calls/call-harness.ts'
 import type { Item, LateReceipt, Look, Sent, Turn } from './verdict.ts'
 
 const SHORT_WAIT_MS = 100
@@ -125,7 +125,7 @@ export async function spoken(follower: Follower, turns: number, withinMs: number
 }
 
 /** Calls `to`, and resolves with the run once the call is active. */
-export async function calling(stand: CallStand, agent_id: string, to: string, withinMs: number): Promise<string> {
+export async function calling(stand: CallHarness, agent_id: string, to: string, withinMs: number): Promise<string> {
   const body = { agent_id, channel: 'phone', mode: 'outbound', to } as const
   const { run_id } = await stand.client.runs.create({ body: { ...body, dynamic_variables: { word: INITIAL } } })
   const giveUpAt = Date.now() + withinMs

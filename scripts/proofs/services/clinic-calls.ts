@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CallReport, Engine, type InboundRoute, type VoiceAgent } from '@parley/engine'
+import { type CallReport, Engine, type StaticRoute, type VoiceAgent } from '@parley/engine'
 import { type ExampleName, ExampleServer, exampleDraft } from '@parley/examples'
 import { type Ms, ParleyError, randomToken, systemRandom } from '@parley/kernel'
 import { type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
@@ -90,17 +90,17 @@ export class ClinicCalls {
   static async open(callerOf: (voice: PhoneVoice) => Promise<ClinicCaller>, atOnce: number): Promise<ClinicCalls> {
     const home = await mkdtemp(join(tmpdir(), 'parley-clinic.'))
     const { tls } = await processIdentity(readSettings({ PARLEY_HOME: home }))
-    const station = { tls, rtp: { bind: '127.0.0.1', ports: { from: 33_000, to: 33_999 }, threads: 1 } }
+    const endpoint = { tls, rtp: { bind: '127.0.0.1', ports: { from: 33_000, to: 33_999 }, threads: 1 } }
     const lanes = Array.from({ length: atOnce }, (): Lane => ({ token: randomToken(systemRandom, 26), agent: null }))
     const voice = new TonesVoice()
     const engine = await Engine.start({
-      station: { ...station, userAgentName: 'Parley' },
+      endpoint: { ...endpoint, userAgentName: 'Parley' },
       routes: lanes.map(routeOf),
       voice,
       language: 'en',
       recordingPath: id => join(home, `${id}.wav`),
     })
-    const phone = await VirtualPhone.open({ station: { ...station, userAgentName: 'phone' } })
+    const phone = await VirtualPhone.open({ endpoint: { ...endpoint, userAgentName: 'phone' } })
     const phoneVoice = new PhoneVoice(voice, 'en')
     // How long a voice takes at first is not what is tested.
     await Promise.all(textsOf('clinic').map(text => phoneVoice.render(text)))
@@ -145,7 +145,7 @@ export class ClinicCalls {
     caller: ClinicCaller,
     onAct: (act: string) => void,
   ): Promise<Omit<ClinicCallResult, 'effects'>> {
-    const call = await this.#phone.call(`sip:${token}@127.0.0.1:${this.#engine.station.port('tls')};transport=tls`)
+    const call = await this.#phone.call(`sip:${token}@127.0.0.1:${this.#engine.endpoint.port('tls')};transport=tls`)
     call.understand(this.#ear, 'en')
     await call.waitFor('answered', 20_000)
     const owner = [...this.#engine.calls].find(one => one.leg.callId === call.leg.callId)
@@ -175,7 +175,7 @@ function textsOf(name: ExampleName): string[] {
 }
 
 /** A way in whose agent is another one for each call. */
-function routeOf(lane: Lane): InboundRoute {
+function routeOf(lane: Lane): StaticRoute {
   return {
     name: 'clinic',
     token: lane.token,

@@ -4,7 +4,7 @@ import type { SipRequest } from '../message/message.ts'
 import { parseUri, uriEquals } from '../message/uri.ts'
 import { ALGORITHMS, algorithmNamed, digestResponse } from './digest.ts'
 import { equalInConstantTime } from './keyed-hash.ts'
-import { NonceBook } from './nonce-book.ts'
+import { NonceStore } from './nonce-store.ts'
 
 export type DigestOutcome =
   | { readonly proven: true; readonly username: string }
@@ -13,11 +13,11 @@ export type DigestOutcome =
 
 /** Asks for a password and checks it (RFC 3261 section 22.4, RFC 7616, RFC 8760); keeps nothing before it is proven. */
 export class DigestServer {
-  readonly #nonces: NonceBook
+  readonly #nonces: NonceStore
 
   /** `lifetimeMs`: how long a nonce may be used, default 60 s; `capacity`: nonces remembered against replay, default 10000. */
   constructor(time: Time, random: Random, options: { readonly lifetimeMs?: Ms; readonly capacity?: number } = {}) {
-    this.#nonces = new NonceBook(time, random, {
+    this.#nonces = new NonceStore(time, random, {
       lifetimeMs: options.lifetimeMs ?? 60_000,
       capacity: options.capacity ?? 10_000,
     })

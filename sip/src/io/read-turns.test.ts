@@ -1,14 +1,14 @@
 import { Socket } from 'node:net'
 import { VirtualTime } from '@parley/kernel'
 import { expect, it } from 'vitest'
-import { ReadTurns } from './read-turns.ts'
+import { ReadScheduler } from './read-scheduler.ts'
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 /** Three connections of which each brings `costMs` of work whenever it is read. */
 function connections(costMs: number) {
   const time = new VirtualTime()
-  const turns = new ReadTurns(time)
+  const turns = new ReadScheduler(time)
   const sockets = [new Socket(), new Socket(), new Socket()]
   const bring = () => {
     for (const socket of sockets)

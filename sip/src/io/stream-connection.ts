@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import { MachineDriver, type Random, type Time, type Timer } from '@parley/kernel'
 import type { MessageLimits, ParseResult } from '../message/parse-result.ts'
 import { StreamFramer } from '../message/stream-framer.ts'
-import { StreamLife, type StreamLifeInput, type StreamLifeOutput } from '../transport/stream-life.ts'
+import { StreamLifetime, type StreamLifetimeInput, type StreamLifetimeOutput } from '../transport/stream-lifetime.ts'
 import type { StreamLimits } from '../transport/stream-limits.ts'
 import type { Flow } from '../transport/transport.ts'
-import type { ReadTurns } from './read-turns.ts'
+import type { ReadScheduler } from './read-scheduler.ts'
 import { errorText, streamErrorCode } from './socket-error.ts'
 
 const PING = Buffer.from('\r\n\r\n')
@@ -16,7 +16,7 @@ export interface StreamConnectionContext {
   readonly random: Random
   readonly limits: StreamLimits
   readonly messageLimits: MessageLimits
-  readonly turns: ReadTurns
+  readonly turns: ReadScheduler
   onMessage(connection: StreamConnection, result: ParseResult): void
   /** Once per connection; nothing comes after it. */
   onClosed(connection: StreamConnection, code: string, detail: string): void
@@ -32,7 +32,7 @@ export class StreamConnection {
   readonly #socket: Socket
   readonly #context: StreamConnectionContext
   readonly #framer: StreamFramer
-  readonly #life: MachineDriver<StreamLifeInput, StreamLifeOutput>
+  readonly #life: MachineDriver<StreamLifetimeInput, StreamLifetimeOutput>
   #state: 'open' | 'condemned' | 'closed' = 'open'
   #timer: Timer | undefined
 
@@ -43,7 +43,7 @@ export class StreamConnection {
     this.#context = context
     this.#framer = new StreamFramer(context.messageLimits)
     const { time, limits, random } = context
-    this.#life = new MachineDriver(new StreamLife(time.now(), flow.origin, limits, random), time, output =>
+    this.#life = new MachineDriver(new StreamLifetime(time.now(), flow.origin, limits, random), time, output =>
       this.#obey(output),
     )
     socket.setNoDelay(true)
@@ -124,7 +124,7 @@ export class StreamConnection {
     return this.#state === 'open'
   }
 
-  #obey(output: StreamLifeOutput): void {
+  #obey(output: StreamLifetimeOutput): void {
     if (output.type === 'send-ping') this.#push(PING)
     else if (output.type === 'send-pong') this.#push(PONG)
     else if (output.code === 'slow_sender') this.#cut(output.code, 'no whole message in the time allowed')

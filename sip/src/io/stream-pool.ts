@@ -5,7 +5,7 @@ import { unmapAddress } from '../transport/ip-address.ts'
 import type { Flow, Target } from '../transport/transport.ts'
 import { dial } from './dial.ts'
 import { OpenSockets } from './open-sockets.ts'
-import { ReadTurns } from './read-turns.ts'
+import { ReadScheduler } from './read-scheduler.ts'
 import { StreamConnection, type StreamConnectionContext } from './stream-connection.ts'
 import type { ClientContexts } from './tls-contexts.ts'
 
@@ -40,7 +40,7 @@ export class StreamPool {
       random,
       limits,
       messageLimits,
-      turns: new ReadTurns(time),
+      turns: new ReadScheduler(time),
       onMessage: (connection, result) => {
         // About to be closed: the answer may still use it, a new request must not.
         if (!result.ok && result.fatal) this.#table.remove(connection.flow)

@@ -1,11 +1,11 @@
 import { canonicalName } from './canonical-name.ts'
 import { mediaTypeOf } from './content-type.ts'
 import { readHeaderSection } from './header-section.ts'
+import { type Capabilities, inspectRequest } from './inspect-request.ts'
 import type { CSeq, NameAddr, Params, SipMessage, Uri, Via } from './message.ts'
 import { REGISTERED_METHODS } from './methods.ts'
 import { parseDatagram } from './parse-datagram.ts'
 import { DEFAULT_LIMITS, type Fault, type Parsed, type ParseResult } from './parse-result.ts'
-import { type Abilities, screenRequest } from './screen-request.ts'
 import { StreamFramer } from './stream-framer.ts'
 import { serialiseUri } from './uri.ts'
 
@@ -16,7 +16,7 @@ export interface DecodeOptions {
    */
   readonly kind?: 'auto' | 'datagram' | 'stream'
   /** Whose judgement is asked for; default: a user agent with all registered methods and usual extensions. */
-  readonly abilities?: Abilities
+  readonly abilities?: Capabilities
 }
 
 export interface DecodeOutcome {
@@ -25,7 +25,7 @@ export interface DecodeOutcome {
   readonly json: Readonly<Record<string, unknown>>
 }
 
-const ANY_USER_AGENT: Abilities = {
+const ANY_USER_AGENT: Capabilities = {
   methods: [...REGISTERED_METHODS],
   extensions: [
     '100rel',
@@ -62,7 +62,7 @@ export function decodeFile(bytes: Uint8Array, options: DecodeOptions = {}): Deco
   const { message, faults } = result
   const readable = { faults, message: describe(message) }
   if (message.kind === 'request') {
-    const objection = screenRequest(message, options.abilities ?? ANY_USER_AGENT)
+    const objection = inspectRequest(message, options.abilities ?? ANY_USER_AGENT)
     if (objection === undefined) return { exitCode: 0, json: { accepted: true, ...readable } }
     const answer = message.method === 'ACK' ? null : objection.status
     return refused(answer, located(objection.fault, bytes), readable)

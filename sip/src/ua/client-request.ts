@@ -5,7 +5,7 @@ import type { ClientHandlers, ClientTransaction, RequestFailure } from '../trans
 import { type Destination, transportOf } from '../transaction/message-sender.ts'
 import { isTargetFault } from '../transport/target-health.ts'
 import type { Flow, Target } from '../transport/transport.ts'
-import { AttemptGate } from './attempt-gate.ts'
+import { AttemptHold } from './attempt-hold.ts'
 import { createCancel } from './cancel.ts'
 import type { ClientRequestOptions } from './client-request-options.ts'
 import { headersWith } from './custom-headers.ts'
@@ -35,7 +35,7 @@ export class ClientRequest {
   /** For the next attempt: that of the last, whose connection died with the request perhaps delivered. */
   #branch: string | undefined
   #over = false
-  readonly #gate: AttemptGate
+  readonly #gate: AttemptHold
   /** Some transaction's request was handed to the transport. */
   #handedOver = false
   /** So it was, or may have been, and no final response came to it. */
@@ -49,7 +49,7 @@ export class ClientRequest {
     this.#options = options
     this.#credentials = new RequestCredentials(ctx, options.identity)
     this.#sequence = options.sequence
-    this.#gate = new AttemptGate(ctx.pump)
+    this.#gate = new AttemptHold(ctx.pump)
   }
 
   get sequence(): number {

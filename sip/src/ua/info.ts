@@ -1,6 +1,6 @@
+import { inspectRequest } from '../message/inspect-request.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
-import { screenRequest } from '../message/screen-request.ts'
-import { EXTENSIONS, METHODS } from './abilities.ts'
+import { EXTENSIONS, METHODS } from './capabilities.ts'
 import type { Body } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import { SipStateError } from './sip-state-error.ts'
@@ -57,7 +57,7 @@ export class InfoExchange {
   /** The peer's INFO: its type is known and it is told, or 415 with Accept. */
   receive(request: SipRequest): SipResponse {
     const { ctx } = this.#core
-    const objection = screenRequest(request, {
+    const objection = inspectRequest(request, {
       methods: METHODS,
       extensions: EXTENSIONS,
       mediaTypes: ctx.acceptedInfoTypes,

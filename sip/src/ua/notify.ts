@@ -1,6 +1,6 @@
+import { inspectRequest } from '../message/inspect-request.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
-import { screenRequest } from '../message/screen-request.ts'
-import { EXTENSIONS, METHODS } from './abilities.ts'
+import { EXTENSIONS, METHODS } from './capabilities.ts'
 import type { OutgoingRefer } from './refer.ts'
 import { sipfragStatus } from './sipfrag.ts'
 import { parseTokenParams } from './token-params.ts'
@@ -11,7 +11,7 @@ import { respond, type UaContext } from './ua-context.ts'
  * when there is no such subscription, 489 for other event packages.
  */
 export function receiveNotify(ctx: UaContext, refers: OutgoingRefer, request: SipRequest): SipResponse {
-  const objection = screenRequest(request, {
+  const objection = inspectRequest(request, {
     methods: METHODS,
     extensions: EXTENSIONS,
     mediaTypes: ['message/sipfrag'],

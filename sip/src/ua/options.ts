@@ -1,5 +1,5 @@
 import type { SipRequest, SipResponse } from '../message/message.ts'
-import { EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
+import { EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
 import { respond, statelessTag, type UaContext } from './ua-context.ts'
 
 /** The answer to OPTIONS (RFC 3261 section 11.2). */

@@ -1,9 +1,9 @@
 import { MachineDriver, randomBelow } from '@parley/kernel'
+import { inspectRequest } from '../message/inspect-request.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
-import { screenRequest } from '../message/screen-request.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
-import { EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
 import { AnswerRetransmission } from './answer-retransmission.ts'
+import { EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
 import { parseRAck } from './rack.ts'
 import { SipStateError } from './sip-state-error.ts'
 import { respond, type UaContext } from './ua-context.ts'
@@ -75,7 +75,7 @@ export class PrackServer {
       transaction.respond(respond(this.#ctx, request, 481))
       return
     }
-    const objection = screenRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    const objection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
     if (objection !== undefined) {
       transaction.respond(respond(this.#ctx, request, objection.status, { extra: objection.headers }))
       return

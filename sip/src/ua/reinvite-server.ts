@@ -1,9 +1,9 @@
 import { randomBelow } from '@parley/kernel'
+import { inspectRequest } from '../message/inspect-request.ts'
 import { type SipRequest, type SipResponse, tagOf } from '../message/message.ts'
-import { screenRequest } from '../message/screen-request.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
-import { abilityHeaders, EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
 import { AnswerDelivery } from './answer-delivery.ts'
+import { abilityHeaders, EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
 import { offerRefusal } from './offer-refusal.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
@@ -58,7 +58,7 @@ export class IncomingReinvite {
       transaction.respond(this.#refusal(request, 491))
       return
     }
-    const objection = screenRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    const objection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
     if (objection !== undefined) {
       transaction.respond(this.#refusal(request, objection.status, objection.headers))
       return

@@ -1,6 +1,6 @@
 import { type Ms, type Random, randomBelow, type Timer } from '@parley/kernel'
 import type { SipResponse } from '../message/message.ts'
-import { abilityHeaders, WITHOUT_100REL } from './abilities.ts'
+import { abilityHeaders, WITHOUT_100REL } from './capabilities.ts'
 import type { ClientRequest } from './client-request.ts'
 import { headersWith } from './custom-headers.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'

@@ -1,15 +1,15 @@
 import type { DigestServer } from '../auth/digest-server.ts'
 import { dialogIdOf } from '../dialog/dialog.ts'
 import { HeaderList } from '../message/header-list.ts'
+import { inspectRequest } from '../message/inspect-request.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { Refused, ResponseSeed } from '../message/parse-result.ts'
-import { screenRequest } from '../message/screen-request.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { markReceived } from '../transaction/top-via.ts'
 import type { Flow } from '../transport/transport.ts'
-import { EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
+import { EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
 import { answerOptions } from './options.ts'
-import type { Gatekeeper, HeaderPairs } from './session.ts'
+import type { HeaderPairs, RequestGuard } from './session.ts'
 import { leastInterval } from './session-timer.ts'
 import { intervalTooSmall } from './session-timer-headers.ts'
 import { respond, statelessTag, type UaContext } from './ua-context.ts'
@@ -27,14 +27,14 @@ export interface AdmissionHooks {
  */
 export class RequestAdmission {
   readonly #ctx: UaContext
-  readonly #gatekeeper: Gatekeeper
+  readonly #gatekeeper: RequestGuard
   readonly #digest: DigestServer
   readonly #retryAfterS: number
   readonly #hooks: AdmissionHooks
 
   constructor(
     ctx: UaContext,
-    options: { gatekeeper: Gatekeeper; digest: DigestServer; retryAfterS: number },
+    options: { gatekeeper: RequestGuard; digest: DigestServer; retryAfterS: number },
     hooks: AdmissionHooks,
   ) {
     this.#ctx = ctx
@@ -84,7 +84,7 @@ export class RequestAdmission {
       this.#refuse(request, flow, 403)
       return true
     }
-    const objection = screenRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    const objection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
     if (objection !== undefined) {
       this.#refuse(request, flow, objection.status, objection.headers)
       return true

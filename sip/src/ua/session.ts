@@ -217,9 +217,9 @@ export interface Credentials {
 }
 
 /** Asked for every request outside a dialog, before any state is kept. */
-export type Gatekeeper = (request: SipRequest, flow: Flow) => GateVerdict
+export type RequestGuard = (request: SipRequest, flow: Flow) => GuardDecision
 
-export type GateVerdict =
+export type GuardDecision =
   | {
       readonly verdict: 'accept'
       /** The peer's own name (a trunk's host): what in-dialog re-dials verify against. Default: the hop's host. */

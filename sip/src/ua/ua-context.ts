@@ -7,7 +7,7 @@ import { advertisedFor } from '../transaction/client-transactions.ts'
 import type { TimerSettings } from '../transaction/timers.ts'
 import type { TransactionLayer } from '../transaction/transaction-layer.ts'
 import type { SipTransport, TransportName } from '../transport/transport.ts'
-import type { EventPump } from './event-pump.ts'
+import type { EventDispatcher } from './event-dispatcher.ts'
 import type { HeaderPairs } from './session.ts'
 import type { SessionTimerOptions } from './session-timer-options.ts'
 import type { StreamRefusals } from './stream-refusals.ts'
@@ -20,7 +20,7 @@ export interface UaContext {
   readonly random: Random
   readonly transport: SipTransport
   readonly layer: TransactionLayer
-  readonly pump: EventPump
+  readonly pump: EventDispatcher
   readonly timers: TimerSettings
   readonly userAgentName: string | undefined
   readonly acceptedInfoTypes: readonly string[]

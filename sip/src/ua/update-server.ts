@@ -1,7 +1,7 @@
 import { type Ms, randomBelow, type Timer } from '@parley/kernel'
-import { screenRequest } from '../message/screen-request.ts'
+import { inspectRequest } from '../message/inspect-request.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
-import { abilityHeaders, EXTENSIONS, METHODS, SESSION_BODIES } from './abilities.ts'
+import { abilityHeaders, EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
 import { offerRefusal } from './offer-refusal.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
@@ -79,7 +79,7 @@ export class IncomingUpdate {
 
   #screened(transaction: ServerTransaction): boolean {
     const { request } = transaction
-    const objection = screenRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    const objection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
     if (objection !== undefined) this.#refuse(transaction, objection.status, objection.headers)
     return objection === undefined
   }

@@ -1,7 +1,7 @@
 import type { SipResponse } from '../message/message.ts'
 import { parseRetryAfter } from '../message/retry-after.ts'
 import type { RequestFailure } from '../transaction/client-transaction.ts'
-import { abilityHeaders, WITHOUT_100REL } from './abilities.ts'
+import { abilityHeaders, WITHOUT_100REL } from './capabilities.ts'
 import { headersWith } from './custom-headers.ts'
 import { glareBackOff } from './reinvite.ts'
 import type { SessionCore } from './session-core.ts'

@@ -2,14 +2,14 @@ import type { Random, Time } from '@parley/kernel'
 import type { NameAddr, SipResponse, SipUri } from '../message/message.ts'
 import type { TimerSettings } from '../transaction/timers.ts'
 import type { NextHop, SipTransport } from '../transport/transport.ts'
-import type { Credentials, Gatekeeper, HeaderPairs, InviteSession } from './session.ts'
+import type { Credentials, HeaderPairs, InviteSession, RequestGuard } from './session.ts'
 import type { SessionTimerOptions } from './session-timer-options.ts'
 
 export interface UserAgentOptions {
   readonly time: Time
   readonly random: Random
   readonly transport: SipTransport
-  readonly gatekeeper: Gatekeeper
+  readonly gatekeeper: RequestGuard
   /** A new inbound call; called synchronously, `onEvent` has to be set before it returns. */
   readonly onInvite: (session: InviteSession) => void
   /** User-Agent and Server header; default: none is sent. */

@@ -8,11 +8,11 @@ import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { DEFAULT_TIMERS } from '../transaction/timers.ts'
 import { TransactionLayer } from '../transaction/transaction-layer.ts'
 import type { Flow, TransportInput } from '../transport/transport.ts'
-import { abilityHeaders, DIGIT_BODIES, EXTENSIONS, SESSION_BODIES, WITHOUT_100REL } from './abilities.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
 import { CallIdentity } from './call-identity.ts'
 import { type CancelOutcome, sendCancel } from './cancel.ts'
-import { EventPump } from './event-pump.ts'
+import { abilityHeaders, DIGIT_BODIES, EXTENSIONS, SESSION_BODIES, WITHOUT_100REL } from './capabilities.ts'
+import { EventDispatcher } from './event-dispatcher.ts'
 import { receiveInDialog } from './in-dialog.ts'
 import type { InviteAttempt } from './invite-attempt.ts'
 import { DialogSession } from './invite-session.ts'
@@ -55,7 +55,7 @@ export class UserAgent {
         // A log that fails has nowhere to say so, and must not take the calls with it.
       }
     }
-    const pump = new EventPump(options.time, error => log('error', 'unexpected_exception', describe(error)))
+    const pump = new EventDispatcher(options.time, error => log('error', 'unexpected_exception', describe(error)))
     const timers = { ...DEFAULT_TIMERS, ...options.timers }
     const layer = new TransactionLayer({
       time: pump.time,

@@ -6,7 +6,7 @@ import type { ModelIdentity } from '@parley/contract'
 import { randomToken, systemRandom } from '@parley/kernel'
 import { parseCommand, UsageError } from '../usage.ts'
 import { diagnosticLines, printable } from './agents-text.ts'
-import { theOne, type Work } from './desk.ts'
+import { onlyArgument, type Work } from './api-command.ts'
 
 export const MOVE_USAGE = {
   import:
@@ -79,7 +79,7 @@ export function exportAgent(args: string[]): Work {
     json: { type: 'boolean', default: false },
   } as const
   const { values, positionals } = parseCommand(args, options, MOVE_USAGE.export)
-  const agent_id = theOne(positionals, MOVE_USAGE.export)
+  const agent_id = onlyArgument(positionals, MOVE_USAGE.export)
   const { version, draft, out } = values
   if (version !== undefined && !/^(0|[1-9][0-9]{0,8})$/.test(version))
     throw new UsageError(`--version takes the number of a version, not ${JSON.stringify(version)}`)

@@ -5,7 +5,7 @@ import { ParleyClient } from '@parley/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UsageError } from '../usage.ts'
 import { agentsWork } from './agents.ts'
-import { clientOf } from './desk-client.ts'
+import { clientOf } from './api-client.ts'
 
 let home: string
 beforeAll(async () => {
@@ -39,8 +39,12 @@ async function parley(args: string[], answers: Answers) {
       })
     },
   })
-  const desk = { client, print: (text: string) => void out.push(text), remark: (text: string) => void told.push(text) }
-  const exit = await agentsWork(args)(desk).catch((error: unknown) => error)
+  const context = {
+    client,
+    print: (text: string) => void out.push(text),
+    remark: (text: string) => void told.push(text),
+  }
+  const exit = await agentsWork(args)(context).catch((error: unknown) => error)
   return { exit, message: exit instanceof Error ? exit.message : '', out: out.join(''), told: told.join(''), asked }
 }
 

@@ -2,7 +2,7 @@ import type { ResultFrom } from '@parley/client'
 import { parseCommand, UsageError } from '../usage.ts'
 import { exportAgent, importAgent, MOVE_USAGE } from './agents-move.ts'
 import { counted, diagnosticLines, table } from './agents-text.ts'
-import { carriedOut, theOne, type VerbGroup, type Work, workOf } from './desk.ts'
+import { onlyArgument, parseSubcommand, runCommand, type SubcommandGroup, type Work } from './api-command.ts'
 
 const USAGE = {
   list: 'parley agents list [--search TEXT] [--channel phone|cloud] [--json]',
@@ -12,7 +12,7 @@ const USAGE = {
 
 const json = { type: 'boolean', default: false } as const
 
-const GROUP: VerbGroup = {
+const GROUP: SubcommandGroup = {
   name: 'parley agents',
   verbs: { list, validate, publish, import: importAgent, export: exportAgent },
   usages: [...Object.values(USAGE), ...Object.values(MOVE_USAGE)],
@@ -20,11 +20,11 @@ const GROUP: VerbGroup = {
 
 /** Exit 0: done; 1: refused, or the draft has errors. */
 export async function agents(args: string[]): Promise<number> {
-  return carriedOut(agentsWork(args))
+  return runCommand(agentsWork(args))
 }
 
 export function agentsWork(args: string[]): Work {
-  return workOf(GROUP, args)
+  return parseSubcommand(GROUP, args)
 }
 
 function list(args: string[]): Work {
@@ -72,7 +72,7 @@ function channelOf(text: string | undefined): 'phone' | 'cloud' | undefined {
 
 function validate(args: string[]): Work {
   const { values, positionals } = parseCommand(args, { json }, USAGE.validate)
-  const agent_id = theOne(positionals, USAGE.validate)
+  const agent_id = onlyArgument(positionals, USAGE.validate)
   return async ({ client, print }) => {
     const found = await client.drafts.validate({ params: { agent_id } })
     const errors = found.diagnostics.filter(({ severity }) => severity === 'error').length
@@ -86,7 +86,7 @@ function validate(args: string[]): Work {
 function publish(args: string[]): Work {
   const options = { json, test: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseCommand(args, options, USAGE.publish)
-  const agent_id = theOne(positionals, USAGE.publish)
+  const agent_id = onlyArgument(positionals, USAGE.publish)
   return async ({ client, print, remark }) => {
     const { draft } = await client.agents.get({ params: { agent_id } })
     if (draft === null) throw new Error(`${agent_id} has no open draft: there is nothing to publish`)

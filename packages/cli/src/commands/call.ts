@@ -38,7 +38,7 @@ export async function call(args: string[]): Promise<number> {
   const lines = values.say.length === 0 ? null : await SpokenLines.prepare(values.say, values.language)
   const settings = readSettings(process.env)
   const phone = await VirtualPhone.open({
-    station: {
+    endpoint: {
       bind: settings.sipBind,
       tls: (await processIdentity(settings)).tls,
       overrides: overridesOf(settings.resolve),

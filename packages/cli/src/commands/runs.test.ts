@@ -50,8 +50,8 @@ async function parley(args: string[], answers: Answers) {
       return Response.json(answer ?? { error }, { status: answer ? 200 : 404 })
     },
   })
-  const desk = { client, print: (text: string) => void out.push(text), remark: () => {} }
-  const exit = await runsWork(args)(desk).catch((error: unknown) => error)
+  const context = { client, print: (text: string) => void out.push(text), remark: () => {} }
+  const exit = await runsWork(args)(context).catch((error: unknown) => error)
   return { exit, message: exit instanceof Error ? exit.message : '', out: out.join(''), asked }
 }
 

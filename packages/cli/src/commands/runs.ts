@@ -1,6 +1,6 @@
 import type { RequestTo, ResultFrom } from '@parley/client'
 import { parseCommand, UsageError } from '../usage.ts'
-import { carriedOut, theOne, type VerbGroup, type Work, workOf } from './desk.ts'
+import { onlyArgument, parseSubcommand, runCommand, type SubcommandGroup, type Work } from './api-command.ts'
 import { itemLine, runLines, runTable, transcriptLines } from './runs-text.ts'
 
 const USAGE = {
@@ -19,7 +19,7 @@ const MOST_LISTED = 1000
 const json = { type: 'boolean', default: false } as const
 const word = { type: 'string' } as const
 
-const GROUP: VerbGroup = {
+const GROUP: SubcommandGroup = {
   name: 'parley runs',
   verbs: { create, get, list, cancel, transcript, follow },
   usages: Object.values(USAGE),
@@ -27,11 +27,11 @@ const GROUP: VerbGroup = {
 
 /** Exit 0: done; 1: refused. */
 export async function runs(args: string[]): Promise<number> {
-  return carriedOut(runsWork(args))
+  return runCommand(runsWork(args))
 }
 
 export function runsWork(args: string[]): Work {
-  return workOf(GROUP, args)
+  return parseSubcommand(GROUP, args)
 }
 
 function create(args: string[]): Work {
@@ -46,15 +46,15 @@ function create(args: string[]): Work {
   } as const
   const { values, positionals } = parseCommand(args, options, USAGE.create)
   const body: RequestTo<'runs.create'>['body'] = {
-    agent_id: theOne(positionals, USAGE.create),
+    agent_id: onlyArgument(positionals, USAGE.create),
     ...channelOf(values),
     ...(values.version !== undefined && { version: wholeNumber('--version', values.version) }),
     ...(values.var !== undefined && { dynamic_variables: variables(values.var) }),
   }
-  return async desk => {
-    const run = await desk.client.runs.create({ body })
-    desk.print(values.json ? lineOf(run) : runLines(run))
-    return values.follow ? followed(run.run_id, values.json)(desk) : 0
+  return async context => {
+    const run = await context.client.runs.create({ body })
+    context.print(values.json ? lineOf(run) : runLines(run))
+    return values.follow ? followed(run.run_id, values.json)(context) : 0
   }
 }
 
@@ -109,7 +109,8 @@ function cancel(args: string[]): Work {
 }
 
 function transcript(args: string[]): Work {
-  const read = (run_id: string) => (desk: Parameters<Work>[0]) => desk.client.runs.transcript({ params: { run_id } })
+  const read = (run_id: string) => (context: Parameters<Work>[0]) =>
+    context.client.runs.transcript({ params: { run_id } })
   return ofRun(args, USAGE.transcript, read, transcriptLines)
 }
 
@@ -117,14 +118,14 @@ function transcript(args: string[]): Work {
 function ofRun<Answer>(
   args: string[],
   usage: string,
-  read: (runId: string) => (desk: Parameters<Work>[0]) => Promise<Answer>,
+  read: (runId: string) => (context: Parameters<Work>[0]) => Promise<Answer>,
   lines: (answer: Answer) => string,
 ): Work {
   const { values, positionals } = parseCommand(args, { json }, usage)
-  const reading = read(theOne(positionals, usage))
-  return async desk => {
-    const answer = await reading(desk)
-    desk.print(values.json ? `${JSON.stringify(answer, null, 2)}\n` : lines(answer))
+  const reading = read(onlyArgument(positionals, usage))
+  return async context => {
+    const answer = await reading(context)
+    context.print(values.json ? `${JSON.stringify(answer, null, 2)}\n` : lines(answer))
     return 0
   }
 }
@@ -152,7 +153,7 @@ function list(args: string[]): Work {
 
 function follow(args: string[]): Work {
   const { values, positionals } = parseCommand(args, { json }, USAGE.follow)
-  return followed(theOne(positionals, USAGE.follow), values.json)
+  return followed(onlyArgument(positionals, USAGE.follow), values.json)
 }
 
 /** A line for each thing that happens, until the run has ended. */

@@ -1,4 +1,4 @@
-import { type EffectRecord, HttpActions, MemoryLedger, TextSession, type Utterance } from '@parley/conversation'
+import { type EffectRecord, HttpActions, InMemoryEffectLedger, TextSession, type Utterance } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { type ExampleName, ExampleServer, type ExampleServerOptions, exampleDraft, withOrigin } from '@parley/examples'
 import { compile } from '@parley/flow'
@@ -24,7 +24,7 @@ export class ExampleSession {
   /** Nodes in the order of entry. */
   readonly nodes: string[] = []
   readonly #session: TextSession
-  readonly #ledger: MemoryLedger
+  readonly #ledger: InMemoryEffectLedger
   readonly #egress: OutboundHttp
 
   private constructor(name: ExampleName, server: ExampleServer, model: LanguageModel) {
@@ -32,7 +32,7 @@ export class ExampleSession {
     if (!compiled.ok) throw new Error(`the example ${name} is not valid`)
     const wallClock = () => MONDAY
     this.server = server
-    this.#ledger = new MemoryLedger({ random: systemRandom, wallClock })
+    this.#ledger = new InMemoryEffectLedger({ random: systemRandom, wallClock })
     this.#egress = new OutboundHttp({ allow: [addressOf(server)], time: systemTime })
     const actions = new HttpActions({
       egress: this.#egress,

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureLocalCertificate, type StationOptions } from '@parley/leg'
+import { type EndpointOptions, ensureLocalCertificate } from '@parley/leg'
 import { VirtualPhone } from '@parley/phone'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { overridesOf } from '../resolve-entries.ts'
@@ -29,13 +29,13 @@ async function opened(): Promise<BuiltInPhone> {
 async function dialler({ override }: BuiltInPhone): Promise<VirtualPhone> {
   const own = await ensureLocalCertificate(join(home, 'dialler'))
   const caByName = new Map([[override.name, await readFile(override.caFile!, 'utf8')]])
-  const station: Omit<StationOptions, 'gatekeeper' | 'onInvite'> = {
+  const endpoint: Omit<EndpointOptions, 'gatekeeper' | 'onInvite'> = {
     tls: { ...own, caByName },
     overrides: overridesOf([override]),
     rtp: { ports: rtpPorts, threads: 1, packetIo: 'portable' },
     userAgentName: 'test',
   }
-  const phone = await VirtualPhone.open({ station })
+  const phone = await VirtualPhone.open({ endpoint })
   closers.push(() => phone.close())
   return phone
 }

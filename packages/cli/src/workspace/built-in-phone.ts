@@ -24,7 +24,7 @@ export interface BuiltInPhone {
   readonly number: string
   /**
    * Leads the trunk's name to the phone, with the phone's own authority. It belongs into `Settings.resolve` of whatever
-   * dials: into the station's overrides and into its identity (`caByName`).
+   * dials: into the endpoint's overrides and into its identity (`caByName`).
    */
   readonly override: ResolveEntry
   /** Hangs up and leaves nothing open. Idempotent. */
@@ -45,7 +45,7 @@ export function phonePassword(home: string): Promise<string> {
  *     const phone = await builtInPhone(settings)
  *     settings = { ...settings, resolve: [...settings.resolve, phone.override] }
  *
- * Throws what a station throws ("address_in_use", …), with nothing left open.
+ * Throws what a endpoint throws ("address_in_use", …), with nothing left open.
  */
 export async function builtInPhone(
   settings: Pick<Settings, 'home' | 'rtpPorts' | 'packetIo'>,
@@ -62,7 +62,7 @@ export async function builtInPhone(
   const part = new Part(voice)
   try {
     const phone = await AnsweringPhone.open({
-      station: {
+      endpoint: {
         tls,
         rtp: { bind: '127.0.0.1', ports: rtpPorts, threads: 1, packetIo },
         userAgentName: 'Parley phone',

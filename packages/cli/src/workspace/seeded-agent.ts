@@ -93,7 +93,7 @@ async function ensureTrunk(client: ParleyClient, { trunkId }: Seed): Promise<voi
   await client.trunks.create({
     body: {
       trunk_id: trunkId,
-      name: 'The phone next door',
+      name: 'The phone next route',
       provider: 'generic_sip',
       termination_uri: 'phone.localhost',
       auth_username: 'parley',

@@ -1,8 +1,8 @@
 import type { Egress, EgressRequest, EgressResult } from '@parley/egress'
 import { actionSchema, type HttpAction, render } from '@parley/flow'
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import { InMemoryEffectLedger } from '../in-memory-effect-ledger.ts'
 import type { EffectLedger, EffectRecord } from '../ledger.ts'
-import { MemoryLedger } from '../memory-ledger.ts'
 import type { ActionOutcome, ActionPhase, CallFacts } from '../ports.ts'
 import type { HttpActionsOptions } from './action-use.ts'
 import { HttpActions } from './http-actions.ts'
@@ -109,7 +109,7 @@ export interface TrialOptions extends Partial<HttpActionsOptions> {
   readonly onSend?: () => void
   readonly onPhase?: () => void
   /** Stands before the ledger in memory. */
-  readonly ledgerFaults?: (ledger: MemoryLedger) => Partial<EffectLedger>
+  readonly ledgerFaults?: (ledger: InMemoryEffectLedger) => Partial<EffectLedger>
 }
 
 /** Runs an action against scripted exchanges, to its end. */
@@ -122,7 +122,7 @@ export async function tryAction(
   const egress = new ScriptedEgress(time, script)
   egress.onSend = options.onSend ?? egress.onSend
   const wallClock = () => Date.UTC(2026, 2, 4, 12)
-  const memory = new MemoryLedger({ random: new SeededRandom(7), wallClock })
+  const memory = new InMemoryEffectLedger({ random: new SeededRandom(7), wallClock })
   const secrets = { get: async () => 's3cret' }
   const ledger = withFaults(memory, options.ledgerFaults?.(memory) ?? {})
   const actions = new HttpActions({ egress, ledger, secrets, time, wallClock, ...options })
@@ -147,7 +147,7 @@ export async function tryAction(
   return { outcome, row: memory.records[0], egress, phases, tookMs: time.now() }
 }
 
-function withFaults(ledger: MemoryLedger, faults: Partial<EffectLedger>): EffectLedger {
+function withFaults(ledger: InMemoryEffectLedger, faults: Partial<EffectLedger>): EffectLedger {
   return {
     intend: intent => (faults.intend ?? ledger.intend.bind(ledger))(intent),
     decide: (id, decision) => (faults.decide ?? ledger.decide.bind(ledger))(id, decision),

@@ -5,7 +5,7 @@ import { OutboundHttp } from '@parley/egress'
 import { render } from '@parley/flow'
 import { SeededRandom, VirtualTime } from '@parley/kernel'
 import { expect, it, onTestFinished } from 'vitest'
-import { MemoryLedger } from '../memory-ledger.ts'
+import { InMemoryEffectLedger } from '../in-memory-effect-ledger.ts'
 import type { ActionOutcome } from '../ports.ts'
 import { call, httpAction, toItsEnd } from './actions.fixture.ts'
 import { HttpActions } from './http-actions.ts'
@@ -16,7 +16,7 @@ async function shop(answer: (request: IncomingMessage, response: ServerResponse)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const egress = new OutboundHttp({ allow: allowed ? [{ host: '127.0.0.1', port }] : [], time: new VirtualTime() })
-  const ledger = new MemoryLedger({ random: new SeededRandom(3), wallClock: Date.now })
+  const ledger = new InMemoryEffectLedger({ random: new SeededRandom(3), wallClock: Date.now })
   const secrets = { get: async () => 'k1' }
   const time = new VirtualTime()
   const actions = new HttpActions({ egress, ledger, secrets, time, wallClock: Date.now })

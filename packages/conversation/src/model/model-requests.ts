@@ -3,8 +3,8 @@ import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 import type { EffectLedger } from '../ledger.ts'
 import { type AnswerEnd, readAnswer } from './answer.ts'
-import type { HeadStart } from './head-start.ts'
 import { InferenceRow } from './inference-row.ts'
+import type { PreemptiveGeneration } from './preemptive-generation.ts'
 
 /** Before the second try, where the service does not ask for a time. */
 const RETRY_AFTER_MS: Ms = 250
@@ -12,7 +12,7 @@ const RETRY_AFTER_MS: Ms = 250
 export interface ModelRequestOptions {
   readonly models: (ref: ModelRef | null) => LanguageModel
   readonly ledger: EffectLedger
-  readonly headStart: HeadStart
+  readonly preemptive: PreemptiveGeneration
   readonly time: Time
   /** From a send to the first event, and from one event to the next. */
   readonly eventMs: Ms
@@ -65,10 +65,10 @@ export class ModelRequests {
   }
 
   async #send(row: InferenceRow, ask: Ask, onEvent: Ask['onEvent']): Promise<AnswerEnd> {
-    const { models, headStart, time, eventMs } = this.#options
+    const { models, preemptive, time, eventMs } = this.#options
     let model: LanguageModel
     try {
-      model = headStart.take(ask.model, ask.request) ?? models(ask.model)
+      model = preemptive.take(ask.model, ask.request) ?? models(ask.model)
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'model_not_ready'
       return { type: 'failed', code, message: 'There is no such model here.', retryable: false, retryAfterMs: null }

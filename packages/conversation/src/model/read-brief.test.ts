@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { asks, planOf, says, when } from '../testing/plans.ts'
 import { TextTalk } from '../testing/text-talk.ts'
 import { REASONS, type Setting } from './instructions.ts'
-import { choiceRequest } from './judgement.ts'
+import { choiceRequest } from './model-judgement.ts'
 import { readBrief } from './read-brief.ts'
 import { type Prompt, replyRequest } from './reply.ts'
 

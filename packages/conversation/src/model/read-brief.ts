@@ -1,7 +1,7 @@
 import type { PromptReason } from '@parley/flow'
 import type { GenerationBrief, GenerationRequest } from '@parley/providers'
 import { READING_END, REASONS, STEP_HEADS } from './instructions.ts'
-import { READINGS } from './judgement.ts'
+import { READINGS } from './model-judgement.ts'
 import { isTransition } from './transition-tools.ts'
 
 type Reading = keyof typeof READINGS

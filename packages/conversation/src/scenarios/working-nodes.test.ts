@@ -268,7 +268,7 @@ describe('pressing keys', () => {
     )
     expect(await talk.start()).toEqual(['-> menu (start)', 'digits out: 1w42'])
     talk.model.answers([{ take: 'a person answered' }], [{ say: 'Hello.' }])
-    expect(await talk.say('Reception.')).toEqual(['user: Reception.', '-> talk (edge)', 'agent: Hello.'])
+    expect(await talk.say('InboundDecision.')).toEqual(['user: InboundDecision.', '-> talk (edge)', 'agent: Hello.'])
   })
 
   it('that the model finds out, again for each menu', async () => {

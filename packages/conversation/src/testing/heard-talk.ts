@@ -4,7 +4,7 @@ import { Conversation } from '../conversation.ts'
 import type { ConversationEvent } from '../protocol.ts'
 import type { ScriptedActions } from './scripted-actions.ts'
 import { linesOf, type ScriptedModel } from './scripted-model.ts'
-import { lineOf, type StageOptions, settle, stage } from './text-talk.ts'
+import { type HarnessOptions, lineOf, settle, stage } from './text-talk.ts'
 
 interface Spoken {
   readonly id: string
@@ -25,7 +25,7 @@ export class HeardTalk {
   saidAtEnd: string[] = []
   #lines: string[] = []
 
-  constructor(plan: Plan, rest: StageOptions = {}) {
+  constructor(plan: Plan, rest: HarnessOptions = {}) {
     this.stage = stage(plan, rest)
     const { time } = this.stage
     this.conversation = new Conversation({

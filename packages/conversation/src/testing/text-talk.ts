@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Plan } from '@parley/flow'
 import { SeededRandom, VirtualTime } from '@parley/kernel'
-import { MemoryLedger } from '../memory-ledger.ts'
+import { InMemoryEffectLedger } from '../in-memory-effect-ledger.ts'
 import { TextSession, type TextSessionOptions } from '../text-session.ts'
 import type { TimelineFact } from '../timeline.ts'
 import type { Utterance } from '../transcript.ts'
@@ -10,15 +10,15 @@ import { ScriptedModel } from './scripted-model.ts'
 
 const NOON = Date.UTC(2026, 0, 5, 12)
 
-export type StageOptions = Partial<Omit<TextSessionOptions, 'onEvent'>>
+export type HarnessOptions = Partial<Omit<TextSessionOptions, 'onEvent'>>
 
 /** All that tests give a conversation: virtual time, a model and actions that do what they are told. */
-export function stage(plan: Plan, rest: StageOptions = {}) {
+export function stage(plan: Plan, rest: HarnessOptions = {}) {
   const time = new VirtualTime()
   const wallClock = () => NOON + time.now()
   const model = new ScriptedModel(time)
   const actions = new ScriptedActions(time)
-  const ledger = new MemoryLedger({ random: new SeededRandom(1), wallClock })
+  const ledger = new InMemoryEffectLedger({ random: new SeededRandom(1), wallClock })
   const options = {
     plan,
     mode: { channel: 'phone', hasCaller: true },
@@ -45,7 +45,7 @@ export class TextTalk {
   readonly session: TextSession
   #lines: string[] = []
 
-  constructor(plan: Plan, rest: StageOptions = {}) {
+  constructor(plan: Plan, rest: HarnessOptions = {}) {
     const set = stage(plan, rest)
     this.stage = set
     this.session = new TextSession({

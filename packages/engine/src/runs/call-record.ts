@@ -1,6 +1,6 @@
 import { type Ms, percentiles, type Time } from '@parley/kernel'
 import type { LegEnd, LegEvent } from '@parley/leg'
-import type { HeldEnding, HeldRun } from '@parley/runs'
+import type { OwnedRun, OwnedRunEnding } from '@parley/runs'
 import type { JsonObject } from '@parley/store'
 import type { Call, CallEvent, CallReport } from '../call.ts'
 import type { RunResult } from '../outcome.ts'
@@ -9,7 +9,7 @@ import { qualityOf } from './call-quality.ts'
 import type { Recordings } from './recordings.ts'
 
 export interface CallRecordOptions {
-  readonly run: HeldRun
+  readonly run: OwnedRun
   readonly direction: 'inbound' | 'outbound'
   readonly time: Time
   /** The run's recording is closed there, before the run is over. */
@@ -34,7 +34,7 @@ const HANG_UP = { id: 'call.hangup', version: 1 }
 /** Writes a call into its run as it goes, does what is asked of it, and ends the run when the call is over. */
 export class CallRecord {
   readonly #options: CallRecordOptions
-  readonly #run: HeldRun
+  readonly #run: OwnedRun
   #call: Call | null = null
   /** Of updates that came before there was a call. */
   #variables: Readonly<Record<string, string>> | null = null
@@ -66,7 +66,7 @@ export class CallRecord {
     })
   }
 
-  get run(): HeldRun {
+  get run(): OwnedRun {
     return this.#run
   }
 
@@ -119,7 +119,7 @@ export class CallRecord {
   }
 
   /** Ends a run that never had a call. */
-  async abandon(ending: HeldEnding): Promise<void> {
+  async abandon(ending: OwnedRunEnding): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
     await this.#options.recordings.close(this.#run.runId, 0)
@@ -199,7 +199,7 @@ export class CallRecord {
     await this.#finish(endingOf(report, this.#state, this.#connectedMs()), report)
   }
 
-  async #finish(ending: HeldEnding, report: CallReport | null): Promise<void> {
+  async #finish(ending: OwnedRunEnding, report: CallReport | null): Promise<void> {
     const done = await this.#run.finish(ending)
     const last = done === 'not_allowed' ? { ...broken(), ...measured(ending) } : ending
     if (done === 'not_allowed') await this.#run.finish(last)
@@ -214,7 +214,11 @@ export class CallRecord {
 }
 
 /** The end of a call as the end of its run. */
-function endingOf(report: CallReport, state: 'admitted' | 'running' | 'ending', connectedMs: Ms | null): HeldEnding {
+function endingOf(
+  report: CallReport,
+  state: 'admitted' | 'running' | 'ending',
+  connectedMs: Ms | null,
+): OwnedRunEnding {
   const result = report.run.state === 'rejected' && state !== 'admitted' ? unanswered(report.end) : report.run
   const { answered, direction, media } = report.end
   const quality = media === null ? null : qualityOf(media.statistics)
@@ -245,14 +249,14 @@ function unanswered(end: LegEnd): RunResult {
   return { state: 'failed', outcome: { kind: 'error', detail, sip_status: end.sipStatus, ended_by: 'system' } }
 }
 
-const CANCELLED: HeldEnding = {
+const CANCELLED: OwnedRunEnding = {
   state: 'cancelled',
   phone_state: 'ended',
   outcome: { kind: 'cancelled', detail: null, sip_status: null, ended_by: 'operator' },
   disposition: 'cancelled',
 }
 
-function measured({ connected_ms, latency, quality }: HeldEnding): Partial<HeldEnding> {
+function measured({ connected_ms, latency, quality }: OwnedRunEnding): Partial<OwnedRunEnding> {
   return {
     ...(connected_ms !== undefined && { connected_ms }),
     ...(latency !== undefined && { latency }),
@@ -261,7 +265,7 @@ function measured({ connected_ms, latency, quality }: HeldEnding): Partial<HeldE
 }
 
 /** Of a run whose states were told out of order: a fault of ours that must not keep its permit. */
-function broken(): HeldEnding {
+function broken(): OwnedRunEnding {
   return {
     state: 'failed',
     phone_state: 'ended',

@@ -1,6 +1,6 @@
 import type { CallFacts } from '@parley/conversation'
 import { VirtualTime } from '@parley/kernel'
-import type { HeldRun } from '@parley/runs'
+import type { OwnedRun } from '@parley/runs'
 import { expect, it } from 'vitest'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 import { askInboundContext, readContext } from './inbound-context.ts'
@@ -49,7 +49,7 @@ it('asks no longer than somebody wants to know', async () => {
   } as unknown as VoiceAgent
   let isOver = false
   const call = { agent_id: 'a', agent_version: 1, from_number: null, to_number: '+12025550142' } as CallFacts
-  const asked = askInboundContext(agent, call, {} as HeldRun, () => isOver, time)
+  const asked = askInboundContext(agent, call, {} as OwnedRun, () => isOver, time)
   time.advance(2000)
   expect(signal).toMatchObject({ aborted: false })
   isOver = true

@@ -1,7 +1,7 @@
 import type { CallFacts } from '@parley/conversation'
 import type { HttpAction, Plan } from '@parley/flow'
 import type { Ms, Time } from '@parley/kernel'
-import type { HeldRun } from '@parley/runs'
+import type { OwnedRun } from '@parley/runs'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
 /** A caller is not left ringing for longer. */
@@ -24,7 +24,7 @@ export type InboundContext =
 export async function askInboundContext(
   agent: VoiceAgent,
   call: CallFacts,
-  run: HeldRun,
+  run: OwnedRun,
   isOver: () => boolean,
   time: Time,
 ): Promise<InboundContext> {

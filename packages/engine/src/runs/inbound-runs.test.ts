@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { SeededRandom, systemTime } from '@parley/kernel'
 import { parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
-import { RunDesk } from '@parley/runs'
+import { RunLeases } from '@parley/runs'
 import type { Database, InboundTrunk } from '@parley/store'
 import { localBus, rowOf, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ import type { TrunkDirectory } from './trunk-directory.ts'
 const CARRIER = '192.0.2.1'
 
 let test: TestDatabase
-let desk: RunDesk
+let leases: RunLeases
 let trunks: InboundTrunk[]
 let asked: number
 let runs: InboundRuns
@@ -25,13 +25,13 @@ afterAll(() => test.close())
 beforeEach(() => {
   trunks = []
   asked = 0
-  desk = new RunDesk({
+  leases = new RunLeases({
     ...{ database: test.database, bus: localBus(), time: systemTime, wallClock: Date.now, random: new SeededRandom(7) },
     owner: { engine: `engine-${crypto.randomUUID()}`, worker: null },
   })
   const directory = { byToken: () => null, bySource: (address: string) => (address === CARRIER ? trunks : []) }
   runs = new InboundRuns({
-    ...{ database: counting(test.database), desk, time: systemTime },
+    ...{ database: counting(test.database), leases, time: systemTime },
     directory: directory as unknown as TrunkDirectory,
     agents: { agent: async () => ({ plan: {} }) as VoiceAgent },
     recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
@@ -41,7 +41,7 @@ beforeEach(() => {
     },
   })
 })
-afterEach(() => desk.close())
+afterEach(() => leases.close())
 
 /** Counts questions of one tenant, and those across tenants. */
 function counting(database: Database): Database {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ParleyError, type Time } from '@parley/kernel'
 import type { CallLeg, SipRequest } from '@parley/leg'
-import type { HeldEnding, HeldRun, RunDesk } from '@parley/runs'
+import type { OwnedRun, OwnedRunEnding, RunLeases } from '@parley/runs'
 import {
   type AdmissionRefusal,
   type AnsweredNumber,
@@ -15,7 +15,7 @@ import {
 } from '@parley/store'
 import type { CallPlan, RingingAnswer } from '../call-plan.ts'
 import { calledNumbers, e164Numbers } from '../called-number.ts'
-import type { Door, Doors, NoRoom, Reception } from '../doors.ts'
+import type { CapacityRefusal, InboundDecision, InboundRoute, InboundRouter } from '../inbound-router.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
@@ -27,16 +27,16 @@ import { factsOf, runPlan, wantsRecording } from './run-plan.ts'
 import { countryOf } from './trunk-country.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
-const OVERLOADED: Reception = { kind: 'refused', status: 503, retryAfterS: 5 }
+const OVERLOADED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 5 }
 
 export interface InboundRunsOptions {
   readonly database: Database
-  readonly desk: RunDesk
+  readonly leases: RunLeases
   readonly directory: TrunkDirectory
   readonly agents: Agents
   readonly recordings: Recordings
   readonly time: Time
-  readonly onOver: (run: HeldRun, end: CallRecordEnd) => void
+  readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
 }
 
@@ -52,7 +52,7 @@ interface Reached {
 }
 
 /** The ways in of the platform's trunks: each call is admitted where it arrives, and becomes a run of this engine. */
-export class InboundRuns implements Doors {
+export class InboundRuns implements InboundRouter {
   readonly #options: InboundRunsOptions
   readonly #refused: RefusedCalls
 
@@ -61,7 +61,7 @@ export class InboundRuns implements Doors {
     this.#refused = new RefusedCalls(options)
   }
 
-  find(request: SipRequest, sourceAddress: string): Door | null {
+  find(request: SipRequest, sourceAddress: string): InboundRoute | null {
     const { directory } = this.#options
     const named = directory.byToken(request, sourceAddress)
     const trunks = named === null ? directory.bySource(sourceAddress) : [named]
@@ -78,7 +78,7 @@ export class InboundRuns implements Doors {
     return this.#options.directory.bySource(sourceAddress).length > 0
   }
 
-  async #receive(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<Reception> {
+  async #receive(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<InboundDecision> {
     try {
       const reached = await this.#reached(trunks, invite)
       if (reached === null) return { kind: 'refused', status: 404 }
@@ -131,15 +131,15 @@ export class InboundRuns implements Doors {
   }
 
   /** Of a call that nobody looks at: its run is over as soon as it is there, with a permit for that long. */
-  async #leaveRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: NoRoom): Promise<void> {
+  async #leaveRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: CapacityRefusal): Promise<void> {
     const reached = await this.#reached(trunks, invite)
     if (reached === null) return
     const admitted = await this.#admit(reached, invite)
     if (typeof admitted !== 'string') await this.#record(admitted).abandon(rejected(why))
   }
 
-  async #admit({ trunk, number }: Reached, invite: SipRequest): Promise<HeldRun | AdmissionRefusal> {
-    const { database, desk } = this.#options
+  async #admit({ trunk, number }: Reached, invite: SipRequest): Promise<OwnedRun | AdmissionRefusal> {
+    const { database, leases } = this.#options
     const { scope } = trunk
     const admission = await database.transaction(scope, tx =>
       admitRun(
@@ -163,15 +163,15 @@ export class InboundRuns implements Doors {
           can_dial: true,
           notifies: notifies(number.plan),
         },
-        { owner: { ...desk.owner, leaseMs: desk.leaseMs }, keepRefused: true },
+        { owner: { ...leases.owner, leaseMs: leases.leaseMs }, keepRefused: true },
       ),
     )
     if (admission.kind === 'refused') return admission.reason
     if (admission.owned === null) throw new TypeError('a run admitted with an owner is owned')
-    return desk.hold(scope, admission.owned, 1)
+    return leases.hold(scope, admission.owned, 1)
   }
 
-  #record(run: HeldRun): CallRecord {
+  #record(run: OwnedRun): CallRecord {
     const { recordings, time, onOver } = this.#options
     const record = new CallRecord({
       run,
@@ -183,7 +183,7 @@ export class InboundRuns implements Doors {
     return record
   }
 
-  async #begin(run: HeldRun, trunk: InboundTrunk): Promise<Reception> {
+  async #begin(run: OwnedRun, trunk: InboundTrunk): Promise<InboundDecision> {
     const { database, recordings, agents, onProblem } = this.#options
     const { scope } = trunk
     const record = this.#record(run)
@@ -205,7 +205,7 @@ export class InboundRuns implements Doors {
   }
 
   #plan(
-    run: HeldRun,
+    run: OwnedRun,
     start: StartingRun,
     agent: VoiceAgent,
     record: CallRecord,
@@ -224,7 +224,7 @@ export class InboundRuns implements Doors {
   }
 
   async #whileRinging(
-    run: HeldRun,
+    run: OwnedRun,
     start: StartingRun,
     agent: VoiceAgent,
     record: CallRecord,
@@ -241,7 +241,7 @@ export class InboundRuns implements Doors {
   }
 }
 
-function refusalOf(reason: AdmissionRefusal): Reception {
+function refusalOf(reason: AdmissionRefusal): InboundDecision {
   return reason === 'tenant_not_configured' ? OVERLOADED : { kind: 'refused', status: 486 }
 }
 
@@ -260,11 +260,11 @@ function notifies(plan: unknown): boolean {
   return (plan as { readonly notification?: unknown }).notification != null
 }
 
-function rejected(disposition: string): HeldEnding {
+function rejected(disposition: string): OwnedRunEnding {
   return { state: 'rejected', phone_state: 'rejected', outcome: null, disposition }
 }
 
-const UNANSWERED: Readonly<Record<'caller_gone' | 'not_answered' | 'refused', HeldEnding>> = {
+const UNANSWERED: Readonly<Record<'caller_gone' | 'not_answered' | 'refused', OwnedRunEnding>> = {
   caller_gone: {
     state: 'completed',
     phone_state: 'ended',

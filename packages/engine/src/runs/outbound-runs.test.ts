@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
 import type { DialogSnapshot, InviteAttempt } from '@parley/leg'
-import { RunDesk } from '@parley/runs'
+import { RunLeases } from '@parley/runs'
 import { acknowledgeUpdate, admitRun, cancelRun, listEffects, type RunRequest, readRun } from '@parley/store'
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
@@ -18,7 +18,7 @@ const AGENT = { plan: { settings: { ringDurationMs: 30_000 } } } as VoiceAgent
 let test: TestDatabase
 let scope: Scope
 let bus: ReturnType<typeof localBus>
-let desk: RunDesk
+let leases: RunLeases
 let time: VirtualTime
 let dialled: DialRequest[]
 let ended: CallRecordEnd[]
@@ -51,12 +51,12 @@ beforeEach(async () => {
   problems = []
   isDraining = false
   const onProblem = (what: string, error: unknown) => void problems.push(`${what}: ${String(error)}`)
-  desk = new RunDesk({
+  leases = new RunLeases({
     ...{ database: test.database, bus, time: systemTime, wallClock: Date.now, random: new SeededRandom(7), onProblem },
     owner: { engine: `engine-${scope.tenant_id}`, worker: null },
   })
   runs = new OutboundRuns({
-    ...{ database: test.database, desk, time, onProblem },
+    ...{ database: test.database, leases, time, onProblem },
     sealer: { seal: plain => plain, open: sealed => sealed },
     agents: { agent: async () => AGENT },
     recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
@@ -71,7 +71,7 @@ beforeEach(async () => {
   })
 })
 afterEach(() => {
-  desk.close()
+  leases.close()
   expect(problems).toEqual([])
 })
 
@@ -183,7 +183,7 @@ it('is given back, for another engine, where its own drains meanwhile', async ()
   const run = () => readRun(test.database.within(scope), scope, runId)
   await vi.waitFor(() => expect(runs.beginning).toBe(0))
   expect(dialled).toEqual([])
-  expect(desk.size).toBe(0)
+  expect(leases.size).toBe(0)
   expect(await run()).toMatchObject({ state: 'admitted', outcome: null })
   expect(await listEffects(test.database.within(scope), scope, runId)).toMatchObject([
     { effect_kind: 'sip_dial', state: 'failed', error_code: 'not_sent' },

@@ -1,7 +1,7 @@
 import type { EffectLedger, Receipt } from '@parley/conversation'
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import type { InviteAttempt, LegEnd, NextHop, SipUri } from '@parley/leg'
-import type { HeldEnding, HeldRun, RunDesk, Work } from '@parley/runs'
+import type { OwnedRun, OwnedRunEnding, RunLeases, Work } from '@parley/runs'
 import {
   type CallSlot,
   type Database,
@@ -29,7 +29,7 @@ const DIAL = { id: 'call.dial', version: 1 }
 
 export interface OutboundRunsOptions {
   readonly database: Database
-  readonly desk: RunDesk
+  readonly leases: RunLeases
   readonly sealer: Sealer
   readonly agents: Agents
   readonly recordings: Recordings
@@ -40,7 +40,7 @@ export interface OutboundRunsOptions {
   readonly mayBegin: () => boolean
   /** Nothing is dialled any more: what waits for its turn is given back, for another engine. */
   readonly isDraining: () => boolean
-  readonly onOver: (run: HeldRun, end: CallRecordEnd) => void
+  readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
 }
 
@@ -58,9 +58,9 @@ interface Ready {
 
 /** Why a run ends before its INVITE left. */
 class Failed extends Error {
-  readonly ending: HeldEnding
+  readonly ending: OwnedRunEnding
 
-  constructor(ending: HeldEnding) {
+  constructor(ending: OwnedRunEnding) {
     super('the call is not made')
     this.ending = ending
   }
@@ -92,7 +92,7 @@ export class OutboundRuns {
     if (this.#beginning.has(run_id) || !this.#options.mayBegin()) return
     this.#beginning.add(run_id)
     const run = await this.#gate
-      .pass(() => this.#options.desk.claim(scope, run_id))
+      .pass(() => this.#options.leases.claim(scope, run_id))
       .catch(error => this.#noBeginning(run_id, error))
     if (run === null) this.#beginning.delete(run_id)
     else
@@ -106,7 +106,7 @@ export class OutboundRuns {
     return null
   }
 
-  async #begin(run: HeldRun): Promise<void> {
+  async #begin(run: OwnedRun): Promise<void> {
     const { database, recordings, time, onOver } = this.#options
     const record = new CallRecord({
       run,
@@ -140,12 +140,12 @@ export class OutboundRuns {
   }
 
   /** False: it is to be ended here. */
-  async #giveBack(run: HeldRun, effectId: string | null): Promise<boolean> {
+  async #giveBack(run: OwnedRun, effectId: string | null): Promise<boolean> {
     if (effectId !== null) await new DialEffect(run.ledger, effectId).notSent()
-    return this.#options.desk.release(run).catch(() => false)
+    return this.#options.leases.release(run).catch(() => false)
   }
 
-  async #recording(run: HeldRun): Promise<CallPlan['recording']> {
+  async #recording(run: OwnedRun): Promise<CallPlan['recording']> {
     try {
       return await openRecording(this.#options.recordings, run)
     } catch {
@@ -153,7 +153,7 @@ export class OutboundRuns {
     }
   }
 
-  async #dial(run: HeldRun, record: CallRecord, ready: Ready): Promise<void> {
+  async #dial(run: OwnedRun, record: CallRecord, ready: Ready): Promise<void> {
     const { start, trunk, agent, effectId } = ready
     const recording = wantsRecording(start) ? await this.#recording(run) : null
     const plan = runPlan(run, start, agent, record, recording)
@@ -182,7 +182,7 @@ export class OutboundRuns {
   }
 
   /** What a CANCEL needs is in the database before the INVITE leaves; without it nothing does. */
-  async #beforeAttempt(run: HeldRun, record: CallRecord, effect: DialEffect, attempt: InviteAttempt): Promise<void> {
+  async #beforeAttempt(run: OwnedRun, record: CallRecord, effect: DialEffect, attempt: InviteAttempt): Promise<void> {
     if (record.isUnwanted) throw new ParleyError('run_not_active', 'the run is to end: nothing is dialled')
     await effect.sending()
     if ((await run.storeDial({ ...attempt })) === 'lost')
@@ -191,7 +191,7 @@ export class OutboundRuns {
     record.dialling()
   }
 
-  async #trunk(run: HeldRun, { trunk_id }: StartingRun): Promise<DialableTrunk> {
+  async #trunk(run: OwnedRun, { trunk_id }: StartingRun): Promise<DialableTrunk> {
     const { database } = this.#options
     const trunk = trunk_id === null ? null : await dialableTrunk(database.within(run.scope), run.scope, trunk_id)
     if (trunk === null) throw new Failed(failed('trunk_unreachable'))
@@ -199,7 +199,7 @@ export class OutboundRuns {
     return trunk
   }
 
-  async #agent(run: HeldRun, { agent_id, version, plan }: StartingRun) {
+  async #agent(run: OwnedRun, { agent_id, version, plan }: StartingRun) {
     try {
       return await this.#options.agents.agent({ scope: run.scope, agent_id, version, plan })
     } catch (error) {
@@ -209,7 +209,7 @@ export class OutboundRuns {
   }
 
   /** The ledger's row and the policy's verdict, once more at the time of the call. */
-  async #intend({ ledger }: HeldRun, start: StartingRun): Promise<string> {
+  async #intend({ ledger }: OwnedRun, start: StartingRun): Promise<string> {
     const { effect_id } = await ledger.intend({ kind: 'sip_dial', action: DIAL, node_id: null, ordinal: null })
     const { state } = await ledger.decide(effect_id, policyOf(start)(start.to_number ?? ''))
     if (state !== 'intended') throw new Failed(failed('sip_error'))
@@ -217,7 +217,7 @@ export class OutboundRuns {
   }
 
   /** Waits for the call's turn on its trunk, counted over all engines. */
-  async #slot(run: HeldRun, { trunk_id, details }: DialableTrunk, record: CallRecord): Promise<void> {
+  async #slot(run: OwnedRun, { trunk_id, details }: DialableTrunk, record: CallRecord): Promise<void> {
     const { database, time } = this.#options
     const until = time.now() + SLOT_PATIENCE_MS
     while (!record.isUnwanted) {
@@ -307,7 +307,7 @@ function numberAt(number: string, host: string): SipUri {
   return { scheme: 'sip', user: number, password: undefined, host, port: undefined, params, headers: [] }
 }
 
-function failed(detail: FailureDetail): HeldEnding {
+function failed(detail: FailureDetail): OwnedRunEnding {
   return {
     state: 'failed',
     phone_state: 'setup_failed',

@@ -1,5 +1,5 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
-import { FailedRounds, type HeldRun, type RunDesk, type WakeUps } from '@parley/runs'
+import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
 import { Engine, type EngineOptions } from '../engine.ts'
 import type { Agents } from './agents.ts'
@@ -19,19 +19,19 @@ export interface RunEngineOptions {
   readonly bus: Bus
   readonly sealer: Sealer
   /** Keeps this engine's runs; its own, and closed with it. */
-  readonly desk: RunDesk
+  readonly leases: RunLeases
   /** Not closed with it. */
-  readonly wakeUps: WakeUps
+  readonly runQueue: RunQueue
   readonly agents: Agents
   readonly recordings: Recordings
   readonly time: Time
   readonly addressesOf: TrunkDirectoryOptions['addressesOf']
   /** As others see where it is reached. */
   readonly addresses: (engine: Engine) => JsonObject
-  /** The calls themselves: stations, static routes, what every call is told to. */
-  readonly calls: Omit<EngineOptions, 'doors'>
+  /** The calls themselves: endpoints, static routes, what every call is told to. */
+  readonly calls: Omit<EngineOptions, 'router'>
   /** A run is over here; one line for the log. */
-  readonly onOver?: (run: HeldRun, end: CallRecordEnd) => void
+  readonly onOver?: (run: OwnedRun, end: CallRecordEnd) => void
   /** `error` is null where something works again. */
   readonly onProblem: (what: string, error: unknown) => void
 }
@@ -42,8 +42,8 @@ export class RunEngine {
   readonly #options: RunEngineOptions
   readonly #directory: TrunkDirectory
   readonly #outbound: OutboundRuns
-  readonly #beats: FailedRounds
-  readonly #looks: FailedRounds
+  readonly #beats: RepeatedFailureLog
+  readonly #looks: RepeatedFailureLog
   #isDraining = false
   #isClosed = false
   #stopListening: (() => Promise<void>) | null = null
@@ -54,11 +54,11 @@ export class RunEngine {
     this.#options = options
     this.engine = engine
     this.#directory = directory
-    const { database, desk, sealer, agents, recordings, time, onProblem } = options
-    this.#beats = new FailedRounds({ name: 'saying that the engine is there', time, onProblem })
-    this.#looks = new FailedRounds({ name: 'looking for waiting calls', time, onProblem })
+    const { database, leases, sealer, agents, recordings, time, onProblem } = options
+    this.#beats = new RepeatedFailureLog({ name: 'saying that the engine is there', time, onProblem })
+    this.#looks = new RepeatedFailureLog({ name: 'looking for waiting calls', time, onProblem })
     this.#outbound = new OutboundRuns({
-      ...{ database, desk, sealer, agents, recordings, time, onProblem },
+      ...{ database, leases, sealer, agents, recordings, time, onProblem },
       dial: request => engine.dial(request),
       isDraining: () => this.#isDraining,
       mayBegin: () => !this.#isDraining && this.live + this.#outbound.beginning < this.#capacity,
@@ -66,16 +66,16 @@ export class RunEngine {
     })
   }
 
-  /** Throws what the station throws ("address_in_use"), and what the database throws. */
+  /** Throws what the endpoint throws ("address_in_use"), and what the database throws. */
   static async start(options: RunEngineOptions): Promise<RunEngine> {
-    const { database, bus, desk, agents, recordings, time, addressesOf, onProblem } = options
+    const { database, bus, leases, agents, recordings, time, addressesOf, onProblem } = options
     const { telephony } = database
     const directory = await TrunkDirectory.open({ telephony, bus, time, addressesOf, onProblem })
-    const doors = new InboundRuns({
-      ...{ database, desk, directory, agents, recordings, time, onProblem },
+    const router = new InboundRuns({
+      ...{ database, leases, directory, agents, recordings, time, onProblem },
       onOver: (run, end) => options.onOver?.(run, end),
     })
-    const engine = await Engine.start({ ...options.calls, doors }).catch(error => {
+    const engine = await Engine.start({ ...options.calls, router }).catch(error => {
       directory.close()
       throw error
     })
@@ -110,13 +110,13 @@ export class RunEngine {
     await this.#stopListening?.()
     this.#stopListening = null
     const until = time.now() + withinMs
-    while ((this.live > 0 || this.#outbound.beginning > 0 || this.#options.desk.size > 0) && time.now() < until)
+    while ((this.live > 0 || this.#outbound.beginning > 0 || this.#options.leases.size > 0) && time.now() < until)
       await new Promise<void>(resolve => void time.at(time.now() + LOOK_MS, resolve))
   }
 
   /** Hangs up what is left, ends its runs, and leaves nothing open. */
   async close(): Promise<void> {
-    const { desk, database, time } = this.#options
+    const { leases, database, time } = this.#options
     this.#isDraining = true
     this.#isClosed = true
     await this.#stopListening?.()
@@ -126,20 +126,20 @@ export class RunEngine {
     await this.engine.close()
     // The runs of those calls are being written.
     const until = time.now() + CLOSE_MS
-    while (desk.size > 0 && time.now() < until)
+    while (leases.size > 0 && time.now() < until)
       await new Promise<void>(resolve => void time.at(time.now() + LOOK_MS, resolve))
-    desk.close()
-    await database.runs.engines.forget(desk.owner.engine).catch(() => {})
+    leases.close()
+    await database.runs.engines.forget(leases.owner.engine).catch(() => {})
   }
 
   async #begin(): Promise<void> {
-    const { database, desk, wakeUps, addresses } = this.#options
+    const { database, leases, runQueue, addresses } = this.#options
     await database.runs.engines.register({
-      engine_id: desk.owner.engine,
+      engine_id: leases.owner.engine,
       addresses: addresses(this.engine),
       capacity: this.#capacity,
     })
-    this.#stopListening = await wakeUps.listen(['phone'], work => this.#outbound.begin(work))
+    this.#stopListening = await runQueue.listen(['phone'], work => this.#outbound.begin(work))
     this.#every(
       HEARTBEAT_MS,
       () => this.#beat(),
@@ -163,10 +163,10 @@ export class RunEngine {
   }
 
   async #beat(): Promise<void> {
-    const { database, desk, addresses } = this.#options
+    const { database, leases, addresses } = this.#options
     const { engines } = database.runs
     try {
-      const engine_id = desk.owner.engine
+      const engine_id = leases.owner.engine
       if (!(await engines.heartbeat(engine_id, this.live, this.#isDraining)))
         await engines.register({ engine_id, addresses: addresses(this.engine), capacity: this.#capacity })
       this.#beats.worked()
@@ -176,12 +176,12 @@ export class RunEngine {
   }
 
   async #takeWaiting(): Promise<void> {
-    const { database, desk } = this.#options
+    const { database, leases } = this.#options
     if (this.#isDraining) return
     try {
       const room = this.#capacity - this.live - this.#outbound.beginning
       if (room <= 0) return
-      for (const { run_id, scope } of await database.runs.waiting('phone', room, desk.tenants))
+      for (const { run_id, scope } of await database.runs.waiting('phone', room, leases.tenants))
         void this.#outbound.begin({ kind: 'phone', run_id, scope })
       this.#looks.worked()
     } catch (error) {

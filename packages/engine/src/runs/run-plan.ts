@@ -1,6 +1,6 @@
 import type { EffectLedger, PolicyDecision } from '@parley/conversation'
 import { type DestinationRules, judgeDestination } from '@parley/flow'
-import type { HeldRun } from '@parley/runs'
+import type { OwnedRun } from '@parley/runs'
 import type { StartingRun } from '@parley/store'
 import type { CallPlan } from '../call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
@@ -8,7 +8,7 @@ import type { CallRecord } from './call-record.ts'
 
 /** The plan of a run's call: its agent with the run's ledger and policy, and the record that follows it. */
 export function runPlan(
-  run: HeldRun,
+  run: OwnedRun,
   start: StartingRun,
   agent: VoiceAgent,
   record: CallRecord,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Ms, Time, Timer } from '@parley/kernel'
-import { FailedRounds } from '@parley/runs'
+import { RepeatedFailureLog } from '@parley/runs'
 import { type IpNetwork, isInNetworks, parseIpNetwork, type SipRequest, type SipUri } from '@parley/sip'
 import type { Bus, InboundTrunk, TelephonyAcrossTenants } from '@parley/store'
 import { tokensOf } from '../routes.ts'
@@ -29,7 +29,7 @@ interface Sources {
 /** The trunks that take calls, in memory: who knocks without a token costs no query. Changes are known within 2 s. */
 export class TrunkDirectory {
   readonly #options: TrunkDirectoryOptions
-  readonly #reads: FailedRounds
+  readonly #reads: RepeatedFailureLog
   readonly #unsubscribe: () => void
   #revision = ''
   #byToken = new Map<string, Sources>()
@@ -43,7 +43,7 @@ export class TrunkDirectory {
   private constructor(options: TrunkDirectoryOptions) {
     this.#options = options
     const { time, onProblem } = options
-    this.#reads = new FailedRounds({ name: 'reading the trunks (those of before go on)', time, onProblem })
+    this.#reads = new RepeatedFailureLog({ name: 'reading the trunks (those of before go on)', time, onProblem })
     const look = () => void this.#look()
     this.#unsubscribe = options.bus.subscribe('telephony', look, look)
   }

@@ -1,15 +1,15 @@
 import { type Ms, type Samples, samplesToMs } from '@parley/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
-import { AudioStage, find, lastAudible, speaks } from '../testing/audio-stage.ts'
+import { AudioHarness, find, lastAudible, speaks } from '../testing/audio-harness.ts'
 import { GREETING, greeter } from '../testing/drafts.ts'
 
 /** A packet. */
 const PACKET_MS: Ms = 20
 
-let stage: AudioStage | null = null
+let stage: AudioHarness | null = null
 
-async function greeted(): Promise<AudioStage> {
-  stage = await AudioStage.open({ draft: greeter, answers: [speaks('Of course.')] })
+async function greeted(): Promise<AudioHarness> {
+  stage = await AudioHarness.open({ draft: greeter, answers: [speaks('Of course.')] })
   await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
   await stage.pass(1500)
   return stage

@@ -1,16 +1,16 @@
 import { msToSamples, type Samples, samplesToMs } from '@parley/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
-import { AudioStage, find, lastAudible, type StageOptions, speaks } from '../testing/audio-stage.ts'
+import { AudioHarness, find, type HarnessOptions, lastAudible, speaks } from '../testing/audio-harness.ts'
 import { draftOf, GREETING, greeter } from '../testing/drafts.ts'
 import { WORD_MS } from '../testing/scripted-speech.ts'
 import { likeness, loudness } from '../testing/sounds.ts'
 
 /** What people complain about most in agents on the phone, each as what they would notice. */
 
-let stage: AudioStage | null = null
+let stage: AudioHarness | null = null
 
-async function open(options: StageOptions): Promise<AudioStage> {
-  stage = await AudioStage.open(options)
+async function open(options: HarnessOptions): Promise<AudioHarness> {
+  stage = await AudioHarness.open(options)
   await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
   return stage
 }
@@ -96,7 +96,7 @@ describe('a caller who interrupts', () => {
   })
 
   it('who starts in the moment of the answer is heard from the first word', async () => {
-    stage = await AudioStage.open({ draft: greeter, answers: [speaks('Of course.')] })
+    stage = await AudioHarness.open({ draft: greeter, answers: [speaks('Of course.')] })
     const call = stage
     await call.until(() => call.caller.state === 'active', 3000, 'answered')
     await call.pass(call.says('hello is this the pharmacy'))

@@ -1,6 +1,6 @@
 import type { Ms, Time } from '@parley/kernel'
-import { Mouth } from './mouth.ts'
 import type { Playout } from './playout.ts'
+import { SpeechOutput } from './speech-output.ts'
 import type { VoiceChoice } from './utterance-audio.ts'
 import { Voices } from './voices.ts'
 
@@ -14,12 +14,12 @@ const LONGEST_MS: Ms = 20_000
 
 /** What a call says when its services are gone, by a voice that needs none; then it ends. */
 export class LastWords {
-  readonly #mouth: Mouth
+  readonly #speechOutput: SpeechOutput
 
   /** `done` is called once: heard out, cut, not to be said, or not heard out within 20 s. */
   constructor(playout: Playout, choice: VoiceChoice, time: Time, done: () => void) {
-    const longest = time.at(time.now() + LONGEST_MS, () => this.#mouth.cut())
-    this.#mouth = new Mouth(playout, new Voices([choice], time, () => {}), {
+    const longest = time.at(time.now() + LONGEST_MS, () => this.#speechOutput.cut())
+    this.#speechOutput = new SpeechOutput(playout, new Voices([choice], time, () => {}), {
       onSpeaking: () => {},
       onAudible: () => {},
       onVoice: () => {},
@@ -27,18 +27,18 @@ export class LastWords {
         longest.cancel()
         done()
       },
-      onFailure: () => this.#mouth.cut(),
+      onFailure: () => this.#speechOutput.cut(),
     })
-    this.#mouth.begin(ID)
-    this.#mouth.say(ID, TEXT[choice.language.split('-')[0]!] ?? TEXT.en!)
-    this.#mouth.end(ID)
+    this.#speechOutput.begin(ID)
+    this.#speechOutput.say(ID, TEXT[choice.language.split('-')[0]!] ?? TEXT.en!)
+    this.#speechOutput.end(ID)
   }
 
-  onProgress(event: Parameters<Mouth['onProgress']>[0]): void {
-    this.#mouth.onProgress(event)
+  onProgress(event: Parameters<SpeechOutput['onProgress']>[0]): void {
+    this.#speechOutput.onProgress(event)
   }
 
   cut(): void {
-    this.#mouth.cut()
+    this.#speechOutput.cut()
   }
 }

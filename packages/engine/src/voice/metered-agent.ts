@@ -9,7 +9,7 @@ type OnUsed = (used: Used) => void
 /** Audio is told in stretches of so much, and at the end: packets are too many to tell each. */
 const STRETCH_MS: Ms = 10_000
 
-/** The agent for one call, whose ears and voices tell what they were used for; its models are the conversation's business. */
+/** The agent for one call, whose speechInput and voices tell what they were used for; its models are the conversation's business. */
 export function meteredAgent(agent: VoiceAgent, onUsed: OnUsed): VoiceAgent {
   const metered = (choice: VoiceChoice): VoiceChoice => ({ ...choice, voice: meteredVoice(choice.voice, onUsed) })
   return {

@@ -1,20 +1,20 @@
 import type { Used } from '@parley/conversation'
 import { afterEach, expect, it } from 'vitest'
-import { AudioStage, type StageOptions } from '../testing/audio-stage.ts'
+import { AudioHarness, type HarnessOptions } from '../testing/audio-harness.ts'
 import { GREETING, greeter } from '../testing/drafts.ts'
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
 
 /** What a call used, as its services would bill it. */
 
-let stage: AudioStage | null = null
+let stage: AudioHarness | null = null
 
-async function open(options: Omit<StageOptions, 'draft'> = {}): Promise<AudioStage> {
-  stage = await AudioStage.open({ draft: greeter, ...options })
+async function open(options: Omit<HarnessOptions, 'draft'> = {}): Promise<AudioHarness> {
+  stage = await AudioHarness.open({ draft: greeter, ...options })
   await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
   return stage
 }
 
-async function hangUp(call: AudioStage): Promise<void> {
+async function hangUp(call: AudioHarness): Promise<void> {
   call.caller.hangUp()
   await call.until(() => call.report !== null, 1000, 'over')
 }
@@ -25,7 +25,7 @@ afterEach(async () => {
   stage = null
 })
 
-const sum = (call: AudioStage, meter: Used['meter']) =>
+const sum = (call: AudioHarness, meter: Used['meter']) =>
   call.used.filter(used => used.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
 
 it('counts every character that a voice was asked for, heard or not', async () => {

@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest'
-import { AudioStage, speaks } from '../testing/audio-stage.ts'
+import { AudioHarness, speaks } from '../testing/audio-harness.ts'
 import { draftOf } from '../testing/drafts.ts'
 
 /** Variables that change while the call is on. */
 
-let stage: AudioStage | null = null
+let stage: AudioHarness | null = null
 
 const draft = draftOf([
   { id: 'hello', type: 'conversation', instruction: { type: 'prompt', text: 'You speak with {{name}}.' } },
@@ -17,14 +17,14 @@ afterEach(async () => {
   stage = null
 })
 
-const askedWith = (call: AudioStage, index: number) => JSON.stringify(call.requests[index]?.messages)
+const askedWith = (call: AudioHarness, index: number) => JSON.stringify(call.requests[index]?.messages)
 
 it('an update while the agent speaks is known in its next turn', async () => {
-  stage = await AudioStage.open({ draft, answers: [speaks('Hello there.'), speaks('Hello Ana.')] })
+  stage = await AudioHarness.open({ draft, answers: [speaks('Hello there.'), speaks('Hello Ana.')] })
   const call = stage
   await call.until(() => call.requests.length === 1, 3000, 'asked')
   expect(askedWith(call, 0)).toContain('You speak with .')
-  call.attendant!.updateVariables({ name: 'Ana' })
+  call.handler!.updateVariables({ name: 'Ana' })
   await call.until(() => call.facts('utterance').length === 1, 5000, 'greeted')
   call.says('who am I')
   await call.until(() => call.requests.length === 2, 5000, 'asked again')
@@ -32,13 +32,16 @@ it('an update while the agent speaks is known in its next turn', async () => {
 })
 
 it('an answer that was asked for before an update is thrown away and asked anew', async () => {
-  stage = await AudioStage.open({ draft, answers: [speaks('Hello.'), speaks('You are you.'), speaks('You are Ana.')] })
+  stage = await AudioHarness.open({
+    draft,
+    answers: [speaks('Hello.'), speaks('You are you.'), speaks('You are Ana.')],
+  })
   const call = stage
   await call.until(() => call.facts('utterance').length === 1, 5000, 'greeted')
   call.says('tell me who I am')
   await call.until(() => call.requests.length === 2, 5000, 'asked ahead')
   expect(call.facts('utterance')).toHaveLength(1)
-  call.attendant!.updateVariables({ name: 'Ana' })
+  call.handler!.updateVariables({ name: 'Ana' })
   await call.until(() => call.facts('utterance').length === 3, 5000, 'answered')
   expect(askedWith(call, 1)).toContain('You speak with .')
   expect(askedWith(call, 2)).toContain('You speak with Ana.')

@@ -2,7 +2,7 @@ import type { Draft } from '@parley/flow'
 import { msToSamples, ParleyError } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 import { afterEach, expect, it } from 'vitest'
-import { AudioStage, find, type StageOptions, speaks } from '../testing/audio-stage.ts'
+import { AudioHarness, find, type HarnessOptions, speaks } from '../testing/audio-harness.ts'
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
 import { voiceSound } from '../testing/sounds.ts'
 
@@ -26,10 +26,10 @@ const draft: Draft = {
   },
 }
 
-let stage: AudioStage | null = null
+let stage: AudioHarness | null = null
 
-async function open(options: Omit<StageOptions, 'draft'>): Promise<AudioStage> {
-  stage = await AudioStage.open({ draft, ...options })
+async function open(options: Omit<HarnessOptions, 'draft'>): Promise<AudioHarness> {
+  stage = await AudioHarness.open({ draft, ...options })
   await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
   return stage
 }
@@ -57,7 +57,7 @@ function dyingVoice(sentences: number): TextToSpeech {
 }
 
 const other = { voice: new FingerprintVoice(), language: 'en', voiceId: null }
-const errors = (call: AudioStage) => call.facts('error').map(item => `${item.code} ${item.message}`)
+const errors = (call: AudioHarness) => call.facts('error').map(item => `${item.code} ${item.message}`)
 
 it('a voice that dies in mid-speech: the next one says the rest, and nothing is missing', async () => {
   const call = await open({ agent: { voice: dyingVoice(1), fallbackVoices: [other] } })

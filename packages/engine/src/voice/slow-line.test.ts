@@ -1,13 +1,13 @@
 import { msToSamples, type Samples } from '@parley/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
-import { AudioStage, find, type StageOptions } from '../testing/audio-stage.ts'
+import { AudioHarness, find, type HarnessOptions } from '../testing/audio-harness.ts'
 import { farewell, GREETING, greeter } from '../testing/drafts.ts'
 import { likeness } from '../testing/sounds.ts'
 
-let stage: AudioStage | null = null
+let stage: AudioHarness | null = null
 
-async function open(options: StageOptions): Promise<AudioStage> {
-  stage = await AudioStage.open(options)
+async function open(options: HarnessOptions): Promise<AudioHarness> {
+  stage = await AudioHarness.open(options)
   return stage
 }
 
@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 /** When the caller hears the greeting begin, from the opening of their media on, which is when they dial. */
-async function greetedAt(call: AudioStage): Promise<Samples> {
+async function greetedAt(call: AudioHarness): Promise<Samples> {
   await call.pass(3000)
   const { at, likeness: sure } = find(call.heard(), call.voice.sound(GREETING))
   expect(sure).toBeGreaterThan(0.95)

@@ -12,18 +12,18 @@ import {
   type UnixMs,
 } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
-import type { Attendant, AttendantResult, AttendedCall } from '../attendant.ts'
+import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
 import { CallClock } from './call-clock.ts'
+import { CallTransfer } from './call-transfer.ts'
 import { dialogueOptions, turnSettings } from './dialogue-options.ts'
 import { DigitPresser } from './digit-presser.ts'
-import { Ears } from './ears.ts'
 import { LastWords } from './last-words.ts'
-import { LineTransfer } from './line-transfer.ts'
 import { meteredAgent } from './metered-agent.ts'
-import { Mouth, type SpeechReport } from './mouth.ts'
 import { Playout } from './playout.ts'
-import { earTrouble, voiceTrouble } from './trouble.ts'
+import { recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
+import { SpeechInput } from './speech-input.ts'
+import { SpeechOutput, type SpeechReport } from './speech-output.ts'
 import { TurnLatencies } from './turn-latencies.ts'
 import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf } from './voice-agent.ts'
 import { Voices } from './voices.ts'
@@ -38,7 +38,7 @@ const LAST_WORD_MS: Ms = 200
 export interface VoiceConversationOptions {
   readonly agent: VoiceAgent
   readonly facts: VoiceCallFacts
-  readonly line: AttendedCall
+  readonly line: CallControl
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
@@ -47,21 +47,21 @@ export interface VoiceConversationOptions {
 }
 
 /**
- * An agent on a call: ears and mouth on the line, the turn machine between them, the conversation behind. Nothing is
+ * An agent on a call: speechInput and speechOutput on the line, the turn machine between them, the conversation behind. Nothing is
  * decided here; what one of the four says is carried to the others.
  */
-export class VoiceConversation implements Attendant {
+export class VoiceConversation implements CallHandler {
   readonly #options: VoiceConversationOptions
   readonly #clock = new CallClock()
   readonly #latencies = new TurnLatencies()
   readonly #timeline: CallTimeline
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
   readonly #conversation: Conversation
-  readonly #ears: Ears
-  readonly #mouth: Mouth
+  readonly #speechInput: SpeechInput
+  readonly #speechOutput: SpeechOutput
   readonly #playout: Playout
   readonly #presser: DigitPresser
-  readonly #transfer: LineTransfer
+  readonly #transfer: CallTransfer
   #digits = ''
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
@@ -100,15 +100,15 @@ export class VoiceConversation implements Attendant {
       budgets: { eventMs: MODEL_EVENT_MS },
     })
     this.#playout = new Playout(line.leg, settings.volume)
-    const voices = new Voices(voicesOf(agent), time, trouble => this.#timeline.add(voiceTrouble(trouble)))
-    this.#mouth = new Mouth(this.#playout, voices, {
+    const voices = new Voices(voicesOf(agent), time, trouble => this.#timeline.add(voiceFailureItem(trouble)))
+    this.#speechOutput = new SpeechOutput(this.#playout, voices, {
       onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
       onSpoken: (id, report) => this.#onSpoken(id, report),
       onAudible: (id, atSample) => this.#latencies.audible(id, this.#clock.timeOf(atSample)),
       onVoice: (id, step) => this.#onVoice(id, step),
       onFailure: () => this.#giveUp(),
     })
-    this.#ears = new Ears({
+    this.#speechInput = new SpeechInput({
       leg: line.leg,
       recogniser: agent.recogniser,
       language: languageOf(agent),
@@ -121,18 +121,18 @@ export class VoiceConversation implements Attendant {
     const { voiceId } = agent
     agent.voice.warm?.({ language: languageOf(agent), ...(voiceId !== null && { voice: voiceId }) })
     this.#presser = new DigitPresser(line.leg, time, id => this.#conversation.digitsPressed(id))
-    this.#transfer = new LineTransfer(line.leg, (id, outcome, receipt) =>
+    this.#transfer = new CallTransfer(line.leg, (id, outcome, receipt) =>
       this.#conversation.transferSettled(id, outcome, receipt),
     )
   }
 
-  get result(): AttendantResult {
+  get result(): CallHandlerResult {
     return {
       utterances: this.#conversation.utterances,
       timeline: this.#timeline.items,
       digits: this.#digits,
       latencies: this.#latencies.all,
-      headStart: this.#conversation.headStart,
+      preemptive: this.#conversation.preemptive,
     }
   }
 
@@ -151,7 +151,7 @@ export class VoiceConversation implements Attendant {
       case 'play-progress':
         if (!this.#clock.isSet) this.#clock.observe(this.#options.time.now(), event.atSample)
         this.#lastWords?.onProgress(event)
-        return this.#mouth.onProgress(event)
+        return this.#speechOutput.onProgress(event)
       case 'held':
       case 'resumed':
         return this.#timeline.add({ kind: 'hold', held: event.type === 'held' })
@@ -163,7 +163,7 @@ export class VoiceConversation implements Attendant {
   }
 
   drain(): void {
-    if (!this.#stopped) this.#ears.drain()
+    if (!this.#stopped) this.#speechInput.drain()
   }
 
   updateVariables(values: Readonly<Record<string, string>>): void {
@@ -177,9 +177,9 @@ export class VoiceConversation implements Attendant {
     this.#hangUp?.cancel()
     this.#driver.stop()
     this.#presser.stop()
-    this.#ears.close()
+    this.#speechInput.close()
     // What was heard up to here is reported before the conversation learns that nobody listens any more.
-    this.#mouth.cut()
+    this.#speechOutput.cut()
     this.#lastWords?.cut()
     this.#conversation.stop()
   }
@@ -248,18 +248,18 @@ export class VoiceConversation implements Attendant {
       case 'max-duration':
         return this.#conversation.maxDuration()
       case 'finalize':
-        return this.#ears.finalize()
+        return this.#speechInput.finalize()
       case 'duck':
-        return this.#mouth.duck(output.on)
+        return this.#speechOutput.duck(output.on)
       case 'pause':
-        return this.#mouth.pause()
+        return this.#speechOutput.pause()
       case 'resume':
-        this.#mouth.resume()
+        this.#speechOutput.resume()
         return this.#conversation.noteResumed()
       case 'cut':
-        return this.#mouth.cut()
+        return this.#speechOutput.cut()
       case 'backchannel':
-        return this.#mouth.interject(output.word)
+        return this.#speechOutput.interject(output.word)
     }
   }
 
@@ -267,15 +267,15 @@ export class VoiceConversation implements Attendant {
     if ((this.#stopped || this.#lastWords !== null) && event.type !== 'fact') return
     switch (event.type) {
       case 'speech':
-        return this.#mouth.begin(event.speech_id)
+        return this.#speechOutput.begin(event.speech_id)
       case 'speech-text':
-        return this.#mouth.say(event.speech_id, event.delta)
+        return this.#speechOutput.say(event.speech_id, event.delta)
       case 'speech-end':
-        return this.#mouth.end(event.speech_id)
+        return this.#speechOutput.end(event.speech_id)
       case 'speech-withdrawn':
-        return this.#mouth.withdraw(event.speech_id)
+        return this.#speechOutput.withdraw(event.speech_id)
       case 'settings':
-        this.#mouth.setSpeed(event.settings.voice_speed)
+        this.#speechOutput.setSpeed(event.settings.voice_speed)
         return this.#driver.handle({ type: 'settings', settings: turnSettings(event.settings) })
       case 'collect-digits': {
         const { digit_limit: digitLimit, termination_key: terminationKey, timeout_ms: timeoutMs } = event
@@ -327,19 +327,19 @@ export class VoiceConversation implements Attendant {
 
   #onEarTrouble(error: ParleyError, isDeaf: boolean): void {
     if (this.#stopped) return
-    this.#timeline.add(earTrouble(error, isDeaf))
+    this.#timeline.add(recogniserFailureItem(error, isDeaf))
     if (isDeaf) this.#giveUp()
   }
 
-  /** Without ears or voice no conversation goes on: a word of regret, and the end. */
+  /** Without speechInput or voice no conversation goes on: a word of regret, and the end. */
   #giveUp(): void {
     const { agent, line, time } = this.#options
     if (this.#stopped || this.#lastWords !== null) return
     const end = () => line.end('provider_failed')
     if (agent.lastResort === undefined) return end()
     this.#driver.stop()
-    this.#ears.close()
-    this.#mouth.cut()
+    this.#speechInput.close()
+    this.#speechOutput.cut()
     this.#conversation.stop()
     this.#lastWords = new LastWords(this.#playout, agent.lastResort, time, end)
   }

@@ -2,7 +2,7 @@ import { ParleyError, VirtualTime } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 import { describe, expect, it } from 'vitest'
 import { heardOf } from './heard-text.ts'
-import { Voices, type VoiceTrouble } from './voices.ts'
+import { type VoiceFailure, Voices } from './voices.ts'
 
 /** Says one word a chunk, 100 ms each, and fails as told: before this word of an attempt. */
 function voice(
@@ -31,7 +31,7 @@ function voice(
 }
 
 async function speak(choices: readonly ReturnType<typeof voice>[], text = 'one two three four') {
-  const troubles: VoiceTrouble[] = []
+  const troubles: VoiceFailure[] = []
   const voices = new Voices(
     choices.map(({ choice }) => choice),
     new VirtualTime(),

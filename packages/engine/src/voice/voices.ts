@@ -3,7 +3,7 @@ import type { SpeechChunk } from '@parley/providers'
 import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
 
 /** A voice failed; what is done about it. */
-export interface VoiceTrouble {
+export interface VoiceFailure {
   readonly error: ParleyError
   /** `gave-up`: no voice is left. */
   readonly remedy: 'asked-again' | 'next-voice' | 'gave-up'
@@ -17,13 +17,13 @@ export interface VoiceTrouble {
 export class Voices {
   readonly #choices: readonly VoiceChoice[]
   readonly #time: Time
-  readonly #onTrouble: (trouble: VoiceTrouble) => void
+  readonly #onTrouble: (trouble: VoiceFailure) => void
   #current = 0
   /** Of the current voice since it last said a sentence to its end. */
   #failures = 0
 
   /** `choices`: at least one. */
-  constructor(choices: readonly VoiceChoice[], time: Time, onTrouble: (trouble: VoiceTrouble) => void) {
+  constructor(choices: readonly VoiceChoice[], time: Time, onTrouble: (trouble: VoiceFailure) => void) {
     this.#choices = choices
     this.#time = time
     this.#onTrouble = onTrouble

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'
 import { arbitraryEdit } from '../../fuzz/arbitrary-edits.ts'
 import { type DraftContent, readDraft } from '../plan/draft.ts'
-import { nothing, surroundings } from '../testing/surroundings.ts'
+import { draftEnvironment, nothing } from '../testing/draft-environment.ts'
 import { applyEdits } from './apply-edits.ts'
 import { validate } from './validate.ts'
 
@@ -77,7 +77,7 @@ describe('any edits of any draft', () => {
 
 describe('any fix of any finding', () => {
   it.each([
-    ['an environment that has what it takes', surroundings],
+    ['an environment that has what it takes', draftEnvironment],
     ['one that has nothing', nothing],
   ])(
     'applies as it is given, and the finding is gone, in %s',

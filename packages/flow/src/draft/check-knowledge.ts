@@ -1,17 +1,17 @@
 import type { DraftContent } from '../plan/draft.ts'
 import type { Findings } from '../plan/findings.ts'
 import type { Fix } from '../plan/fixes.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { DraftEnvironment } from './draft-environment.ts'
 
 /** Knowledge that cannot be searched, and documents that are not there. */
 export function checkKnowledge(
   { knowledge }: DraftContent,
-  surroundings: Pick<Surroundings, 'knowledge_ready' | 'document_ids'>,
+  draftEnvironment: Pick<DraftEnvironment, 'knowledge_ready' | 'document_ids'>,
   findings: Findings,
 ): void {
   if (knowledge === null) return
   const without: Fix = { label: 'Talk without documents', edits: [{ type: 'agent.knowledge', value: null }] }
-  if (!surroundings.knowledge_ready)
+  if (!draftEnvironment.knowledge_ready)
     findings.warning(
       'knowledge_not_ready',
       ['knowledge'],
@@ -19,7 +19,7 @@ export function checkKnowledge(
       without,
     )
   if (knowledge.document_ids === null) return
-  const known = new Set(surroundings.document_ids)
+  const known = new Set(draftEnvironment.document_ids)
   const left = knowledge.document_ids.filter(id => known.has(id))
   const fix: Fix =
     left.length === 0

@@ -3,10 +3,14 @@ import type { Findings } from '../plan/findings.ts'
 import { type Fix, putModelChoice } from '../plan/fixes.ts'
 import type { ModelIdentity } from '../plan/references.ts'
 import { type Path, scopesOf } from '../plan/scope.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { DraftEnvironment } from './draft-environment.ts'
 
 /** Language models that are not there, or not ready. */
-export function checkModels(draft: DraftContent, { models }: Pick<Surroundings, 'models'>, findings: Findings): void {
+export function checkModels(
+  draft: DraftContent,
+  { models }: Pick<DraftEnvironment, 'models'>,
+  findings: Findings,
+): void {
   const chat = models.filter(model => model.kind === 'chat' && model.ready)
   const ready = new Set(chat.map(model => keyOf(model.identity)))
   const check = (model: ModelIdentity, path: Path, who: string, ...fixes: (Fix | undefined)[]) => {
@@ -40,7 +44,7 @@ function keyOf({ model_id, provider, tier }: ModelIdentity): string {
 }
 
 /** Key and address were those of another model. */
-function useModel({ identity, provider }: Surroundings['models'][number]): Fix {
+function useModel({ identity, provider }: DraftEnvironment['models'][number]): Fix {
   const changes = { model: identity, provider, credential: null, endpoint: null }
   return {
     label: `Use "${identity.provider}/${identity.model_id}"`,

@@ -3,9 +3,9 @@ import type { Findings } from '../plan/findings.ts'
 import { type Fix, putAction, putModelChoice } from '../plan/fixes.ts'
 import type { SecretRef } from '../plan/references.ts'
 import { type Path, scopesOf } from '../plan/scope.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { DraftEnvironment } from './draft-environment.ts'
 
-type Secret = Surroundings['secrets'][number]
+type Secret = DraftEnvironment['secrets'][number]
 type Kind = Secret['kind']
 
 /** How a place that pins a secret is changed. */
@@ -19,7 +19,7 @@ interface Mends {
 /** Secrets that are pinned and not there: unknown, of another kind, or without that version. */
 export function checkSecrets(
   draft: DraftContent,
-  { secrets }: Pick<Surroundings, 'secrets'>,
+  { secrets }: Pick<DraftEnvironment, 'secrets'>,
   findings: Findings,
 ): void {
   const byId = new Map(secrets.map(secret => [secret.secret_id, secret]))

@@ -3,13 +3,17 @@ import type { DraftContent } from '../plan/draft.ts'
 import type { Findings } from '../plan/findings.ts'
 import type { Fix } from '../plan/fixes.ts'
 import { languagesOf } from '../plan/languages.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { DraftEnvironment } from './draft-environment.ts'
 
-type Voice = Surroundings['voices'][number]
+type Voice = DraftEnvironment['voices'][number]
 type Tts = DraftContent['providers']['tts']
 
 /** The voice, the recogniser and the fallback voices, where they are not there or not ready. */
-export function checkVoices(draft: DraftContent, { voices }: Pick<Surroundings, 'voices'>, findings: Findings): void {
+export function checkVoices(
+  draft: DraftContent,
+  { voices }: Pick<DraftEnvironment, 'voices'>,
+  findings: Findings,
+): void {
   checkVoice(draft, voices, findings)
   checkRecogniser(draft, voices, findings)
   checkFallbacks(draft, voices, findings)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'
 import { type Draft, readDraft } from '../plan/draft.ts'
 import { planSchema } from '../plan/plan.ts'
-import { nothing, surroundings } from '../testing/surroundings.ts'
+import { draftEnvironment, nothing } from '../testing/draft-environment.ts'
 import { draftOf, ends, says, when } from '../testing/talk.ts'
 import { digestOf, planOf } from './publish.ts'
 
@@ -12,7 +12,7 @@ const hello = (rest: Partial<Draft> = {}) =>
   readDraft(draftOf([says('hi', 'Hello.', { edges: [when('bye', 'end')] }), ends()], {}, rest))
 
 function published(rest: Partial<Draft> = {}) {
-  const result = planOf(hello(rest), surroundings)
+  const result = planOf(hello(rest), draftEnvironment)
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
   return result
 }
@@ -30,7 +30,7 @@ describe('what a draft is published as', () => {
   it('is the same for equal drafts, whatever the order of their members and wherever they come from', () => {
     const source = { kind: 'agent_import', agent_version: 3, flow_id: null, flow_version: null, unplaced: {} } as const
     const { settings, ...rest } = hello()
-    expect(planOf({ ...rest, settings, source }, surroundings)).toEqual(published())
+    expect(planOf({ ...rest, settings, source }, draftEnvironment)).toEqual(published())
     expect(published({ settings: { voiceSpeed: 1.1, channels: ['cloud'] } }).digest).toBe(
       published({ settings: { channels: ['cloud'], voiceSpeed: 1.1 } }).digest,
     )
@@ -68,13 +68,13 @@ describe('what a draft is published as', () => {
       'voice_not_found',
       'voice_not_found',
     ])
-    expect(planOf(hello({ settings: { language: 'fr' } }), surroundings).ok).toBe(false)
+    expect(planOf(hello({ settings: { language: 'fr' } }), draftEnvironment).ok).toBe(false)
   })
 
   it('read back parses, is equal, and hashes to its digest', () => {
     fc.assert(
       fc.property(arbitraryDraft, written => {
-        const result = planOf(readDraft(written), surroundings)
+        const result = planOf(readDraft(written), draftEnvironment)
         if (!result.ok) throw new Error(JSON.stringify(result.diagnostics.slice(0, 3)))
         const readBack = planSchema.parse(JSON.parse(JSON.stringify(result.plan)))
         expect(readBack).toEqual(result.plan)

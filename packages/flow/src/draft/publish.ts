@@ -4,7 +4,7 @@ import type { Diagnostic } from '../plan/diagnostic.ts'
 import { type DraftContent, readDraft } from '../plan/draft.ts'
 import { type Language, languagesOf } from '../plan/languages.ts'
 import { type Plan, planFrom } from '../plan/plan.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { DraftEnvironment } from './draft-environment.ts'
 import { validate } from './validate.ts'
 
 export type Publishable =
@@ -23,8 +23,8 @@ export type Publishable =
  * What a draft is published as: the plan, frozen, with every default filled in. It names secrets with their versions,
  * and neither agent nor version, so that equal drafts have equal digests. With errors there is no plan.
  */
-export function planOf(draft: DraftContent, surroundings: Surroundings): Publishable {
-  const diagnostics = validate(draft, surroundings)
+export function planOf(draft: DraftContent, draftEnvironment: DraftEnvironment): Publishable {
+  const diagnostics = validate(draft, draftEnvironment)
   if (diagnostics.some(found => found.severity === 'error')) return { ok: false, diagnostics }
   // Read once more: a draft kept from before lacks members that came since.
   const plan = planFrom(readDraft(draft))

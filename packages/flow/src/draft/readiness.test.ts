@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readDraft } from '../plan/draft.ts'
-import { surroundings } from '../testing/surroundings.ts'
+import { draftEnvironment } from '../testing/draft-environment.ts'
 import { draftOf, ends, says, when } from '../testing/talk.ts'
 import { planOf } from './publish.ts'
 import { unreadyIn } from './readiness.ts'
@@ -13,13 +13,13 @@ function published() {
       notification: { url: 'https://example.com/hook', secret: { id: 'sign', version: '1' } },
     },
   )
-  const result = planOf(readDraft(draft), surroundings)
+  const result = planOf(readDraft(draft), draftEnvironment)
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
   return result.plan
 }
 
-const found = (over: Partial<typeof surroundings>, speech = true) =>
-  unreadyIn(published(), { ...surroundings, ...over }, { speech }).map(({ code, path }) => [code, path])
+const found = (over: Partial<typeof draftEnvironment>, speech = true) =>
+  unreadyIn(published(), { ...draftEnvironment, ...over }, { speech }).map(({ code, path }) => [code, path])
 
 describe('what a plan names', () => {
   it('is there when it was just published', () => {
@@ -33,7 +33,7 @@ describe('what a plan names', () => {
       ['voice_not_found', '/providers/stt'],
       ['voice_not_found', '/providers/tts'],
     ])
-    const asleep = surroundings.models.map(model => ({ ...model, ready: false }))
+    const asleep = draftEnvironment.models.map(model => ({ ...model, ready: false }))
     expect(found({ models: asleep })).toEqual([['model_not_ready', '/providers/llm/model']])
   })
 

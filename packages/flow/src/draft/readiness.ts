@@ -4,7 +4,7 @@ import type { Plan } from '../plan/plan.ts'
 import { checkModels } from './check-models.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkVoices } from './check-voices.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { DraftEnvironment } from './draft-environment.ts'
 
 /** What a run needs of a plan. */
 export interface Needed {
@@ -18,14 +18,14 @@ export interface Needed {
  */
 export function unreadyIn(
   { plan_schema_version: _, ...agent }: Plan,
-  surroundings: Pick<Surroundings, 'models' | 'voices' | 'secrets'>,
+  draftEnvironment: Pick<DraftEnvironment, 'models' | 'voices' | 'secrets'>,
   { speech }: Needed,
 ): Diagnostic[] {
   const draft = { ...agent, source: null }
   const checks = [
-    (findings: Findings) => checkSecrets(draft, surroundings, findings),
-    (findings: Findings) => checkModels(draft, surroundings, findings),
-    (findings: Findings) => speech && checkVoices(draft, surroundings, findings),
+    (findings: Findings) => checkSecrets(draft, draftEnvironment, findings),
+    (findings: Findings) => checkModels(draft, draftEnvironment, findings),
+    (findings: Findings) => speech && checkVoices(draft, draftEnvironment, findings),
   ]
   return checks.flatMap(check => {
     const findings = new Findings()

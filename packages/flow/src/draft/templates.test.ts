@@ -1,6 +1,6 @@
 import { draftContent } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
-import { surroundings } from '../testing/surroundings.ts'
+import { draftEnvironment } from '../testing/draft-environment.ts'
 import { providers } from '../testing/talk.ts'
 import { planOf } from './publish.ts'
 import { fromTemplate, type TemplateName } from './templates.ts'
@@ -30,9 +30,9 @@ describe('an agent made from a template', () => {
 
   it.each(['phone_outbound', 'cloud_task', 'cloud_chat'] as const)('%s can be published as it is', template => {
     for (const language of ['en', 'es'] as const) {
-      const published = planOf(made(template, language), surroundings)
+      const published = planOf(made(template, language), draftEnvironment)
       expect(published).toMatchObject({ ok: true, languages: [language] })
-      const codes = validate(made(template, language), surroundings).map(({ code }) => code)
+      const codes = validate(made(template, language), draftEnvironment).map(({ code }) => code)
       expect(codes).toEqual(template === 'phone_outbound' ? ['telephony_missing'] : [])
     }
   })
@@ -43,7 +43,7 @@ describe('an agent made from a template', () => {
   })
 
   it('blank has an empty flow, and nothing else is wrong with it', () => {
-    expect(validate(made('blank'), surroundings).map(({ code, severity }) => `${severity} ${code}`)).toEqual([
+    expect(validate(made('blank'), draftEnvironment).map(({ code, severity }) => `${severity} ${code}`)).toEqual([
       'error flow_empty',
       'warning telephony_missing',
     ])

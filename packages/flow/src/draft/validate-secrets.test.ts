@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DraftContent } from '../plan/draft.ts'
-import { surroundings } from '../testing/surroundings.ts'
+import { draftEnvironment } from '../testing/draft-environment.ts'
 import { type DraftAction, ends, providers } from '../testing/talk.ts'
 import { agent, expectFinding, flow, http, lone } from './testing/findings.ts'
 import { validate } from './validate.ts'
@@ -74,6 +74,6 @@ describe('an agent is not published with secrets that its environment does not h
       notification: { url: 'https://example.test/', secret: { id: 'sign', version: '1' } },
       providers: { ...providers, llm: { ...providers.llm, credential: key('key', '2') } },
     })
-    expect(validate(draft, surroundings)).toEqual([])
+    expect(validate(draft, draftEnvironment)).toEqual([])
   })
 })

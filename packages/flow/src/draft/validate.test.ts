@@ -1,7 +1,7 @@
 import { diagnostic } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import type { DraftContent } from '../plan/draft.ts'
-import { surroundings } from '../testing/surroundings.ts'
+import { draftEnvironment } from '../testing/draft-environment.ts'
 import { asks, type DraftNode, ends, says, when } from '../testing/talk.ts'
 import { agent, type Case, expectFinding, flow, hi, http, lone, transfer } from './testing/findings.ts'
 import { validate } from './validate.ts'
@@ -50,7 +50,7 @@ describe('what keeps a draft from being published', () => {
   it('setting_invalid, action_invalid: what was kept from before and is no longer taken', () => {
     const draft = agent({ actions: [http] })
     const old = { ...draft, settings: { voiceSpeed: 9 }, actions: [{ ...draft.actions[0]!, url: 'ftp://x' }] }
-    expect(validate(old as DraftContent, surroundings).map(({ code, path }) => `${code} ${path}`)).toEqual([
+    expect(validate(old as DraftContent, draftEnvironment).map(({ code, path }) => `${code} ${path}`)).toEqual([
       'action_invalid /actions/0/url',
       'setting_invalid /settings/voiceSpeed',
     ])
@@ -63,7 +63,7 @@ describe('what a draft can live with', () => {
   it('knowledge_not_ready: no documents can be searched', () => {
     const draft = agent({ knowledge: { document_ids: null } })
     expectFinding(['knowledge_not_ready', 'warning', draft, '/knowledge', ['Talk without documents']], {
-      ...surroundings,
+      ...draftEnvironment,
       knowledge_ready: false,
     })
   })
@@ -74,14 +74,14 @@ describe('what a draft can live with', () => {
       telephony: { trunkId: 'main', from: '+15550000001' },
       knowledge: { document_ids: ['doc-2'] },
     })
-    expect(validate(draft, surroundings)).toEqual([])
+    expect(validate(draft, draftEnvironment)).toEqual([])
   })
 })
 
 describe('findings', () => {
   it('come errors first, then by path', () => {
     const draft = flow([says('hi', '{{x}}', { edges: [when('e', 'gone')] })], {}, { settings: { language: 'fr' } })
-    expect(validate(draft, surroundings).map(({ severity, path }) => `${severity} ${path}`)).toEqual([
+    expect(validate(draft, draftEnvironment).map(({ severity, path }) => `${severity} ${path}`)).toEqual([
       'error /flow/nodes/0/edges/0/destination_node_id',
       'error /settings/language',
       'warning /flow/nodes',
@@ -100,7 +100,7 @@ describe('findings', () => {
       { id: 'c', type: 'code', deep: JSON.parse(JSON.stringify(deep(40))) },
       ends(),
     ]
-    const findings = validate(flow(nodes, {}, { settings: { language: 'ü'.repeat(256) } }), surroundings)
+    const findings = validate(flow(nodes, {}, { settings: { language: 'ü'.repeat(256) } }), draftEnvironment)
     expect(findings.length).toBeGreaterThan(3)
     for (const found of findings) expect(diagnostic.parse(found)).toEqual(found)
   })
@@ -116,7 +116,7 @@ describe('findings', () => {
       nodes: inner,
     }))
     const draft = flow([hi, ends()], { components })
-    const severities = validate(draft, surroundings).map(({ severity }) => severity)
+    const severities = validate(draft, draftEnvironment).map(({ severity }) => severity)
     expect(severities.filter(severity => severity === 'error')).toHaveLength(500)
     expect(severities.filter(severity => severity === 'warning')).toHaveLength(500)
   })

@@ -7,7 +7,7 @@ import { checkKnowledge } from './check-knowledge.ts'
 import { checkModels } from './check-models.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkVoices } from './check-voices.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { DraftEnvironment } from './draft-environment.ts'
 
 /** What the API calls findings that compilation tells apart more finely. */
 const API_CODES: Partial<Record<DiagnosticCode, DiagnosticCode>> = {
@@ -22,16 +22,16 @@ const API_CODES: Partial<Record<DiagnosticCode, DiagnosticCode>> = {
  * either. The edits of each fix apply, as they stand, to this draft, and mend what they belong to. A draft that was kept
  * from before and is no longer taken is told, not thrown at.
  */
-export function validate(draft: DraftContent, surroundings: Surroundings): Diagnostic[] {
+export function validate(draft: DraftContent, draftEnvironment: DraftEnvironment): Diagnostic[] {
   const findings = new Findings()
   const read = tryReadDraft(draft)
   if (read.ok) {
     checkDraft(read.draft, findings)
-    checkTelephony(read.draft, findings, surroundings)
-    checkModels(read.draft, surroundings, findings)
-    checkVoices(read.draft, surroundings, findings)
-    checkSecrets(read.draft, surroundings, findings)
-    checkKnowledge(read.draft, surroundings, findings)
+    checkTelephony(read.draft, findings, draftEnvironment)
+    checkModels(read.draft, draftEnvironment, findings)
+    checkVoices(read.draft, draftEnvironment, findings)
+    checkSecrets(read.draft, draftEnvironment, findings)
+    checkKnowledge(read.draft, draftEnvironment, findings)
   } else for (const issue of read.issues) reportIssue(issue, findings)
   return findings.sorted().map(found => ({ ...found, code: API_CODES[found.code] ?? found.code }))
 }

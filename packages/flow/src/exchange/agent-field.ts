@@ -28,7 +28,7 @@ export interface AgentField {
   /** The fields name things of the other platform: they say nothing here, and go back as they came. */
   readonly isForeign?: boolean
   /** What the draft holds where the fields say nothing; default: nothing. */
-  readonly unsaid?: Json
+  readonly noSideEffects?: Json
 }
 
 /** The value that an export gives, and what of its fields is kept beside it. */
@@ -69,7 +69,7 @@ export function writeAgentField(field: AgentField, value: Json | undefined, unpl
 
 /** What the draft holds once these fields were read. */
 function heldFor(field: AgentField, source: JsonObject): Json | undefined {
-  return readSound(field, source, []) ?? field.unsaid
+  return readSound(field, source, []) ?? field.noSideEffects
 }
 
 /** A field that is called otherwise but says the same. */

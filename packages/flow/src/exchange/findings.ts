@@ -36,7 +36,7 @@ export class Findings {
   readonly #warnings: (() => Diagnostic)[] = []
   readonly models: NeededModel[] = []
   #lost = 0
-  #unsaid = 0
+  #noSideEffects = 0
 
   /** Keeps `value` as the export has it, but for what is secret. */
   keep(spot: Spot, value: Json): void {
@@ -62,7 +62,7 @@ export class Findings {
   /** A message that costs something to make is made only where it is shown. */
   warn(code: WarningCode, spot: Spot, message: string | (() => string), fixes?: Fixes): void {
     if (this.#warnings.length >= MAX_WARNINGS) {
-      this.#unsaid++
+      this.#noSideEffects++
       return
     }
     this.#warnings.push(() => {
@@ -83,11 +83,11 @@ export class Findings {
   /** Runs `read`; where it reads nothing, what it found meanwhile is forgotten. */
   attempt<Value>(read: () => Value | undefined): Value | undefined {
     const marks = [this.#unplaced.length, this.#warnings.length, this.models.length] as const
-    const beyond = [this.#lost, this.#unsaid] as const
+    const beyond = [this.#lost, this.#noSideEffects] as const
     const value = read()
     if (value !== undefined) return value
     ;[this.#unplaced.length, this.#warnings.length, this.models.length] = marks
-    ;[this.#lost, this.#unsaid] = beyond
+    ;[this.#lost, this.#noSideEffects] = beyond
     return undefined
   }
 
@@ -100,7 +100,7 @@ export class Findings {
   get warnings(): Diagnostic[] {
     const all = this.#warnings.map(said => said())
     const say = (message: string) => all.push({ code: 'field_ignored', path: '', message, severity: 'warning' })
-    if (this.#unsaid > 0) say(`${this.#unsaid} more warnings are not shown`)
+    if (this.#noSideEffects > 0) say(`${this.#noSideEffects} more warnings are not shown`)
     if (this.#lost > 0) say(`${this.#lost} more fields without a place are not kept`)
     return byPath(all)
   }

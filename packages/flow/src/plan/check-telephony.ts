@@ -1,10 +1,10 @@
-import type { Surroundings } from '../draft/surroundings.ts'
+import type { DraftEnvironment } from '../draft/draft-environment.ts'
 import { withDefaults } from './defaults.ts'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
 import type { Fix } from './fixes.ts'
 
-type Lines = Pick<Surroundings, 'trunks' | 'numbers'>
+type Lines = Pick<DraftEnvironment, 'trunks' | 'numbers'>
 
 /** An agent for the phone without a trunk; where `lines` are given, also a trunk or number that is not among them. */
 export function checkTelephony({ settings, telephony }: DraftContent, findings: Findings, lines?: Lines): void {

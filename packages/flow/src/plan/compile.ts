@@ -39,7 +39,7 @@ export function compile(draft: unknown): Compilation {
   return { ok: true, plan: planFrom(read.draft), warnings: diagnostics }
 }
 
-/** What can be said of a draft whatever its surroundings. */
+/** What can be said of a draft whatever its draftEnvironment. */
 export function checkDraft(draft: DraftContent, findings: Findings): void {
   checkGraph(draft, findings)
   checkCapabilities(draft, findings)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureLocalCertificate, type LocalCertificate } from '@parley/sip'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { SOON } from '../testing/jobs-stage.ts'
+import { SOON } from '../testing/jobs-harness.ts'
 import { killedInCall, openTelephone, type Telephone } from '../testing/sip-line.ts'
 import { openSipFarEnd, type SipFarEnd } from './far-end.ts'
 

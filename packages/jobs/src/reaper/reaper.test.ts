@@ -1,12 +1,12 @@
-import { cancelRun, claimRun, type Database, type JsonObject, type OwnedRun } from '@parley/store'
+import { cancelRun, claimRun, type Database, type JsonObject, type RunOwnership } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FarEndReply } from '../protocol.ts'
-import { CHAT, JobsStage, SOON } from '../testing/jobs-stage.ts'
+import { CHAT, JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { Reaper, type ReaperOptions } from './reaper.ts'
 
 let test: TestDatabase
-let stage: JobsStage
+let stage: JobsHarness
 let count = 0
 beforeAll(async () => {
   test = await testDatabase()
@@ -15,7 +15,7 @@ afterAll(() => test?.close())
 beforeEach(async () => {
   // What a test left behind is nobody's business.
   await test.owner.query('delete from parley.run_ownership')
-  stage = await JobsStage.open(test)
+  stage = await JobsHarness.open(test)
 })
 
 const OK: FarEndReply = { confirmed: true, status: 200, detail: 'BYE answered 200' }
@@ -255,7 +255,7 @@ describe('a run whose owner died', () => {
       ...['ended', 'rejected', 'expired', 'setup_failed'],
     ]
     const stood = ['running', 'ending'].flatMap(state => phoneStates.map(phone_state => ({ state, phone_state })))
-    const runs: OwnedRun[] = []
+    const runs: RunOwnership[] = []
     for (const [place, { state, phone_state }] of stood.entries()) {
       const run = await stage.run(place % 2 === 0 ? {} : { dial: DIAL, dialog: DIALOG })
       await test.owner.query('update parley.runs set state = $2, phone_state = $3 where run_id = $1', [
@@ -305,7 +305,7 @@ describe('a run whose owner died', () => {
 })
 
 describe('a reaper', () => {
-  let run: OwnedRun
+  let run: RunOwnership
   const isTaken = async () => (await stage.read(run.run_id)).ended_at !== null
   beforeEach(async () => {
     run = await stage.run({ moves: [{ state: 'running' }] }, CHAT)

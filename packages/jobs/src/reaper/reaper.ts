@@ -1,5 +1,5 @@
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
-import { untilAnswered, type Work } from '@parley/runs'
+import { retryUntilAnswered, type Work } from '@parley/runs'
 import {
   type Bus,
   type Database,
@@ -119,7 +119,7 @@ export class Reaper {
       if (signal.aborted) return
       const leaseEnds = time.now() + SPARE_MS
       const isOver = () => signal.aborted || time.now() >= leaseEnds
-      const finish = await untilAnswered(time, isOver, () =>
+      const finish = await retryUntilAnswered(time, isOver, () =>
         this.#gate.run(() => this.#finish(run, ending, isStarted, told)),
       )
       if (finish === 'not_allowed')

@@ -1,7 +1,7 @@
 import { acknowledgeUpdate, claimRun } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHAT, JobsStage } from '../testing/jobs-stage.ts'
+import { CHAT, JobsHarness } from '../testing/jobs-harness.ts'
 import {
   expireRuns,
   expireUpdates,
@@ -13,7 +13,7 @@ import {
 import { Turns } from './turns.ts'
 
 let test: TestDatabase
-let stage: JobsStage
+let stage: JobsHarness
 let options: RunSweepsOptions
 beforeAll(async () => {
   test = await testDatabase()
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => test?.close())
 beforeEach(async () => {
   await test.owner.query('delete from parley.run_ownership')
-  stage = await JobsStage.open(test)
+  stage = await JobsHarness.open(test)
   options = { database: test.database, bus: stage.bus, counters: stage.counters }
 })
 

@@ -1,5 +1,5 @@
 import { type Ms, type Random, randomBelow, type Time, type Timer } from '@parley/kernel'
-import { FailedRounds } from '@parley/runs'
+import { RepeatedFailureLog } from '@parley/runs'
 import type { JobCounters } from '../metrics.ts'
 import type { JobLog } from '../protocol.ts'
 
@@ -23,7 +23,7 @@ export interface SweepOptions {
 /** Goes round for ever. No failure ends it: they are told, and the next round waits longer with each, up to 30 s. */
 export class Sweep {
   readonly #options: SweepOptions
-  readonly #rounds: FailedRounds
+  readonly #rounds: RepeatedFailureLog
   #timer: Timer | null = null
   #round: Promise<void> | null = null
   #failures = 0
@@ -33,7 +33,7 @@ export class Sweep {
   constructor(options: SweepOptions) {
     this.#options = options
     const { random, everyMs, name, time, log } = options
-    this.#rounds = new FailedRounds({ name: `the sweep "${name}"`, time, onProblem: log })
+    this.#rounds = new RepeatedFailureLog({ name: `the sweep "${name}"`, time, onProblem: log })
     this.#schedule(randomBelow(random, Math.max(1, Math.ceil(Math.min(everyMs, FIRST_WITHIN_MS)))))
   }
 

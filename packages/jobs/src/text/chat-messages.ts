@@ -1,5 +1,5 @@
 import type { Time } from '@parley/kernel'
-import { type HeldRun, notOursNow, untilAnswered } from '@parley/runs'
+import { notOursNow, type OwnedRun, retryUntilAnswered } from '@parley/runs'
 import {
   answerMessage,
   type Bus,
@@ -14,7 +14,7 @@ import {
 } from '@parley/store'
 
 export interface ChatMessagesOptions {
-  readonly run: HeldRun
+  readonly run: OwnedRun
   readonly database: Database
   readonly bus: Bus
   readonly time: Time
@@ -37,7 +37,7 @@ export class ChatMessages {
     const { run, database, time, over } = this.#options
     const { scope, owned } = run
     return (
-      (await untilAnswered(
+      (await retryUntilAnswered(
         time,
         () => over.aborted,
         () => nextMessage(database.within(scope), scope, owned),
@@ -53,7 +53,7 @@ export class ChatMessages {
     if (moved !== 'gone') return moved === 'done'
     // Nobody else takes messages of this run: it was taken by a commit of which nothing was heard.
     const read = () => readMessage(database.within(scope), scope, runId, message_id)
-    return (await untilAnswered(time, () => over.aborted, read))?.state === 'taken'
+    return (await retryUntilAnswered(time, () => over.aborted, read))?.state === 'taken'
   }
 
   /** Also of a chat that is over, as long as it is ours. */
@@ -66,7 +66,7 @@ export class ChatMessages {
 
   #move(signal: AbortSignal, move: (tx: Queries) => Promise<MessageMove>): Promise<MessageMove | undefined> {
     const { run, database, time } = this.#options
-    return untilAnswered(
+    return retryUntilAnswered(
       time,
       () => signal.aborted,
       async () => {

@@ -1,9 +1,9 @@
-import { MemoryLedger, TextSession } from '@parley/conversation'
+import { InMemoryEffectLedger, TextSession } from '@parley/conversation'
 import { systemRandom, VirtualTime } from '@parley/kernel'
 import type { MessageAnswer, RunMessage } from '@parley/store'
 import { describe, expect, it } from 'vitest'
-import { Bell } from './bell.ts'
 import { Chat } from './chat.ts'
+import { Signal } from './signal.ts'
 import { CHATTER, planOf } from './testing/agents.ts'
 import { ScriptedMind } from './testing/scripted-mind.ts'
 
@@ -11,7 +11,7 @@ import { ScriptedMind } from './testing/scripted-mind.ts'
 class Talk {
   readonly time = new VirtualTime()
   readonly mind = new ScriptedMind()
-  readonly bell = new Bell(this.time)
+  readonly bell = new Signal(this.time)
   readonly answers: MessageAnswer[] = []
   /** How often it looked for a message. */
   looks = 0
@@ -30,7 +30,7 @@ class Talk {
       call: { run_id: 'r', agent_id: 'a', agent_version: 1, channel: 'cloud', from_number: null, to_number: null },
       models: () => mind,
       actions: { run: () => Promise.reject(new Error('no actions here')) },
-      ledger: new MemoryLedger({ random: systemRandom, wallClock: () => 0 }),
+      ledger: new InMemoryEffectLedger({ random: systemRandom, wallClock: () => 0 }),
       transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
       time,
       wallClock: () => 0,

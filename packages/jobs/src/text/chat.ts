@@ -1,8 +1,8 @@
 import type { TextSession, Utterance } from '@parley/conversation'
 import type { Ms, Time } from '@parley/kernel'
 import type { RunMessage } from '@parley/store'
-import type { Bell } from './bell.ts'
 import type { ChatMessages } from './chat-messages.ts'
+import type { Signal } from './signal.ts'
 
 /** News of messages may be lost: then they are found by looking. */
 const LOOK_MS: Ms = 5000
@@ -11,7 +11,7 @@ export interface ChatOptions {
   readonly session: TextSession
   readonly messages: Pick<ChatMessages, 'next' | 'take' | 'answer'>
   /** Rings when there may be a message, and when the chat is over. */
-  readonly bell: Bell
+  readonly bell: Signal
   readonly time: Time
   /** Without a message the chat ends after this. */
   readonly silenceMs: Ms

@@ -1,5 +1,5 @@
 import type { ConversationEvent } from '@parley/conversation'
-import type { HeldEnding } from '@parley/runs'
+import type { OwnedRunEnding } from '@parley/runs'
 
 type Ended = Extract<ConversationEvent, { type: 'ended' }>
 
@@ -13,16 +13,16 @@ export type Stop =
 export type FailureDetail = 'provider_failed' | 'engine_lost' | 'internal'
 
 /** How a run ends whose flow came to an end; `error` without a failed model is a flow that does not get on. */
-export function endingOf({ outcome, ended_by, code }: Pick<Ended, 'outcome' | 'ended_by' | 'code'>): HeldEnding {
+export function endingOf({ outcome, ended_by, code }: Pick<Ended, 'outcome' | 'ended_by' | 'code'>): OwnedRunEnding {
   if (outcome === 'error') return failedEnding(code === 'provider_failed' ? code : 'internal')
   return ending('completed', outcome, ended_by)
 }
 
-export function stoppedEnding(stop: Stop): HeldEnding {
+export function stoppedEnding(stop: Stop): OwnedRunEnding {
   return stop === 'cancelled' ? ending('cancelled', 'cancelled', 'operator') : failedEnding('engine_lost')
 }
 
-export function failedEnding(detail: FailureDetail): HeldEnding {
+export function failedEnding(detail: FailureDetail): OwnedRunEnding {
   return ending('failed', 'error', 'system', detail)
 }
 
@@ -31,6 +31,6 @@ function ending(
   kind: string,
   endedBy: 'agent' | 'system' | 'operator',
   detail: FailureDetail | null = null,
-): HeldEnding {
+): OwnedRunEnding {
   return { state, outcome: { kind, detail, sip_status: null, ended_by: endedBy }, disposition: kind }
 }

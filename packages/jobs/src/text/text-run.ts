@@ -1,14 +1,14 @@
 import { type ConversationEvent, TextSession } from '@parley/conversation'
 import { type Plan, planSchema } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
-import { type HeldEnding, type HeldRun, notOursNow, type RunOrder, untilAnswered } from '@parley/runs'
+import { notOursNow, type OwnedRun, type OwnedRunEnding, type RunCommand, retryUntilAnswered } from '@parley/runs'
 import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
 import type { JobLog } from '../protocol.ts'
 import { before } from '../waiting.ts'
-import { Bell } from './bell.ts'
 import { Chat } from './chat.ts'
 import { ChatMessages } from './chat-messages.ts'
 import type { TextAgent, TextAgents, TextKind } from './protocol.ts'
+import { Signal } from './signal.ts'
 import { endingOf, failedEnding, type Stop, stoppedEnding } from './text-ending.ts'
 
 /** Until the agent's services are ready. */
@@ -19,7 +19,7 @@ const LAST_ACTIONS_MS: Ms = 620_000
 const STOPPED_ACTIONS_MS: Ms = 5000
 
 export interface TextRunOptions {
-  readonly run: HeldRun
+  readonly run: OwnedRun
   readonly kind: TextKind
   readonly database: Database
   readonly bus: Bus
@@ -32,7 +32,7 @@ export interface TextRunOptions {
 /** A run in text from its claim to its end. */
 export class TextRun {
   readonly #options: TextRunOptions
-  readonly #bell: Bell
+  readonly #bell: Signal
   /** The conversation is over: its flow, or the run was stopped or lost. */
   readonly #over = new AbortController()
   /** The run was stopped or lost: nothing is waited for any more. */
@@ -46,14 +46,14 @@ export class TextRun {
 
   constructor(options: TextRunOptions) {
     this.#options = options
-    this.#bell = new Bell(options.time)
+    this.#bell = new Signal(options.time)
   }
 
   /** Resolves when the run has ended or is lost; while the database is away, not before it is back. Never rejects. */
   async live(): Promise<void> {
     const { run, log } = this.#options
     run.follow(order => this.#obey(order))
-    let ending: HeldEnding
+    let ending: OwnedRunEnding
     try {
       ending = await this.#carryOut()
     } catch (error) {
@@ -82,7 +82,7 @@ export class TextRun {
     this.#options.run.lose()
   }
 
-  #obey(order: RunOrder): void {
+  #obey(order: RunCommand): void {
     switch (order.type) {
       case 'cancel':
         return this.#halt('cancelled')
@@ -115,7 +115,7 @@ export class TextRun {
     this.#bell.ring()
   }
 
-  async #carryOut(): Promise<HeldEnding> {
+  async #carryOut(): Promise<OwnedRunEnding> {
     const start = await this.#begin()
     if (start === null) return this.#stoppedEnding()
     const plan = planSchema.parse(start.plan)
@@ -245,11 +245,11 @@ export class TextRun {
   }
 
   /** Before its flow was over. A lost run's is written nowhere. */
-  #stoppedEnding(): HeldEnding {
+  #stoppedEnding(): OwnedRunEnding {
     return stoppedEnding(this.#stop ?? 'given_up')
   }
 
-  #failed(error: unknown): HeldEnding {
+  #failed(error: unknown): OwnedRunEnding {
     const { run, log } = this.#options
     if (error instanceof ParleyError && error.code === 'provider_failed') {
       const { cause, message } = error
@@ -262,7 +262,7 @@ export class TextRun {
   }
 
   #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
-    return untilAnswered(this.#options.time, () => this.#stopping.signal.aborted, ask)
+    return retryUntilAnswered(this.#options.time, () => this.#stopping.signal.aborted, ask)
   }
 }
 

@@ -7,10 +7,10 @@ import { systemTime } from '@parley/kernel'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type DraftNode, END, planOf } from './testing/agents.ts'
-import { TextStage } from './testing/text-stage.ts'
+import { TextHarness } from './testing/text-harness.ts'
 
 let test: TestDatabase
-let stage: TextStage
+let stage: TextHarness
 beforeAll(async () => {
   test = await testDatabase()
 })
@@ -31,7 +31,7 @@ beforeEach(async () => {
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: portOf(server) }], time: systemTime })
-  stage = await TextStage.open(test)
+  stage = await TextHarness.open(test)
   actsThrough(egress)
   await stage.publish('orderer', planOf([PLACE, END], { actions: [order(portOf(server))] }))
 })

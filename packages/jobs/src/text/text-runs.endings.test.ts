@@ -2,16 +2,16 @@ import { ParleyError } from '@parley/kernel'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CHATTER, planOf, WRITER } from './testing/agents.ts'
-import { TextStage } from './testing/text-stage.ts'
+import { TextHarness } from './testing/text-harness.ts'
 
 let test: TestDatabase
-let stage: TextStage
+let stage: TextHarness
 beforeAll(async () => {
   test = await testDatabase()
 })
 afterAll(() => test.close())
 beforeEach(async () => {
-  stage = await TextStage.open(test)
+  stage = await TextHarness.open(test)
   await stage.publish('chatter', planOf(CHATTER))
   await stage.publish('writer', planOf(WRITER))
 })
@@ -197,7 +197,7 @@ describe('a run whose model cannot be had', () => {
 
 describe('a run that somebody else took over', () => {
   it('is let go in mid-turn: nothing is written, nothing answered', async () => {
-    const { runs, desk } = stage.worker()
+    const { runs, leases } = stage.worker()
     const run = await greeted()
     stage.mind.thinks('stalls')
     const message = await stage.say(run, 'Tell me everything.')
@@ -208,7 +208,7 @@ describe('a run that somebody else took over', () => {
     await stage.takeOver(run)
     await stage.eventually(() => runs.count('chat') === 0)
     expect(stage.mind.givenUp).toBe(1)
-    expect(desk.size).toBe(0)
+    expect(leases.size).toBe(0)
     expect(await stage.timeline(run)).toEqual(before)
     expect((await stage.read(run)).state).toBe('running')
     expect(await stage.transcript(run)).toMatchObject({ state: 'partial' })

@@ -1,16 +1,16 @@
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CHATTER, planOf, WRITER } from './testing/agents.ts'
-import { TextStage } from './testing/text-stage.ts'
+import { TextHarness } from './testing/text-harness.ts'
 
 let test: TestDatabase
-let stage: TextStage
+let stage: TextHarness
 beforeAll(async () => {
   test = await testDatabase()
 })
 afterAll(() => test.close())
 beforeEach(async () => {
-  stage = await TextStage.open(test)
+  stage = await TextHarness.open(test)
   await stage.publish('chatter', planOf(CHATTER))
   await stage.publish('writer', planOf(WRITER))
 })

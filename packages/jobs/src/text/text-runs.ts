@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
-import { FailedRounds, type HeldRun, type RunDesk, type Work } from '@parley/runs'
+import { type OwnedRun, RepeatedFailureLog, type RunLeases, type Work } from '@parley/runs'
 import type { Bus, Database, RunKind } from '@parley/store'
 import type { JobLog } from '../protocol.ts'
 import { before } from '../waiting.ts'
@@ -17,7 +17,7 @@ const KINDS: readonly RunKind[] = ['chat', 'task', 'background'] satisfies TextK
 
 export interface TextRunsOptions {
   /** Its runs are given back or ended before it is closed. */
-  readonly desk: RunDesk
+  readonly leases: RunLeases
   readonly database: Database
   readonly bus: Bus
   readonly agents: TextAgents
@@ -49,7 +49,7 @@ export class TextRuns {
   readonly #maxLive: number
   readonly #live = new Map<TextRun, LiveRun>()
   readonly #unsubscribe: () => void
-  readonly #looks: FailedRounds
+  readonly #looks: RepeatedFailureLog
   readonly #claims = new Set<Promise<boolean>>()
   #sweep: Timer | null = null
   #looking: Promise<void> | null = null
@@ -62,7 +62,7 @@ export class TextRuns {
     this.#options = options
     this.#maxLive = options.maxLive ?? DEFAULT_MAX_LIVE
     const { time, log } = options
-    this.#looks = new FailedRounds({ name: 'looking for waiting runs', time, onProblem: log })
+    this.#looks = new RepeatedFailureLog({ name: 'looking for waiting runs', time, onProblem: log })
     this.#unsubscribe = options.bus.subscribe(
       'run_work',
       kind => isTextKind(kind) && this.#look(),
@@ -194,16 +194,16 @@ export class TextRuns {
   }
 
   async #claimNow(kind: TextKind, scope: Scope, runId: string): Promise<boolean> {
-    const { desk } = this.#options
-    const run = await desk.claim(scope, runId)
+    const { leases } = this.#options
+    const run = await leases.claim(scope, runId)
     if (run === null) return false
     if (this.#closing === null) this.#begin(kind, run)
-    else await desk.release(run)
+    else await leases.release(run)
     return true
   }
 
-  #begin(kind: TextKind, run: HeldRun): void {
-    const { desk: _, maxLive: __, ...rest } = this.#options
+  #begin(kind: TextKind, run: OwnedRun): void {
+    const { leases: _, maxLive: __, ...rest } = this.#options
     const textRun = new TextRun({ ...rest, run, kind })
     const over = textRun
       .live()

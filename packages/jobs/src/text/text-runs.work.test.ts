@@ -1,16 +1,16 @@
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CHATTER, planOf, WRITER } from './testing/agents.ts'
-import { TextStage } from './testing/text-stage.ts'
+import { TextHarness } from './testing/text-harness.ts'
 
 let test: TestDatabase
-let stage: TextStage
+let stage: TextHarness
 beforeAll(async () => {
   test = await testDatabase()
 })
 afterAll(() => test.close())
 beforeEach(async () => {
-  stage = await TextStage.open(test)
+  stage = await TextHarness.open(test)
   await stage.publish('chatter', planOf(CHATTER))
   await stage.publish('writer', planOf(WRITER))
 })
@@ -97,7 +97,7 @@ describe('places', () => {
     const chats = [await stage.run('chat', 'chatter'), await stage.run('chat', 'chatter')]
     await Promise.all(chats.map(running))
     const many = [await stage.run('task', 'writer'), await stage.run('task', 'writer')]
-    const other = await TextStage.open(test)
+    const other = await TextHarness.open(test)
     await other.publish('writer', planOf(WRITER))
     const single = await other.admit('task', 'writer')
     stage.mind.thinks({ take: 'the user says goodbye' }, 'stalls')
@@ -166,10 +166,10 @@ describe('a worker that is to end', () => {
   })
 
   it('gives back what it had just claimed', async () => {
-    const { runs, desk } = stage.worker()
+    const { runs, leases } = stage.worker()
     const task = await stage.admit('task', 'writer')
     await Promise.all([runs.wake({ kind: 'task', run_id: task, scope: stage.scope }), runs.close(0)])
-    expect(desk.size).toBe(0)
+    expect(leases.size).toBe(0)
     expect(stage.mind.requests).toEqual([])
     expect(await stateOf(task)).toBe('admitted')
     stage.worker()
@@ -177,13 +177,13 @@ describe('a worker that is to end', () => {
   })
 
   it('leaves behind what it cannot write any more', async () => {
-    const { runs, desk } = stage.worker()
+    const { runs, leases } = stage.worker()
     const chat = await stage.run('chat', 'chatter')
     await running(chat)
     stage.isAway = true
     const closing = runs.close(0)
     await stage.passing(closing)
-    expect(desk.size).toBe(0)
+    expect(leases.size).toBe(0)
     expect(await stateOf(chat)).toBe('running')
     expect(await stage.permits()).toEqual({ live: 1, permits: 1 })
   })

@@ -3,8 +3,8 @@ import { systemRandom } from '@parley/kernel'
 import { MasterKeySealer, putSecret, withNewKey } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { PlanShelf } from '../plan-shelf.ts'
-import { JobsStage, SOON } from '../testing/jobs-stage.ts'
+import { PlanCache } from '../plan-cache.ts'
+import { JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
 
 /** Receivers: those named `dead` answer nothing until they are told to. */
@@ -49,8 +49,8 @@ beforeEach(async () => {
 })
 
 /** An environment with a receiver of that name. */
-async function tenant(receiver: string): Promise<JobsStage> {
-  const stage = await JobsStage.open(test)
+async function tenant(receiver: string): Promise<JobsHarness> {
+  const stage = await JobsHarness.open(test)
   const notification = { url: `https://${receiver}`, secret: { id: 'hook', version: '1' }, events: ['run.ended'] }
   await stage.publish('teller', { notification })
   const value = { secret_id: 'hook', kind: 'webhook_signing', value: 'secret' } as const
@@ -59,7 +59,7 @@ async function tenant(receiver: string): Promise<JobsStage> {
 }
 
 /** Webhooks of so many runs that ended a minute ago. */
-const due = ({ scope }: JobsStage, count: number) =>
+const due = ({ scope }: JobsHarness, count: number) =>
   test.owner.query(
     `insert into parley.outbox (tenant_id, run_id, event, payload, next_at)
      select $1, run_id, 'run.ended',
@@ -68,11 +68,11 @@ const due = ({ scope }: JobsStage, count: number) =>
     [scope.tenant_id, count],
   )
 
-function sender({ counters, log, time }: JobsStage, options: Partial<WebhookSenderOptions> = {}): WebhookSender {
+function sender({ counters, log, time }: JobsHarness, options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   const { database } = test
   return new WebhookSender({
     ...{ database, sealer, egress: receivers, counters, log, time, random: systemRandom, wallClock: () => Date.now() },
-    plans: new PlanShelf(database),
+    plans: new PlanCache(database),
     onRoom: () => {},
     ...options,
   })

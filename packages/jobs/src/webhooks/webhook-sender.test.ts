@@ -1,16 +1,24 @@
 import { createHmac } from 'node:crypto'
 import { OutboundHttp } from '@parley/egress'
 import { systemRandom, systemTime } from '@parley/kernel'
-import { announce, deleteSecret, finishRun, MasterKeySealer, type OwnedRun, putSecret, withNewKey } from '@parley/store'
+import {
+  announce,
+  deleteSecret,
+  finishRun,
+  MasterKeySealer,
+  putSecret,
+  type RunOwnership,
+  withNewKey,
+} from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { PlanShelf } from '../plan-shelf.ts'
+import { PlanCache } from '../plan-cache.ts'
 import { HookServer } from '../testing/hook-server.ts'
-import { CHAT, JobsStage, SOON } from '../testing/jobs-stage.ts'
+import { CHAT, JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
 
 let test: TestDatabase
-let stage: JobsStage
+let stage: JobsHarness
 let hooks: HookServer
 let egress: OutboundHttp
 const sealer = new MasterKeySealer(withNewKey(new Map([[1, Buffer.alloc(32, 1)]])))
@@ -20,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => test?.close())
 beforeEach(async () => {
   await test.owner.query('delete from parley.outbox')
-  stage = await JobsStage.open(test)
+  stage = await JobsHarness.open(test)
   hooks = await HookServer.start()
   egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: hooks.port }], time: systemTime })
   await stage.publish('teller', { notification: notification() })
@@ -45,7 +53,7 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   const database = test.database
   return new WebhookSender({
     ...{ database, sealer, egress, counters, log, time, random: systemRandom, wallClock: () => Date.now() },
-    plans: new PlanShelf(database),
+    plans: new PlanCache(database),
     onRoom: () => {},
     retryAfterMs: [0, 0, 0, 0, 0],
     ...options,
@@ -53,7 +61,7 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
 }
 
 /** A chat that started, told of it, and ended. */
-async function told(agent_id = 'teller'): Promise<OwnedRun> {
+async function told(agent_id = 'teller'): Promise<RunOwnership> {
   const run = await stage.run({ moves: [{ state: 'running' }] }, { ...CHAT, agent_id, notifies: true })
   await stage.write(tx => announce(tx, stage.scope, run, 'run.started'))
   await stage.end(run, finishRun)
@@ -76,7 +84,7 @@ function isSigned({ signature, body }: { signature: string; body: string }, secr
   return rest === values.join('') && Math.abs(Number(t) - Date.now() / 1000) < 60
 }
 
-const outbox = async (run: OwnedRun) => {
+const outbox = async (run: RunOwnership) => {
   const { rows } = await test.owner.query(
     'select event, attempts, settled_at is not null as settled, delivered from parley.outbox where run_id = $1 order by outbox_id',
     [run.run_id],

@@ -10,10 +10,10 @@ import {
   type SendResult,
   settleSend,
 } from '@parley/store'
+import { FairQueue } from '../fair-queue.ts'
 import type { JobCounters } from '../metrics.ts'
-import type { PlanShelf } from '../plan-shelf.ts'
+import type { PlanCache } from '../plan-cache.ts'
 import type { JobLog } from '../protocol.ts'
-import { TenantCrew } from '../tenant-crew.ts'
 import { WebhookTry } from './webhook-try.ts'
 
 /** After the first, second, … send; after the last the webhook is given up. */
@@ -28,7 +28,7 @@ export interface WebhookSenderOptions {
   readonly database: Database
   readonly sealer: Sealer
   readonly egress: Egress
-  readonly plans: PlanShelf
+  readonly plans: PlanCache
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
@@ -43,11 +43,11 @@ export interface WebhookSenderOptions {
 /** Sends agent webhooks: in order within a run, of different runs side by side, each try an effect of the run; tenants take turns. */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions
-  readonly #crew: TenantCrew<OutboxItem>
+  readonly #crew: FairQueue<OutboxItem>
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options
-    this.#crew = new TenantCrew({
+    this.#crew = new FairQueue({
       size: MOST_SENDS,
       eachAtMost: MOST_SENDS_EACH,
       take: (atMost, share) => options.database.runs.takeOutbox(LEASE_MS, atMost, share),
@@ -110,7 +110,7 @@ export class WebhookSender {
     return { kind: 'given_up' }
   }
 
-  #planOf({ scope }: OutboxItem, run: JsonObject, plans: PlanShelf) {
+  #planOf({ scope }: OutboxItem, run: JsonObject, plans: PlanCache) {
     const { agent_id, version } = run.publication as { agent_id: string; version: number }
     return plans.planOf(scope, agent_id, version)
   }

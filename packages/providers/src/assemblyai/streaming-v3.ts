@@ -2,7 +2,7 @@ import { type Ms, msToSamples } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../openai/json.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
-import type { ServiceNews, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 
 const LONGEST_SILENCE_MS: Ms = 10_000
@@ -58,7 +58,7 @@ export function streamingV3Query(
 class TurnReader {
   #ended = -1
 
-  read(message: string): readonly ServiceNews[] {
+  read(message: string): readonly ServiceEvent[] {
     const told = objectOf(message)
     if (told === null) return []
     switch (textIn(told, 'type')) {
@@ -75,14 +75,14 @@ class TurnReader {
     }
   }
 
-  #readTurn(told: JsonObject): readonly ServiceNews[] {
+  #readTurn(told: JsonObject): readonly ServiceEvent[] {
     const order = numberIn(told, 'turn_order')
     if (order === null || order <= this.#ended) return []
     const isOver = told.end_of_turn === true
     if (isOver) this.#ended = order
     // Words that may still change are in the list alone, not in the transcript.
     const words = wordsIn(told, ['text'], 1000)
-    const turn: ServiceNews = {
+    const turn: ServiceEvent = {
       type: 'words',
       passage: order,
       words,
@@ -104,7 +104,7 @@ export function assemblyAiFailure(code: number | null, reason: string): 'refused
   return 'failed'
 }
 
-function failure(told: JsonObject): ServiceNews {
+function failure(told: JsonObject): ServiceEvent {
   const reason = reasonOf(textIn(told, 'error'))
   return { type: 'failed', kind: assemblyAiFailure(numberIn(told, 'error_code'), reason), reason }
 }

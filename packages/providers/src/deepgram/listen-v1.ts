@@ -2,7 +2,7 @@ import { type Ms, msToSamples } from '@parley/kernel'
 import { isObject, type JsonObject, objectOf, textIn } from '../openai/json.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
-import type { ServiceNews, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 
@@ -52,7 +52,7 @@ export function listenV1Query(model: string, options: SpeechStreamOptions): URLS
   return query
 }
 
-function readListenV1(message: string): readonly ServiceNews[] {
+function readListenV1(message: string): readonly ServiceEvent[] {
   const told = objectOf(message)
   if (told === null) return []
   switch (textIn(told, 'type')) {
@@ -70,7 +70,7 @@ function readListenV1(message: string): readonly ServiceNews[] {
   }
 }
 
-function readResults(told: JsonObject): readonly ServiceNews[] {
+function readResults(told: JsonObject): readonly ServiceEvent[] {
   const start = timeIn(told, 'start', 1)
   const duration = timeIn(told, 'duration', 1)
   const channel = isObject(told.channel) ? told.channel : {}

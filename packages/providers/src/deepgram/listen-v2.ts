@@ -2,7 +2,7 @@ import { msToSamples, type Samples } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../openai/json.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
-import type { ServiceNews, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 
@@ -56,7 +56,7 @@ export function listenV2Query(
 class FluxReader {
   #turn: { readonly index: number; readonly from: Samples } | null = null
 
-  read(message: string): readonly ServiceNews[] {
+  read(message: string): readonly ServiceEvent[] {
     const told = objectOf(message)
     if (told === null) return []
     switch (textIn(told, 'type')) {
@@ -71,7 +71,7 @@ class FluxReader {
     }
   }
 
-  #readTurn(told: JsonObject): readonly ServiceNews[] {
+  #readTurn(told: JsonObject): readonly ServiceEvent[] {
     const event = textIn(told, 'event')
     const index = numberIn(told, 'turn_index')
     const start = timeIn(told, 'audio_window_start', 1)
@@ -83,7 +83,7 @@ class FluxReader {
     const turn = isOpen ? this.#turn! : { index, from: start }
     this.#turn = event === 'EndOfTurn' ? null : turn
     const trigger = textIn(told, 'trigger')
-    const news: ServiceNews[] = []
+    const news: ServiceEvent[] = []
     if (event === 'StartOfTurn') news.push({ type: 'speech-started', at: words[0]?.start ?? start })
     if (event === 'TurnResumed') news.push({ type: 'turn-resumed' })
     news.push({
@@ -106,7 +106,7 @@ class FluxReader {
   }
 }
 
-function failure(told: JsonObject): ServiceNews {
+function failure(told: JsonObject): ServiceEvent {
   const code = textIn(told, 'code')
   const reason = reasonOf(code, textIn(told, 'description'))
   if (/RATE|TOO_MANY|CONCURREN/i.test(code)) return { type: 'failed', kind: 'busy', reason }

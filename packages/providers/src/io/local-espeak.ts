@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { ParleyError } from '@parley/kernel'
 import { speakBySentence } from '../text-to-speech/by-sentence.ts'
 import { checkSpeechRequest, primaryTag, tellSent } from '../text-to-speech/request.ts'
+import { Semaphore } from '../text-to-speech/semaphore.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
-import { Turnstile } from '../text-to-speech/turnstile.ts'
 
 const VOICES = ['en-us', 'en-gb', 'es', 'es-419'] as const
 const WORDS_PER_MINUTE = 165
@@ -27,14 +27,14 @@ export class LocalEspeak implements TextToSpeech {
   readonly languages = ['en', 'es']
   readonly voices: readonly string[] = VOICES
   readonly #command: string
-  readonly #turnstile: Turnstile
+  readonly #turnstile: Semaphore
   readonly #sentenceTimeoutMs: number
   readonly #running = new Set<ChildProcess>()
   #closed = false
 
   constructor(options: LocalEspeakOptions = {}) {
     this.#command = options.command ?? 'espeak-ng'
-    this.#turnstile = new Turnstile({ places: options.processes ?? 2, maxWaiting: options.maxWaiting ?? 256 })
+    this.#turnstile = new Semaphore({ places: options.processes ?? 2, maxWaiting: options.maxWaiting ?? 256 })
     this.#sentenceTimeoutMs = options.sentenceTimeoutMs ?? 10_000
   }
 

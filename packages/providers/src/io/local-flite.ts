@@ -4,8 +4,8 @@ import { ParleyError, TaskThread } from '@parley/kernel'
 import { speakBySentence } from '../text-to-speech/by-sentence.ts'
 import { plainEnglish } from '../text-to-speech/plain-english.ts'
 import { checkSpeechRequest, tellSent } from '../text-to-speech/request.ts'
+import { Semaphore } from '../text-to-speech/semaphore.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
-import { Turnstile } from '../text-to-speech/turnstile.ts'
 import type { FliteOutcome, FliteTask } from './flite-worker.ts'
 
 /** Clear women's and men's voices first; the "kal" ones are diphone voices: mechanical, and four times as fast to make. */
@@ -26,12 +26,12 @@ export class LocalFlite implements TextToSpeech {
   readonly id = 'local/flite'
   readonly languages = ['en']
   readonly voices: readonly string[] = VOICES
-  readonly #turnstile: Turnstile
+  readonly #turnstile: Semaphore
   readonly #thread: TaskThread<FliteTask, FliteOutcome>
   #module: Promise<WebAssembly.Module> | null = null
 
   constructor(options: LocalFliteOptions = {}) {
-    this.#turnstile = new Turnstile({ places: 1, maxWaiting: options.maxWaiting ?? 256 })
+    this.#turnstile = new Semaphore({ places: 1, maxWaiting: options.maxWaiting ?? 256 })
     this.#thread = new TaskThread({
       name: 'flite',
       script: new URL('./flite-worker.ts', import.meta.url),

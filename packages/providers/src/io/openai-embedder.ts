@@ -79,7 +79,7 @@ export class OpenAiEmbedder implements TextEmbedder {
     const deadline = time.now() + retryMs
     const vectors: Float32Array[] = []
     for (const batch of batchesOf(texts, { mostTexts, mostCharacters }))
-      vectors.push(...(await this.#untilAnswered(batch, deadline, signal)))
+      vectors.push(...(await this.#retryUntilAnswered(batch, deadline, signal)))
     return vectors
   }
 
@@ -87,7 +87,7 @@ export class OpenAiEmbedder implements TextEmbedder {
     return this.#service.close()
   }
 
-  async #untilAnswered(batch: readonly string[], deadline: Ms, signal: AbortSignal): Promise<Float32Array[]> {
+  async #retryUntilAnswered(batch: readonly string[], deadline: Ms, signal: AbortSignal): Promise<Float32Array[]> {
     const { time } = this.#options
     for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
       try {

@@ -10,7 +10,7 @@ import { TonesVoice } from './tones-voice.ts'
 
 const TEXT: Readonly<Record<string, string>> = {
   en: `The weather was fine on Monday, so we walked along the river until noon. My sister lives in a small house near the
-station, with two cats and an old dog. Could you tell me whether the library is open on Sundays? We ordered 12 chairs, but
+endpoint, with two cats and an old dog. Could you tell me whether the library is open on Sundays? We ordered 12 chairs, but
 only 11 arrived. Yes, I think so. I would like to change my password, because I have forgotten it.`,
   es: `El lunes hizo buen tiempo y paseamos junto al río hasta el mediodía. Mi hermana vive en una casa pequeña cerca de la
 estación, con dos gatos y un perro viejo. ¿Sabe usted si la biblioteca abre los domingos? Pedimos 12 sillas, pero llegaron 11.

@@ -3,9 +3,9 @@ import type { Rendering } from '../simulated/rendering.ts'
 import { untilAborted } from '../text-to-speech/by-sentence.ts'
 import { ByteCapped } from '../text-to-speech/byte-capped.ts'
 import { checkSpeechRequest, primaryTag, renderingKey, tellSent } from '../text-to-speech/request.ts'
+import { Semaphore } from '../text-to-speech/semaphore.ts'
 import { sentences } from '../text-to-speech/sentences.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
-import { Turnstile } from '../text-to-speech/turnstile.ts'
 import { LocalEspeak } from './local-espeak.ts'
 import { LocalFlite } from './local-flite.ts'
 import type { RenderingTask } from './rendering-worker.ts'
@@ -40,7 +40,7 @@ export class TonesVoice implements TextToSpeech {
   readonly #speakers: Readonly<Record<string, Speaker>>
   readonly #renderings: ByteCapped<Rendering>
   readonly #underWay = new Map<string, Promise<Rendering>>()
-  readonly #turnstile = new Turnstile({ places: 1, maxWaiting: MAX_WAITING })
+  readonly #turnstile = new Semaphore({ places: 1, maxWaiting: MAX_WAITING })
   readonly #thread = new TaskThread<RenderingTask, Rendering>({
     name: 'tones',
     script: new URL('./rendering-worker.ts', import.meta.url),

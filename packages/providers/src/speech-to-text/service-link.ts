@@ -1,5 +1,5 @@
 import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
-import type { ServiceNews, ServiceProtocol } from './service-protocol.ts'
+import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { StreamClock } from './stream-clock.ts'
 
 const READY_MS: Ms = 5000
@@ -35,7 +35,7 @@ export interface ServiceLinkOptions {
 
 export interface ServiceLinkListener {
   readonly onReady: () => void
-  readonly onNews: (news: ServiceNews) => void
+  readonly onNews: (news: ServiceEvent) => void
   /** Audio left for the service. */
   readonly onSent: (count: Samples) => void
   /** Once, last; `retryable`: a new link may do better. */
@@ -49,7 +49,7 @@ export class ServiceLink {
   readonly #withoutSecret: (text: string) => string
   readonly #listener: ServiceLinkListener
   readonly #connection: Connection
-  readonly #read: (message: string) => readonly ServiceNews[]
+  readonly #read: (message: string) => readonly ServiceEvent[]
   readonly #clock = new StreamClock()
   readonly #chunk: Uint8Array
   #chunkLength = 0

@@ -1,6 +1,6 @@
 import { msToSamples, type Samples } from '@parley/kernel'
 import { isObject, type JsonObject, textIn } from '../openai/json.ts'
-import type { ToldWord } from './service-protocol.ts'
+import type { ServiceWord } from './service-protocol.ts'
 
 /** More words than anybody says in one passage, and longer than any word. */
 const MOST_WORDS = 2000
@@ -25,8 +25,8 @@ export function timeIn(object: JsonObject, name: string, perSecond: number): Sam
  * The words of a message: their text in the first of the `names` that a word has, their times in units of which
  * `perSecond` make a second. A transcript without words is taken apart at its spaces.
  */
-export function wordsIn(object: JsonObject, names: readonly string[], perSecond: number): ToldWord[] {
-  const told: ToldWord[] = []
+export function wordsIn(object: JsonObject, names: readonly string[], perSecond: number): ServiceWord[] {
+  const told: ServiceWord[] = []
   const list = Array.isArray(object.words) ? object.words.slice(0, MOST_WORDS) : []
   for (const word of list) {
     if (!isObject(word)) continue

@@ -1,7 +1,7 @@
 import type { Ms, Samples } from '@parley/kernel'
 
 /** A word as a service tells it; times in samples since its stream began, null where it tells none. */
-export interface ToldWord {
+export interface ServiceWord {
   readonly text: string
   readonly start: Samples | null
   readonly end: Samples | null
@@ -10,7 +10,7 @@ export interface ToldWord {
 }
 
 /** What a message of a service means. Times are in samples since the stream to it began. */
-export type ServiceNews =
+export type ServiceEvent =
   /** Audio may be sent; only from services that greet. */
   | { readonly type: 'ready' }
   /** A voice began; null where it is not said when. */
@@ -20,7 +20,7 @@ export type ServiceNews =
       readonly type: 'words'
       /** Later words of the same passage replace these. */
       readonly passage: number
-      readonly words: readonly ToldWord[]
+      readonly words: readonly ServiceWord[]
       /** Audio that the passage covers; `until` is null where it is not said. */
       readonly from: Samples
       readonly until: Samples | null
@@ -61,5 +61,5 @@ export interface ServiceProtocol {
   readonly finalize: string
   readonly goodbye: string
   /** Reads the messages of one connection. */
-  reader(): (message: string) => readonly ServiceNews[]
+  reader(): (message: string) => readonly ServiceEvent[]
 }

@@ -1,7 +1,7 @@
 import { ParleyError, VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import type { ConnectionListener } from './service-link.ts'
-import type { ServiceNews, ServiceProtocol } from './service-protocol.ts'
+import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { ServiceStream } from './service-stream.ts'
 import type { SpeechEvent } from './speech-to-text.ts'
 
@@ -19,7 +19,7 @@ const PROTOCOL: ServiceProtocol = {
   finalize: 'finalize',
   goodbye: 'goodbye',
   // The scripted service speaks in news.
-  reader: () => message => [JSON.parse(message) as ServiceNews],
+  reader: () => message => [JSON.parse(message) as ServiceEvent],
 }
 
 /** A stream in virtual time, and what its service sees of it; the test is the service. */
@@ -56,7 +56,7 @@ function stand(protocol: Partial<ServiceProtocol> = {}) {
     events,
     connections,
     told,
-    tell: (news: ServiceNews) => last().listener.onText(JSON.stringify(news)),
+    tell: (news: ServiceEvent) => last().listener.onText(JSON.stringify(news)),
     lose: (retryable = true, code = 'recogniser_unreachable') =>
       last().listener.onEnd(new ParleyError(code, 'gone', { retryable })),
     /** Audio in real time. */
@@ -74,7 +74,7 @@ function stand(protocol: Partial<ServiceProtocol> = {}) {
 }
 
 /** Words at these samples of the service's stream, each 100 ms. */
-function words(texts: string, starts: readonly number[], final = false, passage = 0): ServiceNews {
+function words(texts: string, starts: readonly number[], final = false, passage = 0): ServiceEvent {
   const list = texts.split(' ').filter(text => text !== '')
   return {
     type: 'words',
@@ -131,9 +131,9 @@ describe('finalize', () => {
     tell({ type: 'ready' })
     talk(2000)
     stream.finalize()
-    tell({ ...words('one', [100], true), until: 8000 } as ServiceNews)
+    tell({ ...words('one', [100], true), until: 8000 } as ServiceEvent)
     expect(events.at(-1)).toMatchObject({ text: 'one', fromFinalize: false })
-    tell({ ...words('two', [9000], true, 1), until: 16_000, forced: true } as ServiceNews)
+    tell({ ...words('two', [9000], true, 1), until: 16_000, forced: true } as ServiceEvent)
     expect(events.at(-1)).toMatchObject({ text: 'two', fromFinalize: true })
   })
 
@@ -304,7 +304,7 @@ describe('a lost connection', () => {
     const { tell, talk, lose, events, time } = stand()
     tell({ type: 'ready' })
     talk(2000)
-    tell({ ...words('one two', [1000, 3000], true), until: null } as ServiceNews)
+    tell({ ...words('one two', [1000, 3000], true), until: null } as ServiceEvent)
     tell(words('three', [9000], false, 1))
     lose()
     time.advance(0)

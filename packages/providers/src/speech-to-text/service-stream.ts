@@ -3,7 +3,7 @@ import { encodePcmu } from '@parley/media'
 import { FinalizeRequests } from './finalize-requests.ts'
 import { KeptAudio } from './kept-audio.ts'
 import { type Connect, ServiceLink } from './service-link.ts'
-import type { ServiceNews, ServiceProtocol } from './service-protocol.ts'
+import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import type { SpeechEvent, SpeechStream } from './speech-to-text.ts'
 import { Understanding } from './understanding.ts'
 
@@ -131,7 +131,7 @@ export class ServiceStream implements SpeechStream {
     this.#link.finalize()
   }
 
-  #onNews(news: ServiceNews, link: ServiceLink): void {
+  #onNews(news: ServiceEvent, link: ServiceLink): void {
     switch (news.type) {
       case 'speech-started':
         return this.#onSpeech(news.at === null ? (this.#position ?? 0) : link.toClock(news.at))
@@ -157,7 +157,7 @@ export class ServiceStream implements SpeechStream {
     if (at >= this.#understanding.finalTo) this.#understanding.speechStarted(at)
   }
 
-  #onWords(news: Extract<ServiceNews, { type: 'words' }>, link: ServiceLink): void {
+  #onWords(news: Extract<ServiceEvent, { type: 'words' }>, link: ServiceLink): void {
     const asked = this.#requests.oldest
     const until = news.until === null ? null : link.toClock(news.until)
     const slack = news.forced === true ? HEARING_LAG : 0

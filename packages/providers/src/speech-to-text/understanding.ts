@@ -1,5 +1,5 @@
 import { msToSamples, type Samples } from '@parley/kernel'
-import type { ServiceNews, ToldWord } from './service-protocol.ts'
+import type { ServiceEvent, ServiceWord } from './service-protocol.ts'
 import type { HeardWord, SpeechEvent } from './speech-to-text.ts'
 
 /** A cough is no speech that wants to be understood. */
@@ -7,7 +7,7 @@ const LEAST_SPEECH: Samples = msToSamples(250)
 /** What lies around the end of a word that is final is the rest of it, heard again. */
 const REST_OF_WORD: Samples = msToSamples(50)
 
-type WordsNews = Extract<ServiceNews, { type: 'words' }>
+type WordsNews = Extract<ServiceEvent, { type: 'words' }>
 
 /**
  * What is understood of a call so far: makes the events of a stream out of what the connections tell, so that no word is
@@ -15,7 +15,7 @@ type WordsNews = Extract<ServiceNews, { type: 'words' }>
  */
 export class Understanding {
   readonly #emit: (event: SpeechEvent) => void
-  /** Said since the last final. */
+  /** SideEffects since the last final. */
   #open: readonly HeardWord[] = []
   /** Passage of the last words; null on a new connection. */
   #passage: number | null = null
@@ -53,7 +53,7 @@ export class Understanding {
   words(news: WordsNews, toClock: (stream: Samples) => Samples, answer: boolean): boolean {
     this.#passage = news.passage
     const told = placed(news, toClock)
-    const words = this.#unsaid(told, news.passage)
+    const words = this.#noSideEffects(told, news.passage)
     const isNew = words.length > 0 || told.length === 0
     // Known already, all of it: what is open since then stays so.
     if (!isNew && !answer) return false
@@ -118,7 +118,7 @@ export class Understanding {
     this.#emit({ type: 'unintelligible', startSample: from, endSample: until })
   }
 
-  #unsaid(words: readonly HeardWord[], passage: number): readonly HeardWord[] {
+  #noSideEffects(words: readonly HeardWord[], passage: number): readonly HeardWord[] {
     const settled = this.#settled?.passage === passage ? words.slice(this.#settled.count) : words
     if (this.#knownTo === Number.NEGATIVE_INFINITY) return settled
     return settled.filter(({ startSample, endSample }) => (startSample + endSample) / 2 >= this.#knownTo + REST_OF_WORD)
@@ -138,7 +138,7 @@ function placed({ words, from, until }: WordsNews, toClock: (stream: Samples) =>
   })
 }
 
-function heard({ text, confidence }: ToldWord, startSample: Samples, endSample: Samples): HeardWord {
+function heard({ text, confidence }: ServiceWord, startSample: Samples, endSample: Samples): HeardWord {
   return confidence === undefined
     ? { text, startSample, endSample }
     : { text, startSample, endSample, confidence: Math.min(1, Math.max(0, confidence)) }

@@ -1,5 +1,5 @@
 import type { Utterance } from '@parley/conversation'
-import type { OwnedRun, Sealer } from '@parley/store'
+import type { RunOwnership, Sealer } from '@parley/store'
 import type { RunEntry } from '../run-entry.ts'
 import type { JournalFile, JournalHead, JournalRecord } from './protocol.ts'
 
@@ -21,11 +21,11 @@ type Stored =
 /** Turns records into the bytes of a file, in order from its first: each sealed, bound to its run and its place. */
 export class RecordWriter {
   readonly #sealer: Sealer
-  readonly #owned: OwnedRun
+  readonly #owned: RunOwnership
   #place = 0
   #last: readonly Utterance[] = []
 
-  constructor(sealer: Sealer, owned: OwnedRun) {
+  constructor(sealer: Sealer, owned: RunOwnership) {
     this.#sealer = sealer
     this.#owned = owned
   }
@@ -72,12 +72,12 @@ export interface EncodedRecord {
 export class RecordReader {
   readonly #file: JournalFile
   readonly #sealer: Sealer
-  readonly #owned: OwnedRun
+  readonly #owned: RunOwnership
   #at = 0
   #place = 0
   #last: readonly Utterance[] = []
 
-  constructor(file: JournalFile, sealer: Sealer, owned: OwnedRun) {
+  constructor(file: JournalFile, sealer: Sealer, owned: RunOwnership) {
     this.#file = file
     this.#sealer = sealer
     this.#owned = owned
@@ -134,7 +134,7 @@ export class RecordReader {
   }
 }
 
-function contextOf({ run_id, fence }: OwnedRun, place: number): string {
+function contextOf({ run_id, fence }: RunOwnership, place: number): string {
   return `run journal/${run_id}/${fence}/${place}`
 }
 

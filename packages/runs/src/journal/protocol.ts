@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import type { OwnedRun } from '@parley/store'
+import type { RunOwnership } from '@parley/store'
 import type { RunBatch, RunEnd } from '../run-entry.ts'
 
 /** Where journals lie. Errors are those of the file system. */
@@ -27,7 +27,7 @@ export interface JournalFile {
 /** Whose journal it is: its first record. */
 export interface JournalHead {
   readonly scope: Scope
-  readonly owned: OwnedRun
+  readonly owned: RunOwnership
   /** Who had the run. */
   readonly engine: string
   /** Of the timeline, before the first batch. */

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { ENDED, JournalStage, say, upTo } from './testing/journal-stage.ts'
+import { ENDED, JournalHarness, say, upTo } from './testing/journal-harness.ts'
 
-const stage = JournalStage.forEachTest()
+const stage = JournalHarness.forEachTest()
 
 it('writes nothing to disk while the database is there', async () => {
   const { run } = stage.doomed

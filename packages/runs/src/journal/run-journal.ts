@@ -5,7 +5,7 @@ import { type EncodedRecord, RecordReader, RecordWriter } from './journal-record
 import type { JournalDisk, JournalFile, JournalHead, JournalRecord } from './protocol.ts'
 
 /** Bytes of all journals of one keeper. */
-export interface JournalRoom {
+export interface JournalCapacity {
   used: number
   readonly most: number
 }
@@ -16,7 +16,7 @@ export interface RunJournalOptions {
   /** Resolves to the name of its file. */
   readonly name: () => Promise<string>
   readonly head: Omit<JournalHead, 'last_seq'>
-  readonly room: JournalRoom
+  readonly room: JournalCapacity
   /** Of this file. */
   readonly mostBytes: number
   /** ISO time. */

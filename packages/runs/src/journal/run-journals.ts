@@ -1,9 +1,9 @@
 import type { Scope } from '@parley/contract'
 import type { Ms, UnixMs } from '@parley/kernel'
-import type { OwnedRun, Sealer } from '@parley/store'
+import type { RunOwnership, Sealer } from '@parley/store'
 import { RecordReader } from './journal-records.ts'
 import type { JournalDisk, JournalHead, JournalRecord } from './protocol.ts'
-import { type JournalRoom, RunJournal } from './run-journal.ts'
+import { type JournalCapacity, RunJournal } from './run-journal.ts'
 
 /** `<run>.<fence>.<mark of the process that has it>.journal`; `.new` while it is made anew. */
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,19})\.([\d-]{1,40})\.journal(\.new)?$/
@@ -26,7 +26,7 @@ export interface RunJournalsOptions {
 }
 
 /** The journal of a process that died, in our hands. */
-export interface LeftJournal {
+export interface OrphanedJournal {
   readonly head: JournalHead
   /** Reads them, in order, as far as they are whole. Throws what the disk throws. */
   readonly records: () => Promise<readonly JournalRecord[]>
@@ -37,7 +37,7 @@ export interface LeftJournal {
 /** Where what the database does not take waits: the journals of this process's runs, and what dead ones left. */
 export class RunJournals {
   readonly #options: RunJournalsOptions
-  readonly #room: JournalRoom
+  readonly #room: JournalCapacity
   #isUnkept = false
 
   constructor(options: RunJournalsOptions) {
@@ -51,7 +51,7 @@ export class RunJournals {
   }
 
   /** Nothing is on disk before something is put into it. */
-  of(scope: Scope, owned: OwnedRun, engine: string): RunJournal {
+  of(scope: Scope, owned: RunOwnership, engine: string): RunJournal {
     const { disk, sealer, wallClock, mostOfRun = MOST_OF_RUN } = this.#options
     return new RunJournal({
       ...{ disk, sealer, room: this.#room, mostBytes: mostOfRun, head: { scope, owned, engine } },
@@ -74,7 +74,7 @@ export class RunJournals {
    * Takes what processes that died left, one at a time; each is given to one process. A live one's are left alone. What
    * is a day old, or cannot be read, is removed.
    */
-  async *left(): AsyncGenerator<LeftJournal> {
+  async *left(): AsyncGenerator<OrphanedJournal> {
     const { disk, onProblem, wallClock } = this.#options
     const mark = await disk.mark()
     for (const { name, changedAt } of await disk.list()) {
@@ -99,7 +99,11 @@ export class RunJournals {
     }
   }
 
-  async #read<Found>(name: string, owned: OwnedRun, what: (reader: RecordReader) => Promise<Found>): Promise<Found> {
+  async #read<Found>(
+    name: string,
+    owned: RunOwnership,
+    what: (reader: RecordReader) => Promise<Found>,
+  ): Promise<Found> {
     const { disk, sealer } = this.#options
     const file = await disk.open(name)
     try {
@@ -117,6 +121,6 @@ async function recordsOf(reader: RecordReader): Promise<JournalRecord[]> {
   return records
 }
 
-function nameOf({ run_id, fence }: OwnedRun, mark: string): string {
+function nameOf({ run_id, fence }: RunOwnership, mark: string): string {
   return `${run_id}.${fence}.${mark}.journal`
 }

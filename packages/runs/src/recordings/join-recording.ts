@@ -14,13 +14,13 @@ import {
   takeJoin,
 } from '@parley/store'
 import {
-  deletePieces,
-  findPieces,
+  deleteSegments,
+  findSegments,
   planWhole,
-  type StoredPieces,
+  type StoredSegments,
   type WholePlan,
   wholeBytes,
-} from './recording-pieces.ts'
+} from './stored-segments.ts'
 
 const LEASE_MS: Ms = 120_000
 const RENEW_AFTER_MS: Ms = 30_000
@@ -90,7 +90,7 @@ async function joinTaken(
   join: RecordingJoin,
 ): Promise<JoinedState> {
   const { database, blobs } = services
-  const pieces = await findPieces(blobs, scope, runId)
+  const pieces = await findSegments(blobs, scope, runId)
   const before = join.content === null ? null : String(join.content.artifact_id)
   const isNew = join.state !== 'ready' && (before === null || pieces.segments.size > 0)
   let artifact = before
@@ -100,16 +100,16 @@ async function joinTaken(
     state = stateOf(join, pieces, plan)
     artifact = plan === null ? before : randomUUID()
     // Of a recording without audio nobody comes back for its empty segments once its state says so.
-    if (plan === null) await deletePieces(blobs, scope, runId, pieces, artifact)
+    if (plan === null) await deleteSegments(blobs, scope, runId, pieces, artifact)
     const isKept = await putWhole(services, { scope, runId, join, plan, artifact, state })
     if (!isKept) return null
   }
-  await deletePieces(blobs, scope, runId, pieces, artifact)
+  await deleteSegments(blobs, scope, runId, pieces, artifact)
   await database.transaction(scope, tx => endJoin(tx, scope, runId, join))
   return state
 }
 
-function stateOf(join: RecordingJoin, { segments }: StoredPieces, plan: WholePlan | null): NonNullable<JoinedState> {
+function stateOf(join: RecordingJoin, { segments }: StoredSegments, plan: WholePlan | null): NonNullable<JoinedState> {
   const { expected, state, connected } = join
   if (plan === null) {
     if (state === 'partial' || state === 'failed') return state

@@ -3,15 +3,15 @@ import { type Ms, ParleyError, type Time, type Timer, type UnixMs } from '@parle
 import {
   type Blobs,
   type Database,
-  type OwnedRun,
   openRecording,
   type RecordingRow,
+  type RunOwnership,
   readRecording,
 } from '@parley/store'
 import { diskSpace } from './io/disk-space.ts'
 import { bytesOf, SpoolDirectory, spooledRuns } from './io/spool-directory.ts'
 import { joinRecording } from './join-recording.ts'
-import { type DiskSpace, type RecordingRefusal, SpoolRoom } from './spool-room.ts'
+import { type DiskSpace, type RecordingRefusal, SpoolCapacity } from './spool-capacity.ts'
 import { SpooledRecording } from './spooled-recording.ts'
 
 const LOOK_EVERY_MS: Ms = 1000
@@ -37,7 +37,7 @@ export interface RecordingSpoolOptions {
 /** A run whose calls are to be recorded, in somebody's hands. */
 export interface RecordedRun {
   readonly scope: Scope
-  readonly owned: OwnedRun
+  readonly owned: RunOwnership
 }
 
 /** For the media session's option `recording`. */
@@ -59,7 +59,7 @@ export class RecordingSpool {
   readonly #live = new Map<string, RecordedRun>()
   /** Bytes in directories that nobody knows whose they are, by name. */
   readonly #strays = new Map<string, number>()
-  readonly #room: SpoolRoom
+  readonly #room: SpoolCapacity
   #hasCounted = false
   #finding: Promise<void> | null = null
   #timer: Timer | null = null
@@ -68,7 +68,7 @@ export class RecordingSpool {
   constructor(options: RecordingSpoolOptions) {
     this.#options = options
     const { directory, time, mostBytes, disk = () => diskSpace(directory) } = options
-    this.#room = new SpoolRoom({
+    this.#room = new SpoolCapacity({
       ...{ mostBytes, disk, time, used: () => this.bytes },
       onProblem: (what, error) => this.#problem(what, error),
     })

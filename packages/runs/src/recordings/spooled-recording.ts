@@ -9,7 +9,7 @@ import {
   moveRecording,
   segmentKey,
 } from '@parley/store'
-import { FailedRounds } from '../failed-rounds.ts'
+import { RepeatedFailureLog } from '../repeated-failure-log.ts'
 import {
   bytesOf,
   type SpoolDirectory,
@@ -47,7 +47,7 @@ export interface SpooledRecordingOptions {
 /** One run's recording on its way from files to blobs. */
 export class SpooledRecording {
   readonly #options: SpooledRecordingOptions
-  readonly #stores: FailedRounds
+  readonly #stores: RepeatedFailureLog
   /** Stamps of files that are among the blobs, by number. */
   readonly #put = new Map<number, string>()
   #closed: SpoolManifest['closed']
@@ -62,7 +62,11 @@ export class SpooledRecording {
   constructor(options: SpooledRecordingOptions) {
     this.#options = options
     const { time, manifest, onProblem } = options
-    this.#stores = new FailedRounds({ name: `storing the recording of ${manifest.owned.run_id}`, time, onProblem })
+    this.#stores = new RepeatedFailureLog({
+      name: `storing the recording of ${manifest.owned.run_id}`,
+      time,
+      onProblem,
+    })
     this.#closed = options.manifest.closed
     this.#measuredAt = options.time.now()
   }

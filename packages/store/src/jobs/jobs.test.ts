@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import { listEffects } from '../runs/effects.ts'
 import { cancelRun } from '../runs/finish.ts'
 import { moveRun } from '../runs/ownership.ts'
-import type { OwnedRun } from '../runs/protocol.ts'
+import type { RunOwnership } from '../runs/protocol.ts'
 import {
   admitted,
   CHAT,
@@ -87,7 +87,7 @@ describe('a run whose owner died', () => {
 })
 
 /** A chat of an agent whose publication wants an analysis, or not. */
-async function chat(agent: string, said: boolean): Promise<OwnedRun> {
+async function chat(agent: string, said: boolean): Promise<RunOwnership> {
   const run = await owned(test, scope, { ...CHAT, agent_id: agent })
   await within(tx => moveRun(tx, scope, run, { state: 'running' }))
   if (said) await within(tx => writeCheckpoint(tx, scope, run, [utterance], {}))

@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RunChannel, RunMode } from '../schema-runs.ts'
-import type { OwnedRun, RunOwner } from './protocol.ts'
+import type { RunOwner, RunOwnership } from './protocol.ts'
 
 /** A run as it is asked for; its publication must be there, channel, numbers, secrets and models were checked. */
 export interface RunRequest {
@@ -36,7 +36,12 @@ export type AdmissionRefusal =
   | 'concurrent_capacity'
 
 export type Admission =
-  | { readonly kind: 'admitted'; readonly run_id: string; readonly created_at: string; readonly owned: OwnedRun | null }
+  | {
+      readonly kind: 'admitted'
+      readonly run_id: string
+      readonly created_at: string
+      readonly owned: RunOwnership | null
+    }
   | {
       readonly kind: 'refused'
       readonly reason: AdmissionRefusal

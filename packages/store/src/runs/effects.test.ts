@@ -8,7 +8,7 @@ import { type EffectIntention, runLedger } from './effect-ledger.ts'
 import { effectIdOf, type InferenceEffect, listEffects, recordInference, type StoredDecision } from './effects.ts'
 import { cancelRun, finishRun } from './finish.ts'
 import { moveRun } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 import { CHAT, CHAT_OVER, letLeaseEnd, owned, REAPER, workspace } from './runs.fixture.ts'
 
 let test: TestDatabase
@@ -27,7 +27,7 @@ const DENY: StoredDecision = { decision: 'deny', reason: 'address_not_allowed', 
 const UNAVAILABLE: StoredDecision = { decision: 'unavailable', reason: null, policy_version: '1' }
 
 const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database.transaction(scope, work)
-const ledgerOf = (run: OwnedRun) => runLedger(test.database, scope, run, () => `key-${keys++}`)
+const ledgerOf = (run: RunOwnership) => runLedger(test.database, scope, run, () => `key-${keys++}`)
 
 /** A run that is under way, and its ledger. */
 async function talk(request = CHAT) {

@@ -5,10 +5,12 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, StoredEffectState } from '../schema-runs.ts'
 import { heldRow } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 
 /** Who may write effects: the run's owner, or who was given one of its webhooks to send. */
-export type EffectWriter = OwnedRun | { readonly run_id: string; readonly outbox_id: string; readonly attempts: number }
+export type EffectWriter =
+  | RunOwnership
+  | { readonly run_id: string; readonly outbox_id: string; readonly attempts: number }
 
 export interface NewEffect<Kind = string> {
   /** Opaque, unique within the run, the same over retries: the same key is the same effect. */
@@ -191,7 +193,7 @@ export interface InferenceEffect extends NewEffect, EffectSettlement {
 export async function recordInference(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   effects: readonly InferenceEffect[],
 ): Promise<'recorded' | 'lost'> {
   const rows = effects.map(effect => ({

@@ -4,7 +4,7 @@ import { type KeysetColumn, type Page, readPage } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject } from '../schema-runs.ts'
 import { isHeld } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 
 /** What happened, without its place. */
 export interface NewEvent {
@@ -34,7 +34,7 @@ export interface EventRow extends NewEvent {
 export async function appendEvents(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   first: number,
   items: readonly NewEvent[],
 ): Promise<'appended' | 'lost' | Gap> {

@@ -5,7 +5,7 @@ import type { JsonObject, Meter, PhoneState, RunContact, RunState } from '../sch
 import { appendEvents, type Gap, type NewEvent } from './events.ts'
 import { snapshotPending } from './outbox.ts'
 import { holdsRun } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 import { type NewTranscript, writeFinalTranscript } from './transcripts.ts'
 
 export type TerminalState = Extract<RunState, 'completed' | 'failed' | 'cancelled' | 'rejected' | 'expired'>
@@ -54,7 +54,7 @@ export type Finish = 'finished' | 'lost' | 'not_allowed'
 export async function finishRun(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   ending: RunEnding,
   { events, transcript }: LastWords = {},
 ): Promise<Finish | Gap> {

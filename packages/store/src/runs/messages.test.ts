@@ -5,7 +5,7 @@ import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { cancelRun } from './finish.ts'
 import { answerMessage, nextMessage, postMessage, readMessage, refuseMessages, takeMessage } from './messages.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 import { admitted, CHAT, CHAT_OVER, letLeaseEnd, OUTBOUND, owned, talesOn, workspace } from './runs.fixture.ts'
 import { writeCheckpoint } from './transcripts.ts'
 
@@ -22,10 +22,10 @@ const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database
 const say = (run_id: string, text: string, message_id: string = randomUUID()) =>
   within(tx => postMessage(tx, scope, run_id, { message_id, text }))
 const read = (run_id: string, id: string) => readMessage(test.database.within(scope), scope, run_id, id)
-const next = (run: OwnedRun) => nextMessage(test.database.within(scope), scope, run)
-const take = (run: OwnedRun, id: string) => within(tx => takeMessage(tx, scope, run, id))
+const next = (run: RunOwnership) => nextMessage(test.database.within(scope), scope, run)
+const take = (run: RunOwnership, id: string) => within(tx => takeMessage(tx, scope, run, id))
 const ANSWER = { state: 'running', utterances: [{ index: 1, role: 'agent', text: 'Good morning.' }] } as const
-const answer = (run: OwnedRun, id: string) => within(tx => answerMessage(tx, scope, run, id, ANSWER))
+const answer = (run: RunOwnership, id: string) => within(tx => answerMessage(tx, scope, run, id, ANSWER))
 
 async function posted(run_id: string, text: string): Promise<string> {
   const message = await say(run_id, text)

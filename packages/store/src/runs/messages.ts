@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RunState } from '../schema-runs.ts'
 import { heldRow, holdsRun, isHeld } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 
 /** What a turn came to: the run's state after it, and what was said in it, the user's words first (as Utterance). */
 export interface MessageAnswer {
@@ -74,7 +74,7 @@ export async function readMessage(
 }
 
 /** What waits to be said to the run, for its owner. Null: nothing does, or the run is lost. */
-export async function nextMessage(db: Queries, scope: Scope, owned: OwnedRun): Promise<RunMessage | null> {
+export async function nextMessage(db: Queries, scope: Scope, owned: RunOwnership): Promise<RunMessage | null> {
   const { rows } = await sql<RunMessage>`
     select ${MESSAGE} from parley.run_messages m
     where ${ofRun(scope, owned.run_id)} and m.state = 'waiting'
@@ -87,7 +87,7 @@ export async function nextMessage(db: Queries, scope: Scope, owned: OwnedRun): P
 export type MessageMove = 'done' | 'lost' | 'gone'
 
 /** The owner begins the turn. */
-export function takeMessage(tx: Queries, scope: Scope, owned: OwnedRun, messageId: string): Promise<MessageMove> {
+export function takeMessage(tx: Queries, scope: Scope, owned: RunOwnership, messageId: string): Promise<MessageMove> {
   return move(tx, scope, owned, messageId, sql`state = 'taken'`, 'waiting')
 }
 
@@ -95,7 +95,7 @@ export function takeMessage(tx: Queries, scope: Scope, owned: OwnedRun, messageI
 export function answerMessage(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   messageId: string,
   answer: MessageAnswer,
 ): Promise<MessageMove> {
@@ -114,7 +114,7 @@ export async function refuseMessages(tx: Queries, scope: Scope, runId: string, r
 async function move(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   messageId: string,
   assignments: ReturnType<typeof sql>,
   from: RunMessage['state'],

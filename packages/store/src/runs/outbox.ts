@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import { holdsRun } from './ownership.ts'
-import type { OutboxItem, OwnedRun } from './protocol.ts'
+import type { OutboxItem, RunOwnership } from './protocol.ts'
 import { readRun } from './runs.ts'
 
 /** Of a run's owner. */
@@ -15,7 +15,7 @@ export type OwnerEvent = 'run.started' | 'run.transfer'
 export async function announce(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   event: OwnerEvent,
   eventId: string | null = null,
 ): Promise<'announced' | 'lost'> {

@@ -5,7 +5,7 @@ import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { appendEvents } from './events.ts'
 import { cancelRun, finishRun } from './finish.ts'
 import { holdsRun, moveRun, releaseRun, storeDial, storeDialog } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 import {
   CHAT,
   CHAT_OVER,
@@ -32,7 +32,7 @@ afterAll(() => test?.close())
 const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database.transaction(scope, work)
 
 /** Everything an owner writes, with what it answers to one who has lost the run. */
-const WRITES: readonly (readonly [string, (tx: Queries, run: OwnedRun) => Promise<unknown>])[] = [
+const WRITES: readonly (readonly [string, (tx: Queries, run: RunOwnership) => Promise<unknown>])[] = [
   ['a move', (tx, run) => moveRun(tx, scope, run, { state: 'running' })],
   ['events', (tx, run) => appendEvents(tx, scope, run, 2, [pressed('1')])],
   ['the dial', (tx, run) => storeDial(tx, scope, run, { call_id: 'x' })],

@@ -2,12 +2,12 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, PhoneState, RunContact, RunState } from '../schema-runs.ts'
-import type { OwnedRun, RunOwner } from './protocol.ts'
+import type { RunOwner, RunOwnership } from './protocol.ts'
 
 /** The lease that an owner has by default, and keeps by renewing every third of it. */
 export const RUN_LEASE_MS = 9000
 
-export interface ClaimedRun extends OfClaim, OwnedRun {}
+export interface ClaimedRun extends OfClaim, RunOwnership {}
 
 interface OfClaim {
   /** Of the timeline: the next item is the one after it. */
@@ -16,13 +16,13 @@ interface OfClaim {
 }
 
 /** Condition on `parley.run_ownership`: the run is in this owner's hands now. */
-export function isHeld(scope: Scope, { run_id, fence }: OwnedRun) {
+export function isHeld(scope: Scope, { run_id, fence }: RunOwnership) {
   return sql<boolean>`(tenant_id = ${scope.tenant_id}::uuid and run_id = ${run_id}::uuid and fence = ${fence}::bigint
     and lease_until > clock_timestamp())`
 }
 
 /** The ownership's row, locked until the transaction ends, so that nobody takes the run over meanwhile; no row: lost. */
-export function heldRow(scope: Scope, owned: OwnedRun) {
+export function heldRow(scope: Scope, owned: RunOwnership) {
   return sql`(select tenant_id, run_id, cancel_asked from parley.run_ownership where ${isHeld(scope, owned)} for no key update)`
 }
 
@@ -44,7 +44,7 @@ export async function claimRun(
 }
 
 /** Whether the run is in this owner's hands; then it stays there until the transaction ends. */
-export async function holdsRun(tx: Queries, scope: Scope, owned: OwnedRun): Promise<boolean> {
+export async function holdsRun(tx: Queries, scope: Scope, owned: RunOwnership): Promise<boolean> {
   const { rows } = await sql`select from ${heldRow(scope, owned)} held`.execute(tx)
   return rows.length > 0
 }
@@ -53,7 +53,7 @@ export async function holdsRun(tx: Queries, scope: Scope, owned: OwnedRun): Prom
 export async function releaseRun(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
 ): Promise<'released' | 'lost' | 'not_allowed'> {
   const { numAffectedRows } = await sql`
     update parley.run_ownership o set engine = null, worker = null, lease_until = null
@@ -77,7 +77,7 @@ export interface RunMove {
 export async function moveRun(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   move: RunMove,
 ): Promise<'moved' | 'lost' | 'not_allowed'> {
   const { state = null, phone_state = null, contact = null, caller_identity } = move
@@ -102,7 +102,12 @@ export async function moveRun(
  * Keeps what a CANCEL or BYE needs, before an outbound INVITE leaves (Request-URI, Call-ID, From tag, CSeq, branch, sent-by,
  * route). From then on the call counts in the daily limit whatever becomes of it.
  */
-export function storeDial(tx: Queries, scope: Scope, owned: OwnedRun, dial: JsonObject): Promise<'stored' | 'lost'> {
+export function storeDial(
+  tx: Queries,
+  scope: Scope,
+  owned: RunOwnership,
+  dial: JsonObject,
+): Promise<'stored' | 'lost'> {
   return store(
     tx,
     scope,
@@ -115,7 +120,7 @@ export function storeDial(tx: Queries, scope: Scope, owned: OwnedRun, dial: Json
 export function storeDialog(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   dialog: JsonObject,
 ): Promise<'stored' | 'lost'> {
   return store(tx, scope, owned, sql`dialog = ${JSON.stringify(dialog)}::jsonb`)
@@ -124,7 +129,7 @@ export function storeDialog(
 async function store(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   assignments: ReturnType<typeof sql>,
 ): Promise<'stored' | 'lost'> {
   const { numAffectedRows } = await sql`

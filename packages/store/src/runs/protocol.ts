@@ -9,7 +9,7 @@ export interface RunOwner {
 }
 
 /** A run in somebody's hands. Every write carries it, and does nothing (`lost`) once somebody else has the run, or nobody. */
-export interface OwnedRun {
+export interface RunOwnership {
   readonly run_id: string
   /** int8 as text: rises with every owner. */
   readonly fence: string
@@ -82,7 +82,7 @@ export interface WaitingRun {
 }
 
 /** A run taken over from an owner that stopped renewing. */
-export interface ReapedRun extends OwnedRun {
+export interface ReapedRun extends RunOwnership {
   readonly scope: Scope
   readonly channel: RunChannel
   readonly mode: RunMode
@@ -105,7 +105,7 @@ export interface RunsAcrossTenants {
    * Keeps the owner's leases for `leaseMs` (9000) from now, also those that ended, where nobody took the run meanwhile.
    * What is not in the answer is lost: hang up, and write nothing.
    */
-  renew(engine: string, runs: readonly OwnedRun[], leaseMs?: number): Promise<RenewedRun[]>
+  renew(engine: string, runs: readonly RunOwnership[], leaseMs?: number): Promise<RenewedRun[]>
   /**
    * Runs that wait for an owner; `claimRun` takes one. First those of tenants with the fewest under way (`underWay`: the
    * tenant of each, default none), then the oldest: no tenant's many keep another's one waiting.

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { writeAudit } from '../audit.ts'
 import type { Queries } from '../protocol.ts'
 import type { RunChannel, StoredRate } from '../schema-runs.ts'
-import { thisInstant } from '../this-instant.ts'
+import { statementTime } from '../statement-time.ts'
 
 /** What usage costs. For each meter the most specific rate counts: model before provider before channel where as many are named. */
 export interface RateCard {
@@ -45,7 +45,7 @@ export async function installRateCard(
     .values({
       tenant_id: scope.tenant_id,
       rate_card_id: card.rate_card_id,
-      effective_at: card.effective_at ?? thisInstant,
+      effective_at: card.effective_at ?? statementTime,
       reserve_usd: JSON.stringify(card.reserve_usd),
       rates: JSON.stringify(card.rates),
     })

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RecordingState } from '../schema-runs.ts'
 import { heldRow } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 import { textOf } from './transcripts.ts'
 
 export interface RecordingRow {
@@ -31,7 +31,7 @@ const AFTER: Readonly<Record<RecordingState, readonly RecordingState[]>> = {
 export async function openRecording(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   state: Extract<RecordingState, 'pending' | 'recording' | 'not_required'>,
 ): Promise<'stored' | 'lost'> {
   const { rows } = await sql<{ held: boolean }>`
@@ -48,7 +48,7 @@ export async function openRecording(
 export async function addSegment(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   segment: JsonObject & { readonly index: number },
 ): Promise<'stored' | 'lost'> {
   const { numAffectedRows } = await sql`
@@ -118,7 +118,7 @@ export async function awaitRecording(
 }
 
 /** Whether nobody took the run from this owner, and it has not ended; its lease may have. */
-export async function isStillWithOwner(db: Queries, scope: Scope, { run_id, fence }: OwnedRun): Promise<boolean> {
+export async function isStillWithOwner(db: Queries, scope: Scope, { run_id, fence }: RunOwnership): Promise<boolean> {
   const row = await db
     .selectFrom('run_ownership')
     .select('run_id')

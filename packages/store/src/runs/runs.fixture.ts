@@ -5,7 +5,7 @@ import { type Admission, type AdmissionOptions, admitRun, type RunRequest } from
 import type { NewEvent } from './events.ts'
 import { finishRun, type RunEnding } from './finish.ts'
 import { moveRun } from './ownership.ts'
-import type { OwnedRun, RunOwner } from './protocol.ts'
+import type { RunOwner, RunOwnership } from './protocol.ts'
 
 export const ENGINE: RunOwner = { engine: 'engine-1', worker: null }
 export const REAPER: RunOwner = { engine: 'worker-9', worker: 'reaper' }
@@ -94,14 +94,14 @@ export async function owned(
   scope: Scope,
   request: RunRequest = OUTBOUND,
   owner: RunOwner = ENGINE,
-): Promise<OwnedRun> {
+): Promise<RunOwnership> {
   const admission = await admit(test, scope, request, { owner: { ...owner, leaseMs: MINUTE_MS } })
   if (admission.kind !== 'admitted' || admission.owned === null) throw new Error('refused')
   return admission.owned
 }
 
 /** Time passes for the owner of a run: on the database's clock there is no other way without waiting. */
-export async function letLeaseEnd(test: TestDatabase, { run_id }: Pick<OwnedRun, 'run_id'>): Promise<void> {
+export async function letLeaseEnd(test: TestDatabase, { run_id }: Pick<RunOwnership, 'run_id'>): Promise<void> {
   await test.owner.query(
     "update parley.run_ownership set lease_until = now() - interval '1 ms', renewed_at = now() - interval '9 s' where run_id = $1",
     [run_id],
@@ -131,13 +131,13 @@ export function talesOn(database: () => TestDatabase) {
     <Result>(work: (tx: Queries) => Promise<Result>) =>
       database().database.transaction(scope, work)
 
-  async function running(scope: Scope, request = OUTBOUND): Promise<OwnedRun> {
+  async function running(scope: Scope, request = OUTBOUND): Promise<RunOwnership> {
     const run = await owned(database(), scope, request)
     await withinOf(scope)(tx => moveRun(tx, scope, run, { state: 'running' }))
     return run
   }
 
-  const end = (scope: Scope, run: OwnedRun, ending: Partial<RunEnding> = {}) =>
+  const end = (scope: Scope, run: RunOwnership, ending: Partial<RunEnding> = {}) =>
     withinOf(scope)(tx => finishRun(tx, scope, run, { ...('outcome' in ending ? CHAT_OVER : COMPLETED), ...ending }))
   return { withinOf, running, end }
 }

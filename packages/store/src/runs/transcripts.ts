@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject } from '../schema-runs.ts'
 import { heldRow } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 
 export interface NewTranscript {
   /** `partial` where something of it was lost. */
@@ -28,7 +28,7 @@ export interface TranscriptRow {
 export function writeCheckpoint(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   utterances: readonly JsonObject[],
   checkpoint: JsonObject,
 ): Promise<'stored' | 'lost'> {
@@ -39,7 +39,7 @@ export function writeCheckpoint(
 export function writeFinalTranscript(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   transcript: NewTranscript,
 ): Promise<'stored' | 'lost'> {
   return put(tx, scope, owned, transcript, true)
@@ -59,7 +59,7 @@ export async function readTranscript(db: Queries, scope: Scope, runId: string): 
 async function put(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   { state, utterances, checkpoint, content }: NewTranscript,
   isFinal: boolean,
 ): Promise<'stored' | 'lost'> {

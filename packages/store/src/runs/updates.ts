@@ -2,9 +2,9 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, UpdateStatus } from '../schema-runs.ts'
-import { thisInstant } from '../this-instant.ts'
+import { statementTime } from '../statement-time.ts'
 import { heldRow } from './ownership.ts'
-import type { OwnedRun } from './protocol.ts'
+import type { RunOwnership } from './protocol.ts'
 
 /** How long an engine has to apply an update. */
 const DEADLINE_MS = 10_000
@@ -60,7 +60,7 @@ export async function acknowledgeUpdate(
     ), made as (
       insert into parley.run_updates as u (tenant_id, run_id, revision, change, status, acknowledged_at, deadline)
       select live.tenant_id, live.run_id, live.last_update, ${JSON.stringify(change)}::jsonb, 'acknowledged',
-        ${thisInstant}, ${thisInstant} + ${DEADLINE_MS}::integer * interval '1 ms'
+        ${statementTime}, ${statementTime} + ${DEADLINE_MS}::integer * interval '1 ms'
       from live
       returning ${RECEIPT}
     )
@@ -111,7 +111,7 @@ export async function readUpdate(
 export async function settleUpdate(
   tx: Queries,
   scope: Scope,
-  owned: OwnedRun,
+  owned: RunOwnership,
   revision: number,
   outcome: { readonly status: 'applying' | 'applied' } | { readonly status: 'rejected'; readonly reason: string },
 ): Promise<UpdateReceipt | null> {

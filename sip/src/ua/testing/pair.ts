@@ -1,7 +1,7 @@
 import { SeededRandom, VirtualTime } from '@parley/kernel'
 import type { SipUri } from '../../message/message.ts'
 import type { TransportName } from '../../transport/transport.ts'
-import type { Body, Gatekeeper, InviteSession, OutboundCall, SessionEvent } from '../session.ts'
+import type { Body, InviteSession, OutboundCall, RequestGuard, SessionEvent } from '../session.ts'
 import { UserAgent } from '../user-agent.ts'
 import type { LogEntry, UserAgentOptions } from '../user-agent-options.ts'
 import { type PassedMessage, VirtualNetwork } from '../virtual-network.ts'
@@ -77,7 +77,7 @@ export class Pair {
       loss?: number
       a?: Partial<UserAgentOptions>
       b?: Partial<UserAgentOptions>
-      gatekeeper?: Gatekeeper
+      gatekeeper?: RequestGuard
     } = {},
   ) {
     this.transport = options.transport ?? 'udp'
@@ -92,7 +92,7 @@ export class Pair {
     host: string,
     address: string,
     seed: number,
-    options: Partial<UserAgentOptions> & { gatekeeper: Gatekeeper },
+    options: Partial<UserAgentOptions> & { gatekeeper: RequestGuard },
   ): Side {
     const transport = this.network.element({ address, host })
     const calls: Heard[] = []

@@ -2,10 +2,10 @@ import { diagnostic, draftEdits } from '@parley/contract'
 import { expect } from 'vitest'
 import type { DiagnosticCode } from '../../plan/diagnostic.ts'
 import { type Draft, type DraftContent, readDraft } from '../../plan/draft.ts'
-import { surroundings } from '../../testing/surroundings.ts'
+import { draftEnvironment } from '../../testing/draft-environment.ts'
 import { type DraftNode, draftOf, ends, says, when } from '../../testing/talk.ts'
 import { applyEdits } from '../apply-edits.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { DraftEnvironment } from '../draft-environment.ts'
 import { validate } from '../validate.ts'
 
 /** What a code is for: a draft, where the finding stands, and what becomes of that place by each fix in turn. */
@@ -36,7 +36,7 @@ export const lone = (id: string) => says(id, 'Hi', { edges: [when('e', 'end')] }
 /** The finding is there with its fixes, all are as the contract has them, and each fix mends it. */
 export function expectFinding(
   [code, severity, draft, path, labels]: [DiagnosticCode, 'error' | 'warning', DraftContent, string, string[]],
-  around: Surroundings = surroundings,
+  around: DraftEnvironment = draftEnvironment,
 ): void {
   const all = validate(draft, around)
   for (const found of all) expect(diagnostic.parse(found)).toEqual(found)

@@ -1,8 +1,8 @@
-import type { ConceptBook } from './concept-book.ts'
+import type { ConceptMatcher } from './concept-matcher.ts'
 import type { Language } from './language.ts'
 import type { Concept } from './lexicon.ts'
 import { numberAt } from './numbers.ts'
-import { PhraseBook } from './phrase-book.ts'
+import { PhraseMatcher } from './phrase-matcher.ts'
 import { quotesIn } from './quotes.ts'
 import type { Turn } from './turn.ts'
 import { type Vocabulary, vocabulary } from './vocabulary.ts'
@@ -113,7 +113,7 @@ function settled(alternative: Alternative): Alternative {
 /** Asked about they are topics; given, or done, they show in the turn by its form. */
 const GIVEN: ReadonlySet<Concept> = new Set(['number', 'date', 'time', 'name', 'email', 'details', 'order'] as const)
 
-function conceptAt(words: readonly Word[], at: number, book: Vocabulary): ReturnType<ConceptBook['longestAt']> {
+function conceptAt(words: readonly Word[], at: number, book: Vocabulary): ReturnType<ConceptMatcher['longestAt']> {
   const found = book.inConditions.longestAt(words, at)
   // "does not want to", "no quiere": there it negates a verb. Alone ("says no") it is an answer.
   return found?.concept === 'decline' && found.length === 1 && isBareNo(words, at, book) ? null : found
@@ -133,7 +133,7 @@ function isSubject(words: readonly Word[], at: number, book: Vocabulary): boolea
 export function saysAny(turn: Turn, quotes: Condition['quotes']): number {
   let longest = 0
   for (const quote of quotes) {
-    const book = new PhraseBook([quote.join(' ')])
+    const book = new PhraseMatcher([quote.join(' ')])
     if (book.isIn(turn.words)) longest = Math.max(longest, quote.length)
   }
   return longest

@@ -1,5 +1,5 @@
 import type { Lexicon } from './lexicon.ts'
-import { phrases } from './phrase-book.ts'
+import { phrases } from './phrase-matcher.ts'
 
 export const ENGLISH: Lexicon = {
   grammar: new Set(

@@ -1,22 +1,22 @@
-import { ConceptBook } from './concept-book.ts'
+import { ConceptMatcher } from './concept-matcher.ts'
 import type { Language } from './language.ts'
 import type { Lexicon } from './lexicon.ts'
 import { ENGLISH } from './lexicon-english.ts'
 import { SPANISH } from './lexicon-spanish.ts'
-import { PhraseBook } from './phrase-book.ts'
+import { PhraseMatcher } from './phrase-matcher.ts'
 import { stemOf } from './stem.ts'
 
 /** A lexicon made ready for looking things up. */
 export interface Vocabulary
   extends Omit<Lexicon, 'yes' | 'yesAlone' | 'yesAnywhere' | 'no' | 'politeness' | 'alike' | 'wordsOfConcepts'> {
   readonly language: Language
-  readonly yes: PhraseBook
-  readonly yesAlone: PhraseBook
-  readonly yesAnywhere: PhraseBook
-  readonly no: PhraseBook
-  readonly politeness: PhraseBook
-  readonly inConditions: ConceptBook
-  readonly inTurns: ConceptBook
+  readonly yes: PhraseMatcher
+  readonly yesAlone: PhraseMatcher
+  readonly yesAnywhere: PhraseMatcher
+  readonly no: PhraseMatcher
+  readonly politeness: PhraseMatcher
+  readonly inConditions: ConceptMatcher
+  readonly inTurns: ConceptMatcher
   /** The group of near-synonyms that a stem belongs to. */
   readonly groupOf: ReadonlyMap<string, number>
 }
@@ -32,13 +32,13 @@ function ready(language: Language, lexicon: Lexicon): Vocabulary {
   return {
     ...lexicon,
     language,
-    yes: new PhraseBook(lexicon.yes),
-    yesAlone: new PhraseBook(lexicon.yesAlone),
-    yesAnywhere: new PhraseBook(lexicon.yesAnywhere),
-    no: new PhraseBook(lexicon.no),
-    politeness: new PhraseBook(lexicon.politeness),
-    inConditions: new ConceptBook(lexicon.wordsOfConcepts, 0),
-    inTurns: new ConceptBook(lexicon.wordsOfConcepts, 1),
+    yes: new PhraseMatcher(lexicon.yes),
+    yesAlone: new PhraseMatcher(lexicon.yesAlone),
+    yesAnywhere: new PhraseMatcher(lexicon.yesAnywhere),
+    no: new PhraseMatcher(lexicon.no),
+    politeness: new PhraseMatcher(lexicon.politeness),
+    inConditions: new ConceptMatcher(lexicon.wordsOfConcepts, 0),
+    inTurns: new ConceptMatcher(lexicon.wordsOfConcepts, 1),
     groupOf: new Map(groups),
   }
 }

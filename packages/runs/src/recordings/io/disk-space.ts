@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { DiskSpace } from '../spool-room.ts'
+import type { DiskSpace } from '../spool-capacity.ts'
 
 /** Of the file system that a directory is on, or will be once it is made. Null: that cannot be told. Never rejects. */
 export async function diskSpace(directory: string): Promise<DiskSpace | null> {

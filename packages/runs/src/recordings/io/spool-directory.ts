@@ -2,7 +2,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:f
 import { join } from 'node:path'
 import type { Scope } from '@parley/contract'
 import type { UnixMs } from '@parley/kernel'
-import type { OwnedRun } from '@parley/store'
+import type { RunOwnership } from '@parley/store'
 
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const AUDIO = 'audio.wav'
@@ -15,7 +15,7 @@ const MAX_SEGMENT_BYTES = 1024 * 1024
 /** Whose audio lies in a directory, and what its recorder said when it was done. */
 export interface SpoolManifest {
   readonly scope: Scope
-  readonly owned: OwnedRun
+  readonly owned: RunOwnership
   /** Null: not closed. `segments`: how many there are; null where that is not known. */
   readonly closed: { readonly segments: number | null } | null
 }

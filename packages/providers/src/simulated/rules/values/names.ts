@@ -1,5 +1,5 @@
 import type { Language } from '../language.ts'
-import { PhraseBook, phrases } from '../phrase-book.ts'
+import { PhraseMatcher, phrases } from '../phrase-matcher.ts'
 import { vocabulary } from '../vocabulary.ts'
 import { type Word, wordsOf } from '../words.ts'
 import { answerWords } from './answer.ts'
@@ -7,20 +7,20 @@ import { answerWords } from './answer.ts'
 const MOST_WORDS = 5
 
 /** Phrases that only a name follows, and those that others follow too. */
-const OPENINGS: Readonly<Record<Language, { readonly sure: PhraseBook; readonly likely: PhraseBook }>> = {
+const OPENINGS: Readonly<Record<Language, { readonly sure: PhraseMatcher; readonly likely: PhraseMatcher }>> = {
   en: {
-    sure: new PhraseBook(
+    sure: new PhraseMatcher(
       phrases(
         'my name is,the name is,name is,my names,my first name is,my last name is,i am called,under the name of,under the name,in the name of,full name is',
       ),
     ),
-    likely: new PhraseBook(phrases('this is,i am,it is,that is,speaking to,for')),
+    likely: new PhraseMatcher(phrases('this is,i am,it is,that is,speaking to,for')),
   },
   es: {
-    sure: new PhraseBook(
+    sure: new PhraseMatcher(
       phrases('me llamo,mi nombre es,mi nombre completo es,el nombre es,a nombre de,mi apellido es,se llama'),
     ),
-    likely: new PhraseBook(phrases('soy,es,habla,le habla')),
+    likely: new PhraseMatcher(phrases('soy,es,habla,le habla')),
   },
 }
 /** Small words inside names. */

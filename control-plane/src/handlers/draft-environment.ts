@@ -1,0 +1,22 @@
+import type { DraftContent, DraftEnvironment } from '@parley/flow'
+import { referenceTargets } from '@parley/store'
+import type { Context } from '../context.ts'
+
+/** What there is for the draft to refer to, in the environment and on the platform. Nobody keeps documents yet. */
+export async function draftEnvironmentOf(
+  { db, scope, platform }: Context,
+  draft: Pick<DraftContent, 'telephony'>,
+): Promise<DraftEnvironment> {
+  const { models, voices } = platform.catalogue()
+  return {
+    ...(await referenceTargets(db, scope, draft)),
+    models: models.map(({ model, kind, provider, ready }) => ({ identity: model, kind, provider, ready })),
+    voices: voices.map(({ languages, ...voice }) => ({ ...voice, languages: [...new Set(languages.map(primaryTag))] })),
+    knowledge_ready: false,
+    document_ids: [],
+  }
+}
+
+function primaryTag(tag: string): string {
+  return tag.toLowerCase().split('-', 1).join()
+}

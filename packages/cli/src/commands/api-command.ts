@@ -1,0 +1,59 @@
+import type { ParleyClient } from '@parley/client'
+import { readClientSettings } from '../environment.ts'
+import { groupUsage, UsageError } from '../usage.ts'
+import { toldPlainly } from './agents-text.ts'
+import { clientOf } from './api-client.ts'
+
+/** What a command that asks the API needs of the world. */
+export interface ApiCommandContext {
+  readonly client: ParleyClient
+  /** To standard output. */
+  readonly print: (text: string) => void
+  /** To standard error: what people should know beside the result. */
+  readonly remark: (text: string) => void
+}
+
+/** A command whose arguments are understood; resolves with the exit code. */
+export type Work = (context: ApiCommandContext) => Promise<number>
+
+/** Understands the arguments after its name. Throws `UsageError` and `HelpAsked`. */
+export type Subcommand = (args: string[]) => Work
+
+export interface SubcommandGroup {
+  /** As it is typed: `parley runs`. */
+  readonly name: string
+  readonly verbs: Readonly<Record<string, Subcommand>>
+  readonly usages: readonly string[]
+}
+
+/** The work that `args` name. Arguments are understood before the API is asked; it rejects with what is wrong, in lines for people. */
+export function parseSubcommand({ name, verbs, usages }: SubcommandGroup, args: string[]): Work {
+  const [word = '', ...rest] = args
+  const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
+  if (verb === undefined) throw groupUsage(name, args, usages)
+  const work = verb(rest)
+  return async context => {
+    try {
+      return await work(context)
+    } catch (error) {
+      throw toldPlainly(error)
+    }
+  }
+}
+
+/** Does it with the API and the terminal of this process. Resolves with the exit code. */
+export async function runCommand(work: Work): Promise<number> {
+  const client = await clientOf(readClientSettings(process.env))
+  return work({
+    client,
+    print: text => void process.stdout.write(text),
+    remark: text => void process.stderr.write(text),
+  })
+}
+
+/** The one argument that names what a command is about. */
+export function onlyArgument(positionals: readonly string[], usage: string): string {
+  const [named] = positionals
+  if (named === undefined || named === '' || positionals.length !== 1) throw new UsageError(`usage: ${usage}`)
+  return named
+}

@@ -1,0 +1,176 @@
+import {
+  type FlowInput,
+  FlowInterpreter,
+  type FlowOutput,
+  type HttpAction,
+  type NodeTurnSettings,
+  render,
+} from '@parley/flow'
+import { ActionUses, type RunAction } from './action-uses.ts'
+import { type ConversationContext, feed, speak } from './conversation-context.ts'
+import { Line } from './line.ts'
+import type { PreemptiveGeneration } from './model/preemptive-generation.ts'
+import type { Prompt } from './model/reply.ts'
+import { ModelTurns } from './model-turns.ts'
+import type { WaitTimer } from './wait-timer.ts'
+
+type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type }>
+
+/** Does what the flow wants, and tells it what came of it. */
+export class FlowExecutor {
+  readonly #with: ConversationContext
+  readonly #model: ModelTurns
+  readonly actions: ActionUses
+  readonly line: Line
+  /** Calls in memory of the model's transfers, by the flow's request. */
+  readonly #transferCalls = new Map<string, string>()
+  #nodeId: string | null = null
+  #settings: NodeTurnSettings | null = null
+
+  constructor(ensemble: ConversationContext, waits: WaitTimer) {
+    const { options, flow, memory, onFact } = ensemble
+    this.#with = ensemble
+    this.#model = new ModelTurns(ensemble, (prompt, actionId, args) => this.#toolCalled(prompt, actionId, args))
+    this.line = new Line(ensemble)
+    this.actions = new ActionUses({
+      runner: options.actions,
+      call: options.call,
+      memory,
+      waits,
+      render: text => render(text, name => flow.variable(name, options.wallClock())),
+      onFact,
+    })
+  }
+
+  /** Where the conversation is. */
+  get nodeId(): string | null {
+    return this.#nodeId
+  }
+
+  /** Something is waited for, and it is not the caller. */
+  get isBusy(): boolean {
+    return this.#with.thinking.isBusy || this.actions.isBusy || this.line.isBusy
+  }
+
+  /** When no action and no transfer is under way, and the ledger knows of all. */
+  async settled(): Promise<void> {
+    while (this.actions.isUnderWay || this.line.isUnderWay) {
+      await this.actions.over()
+      await this.line.over()
+    }
+    await this.#model.written()
+  }
+
+  /**
+   * Asks the model what it will be asked once a turn of the caller, `text`, is over: where it is to speak or choose, and
+   * nothing else is to be done before.
+   */
+  getAhead(text: string): void {
+    const { options, flow } = this.#with
+    const now = options.wallClock()
+    const future = new FlowInterpreter(options.plan, options.mode, flow.state())
+    const outputs = future.handle(now, { type: 'user_turn', text })
+    const asked = outputs.filter(({ type }) => type !== 'node' && type !== 'collect_digits')
+    const [only] = asked
+    if (asked.length !== 1 || (only?.type !== 'prompt' && only?.type !== 'decide')) return this.preemptive.drop()
+    const globalPrompt = render(options.plan.flow.global_prompt, name => future.variable(name, now))
+    this.#model.getAhead(only, text, globalPrompt)
+  }
+
+  get preemptive(): PreemptiveGeneration {
+    return this.#model.preemptive
+  }
+
+  perform(outputs: readonly FlowOutput[], cause: FlowInput): void {
+    for (const output of outputs)
+      if (this.#with.isTalking() || output.type === 'variables') this.#perform(output, cause)
+  }
+
+  #perform(output: FlowOutput, cause: FlowInput): void {
+    const { emit, onFact, end } = this.#with
+    switch (output.type) {
+      case 'node':
+        return this.#enter(output)
+      case 'say':
+        return this.#say(output)
+      case 'prompt':
+        return this.#model.prompt(output)
+      case 'decide':
+      case 'infer':
+      case 'extract':
+        return this.#model.ask(output)
+      case 'run_action':
+        return this.#run(output, cause)
+      case 'press_digits':
+        return this.line.press(output)
+      case 'transfer':
+        return this.line.transfer(output, cause, this.#transferCalls.get(output.request_id))
+      case 'collect_digits': {
+        const { digit_limit, termination_key, timeout_ms } = output
+        return emit({ type: 'collect-digits', digit_limit, termination_key, timeout_ms })
+      }
+      case 'await_opening':
+        return emit({ type: 'await-opening', after_ms: output.after_ms })
+      case 'variables': {
+        const { source, set, ignored } = output
+        return onFact({ kind: 'variables', source, set, ignored })
+      }
+      case 'end':
+        return end(output.outcome, output.ended_by, output.code)
+    }
+  }
+
+  #enter({ node_id, from_node_id, edge_id, cause, settings }: Output<'node'>): void {
+    this.#nodeId = node_id
+    this.#model.dropFillers()
+    this.#with.onFact({ kind: 'node', node_id, from_node_id, edge_id, cause })
+    const before = this.#settings
+    this.#settings = settings
+    const names = Object.keys(settings) as (keyof NodeTurnSettings)[]
+    if (names.some(name => before?.[name] !== settings[name])) this.#with.emit({ type: 'settings', settings })
+  }
+
+  #say({ request_id, node_id, text }: Output<'say'>): void {
+    if (text.trim() !== '') speak(this.#with, request_id, node_id, text)
+    else this.#with.happen(() => feed(this.#with, { type: 'spoken', request_id, interrupted: false }))
+  }
+
+  /** HTTP actions stand in memory from when they are run; what else a tool does is done with the call. */
+  #toolCalled({ request_id }: Prompt, action_id: string, args: Readonly<Record<string, unknown>>): void {
+    const { options, memory, handle } = this.#with
+    const input: FlowInput = { type: 'tool_call', request_id, action_id, arguments: args }
+    const outputs = handle(input)
+    const action = options.plan.actions.find(candidate => candidate.action_id === action_id)
+    if (action !== undefined && action.kind !== 'http' && outputs.length > 0) {
+      const callId = memory.called(action.name, args, request_id)
+      const transfer = outputs.find(output => output.type === 'transfer')
+      if (transfer !== undefined) this.#transferCalls.set(transfer.request_id, callId)
+      else memory.result(callId, { outcome: action.kind === 'transfer_call' ? 'failed' : 'done' })
+    }
+    this.perform(outputs, input)
+  }
+
+  #run(output: RunAction, cause: FlowInput): void {
+    const { options, thinking, happen } = this.#with
+    const { request_id, action_id, invocation, node_id } = output
+    const action = options.plan.actions.find(
+      (candidate): candidate is HttpAction => candidate.kind === 'http' && candidate.action_id === action_id,
+    )
+    const done = (outcome: 'succeeded' | 'failed' | 'uncertain', body: unknown) =>
+      happen(() => feed(this.#with, { type: 'action_result', request_id, outcome, body }))
+    if (action === undefined) return done('failed', null)
+    const promptId = cause.type === 'tool_call' ? cause.request_id : null
+    const use = {
+      answer: promptId ?? request_id,
+      isWaitedFor: invocation === 'model_tool' || this.#waitsForResult(node_id),
+      // What else the model calls in the same answer, and what it says with it, comes before the result.
+      ready: promptId === null ? Promise.resolve() : thinking.over(promptId),
+    }
+    this.actions.begin(output, action, use, ({ outcome, body }) => done(outcome, body))
+  }
+
+  #waitsForResult(address: string): boolean {
+    const node = this.#with.nodes.get(address)
+    return node?.type !== 'function' || node.wait_for_result
+  }
+}

@@ -1,0 +1,124 @@
+import type { FlowOutput } from '@parley/flow'
+import type { Ms } from '@parley/kernel'
+import type { ChatMessage, GenerationRequest, ToolCall } from '@parley/providers'
+import { exchange, type Verdict } from './exchange.ts'
+import { choiceInstructions, readingInstructions, type Setting } from './instructions.ts'
+import type { ModelRequests } from './model-requests.ts'
+import { variablesSchema, wrapped } from './reading-schema.ts'
+import { TransitionTools } from './transition-tools.ts'
+
+/** What a flow asks of the model without letting it speak. */
+export type Question = Extract<FlowOutput, { type: 'decide' | 'infer' | 'extract' }>
+
+export interface ModelJudgementOptions {
+  readonly requests: ModelRequests
+  readonly question: Question
+  readonly setting: Setting
+  readonly messages: readonly ChatMessage[]
+  readonly deadline: Ms
+  readonly signal: AbortSignal
+}
+
+export interface ModelJudgement {
+  /** A choice's id; arguments or variables as an object; digits or a destination as a string; null: no answer. */
+  readonly value: unknown
+  readonly failure: { readonly code: string; readonly message: string } | null
+  readonly mishaps: readonly { readonly code: string; readonly message: string }[]
+}
+
+interface Form {
+  readonly request: GenerationRequest
+  /** The answer that a call is; undefined: the call is not one that was asked for. */
+  read(call: ToolCall, args: Readonly<Record<string, unknown>>): unknown
+}
+
+const SETTLED: Verdict = { type: 'settled', told: '{"status":"done"}' }
+
+/** Never rejects. */
+export async function judge(options: ModelJudgementOptions): Promise<ModelJudgement> {
+  const { requests, question, deadline, signal } = options
+  const form = question.type === 'decide' ? choiceForm(options, question) : readingForm(options, question)
+  let value: unknown
+  const { end, refused } = await exchange({
+    requests,
+    model: question.model,
+    nodeId: question.node_id,
+    request: form.request,
+    deadline,
+    signal,
+    onText: () => true,
+    onCall: (call, args) => {
+      if (args === null && question.type !== 'decide')
+        return { type: 'refused', code: 'arguments_invalid', told: '{"error":"The arguments were no JSON object."}' }
+      const read = form.read(call, args ?? {})
+      if (read === undefined)
+        return { type: 'refused', code: 'tool_unknown', told: '{"error":"There is no such tool here."}' }
+      value ??= read
+      return SETTLED
+    },
+  })
+  const mishaps = refused.map(code => ({ code, message: 'The model called a tool in a way that means nothing.' }))
+  if (value !== undefined) return { value, failure: null, mishaps }
+  if (end.type === 'failed') return { value: null, failure: end, mishaps }
+  // Who never calls but in vain has failed as much as who never answers.
+  return { value: null, failure: mishaps.pop() ?? null, mishaps }
+}
+
+/** What the model is asked for a decision. The same choices, setting and conversation make the same request. */
+export function choiceRequest(
+  { setting, messages }: Pick<ModelJudgementOptions, 'setting' | 'messages'>,
+  { choices }: Pick<Extract<Question, { type: 'decide' }>, 'choices'>,
+  tools = new TransitionTools(choices),
+): GenerationRequest {
+  return {
+    messages: [{ role: 'system', content: choiceInstructions(setting) }, ...messages],
+    tools: tools.declarations,
+    toolChoice: 'auto',
+    brief: { purpose: 'decide', language: setting.language, transitions: tools.transitions },
+  }
+}
+
+function choiceForm(options: ModelJudgementOptions, question: Extract<Question, { type: 'decide' }>): Form {
+  const tools = new TransitionTools(question.choices)
+  return { request: choiceRequest(options, question, tools), read: ({ name }) => tools.choiceOf(name) }
+}
+
+export const READINGS = {
+  arguments: { tool: 'use_arguments', member: null, description: 'The arguments of what is to be done.' },
+  digits: { tool: 'press_digits', member: 'digits', description: 'The keys to press: 0-9 * # and w, a pause.' },
+  transfer_destination: {
+    tool: 'transfer_to',
+    member: 'destination',
+    description: 'The phone number to transfer the caller to.',
+  },
+  variables: { tool: 'keep_variables', member: null, description: 'What was said, by name.' },
+} as const
+
+function readingForm(
+  { setting, messages }: ModelJudgementOptions,
+  question: Exclude<Question, { type: 'decide' }>,
+): Form {
+  const purpose = question.type === 'extract' ? 'variables' : question.purpose
+  const { tool, member, description } = READINGS[purpose]
+  const prompt = question.type === 'extract' ? '' : question.prompt
+  const schema = question.type === 'extract' ? variablesSchema(question.variables) : question.schema
+  return {
+    request: {
+      messages: [{ role: 'system', content: readingInstructions(setting, tool, prompt) }, ...messages],
+      tools: [{ name: tool, description, parameters: member === null ? schema : wrapped(member, schema) }],
+      toolChoice: { name: tool },
+      brief: { purpose, language: setting.language, prompt, tool },
+    },
+    read: ({ name }, args) => {
+      if (name !== tool) return undefined
+      return member === null ? args : textIn(args, member)
+    },
+  }
+}
+
+/** Digits come as numbers, too. Null: the object lacks it. */
+function textIn(args: Readonly<Record<string, unknown>>, member: string): string | null {
+  const value = Object.hasOwn(args, member) ? args[member] : null
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+  return typeof value === 'string' ? value : null
+}

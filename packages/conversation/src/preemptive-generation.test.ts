@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { Conversation } from './conversation.ts'
+import { asks, ends, if_, planOf, says, when } from './testing/plans.ts'
+import { settle, stage } from './testing/text-talk.ts'
+
+/** A conversation whose speeches are heard as soon as they are complete. */
+async function conversation(nodes: Parameters<typeof planOf>[0]) {
+  const set = stage(planOf(nodes))
+  const said: string[] = []
+  let text = ''
+  const talk: Conversation = new Conversation({
+    ...set.options,
+    clock: () => null,
+    onEvent: event => {
+      if (event.type === 'speech-text') text += event.delta
+      if (event.type !== 'speech-end') return
+      const heard = text
+      text = ''
+      if (heard !== '') said.push(heard)
+      queueMicrotask(() => talk.spoken(event.speech_id, { heard, interrupted: false, span: null }))
+    },
+  })
+  talk.start()
+  await settle()
+  const turn = async (words: string) => {
+    talk.userTurn({ text: words, span: null, observed_ms: null })
+    await settle()
+  }
+  const ahead = async (words: string) => {
+    talk.getAhead(words)
+    await settle()
+  }
+  return { ...set, talk, said, turn, ahead }
+}
+
+const shop = () => conversation([says('hi', 'Hello.', { edges: [when('the caller wants to order', 'end')] }), ends()])
+
+describe('a model that is asked before the caller has certainly finished', () => {
+  it('is not asked again when the caller had, and answers at once', async () => {
+    const { model, time, said, turn, ahead } = await shop()
+    model.answers([{ wait: 300 }, { say: 'Of course.' }])
+    await ahead('one pizza')
+    time.advance(300)
+    await settle()
+    expect(said).toEqual(['Hello.'])
+    await turn('one pizza')
+    expect(said).toEqual(['Hello.', 'Of course.'])
+    expect(model.requests).toHaveLength(1)
+  })
+
+  it('is asked once also when the recogniser adds marks and capitals in the end', async () => {
+    const { model, said, turn, ahead } = await shop()
+    model.answers([{ say: 'Of course.' }])
+    await ahead('one pizza')
+    await turn('One pizza.')
+    expect(said).toEqual(['Hello.', 'Of course.'])
+    expect(model.requests).toHaveLength(1)
+  })
+
+  it('is waited for when its answer is still coming', async () => {
+    const { model, time, said, turn, ahead, talk } = await shop()
+    model.answers([{ say: 'Of ' }, { wait: 300 }, { say: 'course.' }])
+    await ahead('one pizza')
+    await turn('one pizza')
+    time.advance(300)
+    await settle()
+    expect(said).toEqual(['Hello.', 'Of course.'])
+    expect(talk.preemptive).toMatchObject({ asked: 1, used: 1, dropped: 0 })
+  })
+
+  it('is given up when the caller goes on, and nothing of it is said or remembered', async () => {
+    const { model, said, turn, ahead, talk } = await shop()
+    model.answers([{ say: 'Wrong.' }, { stall: true }], [{ say: 'Right.' }])
+    await ahead('one pizza')
+    talk.callerGoesOn()
+    await settle()
+    expect(model.givenUp).toBe(1)
+    await turn('one pizza with ham')
+    expect(said).toEqual(['Hello.', 'Right.'])
+    expect(JSON.stringify(talk.memory)).not.toContain('Wrong')
+    expect(talk.preemptive).toMatchObject({ asked: 1, used: 0, dropped: 1 })
+  })
+
+  it('is asked anew when the turn turned out another, or anything else has changed', async () => {
+    const { model, said, turn, ahead, talk } = await shop()
+    model.answers([{ say: 'Wrong.' }], [{ say: 'Right.' }])
+    await ahead('one pizza')
+    await turn('one pizza please')
+    expect(said).toEqual(['Hello.', 'Right.'])
+    await talk.settled()
+    expect(talk.preemptive).toMatchObject({ used: 0, dropped: 1 })
+  })
+
+  it('is given up as soon as the turn turned out another, and when keys were pressed instead', async () => {
+    const { model, said, turn, ahead, talk } = await shop()
+    model.answers([{ say: 'Wrong.' }, { stall: true }], [{ say: 'Right.' }], [{ stall: true }])
+    await ahead('one pizza')
+    await turn('one pizza please')
+    expect(said).toEqual(['Hello.', 'Right.'])
+    expect(model.givenUp).toBe(1)
+    expect(talk.preemptive).toMatchObject({ used: 0, dropped: 1 })
+    await ahead('and a')
+    talk.digits('1')
+    await settle()
+    expect(talk.preemptive).toMatchObject({ used: 0, dropped: 2 })
+    expect(model.givenUp).toBe(2)
+  })
+
+  it('is asked anew when it had failed', async () => {
+    const { model, said, turn, ahead } = await shop()
+    model.answers([{ fail: new Error('gone') }], [{ say: 'Right.' }])
+    await ahead('one pizza')
+    await turn('one pizza')
+    expect(said).toEqual(['Hello.', 'Right.'])
+  })
+
+  it('chooses the way on as it would have', async () => {
+    const { model, turn, ahead, talk } = await shop()
+    model.answers([{ take: 'the caller wants to order' }])
+    await ahead('one pizza')
+    await turn('one pizza')
+    await settle()
+    expect(model.requests).toHaveLength(1)
+    expect(talk.variable('current_agent_state')).toBe('end')
+  })
+
+  it('is asked nothing where an action, a way without a model, or a fixed text comes first', async () => {
+    const { model, ahead } = await conversation([
+      says('hi', 'Hello.', { edges: [if_('current_agent_state exists', 'next')] }),
+      says('next', 'Next.'),
+      ends(),
+    ])
+    await ahead('one pizza')
+    expect(model.requests).toEqual([])
+  })
+
+  it('changes nothing by being asked: no node is entered and no turn counted', async () => {
+    const { talk, ahead, model } = await conversation([
+      says('hi', 'Hello.', { edges: [if_('current_agent_state exists', 'ask')] }),
+      asks('ask', 'Ask what they want.'),
+      ends(),
+    ])
+    model.answers([{ say: 'What do you want?' }])
+    await ahead('hello')
+    expect(model.requests).toHaveLength(1)
+    expect(talk.variable('current_agent_state')).toBe('hi')
+    expect(talk.utterances.map(line => line.text)).toEqual(['Hello.'])
+  })
+
+  it('is asked anew when the variables change meanwhile', async () => {
+    const { model, said, turn, ahead, talk } = await shop()
+    model.answers([{ say: 'Of course.' }], [{ say: 'Of course, Ana.' }])
+    await ahead('one pizza')
+    talk.updateVariables({ name: 'Ana' })
+    await turn('one pizza')
+    expect(said).toEqual(['Hello.', 'Of course, Ana.'])
+    expect(talk.preemptive).toMatchObject({ asked: 1, used: 0, dropped: 1 })
+  })
+
+  it('costs what the service told before it was given up, and what it tells then', async () => {
+    const { model, ahead, talk } = await shop()
+    model.answers([{ tokens: [100, 3] }, { stall: true }], [{ say: 'Of' }, { tokensWhenStopped: [90, 1] }])
+    for (const words of ['one pizza', 'one pizza with']) {
+      await ahead(words)
+      talk.callerGoesOn()
+      await settle()
+    }
+    expect(talk.preemptive).toMatchObject({ dropped: 2, droppedInputTokens: 190, droppedOutputTokens: 4 })
+  })
+
+  it('costs what is written down', async () => {
+    const { talk, ahead, ledger } = await shop()
+    await ahead('one pizza')
+    talk.callerGoesOn()
+    await talk.settled()
+    expect(ledger.records.map(row => [row.effect_kind, row.state, row.error_code])).toEqual([
+      ['gateway_inference', 'failed', 'cancelled'],
+    ])
+  })
+})

@@ -1,0 +1,226 @@
+import type { ActionRequest, EffectLedger } from '@parley/conversation'
+import { type ActionOutcome, InMemoryEffectLedger, type TimelineItem, type Used } from '@parley/conversation'
+import type { Endpointing } from '@parley/dialogue'
+import { compile, type Draft, type Plan } from '@parley/flow'
+import { type Ms, msToSamples, type Samples, SeededRandom } from '@parley/kernel'
+import { type CallLeg, VirtualLine } from '@parley/leg'
+import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
+import { Call, type CallReport } from '../call.ts'
+import { Ticker } from '../ticker.ts'
+import type { VoiceAgent } from '../voice/voice-agent.ts'
+import { VoiceConversation } from '../voice/voice-conversation.ts'
+import { FingerprintVoice, ScriptedRecogniser } from './scripted-speech.ts'
+import { voiceSound } from './sounds.ts'
+
+/** What a model answers to its next request. */
+export type ModelAnswer = (request: GenerationRequest) => readonly GenerationEvent[]
+
+export interface HarnessOptions {
+  readonly draft: Draft
+  readonly answers?: readonly ModelAnswer[]
+  /** What the server of an action does. */
+  readonly act?: (request: ActionRequest) => Promise<Partial<ActionOutcome>>
+  readonly endpointing?: Endpointing
+  readonly recogniserLagMs?: Ms
+  /** What the voice needs to make a word; it then goes on although nobody wants it any more. Default: it has all at once. */
+  readonly voiceWordMs?: Ms
+  /** How long signalling and sound are on the way. Default 10 and 20. */
+  readonly latency?: { readonly signallingMs?: Ms; readonly soundMs?: Ms }
+  /** What the agent has otherwise than the stage's own. */
+  readonly agent?: Partial<VoiceAgent>
+}
+
+const STEP_MS: Ms = 5
+
+/** A whole call in virtual time: a caller's leg, real signalling and media between, an agent with scripted services. */
+export class AudioHarness {
+  readonly line = new VirtualLine()
+  readonly voice: FingerprintVoice
+  readonly recogniser: ScriptedRecogniser
+  readonly requests: GenerationRequest[] = []
+  readonly actions: ActionRequest[] = []
+  readonly items: TimelineItem[] = []
+  readonly used: Used[] = []
+  report: CallReport | null = null
+  handler: VoiceConversation | null = null
+  #answers: ModelAnswer[]
+
+  private constructor(options: HarnessOptions) {
+    const { time, signalling, packets } = this.line
+    this.recogniser = new ScriptedRecogniser(time, options.recogniserLagMs)
+    const wordMs = options.voiceWordMs
+    this.voice = new FingerprintVoice(wordMs === undefined ? null : { time, wordMs })
+    const { signallingMs = 10, soundMs = 20 } = options.latency ?? {}
+    signalling.latencyMs = signallingMs
+    packets.setConditions({ latencyMs: soundMs })
+    this.#answers = [...(options.answers ?? [])]
+    const plan = planOf(options.draft)
+    this.line.onOffer = leg => {
+      this.#createHandler(leg, plan, options)
+      leg.ring()
+      leg.answer()
+    }
+  }
+
+  /** Dials and lets the call come up. */
+  static async open(options: HarnessOptions): Promise<AudioHarness> {
+    const stage = new AudioHarness(options)
+    await stage.line.dial()
+    return stage
+  }
+
+  get caller(): CallLeg {
+    return this.line.a.leg!
+  }
+
+  get now(): Ms {
+    return this.line.time.now()
+  }
+
+  pass(ms: Ms): Promise<void> {
+    return this.line.pass(ms, STEP_MS)
+  }
+
+  /** Lets time pass until `done`, at most `ms`; fails otherwise. */
+  async until(done: () => boolean, ms: Ms, what: string): Promise<void> {
+    for (let left = ms; !done(); left -= STEP_MS) {
+      if (left <= 0) throw new Error(`${what}: not within ${ms} ms; ${JSON.stringify(this.items)}`)
+      await this.pass(STEP_MS)
+    }
+  }
+
+  /** The caller begins to say this; returns how long it takes. */
+  says(text: string): Ms {
+    const ms = text.split(/\s+/).length * 300
+    this.caller.play(voiceSound(ms))
+    this.recogniser.willHear(text)
+    return ms
+  }
+
+  coughs(ms: Ms): void {
+    this.caller.play(voiceSound(ms))
+    this.recogniser.willNotUnderstand(ms)
+  }
+
+  /** What the caller has heard so far, from the opening of its media on. */
+  heard(): Int16Array {
+    return this.line.a.captured().left
+  }
+
+  /** Place in `heard` of the newest sample. */
+  heardNow(): Samples {
+    return this.heard().length
+  }
+
+  facts<Kind extends TimelineItem['kind']>(kind: Kind): (TimelineItem & { kind: Kind })[] {
+    return this.items.filter((item): item is TimelineItem & { kind: Kind } => item.kind === kind)
+  }
+
+  #createHandler(leg: CallLeg, plan: Plan, options: HarnessOptions): void {
+    const { time } = this.line
+    const call = new Call({
+      leg,
+      time,
+      ticker: new Ticker(time),
+      createHandler: line => {
+        this.handler = new VoiceConversation({
+          agent: {
+            plan,
+            agentId: null,
+            agentVersion: null,
+            voiceId: null,
+            recogniser: this.recogniser,
+            voice: this.voice,
+            model: () => this.#model(),
+            ledger: (): EffectLedger => new InMemoryEffectLedger({ random: new SeededRandom(7), wallClock: () => 0 }),
+            actions: () => ({ run: request => this.#run(request, options) }),
+            transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
+            ...(options.endpointing && { endpointing: options.endpointing }),
+            ...options.agent,
+          },
+          facts: {
+            call: {
+              run_id: null,
+              agent_id: null,
+              agent_version: null,
+              channel: 'phone',
+              from_number: null,
+              to_number: null,
+            },
+          },
+          line,
+          time,
+          wallClock: () => 0,
+          random: new SeededRandom(3),
+          onUsed: used => this.used.push(used),
+        })
+        return this.handler
+      },
+      onEvent: event => {
+        if (event.type === 'timeline') this.items.push(event.item)
+      },
+    })
+    void call.report.then(report => {
+      this.report = report
+    })
+  }
+
+  #model(): LanguageModel {
+    const answers = this.#answers
+    const { requests } = this
+    return {
+      identity: { provider: 'test', model: 'scripted' },
+      readiness: async () => null,
+      async *generate(request) {
+        requests.push(request)
+        const answer = answers.shift()
+        for (const event of answer?.(request) ?? []) yield event
+        yield { type: 'finished', reason: 'stop' }
+      },
+      close: async () => {},
+    }
+  }
+
+  async #run(request: ActionRequest, { act }: HarnessOptions): Promise<ActionOutcome> {
+    this.actions.push(request)
+    request.onPhase({ phase: 'started', effect_id: `effect-${this.actions.length}` })
+    const answer = (await act?.(request)) ?? {}
+    return { outcome: 'succeeded', body: null, effect_id: 'effect', error_code: null, durationMs: 0, ...answer }
+  }
+}
+
+/** The model says this. */
+export function speaks(text: string): ModelAnswer {
+  return () => [{ type: 'text', delta: text }]
+}
+
+/** The newest sample, from `from` on, at which somebody could hear something; -1: none. */
+export function lastAudible(audio: Int16Array, from: Samples = 0): Samples {
+  for (let i = audio.length - 1; i >= from; i--) if (Math.abs(audio[i]!) > 300) return i
+  return -1
+}
+
+/** Place and likeness of `sound` in `audio`, tried at every sample from `from` on. */
+export function find(audio: Int16Array, sound: Int16Array, from: Samples = 0): { at: Samples; likeness: number } {
+  let best = { at: -1, likeness: 0 }
+  const probe = sound.subarray(0, msToSamples(40))
+  for (let at = from; at + probe.length <= audio.length; at++) {
+    let dot = 0
+    let energy = 1
+    let own = 1
+    for (let i = 0; i < probe.length; i += 4) {
+      dot += audio[at + i]! * probe[i]!
+      energy += audio[at + i]! ** 2
+      own += probe[i]! ** 2
+    }
+    const likeness = dot / Math.sqrt(energy * own)
+    if (likeness > best.likeness) best = { at, likeness }
+  }
+  return best
+}
+
+function planOf(draft: Draft): Plan {
+  const compiled = compile(draft)
+  if (!compiled.ok) throw new Error(compiled.diagnostics.map(found => `${found.path}: ${found.message}`).join('\n'))
+  return compiled.plan
+}

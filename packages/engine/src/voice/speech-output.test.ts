@@ -1,0 +1,177 @@
+import { ParleyError, type Samples, VirtualTime } from '@parley/kernel'
+import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+import { describe, expect, it } from 'vitest'
+import { ScriptedLine } from '../testing/scripted-line.ts'
+import { Playout } from './playout.ts'
+import { SpeechOutput, type SpeechReport } from './speech-output.ts'
+import { Voices } from './voices.ts'
+
+/** 800 samples a word, with word times. */
+class Voice implements TextToSpeech {
+  readonly id = 'test/voice'
+  readonly languages = ['en']
+  readonly said: string[] = []
+  failure: ParleyError | null = null
+  stalls = false
+
+  async readiness(): Promise<null> {
+    return null
+  }
+
+  async *synthesize({ text }: { text: string }, signal: AbortSignal): AsyncIterable<SpeechChunk> {
+    this.said.push(text)
+    if (this.stalls) await new Promise(resolve => signal.addEventListener('abort', resolve))
+    for (const [i, word] of text.split(' ').entries()) {
+      if (this.failure !== null) throw this.failure
+      if (signal.aborted) return
+      yield { samples: new Int16Array(800).fill(1000), words: [{ text: word, startMs: i * 100 }] }
+    }
+  }
+
+  async close(): Promise<void> {}
+}
+
+function fixture() {
+  const line = new ScriptedLine()
+  const playout = new Playout(line)
+  const voice = new Voice()
+  const time = new VirtualTime()
+  const facts: string[] = []
+  const reports: (SpeechReport & { id: string })[] = []
+  const voices = new Voices([{ voice, language: 'en', voiceId: null }], time, () => {})
+  const speechOutput = new SpeechOutput(playout, voices, {
+    onSpeaking: speaking => facts.push(speaking ? 'speaking' : 'quiet'),
+    onSpoken: (id, report) => reports.push({ id, ...report }),
+    onAudible: (id, atSample) => facts.push(`${id} audible at ${atSample}`),
+    onVoice: () => {},
+    onFailure: error => facts.push(error.code),
+  })
+  const say = async (id: string, text: string) => {
+    speechOutput.begin(id)
+    speechOutput.say(id, text)
+    speechOutput.end(id)
+    await settled()
+  }
+  const leave = async (samples: Samples) => {
+    speechOutput.onProgress(line.leave(samples))
+    await settled()
+  }
+  return { line, voice, time, speechOutput, facts, reports, say, leave }
+}
+
+const settled = () => new Promise(resolve => setImmediate(resolve))
+
+describe('a speech', () => {
+  it('is reported once it was heard out, with its place on the sample clock', async () => {
+    const { line, facts, reports, say, leave } = fixture()
+    await say('a', 'One two three.')
+    line.wait(8000)
+    await leave(160)
+    await leave(2240)
+    expect(reports).toEqual([
+      { id: 'a', heard: 'One two three.', interrupted: false, span: { start_ms: 1000, end_ms: 1300 } },
+    ])
+    expect(facts).toEqual(['speaking', 'a audible at 8000', 'quiet'])
+  })
+
+  it('begins with its first whole sentence while the rest is still being written', async () => {
+    const { speechOutput, voice, leave, reports } = fixture()
+    speechOutput.begin('a')
+    speechOutput.say('a', 'Hello the')
+    await settled()
+    expect(voice.said).toEqual([])
+    speechOutput.say('a', 're. How are')
+    await settled()
+    expect(voice.said).toEqual(['Hello there.'])
+    speechOutput.say('a', ' you?')
+    speechOutput.end('a')
+    await settled()
+    expect(voice.said).toEqual(['Hello there.', 'How are you?'])
+    await leave(4000)
+    expect(reports.map(report => report.heard)).toEqual(['Hello there. How are you?'])
+  })
+
+  it('comes after the one before, never over it', async () => {
+    const { say, leave, reports, facts } = fixture()
+    await say('a', 'One two.')
+    await say('b', 'Three.')
+    await leave(1600)
+    expect(reports.map(({ id }) => id)).toEqual(['a'])
+    await leave(800)
+    expect(reports.map(({ id }) => id)).toEqual(['a', 'b'])
+    expect(facts.filter(fact => fact === 'quiet')).toHaveLength(1)
+  })
+
+  it('that is cut leaves only the words that were played to their end', async () => {
+    const { say, leave, speechOutput, reports, line } = fixture()
+    await say('a', 'One two three four.')
+    await say('b', 'Never heard.')
+    await leave(1500)
+    speechOutput.cut()
+    expect(reports).toEqual([
+      { id: 'a', heard: 'One', interrupted: true, span: { start_ms: 0, end_ms: 188 } },
+      { id: 'b', heard: '', interrupted: true, span: null },
+    ])
+    const before = line.sent.length
+    await leave(8000)
+    expect(line.sent).toHaveLength(before)
+  })
+
+  it('without a word is heard out at once', async () => {
+    const { say, reports } = fixture()
+    await say('a', '  ')
+    expect(reports).toEqual([{ id: 'a', heard: '', interrupted: false, span: null }])
+  })
+
+  it('that is paused is not over, and ends when it was resumed and heard out', async () => {
+    const { say, leave, speechOutput, reports } = fixture()
+    await say('a', 'One two.')
+    await leave(800)
+    speechOutput.pause()
+    await leave(800)
+    expect(reports).toEqual([])
+    speechOutput.resume()
+    await leave(800)
+    expect(reports).toMatchObject([{ heard: 'One two.', interrupted: false }])
+  })
+
+  it('that was withdrawn before it was heard leaves the one before alone', async () => {
+    const { speechOutput, say, leave, reports } = fixture()
+    await say('a', 'One two.')
+    speechOutput.begin('b')
+    speechOutput.withdraw('b')
+    expect(reports).toMatchObject([{ id: 'b', heard: '', interrupted: true }])
+    await leave(1600)
+    expect(reports).toMatchObject([{ id: 'b' }, { id: 'a', heard: 'One two.', interrupted: false }])
+  })
+
+  it('whose voice fails is told, once', async () => {
+    const { voice, say, facts } = fixture()
+    voice.failure = new ParleyError('voice_gone', 'gone')
+    await say('a', 'One.')
+    expect(facts).toEqual(['voice_gone'])
+  })
+
+  it('whose voice never says anything is a failure after five seconds, and again five', async () => {
+    const { voice, time, say, facts } = fixture()
+    voice.stalls = true
+    await say('a', 'One.')
+    time.advance(5000)
+    await settled()
+    time.advance(4999)
+    await settled()
+    expect(facts).toEqual([])
+    time.advance(1)
+    await settled()
+    expect(facts).toEqual(['voice_stalled'])
+  })
+
+  it('of any length is rendered half a minute ahead, not whole', async () => {
+    const { voice, say, leave } = fixture()
+    await say('a', Array.from({ length: 200 }, (_, i) => `Number ${i}.`).join(' '))
+    const first = voice.said.length
+    expect(first).toBeLessThan(160)
+    for (let i = 0; i < 100; i++) await leave(1600)
+    expect(voice.said.length).toBeGreaterThan(first)
+  })
+})

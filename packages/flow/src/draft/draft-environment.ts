@@ -1,0 +1,29 @@
+import type { modelHosting, secretKind, voice } from '@parley/contract'
+import type { z } from 'zod'
+import type { ModelIdentity } from '../plan/references.ts'
+
+/** What an environment has, as far as drafts refer to it. */
+export interface DraftEnvironment {
+  /** Language and embedding models; the first ready chat model is offered where another is not there. */
+  readonly models: readonly {
+    readonly identity: ModelIdentity
+    readonly kind: 'chat' | 'embedding'
+    readonly provider: z.output<typeof modelHosting>
+    readonly ready: boolean
+  }[]
+  /** Voices (`tts`) and recognisers (`stt`, `voice_id` null). `languages`: primary tags. */
+  readonly voices: readonly (Pick<z.output<typeof voice>, 'role' | 'provider' | 'model' | 'voice_id' | 'ready'> & {
+    readonly languages: readonly string[]
+  })[]
+  readonly trunks: readonly { readonly trunk_id: string; readonly inbound: boolean }[]
+  readonly numbers: readonly { readonly phone_number: string; readonly trunk_id: string }[]
+  /** `versions`: all that are kept, decimal digits. */
+  readonly secrets: readonly {
+    readonly secret_id: string
+    readonly kind: z.output<typeof secretKind>
+    readonly versions: readonly string[]
+  }[]
+  /** Whether documents can be searched. */
+  readonly knowledge_ready: boolean
+  readonly document_ids: readonly string[]
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { draftEnvironment, nothing } from '../testing/draft-environment.ts'
+import { ends, providers } from '../testing/talk.ts'
+import { agent, type Case, expectFinding, flow, lone } from './testing/findings.ts'
+import { validate } from './validate.ts'
+
+const other = { model_id: 'gone', provider: 'parley', tier: 'frontier' } as const
+
+const MISSING: readonly Case[] = [
+  [
+    'language_unsupported',
+    'a language among others',
+    agent({ settings: { channels: ['cloud'], language: ['es-MX', 'fr'] } }),
+    '/settings/language',
+    ['Speak es-MX only', 'Speak en', 'Speak es', 'Speak multi'],
+  ],
+  [
+    'model_not_ready',
+    'the model of the agent, which is off',
+    agent({ providers: { ...providers, llm: { provider: 'hosted', model: draftEnvironment.models[1]!.identity } } }),
+    '/providers/llm/model',
+    ['Use "parley/rules-1"'],
+  ],
+  [
+    'model_not_ready',
+    'an embedding model',
+    agent({ providers: { ...providers, llm: { provider: 'hosted', model: draftEnvironment.models[2]!.identity } } }),
+    '/providers/llm/model',
+    ['Use "parley/rules-1"'],
+  ],
+  [
+    'model_not_ready',
+    'the model of a node',
+    flow([{ ...lone('hi'), model_choice: { model: other } }, ends()]),
+    '/flow/nodes/0/model_choice/model',
+    ["Use the agent's model"],
+  ],
+  [
+    'model_not_ready',
+    'the model of the analysis',
+    agent({ analysis: { items: [], model: { model: other } } }),
+    '/analysis/model/model',
+    ["Use the agent's model"],
+  ],
+  [
+    'voice_not_found',
+    'a voice of the settings, where that of the provider is ready',
+    agent({ settings: { channels: ['cloud'], voiceId: 'ill' } }),
+    '/settings/voiceId',
+    ['Use "simulated/tones-1"', 'Use "simulated/tones-1:low"'],
+  ],
+  [
+    'voice_not_found',
+    'a model of the settings',
+    agent({ settings: { channels: ['cloud'], voiceModel: 'gone' } }),
+    '/settings/voiceModel',
+    ['Use "simulated/tones-1"', 'Use "simulated/tones-1:low"'],
+  ],
+  [
+    'voice_not_found',
+    'the voice of the provider',
+    agent({ providers: { ...providers, tts: { provider: 'gone', model: 'm' } } }),
+    '/providers/tts',
+    ['Use "simulated/tones-1:low"'],
+  ],
+  [
+    'voice_not_found',
+    'the recogniser',
+    agent({ providers: { ...providers, stt: { provider: 'gone', model: 'm' } } }),
+    '/providers/stt',
+    ['Use "simulated/tones-1"'],
+  ],
+  [
+    'voice_not_found',
+    'a voice to fall back to',
+    agent({ settings: { channels: ['cloud'], fallbackVoiceIds: ['simulated/tones-1:low', 'gone'] } }),
+    '/settings/fallbackVoiceIds/1',
+    ['Leave "gone" out'],
+  ],
+  [
+    'trunk_not_found',
+    'a trunk that is not there',
+    agent({ telephony: { trunkId: 'gone' } }),
+    '/telephony/trunkId',
+    ['Call over "main"', 'Place no calls'],
+  ],
+  [
+    'number_not_found',
+    'a number that is not there',
+    agent({ telephony: { trunkId: 'main', from: '+15550000009' } }),
+    '/telephony/from',
+    ['Show +15550000001', 'Name no number'],
+  ],
+  [
+    'number_not_found',
+    'a number of another trunk',
+    agent({ telephony: { trunkId: 'main', from: '+15550000002' } }),
+    '/telephony/from',
+    ['Call over "other"', 'Show +15550000001', 'Name no number'],
+  ],
+]
+
+describe('an agent is not published with what its environment does not have', () => {
+  it.each(MISSING)('%s: %s', (code, _, draft, path, fixes) => expectFinding([code, 'error', draft, path, fixes]))
+
+  it('is not offered what is not ready', () => {
+    const findings = validate(agent({ telephony: { trunkId: 'x' } }), nothing)
+    expect(findings.map(({ code, fixes }) => `${code} ${(fixes ?? []).map(fix => fix.label).join()}`)).toEqual([
+      'model_not_ready ',
+      'voice_not_found ',
+      'voice_not_found ',
+      'trunk_not_found Place no calls',
+    ])
+  })
+
+  it('offers a voice for the languages of the agent', () => {
+    const voice = (voice_id: string, languages: string[]) => ({ ...draftEnvironment.voices[1]!, voice_id, languages })
+    const voices = [
+      draftEnvironment.voices[0]!,
+      voice('english', ['en']),
+      voice('spanish', ['es']),
+      voice('both', ['es', 'en']),
+    ]
+    const offered = (language: string | string[]) => {
+      const tts = { ...providers.tts, voiceId: 'gone' }
+      const draft = agent({ providers: { ...providers, tts }, settings: { channels: ['cloud'], language } })
+      return validate(draft, { ...draftEnvironment, voices })[0]?.fixes?.[0]?.label
+    }
+    expect([offered('en-GB'), offered('es'), offered('multi')]).toEqual([
+      'Use "simulated/tones-1:english"',
+      'Use "simulated/tones-1:spanish"',
+      'Use "simulated/tones-1:both"',
+    ])
+  })
+})

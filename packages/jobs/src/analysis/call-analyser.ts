@@ -1,0 +1,212 @@
+import type { Plan } from '@parley/flow'
+import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
+import type { GenerationRequest, LanguageModel } from '@parley/providers'
+import {
+  type AnalysisInference,
+  type AnalysisResult,
+  type Bus,
+  type Database,
+  type DueAnalysis,
+  type JsonObject,
+  type Measurement,
+  readRun,
+  readTranscript,
+  settleAnalysis,
+} from '@parley/store'
+import { FairQueue } from '../fair-queue.ts'
+import type { JobCounters } from '../metrics.ts'
+import type { PlanCache } from '../plan-cache.ts'
+import type { AnalysisModels, JobLog, ModelUse } from '../protocol.ts'
+import { before } from '../waiting.ts'
+import { analysisRequest, askedAgain, REPORT_TOOL } from './analysis-request.ts'
+import { askModel, type ModelAnswer } from './ask-model.ts'
+import { dispositionOf, type Findings, readFindings } from './findings.ts'
+
+/** For both questions of a try together. */
+const ANSWER_WITHIN_MS: Ms = 60_000
+const MODEL_WITHIN_MS: Ms = 10_000
+/** For both, and what is written about them. */
+const LEASE_MS: Ms = 90_000
+/** After the first try, after the second. */
+const PAUSES_MS: readonly Ms[] = [5000, 60_000]
+const MOST_TRIES = 3
+const MOST_AT_ONCE = 16
+/** Of one tenant: a model that answers nothing keeps each for a minute. */
+const MOST_AT_ONCE_EACH = 8
+
+export interface CallAnalyserOptions {
+  readonly database: Database
+  readonly bus: Bus
+  readonly models: AnalysisModels
+  readonly plans: PlanCache
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly log: JobLog
+  readonly counters: JobCounters
+  /** An analysis ended whose place others may have waited for: time for a round. */
+  readonly onRoom: () => void
+  /** Default {@link ANSWER_WITHIN_MS}. */
+  readonly answerWithinMs?: Ms
+}
+
+/** A try: what came of it, and what it asked of the model. */
+interface Try {
+  readonly result: AnalysisResult
+  readonly inference: AnalysisInference | null
+}
+
+/** Reads out of ended runs what their publications ask for: one model request, one more where its answer will not do, three tries; tenants take turns. */
+export class CallAnalyser {
+  readonly #options: CallAnalyserOptions
+  readonly #crew: FairQueue<DueAnalysis>
+  readonly #closing = new AbortController()
+
+  constructor(options: CallAnalyserOptions) {
+    this.#options = options
+    this.#crew = new FairQueue({
+      size: MOST_AT_ONCE,
+      eachAtMost: MOST_AT_ONCE_EACH,
+      take: (atMost, share) => options.database.jobs.takeAnalyses(LEASE_MS, atMost, MOST_TRIES, share),
+      job: due => this.#handle(due),
+      onRoom: options.onRoom,
+    })
+  }
+
+  /** Takes what is due; true: there may be more. Throws while the database is away. */
+  round(): Promise<boolean> {
+    return this.#crew.fill()
+  }
+
+  /** Resolves when what is under way is done. */
+  idle(): Promise<void> {
+    return this.#crew.idle()
+  }
+
+  /** Gives up what is under way: it is due again at once. */
+  abort(): void {
+    this.#closing.abort()
+  }
+
+  /** Never rejects: what could not be settled is due again when its lease ends. */
+  async #handle(due: DueAnalysis): Promise<void> {
+    const { database, bus, log, counters } = this.#options
+    try {
+      const { result, inference } = await this.#try(due)
+      const settled = await database.transaction(due.scope, tx => settleAnalysis(tx, due, result, inference))
+      if (settled === 'lost') return
+      if (result.kind === 'made') {
+        counters.add('analyses_made')
+        bus.publish('runs', due.run_id)
+      } else if (result.kind === 'given_up') {
+        counters.add('analyses_given_up')
+        log(`run ${due.run_id} is not analysed`, new ParleyError(result.errorCode, `after ${due.attempts} tries`))
+      } else counters.add('analyses_failed')
+    } catch (error) {
+      log(`the analysis of run ${due.run_id} is not settled`, error)
+    }
+  }
+
+  async #try(due: DueAnalysis): Promise<Try> {
+    const { database, plans } = this.#options
+    const { scope, run_id: runId } = due
+    const db = database.within(scope)
+    const run = await readRun(db, scope, runId)
+    const transcript = run === null ? null : await readTranscript(db, scope, runId)
+    const plan = run === null ? null : await plans.planOf(scope, run.agent_id, run.publication.version)
+    const items = plan?.analysis?.items ?? []
+    if (run === null || plan === null || items.length === 0) return without('not_asked')
+    if (transcript === null || transcript.utterances.length === 0) return without('transcript_expired')
+
+    let model: LanguageModel
+    try {
+      const use = { scope, agent_id: run.agent_id, version: run.publication.version, plan }
+      model = await this.#modelFor(plan, use)
+    } catch (error) {
+      return { result: this.#again(due, codeOf(error)), inference: null }
+    }
+    const request = analysisRequest(items, transcript.utterances, languageOf(plan))
+    return this.#ask(due, plan, model, request)
+  }
+
+  /** Whoever provides models may hang; a try does not. */
+  async #modelFor(plan: Plan, use: ModelUse): Promise<LanguageModel> {
+    const { models, time } = this.#options
+    const asked = Promise.resolve().then(() => models(plan.analysis?.model ?? null, use))
+    const model = await before(time, time.now() + MODEL_WITHIN_MS, this.#closing.signal, asked)
+    if (model === null) throw new ParleyError('model_not_ready', 'nobody said which model it is')
+    return model
+  }
+
+  async #ask(due: DueAnalysis, plan: Plan, model: LanguageModel, request: GenerationRequest): Promise<Try> {
+    const { time, wallClock, answerWithinMs = ANSWER_WITHIN_MS } = this.#options
+    const items = plan.analysis?.items ?? []
+    const limits = { time, deadline: time.now() + answerWithinMs, signal: this.#closing.signal }
+    const created_at = new Date(wallClock()).toISOString()
+    const answers: ModelAnswer[] = []
+    let findings: Findings | null = null
+    let failure = 'model_failed'
+    for (let question = request; answers.length < 2; ) {
+      const answer = await askModel(model, question, limits)
+      answers.push(answer)
+      const read = answer.call?.name === REPORT_TOOL && answer.args !== null ? readFindings(items, answer.args) : null
+      findings = read?.findings ?? findings
+      if (read?.issues.length === 0) break
+      if (answer.failure !== null) failure = answer.failure.code
+      if (answer.failure !== null && !answer.failure.retryable) break
+      const issues = read?.issues ?? ['the arguments are no JSON object']
+      question = askedAgain(request, read === null ? null : answer.call!.argumentsText, issues)
+    }
+    const inference = {
+      sends: answers.length,
+      created_at,
+      error_code: findings === null ? failure : null,
+      measurements: measured(model, answers),
+    }
+    const result = findings === null ? this.#again(due, failure) : this.#made(plan, model, findings)
+    return { result, inference }
+  }
+
+  #made(plan: Plan, model: LanguageModel, findings: Findings): AnalysisResult {
+    const { analysis, providers } = plan
+    const disposition = dispositionOf(analysis?.items ?? [], findings)
+    const { provider, model: name } = model.identity
+    const asked = analysis?.model?.model ?? providers?.llm.model
+    const identity = asked ?? { provider, model_id: name, tier: 'platform-served' as const }
+    const completed_at = new Date(this.#options.wallClock()).toISOString()
+    return {
+      kind: 'made',
+      analysis: { ...findings, model: identity, completed_at } as unknown as JsonObject,
+      successful: findings.successful,
+      ...(disposition !== undefined && { disposition }),
+    }
+  }
+
+  #again({ attempts }: DueAnalysis, errorCode: string): AnalysisResult {
+    const pause = PAUSES_MS[attempts - 1]
+    if (attempts >= MOST_TRIES || pause === undefined) return { kind: 'given_up', errorCode }
+    return { kind: 'again', inMs: this.#closing.signal.aborted ? 0 : pause }
+  }
+}
+
+function without(errorCode: string): Try {
+  return { result: { kind: 'given_up', errorCode }, inference: null }
+}
+
+function measured({ identity }: LanguageModel, answers: readonly ModelAnswer[]): Measurement[] {
+  const sum = (of: 'inputTokens' | 'outputTokens') => answers.reduce((total, answer) => total + answer[of], 0)
+  const measurement = (meter: Measurement['meter'], quantity: number): Measurement[] =>
+    quantity === 0 ? [] : [{ meter, provider: identity.provider, model_id: identity.model, quantity }]
+  return [
+    ...measurement('llm_input_tokens', sum('inputTokens')),
+    ...measurement('llm_output_tokens', sum('outputTokens')),
+  ]
+}
+
+function languageOf({ settings }: Plan): string {
+  const language = settings?.language ?? 'en'
+  return (typeof language === 'string' ? language : (language[0] ?? 'en')).split('-')[0]!
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof ParleyError ? error.code : 'model_not_ready'
+}

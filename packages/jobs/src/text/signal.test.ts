@@ -1,0 +1,24 @@
+import { VirtualTime } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { Signal } from './signal.ts'
+
+describe('a bell', () => {
+  it('wakes who waits, and is heard later where nobody waited', async () => {
+    const time = new VirtualTime()
+    const bell = new Signal(time)
+    const heard = bell.rung(1000)
+    bell.ring()
+    await heard
+    bell.ring()
+    await bell.rung(1000)
+    expect(time.now()).toBe(0)
+    expect(time.nextDeadline()).toBeUndefined()
+  })
+
+  it('is not waited for beyond the deadline', async () => {
+    const time = new VirtualTime()
+    const heard = new Signal(time).rung(1000)
+    time.advance(1000)
+    await heard
+  })
+})

@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureLocalCertificate, type InviteSession, parseIpNetwork, parseUri, type SipUri } from '@parley/sip'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { dialLeg, receiveLeg } from '../connect.ts'
+import { Endpoint, type EndpointOptions } from './endpoint.ts'
+
+let home: string
+const endpoints: Endpoint[] = []
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-endpoint-'))
+})
+afterEach(() => Promise.all(endpoints.splice(0).map(endpoint => endpoint.close())))
+afterAll(() => rm(home, { recursive: true }))
+
+async function open(
+  options: Partial<EndpointOptions> & { onInvite?: (session: InviteSession) => void },
+): Promise<Endpoint> {
+  const endpoint = await Endpoint.open({
+    tls: await ensureLocalCertificate(home),
+    userAgentName: 'test',
+    gatekeeper: () => ({ verdict: 'accept' }),
+    onInvite: session => session.reject(486),
+    ...options,
+    rtp: { ports: { from: 21_000, to: 21_999 }, threads: 1, packetIo: 'portable', ...options.rtp },
+  })
+  endpoints.push(endpoint)
+  return endpoint
+}
+
+const uri = (text: string) => parseUri(text) as SipUri
+const connectionLine = (sdp: Uint8Array | undefined) => /^c=.*$/m.exec(new TextDecoder().decode(sdp))?.[0].trim()
+const behindNat = {
+  ports: { from: 22_000, to: 22_999 },
+  announcedAddress: '203.0.113.9',
+  localNetworks: [parseIpNetwork('127.0.0.0/8')!],
+}
+const OFFER = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0', 'm=audio 9 RTP/AVP 0', ''].join(
+  '\r\n',
+)
+
+describe('the addresses that a peer is told', () => {
+  it.each([
+    ['in a local network', '127.0.0.1', behindNat, 'c=IN IP4 127.0.0.1'],
+    ['as a name, which might lead anywhere', 'localhost', behindNat, 'c=IN IP4 203.0.113.9'],
+    ['outside', '127.0.0.1', { ...behindNat, localNetworks: [] }, 'c=IN IP4 203.0.113.9'],
+  ])('when it is called, with its host %s', async (_what, host, rtp, expected) => {
+    const asked = Promise.withResolvers<InviteSession>()
+    const peer = await open({
+      onInvite: session => {
+        asked.resolve(session)
+        session.reject(486)
+      },
+    })
+    const endpoint = await open({ advertisedHost: 'engine-1.example', rtp })
+    const leg = await dialLeg(endpoint, {
+      uri: uri(`sip:x@${host}:${peer.port('tcp')};transport=tcp`),
+      from: { displayName: undefined, uri: uri('sip:me@engine.example'), params: new Map() },
+      security: 'rtp-only',
+    })
+    const ended = new Promise(resolve => leg.onEvent(event => event.type === 'ended' && resolve(event)))
+    const { invite } = await asked.promise
+    expect(connectionLine(invite.body)).toBe(expected)
+    expect(invite.via[0]).toMatchObject({ host: 'engine-1.example' })
+    expect(invite.contact[0]).toMatchObject({ uri: { host: 'engine-1.example' } })
+    await ended
+  })
+
+  it.each([
+    ['from inside', behindNat, 'c=IN IP4 127.0.0.1'],
+    ['from outside', { ...behindNat, localNetworks: [] }, 'c=IN IP4 203.0.113.9'],
+  ])('when it calls %s', async (_where, rtp, expected) => {
+    const endpoint: Endpoint = await open({
+      rtp,
+      onInvite: session => void receiveLeg(endpoint, session, { security: 'rtp-only' }).then(leg => leg?.answer()),
+    })
+    const peer = await open({})
+    const session = peer.userAgent.invite({
+      uri: uri(`sip:x@127.0.0.1:${endpoint.port('udp')};transport=udp`),
+      from: { displayName: undefined, uri: uri('sip:me@peer.example'), params: new Map() },
+      body: { contentType: 'application/sdp', bytes: new TextEncoder().encode(OFFER) },
+    })
+    const answer = await new Promise<Uint8Array | undefined>(resolve =>
+      session.onEvent(event => event.type === 'answered' && resolve(event.body?.bytes)),
+    )
+    expect(connectionLine(answer)).toBe(expected)
+  })
+})

@@ -1,0 +1,142 @@
+import { ParleyError, type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
+import { type MediaPlane, type PacketIoKind, ThreadedMediaPlane } from '@parley/media'
+import {
+  type InviteSession,
+  type IpNetwork,
+  isInNetworks,
+  type RequestGuard,
+  type ResolveOverrides,
+  SocketTransport,
+  type SocketTransportStats,
+  SystemResolver,
+  type TlsIdentity,
+  UserAgent,
+} from '@parley/sip'
+import type { LegContext } from '../connect.ts'
+
+export interface EndpointOptions {
+  /** IPv4 address for SIP; default 127.0.0.1. */
+  readonly bind?: string
+  /** 0: any free port; null: this transport does not listen. Defaults: all three any free port. */
+  readonly udpPort?: number | null
+  readonly tcpPort?: number | null
+  readonly tlsPort?: number | null
+  /** Host of Via and Contact; default `bind`. */
+  readonly advertisedHost?: string
+  readonly tls: TlsIdentity
+  /** Stand before the DNS, for what is dialled. */
+  readonly overrides?: ResolveOverrides
+  readonly rtp: {
+    /** Default: `bind`. */
+    readonly bind?: string
+    /** What peers are told instead of `bind`, such as the outer address of a 1:1 NAT. */
+    readonly announcedAddress?: string | undefined
+    /** Peers whose signalling comes from here are told `bind` all the same; default none. */
+    readonly localNetworks?: readonly IpNetwork[]
+    readonly ports: { readonly from: number; readonly to: number }
+    /** Media threads; default: cores less one, at least one. */
+    readonly threads?: number
+    /** Default: native where it is built, else portable. */
+    readonly packetIo?: PacketIoKind | undefined
+  }
+  readonly userAgentName: string
+  readonly gatekeeper: RequestGuard
+  readonly onInvite: (session: InviteSession) => void
+  readonly log?: (level: 'debug' | 'warn' | 'error', event: string, detail: string) => void
+}
+
+/** SIP and media of one process on real sockets: what an engine and a phone are made of. */
+export class Endpoint implements LegContext {
+  readonly userAgent: UserAgent
+  readonly media: MediaPlane
+  readonly random: Random = systemRandom
+  readonly time: Time = systemTime
+  readonly #transport: SocketTransport
+  readonly #resolver: SystemResolver
+  readonly #rtp: EndpointOptions['rtp']
+
+  private constructor(parts: {
+    readonly userAgent: UserAgent
+    readonly media: MediaPlane
+    readonly transport: SocketTransport
+    readonly resolver: SystemResolver
+    readonly rtp: EndpointOptions['rtp']
+  }) {
+    this.userAgent = parts.userAgent
+    this.media = parts.media
+    this.#transport = parts.transport
+    this.#resolver = parts.resolver
+    this.#rtp = parts.rtp
+  }
+
+  /** Throws "address_in_use" and the like, with nothing left open. */
+  static async open(options: EndpointOptions): Promise<Endpoint> {
+    const bind = options.bind ?? '127.0.0.1'
+    const media = await ThreadedMediaPlane.start({
+      bindAddress: options.rtp.bind ?? bind,
+      ports: options.rtp.ports,
+      ...(options.rtp.threads && { threads: options.rtp.threads }),
+      packetIo: options.rtp.packetIo,
+    })
+    const { overrides, rtp } = options
+    const resolver = new SystemResolver({ time: systemTime, ...(overrides && { overrides }) })
+    try {
+      const transport = await SocketTransport.open({
+        bind,
+        udpPort: options.udpPort === undefined ? 0 : options.udpPort,
+        tcpPort: options.tcpPort === undefined ? 0 : options.tcpPort,
+        tlsPort: options.tlsPort === undefined ? 0 : options.tlsPort,
+        ...(options.advertisedHost && { advertisedHost: options.advertisedHost }),
+        tls: options.tls,
+        resolver,
+        time: systemTime,
+        random: systemRandom,
+      })
+      const userAgent = new UserAgent({
+        time: systemTime,
+        random: systemRandom,
+        transport,
+        gatekeeper: options.gatekeeper,
+        userAgentName: options.userAgentName,
+        onInvite: options.onInvite,
+        log: entry => options.log?.(entry.level, entry.event, entry.detail),
+      })
+      return new Endpoint({ userAgent, media, transport, resolver, rtp })
+    } catch (error) {
+      resolver.close()
+      await media.close()
+      throw error
+    }
+  }
+
+  /** Where this endpoint is reached; throws "not_listening". */
+  port(transport: 'udp' | 'tcp' | 'tls'): number {
+    const advertised = this.#transport.advertised(transport)
+    if (advertised === undefined) throw new ParleyError('not_listening', `nothing listens on ${transport}`)
+    return advertised.port
+  }
+
+  /** The announced address, but for peers in the local networks. A name that is dialled counts as far away. */
+  mediaAddressFor(peerAddress: string | undefined): string | undefined {
+    const { announcedAddress, localNetworks = [] } = this.#rtp
+    return isInNetworks(peerAddress ?? '', localNetworks) ? undefined : announcedAddress
+  }
+
+  /** New handshakes use it, connections and calls go on. Throws "bad_certificate", and nothing has changed then. */
+  replaceCertificate(tls: TlsIdentity): void {
+    this.#transport.replaceCertificate(tls)
+  }
+
+  /** What the SIP sockets hold, and when the certificate ends. */
+  transportStats(): SocketTransportStats {
+    return this.#transport.stats()
+  }
+
+  /** Hangs up all calls, then leaves nothing open. Idempotent. */
+  async close(): Promise<void> {
+    await this.userAgent.close()
+    await this.#transport.close()
+    this.#resolver.close()
+    await this.media.close()
+  }
+}

@@ -1,0 +1,76 @@
+import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import type { Work } from '../protocol.ts'
+import { BullRunQueue } from './bull-run-queue.ts'
+
+let test: TestDatabase
+beforeAll(async () => {
+  test = await testDatabase()
+})
+afterAll(() => test.close())
+
+const SCOPE = { owner_id: 'o', environment: 'production', tenant_id: 't' } as const
+const workOf = (run_id: string, kind: Work['kind'] = 'phone'): Work => ({ kind, run_id, scope: SCOPE })
+
+async function within<Result>(work: (make: (now?: () => number) => BullRunQueue) => Promise<Result>): Promise<Result> {
+  const made: BullRunQueue[] = []
+  const problems: string[] = []
+  try {
+    return await work((now = Date.now) => {
+      const one = new BullRunQueue({
+        on: { postgres: test.owner.url },
+        wallClock: now,
+        onProblem: p => problems.push(p),
+      })
+      made.push(one)
+      return one
+    })
+  } finally {
+    for (const one of made) await one.close()
+    expect(problems).toEqual([])
+  }
+}
+
+it('gives each wake-up to one of the processes that listen for its kind, soon', () =>
+  within(async make => {
+    const [api, one, other, worker] = [make(), make(), make(), make()]
+    const taken: [string, string][] = []
+    const listen = (who: string) => async (work: Work) => void taken.push([who, work.run_id])
+    await one.listen(['phone'], listen('one'))
+    await other.listen(['phone'], listen('other'))
+    await worker.listen(['chat', 'task', 'background'], listen('worker'))
+    for (let i = 0; i < 20; i++) api.wake(workOf(`run-${i}`))
+    api.wake(workOf('a chat', 'chat'))
+    await vi.waitFor(() => expect(taken.length).toBe(21), { timeout: 10_000 })
+    expect(new Set(taken.map(([, run]) => run)).size).toBe(21)
+    expect(taken.filter(([who]) => who === 'worker')).toEqual([['worker', 'a chat']])
+  }))
+
+it('drops a wake-up that nobody took for 30 s', () =>
+  within(async make => {
+    make().wake(workOf('old'))
+    await new Promise(resolve => setTimeout(resolve, 200))
+    const taken: string[] = []
+    const late = make(() => Date.now() + 30_001)
+    await late.listen(['phone'], async work => void taken.push(work.run_id))
+    const inTime = make()
+    await new Promise(resolve => setTimeout(resolve, 1500))
+    await inTime.close()
+    expect(taken).toEqual([])
+  }))
+
+it('leaves no connection behind where it is closed while it begins, and complains of nothing', () =>
+  within(async make => {
+    const open = async () => {
+      const { rows } = await test.owner.query(
+        "select count(*)::int as open from pg_stat_activity where application_name = 'calls' and datname = current_database()",
+      )
+      return rows[0].open as number
+    }
+    for (let i = 0; i < 3; i++) {
+      const stop = await make().listen(['phone'], async () => {})
+      await stop()
+    }
+    await new Promise(resolve => setTimeout(resolve, 500))
+    expect(await open()).toBe(0)
+  }))

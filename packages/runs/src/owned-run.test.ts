@@ -1,0 +1,119 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { ParleyError, SeededRandom, VirtualTime } from '@parley/kernel'
+import { type Database, MasterKeySealer } from '@parley/store'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { RecordReader } from './journal/journal-records.ts'
+import type { JournalDisk } from './journal/protocol.ts'
+import { RunJournals } from './journal/run-journals.ts'
+import { MemoryDisk } from './journal/testing/memory-disk.ts'
+import { OwnedRun } from './owned-run.ts'
+
+const SCOPE = {
+  owner_id: '00000000-0000-4000-8000-000000000001',
+  environment: 'production',
+  tenant_id: '00000000-0000-4000-8000-000000000002',
+} as const
+const OWNED = { run_id: '00000000-0000-4000-8000-000000000003', fence: '1' }
+const SEALER = new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]]))
+const DIALOG = { callId: 'call-1' }
+
+const STORED = () => Promise.resolve('stored')
+const AWAY = () => Promise.reject(new ParleyError('database_unavailable', 'it is away', { retryable: true }))
+const SILENT = () => new Promise<never>(() => {})
+
+let time: VirtualTime
+let memory: MemoryDisk
+let run: OwnedRun
+beforeEach(() => {
+  time = new VirtualTime()
+  memory = new MemoryDisk()
+})
+afterEach(() => run.lose())
+
+function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = memory.of('1')): void {
+  const journals = disk && new RunJournals({ disk, sealer: SEALER, wallClock: () => 0, onProblem: () => {} })
+  run = new OwnedRun({
+    // Nothing else of it is used.
+    database: { transaction } as unknown as Database,
+    ...{ scope: SCOPE, owned: OWNED, lastSeq: 0, time, wallClock: () => 0, random: new SeededRandom(1) },
+    journal: journals?.of(SCOPE, OWNED, 'engine-1') ?? null,
+    stillOurs: () => Promise.resolve(true),
+    onWritten: () => {},
+    onTrouble: () => {},
+    onJournal: () => {},
+    onOver: () => {},
+  })
+}
+
+/** How long it took, ms; null: it is kept by nobody yet. */
+function keeping(): { readonly tookMs: number | null } {
+  const result: { tookMs: number | null } = { tookMs: null }
+  void run.keepDialog(DIALOG).then(() => {
+    result.tookMs = time.now()
+  })
+  return result
+}
+
+/** Time goes by, and what is begun meanwhile is done. */
+async function pass(ms: number): Promise<void> {
+  for (let i = 0; i < 5; i++) await turn()
+  for (let passed = 0; passed < ms; passed += 50) {
+    time.advance(50)
+    for (let i = 0; i < 5; i++) await turn()
+  }
+}
+
+async function onDisk(): Promise<unknown[]> {
+  const [name] = memory.files.keys()
+  if (name === undefined) return []
+  const reader = new RecordReader(await memory.of('2').open(name), SEALER, OWNED)
+  await reader.head()
+  const entries: unknown[] = []
+  for (let record = await reader.record(); record !== null; record = await reader.record())
+    if (record.type === 'batch') entries.push(...record.batch)
+  return entries
+}
+
+describe('what a BYE needs', () => {
+  it('is kept once the database has it; nothing is written to disk', async () => {
+    runOn(STORED)
+    const kept = keeping()
+    await pass(0)
+    expect(kept.tookMs).toBe(0)
+    expect(await onDisk()).toEqual([])
+  })
+
+  it.each([
+    ['is away', AWAY],
+    ['wants the lease renewed first', () => Promise.resolve('lost')],
+  ])('is kept once it is on disk, at once, where the database %s', async (_, transaction) => {
+    runOn(transaction)
+    const kept = keeping()
+    await pass(0)
+    expect(kept.tookMs).toBe(0)
+    expect(await onDisk()).toEqual([{ type: 'dialog', dialog: DIALOG }])
+  })
+
+  it('is kept on disk where the database has not answered for half a second, and not before', async () => {
+    runOn(SILENT)
+    const kept = keeping()
+    await pass(450)
+    expect(kept.tookMs).toBeNull()
+    expect(await onDisk()).toEqual([])
+    await pass(50)
+    expect(kept.tookMs).toBe(500)
+    expect(await onDisk()).toEqual([{ type: 'dialog', dialog: DIALOG }])
+  })
+
+  it.each([
+    ['there is no journal', () => null],
+    ['the disk is silent too', () => ({ ...memory.of('1'), create: SILENT })],
+  ])('is waited for no longer than 2 s where the database is silent and %s', async (_, disk) => {
+    runOn(SILENT, disk() as JournalDisk | null)
+    const kept = keeping()
+    await pass(1950)
+    expect(kept.tookMs).toBeNull()
+    await pass(50)
+    expect(kept.tookMs).toBe(2000)
+  })
+})

@@ -1,0 +1,52 @@
+import { ParleyError, VirtualTime } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { retryUntilAnswered } from './retry-until-answered.ts'
+
+const away = () => Promise.reject(new ParleyError('database_unavailable', 'away', { retryable: true }))
+
+/** Lets everything happen that needs no time, then `ms` pass. */
+async function pass(time: VirtualTime, ms: number): Promise<void> {
+  await new Promise(resolve => setImmediate(resolve))
+  time.advance(ms)
+  await new Promise(resolve => setImmediate(resolve))
+}
+
+describe('a database that is asked until it answers', () => {
+  it('is asked again after longer and longer pauses, of 2 s at most', async () => {
+    const time = new VirtualTime()
+    const asked: number[] = []
+    let answers = false
+    const answer = retryUntilAnswered(
+      time,
+      () => false,
+      () => {
+        asked.push(time.now())
+        return answers ? Promise.resolve('here') : away()
+      },
+    )
+    for (let waited = 0; waited < 8000; waited += 50) await pass(time, 50)
+    expect(asked).toEqual([0, 250, 750, 1750, 3750, 5750, 7750])
+    answers = true
+    await pass(time, 2000)
+    expect(await answer).toBe('here')
+  })
+
+  it('is not asked any more when nobody waits for the answer', async () => {
+    const time = new VirtualTime()
+    let isOver = false
+    const answer = retryUntilAnswered(time, () => isOver, away)
+    isOver = true
+    await pass(time, 250)
+    expect(await answer).toBeUndefined()
+  })
+
+  it('says what another try would not change', async () => {
+    const refused = new ParleyError('timeline_broken', 'no')
+    const asking = retryUntilAnswered(
+      new VirtualTime(),
+      () => false,
+      () => Promise.reject(refused),
+    )
+    await expect(asking).rejects.toBe(refused)
+  })
+})

@@ -1,0 +1,262 @@
+import type { Scope } from '@parley/contract'
+import { type Ms, ParleyError, type Random, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import {
+  type Bus,
+  claimRun,
+  type Database,
+  type PendingUpdate,
+  pendingUpdates,
+  type RenewedRun,
+  RUN_LEASE_MS,
+  type RunOwner,
+  type RunOwnership,
+  readUpdate,
+  releaseRun,
+  settleUpdate,
+} from '@parley/store'
+import type { RunJournals } from './journal/run-journals.ts'
+import { OwnedRun } from './owned-run.ts'
+import type { UpdateOutcome } from './protocol.ts'
+import { RepeatedFailureLog } from './repeated-failure-log.ts'
+
+/** A run that was being written to when its lease was to be renewed is tried again after this long. */
+const BUSY_MS: Ms = 200
+
+export interface RunLeasesOptions {
+  readonly database: Database
+  /** By which leases are renewed: connections that nothing else waits for. Default: `database`. */
+  readonly leases?: Pick<Database, 'runs'>
+  readonly bus: Bus
+  /** Where what the database does not take waits. Default: in memory, and a process that is killed loses it. */
+  readonly journals?: RunJournals
+  /** Of this process alone: never used again, also after a restart. */
+  readonly owner: RunOwner
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+  /** Default 9000; renewed every third of it. */
+  readonly leaseMs?: Ms
+  /** What goes wrong and harms no run by itself; `error` is null where it works again. */
+  readonly onProblem?: (what: string, error: unknown) => void
+}
+
+interface Holding {
+  readonly run: OwnedRun
+  /** Revision of the newest update that was ordered, or was settled before it could be. */
+  ordered: number
+  /** Revisions of updates that were ordered, and whose end the timeline has not been told. */
+  readonly open: Set<number>
+  isAsking: boolean
+  /** Until then an update is being settled: they are in the order in which they were asked for. Never rejects. */
+  settled: Promise<void>
+}
+
+/**
+ * Where a process keeps the runs that it owns: claims them, keeps their leases, and hears what is asked of them. A run
+ * whose lease could not be kept while the database was away is ours until somebody took it.
+ */
+export class RunLeases {
+  readonly #options: RunLeasesOptions
+  readonly #held = new Map<string, Holding>()
+  readonly #unsubscribe: () => void
+  readonly #leaseMs: Ms
+  readonly #renewals: RepeatedFailureLog
+  #timer: Timer | null = null
+  #closed = false
+
+  constructor(options: RunLeasesOptions) {
+    this.#options = options
+    this.#leaseMs = options.leaseMs ?? RUN_LEASE_MS
+    this.#renewals = new RepeatedFailureLog({
+      name: 'the renewal of leases',
+      time: options.time,
+      onProblem: (what, error) => this.#problem(what, error),
+    })
+    const look = (runId: string) => {
+      const holding = this.#held.get(runId)
+      if (holding !== undefined) void this.#ask(holding)
+    }
+    this.#unsubscribe = options.bus.subscribe('run_orders', look, () => void this.#renewAll())
+    this.#schedule()
+  }
+
+  /** Runs in hand. */
+  get size(): number {
+    return this.#held.size
+  }
+
+  /** The tenant of each run in hand. */
+  get tenants(): string[] {
+    return [...this.#held.values()].map(({ run }) => run.scope.tenant_id)
+  }
+
+  get owner(): RunOwner {
+    return this.#options.owner
+  }
+
+  get leaseMs(): Ms {
+    return this.#leaseMs
+  }
+
+  /** Takes a run that waits. Null: another has it, it ended, or it is too late. Throws what the database throws. */
+  async claim(scope: Scope, runId: string): Promise<OwnedRun | null> {
+    const { database, owner } = this.#options
+    const claimed = await database.transaction(scope, tx => claimRun(tx, scope, runId, owner, this.#leaseMs))
+    if (claimed === null) return null
+    const { run_id, fence, last_seq, cancel_asked } = claimed
+    const run = this.hold(scope, { run_id, fence }, last_seq)
+    if (cancel_asked) run.order({ type: 'cancel' })
+    return run
+  }
+
+  /** A run that is ours already: admitted in our name. */
+  hold(scope: Scope, owned: RunOwnership, lastSeq: number): OwnedRun {
+    const { database, bus, journals, owner, time, wallClock, random } = this.#options
+    const runId = owned.run_id
+    const journal = journals?.of(scope, owned, owner.engine) ?? null
+    const run = new OwnedRun({
+      ...{ database, scope, owned, lastSeq, journal, time, wallClock, random },
+      onWritten: () => bus.publish('runs', runId),
+      stillOurs: () => this.#stillOurs(owned),
+      onTrouble: error => this.#problem(`run ${runId} cannot be written`, error),
+      onJournal: trouble => journals?.note(trouble),
+      onOver: () => {
+        if (this.#held.get(runId)?.run === run) this.#held.delete(runId)
+        bus.publish('runs', runId)
+      },
+    })
+    this.#held.set(runId, { run, ordered: 0, open: new Set(), isAsking: false, settled: Promise.resolve() })
+    return run
+  }
+
+  /** Gives back a run that has not started. False: it is too late for that, and it is to be finished. */
+  async release(run: OwnedRun): Promise<boolean> {
+    const { database } = this.#options
+    const answer = await database.transaction(run.scope, tx => releaseRun(tx, run.scope, run.owned))
+    if (answer === 'not_allowed') return false
+    run.lose()
+    return true
+  }
+
+  /** Keeps no lease any more. What is still held is lost to others when its lease ends. */
+  close(): void {
+    this.#closed = true
+    this.#unsubscribe()
+    this.#timer?.cancel()
+  }
+
+  #schedule(inMs: Ms = this.#leaseMs / 3): void {
+    if (this.#closed) return
+    const { time } = this.#options
+    this.#timer?.cancel()
+    this.#timer = time.at(time.now() + inMs, () => void this.#renewAll())
+  }
+
+  async #renewAll(): Promise<void> {
+    this.#timer?.cancel()
+    const asked = [...this.#held.values()]
+    let busy = false
+    try {
+      const renewed = new Map((await this.#renew(asked.map(({ run }) => run.owned))).map(row => [row.run_id, row]))
+      for (const holding of asked) {
+        const row = renewed.get(holding.run.runId)
+        if (row === undefined) holding.run.lose()
+        else this.#note(holding, row)
+        busy ||= row?.busy === true
+      }
+      this.#renewals.worked()
+    } catch (error) {
+      // Calls go on without a database; the leases are renewed when it is back, where nobody took them.
+      this.#renewals.failed(error)
+    }
+    this.#schedule(busy ? BUSY_MS : this.#leaseMs / 3)
+  }
+
+  #renew(runs: readonly RunOwnership[]): Promise<RenewedRun[]> {
+    const { database, owner, leases = database } = this.#options
+    return leases.runs.renew(owner.engine, runs, this.#leaseMs)
+  }
+
+  async #stillOurs(owned: RunOwnership): Promise<boolean> {
+    const holding = this.#held.get(owned.run_id)
+    if (holding === undefined) return false
+    return (await this.#renew([owned])).length === 1
+  }
+
+  /** Looks for itself what is asked of a run: the bus said so. */
+  async #ask(holding: Holding): Promise<void> {
+    try {
+      holding.run.order({ type: 'message' })
+      const [row] = await this.#renew([holding.run.owned])
+      if (row === undefined) holding.run.lose()
+      else this.#note(holding, row)
+    } catch (error) {
+      this.#problem('orders cannot be read', error)
+    }
+  }
+
+  #note(holding: Holding, { cancel_asked, last_update }: RenewedRun): void {
+    if (cancel_asked) holding.run.order({ type: 'cancel' })
+    if (last_update > holding.ordered) void this.#orderUpdates(holding, last_update)
+    if (holding.open.size > 0) void this.#tellLate(holding)
+  }
+
+  async #orderUpdates(holding: Holding, newest: number): Promise<void> {
+    if (holding.isAsking) return
+    holding.isAsking = true
+    const { database } = this.#options
+    const { run } = holding
+    try {
+      for (const update of await pendingUpdates(database.within(run.scope), run.scope, run.runId)) {
+        if (update.revision <= holding.ordered) continue
+        holding.ordered = update.revision
+        holding.open.add(update.revision)
+        const { update_id, change } = update
+        const settle = (outcome: UpdateOutcome) => {
+          holding.settled = holding.settled.then(() => this.#settle(holding, update, outcome))
+        }
+        run.order({ type: 'update', update_id, change, settle })
+      }
+      holding.ordered = Math.max(holding.ordered, newest)
+    } catch (error) {
+      this.#problem('updates cannot be read', error)
+    } finally {
+      holding.isAsking = false
+    }
+  }
+
+  async #settle(holding: Holding, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<void> {
+    const { database, bus } = this.#options
+    const { run, open } = holding
+    try {
+      const receipt = await database.transaction(run.scope, tx =>
+        settleUpdate(tx, run.scope, run.owned, revision, outcome),
+      )
+      if (receipt === null) await this.#tellLate(holding)
+      else if (open.delete(revision)) run.note({ kind: 'update', update_id, status: receipt.status })
+      bus.publish('runs', run.runId)
+    } catch (error) {
+      // Its deadline settles it.
+      this.#problem('an update cannot be settled', error)
+    }
+  }
+
+  /** Tells the timeline of updates that passed their deadline, which others settle: its numbers are ours to give. */
+  async #tellLate({ run, open }: Holding): Promise<void> {
+    const { database } = this.#options
+    try {
+      for (const revision of open) {
+        const receipt = await readUpdate(database.within(run.scope), run.scope, run.runId, revision)
+        if (receipt?.status !== 'indeterminate' || !open.delete(revision)) continue
+        run.note({ kind: 'update', update_id: receipt.update_id, status: receipt.status })
+      }
+    } catch (error) {
+      this.#problem('updates cannot be read', error)
+    }
+  }
+
+  #problem(what: string, error: unknown): void {
+    if (error instanceof ParleyError && error.code === 'run_lost') return
+    this.#options.onProblem?.(what, error)
+  }
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { redisMissing, startRedis } from '@parley/store/testing'
+import { LISTENER } from '../../proofs/calls/agents.ts'
+import { CallHarness, type Line, within } from '../../proofs/calls/call-harness.ts'
+import type { RolesProcess } from '../../proofs/calls/roles-process.ts'
+import { type Ask, FAULTS_ARE } from './messages.ts'
+
+export const QUEUES = ['postgres', 'redis'] as const
+export type QueueKind = (typeof QUEUES)[number]
+
+/** What the benchmark must show. */
+export interface PlantedFaults {
+  /** In each request; default 0. */
+  readonly wasteMs?: number
+  /** What is admitted wakes nobody; default false. */
+  readonly losesWakeUps?: boolean
+}
+
+export interface QueueHarnessOptions {
+  /** Where queue and bus are. */
+  readonly queue: QueueKind
+  /** For `plant`; default none. */
+  readonly faults?: PlantedFaults
+}
+
+export const LINE: Line = 'udp'
+const AGENT = 'listener'
+const MUCH = 100_000
+const TURNED_WITHIN_MS = 10_000
+
+/** Why the queue cannot be measured on this machine; null: it can. */
+export function queueMissing(queue: QueueKind): string | null {
+  return queue === 'redis' ? redisMissing() : null
+}
+
+/** API, worker and engine in a process each, and a carrier in one that is busy whoever is called. */
+export class QueueHarness {
+  readonly queue: QueueKind
+  readonly calls: CallHarness
+  /** By role, where its process tells its figures. */
+  readonly metrics: ReadonlyMap<string, string>
+  readonly #endRedis: () => Promise<void>
+  #asked = 0
+
+  private constructor(queue: QueueKind, calls: CallHarness, endRedis: () => Promise<void>) {
+    this.queue = queue
+    this.calls = calls
+    // Now, for of what a process says only the last is kept.
+    this.metrics = new Map(calls.processes.map(process => [process.roles, metricsOf(process, calls)]))
+    this.#endRedis = endRedis
+  }
+
+  static async open({ queue, faults = {} }: QueueHarnessOptions): Promise<QueueHarness> {
+    const redis = queue === 'redis' ? await startRedis() : null
+    const endRedis = async () => redis?.stop()
+    try {
+      const calls = await CallHarness.open({
+        processes: ['api', 'worker', 'engine'],
+        numbers: [{ number: '*', behaviour: { do: 'refuse', status: 486 }, ringAfterMs: null }],
+        lines: [LINE],
+        env: {
+          NODE_OPTIONS: `--import ${planting(faults)}`,
+          ...(redis !== null && { REDIS_URL: `redis://127.0.0.1:${redis.port}` }),
+        },
+      })
+      try {
+        const stand = new QueueHarness(queue, calls, endRedis)
+        await stand.#prepare()
+        return stand
+      } catch (error) {
+        await calls.close()
+        throw error
+      }
+    } catch (error) {
+      await endRedis()
+      throw error
+    }
+  }
+
+  /** An outbound call to a number that nobody called before. */
+  order(): { readonly ask: Ask; readonly to: string } {
+    const number = this.#asked++
+    const to = `+1415${String(5_560_000 + number).padStart(7, '0')}`
+    const body = { agent_id: AGENT, channel: 'phone', mode: 'outbound', to }
+    const ask: Ask = { method: 'POST', path: '/api/v1/runs', body, idempotencyKey: `bench-${number}` }
+    return { to, ask }
+  }
+
+  /** From now on the API's process has the faults that the stand was opened with. */
+  plant(): Promise<void> {
+    return this.#turn('planted')
+  }
+
+  /** From now on it has them no more, until they are planted again. */
+  heal(): Promise<void> {
+    return this.#turn('healed')
+  }
+
+  async close(): Promise<void> {
+    await this.calls.close()
+    await this.#endRedis()
+  }
+
+  async #turn(to: keyof typeof FAULTS_ARE): Promise<void> {
+    const { api } = this.calls
+    const said = () => api.output.split(FAULTS_ARE[to]).length
+    const before = said()
+    api.signal('SIGUSR2')
+    const done = await within(TURNED_WITHIN_MS, async () => (said() > before ? true : null))
+    if (done === null) throw new Error(`the faults were not ${to}`)
+  }
+
+  async #prepare(): Promise<void> {
+    const { calls } = this
+    await calls.publish(AGENT, LISTENER, LINE)
+    await calls.set({ set: 'capacity', value: MUCH })
+    await calls.set({ set: 'rate_limit', value: { per_second: MUCH, burst: MUCH } })
+    await calls.setCallsPerSecond(LINE, 1000)
+    await calls.client.callLimits.update({ body: { daily_limit: null } })
+  }
+}
+
+function metricsOf(process: RolesProcess, calls: CallHarness): string {
+  if (process === calls.api) return `${calls.url}/metrics`
+  const [, url] = /Health and metrics are at (http:\S+?)\.\s/.exec(process.output) ?? []
+  if (url === undefined) throw new Error(`${process.roles} does not say where its metrics are`)
+  return `${url}/metrics`
+}
+
+function planting({ wasteMs = 0, losesWakeUps = false }: PlantedFaults): string {
+  const url = pathToFileURL(join(import.meta.dirname, 'planted-faults.ts'))
+  url.searchParams.set('wasteMs', String(wasteMs))
+  if (losesWakeUps) url.searchParams.set('runQueue', 'lost')
+  return url.href
+}

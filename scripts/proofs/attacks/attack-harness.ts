@@ -1,0 +1,215 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { type Call, Engine } from '@parley/engine'
+import { ensureLocalCertificate, type LegSecurity, type MediaStatistics, type TlsIdentity } from '@parley/leg'
+import { readWav } from '@parley/media'
+import { type PhoneCall, VirtualPhone } from '@parley/phone'
+import { Talk, talkingVoice, talkOn, type Understood, understood } from './talk.ts'
+
+export const TOKEN = 'attacked234567token'
+/** The attacker's own address on the loopback network; callers that belong here come from 127.0.0.1. */
+export const ATTACKER = '127.0.0.2'
+
+/** What a call was like under attack. */
+export interface CallHealth {
+  /** The engine's talk, in what the phone heard; the phone's talk, in the engine's recording. */
+  readonly phoneHeard: Understood
+  readonly engineHeard: Understood
+  readonly phone: MediaStatistics
+  readonly engine: MediaStatistics
+  readonly standsAtTheEnd: boolean
+  /** The longest that this process's event loop let anything wait. */
+  readonly loopDelayMs: number
+}
+
+const ENGINE_TALK = new Talk(11)
+const PHONE_TALK = new Talk(12)
+
+/** An engine under attack, with one live call between it and a phone in which both talk all the time. */
+export class Stand {
+  readonly engine: Engine
+  readonly phone: VirtualPhone
+  readonly live: PhoneCall
+  readonly #liveCall: Call
+  readonly #directory: string
+  readonly #tls: TlsIdentity
+  readonly #stopTalking: () => void
+  readonly #loopDelay = monitorEventLoopDelay({ resolution: 20 })
+  /** Every call that the engine took, the live one included. */
+  readonly #taken: { count: number }
+
+  private constructor(parts: {
+    readonly engine: Engine
+    readonly phone: VirtualPhone
+    readonly live: PhoneCall
+    readonly liveCall: Call
+    readonly directory: string
+    readonly tls: TlsIdentity
+    readonly taken: { count: number }
+  }) {
+    this.engine = parts.engine
+    this.phone = parts.phone
+    this.live = parts.live
+    this.#liveCall = parts.liveCall
+    this.#directory = parts.directory
+    this.#tls = parts.tls
+    this.#taken = parts.taken
+    this.#loopDelay.enable()
+    this.#stopTalking = talkOn(PHONE_TALK, audio => void this.live.leg.play(audio))
+  }
+
+  static async open(options: { readonly maxCalls?: number; readonly security?: LegSecurity } = {}): Promise<Stand> {
+    const security = options.security ?? 'srtp-required'
+    const directory = await mkdtemp(join(tmpdir(), 'parley-attack.'))
+    const tls = await ensureLocalCertificate(directory, { names: ['localhost'], addresses: ['127.0.0.1'] })
+    const taken = { count: 0 }
+    const engine = await Engine.start({
+      endpoint: { tls, rtp: { ports: { from: 35_000, to: 35_999 }, threads: 1 }, userAgentName: 'Parley' },
+      routes: [{ name: 'attacked', token: TOKEN, security }],
+      voice: talkingVoice(ENGINE_TALK),
+      language: 'en',
+      recordingPath: () => (taken.count === 0 ? join(directory, 'live.wav') : null),
+      maxCalls: options.maxCalls ?? 20,
+      onCall: () => {
+        taken.count++
+      },
+    })
+    const phone = await openPhone(tls, security)
+    try {
+      const live = await phone.call(uriOf(engine))
+      await live.waitFor('answered', 10_000)
+      const [liveCall] = engine.calls
+      if (liveCall === undefined) throw new Error('the engine has no call')
+      await live.waitFor('first-packet', 10_000)
+      return new Stand({ engine, phone, live, liveCall, directory, tls, taken })
+    } catch (error) {
+      await phone.close()
+      await engine.close()
+      throw error
+    }
+  }
+
+  get uri(): string {
+    return uriOf(this.engine)
+  }
+
+  /** PEM of whom peers of the engine have to trust. */
+  get ca(): string {
+    return this.#tls.ca
+  }
+
+  get callsTaken(): number {
+    return this.#taken.count
+  }
+
+  /** The engine's RTP port of the live call. */
+  get rtpPort(): number {
+    return Number(/udp 127\.0\.0\.1:(\d+)/.exec(this.#liveCall.leg.describe())?.[1])
+  }
+
+  /** The live call's statistics at the engine now. */
+  statistics(): Promise<MediaStatistics> {
+    return this.#liveCall.leg.statistics()
+  }
+
+  /** A phone that was not there yet, on a connection of its own, calls: how long to its answer, ms. */
+  async newcomer(): Promise<number> {
+    const phone = await openPhone(this.#tls, 'srtp-required')
+    try {
+      const began = performance.now()
+      const call = await phone.call(this.uri, { ringTimeoutMs: 15_000 })
+      await call.waitFor('answered', 15_000)
+      const took = performance.now() - began
+      await call.hangUp()
+      return Math.round(took)
+    } finally {
+      await phone.close()
+    }
+  }
+
+  /** Planted fault: for a while the phone says nothing. */
+  async mute(ms: number): Promise<void> {
+    this.live.leg.flush()
+    await new Promise(resolve => setTimeout(resolve, ms))
+  }
+
+  /** Hangs the live call up and says what it was like. */
+  async finish(): Promise<CallHealth> {
+    const standsAtTheEnd = this.live.leg.state === 'active' && this.#liveCall.leg.state === 'active'
+    this.#stopTalking()
+    const loopDelayMs = this.#loopDelay.max / 1e6
+    const heard = this.live.heard()
+    const end = await this.live.hangUp()
+    const report = await this.#liveCall.report
+    const recording = report.end.media?.recording
+    const wav = recording ? readWav(await readFile(recording.path)) : undefined
+    if (end.media === null || report.end.media === null) throw new Error('a side has no media report')
+    return {
+      phoneHeard: understood(ENGINE_TALK, heard),
+      engineHeard: understood(PHONE_TALK, wav?.channels[0] ?? new Int16Array()),
+      phone: end.media.statistics,
+      engine: report.end.media.statistics,
+      standsAtTheEnd,
+      loopDelayMs: Math.round(loopDelayMs),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stopTalking()
+    this.#loopDelay.disable()
+    await this.phone.close()
+    await this.engine.close()
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+}
+
+function uriOf(engine: Engine): string {
+  return `sip:${TOKEN}@127.0.0.1:${engine.endpoint.port('tls')};transport=tls`
+}
+
+function openPhone(tls: TlsIdentity, security: LegSecurity): Promise<VirtualPhone> {
+  return VirtualPhone.open({
+    endpoint: { tls, rtp: { ports: { from: 36_000, to: 36_999 }, threads: 1 }, userAgentName: 'phone' },
+    security,
+  })
+}
+
+/** More of a second's packets than that lost or late is harm. */
+const MOST_LOST_SHARE = 0.01
+
+/** Of the seconds of talk, at most that share may be broken by slots that the machine itself missed. */
+const MOST_BROKEN_SHARE = 0.1
+
+/** The live call came through: it stands, both sides understood each other, and lost next to nothing. */
+export function isUnharmed({ standsAtTheEnd, phoneHeard, engineHeard, phone, engine }: CallHealth): boolean {
+  const packets = Math.max(1, phone.packetsReceived + engine.packetsReceived)
+  const lost = phone.packetsLost + phone.packetsLate + engine.packetsLost + engine.packetsLate
+  const clear = wasUnderstood(phoneHeard, engine.missedSlots) && wasUnderstood(engineHeard, phone.missedSlots)
+  return standsAtTheEnd && clear && lost / packets <= MOST_LOST_SHARE
+}
+
+function wasUnderstood({ seconds, missing, median }: Understood, missedSlots: number): boolean {
+  const excused = Math.min(missedSlots, 1 + Math.floor(seconds * MOST_BROKEN_SHARE))
+  return seconds > 0 && missing <= excused && median > 0.9
+}
+
+/** The figures of a call for a report. */
+export function healthFigures(health: CallHealth): object {
+  const side = ({ packetsReceived, packetsLost, packetsLate, missedSlots, rejected }: MediaStatistics) => ({
+    packets_received: packetsReceived,
+    packets_lost: packetsLost,
+    packets_late: packetsLate,
+    missed_slots: missedSlots,
+    rejected,
+  })
+  return {
+    unharmed: isUnharmed(health),
+    phone_heard: health.phoneHeard,
+    engine_heard: health.engineHeard,
+    phone: side(health.phone),
+    engine: side(health.engine),
+    event_loop_late_at_most_ms: health.loopDelayMs,
+  }
+}

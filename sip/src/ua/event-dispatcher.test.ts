@@ -1,0 +1,76 @@
+import { VirtualTime } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { EventDispatcher } from './event-dispatcher.ts'
+
+/** A source whose listener does `react` with each event. */
+function source(pump: EventDispatcher, react: (event: string) => void) {
+  const waiting: string[] = []
+  const self = {
+    tellOne: () => {
+      const event = waiting.shift()
+      if (event === undefined) return false
+      react(event)
+      return true
+    },
+    add: (event: string) => {
+      waiting.push(event)
+      pump.mark(self)
+    },
+  }
+  return self
+}
+
+describe('event pump', () => {
+  it('tells after the input has been worked off', () => {
+    const lines: string[] = []
+    const pump = new EventDispatcher(new VirtualTime(), () => {})
+    const told = source(pump, event => lines.push(event))
+    pump.run(() => {
+      told.add('one')
+      lines.push('worked off')
+      told.add('two')
+    })
+    expect(lines).toEqual(['worked off', 'one', 'two'])
+  })
+
+  it('tells what a command caused only after the command returned', () => {
+    const lines: string[] = []
+    const time = new VirtualTime()
+    const told = source(new EventDispatcher(time, () => {}), event => lines.push(event))
+    told.add('one')
+    lines.push('returned')
+    time.advance(0)
+    expect(lines).toEqual(['returned', 'one'])
+  })
+
+  it('an input that arrives inside a listener is told behind it', () => {
+    const lines: string[] = []
+    const pump = new EventDispatcher(new VirtualTime(), () => {})
+    const told = source(pump, event => {
+      lines.push(`${event} begins`)
+      if (event === 'one') pump.run(() => told.add('two'))
+      lines.push(`${event} ends`)
+    })
+    pump.run(() => told.add('one'))
+    expect(lines).toEqual(['one begins', 'one ends', 'two begins', 'two ends'])
+  })
+
+  it("a listener that throws loses neither the next event nor anybody else's", () => {
+    const lines: string[] = []
+    const errors: unknown[] = []
+    const pump = new EventDispatcher(new VirtualTime(), error => errors.push(error))
+    const bad = source(pump, event => {
+      lines.push(event)
+      throw new Error(event)
+    })
+    const good = source(pump, event => lines.push(event))
+    pump.run(() => {
+      bad.add('bad 1')
+      bad.add('bad 2')
+      good.add('good')
+      throw new Error('work')
+    })
+    expect(lines.sort()).toEqual(['bad 1', 'bad 2', 'good'])
+    expect(errors.map(error => (error as Error).message).sort()).toEqual(['bad 1', 'bad 2', 'work'])
+  })
+})

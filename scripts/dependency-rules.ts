@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { houseRoot, roomFolders, typeScriptFiles } from './house.ts'
+import { unusedExportFaults } from './unused-exports.ts'
 
 interface Violation {
   readonly from: string
@@ -151,6 +152,6 @@ function buildPlantedHouse(directory: string): void {
   for (const { file, source } of [...INNOCENT, ...PLANTED]) write(file, `${source}\n`)
 }
 
-const faults = [...checkRules(), ...checkHouse()]
+const faults = [...checkRules(), ...checkHouse(), ...unusedExportFaults()]
 for (const fault of faults) console.error(fault)
 process.exitCode = faults.length === 0 ? 0 : 1

@@ -1,0 +1,248 @@
+// Finds exports that nothing imports, in the faces of the rooms and behind them, and proves on planted files that it finds them.
+// Run by dependency-rules.ts.
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, posix } from 'node:path'
+import { houseRoot, roomFolders, typeScriptFiles } from './house.ts'
+import { localUses, type ModuleLinks, moduleLinks } from './module-links.ts'
+
+/** Unused exports that a room still has. A number may only become smaller; a room without one has none. */
+const NOT_YET_NARROWED: Readonly<Record<string, number>> = {
+  'control-plane': 55,
+  examples: 14,
+  interop: 25,
+  loadtest: 41,
+  media: 135,
+  'packages/cli': 29,
+  'packages/client': 2,
+  'packages/contract': 75,
+  'packages/conversation': 33,
+  'packages/dialogue': 6,
+  'packages/egress': 7,
+  'packages/engine': 41,
+  'packages/fakes': 14,
+  'packages/flow': 57,
+  'packages/jobs': 32,
+  'packages/kernel': 2,
+  'packages/leg': 15,
+  'packages/phone': 13,
+  'packages/providers': 64,
+  'packages/runs': 27,
+  'packages/store': 125,
+  scripts: 45,
+  sip: 126,
+}
+
+/** Rooms whose face is used outside of this repository: the client is packed for npm. */
+const PUBLISHED = new Set(['packages/client'])
+
+/** Rooms that consist of test code: tests may import everything that their faces export. */
+const ROOMS_FOR_TESTS = new Set(['packages/fakes'])
+
+/** Exports that a program loads by a computed path. */
+const LOADED_BY_PATH: readonly { readonly file: RegExp; readonly name: string }[] = [
+  { file: /\.fuzz\.ts$/, name: 'target' },
+  { file: /^scripts\/proofs\//, name: 'proof' },
+  { file: /^scripts\/benchmarks\/[^/]+\/benchmark\.ts$/, name: 'benchmark' },
+  { file: /^vitest\.config\.ts$/, name: 'default' },
+  { file: /\/global-setup\.ts$/, name: 'default' },
+]
+
+const isTestCode = (path: string) => /\.test\.ts$|\.fixture\.ts$|\/testing\/|\/fuzz\/|^scripts\/|^interop\//.test(path)
+
+/** One name exported by a file, and the files that import it. */
+interface ExportedName {
+  readonly path: string
+  readonly name: string
+  readonly users: readonly string[]
+}
+
+/** TypeScript sources by path, with the folders that are rooms. */
+interface House {
+  readonly sources: ReadonlyMap<string, string>
+  readonly rooms: readonly string[]
+}
+
+interface Finding {
+  readonly room: string
+  readonly fault: string
+}
+
+class ExportGraph {
+  readonly #house: House
+  readonly #links = new Map<string, ModuleLinks>()
+  /** Importing files by exporting file and name; the name "*" stands for a whole module. */
+  readonly #users = new Map<string, Set<string>>()
+
+  constructor(house: House) {
+    this.#house = house
+    for (const [path, source] of house.sources) this.#links.set(path, moduleLinks(source))
+    for (const [path, links] of this.#links)
+      for (const { from, name } of links.imports) {
+        const target = this.#resolve(path, from)
+        if (target !== undefined) this.#recordUse(target, name, path)
+      }
+  }
+
+  findings(): Finding[] {
+    const found: Finding[] = []
+    for (const [path, links] of this.#links) {
+      const room = this.roomOf(path)
+      for (const name of this.#exportedNames(path, links)) {
+        if (LOADED_BY_PATH.some(loaded => loaded.name === name && loaded.file.test(path))) continue
+        const fault = this.#faultOf(room, { path, name, users: this.#usersOf(path, name) })
+        if (fault !== undefined) found.push({ room, fault })
+      }
+    }
+    return found
+  }
+
+  /** The room's folder; files outside of all workspaces form rooms by their first folder. */
+  roomOf(path: string): string {
+    const room = this.#house.rooms.find(folder => path.startsWith(`${folder}/`))
+    return room ?? (path.includes('/') ? path.slice(0, path.indexOf('/')) : '.')
+  }
+
+  #faultOf(room: string, exported: ExportedName): string | undefined {
+    if (exported.path === `${room}/src/index.ts`) return this.#faultOfFace(room, exported)
+    if (exported.path === `${room}/src/testing/index.ts`) return this.#faultOfTestingFace(room, exported)
+    return this.#faultBehindFace(room, exported)
+  }
+
+  #faultOfFace(room: string, { path, name, users }: ExportedName): string | undefined {
+    if (PUBLISHED.has(room)) return undefined
+    const outside = users.filter(user => this.roomOf(user) !== room)
+    if (outside.length === 0) return `${path} exports ${name}, which no other room imports: remove it from the face`
+    if (ROOMS_FOR_TESTS.has(room) || outside.some(user => !isTestCode(user))) return undefined
+    return `${path} exports ${name}, which only tests import: export it from src/testing/index.ts`
+  }
+
+  #faultOfTestingFace(room: string, { path, name, users }: ExportedName): string | undefined {
+    if (users.some(user => this.roomOf(user) !== room)) return undefined
+    return `${path} exports ${name}, which no other room's tests import: remove it`
+  }
+
+  #faultBehindFace(room: string, { path, name, users }: ExportedName): string | undefined {
+    const inside = users.filter(user => this.roomOf(user) === room)
+    if (inside.length === 0) return `${path} exports ${name}, which no other file of the room imports: drop the export`
+    if (isTestCode(path) || ROOMS_FOR_TESTS.has(room)) return undefined
+    // A face for tests may offer it; its own rule demands that somebody uses it there.
+    if (inside.some(user => !isTestCode(user) || user.endsWith('/testing/index.ts'))) return undefined
+    const local = this.#links.get(path)?.exports.get(name) ?? name
+    if (localUses(this.#house.sources.get(path) ?? '', local) > 1) return undefined
+    return `${path} exports ${name}, which only tests use: move it to test code or delete it`
+  }
+
+  #exportedNames(path: string, links: ModuleLinks, seen: ReadonlySet<string> = new Set()): string[] {
+    const names = [...links.exports.keys()]
+    for (const from of links.starExports) {
+      const target = this.#resolve(path, from)
+      const targetLinks = target === undefined ? undefined : this.#links.get(target)
+      if (target === undefined || targetLinks === undefined || seen.has(target)) continue
+      names.push(...this.#exportedNames(target, targetLinks, new Set([...seen, path])))
+    }
+    return [...new Set(names)]
+  }
+
+  #usersOf(path: string, name: string): string[] {
+    const byName = this.#users.get(`${path} ${name}`) ?? []
+    const byModule = this.#users.get(`${path} *`) ?? []
+    return [...new Set([...byName, ...byModule])]
+  }
+
+  #recordUse(target: string, name: string, user: string): void {
+    const key = `${target} ${name}`
+    const users = this.#users.get(key)
+    if (users === undefined) this.#users.set(key, new Set([user]))
+    else users.add(user)
+  }
+
+  #resolve(from: string, specifier: string): string | undefined {
+    if (specifier.startsWith('.')) return posix.join(dirname(from), specifier)
+    const named = /^@parley\/([^/]+)(\/testing)?$/.exec(specifier)
+    const room = this.#house.rooms.find(folder => basename(folder) === named?.[1])
+    if (named === null || room === undefined) return undefined
+    return `${room}/src${named[2] ?? ''}/index.ts`
+  }
+}
+
+interface Planted {
+  /** What the fault must quote; undefined: the files are right and give no fault. */
+  readonly fault: string | undefined
+  readonly files: Readonly<Record<string, string>>
+}
+
+const PLANTED: readonly Planted[] = [
+  { fault: 'no other room imports', files: { 'sip/src/index.ts': 'export const a = 1' } },
+  {
+    fault: 'no other room imports',
+    files: { 'sip/src/index.ts': "export type * from './b.ts'", 'sip/src/b.ts': 'export interface B {}' },
+  },
+  {
+    fault: 'only tests import',
+    files: { 'sip/src/index.ts': 'export class A {}', 'packages/leg/src/a.test.ts': "import { A } from '@parley/sip'" },
+  },
+  {
+    fault: 'only tests import',
+    files: { 'sip/src/index.ts': 'export class A {}', 'scripts/a.ts': "import { A as B } from '@parley/sip'" },
+  },
+  {
+    fault: "no other room's tests import",
+    files: { 'sip/src/testing/index.ts': 'export function a() {}', 'sip/src/a.test.ts': "import './testing/index.ts'" },
+  },
+  { fault: 'no other file of the room', files: { 'sip/src/a.ts': 'export const a = 1, [b] = [2]\nvoid [a, b]' } },
+  { fault: 'no other file of the room', files: { 'sip/src/a.ts': 'export default 1' } },
+  { fault: 'no other file of the room', files: { 'sip/src/a.ts': 'enum A {}\nexport { A as B }' } },
+  { fault: 'no other file of the room', files: { 'interop/a.ts': 'export type A = 1' } },
+  {
+    fault: 'only tests use',
+    files: { 'sip/src/a.ts': 'export function a() {}', 'sip/src/a.test.ts': "import { a } from './a.ts'\na()" },
+  },
+  {
+    fault: undefined,
+    files: {
+      'sip/src/index.ts': "export { type A, a as renamed } from './a.ts'\nexport * from './b.ts'",
+      'sip/src/a.ts': 'export type A = 1\nexport const a = 1\nexport const tested = 1\nvoid tested',
+      'sip/src/a.test.ts': "import { tested } from './a.ts'",
+      'sip/src/b.ts': 'export class B {}\nexport const { c } = { c: 1 }',
+      'sip/src/testing/index.ts': "export { d } from '../d.ts'",
+      'sip/src/d.ts': 'export const d = 1',
+      'packages/leg/src/e.ts': "import type { A, B } from '@parley/sip'\nexport { renamed } from '@parley/sip'",
+      'packages/leg/src/f.ts': "import { renamed } from './e.ts'\nexport const c: import('@parley/sip').c = renamed",
+      'packages/leg/src/g.ts': "import * as f from './f.ts'\nconst { h } = await import('./h.ts')",
+      'packages/leg/src/h.ts': 'export const h = 1',
+      'interop/d.test.ts': "import { d } from '@parley/sip/testing'",
+    },
+  },
+]
+
+/** Faults of this check: planted files that it judges wrongly. */
+function faultsOfCheck(): string[] {
+  const faults: string[] = []
+  for (const { fault, files } of PLANTED) {
+    const house = { sources: new Map(Object.entries(files)), rooms: ['sip', 'packages/leg'] }
+    const found = new ExportGraph(house).findings().map(finding => finding.fault)
+    if (fault === undefined) faults.push(...found.map(text => `a false alarm: ${text}`))
+    else if (!found.some(text => text.includes(fault)))
+      faults.push(`a planted unused export passed: ${JSON.stringify(files)}`)
+  }
+  console.log(`unused exports: ${PLANTED.length - faults.length} of ${PLANTED.length} planted cases judged right`)
+  return faults
+}
+
+/** Faults of the project: rooms with more unused exports than they are allowed. */
+export function unusedExportFaults(): string[] {
+  const paths = typeScriptFiles()
+  const sources = new Map(paths.map(path => [path, readFileSync(join(houseRoot, path), 'utf8')]))
+  const byRoom = Object.groupBy(new ExportGraph({ sources, rooms: roomFolders() }).findings(), finding => finding.room)
+  const faults: string[] = []
+  for (const room of new Set([...Object.keys(byRoom), ...Object.keys(NOT_YET_NARROWED)])) {
+    const found = byRoom[room] ?? []
+    const allowed = NOT_YET_NARROWED[room] ?? 0
+    if (found.length > allowed) faults.push(...found.map(finding => finding.fault))
+    if (found.length > allowed && allowed > 0)
+      faults.push(`${room}: ${found.length} unused exports, allowed ${allowed}`)
+    if (found.length < allowed) console.log(`unused exports: lower the allowance of ${room} to ${found.length}`)
+  }
+  console.log(`unused exports: ${paths.length} files checked`)
+  return [...faultsOfCheck(), ...(paths.length === 0 ? ['no file was checked for unused exports'] : []), ...faults]
+}

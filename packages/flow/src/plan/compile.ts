@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { checkActions } from './check-actions.ts'
 import { checkCapabilities } from './check-capabilities.ts'
 import { checkGraph } from './check-graph.ts'
+import { checkNotExecuted } from './check-not-executed.ts'
 import { checkSettings } from './check-settings.ts'
 import { checkTelephony } from './check-telephony.ts'
 import { checkVariables } from './check-variables.ts'
@@ -46,6 +47,7 @@ export function checkDraft(draft: DraftContent, findings: Findings): void {
   checkActions(draft, findings)
   checkSettings(draft, findings)
   checkVariables(draft, findings)
+  checkNotExecuted(draft, findings)
 }
 
 export function reportIssue(issue: z.core.$ZodIssue, findings: Findings): void {

@@ -28,6 +28,7 @@ export type DiagnosticCode =
   | 'setting_unknown'
   | 'field_ignored'
   | 'knowledge_not_ready'
+  | 'not_executed'
 
 /** One finding about a draft: `path` is a JSON pointer into it; `message` says what is wrong and what mends it. */
 export type Diagnostic = DiagnosticInContract & { readonly code: DiagnosticCode }

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, type Samples } from '@parley/kernel'
+import { BufferedEmitter, type Ms, ParleyError, type Samples } from '@parley/kernel'
 import type { MediaEvent, MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
 import type {
   Body,
@@ -10,7 +10,6 @@ import type {
   SipRequest,
   Uri,
 } from '@parley/sip'
-import { EventBacklog } from './event-backlog.ts'
 import { OfferAnswerExchange } from './exchange.ts'
 import { isDigits, readInfoDigit, writeInfoDigit } from './info-digits.ts'
 import {
@@ -39,7 +38,9 @@ export class CallLeg {
   readonly #media: MediaSession
   readonly #exchange: OfferAnswerExchange
   /** A listener's error ends this call and no other. */
-  readonly #events = new EventBacklog<LegEvent>(error => this.#failAndHangUp('internal', textOf(error)))
+  readonly #events = new BufferedEmitter<LegEvent>({
+    onListenerError: error => this.#failAndHangUp('internal', textOf(error)),
+  })
   #state: LegState
   #parameters: MediaParameters | null = null
   #answered = false
@@ -218,7 +219,7 @@ export class CallLeg {
     if (this.#state === 'active') this.#session.refer(target, options)
   }
 
-  /** The session's events, handed over by whoever opened the leg: some happened before its media was open. */
+  /** Receives the events of the INVITE session, those from before the leg was made included. */
   handleSession(event: SessionEvent): void {
     if (event.type === 'ended') return void this.#onEnded(event.end)
     // What still comes after we hung up changes nothing.

@@ -8,7 +8,6 @@ import type {
   InviteSession,
   NameAddr,
   NextHop,
-  SessionEvent,
   SipUri,
   UserAgent,
 } from '@parley/sip'
@@ -93,12 +92,6 @@ export async function receiveLeg(
   session: InviteSession,
   options: LegOptions,
 ): Promise<CallLeg | null> {
-  const early: SessionEvent[] = []
-  let leg: CallLeg | null = null
-  session.onEvent(event => {
-    if (leg === null) early.push(event)
-    else leg.handleSession(event)
-  })
   const objection = Negotiation.objectionTo(session.invite, options.security ?? 'srtp-required', plant.random)
   if (objection !== null) {
     session.reject(objection.status, { headers: [['Warning', objection.warning]] })
@@ -112,8 +105,9 @@ export async function receiveLeg(
     if (error instanceof ParleyError) return null
     throw error
   }
-  leg = new CallLeg(session, media, negotiationFor(plant, media, options, session.flow?.remote.address))
-  for (const event of early) leg.handleSession(event)
+  const leg = new CallLeg(session, media, negotiationFor(plant, media, options, session.flow?.remote.address))
+  // The session keeps what happened to it while media was opened.
+  session.onEvent(event => leg.handleSession(event))
   return leg
 }
 

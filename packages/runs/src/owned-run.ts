@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { EffectLedger, TimelineFact, TimelineItem, Utterance } from '@parley/conversation'
-import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
+import { BufferedEmitter, type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
 import {
   countTransfer,
   type Database,
@@ -64,9 +64,11 @@ export class OwnedRun {
   readonly #writer: RunWriter
   readonly #used = new Used()
   #utterances: readonly Utterance[] = []
-  #listener: ((order: RunCommand) => void) | null = null
-  /** Orders that came before anybody listened. */
-  #early: RunCommand[] = []
+  readonly #commands = new BufferedEmitter<RunCommand>({
+    onListenerError: error => {
+      throw error
+    },
+  })
   #isCancelAsked = false
   #isOver = false
 
@@ -94,10 +96,7 @@ export class OwnedRun {
 
   /** Who has the run hears what is asked of it; also what was asked before. One listener. */
   follow(listener: (order: RunCommand) => void): void {
-    this.#listener = listener
-    const early = this.#early
-    this.#early = []
-    for (const order of early) listener(order)
+    this.#commands.listen(listener)
   }
 
   /** Puts what happened into the timeline; a change of state moves the run as well. */
@@ -188,8 +187,7 @@ export class OwnedRun {
       if (this.#isCancelAsked) return
       this.#isCancelAsked = true
     }
-    if (this.#listener === null) this.#early.push(order)
-    else this.#listener(order)
+    this.#commands.emit(order)
   }
 
   /** Told by the leases and the writer: the run is in other hands. */

@@ -137,6 +137,45 @@ describe('what a user agent refuses', () => {
     expect(caller.types).toEqual([])
   })
 
+  it('hands the session of an INVITE to the listener that the gatekeeper chose for it, and to no other', () => {
+    const chosen: string[] = []
+    const pair = new Pair({
+      b: {
+        gatekeeper: request =>
+          request.method === 'OPTIONS'
+            ? { verdict: 'accept', onInvite: () => chosen.push('OPTIONS') }
+            : {
+                verdict: 'accept',
+                ...('user' in request.uri &&
+                  request.uri.user === 'routed' && {
+                    onInvite: session => {
+                      chosen.push(session.callId)
+                      session.reject(486)
+                    },
+                  }),
+              },
+      },
+    })
+    const routed = pair.call({ uri: sipUri('routed', 'b.test', 'udp') })
+    const other = pair.call()
+    void pair.a.ua.options({ uri: sipUri('bob', 'b.test', 'udp'), from: other.session.invite.from })
+    pair.time.advance(100)
+    expect(chosen).toEqual([routed.session.callId])
+    expect(routed.end).toMatchObject({ cause: 'rejected', status: 486 })
+    expect(pair.b.calls.map(({ session }) => session.callId)).toEqual([other.session.callId])
+  })
+
+  it('answers 500 and takes no other call with it where that listener throws', () => {
+    const broken = (): never => {
+      throw new Error('listener bug')
+    }
+    const pair = new Pair({ b: { gatekeeper: () => ({ verdict: 'accept', onInvite: broken }) } })
+    const caller = pair.call()
+    pair.time.advance(100)
+    expect(caller.end).toMatchObject({ cause: 'rejected', status: 500 })
+    expect(pair.b.logs.map(({ event }) => event)).toEqual(['on_invite_failed'])
+  })
+
   it('while draining refuses new calls 503 with Retry-After and lets the others live', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()

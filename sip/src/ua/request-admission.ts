@@ -9,7 +9,7 @@ import { markReceived } from '../transaction/top-via.ts'
 import type { Flow } from '../transport/transport.ts'
 import { EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
 import { answerOptions } from './options.ts'
-import type { HeaderPairs, RequestGuard } from './session.ts'
+import type { GuardDecision, HeaderPairs, RequestGuard } from './session.ts'
 import { leastInterval } from './session-timer.ts'
 import { intervalTooSmall } from './session-timer-headers.ts'
 import { respond, statelessTag, type UaContext } from './ua-context.ts'
@@ -17,9 +17,12 @@ import { respond, statelessTag, type UaContext } from './ua-context.ts'
 export interface AdmissionHooks {
   /** Seconds for the Retry-After of a 503 when no new call may come: drain, or the cap on sessions. */
   busy(): number | undefined
-  /** Takes an INVITE that may come in; undefined when there is no room for its transaction. */
-  takeInvite(request: SipRequest, flow: Flow, serverName: string | undefined): ServerTransaction | undefined
+  /** Takes an INVITE that the guard accepted; undefined when there is no room for its transaction. */
+  takeInvite(request: SipRequest, flow: Flow, accepted: AcceptedRequest): ServerTransaction | undefined
 }
+
+/** What the guard said of a request that it accepted. */
+export type AcceptedRequest = Omit<Extract<GuardDecision, { verdict: 'accept' }>, 'verdict'>
 
 /**
  * Requests outside every dialog that we know (RFC 3261 section 8.2). The gatekeeper is asked first; until a call is
@@ -45,19 +48,19 @@ export class RequestAdmission {
   }
 
   receive(request: SipRequest, flow: Flow): void {
-    const gate = this.#ask(request, flow)
-    if (gate === undefined) return
+    const accepted = this.#ask(request, flow)
+    if (accepted === undefined) return
     // 12.2.2, 9.2: a dialog or an INVITE that we do not know.
     if (dialogIdOf(request) !== undefined || request.method === 'CANCEL') this.#refuse(request, flow, 481)
-    else if (!this.#object(request, flow)) this.#serve(request, flow, gate.serverName)
+    else if (!this.#object(request, flow)) this.#serve(request, flow, accepted)
   }
 
   /** What the gatekeeper lets in; everything else has been answered, or dropped, when this is undefined. */
-  #ask(request: SipRequest, flow: Flow): { readonly serverName: string | undefined } | undefined {
+  #ask(request: SipRequest, flow: Flow): AcceptedRequest | undefined {
     const verdict = this.#gatekeeper(request, flow)
     switch (verdict.verdict) {
       case 'accept':
-        return { serverName: verdict.serverName }
+        return verdict
       case 'drop':
         return undefined
       case 'reject': {
@@ -69,7 +72,7 @@ export class RequestAdmission {
         // 22.1: ACK and CANCEL are never challenged.
         if (request.method === 'CANCEL') return undefined
         const outcome = this.#digest.verify(request, verdict.realm, verdict.passwordOf)
-        if (outcome.proven) return { serverName: undefined }
+        if (outcome.proven) return {}
         this.#refuse(request, flow, 401, outcome.challenges)
         return undefined
       }
@@ -103,7 +106,7 @@ export class RequestAdmission {
     return false
   }
 
-  #serve(request: SipRequest, flow: Flow, serverName: string | undefined): void {
+  #serve(request: SipRequest, flow: Flow, accepted: AcceptedRequest): void {
     switch (request.method) {
       case 'OPTIONS':
         // 11.2: the answer is the one that an INVITE would get.
@@ -112,7 +115,7 @@ export class RequestAdmission {
         } else this.#refuseBusy(request, flow)
         return
       case 'INVITE':
-        if (this.#hooks.busy() !== undefined || this.#hooks.takeInvite(request, flow, serverName) === undefined) {
+        if (this.#hooks.busy() !== undefined || this.#hooks.takeInvite(request, flow, accepted) === undefined) {
           this.#refuseBusy(request, flow)
         }
         return

@@ -1,3 +1,4 @@
+import { BufferedEmitter } from '@parley/kernel'
 import type { Dialog } from '../dialog/dialog.ts'
 import { mediaTypeOf } from '../message/content-type.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
@@ -31,8 +32,7 @@ export class SessionCore implements EventSource {
   readonly #dialogIds = new Set<string>()
   readonly #table: { add(id: string): void; remove(id: string): void }
   readonly #onEnded: () => void
-  readonly #events: SessionEvent[] = []
-  #listener: ((event: SessionEvent) => void) | undefined
+  readonly #events: BufferedEmitter<SessionEvent>
 
   constructor(options: {
     ctx: UaContext
@@ -52,6 +52,13 @@ export class SessionCore implements EventSource {
     this.flow = options.flow
     this.#table = options.table
     this.#onEnded = options.onEnded
+    this.#events = new BufferedEmitter({
+      schedule: () => this.ctx.pump.mark(this),
+      // The dispatcher reports it and goes on with the next event.
+      onListenerError: error => {
+        throw error
+      },
+    })
   }
 
   /** The user part of our Contact: that of the address we are called by, or call from. */
@@ -69,22 +76,15 @@ export class SessionCore implements EventSource {
   }
 
   listen(listener: (event: SessionEvent) => void): void {
-    this.#listener = listener
-    if (this.#events.length > 0) this.ctx.pump.mark(this)
+    this.#events.listen(listener)
   }
 
   emit(event: SessionEvent): void {
-    if (this.ended || this.#events.length >= MOST_UNHEARD) return
-    this.#events.push(event)
-    this.ctx.pump.mark(this)
+    if (!this.ended && this.#events.waiting < MOST_UNHEARD) this.#events.emit(event)
   }
 
   tellOne(): boolean {
-    if (this.#listener === undefined) return false
-    const event = this.#events.shift()
-    if (event === undefined) return false
-    this.#listener(event)
-    return true
+    return this.#events.deliverOne()
   }
 
   /** Requests in this dialog are the session's from now on, until it ends. */
@@ -113,12 +113,11 @@ export class SessionCore implements EventSource {
   /** Once; everything of the session in the user agent's tables is gone when it returns. */
   end(end: Omit<SessionEnd, 'inviteLeft'>): void {
     if (this.ended) return
-    this.#events.push({ type: 'ended', end: { ...end, inviteLeft: this.inviteLeft() } })
+    this.#events.emit({ type: 'ended', end: { ...end, inviteLeft: this.inviteLeft() } })
     this.state = 'terminated'
     for (const id of this.#dialogIds) this.#table.remove(id)
     this.#dialogIds.clear()
     this.#onEnded()
-    this.ctx.pump.mark(this)
   }
 }
 

@@ -224,6 +224,11 @@ export type GuardDecision =
       readonly verdict: 'accept'
       /** The peer's own name (a trunk's host): what in-dialog re-dials verify against. Default: the hop's host. */
       readonly serverName?: string
+      /**
+       * Receives the session of this INVITE instead of `UserAgentOptions.onInvite`, and is called as that is: so what the guard
+       * found out about the request is not looked up a second time. Not called for other methods.
+       */
+      readonly onInvite?: (session: InviteSession) => void
     }
   /** No answer at all: scanners learn nothing. */
   | { readonly verdict: 'drop' }

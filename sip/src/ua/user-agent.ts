@@ -17,7 +17,7 @@ import { receiveInDialog } from './in-dialog.ts'
 import type { InviteAttempt } from './invite-attempt.ts'
 import { DialogSession } from './invite-session.ts'
 import { createOutboundRequest, identityOf, sendOutboundRequest } from './outbound-request.ts'
-import { RequestAdmission } from './request-admission.ts'
+import { type AcceptedRequest, RequestAdmission } from './request-admission.ts'
 import type { HeaderReason, InviteSession, OutboundCall } from './session.ts'
 import { SessionCore } from './session-core.ts'
 import { StreamRefusals } from './stream-refusals.ts'
@@ -93,7 +93,7 @@ export class UserAgent {
       {
         busy: () =>
           this.#draining || this.#sessions.size >= this.#limits.sessions ? this.#limits.retryAfterS : undefined,
-        takeInvite: (request, flow, serverName) => this.#takeInvite(request, flow, serverName),
+        takeInvite: (request, flow, accepted) => this.#takeInvite(request, flow, accepted),
       },
     )
     transport.onInput(input => pump.run(() => this.#onInput(input)))
@@ -116,16 +116,17 @@ export class UserAgent {
     else receiveInDialog(this.#ctx, session, id, request, flow)
   }
 
-  #takeInvite(request: SipRequest, flow: Flow, serverName: string | undefined): ServerTransaction | undefined {
+  #takeInvite(request: SipRequest, flow: Flow, accepted: AcceptedRequest): ServerTransaction | undefined {
     let session: DialogSession | undefined
     const transaction = this.#ctx.layer.servers.start(request, flow, {
       onCancel: cancel => session?.receiveCancel(cancel),
     })
     if (transaction === undefined) return undefined
-    session = this.#session('inbound', transaction.request, flow, new CallIdentity(serverName, undefined))
+    session = this.#session('inbound', transaction.request, flow, new CallIdentity(accepted.serverName, undefined))
     session.startInbound(transaction)
+    const onInvite = accepted.onInvite ?? this.#onInvite
     try {
-      this.#onInvite(session)
+      onInvite(session)
     } catch (error) {
       // A caller must not hear ringing from a bug of the application's.
       this.#ctx.log('error', 'on_invite_failed', describe(error))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
 import { readWav } from '@parley/media'
-import { loudness } from '@parley/phone'
+import { loudness } from '@parley/phone/testing'
 import { TonesRecogniser } from '@parley/providers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AgentServices } from './agent-services.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { readWav } from '@parley/media'
-import { loudness, resemblance } from '@parley/phone'
+import { loudness, resemblance } from '@parley/phone/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runBaresipCaller } from './baresip.ts'
 import { closeTestVoice, spoken, startEngine } from './engine.ts'

@@ -1,4 +1,4 @@
-import { resemblance } from '@parley/phone'
+import { resemblance } from '@parley/phone/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { startBaresipCallee } from './baresip.ts'
 import { closeTestVoice, dialling, spoken, startEngine } from './engine.ts'

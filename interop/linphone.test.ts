@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { CallReport } from '@parley/engine'
 import { readWav } from '@parley/media'
-import { resemblance } from '@parley/phone'
+import { resemblance } from '@parley/phone/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { closeTestVoice, dialling, spoken, startEngine } from './engine.ts'
 import { runLinphoneCaller, startLinphoneCallee } from './linphone.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { readWav } from '@parley/media'
-import { resemblance } from '@parley/phone'
+import { resemblance } from '@parley/phone/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { closeTestVoice, describeMedia } from './engine.ts'
 import { legEvents, sippCalls } from './sipp-calls.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { readWav } from '@parley/media'
-import { type Resemblance, resemblance } from '@parley/phone'
+import { type Resemblance, resemblance } from '@parley/phone/testing'
 
 /** What a whole path must score at least; 0.9999 when every packet comes in time, other speech 0.2 to 0.6. */
 export const SAME_SPEECH = 0.9

@@ -1,6 +1,7 @@
 import { compile } from '@parley/flow'
 import { describe, expect, it } from 'vitest'
-import { exampleDraft, exampleDrafts, PLACEHOLDER_ORIGIN, withOrigin } from './index.ts'
+import { exampleDraft, exampleDrafts } from './io/example-drafts.ts'
+import { PLACEHOLDER_ORIGIN, withOrigin } from './placeholder-origin.ts'
 
 describe('the example agents', () => {
   it.each(exampleDrafts())('$name can be published as it is; only a trunk is missing', ({ draft }) => {

@@ -4,7 +4,7 @@ import { type Draft, readDraft } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 
 /** An example agent as a draft from `name` on. */
-export interface ExampleDraft {
+interface ExampleDraft {
   readonly name: ExampleName
   /** Absolute path of its JSON file. */
   readonly file: string

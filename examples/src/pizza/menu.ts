@@ -2,7 +2,7 @@ export const PIZZAS = ['margarita', 'pepperoni', 'barbacoa', 'vegetal'] as const
 export const SIZES = ['pequeña', 'mediana', 'grande'] as const
 
 export type Pizza = (typeof PIZZAS)[number]
-export type Size = (typeof SIZES)[number]
+type Size = (typeof SIZES)[number]
 
 /** Euros, by size. */
 const BASE: Readonly<Record<Size, number>> = { pequeña: 8, mediana: 10, grande: 12 }
@@ -14,7 +14,7 @@ export interface Dish {
   readonly count: number
 }
 
-export const MOST_PIZZAS = 20
+const MOST_PIZZAS = 20
 
 /** A dish as the caller's words give it; accents and case do not matter. Undefined: nothing that is on the menu. */
 export function dishOf(pizza: string, size: string, count: string): Dish | undefined {

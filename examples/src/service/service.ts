@@ -20,13 +20,13 @@ export interface ServiceAnswer {
 }
 
 /** One operation of a service. */
-export type Operation = (request: ServiceRequest) => ServiceAnswer
+type Operation = (request: ServiceRequest) => ServiceAnswer
 
 /** Operations by `METHOD /path`. */
-export type Operations = Readonly<Record<string, Operation>>
+type Operations = Readonly<Record<string, Operation>>
 
 /** What a service says when it cannot answer, in its language. */
-export interface Refusals {
+interface Refusals {
   readonly unknown: string
   readonly unreadable: string
   readonly tooLarge: string

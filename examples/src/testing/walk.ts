@@ -12,7 +12,7 @@ import { PLACEHOLDER_ORIGIN } from '../placeholder-origin.ts'
 import type { Service } from '../service/service.ts'
 
 /** What the model would answer, in the order it is asked: a choice by id, or values that it reads out of the talk. */
-export type Answer = { readonly choose: string } | { readonly read: Readonly<Record<string, unknown>> }
+type Answer = { readonly choose: string } | { readonly read: Readonly<Record<string, unknown>> }
 
 /** A wall clock for tests: Monday, 23 November 2026. */
 export const MONDAY = Date.UTC(2026, 10, 23, 9)

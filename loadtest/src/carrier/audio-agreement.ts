@@ -11,7 +11,7 @@ import {
 } from '@parley/media'
 import type { Body } from '@parley/sip'
 
-export type AgreedAnswer =
+type AgreedAnswer =
   | { readonly ok: true; readonly body: Body; readonly parameters: MediaParameters }
   | { readonly ok: false; readonly status: number; readonly detail: string }
 

@@ -25,7 +25,7 @@ interface WatchedCall {
   doneAt: Ms | null
 }
 
-export interface CallWatchOptions {
+interface CallWatchOptions {
   readonly time: Time
   /** Wall clock at `time.now()` 0. */
   readonly wallAtZero: UnixMs

@@ -39,7 +39,7 @@ export interface CallProgramme {
 }
 
 /** One call's audio end: opened, but silent until something is agreed. */
-export interface AudioEnd {
+interface AudioEnd {
   readonly agreement: AudioAgreement
   readonly session: MediaSession | null
 }

@@ -1,7 +1,7 @@
 import type { CarrierLedgerEntry } from './ledger-entry.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 
-export interface CarrierLedgerOptions {
+interface CarrierLedgerOptions {
   /** Rows kept in memory for queries; default 1,000,000. Later ones only go to `sink`, and `overflowed` says how many. */
   readonly keep?: number
   /** Gets every row, in the order they are appended. */

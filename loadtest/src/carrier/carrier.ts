@@ -44,7 +44,7 @@ export interface CarrierOptions {
 }
 
 /** A call that the carrier brings to the engine. */
-export interface CarrierDial extends CallProgramme {
+interface CarrierDial extends CallProgramme {
   /** Where the engine takes calls: `sip:<token>@host:5061;transport=tls`. */
   readonly uri: string
   /** Caller, a number or a SIP URI. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { SeededRandom, VirtualTime } from '@parley/kernel'
-import { parseChallenges, parseDatagram, type SipRequest } from '@parley/sip'
+import { parseDatagram, type SipRequest } from '@parley/sip'
+import { parseChallenges } from '@parley/sip/testing'
 import { describe, expect, it } from 'vitest'
 import { DigestGate, digestAccount, type GateOutcome } from './digest-gate.ts'
 

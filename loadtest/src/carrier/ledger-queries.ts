@@ -23,12 +23,12 @@ export interface LedgerCall {
  * Until when a call counts: "released" by the first BYE, CANCEL or refusal; "confirmed" when that was answered, which is how
  * long whoever sent it must hold the call's permit.
  */
-export type CountedUntil = 'released' | 'confirmed'
+type CountedUntil = 'released' | 'confirmed'
 
-export type CallFilter = (call: LedgerCall) => boolean
+type CallFilter = (call: LedgerCall) => boolean
 
 /** From `atMs` on, until the next step, `calls` calls are live. */
-export interface ConcurrencyStep {
+interface ConcurrencyStep {
   readonly atMs: Ms
   readonly calls: number
 }
@@ -155,7 +155,7 @@ export class LedgerQueries {
   }
 }
 
-export interface LedgerTransfer {
+interface LedgerTransfer {
   readonly call: LedgerCall
   readonly atMs: Ms
   /** Null where Refer-To named none. */

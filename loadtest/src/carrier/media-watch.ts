@@ -4,7 +4,7 @@ import type { MediaEvent, MediaSession } from '@parley/media'
 /** Silence on the wire after which the far end's media has stopped. */
 export const MEDIA_SILENCE_MS: Ms = 1000
 
-export interface MediaWatchOptions {
+interface MediaWatchOptions {
   readonly session: MediaSession
   readonly tone: boolean
   readonly now: () => Ms

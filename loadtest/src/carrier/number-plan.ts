@@ -63,7 +63,6 @@ export const numberRules = z.array(numberRule).max(100_000)
 
 export type CarrierRefer = z.input<typeof refer>
 export type CarrierReinvite = z.input<typeof reinvite>
-export type CarrierBehaviour = z.output<typeof behaviour>
 export type NumberRule = z.output<typeof numberRule>
 export type NumberRuleInput = z.input<typeof numberRule>
 

@@ -23,7 +23,7 @@ import { targetOf } from './wire-facts.ts'
 /** "take": calls the target by the number plan; else the status that refuses every REFER. */
 export type TransferPolicy = 'take' | number
 
-export interface TransferTapOptions {
+interface TransferTapOptions {
   readonly policy: TransferPolicy
   readonly time: Time
   readonly random: Random

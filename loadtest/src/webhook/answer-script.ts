@@ -14,7 +14,7 @@ const step = z.strictObject({
 /** By path, "*" for all others: what its requests are answered, in order. Default: 200 to everything. */
 export const answerScripts = z.record(z.string(), z.array(step).min(1).max(1000))
 
-export type AnswerScriptsInput = z.input<typeof answerScripts>
+type AnswerScriptsInput = z.input<typeof answerScripts>
 export type AnswerStep = z.output<typeof step>
 
 const ALWAYS_FINE: AnswerStep = { answer: 200, times: 1, afterMs: 0 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { UnixMs } from '@parley/kernel'
 import type { SignatureVerdict } from './webhook-entry.ts'
 
-export interface SignatureCheck {
+interface SignatureCheck {
   readonly secrets: readonly string[]
   readonly nowMs: UnixMs
   /** How far `t` may be from now, s. */

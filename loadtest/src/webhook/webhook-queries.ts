@@ -1,7 +1,7 @@
 import type { WebhookEntry } from './webhook-entry.ts'
 
 /** Two events of a run in the order in which they came, which is the wrong one. */
-export interface Misorder {
+interface Misorder {
   readonly run_id: string
   readonly earlier: WebhookEntry
   readonly later: WebhookEntry

@@ -18,7 +18,7 @@ export interface CallOptions {
   readonly retries?: number | undefined
 }
 
-export interface CallerOptions {
+interface CallerOptions {
   readonly baseUrl: string
   readonly key: string
   readonly fetch: typeof fetch

@@ -4,7 +4,7 @@ import type { OperationRoute } from './operation-route.ts'
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 8000
 /** A server that asks for more patience is left to the caller's. */
-export const LONGEST_RETRY_AFTER_MS = 60_000
+const LONGEST_RETRY_AFTER_MS = 60_000
 const PROXY_STATUS = new Set([502, 503, 504])
 
 /**

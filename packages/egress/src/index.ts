@@ -1,10 +1,3 @@
-export { type EgressAllowEntry, parseEgressAllow } from './allow-list.ts'
-export { OutboundHttp, type OutboundHttpOptions } from './io/outbound-http.ts'
-export type {
-  Egress,
-  EgressNotConnected,
-  EgressRefused,
-  EgressRequest,
-  EgressResult,
-  PreparedRequest,
-} from './protocol.ts'
+export { parseEgressAllow } from './allow-list.ts'
+export { OutboundHttp } from './io/outbound-http.ts'
+export type { Egress, EgressRequest, EgressResult, PreparedRequest } from './protocol.ts'

@@ -1,5 +1,5 @@
 /** Of values that are measured alike, such as ms. */
-export interface Percentiles {
+interface Percentiles {
   readonly p50: number
   readonly p90: number
   readonly p95: number

@@ -24,7 +24,7 @@ export type CallerAct =
   | { readonly type: 'say'; readonly text: string }
   | { readonly type: 'press'; readonly digits: string }
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Default 60 s. */
   readonly answerWithinMs?: Ms
   /** Told of each step as it begins. */

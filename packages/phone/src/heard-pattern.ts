@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/kernel'
 
 /** From the first word that belongs to a find to behind the last. */
-export interface WordRange {
+interface WordRange {
   readonly from: number
   readonly to: number
 }

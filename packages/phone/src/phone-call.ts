@@ -19,7 +19,7 @@ const PATIENCE_MS: Ms = 30_000
 const RECENT = msToSamples(5000)
 
 /** When something was on the line, on the call's sample clock. */
-export interface Spoken {
+interface Spoken {
   readonly startMs: Ms
   readonly endMs: Ms
 }

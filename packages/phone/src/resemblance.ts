@@ -1,6 +1,3 @@
-/** Correlation of unrelated speech stays near 0.3, a G.711 path gives more than 0.95. */
-export const RESEMBLANCE_FLOOR = 0.5
-
 /** 8 kHz averaged down by four: enough for speech, sixteen times cheaper. */
 const DECIMATION = 4
 const PIECE = 1000

@@ -26,7 +26,7 @@ export interface PhoneOptions {
 const MAX_WAITING_CALLS = 16
 
 /** What a phone does with an inbound call. */
-export type PhoneBehaviour =
+type PhoneBehaviour =
   | { readonly type: 'answer'; readonly afterMs: Ms }
   | { readonly type: 'reject'; readonly status: number }
   /** Rings until the caller gives up. */

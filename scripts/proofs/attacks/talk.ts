@@ -1,5 +1,5 @@
 import { SeededRandom } from '@parley/kernel'
-import { resemblance } from '@parley/phone'
+import { resemblance } from '@parley/phone/testing'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 
 const SECOND = 8000

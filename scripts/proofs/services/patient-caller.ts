@@ -1,5 +1,6 @@
 import { type Ms, ParleyError, samplesToMs } from '@parley/kernel'
-import type { CallerAct, PhoneCall, PhoneVoice } from '@parley/phone'
+import type { PhoneCall, PhoneVoice } from '@parley/phone'
+import type { CallerAct } from '@parley/phone/testing'
 
 /** What a caller does at a place of the conversation. */
 export interface CallerTurn {

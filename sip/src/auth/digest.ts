@@ -12,7 +12,7 @@ export function algorithmNamed(name: string | null | undefined): DigestAlgorithm
 }
 
 /** Everything that goes into a response value (RFC 7616 section 3.4.1). */
-export interface DigestInput {
+interface DigestInput {
   readonly algorithm: DigestAlgorithm
   readonly username: string
   readonly realm: string

@@ -3,7 +3,7 @@ import { isSipUri } from '../message/message.ts'
 import type { NextHop, TransportName } from '../transport/transport.ts'
 
 /** Request-URI, Route headers and first hop of a request. */
-export interface RequestRoute {
+interface RequestRoute {
   readonly uri: Uri
   readonly route: readonly NameAddr[]
   /** Undefined when neither the first route nor the target is a SIP URI: there is no way. */

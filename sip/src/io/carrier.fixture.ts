@@ -14,7 +14,7 @@ import type { SocketTransportOptions } from './socket-transport-options.ts'
 
 const encoder = new TextEncoder()
 
-export interface CarrierReply {
+interface CarrierReply {
   readonly status: number
   readonly headers?: readonly (readonly [string, string])[]
   /** Where the caller is to send everything from now on: Record-Route and Contact. */
@@ -108,7 +108,7 @@ export class Caller {
   }
 }
 
-export class CallerCall {
+class CallerCall {
   readonly session: InviteSession
   readonly answered: Promise<unknown>
   readonly ended: Promise<Extract<SessionEvent, { type: 'ended' }>['end']>

@@ -3,7 +3,7 @@ import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
 import { errorText } from './socket-error.ts'
 import type { TlsIdentity } from './socket-transport-options.ts'
 
-export interface CertificateWatchOptions {
+interface CertificateWatchOptions {
   readonly time: Time
   /** What stands already. */
   readonly current: TlsIdentity

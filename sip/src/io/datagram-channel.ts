@@ -10,12 +10,12 @@ import type { SocketAddress } from '../transport/transport.ts'
 import { errorText } from './socket-error.ts'
 
 /** The largest datagram that is sent; IPv4 could carry 65507 bytes, IPv6 extension headers need some room. */
-export const MAX_DATAGRAM_BYTES = 65_000
+const MAX_DATAGRAM_BYTES = 65_000
 
 /** Datagrams wait here while the event loop is busy; the system may grant less. */
 const RECEIVE_BUFFER_BYTES = 2 << 20
 
-export interface DatagramChannelOptions {
+interface DatagramChannelOptions {
   readonly bind: string
   readonly port: number
   /** Makes flow ids unique in the process. */

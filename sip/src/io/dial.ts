@@ -5,7 +5,7 @@ import type { StreamLimits } from '../transport/stream-limits.ts'
 import type { Target } from '../transport/transport.ts'
 import { connectErrorCode, errorCode, errorText } from './socket-error.ts'
 
-export interface DialOptions {
+interface DialOptions {
   readonly target: Target
   /** Source address, or undefined: the system chooses. */
   readonly localAddress: string | undefined
@@ -15,7 +15,7 @@ export interface DialOptions {
   readonly limits: Pick<StreamLimits, 'connectMs' | 'handshakeMs'>
 }
 
-export type DialOutcome =
+type DialOutcome =
   | { readonly ok: true; readonly socket: Socket }
   | { readonly ok: false; readonly code: string; readonly detail: string }
 

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket as TcpSocket } from 'node:net'
 import type { NaptrRecord, SrvRecord } from '../transport/dns.ts'
 
-export const TYPES = { CNAME: 5, SRV: 33, NAPTR: 35 } as const
+const TYPES = { CNAME: 5, SRV: 33, NAPTR: 35 } as const
 
-export interface Answer {
+interface Answer {
   readonly type: number
   readonly data: Buffer
 }

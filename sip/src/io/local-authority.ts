@@ -14,7 +14,7 @@ const RENEW_DAYS = 30
 /** Peers' clocks may be behind ours. */
 const BACKDATE_MS = 3_600_000
 
-export interface LocalCertificateOptions {
+interface LocalCertificateOptions {
   /** DNS names; default localhost. */
   readonly names?: readonly string[]
   /** IP literals; default 127.0.0.1. */

@@ -7,7 +7,7 @@ import { OpenSockets } from './open-sockets.ts'
 import type { TlsIdentity } from './socket-transport-options.ts'
 import { serverContextOptions } from './tls-contexts.ts'
 
-export interface StreamListenerOptions {
+interface StreamListenerOptions {
   readonly bind: string
   readonly port: number
   /** Present: the listener speaks TLS. */

@@ -9,8 +9,7 @@ import { ReadScheduler } from './read-scheduler.ts'
 import { StreamConnection, type StreamConnectionContext } from './stream-connection.ts'
 import type { ClientContexts } from './tls-contexts.ts'
 
-export interface StreamPoolOptions
-  extends Pick<StreamConnectionContext, 'time' | 'random' | 'limits' | 'messageLimits'> {
+interface StreamPoolOptions extends Pick<StreamConnectionContext, 'time' | 'random' | 'limits' | 'messageLimits'> {
   /** Listening address; connections are dialled from it where it names one interface. */
   readonly bind: string
   /** Makes flow ids unique in the process. */

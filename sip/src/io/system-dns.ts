@@ -2,7 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises'
 import type { DnsPort, NaptrRecord, SrvRecord } from '../transport/dns.ts'
 import { errorCode } from './socket-error.ts'
 
-export interface SystemDnsOptions {
+interface SystemDnsOptions {
   /** Name servers for NAPTR and SRV, as `address:port`; default: the system's. */
   readonly servers?: readonly string[]
 }

@@ -6,7 +6,7 @@ import { type ResolveOverrides, ServerLocator } from '../transport/server-locati
 import type { NextHop, Target } from '../transport/transport.ts'
 import { SystemDns } from './system-dns.ts'
 
-export interface SystemResolverOptions {
+interface SystemResolverOptions {
   readonly time: Time
   /** Default: the system's. */
   readonly random?: Random

@@ -2,7 +2,7 @@ import { skipClass, skipSpace, TOKEN } from './characters.ts'
 import type { MessageFields, Params } from './message.ts'
 import { parseParams } from './params.ts'
 
-export interface ContentType {
+interface ContentType {
   /** Lower-cased, without parameters: "application/sdp". */
   readonly mediaType: string
   readonly params: Params

@@ -6,13 +6,10 @@ import { SipMessageError } from './sip-message-error.ts'
 /** RFC 3261 section 8.1.1.5: below 2^31. */
 export const MAX_SEQUENCE = 2 ** 31 - 1
 
-/** `4711 INVITE`, leading zeros and any white space between allowed (RFC 3261 section 20.16). */
-export function parseCSeq(text: string): CSeq | undefined {
-  const cseq = parseUnboundedCSeq(text)
-  return cseq !== undefined && cseq.sequence <= MAX_SEQUENCE ? cseq : undefined
-}
-
-/** Also takes sequence numbers that are too large: the answer that refuses them has to repeat them. */
+/**
+ * Parses `4711 INVITE`; leading zeros and any white space between are allowed (RFC 3261 section 20.16).
+ * Numbers above MAX_SEQUENCE are accepted here, because the response that refuses them has to repeat them.
+ */
 export function parseUnboundedCSeq(text: string): CSeq | undefined {
   let digits = 0
   while (digits < text.length && text.charCodeAt(digits) >= 0x30 && text.charCodeAt(digits) <= 0x39) digits++

@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS, type Fault, type Parsed, type ParseResult } from './par
 import { StreamFramer } from './stream-framer.ts'
 import { serialiseUri } from './uri.ts'
 
-export interface DecodeOptions {
+interface DecodeOptions {
   /**
    * How the bytes came. "auto" (default) is "datagram": a file ends where its message ends, which is what a datagram
    * does. As a "stream" a missing Content-Length is an error, and a body that is cut off is waited for.
@@ -19,7 +19,7 @@ export interface DecodeOptions {
   readonly abilities?: Capabilities
 }
 
-export interface DecodeOutcome {
+interface DecodeOutcome {
   /** 0: a user agent takes the message; 2: it is refused or dropped. */
   readonly exitCode: 0 | 2
   readonly json: Readonly<Record<string, unknown>>

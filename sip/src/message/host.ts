@@ -36,7 +36,7 @@ export function serialiseHostPort(host: string, port: number | undefined, where:
 }
 
 /** RFC 4291 section 2.2, without zone. */
-export function isIpv6(text: string): boolean {
+function isIpv6(text: string): boolean {
   if (text.length < 2 || text.length > 45) return false
   const halves = text.split('::')
   if (halves.length > 2) return false
@@ -52,7 +52,7 @@ export function isIpv6(text: string): boolean {
   return halves.length === 2 ? count <= 7 : count === 8
 }
 
-export function isIpv4(text: string): boolean {
+function isIpv4(text: string): boolean {
   const parts = text.split('.')
   return parts.length === 4 && parts.every(part => (parseDigits(part, 3) ?? 256) <= 255)
 }

@@ -14,7 +14,7 @@ export interface Capabilities {
   readonly mediaTypes: readonly string[]
 }
 
-export interface RequestRejection {
+interface RequestRejection {
   /** 405, 416, 420, 415, 406, … */
   readonly status: number
   readonly fault: Fault

@@ -66,7 +66,7 @@ function withContentType(
   throw new SipMessageError('bad_field', 'A body needs a contentType')
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly method: string
   readonly uri: Uri
   readonly via: readonly Via[]

@@ -6,7 +6,7 @@ import { SipMessageError } from './sip-message-error.ts'
 import { splitList } from './split-list.ts'
 
 /** One value of a Reason header (RFC 3326). */
-export interface ReasonValue {
+interface ReasonValue {
   /** "SIP", "Q.850", … as written. */
   readonly protocol: string
   readonly cause: number | undefined

@@ -2,7 +2,7 @@ import { parseDigits, skipSpace } from './characters.ts'
 import { parseParams } from './params.ts'
 
 /** RFC 3261 section 20.33. */
-export interface RetryAfter {
+interface RetryAfter {
   readonly seconds: number
   readonly comment: string | undefined
   /** How long the callee will be reachable, seconds. */

@@ -3,7 +3,7 @@ import { type MessageHead, readMessageHead } from './message-head.ts'
 import { DEFAULT_LIMITS, type MessageLimits, type ParseResult } from './parse-result.ts'
 
 /** RFC 5626 section 3.5.1: a double CRLF is a ping, to be answered with one CRLF; a single CRLF is a pong. */
-export interface KeepAlive {
+interface KeepAlive {
   readonly keepAlive: 'ping' | 'pong'
 }
 

@@ -27,7 +27,7 @@ const EXTENDED_KEY_USAGE = objectIdentifier('2.5.29.37')
 const SERVER_AUTH = objectIdentifier('1.3.6.1.5.5.7.3.1')
 const CLIENT_AUTH = objectIdentifier('1.3.6.1.5.5.7.3.2')
 
-export interface CertificateRequest {
+interface CertificateRequest {
   /** Common name of the subject; the same as `issuer.name` for a self-signed authority. */
   readonly subject: string
   readonly publicKey: KeyObject

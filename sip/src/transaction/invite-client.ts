@@ -2,14 +2,14 @@ import type { Machine, Ms } from '@parley/kernel'
 import type { SipResponse } from '../message/message.ts'
 import { earliest, type TransactionTimers } from './timers.ts'
 
-export type InviteClientState = 'calling' | 'proceeding' | 'completed' | 'accepted' | 'terminated'
+type InviteClientState = 'calling' | 'proceeding' | 'completed' | 'accepted' | 'terminated'
 
-export type InviteClientInput =
+type InviteClientInput =
   | { readonly type: 'response'; readonly response: SipResponse }
   /** The transport could not send. */
   | { readonly type: 'transport-error' }
 
-export type InviteClientOutput =
+type InviteClientOutput =
   | { readonly type: 'send-request' }
   /** ACK to a 300..699, built from the INVITE and this response (RFC 3261 section 17.1.1.3). */
   | { readonly type: 'send-ack'; readonly response: SipResponse }

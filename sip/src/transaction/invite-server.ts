@@ -2,7 +2,7 @@ import type { Machine, Ms } from '@parley/kernel'
 import type { SipResponse } from '../message/message.ts'
 import { earliest, type TransactionTimers } from './timers.ts'
 
-export type InviteServerState = 'proceeding' | 'completed' | 'confirmed' | 'accepted' | 'terminated'
+type InviteServerState = 'proceeding' | 'completed' | 'confirmed' | 'accepted' | 'terminated'
 
 export type InviteServerInput =
   /** A retransmission of the INVITE. */
@@ -11,7 +11,7 @@ export type InviteServerInput =
   | { readonly type: 'respond'; readonly response: SipResponse }
   | { readonly type: 'transport-error' }
 
-export type InviteServerOutput =
+type InviteServerOutput =
   | { readonly type: 'send-response'; readonly response: SipResponse }
   /** The ACK to our 300..699 arrived. */
   | { readonly type: 'acknowledged' }

@@ -11,7 +11,7 @@ export function transportOf(destination: Destination): TransportName {
   return 'flow' in destination ? destination.flow.transport : destination.target.transport
 }
 
-export interface SendOutcome {
+interface SendOutcome {
   sent(flow: Flow): void
   failed(code: string, detail: string): void
 }

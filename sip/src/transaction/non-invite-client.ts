@@ -2,13 +2,13 @@ import type { Machine, Ms } from '@parley/kernel'
 import type { SipResponse } from '../message/message.ts'
 import { earliest, type TransactionTimers } from './timers.ts'
 
-export type NonInviteClientState = 'trying' | 'proceeding' | 'completed' | 'terminated'
+type NonInviteClientState = 'trying' | 'proceeding' | 'completed' | 'terminated'
 
-export type NonInviteClientInput =
+type NonInviteClientInput =
   | { readonly type: 'response'; readonly response: SipResponse }
   | { readonly type: 'transport-error' }
 
-export type NonInviteClientOutput =
+type NonInviteClientOutput =
   | { readonly type: 'send-request' }
   | { readonly type: 'response'; readonly response: SipResponse }
   /** Timer F. */

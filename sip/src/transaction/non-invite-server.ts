@@ -2,7 +2,7 @@ import type { Machine, Ms } from '@parley/kernel'
 import type { SipResponse } from '../message/message.ts'
 import { earliest, type TransactionTimers, timeUntilTimerEReachesT2 } from './timers.ts'
 
-export type NonInviteServerState = 'trying' | 'proceeding' | 'completed' | 'terminated'
+type NonInviteServerState = 'trying' | 'proceeding' | 'completed' | 'terminated'
 
 export type NonInviteServerInput =
   /** A retransmission of the request. */

@@ -13,7 +13,7 @@ import { type TimerSettings, timersFor } from './timers.ts'
 import { responseDestination, responseTarget } from './top-via.ts'
 import { mergeKey, serverKey } from './transaction-key.ts'
 
-export interface ServerHandlers {
+interface ServerHandlers {
   /** A CANCEL for this INVITE came and was answered 200; the INVITE still wants its final response. */
   onCancel?(cancel: SipRequest): void
 }

@@ -8,14 +8,14 @@ import type { TimerSettings } from './timers.ts'
 import { markReceived } from './top-via.ts'
 
 /** The transaction user (RFC 3261 section 5): what the layer cannot settle by itself. */
-export interface TransactionUser {
+interface TransactionUser {
   /** No transaction knows it; it has no state yet. Never an ACK. */
   onRequest(request: SipRequest, flow: Flow): void
   /** The ACK to a 2xx, or to nothing. */
   onAck(request: SipRequest, flow: Flow): void
 }
 
-export interface TransactionLayerOptions {
+interface TransactionLayerOptions {
   readonly time: Time
   readonly random: Random
   readonly transport: SipTransport

@@ -9,10 +9,7 @@ export interface AdmissionSlot {
   release(): void
 }
 
-export type AdmissionLimits = Pick<
-  StreamLimits,
-  'maxAccepted' | 'maxPerPeer' | 'maxHandshakes' | 'maxHandshakesPerPeer'
->
+type AdmissionLimits = Pick<StreamLimits, 'maxAccepted' | 'maxPerPeer' | 'maxHandshakes' | 'maxHandshakesPerPeer'>
 
 /** Who may connect: counts of accepted connections in total, by peer, and in TLS handshake. */
 export class Admission {

@@ -7,7 +7,7 @@ export interface QueuedSend {
 }
 
 /** What to do with a send to a target. */
-export type Route =
+type Route =
   | { readonly kind: 'reuse'; readonly flow: Flow }
   | { readonly kind: 'queued' }
   | { readonly kind: 'dial'; readonly key: string }
@@ -81,7 +81,7 @@ export class ConnectionTable {
 }
 
 /** TCP proves no name, so its connections are shared between names. */
-export function connectionKey(target: Target): string {
+function connectionKey(target: Target): string {
   const name = target.transport === 'tls' ? target.serverName.toLowerCase() : ''
   return `${target.transport}|${target.address}|${target.port}|${name}`
 }

@@ -22,7 +22,7 @@ export interface ResolveOverride {
 /** By lower-case name; several for one name are tried in their order. */
 export type ResolveOverrides = ReadonlyMap<string, readonly ResolveOverride[]>
 
-export interface ServerLocatorOptions {
+interface ServerLocatorOptions {
   readonly dns: DnsPort
   /** Draws among SRV records of one priority. */
   readonly random: Random

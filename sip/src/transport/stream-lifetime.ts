@@ -18,7 +18,7 @@ export type StreamLifetimeOutput =
   | { readonly type: 'send-pong' }
   | { readonly type: 'close'; readonly code: 'slow_sender' | 'idle' | 'keepalive_timeout' }
 
-export type StreamLifetimeLimits = Pick<
+type StreamLifetimeLimits = Pick<
   StreamLimits,
   'firstMessageMs' | 'partialMessageMs' | 'idleMs' | 'pingMinMs' | 'pingMaxMs' | 'pongMs'
 >

@@ -1,7 +1,7 @@
 import type { Machine, Ms } from '@parley/kernel'
 import { earliest, type TransactionTimers } from '../transaction/timers.ts'
 
-export type AnswerRetransmissionOutput = 'send' | 'unacknowledged'
+type AnswerRetransmissionOutput = 'send' | 'unacknowledged'
 
 /**
  * The 2xx to an INVITE on its way to the ACK (RFC 3261 section 13.3.1.4): sent at once, then after T1, doubling up to

@@ -9,7 +9,7 @@ import { streamFor } from './large-request.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
-export interface AckSpec {
+interface AckSpec {
   readonly dialog: Dialog
   readonly identity: CallIdentity
   /** The INVITE that got the 2xx. */

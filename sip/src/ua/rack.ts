@@ -15,7 +15,7 @@ export function requires100rel(headers: HeaderList): boolean {
 }
 
 /** RAck (RFC 3262 section 7.2): RSeq of the response, and CSeq of its INVITE. */
-export interface RAck {
+interface RAck {
   readonly rseq: number
   readonly sequence: number
   readonly method: string

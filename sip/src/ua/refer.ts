@@ -15,7 +15,7 @@ const DEFAULT_TIMEOUT_MS = 180_000
 const AFTER_FINAL_MS = 5000
 
 /** What a NOTIFY of the refer package says (RFC 3515 section 2.4.4). */
-export interface TransferNotice {
+interface TransferNotice {
   /** Undefined: the body has no status line. */
   readonly status: number | undefined
   readonly reason: string

@@ -14,7 +14,7 @@ import { leastInterval } from './session-timer.ts'
 import { intervalTooSmall } from './session-timer-headers.ts'
 import { respond, statelessTag, type UaContext } from './ua-context.ts'
 
-export interface AdmissionHooks {
+interface AdmissionHooks {
   /** Seconds for the Retry-After of a 503 when no new call may come: drain, or the cap on sessions. */
   busy(): number | undefined
   /** Takes an INVITE that the guard accepted; undefined when there is no room for its transaction. */

@@ -9,7 +9,7 @@ export const LEAST_INTERVAL_S = 90
 /** Who sends the refreshes, as the headers say it: the sender of the request, or the one who answered it. */
 export type RefresherParam = 'uac' | 'uas'
 
-export interface SessionExpires {
+interface SessionExpires {
   readonly intervalS: number
   readonly refresher: RefresherParam | undefined
 }

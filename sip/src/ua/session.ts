@@ -140,7 +140,7 @@ export type SessionEvent =
   | { readonly type: 'ended'; readonly end: SessionEnd }
 
 /** What is known of a transfer at its end. */
-export interface ReferResult {
+interface ReferResult {
   /** Final status of the REFER: 2xx accepted, 408 no answer, 503 no way to the peer; null when the session ended first. */
   readonly referStatus: number | null
   /** The last final status that was reported of the call to the target; null when none was. */

@@ -3,7 +3,7 @@ import type { Params } from '../message/message.ts'
 import { parseParams } from '../message/params.ts'
 
 /** A header value of the form `token;name=value;…`, as Event, Subscription-State and Session-Expires have it. */
-export interface TokenParams {
+interface TokenParams {
   readonly token: string
   readonly params: Params
 }

@@ -13,7 +13,7 @@ import { contactFor, respond } from './ua-context.ts'
 const LONGEST_WAIT_MS: Ms = 15_000
 
 /** What stands in the way of an offer in an UPDATE. */
-export type OfferConflict = 'ours' | 'theirs' | undefined
+type OfferConflict = 'ours' | 'theirs' | undefined
 
 /**
  * UPDATEs of the peer (RFC 3311 section 5.2). Without a session description: answered 200 at once. With one: an offer

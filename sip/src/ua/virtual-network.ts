@@ -2,7 +2,7 @@ import { type Ms, type Random, randomBelow, type Time } from '@parley/kernel'
 import type { NextHop, SocketAddress, Target, TransportName } from '../transport/transport.ts'
 import { PORTS, type VirtualElementOptions, type VirtualMedium, VirtualTransport } from './virtual-transport.ts'
 
-export interface VirtualNetworkOptions {
+interface VirtualNetworkOptions {
   readonly time: Time
   readonly random: Random
   /** One way; default 10. */

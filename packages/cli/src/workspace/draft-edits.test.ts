@@ -1,5 +1,5 @@
 import { draftEdits } from '@parley/contract'
-import { exampleDrafts } from '@parley/examples'
+import { exampleDrafts } from '@parley/examples/testing'
 import { applyEdits, fromTemplate, readDraft } from '@parley/flow'
 import { describe, expect, it } from 'vitest'
 import { editsFor } from './draft-edits.ts'

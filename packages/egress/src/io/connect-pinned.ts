@@ -5,7 +5,7 @@ import type { Ms, Time } from '@parley/kernel'
 import type { Target } from '../target.ts'
 import type { Lifetime } from './lifetime.ts'
 
-export interface PinnedConnect {
+interface PinnedConnect {
   readonly target: Target
   /** The only address that is connected to; TLS proves the target's name. */
   readonly address: string

@@ -1,6 +1,6 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 
-export type EndOfLife = 'timeout' | 'aborted' | 'closed'
+type EndOfLife = 'timeout' | 'aborted' | 'closed'
 
 /** How long a request may go on: until its deadline, its owner's abort, or the end of the client. */
 export class Lifetime {

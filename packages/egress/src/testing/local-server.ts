@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 
 /** A request as it came over the line. */
-export interface HeardRequest {
+interface HeardRequest {
   readonly method: string
   readonly path: string
   /** Names in lower case. */

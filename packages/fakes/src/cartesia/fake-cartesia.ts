@@ -7,7 +7,7 @@ import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } 
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
 
-export interface FakeCartesiaOptions extends FakeVoiceOptions {
+interface FakeCartesiaOptions extends FakeVoiceOptions {
   /** Contexts at a time, over all connections; beyond it a context gets an error 429. Default 1000. */
   readonly mostContexts?: number
 }

@@ -35,7 +35,7 @@ export interface FakeRecogniserLog {
 }
 
 /** What differs between the services. */
-export interface RecogniserService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
+interface RecogniserService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
   readonly converse: (line: ServiceLine, log: FakeRecogniserLog) => Conversation
 }
 

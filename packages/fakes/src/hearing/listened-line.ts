@@ -9,7 +9,7 @@ const LOUD = 100
 /** So many loud blocks in a row are a voice. */
 const VOICE_BLOCKS = 3
 
-export interface LineListener {
+interface LineListener {
   onWord(word: FakeWord): void
   /** After each 20 ms of the stream. */
   onBlock(): void

@@ -5,7 +5,7 @@ import type { Conversation, ServiceLine } from '../sockets/service-line.ts'
 import type { FakeRecogniserLog, FakeRecogniserOptions } from './fake-recogniser.ts'
 import { ListenedLine } from './listened-line.ts'
 
-export interface SessionTraits {
+interface SessionTraits {
   readonly language: string
   /** After so long without anything that keeps it awake it is idle, unless the options say another; null: never. */
   readonly idleCloseMs: Ms | null

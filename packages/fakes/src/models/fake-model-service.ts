@@ -28,7 +28,7 @@ export interface FakeModelOptions<Style extends FakeStreamStyle = FakeStreamStyl
 }
 
 /** A request as it came. */
-export interface FakeModelRequest {
+interface FakeModelRequest {
   readonly path: string
   readonly key: string | null
   /** The parsed body; null where it was no JSON object. */

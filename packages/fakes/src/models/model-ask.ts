@@ -19,7 +19,7 @@ export interface FakeToolCall {
   readonly argumentsText: string
 }
 
-export interface FakeToolDeclaration {
+interface FakeToolDeclaration {
   readonly name: string
   readonly description: string
   /** JSON Schema of an object. */

@@ -3,7 +3,7 @@ import { type Ms, type Random, randomBelow, type Time } from '@parley/kernel'
 import type { FakeHttpAnswer, FakeModelAnswer } from './model-dialect.ts'
 import type { FakeModelStep, FakeStreamStyle } from './model-step.ts'
 
-export interface ModelServingOptions {
+interface ModelServingOptions {
   readonly response: ServerResponse
   readonly answer: FakeModelAnswer
   readonly style: FakeStreamStyle

@@ -25,7 +25,7 @@ export interface UnkindManners {
   readonly deafWhenSilent: boolean
 }
 
-export interface ServiceLineOptions {
+interface ServiceLineOptions {
   readonly url: URL
   readonly headers: IncomingHttpHeaders
   readonly time: Time

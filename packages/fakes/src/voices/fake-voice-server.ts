@@ -5,7 +5,7 @@ import { type FakeVoiceCounts, type FakeVoiceOptions, noCounts } from './fake-vo
 import { type FakeError, type FakeSession, VoiceLine } from './voice-line.ts'
 
 /** What differs between the services. */
-export interface FakeVoiceService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
+interface FakeVoiceService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
   readonly idleCloseMs: Ms
   readonly error: FakeError
   readonly idle: FakeError

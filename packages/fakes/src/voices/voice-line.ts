@@ -15,7 +15,7 @@ export interface FakeSession {
   readonly onClose: () => void
 }
 
-export interface VoiceLineOptions {
+interface VoiceLineOptions {
   /** It ends when nobody said anything for so long. */
   readonly idleCloseMs: Ms
   /** What it says for an unkindness "error", and when it was idle for too long. */

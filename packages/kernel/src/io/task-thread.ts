@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { ParleyError } from '../errors.ts'
 
-export interface TaskThreadOptions {
+interface TaskThreadOptions {
   /** For thread lists and error messages. */
   readonly name: string
   readonly script: URL

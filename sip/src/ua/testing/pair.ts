@@ -54,7 +54,7 @@ export class Heard {
 
 type React = (event: SessionEvent, session: InviteSession) => void
 
-export interface Side {
+interface Side {
   readonly ua: UserAgent
   readonly transport: VirtualTransport
   readonly calls: Heard[]
@@ -147,7 +147,7 @@ export class Pair {
   }
 }
 
-export function traceLine(message: PassedMessage): string {
+function traceLine(message: PassedMessage): string {
   const who =
     message.from.address === '10.0.0.1' ? 'a' : message.from.address === '10.0.0.2' ? 'b' : message.from.address
   const [first = ''] = message.text.split('\r\n')

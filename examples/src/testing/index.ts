@@ -1,0 +1,1 @@
+export { exampleDrafts } from '../io/example-drafts.ts'

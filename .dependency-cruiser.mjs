@@ -5,8 +5,9 @@ const rooms = {
   'packages/kernel': [],
   sip: ['packages/kernel'],
   media: ['packages/kernel'],
-  'packages/contract': ['packages/kernel'],
-  'packages/flow': ['packages/kernel', 'packages/contract'],
+  'packages/nodes': ['packages/kernel'],
+  'packages/contract': ['packages/kernel', 'packages/nodes'],
+  'packages/flow': ['packages/kernel', 'packages/nodes', 'packages/contract'],
   'packages/dialogue': ['packages/kernel', 'media'],
   'packages/fakes': ['packages/kernel'],
   // Fakes of services: for the tests of adapters only (rule "fakes-are-for-tests").
@@ -79,7 +80,7 @@ const rooms = {
 }
 
 /** Rooms whose code outside io/ takes time, randomness and the outside world as arguments. */
-const pureRooms = ['sip', 'media', 'packages/flow', 'packages/dialogue']
+const pureRooms = ['sip', 'media', 'packages/nodes', 'packages/flow', 'packages/dialogue']
 
 /** Tests, fuzz targets and test data may do what the code they test may not. */
 const testCode = '(\\.test\\.ts$|/fuzz/|/fixtures/)'

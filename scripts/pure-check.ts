@@ -1,11 +1,11 @@
-// In the pure rooms (kernel, sip, media, flow, dialogue) time and randomness are arguments: no clock, timer or generator is read outside io/.
+// In the pure rooms (kernel, nodes, sip, media, flow, dialogue) time and randomness are arguments: no clock, timer or generator is read outside io/.
 // Nobody but the command line reads the environment. Plants faults of its own and fails when one passes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from '@swc/core'
 import { houseRoot, typeScriptFiles } from './house.ts'
 
-const PURE_ROOMS = ['sip/', 'media/', 'packages/kernel/', 'packages/flow/', 'packages/dialogue/']
+const PURE_ROOMS = ['sip/', 'media/', 'packages/kernel/', 'packages/nodes/', 'packages/flow/', 'packages/dialogue/']
 const TIMERS = new Set(['setTimeout', 'setInterval', 'setImmediate'])
 const CLOCKS = new Set(['Date.now', 'performance.now', 'process.hrtime', 'Math.random'])
 

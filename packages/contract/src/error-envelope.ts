@@ -1,7 +1,6 @@
+import { type Json, jsonObject, text } from '@parley/nodes'
 import { z } from 'zod'
 import { ERROR_CODES, type ErrorCode, type ErrorReason, isRetryable } from './errors.ts'
-import { type Json, jsonObject } from './values/json.ts'
-import { text } from './values/text.ts'
 
 /** The body of every 4xx and 5xx answer. */
 export const errorEnvelope = z

@@ -1,3 +1,33 @@
+export {
+  action,
+  decimal,
+  e164,
+  edge,
+  equation,
+  goBackCondition,
+  identifier,
+  instruction,
+  type Json,
+  json,
+  jsonFault,
+  jsonObject,
+  MAX_JSON_DEPTH,
+  type ModelIdentity,
+  modelIdentity,
+  modelRef,
+  node,
+  nodeId,
+  notBlank,
+  secretRef,
+  slot,
+  stringMap,
+  text,
+  transitionCondition,
+  uri,
+  variableItem,
+  variableName,
+  variableValue,
+} from '@parley/nodes'
 export { agentSummary, runState } from './agents/agent-summary.ts'
 export { exportConfig, importConfig, modelBindings } from './agents/import-body.ts'
 export { actionDescriptor, effectKind } from './catalogue/actions.ts'
@@ -8,16 +38,12 @@ export { API_VERSION, type OpenApiDocument, toOpenApi } from './derived/openapi.
 export { jsonPointer, type ParsedInput, parseInput, type RawInput } from './derived/parse-input.ts'
 export { fromText, toText } from './derived/text-input.ts'
 export { type Tool, toolInput, toTool } from './derived/tool.ts'
-export { action } from './drafts/action.ts'
-export { analysisItem, variableItem } from './drafts/analysis-item.ts'
+export { analysisItem } from './drafts/analysis-item.ts'
 export { type Diagnostic, diagnostic, diagnosticFix } from './drafts/diagnostic.ts'
 export { draft, draftContent, draftResult, plan } from './drafts/draft.ts'
 export { type DraftEdit, draftEdit, draftEdits } from './drafts/draft-edit.ts'
 export { agentKnowledge, analysis, inboundContext, notification, recording, telephony } from './drafts/draft-parts.ts'
-export { edge, equation, goBackCondition, slot, transitionCondition } from './drafts/edge.ts'
 export { component, flow } from './drafts/flow.ts'
-export { instruction } from './drafts/instruction.ts'
-export { node } from './drafts/node.ts'
 export { providers } from './drafts/providers.ts'
 export { plannedSettings, settingName, settingValues } from './drafts/settings.ts'
 export { type ErrorEnvelope, envelopeOf, errorEnvelope, type Issue } from './error-envelope.ts'
@@ -57,41 +83,31 @@ export { phoneNumber } from './telephony/numbers.ts'
 export { trunk } from './telephony/trunks.ts'
 export { budget } from './usage/budget.ts'
 export { rateCard, rateCardFile } from './usage/usage.ts'
-export { type Json, json, jsonFault, jsonObject, MAX_JSON_DEPTH, stringMap } from './values/json.ts'
 export {
   agentId,
   channel,
   digest,
   environmentName,
-  identifier,
   language,
   newAgentId,
-  nodeId,
   type Role,
   revision,
   role,
   secretId,
   trunkId,
   uuid,
-  variableName,
-  variableValue,
   version,
 } from './values/names.ts'
 export { listQuery, page } from './values/page.ts'
 export {
   agentReference,
-  type ModelIdentity,
   modelHosting,
-  modelIdentity,
-  modelRef,
   type PrincipalRef,
   principalRef,
   publicationRef,
   type Scope,
   scope,
-  secretRef,
 } from './values/references.ts'
-export { decimal, e164, notBlank, text, uri } from './values/text.ts'
 export { instant, timestamp } from './values/time.ts'
 export { auditItem } from './workspace/audit.ts'
 export { environment } from './workspace/environments.ts'

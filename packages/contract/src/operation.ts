@@ -1,7 +1,7 @@
+import { text } from '@parley/nodes'
 import type { z } from 'zod'
 import { ERROR_REASONS, type ErrorCode, type Refusals } from './errors.ts'
 import type { Role } from './values/names.ts'
-import { text } from './values/text.ts'
 
 /** Permission scopes, which some operations name in place of a role. */
 export const SCOPE_ROLE = { 'tenant:read': 'viewer', 'tenant:write': 'member' } as const satisfies Record<string, Role>

@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/kernel'
+import type { Json } from '@parley/nodes'
 import { type ErrorEnvelope, envelopeOf } from './error-envelope.ts'
 import { type ErrorCode, type ErrorReason, isRetryable } from './errors.ts'
-import type { Json } from './values/json.ts'
 
 interface Particulars<Code extends ErrorCode> {
   readonly reason?: ErrorReason<Code>

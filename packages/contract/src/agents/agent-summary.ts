@@ -1,7 +1,7 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { channel, digest, language, revision, uuid, version } from '../values/names.ts'
 import { agentReference } from '../values/references.ts'
-import { text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 
 export const runState = z.enum([

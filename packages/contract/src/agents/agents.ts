@@ -1,8 +1,8 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation, printableKey } from '../operation.ts'
 import { agentId, channel, language, newAgentId, uuid, version } from '../values/names.ts'
 import { listQuery } from '../values/page.ts'
-import { text } from '../values/text.ts'
 import { agentSummary } from './agent-summary.ts'
 
 const CURSOR_LENGTH = 4096

@@ -1,10 +1,8 @@
+import { jsonObject, modelRef, text, uri } from '@parley/nodes'
 import { z } from 'zod'
 import { telephony } from '../drafts/draft-parts.ts'
 import { providers } from '../drafts/providers.ts'
-import { jsonObject } from '../values/json.ts'
 import { version } from '../values/names.ts'
-import { modelRef } from '../values/references.ts'
-import { text, uri } from '../values/text.ts'
 
 /** `secretRef` is a secret's id, or `id@version`; without a version the current one is pinned. */
 const webhook = z.strictObject({ url: uri(), secretRef: text(1, 256) })

@@ -1,9 +1,9 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { diagnostic } from '../drafts/diagnostic.ts'
 import { draftResult } from '../drafts/draft.ts'
 import { MIB, operation } from '../operation.ts'
 import { revision, uuid, version } from '../values/names.ts'
-import { text } from '../values/text.ts'
 import { byAgentId } from './agents.ts'
 import { exportConfig, exportedAgent, importConfig, modelBindings } from './import-body.ts'
 

@@ -1,7 +1,6 @@
+import { jsonObject, text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { jsonObject } from '../values/json.ts'
-import { text } from '../values/text.ts'
 
 const channel = z.enum(['cloud', 'phone', 'web', 'control'])
 const invocation = z.enum(['model_tool', 'flow_node', 'setting', 'lifecycle', 'command'])

@@ -1,8 +1,8 @@
+import { modelIdentity, text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { listQuery, page } from '../values/page.ts'
-import { modelHosting, modelIdentity } from '../values/references.ts'
-import { text } from '../values/text.ts'
+import { modelHosting } from '../values/references.ts'
 
 const kind = z.enum(['chat', 'embedding'])
 

@@ -1,7 +1,7 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { listQuery, page } from '../values/page.ts'
-import { text } from '../values/text.ts'
 import { notReadyReason } from './models.ts'
 
 const role = z.enum(['stt', 'tts'])

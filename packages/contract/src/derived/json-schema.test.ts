@@ -1,9 +1,8 @@
+import { modelRef, notBlank, text, uri } from '@parley/nodes'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { draftEdit } from '../drafts/draft-edit.ts'
 import { agentId, uuid } from '../values/names.ts'
-import { modelRef } from '../values/references.ts'
-import { notBlank, text, uri } from '../values/text.ts'
 import { instant } from '../values/time.ts'
 import { jsonSchema } from './json-schema.ts'
 

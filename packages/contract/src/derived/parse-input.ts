@@ -1,8 +1,8 @@
+import { jsonFault } from '@parley/nodes'
 import type { z } from 'zod'
 import type { Issue } from '../error-envelope.ts'
 import type { Operation } from '../operation.ts'
 import type { InputOf } from '../operation-types.ts'
-import { jsonFault } from '../values/json.ts'
 
 /** What came for an operation, as JSON; `undefined` where nothing came. */
 export interface RawInput {

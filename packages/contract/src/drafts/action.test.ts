@@ -1,3 +1,4 @@
+import { action } from '@parley/nodes'
 import { describe, expect, it } from 'vitest'
 import {
   atLeast,
@@ -15,7 +16,6 @@ import {
   text,
   variations,
 } from '../testing/bounds.ts'
-import { action } from './action.ts'
 
 const one = (value: unknown): Bounds => ({ takes: [value], refuses: ['x', 7, []], optional: false })
 const every: Record<string, Bounds> = {

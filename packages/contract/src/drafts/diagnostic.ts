@@ -1,5 +1,5 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
-import { text } from '../values/text.ts'
 import { draftEdits } from './draft-edit.ts'
 
 /** A way to mend what a diagnostic names: edits for the revision that was validated. */

@@ -1,12 +1,7 @@
+import { action, actionId, edge, edgeId, instruction, node, nodeId, slot, text, variableName } from '@parley/nodes'
 import { z } from 'zod'
-import { actionId, edgeId, nodeId, variableName } from '../values/names.ts'
-import { text } from '../values/text.ts'
-import { action } from './action.ts'
 import { agentKnowledge, analysis, inboundContext, notification, recording, telephony } from './draft-parts.ts'
-import { edge, slot } from './edge.ts'
 import { beginAfterUserSilenceMs, component, globalPrompt, startSpeaker, variableDefaults } from './flow.ts'
-import { instruction } from './instruction.ts'
-import { node } from './node.ts'
 import { languageModelChanges, speechProviderChanges } from './providers.ts'
 import { SETTING_COUNT, settingName, settingValues } from './settings.ts'
 

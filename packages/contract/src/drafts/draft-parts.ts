@@ -1,7 +1,5 @@
+import { actionId, e164, modelRef, secretRef, text, uri, variableName } from '@parley/nodes'
 import { z } from 'zod'
-import { actionId, variableName } from '../values/names.ts'
-import { modelRef, secretRef } from '../values/references.ts'
-import { e164, text, uri } from '../values/text.ts'
 import { analysisItem } from './analysis-item.ts'
 
 /** Over which trunk the agent calls, and which number it shows. */

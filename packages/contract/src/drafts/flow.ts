@@ -1,8 +1,5 @@
+import { node, nodeId, stringMap, text, variableName, variableValue } from '@parley/nodes'
 import { z } from 'zod'
-import { stringMap } from '../values/json.ts'
-import { nodeId, variableName, variableValue } from '../values/names.ts'
-import { text } from '../values/text.ts'
-import { node } from './node.ts'
 
 /** The prompt that stands over every node. */
 export const globalPrompt = text(0, 65_536)

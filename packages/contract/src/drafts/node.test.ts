@@ -1,3 +1,4 @@
+import { node } from '@parley/nodes'
 import { describe, expect, it } from 'vitest'
 import {
   type Bounds,
@@ -16,7 +17,6 @@ import {
   variations,
 } from '../testing/bounds.ts'
 import { flow } from './flow.ts'
-import { node } from './node.ts'
 
 const id63 = pattern(['a', 'x'.repeat(63)], ['', 'a/b', 'a\nb', 'x'.repeat(64)])
 const one = (value: unknown): Bounds => ({ takes: [value], refuses: ['x', 7, []], optional: false })

@@ -1,6 +1,6 @@
+import { modelCredential, modelIdentity, secretRef, text, uri } from '@parley/nodes'
 import { z } from 'zod'
-import { modelCredential, modelHosting, modelIdentity, secretRef } from '../values/references.ts'
-import { text, uri } from '../values/text.ts'
+import { modelHosting } from '../values/references.ts'
 
 const speechProvider = z
   .strictObject({

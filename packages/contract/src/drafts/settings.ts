@@ -1,7 +1,6 @@
+import { instruction, text } from '@parley/nodes'
 import { z } from 'zod'
 import { channel } from '../values/names.ts'
-import { text } from '../values/text.ts'
-import { instruction } from './instruction.ts'
 
 const unit = z.number().min(0).max(1)
 const zeroToTwo = z.number().min(0).max(2)

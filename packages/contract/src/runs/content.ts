@@ -1,6 +1,6 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { uuid } from '../values/names.ts'
-import { text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 lower-case hex digits')

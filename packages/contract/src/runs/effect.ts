@@ -1,7 +1,7 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { effectKind } from '../catalogue/actions.ts'
 import { uuid } from '../values/names.ts'
-import { text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 
 /** What came of an effect, by what it was. */

@@ -1,9 +1,8 @@
+import { jsonObject, modelIdentity, stringMap, text, variableName, variableValue } from '@parley/nodes'
 import { z } from 'zod'
 import { runState } from '../agents/agent-summary.ts'
-import { jsonObject, stringMap } from '../values/json.ts'
-import { agentId, uuid, variableName, variableValue } from '../values/names.ts'
-import { modelIdentity, publicationRef } from '../values/references.ts'
-import { text } from '../values/text.ts'
+import { agentId, uuid } from '../values/names.ts'
+import { publicationRef } from '../values/references.ts'
 import { timestamp } from '../values/time.ts'
 
 export const runChannel = z.enum(['cloud', 'phone', 'web'])

@@ -1,9 +1,9 @@
+import { e164, text } from '@parley/nodes'
 import { z } from 'zod'
 import { runState } from '../agents/agent-summary.ts'
 import { operation } from '../operation.ts'
 import { agentId, uuid, version } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
-import { e164, text } from '../values/text.ts'
 import { instant, timestamp } from '../values/time.ts'
 import { run, runChannel, runMetadata, runMode, runVariables } from './run.ts'
 

@@ -1,6 +1,6 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { runState } from '../agents/agent-summary.ts'
-import { text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 import { contact, phoneState } from './run.ts'
 

@@ -1,8 +1,8 @@
+import { e164, text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { agentId, trunkId, uuid, version } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
-import { e164, text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 
 export const phoneNumber = z

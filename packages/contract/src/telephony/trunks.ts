@@ -1,8 +1,8 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { trunkId } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
-import { text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 
 const provider = z.enum(['carrier_elastic_sip', 'generic_sip'])

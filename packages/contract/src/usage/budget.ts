@@ -1,6 +1,6 @@
+import { decimal, text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { decimal, text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 
 const policyId = text(1, 160).regex(/^[A-Za-z0-9_.:/-]*$/, 'letters, digits, _ . : / -')

@@ -1,9 +1,9 @@
+import { decimal, text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { runChannel } from '../runs/run.ts'
 import { agentId } from '../values/names.ts'
 import { listQuery } from '../values/page.ts'
-import { decimal, text } from '../values/text.ts'
 import { instant, timestamp } from '../values/time.ts'
 
 const count = z.int().min(0)

@@ -1,5 +1,5 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
-import { text } from './text.ts'
 
 const limit = z.int().min(1).max(200).default(50)
 

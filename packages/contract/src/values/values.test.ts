@@ -1,11 +1,10 @@
+import { decimal, e164 as e164Schema, jsonFault, stringMap, text } from '@parley/nodes'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { e164, instant as instants, uuid as uuids } from '../testing/bounds.ts'
-import { jsonFault, stringMap } from './json.ts'
 import { digest, uuid } from './names.ts'
 import { listQuery, page } from './page.ts'
 import { principalRef, publicationRef, scope } from './references.ts'
-import { decimal, e164 as e164Schema, text } from './text.ts'
 import { instant, timestamp } from './time.ts'
 
 describe('text', () => {

@@ -1,9 +1,9 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { uuid } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
 import { principalRef } from '../values/references.ts'
-import { text } from '../values/text.ts'
 import { instant, timestamp } from '../values/time.ts'
 
 const resourceKind = z.enum([

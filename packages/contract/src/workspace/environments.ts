@@ -1,7 +1,7 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { environmentName, uuid } from '../values/names.ts'
-import { text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 import { apiKeyCreated } from './keys.ts'
 

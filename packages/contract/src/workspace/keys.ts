@@ -1,8 +1,8 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { role, uuid } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
-import { text } from '../values/text.ts'
 import { instant, timestamp } from '../values/time.ts'
 
 export const apiKey = z

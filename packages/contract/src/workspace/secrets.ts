@@ -1,8 +1,8 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { secretId } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
-import { text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 
 export const secretKind = z.enum(['sip_auth', 'http_auth', 'webhook_signing', 'provider_credential'])

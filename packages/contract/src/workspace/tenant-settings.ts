@@ -1,6 +1,6 @@
+import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { text } from '../values/text.ts'
 
 const days = z.int().min(1).max(3650)
 const settingsVersion = z.int().min(0)

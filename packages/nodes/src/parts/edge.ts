@@ -53,3 +53,6 @@ export const slot = z.enum([
   'success_edge',
   'failed_edge',
 ])
+
+export type Edge = z.output<typeof edge>
+export type EdgeSlot = z.output<typeof slot>

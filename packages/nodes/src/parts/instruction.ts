@@ -5,3 +5,5 @@ import { text } from '../values/text.ts'
 export const instruction = z
   .strictObject({ type: z.enum(['prompt', 'static_text']), text: text(0, 32_768) })
   .meta({ id: 'Instruction' })
+
+export type Instruction = z.output<typeof instruction>

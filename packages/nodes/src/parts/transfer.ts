@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import type { ImportWarning, PartFinding } from '../findings.ts'
+import type { JsonObject } from '../node-type.ts'
+import { json } from '../values/json.ts'
+import { text } from '../values/text.ts'
+import { isObject } from './json-schema.ts'
+
+const destination = z
+  .discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('predefined'),
+      number: text(1, 256),
+      extension: text(0, 64).nullable().optional(),
+    }),
+    z.strictObject({ type: z.literal('inferred'), prompt: text(1, 4096) }),
+  ])
+  .meta({ id: 'TransferDestination' })
+
+const coldTransfer = z.strictObject({
+  type: z.literal('cold_transfer'),
+  cold_transfer_mode: z.enum(['sip_refer', 'sip_invite']).default('sip_refer'),
+  show_transferee_as_caller: z.boolean().default(false),
+  transfer_ring_duration_ms: z.int().min(1000).max(300_000).optional(),
+})
+
+/** Kept as written; validation says that it does not run yet. */
+const warmTransfer = z.object({ type: z.enum(['warm_transfer', 'agentic_warm_transfer']) }).catchall(json)
+
+/** The fields of a transfer, in a node or in an action. */
+export const transferFields = {
+  transfer_destination: destination,
+  transfer_option: z
+    .discriminatedUnion('type', [coldTransfer, warmTransfer])
+    .default({ type: 'cold_transfer', cold_transfer_mode: 'sip_refer', show_transferee_as_caller: false }),
+  custom_sip_headers: z
+    .record(z.string().regex(/^[Xx]-[A-Za-z0-9-]{1,62}$/, 'a header name that begins with X-'), text(0, 1024))
+    .default({}),
+}
+
+const transferSchema = z.object(transferFields)
+type Transfer = Pick<z.output<typeof transferSchema>, 'transfer_destination' | 'transfer_option'>
+
+const BY_REFER: Transfer['transfer_option'] = {
+  type: 'cold_transfer',
+  cold_transfer_mode: 'sip_refer',
+  show_transferee_as_caller: false,
+}
+
+interface TransferFinding extends Omit<PartFinding<never>, 'fixes'> {
+  /** The fields that mend it. */
+  readonly change: { readonly label: string; readonly fields: Partial<Transfer> }
+}
+
+/** The parts of a transfer that do not run. */
+export function transferFindings({ transfer_destination: to, transfer_option: option }: Transfer): TransferFinding[] {
+  return [...optionFindings(option), ...destinationFindings(to)]
+}
+
+function optionFindings(option: Transfer['transfer_option']): TransferFinding[] {
+  const byRefer = { label: 'Transfer without announcement, by REFER', fields: { transfer_option: BY_REFER } }
+  if (option.type !== 'cold_transfer')
+    return [
+      {
+        severity: 'error',
+        code: 'unsupported_capability',
+        path: ['transfer_option'],
+        message: `Transfers of type "${option.type}" do not run here: use cold_transfer`,
+        change: byRefer,
+      },
+    ]
+  if (option.cold_transfer_mode !== 'sip_refer')
+    return [
+      {
+        severity: 'error',
+        code: 'unsupported_capability',
+        path: ['transfer_option', 'cold_transfer_mode'],
+        message: 'Cold transfers run by sip_refer only',
+        change: byRefer,
+      },
+    ]
+  if (option.show_transferee_as_caller !== true) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'field_ignored',
+      path: ['transfer_option', 'show_transferee_as_caller'],
+      message: 'With sip_refer the carrier chooses the caller',
+      change: {
+        label: 'Leave it to the carrier',
+        fields: { transfer_option: { ...option, show_transferee_as_caller: false } },
+      },
+    },
+  ]
+}
+
+function destinationFindings(to: Transfer['transfer_destination']): TransferFinding[] {
+  if (to.type !== 'predefined' || to.extension === undefined || to.extension === null || to.extension === '') return []
+  return [
+    {
+      severity: 'error',
+      code: 'unsupported_capability',
+      path: ['transfer_destination', 'extension'],
+      message: 'After a REFER nobody is left to dial an extension: transfer to a number that reaches it',
+      change: { label: 'Leave the extension out', fields: { transfer_destination: { ...to, extension: null } } },
+    },
+  ]
+}
+
+/** Warns of a transfer in an export that is kept but does not run. */
+export function transferImportWarnings({ transfer_option: option }: JsonObject): ImportWarning[] {
+  const { type, cold_transfer_mode: mode } = isObject(option) ? option : {}
+  if (type === undefined || (type === 'cold_transfer' && mode !== 'sip_invite')) return []
+  return [
+    {
+      code: 'unsupported_capability',
+      field: 'transfer_option',
+      message: 'Transfers run cold, by sip_refer, only: this one is kept, and keeps the draft from going live',
+    },
+  ]
+}

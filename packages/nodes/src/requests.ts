@@ -1,0 +1,36 @@
+import type { VariableItem } from './parts/variable-item.ts'
+import type { ModelRef } from './values/references.ts'
+
+type JsonSchema = Readonly<Record<string, unknown>>
+
+/** What a node, or an action that the model calls, needs from outside the flow. The conversation serves each by its type. */
+export type NodeRequest =
+  /** The model fills in an action's arguments, or names digits to press or a number to transfer to. Answered by `inferred`. */
+  | {
+      readonly type: 'infer'
+      readonly purpose: 'arguments' | 'digits' | 'transfer_destination'
+      readonly prompt: string
+      /** JSON Schema of the arguments; of a string for the other purposes. */
+      readonly schema: JsonSchema
+      /** Null: the agent's model. */
+      readonly model: ModelRef | null
+    }
+  /** The model reads the variables out of the conversation. Answered by `inferred`. */
+  | { readonly type: 'extract'; readonly variables: readonly VariableItem[]; readonly model: ModelRef | null }
+  /** DTMF digits `0-9 * #` and `w`, a pause of 500 ms, sent after `delay_ms`. Answered by `digits_pressed`. */
+  | { readonly type: 'press_digits'; readonly digits: string; readonly delay_ms: number }
+  /** A cold transfer by REFER. Answered by `transfer_result`. */
+  | {
+      readonly type: 'transfer'
+      readonly destination: string
+      readonly custom_sip_headers: Readonly<Record<string, string>>
+    }
+
+export type NodeRequestOf<Type extends NodeRequest['type']> = Extract<NodeRequest, { type: Type }>
+
+/** The answer to a {@link NodeRequest}. */
+export type NodeAnswer =
+  /** Arguments or variables as an object, digits or a number as a string; null: the model gave no answer. */
+  | { readonly type: 'inferred'; readonly value: unknown }
+  | { readonly type: 'digits_pressed' }
+  | { readonly type: 'transfer_result'; readonly outcome: 'taken' | 'failed' }

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { defineAction } from '../action-kind.ts'
+import { defineNode } from '../node-type.ts'
+import { edgeSlot, edges } from '../parts/edge.ts'
+import { fittingValues, variableItem, variablesSchema } from '../parts/variable-item.ts'
+import { LEAVE } from '../steps.ts'
+
+const variables = z.array(variableItem).min(1).max(50)
+
+/** The model reads variables out of the conversation. */
+export const extractDynamicVariables = defineNode({
+  type: 'extract_dynamic_variables',
+  fields: { variables, edges, else_edge: edgeSlot },
+  variables: node => node.variables.map(item => item.name),
+  enter: node => ({
+    next: 'request',
+    request: { type: 'extract', variables: node.variables, model: node.model_choice },
+  }),
+  answer: (node, answer) =>
+    answer.type === 'inferred' ? { next: 'leave', variables: fittingValues(node.variables, answer.value) } : LEAVE,
+})
+
+export const extractDynamicVariablesAction = defineAction({
+  kind: 'extract_dynamic_variables',
+  exportType: 'extract_dynamic_variable',
+  fields: { variables },
+  variables: action => action.variables.map(item => item.name),
+  parameters: action => variablesSchema(action.variables),
+  use: (action, args) => ({ next: 'result', result: 'done', variables: fittingValues(action.variables, args) }),
+})

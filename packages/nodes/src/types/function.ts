@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { defineNode } from '../node-type.ts'
+import { edgeSlot, edges } from '../parts/edge.ts'
+import { instruction } from '../parts/instruction.ts'
+import { actionId } from '../values/names.ts'
+
+/** Runs an HTTP action. */
+export const functionNode = defineNode({
+  type: 'function',
+  fields: {
+    tool_id: actionId,
+    tool_type: z.enum(['local', 'shared']).optional(),
+    wait_for_result: z.boolean().default(true),
+    speak_during_execution: z.boolean().default(false),
+    enable_typing_sound: z.boolean().optional(),
+    instruction: instruction.nullable().default(null),
+    edges,
+    else_edge: edgeSlot,
+  },
+  actions: node => [node.tool_id],
+  enter: node => ({
+    next: 'run_action',
+    actionId: node.tool_id,
+    waits: node.wait_for_result,
+    words: node.speak_during_execution ? node.instruction : null,
+    model: node.model_choice,
+  }),
+  check: (node, draft) => {
+    const kind = draft.actionKind(node.tool_id)
+    if (kind === undefined)
+      return [
+        {
+          severity: 'error',
+          code: 'action_unknown',
+          path: ['tool_id'],
+          message: `There is no action "${node.tool_id}" for "${node.id}": define it, or name another`,
+          fixes: [{ fix: 'remove' }],
+        },
+      ]
+    if (kind === 'http') return []
+    return [
+      {
+        severity: 'error',
+        code: 'unsupported_capability',
+        path: ['tool_id'],
+        message: `The function "${node.id}" runs actions of kind http: for "${kind}" use the node type of that name`,
+        fixes: [{ fix: 'remove' }],
+      },
+    ]
+  },
+})

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { defineAction } from '../action-kind.ts'
+import { isObject, type JsonSchema } from '../parts/json-schema.ts'
+import { jsonObject, stringMap } from '../values/json.ts'
+import { variableName } from '../values/names.ts'
+import { secretRef } from '../values/references.ts'
+import { text } from '../values/text.ts'
+
+const stringPairs = stringMap(text(1, 256), text(0, 8192), 50).default({})
+
+/** Variables stand after the host only, so that what a caller says never chooses whom to talk to. */
+const url = text(1, 2048).regex(
+  /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^/?#{}\s@\\]+([/?#]|$)/,
+  'an http(s) URL, with {{variables}} after the host only',
+)
+
+/** How the request says who sends it. Scheme basic: the secret is `user:password`. */
+const authentication = z
+  .strictObject({
+    scheme: z.enum(['bearer', 'basic', 'header', 'parley_signature']),
+    secret: secretRef,
+    header: z
+      .string()
+      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'a header name')
+      .default('X-Api-Key'),
+  })
+  .meta({ id: 'ActionAuthentication' })
+
+const fields = {
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  url,
+  headers: stringPairs,
+  query: stringPairs,
+  /** JSON Schema of an object: the arguments. */
+  parameters: jsonObject.default({}),
+  body_format: z.enum(['json', 'form']).default('json'),
+  /** False: `{name, args, call}`; true: the arguments alone. */
+  args_at_root: z.boolean().default(false),
+  /** Name to a path into the answer, such as `$.slots[0].time`. */
+  response_variables: stringMap(variableName, text(1, 1024)).default({}),
+  auth: authentication.nullable().default(null),
+  idempotency: z.enum(['effect_key', 'none']).default('none'),
+  timeout_ms: z.int().min(1000).max(600_000).default(120_000),
+  speak_during_execution: z.boolean().default(false),
+  speak_after_execution: z.boolean().default(true),
+}
+
+/** Sends an HTTP request: run by function nodes, and as a tool of the model. */
+export const httpAction = defineAction({
+  kind: 'http',
+  exportType: 'custom',
+  fields,
+  variables: action => Object.keys(action.response_variables),
+  parameters: openParameters,
+  use: () => ({ next: 'run_action' }),
+})
+
+interface WithParameters {
+  readonly parameters: JsonSchema
+}
+
+export type HttpAction = z.output<typeof httpAction.schema>
+
+/** JSON Schema of the arguments that the model infers: the parameters without `const`. */
+export function openParameters(action: WithParameters): JsonSchema {
+  const open = Object.entries(propertiesOf(action)).filter(([, schema]) => !isConstant(schema))
+  const names = new Set(open.map(([name]) => name))
+  const required = Array.isArray(action.parameters.required) ? action.parameters.required : []
+  return {
+    ...action.parameters,
+    type: 'object',
+    properties: Object.fromEntries(open),
+    required: required.filter(name => typeof name === 'string' && names.has(name)),
+  }
+}
+
+export function hasOpenParameters(action: WithParameters): boolean {
+  return Object.values(propertiesOf(action)).some(schema => !isConstant(schema))
+}
+
+/** The arguments of a call: the inferred ones, overwritten by the constants, whose variables are filled in. */
+export function completeArguments(
+  action: WithParameters,
+  inferred: unknown,
+  render: (template: string) => string,
+): Record<string, unknown> {
+  const complete: Record<string, unknown> = { ...(isObject(inferred) ? inferred : {}) }
+  for (const [name, schema] of Object.entries(propertiesOf(action)))
+    if (isConstant(schema)) complete[name] = typeof schema.const === 'string' ? render(schema.const) : schema.const
+  return complete
+}
+
+function propertiesOf(action: WithParameters): Record<string, unknown> {
+  return isObject(action.parameters.properties) ? action.parameters.properties : {}
+}
+
+function isConstant(schema: unknown): schema is { const: unknown } {
+  return isObject(schema) && Object.hasOwn(schema, 'const')
+}

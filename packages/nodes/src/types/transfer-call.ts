@@ -1,0 +1,105 @@
+import { defineAction } from '../action-kind.ts'
+import { defineNode } from '../node-type.ts'
+import { edgeSlot } from '../parts/edge.ts'
+import { objectSchema } from '../parts/json-schema.ts'
+import { transferFields, transferFindings, transferImportWarnings } from '../parts/transfer.ts'
+import type { NodeRequest } from '../requests.ts'
+import type { ConversationView, NodeStep } from '../steps.ts'
+
+const MAX_DESTINATION = 256
+
+const FAILED: NodeStep = { next: 'fail', slot: 'edge' }
+
+/** Transfers the caller by REFER. Left by `edge`, only when the transfer failed. */
+export const transferCall = defineNode({
+  type: 'transfer_call',
+  fields: { ...transferFields, edge: edgeSlot },
+  isEnding: true,
+  enter: (node, view) => {
+    const to = node.transfer_destination
+    if (to.type === 'predefined') return transfer(view.render(to.number), node.custom_sip_headers, view)
+    return {
+      next: 'request',
+      request: {
+        type: 'infer',
+        purpose: 'transfer_destination',
+        prompt: view.render(to.prompt),
+        schema: { type: 'string', maxLength: MAX_DESTINATION },
+        model: node.model_choice,
+      },
+    }
+  },
+  answer: (node, answer, view) => {
+    if (answer.type === 'inferred') return transfer(answer.value, node.custom_sip_headers, view)
+    if (answer.type === 'transfer_result' && answer.outcome === 'taken') return { next: 'end', outcome: 'transferred' }
+    return { next: 'fail', slot: 'edge', actionOutcome: 'failed' }
+  },
+  check: node => [
+    ...transferFindings(node).map(({ change, ...finding }) => ({
+      ...finding,
+      fixes: [{ fix: 'put' as const, label: change.label, part: { ...node, ...change.fields } }],
+    })),
+    ...(node.edge !== null
+      ? []
+      : [
+          {
+            severity: 'error' as const,
+            code: 'edge_dangling' as const,
+            path: ['edge'],
+            message: `The transfer "${node.id}" says nothing for when it fails: add its failure edge`,
+            fixes: [
+              { fix: 'add_edge_to_end' as const, slot: 'edge' as const, edgeId: 'failed', prompt: 'Transfer failed' },
+            ],
+          },
+        ]),
+  ],
+  importWarnings: transferImportWarnings,
+})
+
+/** The same as a tool of the model, which speaks on when the transfer failed. */
+export const transferCallAction = defineAction({
+  kind: 'transfer_call',
+  exportType: 'transfer_call',
+  fields: transferFields,
+  isPhoneOnly: true,
+  parameters: ({ transfer_destination: to }) =>
+    to.type === 'inferred'
+      ? objectSchema({ destination: { type: 'string', description: to.prompt } }, ['destination'])
+      : objectSchema({}, []),
+  use: (action, args, view) => {
+    const to = action.transfer_destination
+    const destination = to.type === 'predefined' ? view.render(to.number) : args.destination
+    const request = transferRequest(destination, action.custom_sip_headers, view)
+    return request === null ? { next: 'result', result: 'failed' } : { next: 'request', request, result: null }
+  },
+  answer: (_, answer) =>
+    answer.type === 'transfer_result' && answer.outcome === 'taken'
+      ? { next: 'end', outcome: 'transferred' }
+      : { next: 'speak', actionOutcome: 'failed' },
+  check: action =>
+    transferFindings(action).map(({ change, ...finding }) => ({
+      ...finding,
+      fixes: [{ fix: 'put', label: change.label, part: { ...action, ...change.fields } }],
+    })),
+  importWarnings: transferImportWarnings,
+})
+
+function transfer(wanted: unknown, headers: Readonly<Record<string, string>>, view: ConversationView): NodeStep {
+  const request = transferRequest(wanted, headers, view)
+  return request === null ? FAILED : { next: 'request', request }
+}
+
+/** Null: there is no destination, or no phone call. */
+function transferRequest(
+  wanted: unknown,
+  headers: Readonly<Record<string, string>>,
+  view: ConversationView,
+): NodeRequest | null {
+  const destination = typeof wanted === 'string' ? wanted.trim() : ''
+  if (destination === '' || destination.length > MAX_DESTINATION || view.channel !== 'phone') return null
+  const custom_sip_headers = Object.fromEntries(
+    // A header's value is one line, whatever a variable holds.
+    Object.entries(headers).map(([name, value]) => [name, view.render(value).replace(/[^\x20-\x7e]/g, ' ')]),
+  )
+  return { type: 'transfer', destination, custom_sip_headers }
+}

@@ -1,19 +1,13 @@
 export type { ClaudeTraits } from './anthropic/claude-traits.ts'
+export { AnthropicMessages, type AnthropicMessagesOptions } from './anthropic/io/anthropic-messages.ts'
+export { CartesiaVoice, type CartesiaVoiceOptions } from './cartesia/io/cartesia-voice.ts'
+export { AuraVoice, type AuraVoiceOptions } from './deepgram/io/aura-voice.ts'
+export { ElevenLabsVoice, type ElevenLabsVoiceOptions } from './elevenlabs/io/elevenlabs-voice.ts'
 export type { TextEmbedder } from './embedding/text-embedder.ts'
-export { AnthropicMessages, type AnthropicMessagesOptions } from './io/anthropic-messages.ts'
 export { AssemblyAiRecogniser, type AssemblyAiRecogniserOptions } from './io/assemblyai-recogniser.ts'
-export { AuraVoice, type AuraVoiceOptions } from './io/aura-voice.ts'
-export { CartesiaVoice, type CartesiaVoiceOptions } from './io/cartesia-voice.ts'
 export { DeepgramFluxRecogniser, type DeepgramFluxRecogniserOptions } from './io/deepgram-flux-recogniser.ts'
 export { DeepgramRecogniser, type DeepgramRecogniserOptions } from './io/deepgram-recogniser.ts'
-export { ElevenLabsVoice, type ElevenLabsVoiceOptions } from './io/elevenlabs-voice.ts'
-export { LocalEspeak, type LocalEspeakOptions } from './io/local-espeak.ts'
-export { LocalFlite, type LocalFliteOptions } from './io/local-flite.ts'
 export type { ModelBudgets } from './io/model-answering.ts'
-export { OpenAiChat, type OpenAiChatOptions } from './io/openai-chat.ts'
-export { OpenAiEmbedder, type OpenAiEmbedderOptions } from './io/openai-embedder.ts'
-export { OpenAiVoice, type OpenAiVoiceOptions } from './io/openai-voice.ts'
-export { TonesVoice, type TonesVoiceOptions } from './io/tones-voice.ts'
 export type {
   ChatMessage,
   GenerationBrief,
@@ -25,8 +19,14 @@ export type {
   ToolDeclaration,
   TransitionTool,
 } from './language-model/language-model.ts'
+export { LocalEspeak, type LocalEspeakOptions } from './local/io/espeak-voice.ts'
+export { LocalFlite, type LocalFliteOptions } from './local/io/flite-voice.ts'
 export { retryAfterMs, ServiceRefusal } from './model-service/model-failure.ts'
-export { RulesModel, type RulesPace } from './simulated/rules/rules-model.ts'
+export { OpenAiChat, type OpenAiChatOptions } from './openai/io/openai-chat.ts'
+export { OpenAiEmbedder, type OpenAiEmbedderOptions } from './openai/io/openai-embedder.ts'
+export { OpenAiVoice, type OpenAiVoiceOptions } from './openai/io/openai-voice.ts'
+export { RulesModel, type RulesPace } from './parley/rules/rules-model.ts'
+export { TonesVoice, type TonesVoiceOptions } from './simulated/io/tones-voice.ts'
 export { toneBandFilter } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'
 export type {

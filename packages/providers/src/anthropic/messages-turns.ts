@@ -1,5 +1,5 @@
+import { objectOf } from '../json-object.ts'
 import type { ChatMessage, ToolCall } from '../language-model/language-model.ts'
-import { objectOf } from '../openai/json.ts'
 
 /** A block of a turn, as the service writes it. */
 export type Block = Readonly<Record<string, unknown>> & { readonly type: 'text' | 'tool_use' | 'tool_result' }

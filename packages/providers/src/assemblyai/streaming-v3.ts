@@ -1,5 +1,5 @@
 import { type Ms, msToSamples } from '@parley/kernel'
-import { type JsonObject, objectOf, textIn } from '../openai/json.ts'
+import { type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
 import type { ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'

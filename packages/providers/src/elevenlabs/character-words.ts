@@ -1,5 +1,5 @@
 import type { Ms } from '@parley/kernel'
-import { isObject } from '../openai/json.ts'
+import { isObject } from '../json-object.ts'
 import { stringsIn, timesIn } from '../text-to-speech/service-message.ts'
 import type { TimedWord } from '../text-to-speech/word-alignment.ts'
 

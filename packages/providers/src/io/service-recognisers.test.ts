@@ -1,12 +1,12 @@
 import { FakeAssemblyAi, FakeDeepgramFlux, FakeDeepgramListen } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { afterAll } from 'vitest'
+import { TonesVoice } from '../simulated/io/tones-voice.ts'
 import { speechToTextConformance } from '../speech-to-text/conformance.ts'
 import { tonesHearing } from '../speech-to-text/testing/tones-hearing.ts'
 import { AssemblyAiRecogniser } from './assemblyai-recogniser.ts'
 import { DeepgramFluxRecogniser } from './deepgram-flux-recogniser.ts'
 import { DeepgramRecogniser } from './deepgram-recogniser.ts'
-import { TonesVoice } from './tones-voice.ts'
 
 const apiKey = 'key-of-the-tests'
 const options = { apiKey, time: systemTime }

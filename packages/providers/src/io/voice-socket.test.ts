@@ -2,7 +2,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { VirtualTime } from '@parley/kernel'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocketServer } from 'ws'
-import { CartesiaVoice } from './cartesia-voice.ts'
+import { CartesiaVoice } from '../cartesia/io/cartesia-voice.ts'
 
 const LONG = '😀a'.repeat(2000)
 

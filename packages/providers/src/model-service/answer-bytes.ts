@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/kernel'
 import { createParser, type EventSourceParser } from 'eventsource-parser'
-import { objectOf } from '../openai/json.ts'
+import { objectOf } from '../json-object.ts'
 import type { ModelAnswer } from './model-answer.ts'
 
 const MOST_BYTES = 16_777_216

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../openai/json.ts'
+import type { JsonObject } from '../json-object.ts'
 
 /** One answer of a service, streamed or whole, as events. What makes no sense, and errors inside it, throw `ParleyError`. */
 export interface ModelAnswer<Event> {

@@ -1,5 +1,5 @@
 import { type Ms, ParleyError } from '@parley/kernel'
-import { isObject, type JsonObject, objectOf, textIn } from '../openai/json.ts'
+import { isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 
 /** What a service answered instead: the `cause` of the error that says so. */
 export class ServiceRefusal extends Error {

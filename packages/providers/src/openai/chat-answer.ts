@@ -1,8 +1,8 @@
 import { ParleyError } from '@parley/kernel'
+import { countIn, isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 import type { GenerationEvent } from '../language-model/language-model.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { failureInAnswer } from '../model-service/model-failure.ts'
-import { countIn, isObject, type JsonObject, objectOf, textIn } from './json.ts'
 import { ToolCallSlots } from './tool-call-slots.ts'
 
 type FinishReason = Extract<GenerationEvent, { type: 'finished' }>['reason']

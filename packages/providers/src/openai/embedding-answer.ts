@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/kernel'
+import { isObject, type JsonObject } from '../json-object.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { failureInAnswer } from '../model-service/model-failure.ts'
-import { isObject, type JsonObject } from './json.ts'
 
 /** The vector of the text at `index` of those that were asked for. */
 export interface IndexedVector {

@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/kernel'
+import { isObject, objectOf, textIn } from '../json-object.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
-import { isObject, objectOf, textIn } from './json.ts'
 
 /** The body of a request to `/audio/speech`. */
 export function speechBody(

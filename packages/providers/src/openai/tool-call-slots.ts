@@ -1,6 +1,6 @@
+import { isObject, type JsonObject, textIn } from '../json-object.ts'
 import type { GenerationEvent } from '../language-model/language-model.ts'
 import { ToolCallAssembly } from '../language-model/tool-call-assembly.ts'
-import { isObject, type JsonObject, textIn } from './json.ts'
 
 interface Slot {
   /** Of ours: services number calls from 0, all alike, or not at all. */

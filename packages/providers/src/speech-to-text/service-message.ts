@@ -1,5 +1,5 @@
 import { msToSamples, type Samples } from '@parley/kernel'
-import { isObject, type JsonObject, textIn } from '../openai/json.ts'
+import { isObject, type JsonObject, textIn } from '../json-object.ts'
 import type { ServiceWord } from './service-protocol.ts'
 
 /** More words than anybody says in one passage, and longer than any word. */

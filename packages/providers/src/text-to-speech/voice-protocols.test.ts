@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cartesiaProtocol } from '../cartesia/voice-protocol.ts'
-import { AURA_VOICES, auraProtocol } from '../deepgram/voice-protocol.ts'
-import { elevenLabsProtocol } from '../elevenlabs/voice-protocol.ts'
+import { cartesiaProtocol } from '../cartesia/tts-websocket.ts'
+import { AURA_VOICES, auraProtocol } from '../deepgram/speak-v1.ts'
+import { elevenLabsProtocol } from '../elevenlabs/multi-stream-input.ts'
 
 const elevenLabs = elevenLabsProtocol({
   apiKey: 'key',

@@ -1,5 +1,5 @@
 import type { FakeSpeech, Speak } from '@parley/fakes'
-import { TonesVoice } from '../../io/tones-voice.ts'
+import { TonesVoice } from '../../simulated/io/tones-voice.ts'
 
 /** The built-in voice as the voice of a fake service. */
 export class TonesSpeech {

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { type Rendering, renderWithTones } from '../simulated/rendering.ts'
+import { type Rendering, renderWithTones } from '../rendering.ts'
 
 export interface RenderingTask {
   readonly speech: Int16Array

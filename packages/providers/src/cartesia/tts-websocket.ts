@@ -1,5 +1,5 @@
 import { ParleyError } from '@parley/kernel'
-import { isObject, type JsonObject, objectOf } from '../openai/json.ts'
+import { isObject, type JsonObject, objectOf } from '../json-object.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 import { bytesIn, proseIn, stringIn, stringsIn, timesIn } from '../text-to-speech/service-message.ts'
 import { nearestSpeed } from '../text-to-speech/speed.ts'

@@ -1,9 +1,9 @@
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
-import { batchesOf, type TextEmbedder } from '../embedding/text-embedder.ts'
-import { retryAfterMs } from '../model-service/model-failure.ts'
-import { EmbeddingAnswer } from '../openai/embedding-answer.ts'
-import type { ModelBudgets } from './model-answering.ts'
-import { bearer, ModelService } from './model-service.ts'
+import { batchesOf, type TextEmbedder } from '../../embedding/text-embedder.ts'
+import type { ModelBudgets } from '../../io/model-answering.ts'
+import { bearer, ModelService } from '../../io/model-service.ts'
+import { retryAfterMs } from '../../model-service/model-failure.ts'
+import { EmbeddingAnswer } from '../embedding-answer.ts'
 
 export interface OpenAiEmbedderOptions {
   /** Null: none is sent. Empty: it is not ready. */

@@ -1,6 +1,6 @@
-import { elevenLabsProtocol } from '../elevenlabs/voice-protocol.ts'
-import { serviceUrl } from './service-url.ts'
-import { SocketVoice, type SocketVoiceOptions } from './socket-voice.ts'
+import { serviceUrl } from '../../io/service-url.ts'
+import { SocketVoice, type SocketVoiceOptions } from '../../io/socket-voice.ts'
+import { elevenLabsProtocol } from '../multi-stream-input.ts'
 
 export interface ElevenLabsVoiceOptions extends SocketVoiceOptions {
   /** Default "eleven_flash_v2_5". */

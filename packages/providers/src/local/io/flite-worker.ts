@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { runCommand } from '../text-to-speech/memory-wasi.ts'
+import { runCommand } from '../memory-wasi.ts'
 
 export interface FliteTask {
   readonly text: string

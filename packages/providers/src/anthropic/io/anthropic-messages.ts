@@ -1,15 +1,15 @@
 import type { Time } from '@parley/kernel'
-import { type ClaudeTraits, traitsOf } from '../anthropic/claude-traits.ts'
-import { MessagesAnswer } from '../anthropic/messages-answer.ts'
-import { type MessagesRequestOptions, messagesRequest } from '../anthropic/messages-request.ts'
+import type { ModelBudgets } from '../../io/model-answering.ts'
+import { ModelService } from '../../io/model-service.ts'
 import type {
   GenerationEvent,
   GenerationRequest,
   LanguageModel,
   ModelIdentity,
-} from '../language-model/language-model.ts'
-import type { ModelBudgets } from './model-answering.ts'
-import { ModelService } from './model-service.ts'
+} from '../../language-model/language-model.ts'
+import { type ClaudeTraits, traitsOf } from '../claude-traits.ts'
+import { MessagesAnswer } from '../messages-answer.ts'
+import { type MessagesRequestOptions, messagesRequest } from '../messages-request.ts'
 
 export interface AnthropicMessagesOptions {
   /** Null: none is sent. Empty: it is not ready. */

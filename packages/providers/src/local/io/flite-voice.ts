@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { ParleyError, TaskThread } from '@parley/kernel'
-import { speakBySentence } from '../text-to-speech/by-sentence.ts'
-import { plainEnglish } from '../text-to-speech/plain-english.ts'
-import { checkSpeechRequest, tellSent } from '../text-to-speech/request.ts'
-import { Semaphore } from '../text-to-speech/semaphore.ts'
-import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
+import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
+import { checkSpeechRequest, tellSent } from '../../text-to-speech/request.ts'
+import { Semaphore } from '../../text-to-speech/semaphore.ts'
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
+import { plainEnglish } from '../plain-english.ts'
 import type { FliteOutcome, FliteTask } from './flite-worker.ts'
 
 /** Clear women's and men's voices first; the "kal" ones are diphone voices: mechanical, and four times as fast to make. */

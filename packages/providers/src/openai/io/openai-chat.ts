@@ -1,14 +1,14 @@
 import type { Time } from '@parley/kernel'
+import type { ModelBudgets } from '../../io/model-answering.ts'
+import { bearer, ModelService } from '../../io/model-service.ts'
 import type {
   GenerationEvent,
   GenerationRequest,
   LanguageModel,
   ModelIdentity,
-} from '../language-model/language-model.ts'
-import { ChatAnswer } from '../openai/chat-answer.ts'
-import { chatRequest } from '../openai/chat-request.ts'
-import type { ModelBudgets } from './model-answering.ts'
-import { bearer, ModelService } from './model-service.ts'
+} from '../../language-model/language-model.ts'
+import { ChatAnswer } from '../chat-answer.ts'
+import { chatRequest } from '../chat-request.ts'
 
 export interface OpenAiChatOptions {
   /** Such as "https://api.openai.com/v1"; "/chat/completions" is appended. */

@@ -1,5 +1,5 @@
 import { ParleyError } from '@parley/kernel'
-import { type JsonObject, objectOf } from '../openai/json.ts'
+import { type JsonObject, objectOf } from '../json-object.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 import { sentences } from '../text-to-speech/sentences.ts'
 import { proseIn } from '../text-to-speech/service-message.ts'

@@ -1,11 +1,11 @@
 import { SeededRandom } from '@parley/kernel'
 import { afterAll, describe, expect, it } from 'vitest'
-import { overTelephoneLine, wordErrors } from '../simulated/testing/telephone-line.ts'
-import { TonesRecogniser } from '../simulated/tones-recogniser.ts'
-import { speechToTextConformance } from '../speech-to-text/conformance.ts'
-import type { SpeechEvent } from '../speech-to-text/speech-to-text.ts'
-import { textToSpeechConformance } from '../text-to-speech/conformance.ts'
-import { LocalFlite } from './local-flite.ts'
+import { LocalFlite } from '../../local/io/flite-voice.ts'
+import { speechToTextConformance } from '../../speech-to-text/conformance.ts'
+import type { SpeechEvent } from '../../speech-to-text/speech-to-text.ts'
+import { textToSpeechConformance } from '../../text-to-speech/conformance.ts'
+import { overTelephoneLine, wordErrors } from '../testing/telephone-line.ts'
+import { TonesRecogniser } from '../tones-recogniser.ts'
 import { TonesVoice } from './tones-voice.ts'
 
 const TEXT: Readonly<Record<string, string>> = {

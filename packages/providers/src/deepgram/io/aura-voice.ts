@@ -1,6 +1,6 @@
-import { AURA_VOICES, auraProtocol } from '../deepgram/voice-protocol.ts'
-import { serviceUrl } from './service-url.ts'
-import { SocketVoice, type SocketVoiceOptions } from './socket-voice.ts'
+import { serviceUrl } from '../../io/service-url.ts'
+import { SocketVoice, type SocketVoiceOptions } from '../../io/socket-voice.ts'
+import { AURA_VOICES, auraProtocol } from '../speak-v1.ts'
 
 export interface AuraVoiceOptions extends SocketVoiceOptions {
   /** Default "aura-2". */

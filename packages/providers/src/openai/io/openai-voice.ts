@@ -1,12 +1,12 @@
 import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
 import { Pool } from 'undici'
-import { mayBeLinear, speechBody, speechFailure } from '../openai/speech-request.ts'
-import { LinearDecoder } from '../text-to-speech/audio-decoder.ts'
-import { checkSpeechRequest, tellSent } from '../text-to-speech/request.ts'
-import { ServiceUtterance, type VoiceBudgets } from '../text-to-speech/service-utterance.ts'
-import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
-import { HttpExchange } from './http-exchange.ts'
-import { serviceUrl } from './service-url.ts'
+import { HttpExchange } from '../../io/http-exchange.ts'
+import { serviceUrl } from '../../io/service-url.ts'
+import { LinearDecoder } from '../../text-to-speech/audio-decoder.ts'
+import { checkSpeechRequest, tellSent } from '../../text-to-speech/request.ts'
+import { ServiceUtterance, type VoiceBudgets } from '../../text-to-speech/service-utterance.ts'
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
+import { mayBeLinear, speechBody, speechFailure } from '../speech-request.ts'
 
 export interface OpenAiVoiceOptions {
   /** Null: none is sent. */

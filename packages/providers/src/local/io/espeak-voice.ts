@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { ParleyError } from '@parley/kernel'
-import { speakBySentence } from '../text-to-speech/by-sentence.ts'
-import { checkSpeechRequest, primaryTag, tellSent } from '../text-to-speech/request.ts'
-import { Semaphore } from '../text-to-speech/semaphore.ts'
-import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
+import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
+import { checkSpeechRequest, primaryTag, tellSent } from '../../text-to-speech/request.ts'
+import { Semaphore } from '../../text-to-speech/semaphore.ts'
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
 
 const VOICES = ['en-us', 'en-gb', 'es', 'es-419'] as const
 const WORDS_PER_MINUTE = 165

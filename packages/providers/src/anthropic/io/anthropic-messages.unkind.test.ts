@@ -1,8 +1,8 @@
 import { FakeAnthropic, type FakeMessagesStyle, type FakeModelOptions, type FakeModelStep } from '@parley/fakes'
 import { systemTime, type Time, VirtualTime } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { GenerationEvent, GenerationRequest } from '../language-model/language-model.ts'
-import { retryAfterMs } from '../model-service/model-failure.ts'
+import type { GenerationEvent, GenerationRequest } from '../../language-model/language-model.ts'
+import { retryAfterMs } from '../../model-service/model-failure.ts'
 import { AnthropicMessages, type AnthropicMessagesOptions } from './anthropic-messages.ts'
 
 const REQUEST: GenerationRequest = { messages: [{ role: 'user', content: 'Hi' }] }

@@ -3,8 +3,8 @@ import { createServer } from 'node:net'
 import { type FakeModelOptions, FakeOpenAiChat } from '@parley/fakes'
 import { systemTime, type Time, VirtualTime } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { GenerationEvent } from '../language-model/language-model.ts'
-import { retryAfterMs } from '../model-service/model-failure.ts'
+import type { GenerationEvent } from '../../language-model/language-model.ts'
+import { retryAfterMs } from '../../model-service/model-failure.ts'
 import { OpenAiChat, type OpenAiChatOptions } from './openai-chat.ts'
 
 const REQUEST = { messages: [{ role: 'user', content: 'Hi' }] } as const

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { textToSpeechConformance } from '../text-to-speech/conformance.ts'
-import { LocalEspeak } from './local-espeak.ts'
+import { textToSpeechConformance } from '../../text-to-speech/conformance.ts'
+import { LocalEspeak } from './espeak-voice.ts'
 
 await textToSpeechConformance(() => new LocalEspeak())
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { textToSpeechConformance } from '../text-to-speech/conformance.ts'
-import { LocalFlite } from './local-flite.ts'
+import { textToSpeechConformance } from '../../text-to-speech/conformance.ts'
+import { LocalFlite } from './flite-voice.ts'
 
 await textToSpeechConformance(() => new LocalFlite())
 

@@ -1,6 +1,6 @@
-import { cartesiaProtocol } from '../cartesia/voice-protocol.ts'
-import { serviceUrl } from './service-url.ts'
-import { SocketVoice, type SocketVoiceOptions } from './socket-voice.ts'
+import { serviceUrl } from '../../io/service-url.ts'
+import { SocketVoice, type SocketVoiceOptions } from '../../io/socket-voice.ts'
+import { cartesiaProtocol } from '../tts-websocket.ts'
 
 export interface CartesiaVoiceOptions extends SocketVoiceOptions {
   /** Default "sonic-2". */

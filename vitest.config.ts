@@ -1,12 +1,34 @@
+import { availableParallelism } from 'node:os'
+import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+/**
+ * Tests that compute for many seconds: calls of 40 virtual minutes, statistics over many trials, fuzzing, whole
+ * programs. `npm test` runs them; `npm run check` does not: what they prove has quicker tests beside it.
+ */
+const SLOW = [
+  'control-plane/src/every-operation.test.ts',
+  'media/src/dtmf/in-band-detector.test.ts',
+  'media/src/session/{long-call,recording-skew}.test.ts',
+  'media/src/srtp/srtp.test.ts',
+  'packages/cli/src/services.test.ts',
+  'packages/cli/src/workspace/seed-examples.test.ts',
+  'packages/client/build/pack.test.ts',
+  'packages/leg/src/long-call.test.ts',
+  'packages/phone/src/answering-phone.test.ts',
+  'packages/providers/src/io/simulated-pair.test.ts',
+  'packages/runs/src/journal/landing-beside-others.test.ts',
+  'scripts/fuzzing/fuzz.test.ts',
+  'scripts/proofs/{api-requests,srtp-flood}.test.ts',
+]
 /**
  * Tests that start whole platforms and judge what becomes of calls, runs and requests: they wait more than they compute,
  * so that a few run at once.
  */
 const WHOLE = [
-  'interop/{demo,serve-call,serve-restart,text-runs,killed-engine,engine-runs,sipp-timers}.test.ts',
-  'scripts/proofs/{admission,drain,faults,idempotency,journals,live-updates,schemathesis,toll-fraud}.realtime.test.ts',
+  'interop/{demo,engine-runs,killed-engine,platform,platform-killed,sipp-timers}.test.ts',
+  'scripts/proofs/{admission,drain,faults,idempotency,journals,live-updates,schemathesis,toll-fraud,upgrade}.realtime.test.ts',
   'control-plane/**/*.realtime.test.ts',
   'packages/{store,runs,jobs}/**/*.realtime.test.ts',
 ]
@@ -20,6 +42,46 @@ const ALONE = [
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']
 
+/**
+ * Files that take longest, longest first. They start before the others of their group: a long file that starts last
+ * keeps one worker busy while the others have nothing left. Vitest knows durations from its cache only, which a new
+ * checkout does not have.
+ */
+const LONGEST_FIRST = [
+  'faults.realtime.test.ts',
+  'services.realtime.test.ts',
+  'schemathesis.realtime.test.ts',
+  'sipp-timers.test.ts',
+  'service-failures.realtime.test.ts',
+  'platform.test.ts',
+  'demo.test.ts',
+  'platform-killed.test.ts',
+  'live-updates.realtime.test.ts',
+  'drain.realtime.test.ts',
+  'journals.realtime.test.ts',
+  'engine-inbound.test.ts',
+  'baresip-conversation.test.ts',
+  'long-call.test.ts',
+  'recording-skew.test.ts',
+  'seed-examples.test.ts',
+  'api-requests.test.ts',
+  'in-band-detector.test.ts',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST_FIRST.indexOf(basename(moduleId))
+      return at === -1 ? LONGEST_FIRST.length : at
+    }
+    const order = ({ project }: TestSpecification) => project.config.sequence.groupOrder
+    return (await super.sort(files)).sort((a, b) => order(a) - order(b) || rank(a) - rank(b))
+  }
+}
+
+/** Unit tests wait for timers, threads and databases two fifths of their time. */
+const UNIT_WORKERS = availableParallelism() + 1
+
 export default defineConfig({
   test: {
     testTimeout: 20_000,
@@ -27,14 +89,15 @@ export default defineConfig({
     // The first test that asks for a database waits for its server to be made.
     hookTimeout: 60_000,
     globalSetup: ['packages/store/src/testing/global-setup.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['{sip,media,packages,control-plane,loadtest,examples,scripts}/**/*.test.ts'],
-          exclude: [...NEVER, ...REAL_TIME],
-          maxWorkers: '100%',
+          exclude: [...NEVER, ...REAL_TIME, ...SLOW],
+          maxWorkers: UNIT_WORKERS,
           // To load the rooms anew for each of 400 files costs more than the tests themselves.
           isolate: false,
           // Not 0: that order is not kept where a machine has one worker.
@@ -44,11 +107,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'slow',
+          include: SLOW,
+          exclude: NEVER,
+          maxWorkers: UNIT_WORKERS,
+          isolate: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'whole',
           include: WHOLE,
           exclude: NEVER,
           maxWorkers: 3,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -58,7 +132,7 @@ export default defineConfig({
           include: REAL_TIME,
           exclude: [...NEVER, ...WHOLE, ...ALONE],
           maxWorkers: 2,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -69,7 +143,7 @@ export default defineConfig({
           exclude: NEVER,
           maxWorkers: 1,
           fileParallelism: false,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],

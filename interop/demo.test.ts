@@ -1,22 +1,29 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readWav } from '@parley/media'
 import { loudness } from '@parley/phone/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { freePeerPorts, rtpRange } from './ports.ts'
 import type { AtTestEnd } from './recipe.ts'
 import { temporaryHome } from './serving.ts'
 
-/** `npm run demo` with these arguments, in a home of its own. */
+/** Runs `npm run demo` with these arguments, with a home and a folder for temporary files of its own. */
 async function demo(args: readonly string[], atTestEnd: AtTestEnd) {
   const home = temporaryHome(atTestEnd)
+  const temporary = mkdtempSync(join(tmpdir(), 'parley-temporary.'))
+  atTestEnd(() => rmSync(temporary, { recursive: true, force: true }))
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, '../packages/cli/bin/parley.mjs'), 'demo', ...args],
     {
-      env: { ...process.env, PARLEY_HOME: home, PARLEY_RTP_PORTS: rtpRange(await freePeerPorts()) },
+      env: {
+        ...process.env,
+        TMPDIR: temporary,
+        PARLEY_HOME: home,
+        PARLEY_RTP_PORTS: rtpRange(await freePeerPorts()),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
@@ -32,15 +39,18 @@ async function demo(args: readonly string[], atTestEnd: AtTestEnd) {
     child.kill('SIGKILL')
     await exited
   })
-  return { home, status: await exited, output, errors }
+  const status = await exited
+  const leftBehind = readdirSync(temporary).filter(name => name.startsWith('parley-demo'))
+  return { home, status, output, errors, leftBehind }
 }
 
-describe('npm run demo', { timeout: 200_000 }, () => {
-  it('prints one object of a whole call through the API, with its recording, and leaves nothing else behind', async ({
+// Side by side: each talks for 40 s in a home of its own.
+describe('npm run demo', { timeout: 200_000, concurrent: true }, () => {
+  it('with --json prints one object that describes a whole call, and leaves nothing but its recording', async ({
+    expect,
     onTestFinished: atTestEnd,
   }) => {
-    const before = new Set(readdirSync(tmpdir()))
-    const { home, status, output, errors } = await demo(['--json'], atTestEnd)
+    const { home, status, output, errors, leftBehind } = await demo(['--json'], atTestEnd)
     expect(status, errors).toBe(0)
     expect(output.trimEnd().split('\n')).toHaveLength(1)
     const result = JSON.parse(output)
@@ -57,10 +67,13 @@ describe('npm run demo', { timeout: 200_000 }, () => {
     expect(result.recording.path.startsWith(join(home, 'recordings'))).toBe(true)
     const { channels } = readWav(readFileSync(result.recording.path))
     for (const channel of channels) expect(loudness(channel)).toBeGreaterThan(0)
-    expect(readdirSync(tmpdir()).filter(name => name.startsWith('parley-demo') && !before.has(name))).toEqual([])
+    expect(leftBehind).toEqual([])
   })
 
-  it('shows the call as it goes, and what the API has of it', async ({ onTestFinished: atTestEnd }) => {
+  it('prints the conversation as it goes, then what the API knows of the run', async ({
+    expect,
+    onTestFinished: atTestEnd,
+  }) => {
     const { status, output, errors } = await demo([], atTestEnd)
     expect(status, errors).toBe(0)
     for (const shown of [

@@ -15,7 +15,7 @@ export function clientOf({ demo }: Pick<Serving, 'demo'>): ParleyClient {
   return new ParleyClient({ baseUrl: demo.api!, key: demo.key! })
 }
 
-/** The command that a start prints for a call, from the line as it stands there. */
+/** The command that `npm start` prints for placing a call. */
 export function printedCall({ output }: Serving): string {
   const line = output()
     .split('\n')
@@ -24,12 +24,12 @@ export function printedCall({ output }: Serving): string {
   return line.trim()
 }
 
-/** Runs a printed command as a person would; what the API answered. */
-export function typed(command: string): Run {
+/** Runs a printed command in a shell, as a user would; returns the run that the API answered. */
+export function runPrintedCommand(command: string): Run {
   return JSON.parse(execFileSync('sh', ['-c', `${command} --silent --show-error`], { encoding: 'utf8' })) as Run
 }
 
-/** The run once `isWanted`; throws with what it is when `withinMs` are over. */
+/** Polls the run until `isWanted`; throws with its last state after `withinMs`. */
 export async function runOnce(
   client: ParleyClient,
   run_id: string,
@@ -47,7 +47,7 @@ export async function runOnce(
 
 export const hasEnded = ({ state }: Run) => ['completed', 'failed', 'cancelled', 'rejected', 'expired'].includes(state)
 
-/** What `read` answers once it is as wanted; throws with what there is when `withinMs` are over. */
+/** Calls `read` until its answer `isWanted`; throws with the last answer after `withinMs`. */
 export async function eventually<Found>(
   read: () => Promise<Found>,
   isWanted: (found: Found) => boolean,
@@ -62,6 +62,22 @@ export async function eventually<Found>(
   }
 }
 
+/** Creates an agent from a template and publishes it; its id. */
+export async function publishedTemplate(client: ParleyClient, template: 'cloud_chat' | 'cloud_task'): Promise<string> {
+  const { ref, draft } = await client.agents.create({ body: { template, name: template } })
+  const body = { draft_id: draft!.draft_id, expected_revision: draft!.revision }
+  await client.publications.publish({ params: { agent_id: ref.id }, body })
+  return ref.id
+}
+
+/** Opens a chat and waits for the agent's opening line; the id of its run. */
+export async function openedChat(client: ParleyClient, agent_id: string, withinMs: number): Promise<string> {
+  const { run_id } = await client.runs.create({ body: { agent_id, channel: 'cloud', mode: 'chat' } })
+  const transcript = () => client.runs.transcript({ params: { run_id } })
+  await eventually(transcript, ({ utterances }) => utterances.length > 0, withinMs)
+  return run_id
+}
+
 /** The audio behind a recording's link, as sox reads it: how long it is, and how loud each channel. */
 export async function soxOf(url: string, atTestEnd: AtTestEnd): Promise<{ seconds: number; rms: readonly number[] }> {
   const response = await fetch(url)
@@ -72,10 +88,10 @@ export async function soxOf(url: string, atTestEnd: AtTestEnd): Promise<{ second
   writeFileSync(file, new Uint8Array(await response.arrayBuffer()))
   const soxi = (flag: string) => Number(execFileSync('soxi', [flag, file], { encoding: 'utf8' }))
   const rms = Array.from({ length: soxi('-c') }, (_, channel) => {
-    const said = execFileSync('sh', ['-c', `sox "$1" -n remix ${channel + 1} stat 2>&1`, 'sh', file], {
+    const output = execFileSync('sh', ['-c', `sox "$1" -n remix ${channel + 1} stat 2>&1`, 'sh', file], {
       encoding: 'utf8',
     })
-    return Number(/RMS +amplitude: +([\d.]+)/.exec(said)?.[1])
+    return Number(/RMS +amplitude: +([\d.]+)/.exec(output)?.[1])
   })
   return { seconds: soxi('-D'), rms }
 }

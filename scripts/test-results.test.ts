@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { skipResult, summaryLines } from './test-results.ts'
+import { skipResult, summaryLines, timeLines } from './test-results.ts'
 
 describe('the summary of a test run', () => {
   it('ends with the counts over everything, after what was skipped and what failed, by name', () => {
@@ -25,5 +25,28 @@ describe('the summary of a test run', () => {
 
   it('counts a skip without a reason as a failure', () => {
     expect(skipResult('c.test.ts > d', undefined)).toMatchObject({ state: 'failed' })
+  })
+})
+
+describe('the times of a test run', () => {
+  it('are seconds by group, then the 20 slowest files, slowest first', () => {
+    const files = Array.from({ length: 30 }, (_, n) => ({ group: 'unit', file: `${n}.test.ts`, ms: 1000 * n }))
+    const lines = timeLines(
+      [
+        { group: 'static checks', files: 0, ms: 12_340 },
+        { group: 'unit', files: 30, ms: 435_000 },
+      ],
+      files,
+    )
+    expect(lines.slice(0, 6)).toEqual([
+      'Seconds per group:',
+      '  static checks   12.3 s',
+      '  unit           435.0 s  30 files',
+      '',
+      'The 20 slowest files:',
+      '   29.0 s  29.test.ts (unit)',
+    ])
+    expect(lines).toHaveLength(25)
+    expect(lines.at(-1)).toContain('10.test.ts')
   })
 })

@@ -36,9 +36,46 @@ export function summaryLines(results: readonly TestResult[]): string[] {
   ]
 }
 
-/** Prints a line per test file as it ends, and what failed in full; keeps every result. */
+/** How long one test file took, of the group (vitest's project) that it belongs to. */
+export interface FileTime {
+  readonly group: string
+  readonly file: string
+  /** From the start of its imports to the end of its last hook. */
+  readonly ms: number
+}
+
+/** A group of tests that run together; the groups of a run follow each other. */
+export interface GroupTime {
+  readonly group: string
+  readonly files: number
+  /** By the clock, from the start of its first file to the end of its last one. */
+  readonly ms: number
+}
+
+const SLOWEST_SHOWN = 20
+
+/** Where the time of a run went: seconds by group, then the slowest files. */
+export function timeLines(groups: readonly GroupTime[], files: readonly FileTime[]): string[] {
+  const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_SHOWN)
+  const width = Math.max(0, ...groups.map(({ group }) => group.length))
+  const right = (ms: number) => seconds(ms).padStart(9)
+  return [
+    'Seconds per group:',
+    ...groups.map(({ group, files, ms }) => {
+      const count = files === 0 ? '' : `  ${files} ${files === 1 ? 'file' : 'files'}`
+      return `  ${group.padEnd(width)}${right(ms)}${count}`
+    }),
+    ...(slowest.length === 0 ? [] : ['', `The ${slowest.length} slowest files:`]),
+    ...slowest.map(({ group, file, ms }) => `${right(ms)}  ${file} (${group})`),
+  ]
+}
+
+/** Prints a line per test file as it ends, and what failed in full; keeps every result and how long each file took. */
 export class ResultCollector implements Reporter {
   readonly results: TestResult[] = []
+  readonly files: FileTime[] = []
+  /** By group, when its first file was queued and its last one ended. */
+  readonly #spans = new Map<string, { readonly since: number; until: number }>()
   readonly #root: string
   readonly #print: (line: string) => void
 
@@ -47,8 +84,21 @@ export class ResultCollector implements Reporter {
     this.#print = print
   }
 
+  get groups(): readonly GroupTime[] {
+    return [...this.#spans].map(([group, { since, until }]) => {
+      const files = this.files.filter(file => file.group === group).length
+      return { group, files, ms: until - since }
+    })
+  }
+
+  onTestModuleQueued(module: TestModule): void {
+    const now = performance.now()
+    if (!this.#spans.has(module.project.name)) this.#spans.set(module.project.name, { since: now, until: now })
+  }
+
   onTestModuleEnd(module: TestModule): void {
     const file = relative(this.#root, module.moduleId)
+    this.#addTime(file, module)
     const before = this.results.length
     this.#addErrors(file, module.errors())
     for (const test of module.children.allTests()) this.#addTest(file, test)
@@ -62,6 +112,14 @@ export class ResultCollector implements Reporter {
 
   onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     this.#addErrors('outside of any test', unhandled)
+  }
+
+  #addTime(file: string, module: TestModule): void {
+    const { collectDuration, setupDuration, duration } = module.diagnostic()
+    const group = module.project.name
+    this.files.push({ group, file, ms: collectDuration + setupDuration + duration })
+    const span = this.#spans.get(group)
+    if (span !== undefined) span.until = performance.now()
   }
 
   #addTest(file: string, test: TestCase): void {

@@ -1,11 +1,13 @@
-// `npm test [-- PATH…]`: every check there is, then one summary whose last line is "N passed, N failed, N skipped".
-// With paths: only the tests in files whose path contains one of them.
+// `npm test [-- PATH…]`: every check and every test, then a summary whose last line is "N passed, N failed, N skipped".
+// `npm run check [-- PATH…]`: the same without what takes long: static checks and the group `unit` alone.
+// With paths: only the tests in files whose path contains one of them, and no static checks.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { startVitest } from 'vitest/node'
 import { keepCompiled } from './compile-cache.mjs'
 import { houseRoot } from './house.ts'
-import { ResultCollector, seconds, summaryLines, type TestResult } from './test-results.ts'
+import { ResultCollector, seconds, summaryLines, type TestResult, timeLines } from './test-results.ts'
 
 interface Stage {
   readonly name: string
@@ -25,7 +27,7 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** A stage is one test: it passes when its command exits 0; what it said is shown when it does not. */
+/** A stage is one test: it passes when its command exits 0; its output is shown when it does not. */
 function runStage(stage: Stage): Promise<TestResult> {
   const started = performance.now()
   const [program, ...args] = stage.command
@@ -50,13 +52,18 @@ function runStage(stage: Stage): Promise<TestResult> {
   })
 }
 
-async function runTests(filters: readonly string[]): Promise<TestResult[]> {
-  const collector = new ResultCollector(houseRoot, print)
+/** Runs the groups (vitest's projects) named, or all of them. */
+async function runTests(
+  collector: ResultCollector,
+  filters: readonly string[],
+  groups?: string[],
+): Promise<TestResult[]> {
   const vitest = await startVitest('test', [...filters], {
     root: houseRoot,
     watch: false,
     reporters: [collector],
     passWithNoTests: true,
+    ...(groups && { project: groups }),
   })
   await vitest.close()
   const executed = collector.results.some(result => result.state !== 'skipped')
@@ -64,14 +71,18 @@ async function runTests(filters: readonly string[]): Promise<TestResult[]> {
   return [...collector.results, { name: 'tests', state: 'failed', reason: 'not one test was executed' }]
 }
 
-async function main(filters: readonly string[]): Promise<void> {
+async function main(filters: readonly string[], isQuick: boolean): Promise<void> {
   const started = performance.now()
   const results: TestResult[] = []
-  // Two at a time: the checks share no state, and the tests after them want the machine for themselves.
+  // At the same time: the checks share no state, and the tests after them want the machine for themselves.
   if (filters.length === 0) results.push(...(await Promise.all(STAGES.map(runStage))))
+  const staticTime = { group: 'static checks', files: 0, ms: performance.now() - started }
   print('tests:')
-  results.push(...(await runTests(filters)))
-  print(`\nall of it took ${seconds(performance.now() - started)}`)
+  const collector = new ResultCollector(houseRoot, print)
+  results.push(...(await runTests(collector, filters, isQuick ? ['unit'] : undefined)))
+  const groups = filters.length === 0 ? [staticTime, ...collector.groups] : collector.groups
+  print(`\n${timeLines(groups, collector.files).join('\n')}`)
+  print(`\nAll of it took ${seconds(performance.now() - started)}.`)
   const summary = summaryLines(results).join('\n')
   const failed = results.some(result => result.state === 'failed')
   // Exits by itself only when the summary is out: a handle that a test left open must not hold it up.
@@ -79,4 +90,5 @@ async function main(filters: readonly string[]): Promise<void> {
 }
 
 keepCompiled()
-await main(process.argv.slice(2))
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: 'boolean' } } })
+await main(positionals, values.check === true)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { type PlantedDrainFault, proveDrain } from './drain.ts'
 
 async function prove(planted: PlantedDrainFault) {
@@ -7,14 +7,17 @@ async function prove(planted: PlantedDrainFault) {
   return { ...(await proveDrain(given, { callMs: 12_000, planted })), lines }
 }
 
-describe('SIGTERM in the middle of calls', { timeout: 300_000 }, () => {
-  it('takes nothing new, and lets every call go on to its end', async () => {
+// Side by side: each has a platform of its own, and both mostly wait for calls to end.
+describe('a process that gets SIGTERM in the middle of calls', { timeout: 300_000, concurrent: true }, () => {
+  it('refuses new calls with 503, dials none, and lets every live call end as its far end wants', async ({
+    expect,
+  }) => {
     const { ok, summary, lines } = await prove('nothing')
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
     expect(summary).toMatchObject({ calls: 5, exit: 0, invite: { status: 503, hasRetryAfter: true } })
   })
 
-  it('is told from an end at once', async () => {
+  it('fails the proof where it cuts its calls off instead', async ({ expect }) => {
     const { ok, lines } = await prove('cut off')
     expect(ok).toBe(false)
     expect(JSON.stringify(lines)).toContain('5 calls were cut off')

@@ -1,0 +1,131 @@
+// What one started platform does for its user. The tests share it and run side by side: most of each is waiting for a call.
+import type { ParleyClient } from '@parley/client'
+import { beforeAll, describe, it } from 'vitest'
+import { startBaresipCall } from './baresip.ts'
+import { microphone } from './microphone.ts'
+import {
+  clientOf,
+  eventually,
+  hasEnded,
+  openedChat,
+  printedCall,
+  publishedTemplate,
+  runOnce,
+  runPrintedCommand,
+  soxOf,
+} from './placed-call.ts'
+import { atLastTestEnd } from './recipe.ts'
+import { type Serving, startServing } from './serving.ts'
+import { BARESIP_PROGRAMS, requires } from './skip.ts'
+
+const PHONE = '+12025550143'
+/** The conversation takes about 50 s. */
+const CALL_MS = 120_000
+/** The built-in model answers at once; the machine may be busy. */
+const SOON_MS = 20_000
+
+const sox = requires({ sox: 'sox', soxi: 'sox', curl: 'curl' })
+const baresip = requires(BARESIP_PROGRAMS)
+
+describe('a platform started by "npm start"', { timeout: 360_000, concurrent: true }, () => {
+  const afterAllTests = atLastTestEnd()
+  let serving: Serving
+  let client: ParleyClient
+  beforeAll(async () => {
+    serving = await startServing(afterAllTests)
+    client = clientOf(serving)
+  }, 180_000)
+
+  it.skipIf(sox.missing)(
+    `prints a command that calls the built-in phone; the run has its transcript, recording, effects and webhooks${sox.note}`,
+    async ({ expect, onTestFinished }) => {
+      expect(serving.demo).toMatchObject({ agent_id: 'clinic', number: '+12025550142', phone: PHONE })
+      const placed = runPrintedCommand(printedCall(serving))
+      expect(placed).toMatchObject({ agent_id: 'clinic', channel: 'phone', mode: 'outbound', to_number: PHONE })
+      const params = { run_id: placed.run_id }
+
+      const run = await runOnce(client, placed.run_id, hasEnded, CALL_MS)
+      expect(run, serving.output()).toMatchObject({ state: 'completed', outcome: { kind: 'completed' } })
+      const transcript = await client.runs.transcript({ params })
+      expect(transcript.state).toBe('complete')
+      const lines = (role: 'agent' | 'user') =>
+        transcript.utterances.filter(line => line.role === role).map(({ text }) => text)
+      expect(lines('user').join(' ')).toContain('I would like to book an appointment')
+      expect(lines('agent').join(' ')).toMatch(/You are booked for .+\. Goodbye\./)
+
+      const read = () => client.runs.recording({ params })
+      const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
+      const { seconds, rms } = await soxOf(recording.media_url!, onTestFinished)
+      // On one clock: the last words are at the end of the recording.
+      expect(Math.abs(seconds * 1000 - transcript.utterances.at(-1)!.end_ms!)).toBeLessThan(3000)
+      expect(rms).toHaveLength(2)
+      for (const level of rms) expect(level).toBeGreaterThan(0.005)
+
+      const { items } = await client.runs.effects({ params })
+      const succeeded = items.filter(({ state }) => state === 'succeeded').map(({ effect_kind }) => effect_kind)
+      expect(succeeded).toEqual(expect.arrayContaining(['sip_dial', 'http', 'sip_hangup']))
+
+      const { plan } = await client.publications.get({
+        params: { agent_id: 'clinic', version: run.publication.version },
+      })
+      const deliveredWebhooks = async () => {
+        const response = await fetch(`${plan.notification!.url}?run_id=${run.run_id}`)
+        return ((await response.json()) as { events: { event: string }[] }).events.map(({ event }) => event)
+      }
+      const delivered = await eventually(deliveredWebhooks, events => events.includes('run.ended'), SOON_MS)
+      expect(delivered.slice(0, 2)).toEqual(['run.started', 'run.ended'])
+    },
+  )
+
+  it.skipIf(baresip.missing)(
+    `answers baresip at the SIP address it prints: the number's agent talks, in a run of its own${baresip.note}`,
+    async ({ expect, onTestFinished }) => {
+      const wavIn = microphone(onTestFinished)
+      const target = serving.demo.sip!
+      const call = await startBaresipCall({ target, wavIn, callSeconds: 20, atTestEnd: onTestFinished })
+      const { items } = await client.runs.list({ query: { agent_id: serving.demo.agent_id! } })
+      const inbound = items.filter(({ mode }) => mode === 'inbound')
+      expect(inbound).toMatchObject([{ channel: 'phone', to_number: serving.demo.number }])
+      const { exitCode, output } = await call.finished
+      expect(exitCode, output).toBe(0)
+      const run = await runOnce(client, inbound[0]!.run_id, hasEnded, SOON_MS)
+      expect(run).toMatchObject({ state: 'completed', outcome: { kind: 'caller_hung_up' }, trigger: { kind: 'sip' } })
+      const { utterances } = await client.runs.transcript({ params: { run_id: run.run_id } })
+      expect(utterances[0]!.text).toContain('Hillside Clinic')
+    },
+  )
+
+  it('holds a chat to its end', async ({ expect }) => {
+    const agent_id = await publishedTemplate(client, 'cloud_chat')
+    const run_id = await openedChat(client, agent_id, SOON_MS)
+    const params = { run_id }
+    const first = await client.runs.message({ params, body: { text: 'Can you help me with my order?' } })
+    expect(first).toMatchObject({ run_id, state: 'running', utterances: [{ role: 'user' }, { role: 'agent' }] })
+    const last = await client.runs.message({ params, body: { text: 'No more questions, goodbye.' } })
+    expect(last).toMatchObject({ state: 'ending', utterances: [{ role: 'user' }, { role: 'agent' }] })
+    const run = await runOnce(client, run_id, hasEnded, SOON_MS)
+    expect(run).toMatchObject({ state: 'completed', phone_state: null, outcome: { kind: 'completed' } })
+    const { state, utterances } = await client.runs.transcript({ params })
+    expect(state).toBe('complete')
+    expect(utterances.slice(1)).toEqual([...first.utterances, ...last.utterances])
+    const { items: effects } = await client.runs.effects({ params })
+    expect(new Set(effects.map(({ effect_kind }) => effect_kind))).toEqual(new Set(['gateway_inference']))
+  })
+
+  it('completes a task and a background run', async ({ expect }) => {
+    const agent_id = await publishedTemplate(client, 'cloud_task')
+    for (const mode of ['task', 'background'] as const) {
+      const { run_id } = await client.runs.create({ body: { agent_id, channel: 'cloud', mode } })
+      const run = await runOnce(client, run_id, hasEnded, SOON_MS)
+      expect(run).toMatchObject({ mode, state: 'completed', outcome: { kind: 'completed', ended_by: 'agent' } })
+    }
+  })
+
+  it('ends a chat that its operator cancels', async ({ expect }) => {
+    const agent_id = await publishedTemplate(client, 'cloud_chat')
+    const run_id = await openedChat(client, agent_id, SOON_MS)
+    await client.runs.cancel({ params: { run_id } })
+    const run = await runOnce(client, run_id, hasEnded, SOON_MS)
+    expect(run).toMatchObject({ state: 'cancelled', outcome: { kind: 'cancelled', ended_by: 'operator' } })
+  })
+})

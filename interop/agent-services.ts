@@ -4,7 +4,7 @@ import type { VoiceAgent } from '@parley/engine'
 import { compile, type Draft, judgeDestination } from '@parley/flow'
 import { systemRandom, systemTime } from '@parley/kernel'
 import { PhoneVoice } from '@parley/phone'
-import { RulesModel, TonesRecogniser, TonesVoice } from '@parley/providers'
+import { RulesModel, speechBandOf, TonesRecogniser, TonesVoice } from '@parley/providers'
 
 /** What agents under test talk with: the built-in voice, recogniser and model, and real HTTP to servers of the test. */
 export class AgentServices {
@@ -32,6 +32,7 @@ export class AgentServices {
       agentId: name,
       agentVersion: 1,
       recogniser: this.recogniser,
+      speechBand: speechBandOf(this.recogniser.id),
       voice: this.voice,
       voiceId: null,
       model: () => this.#model,

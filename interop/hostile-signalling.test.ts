@@ -142,6 +142,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
 
     const phone = await openPhone()
     const call = await phone.call(under.uri)
+    call.leg.detectVoice({})
     await call.waitFor('answered', 5000)
     await call.waitFor('speech-start', 5000)
     const end = await call.hangUp()

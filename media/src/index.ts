@@ -2,9 +2,13 @@ export { decodePcma, decodePcmu, encodePcma, encodePcmu } from './codec/g711.ts'
 export { codecByName, type PayloadCodec } from './codec/payload-codec.ts'
 export { ComfortNoise, type ComfortNoiseOptions } from './dsp/comfort-noise.ts'
 export { Concealment } from './dsp/concealment.ts'
+export { LowPassFilter } from './dsp/low-pass-filter.ts'
 export { ReceiveStream, type ReceiveStreamOptions } from './dsp/receive-stream.ts'
 export { ReorderBuffer, type ReorderBufferOptions } from './dsp/reorder-buffer.ts'
+export { resampleTo8k } from './dsp/resample.ts'
+export { ResamplingStream } from './dsp/resampling-stream.ts'
 export { VoiceActivity, type VoiceActivityOptions } from './dsp/voice-activity.ts'
+export { lowPass } from './dsp/windowed-sinc.ts'
 export {
   digitOfEvent,
   eventOfDigit,
@@ -98,6 +102,8 @@ export type {
   SrtpKey,
   SrtpParameters,
   SrtpSuite,
+  VoiceDetection,
+  VoiceEdge,
 } from './session/media-session.ts'
 export { MediaSessionCore, type MediaSessionCoreOptions } from './session/media-session-core.ts'
 export {

@@ -258,6 +258,9 @@ export class MediaThreadLoop {
       case 'digits':
         session.core.sendDigits(command.digits, command.options)
         return
+      case 'detect-voice':
+        session.core.detectVoice(command.options)
+        return
       case 'statistics':
         this.#reply(session.id, { type: 'statistics', statistics: session.core.statistics() })
         return

@@ -1,11 +1,11 @@
 import { type Ms, msToSamples } from '@parley/kernel'
 import { codecByName, type PayloadCodec } from '../codec/payload-codec.ts'
 import { ReceiveStream } from '../dsp/receive-stream.ts'
-import { VoiceActivity } from '../dsp/voice-activity.ts'
 import { ReceptionStatistics } from '../rtp/reception-statistics.ts'
 import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
 import { SRTP_MALFORMED, SRTP_REPLAYED } from '../srtp/srtp-result.ts'
 import { DigitReception } from './digit-reception.ts'
+import type { VoiceDetection } from './media-session.ts'
 import { ReceiveKeys } from './receive-keys.ts'
 import type { AppliedParameters, CoreEvent } from './session-protocol.ts'
 import type { SessionRecorder } from './session-recorder.ts'
@@ -13,6 +13,7 @@ import type { SessionRings } from './session-rings.ts'
 import type { SessionCounters } from './session-statistics.ts'
 import { SilenceWatchdog } from './silence-watchdog.ts'
 import { SourceLatch } from './source-latch.ts'
+import { VoiceDetector } from './voice-detector.ts'
 
 const CLOCK_RATE = 8000
 /** RFC 3389. */
@@ -52,8 +53,9 @@ export class InboundChain {
   readonly #options: InboundChainOptions
   readonly #digits: DigitReception
   readonly #watchdog = new SilenceWatchdog()
-  readonly #voice = new VoiceActivity()
   readonly #header = new RtpHeader()
+  /** null: nobody asked for it. */
+  #voice: VoiceDetector | null = null
   readonly #decoded = new Int16Array(MAX_PACKET_SAMPLES)
   readonly #pulled = new Int16Array(PULL_SAMPLES)
   readonly #meaning = new Uint8Array(PAYLOAD_TYPES)
@@ -122,12 +124,17 @@ export class InboundChain {
         this.#heardStarted = true
         rings.setHeardOrigin(position)
       }
+      this.#voice?.push(position, this.#pulled, count)
       rings.writeHeard(this.#pulled, count)
       recorder?.writeLeft(position, this.#pulled, 0, count)
-      this.#voice.push(position, this.#pulled, 0, count)
       this.#digits.audio(position, this.#pulled, count)
     }
     this.#report(nowMs)
+  }
+
+  detectVoice(options: VoiceDetection): void {
+    const { rings, emit } = this.#options
+    this.#voice = new VoiceDetector(options, rings, emit)
   }
 
   /** Something authentic came from the peer, RTP or RTCP. */
@@ -203,9 +210,6 @@ export class InboundChain {
   #report(nowMs: Ms): void {
     const { emit } = this.#options
     this.#digits.report(nowMs)
-    for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) {
-      emit({ type: edge, atSample: this.#voice.position })
-    }
     const forMs = this.#watchdog.check(nowMs)
     if (forMs > 0) emit({ type: 'silent-remote', forMs })
   }

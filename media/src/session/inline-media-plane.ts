@@ -159,6 +159,9 @@ class InlineSession {
       case 'digits':
         this.#core.sendDigits(command.digits, command.options)
         return
+      case 'detect-voice':
+        this.#core.detectVoice(command.options)
+        return
       case 'statistics':
         this.#answer({ type: 'statistics', statistics: this.#core.statistics() })
         return

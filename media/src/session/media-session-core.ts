@@ -2,7 +2,7 @@ import { type Ms, msToSamples, type Random, type UnixMs } from '@parley/kernel'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { isRtcp } from '../rtp/rtp-packet.ts'
 import { InboundChain } from './inbound-chain.ts'
-import type { MediaStatistics } from './media-session.ts'
+import type { MediaStatistics, VoiceDetection } from './media-session.ts'
 import { OutboundChain } from './outbound-chain.ts'
 import { RtcpReports } from './rtcp-reports.ts'
 import type { AppliedParameters, CoreEvent, DigitOptions } from './session-protocol.ts'
@@ -58,6 +58,10 @@ export class MediaSessionCore {
 
   sendDigits(digits: string, options: DigitOptions): void {
     this.#outbound.sendDigits(digits, options)
+  }
+
+  detectVoice(options: VoiceDetection): void {
+    this.#inbound.detectVoice(options)
   }
 
   get ipv4(): number {

@@ -8,6 +8,8 @@ import type {
   MediaSession,
   MediaSessionOptions,
   MediaStatistics,
+  VoiceDetection,
+  VoiceEdge,
 } from './media-session.ts'
 import { PlayQueue } from './play-queue.ts'
 import type { CoreEvent, DigitOptions, SessionCommand, SessionReply } from './session-protocol.ts'
@@ -107,6 +109,14 @@ export class MediaSessionHandle implements MediaSession {
   heardPosition(): Samples {
     const { rings } = this.#options
     return rings.heardOrigin() + rings.heardRead()
+  }
+
+  detectVoice(options: VoiceDetection): void {
+    if (this.#state === 'open') this.#options.post({ type: 'detect-voice', options })
+  }
+
+  nextVoiceEdge(): VoiceEdge | null {
+    return this.#options.rings.nextVoiceEdge()
   }
 
   describe(): string {

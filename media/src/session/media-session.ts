@@ -1,4 +1,5 @@
 import type { Ms, Samples } from '@parley/kernel'
+import type { LowPassDesign } from '../dsp/windowed-sinc.ts'
 
 export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
@@ -67,6 +68,21 @@ export interface MediaSessionOptions {
   readonly silentRemoteAfterMs?: Ms
 }
 
+/** How a session finds the far end's voice in what it hears. */
+export interface VoiceDetection {
+  /** Quiet that ends a stretch of voice, ms; default 200, at least 50. */
+  readonly hangoverMs?: Ms
+  /** Judge this band alone, for lines that carry data above the speech; default everything. */
+  readonly band?: LowPassDesign
+}
+
+/** The far end's voice began or ended. */
+export interface VoiceEdge {
+  readonly type: 'voice-start' | 'voice-end'
+  /** The true onset or end, on the session's sample clock: it lies before the moment at which it is found. */
+  readonly atSample: Samples
+}
+
 export type InBandDigits = 'auto' | 'off' | 'on'
 
 export type RecordingSegments = 'also' | 'only'
@@ -105,6 +121,14 @@ export interface MediaSession {
   readHeard(into: Int16Array): Samples
   /** Sample-clock position of the next sample that `readHeard` returns. */
   heardPosition(): Samples
+
+  /** Finds the far end's voice from now on, until closed; a later call replaces the settings. Reported by `nextVoiceEdge` and as events. */
+  detectVoice(options: VoiceDetection): void
+  /**
+   * The next change of the far end's voice that was found in audio which `readHeard` has returned; null: none. Edges
+   * that nobody takes are forgotten, the oldest first (16 wait).
+   */
+  nextVoiceEdge(): VoiceEdge | null
 
   /** The chain as built, one line: "udp 127.0.0.1:10000 <- srtp AES_CM_128_HMAC_SHA1_80 <- PCMU/8000 …". */
   describe(): string

@@ -1,5 +1,11 @@
 import type { Ms, Samples } from '@parley/kernel'
-import type { MediaEvent, MediaParameters, MediaSessionOptions, MediaStatistics } from './media-session.ts'
+import type {
+  MediaEvent,
+  MediaParameters,
+  MediaSessionOptions,
+  MediaStatistics,
+  VoiceDetection,
+} from './media-session.ts'
 
 /** What a core reports: media events, with playout as ring positions that the call's owner translates. */
 export type CoreEvent =
@@ -20,6 +26,7 @@ export interface AppliedParameters
 export type SessionCommand =
   | { readonly type: 'apply'; readonly parameters: AppliedParameters }
   | { readonly type: 'digits'; readonly digits: string; readonly options: DigitOptions }
+  | { readonly type: 'detect-voice'; readonly options: VoiceDetection }
   | { readonly type: 'statistics' }
   | { readonly type: 'close' }
 

@@ -1,4 +1,5 @@
 import type { Samples } from '@parley/kernel'
+import type { VoiceEdge } from './media-session.ts'
 
 /** Samples that each ring holds: 2 s and a little; a power of two so that positions wrap cheaply. */
 export const RING_SAMPLES: Samples = 16_384
@@ -11,7 +12,14 @@ const HEARD_WRITTEN = 2
 const HEARD_READ = 3
 const HEARD_ORIGIN = 4
 const HEARD_OVERRUN = 5
-const HEADER_WORDS = 16
+const EDGES_WRITTEN = 6
+const EDGES_READ = 7
+/** Edges of voice that wait for the reader; a power of two. */
+const EDGES = 16
+const EDGES_AT = 8
+/** Ring position of the heard audio in which it was found, 1 or 0 for start or end, position on the sample clock. */
+const WORDS_PER_EDGE = 3
+const HEADER_WORDS = EDGES_AT + EDGES * WORDS_PER_EDGE
 const HEADER_BYTES = HEADER_WORDS * 4
 const RING_BYTES = RING_SAMPLES * 2
 
@@ -119,6 +127,40 @@ export class SessionRings {
       if (this.#load(HEARD_WRITTEN) - read > RING_SAMPLES) continue
       this.#store(HEARD_READ, read + count)
       return count
+    }
+  }
+
+  // Edges of voice: the media thread writes, the owner of the call reads.
+
+  /**
+   * An edge that was found in the `count` samples which `writeHeard` is to be given next: the reader has the edges of all
+   * audio that it has. Never waits: a reader that is late loses the oldest.
+   */
+  writeVoiceEdge(isStart: boolean, position: Samples, count: Samples): void {
+    const written = this.#load(EDGES_WRITTEN)
+    const at = EDGES_AT + (written % EDGES) * WORDS_PER_EDGE
+    this.#store(at, this.#load(HEARD_WRITTEN) + count)
+    this.#store(at + 1, isStart ? 1 : 0)
+    this.#store(at + 2, position)
+    this.#store(EDGES_WRITTEN, written + 1)
+  }
+
+  /** The next edge that was found in audio which `readHeard` has returned; null: none. */
+  nextVoiceEdge(): VoiceEdge | null {
+    for (;;) {
+      const written = this.#load(EDGES_WRITTEN)
+      const read = Math.max(this.#load(EDGES_READ), written - (EDGES - 1))
+      if (read >= written) return null
+      const at = EDGES_AT + (read % EDGES) * WORDS_PER_EDGE
+      const foundAt = this.#load(at)
+      const isStart = this.#load(at + 1) === 1
+      // An edge before the first sample of the clock is at its start.
+      const atSample = Math.max(0, Atomics.load(this.#header, at + 2))
+      // What was overwritten while it was copied must not be handed out.
+      if (this.#load(EDGES_WRITTEN) - read >= EDGES) continue
+      if (foundAt > this.#load(HEARD_READ)) return null
+      this.#store(EDGES_READ, read + 1)
+      return { type: isStart ? 'voice-start' : 'voice-end', atSample }
     }
   }
 

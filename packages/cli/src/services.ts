@@ -3,7 +3,7 @@ import { OutboundHttp } from '@parley/egress'
 import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import { type Instruction, judgeDestination, type ModelRef, type Plan, type Providers } from '@parley/flow'
 import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
-import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
+import { type LanguageModel, type SpeechToText, speechBandOf, type TextToSpeech } from '@parley/providers'
 import { type Catalogue, catalogueOf, type Offer, type OfferedVoice } from './catalogue.ts'
 import type { Settings } from './environment.ts'
 
@@ -127,6 +127,7 @@ export class Services {
       agentVersion: identity.version,
       voice,
       recogniser,
+      speechBand: speechBandOf(recogniser.id),
       voiceId: voiceId ?? tts.voiceId ?? null,
       fallbackVoices: await this.#fallbackVoices(plan),
       ...(await this.#lastResort(languageOf({ plan, voice }))),

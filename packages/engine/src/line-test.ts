@@ -39,6 +39,7 @@ export class LineTest implements CallHandler {
 
   constructor({ line, voice, language, time, wallClock }: LineTestOptions) {
     this.#line = line
+    line.leg.detectVoice({})
     this.#timeline = new CallTimeline({ wallClock, clock: () => this.#offset, onItem: item => line.tell(item) })
     this.#playout = new Playout(line.leg)
     this.#driver = new MachineDriver(this.#agent, time, output => this.#perform(output))

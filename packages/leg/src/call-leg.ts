@@ -1,5 +1,13 @@
 import { BufferedEmitter, type Ms, ParleyError, type Samples } from '@parley/kernel'
-import type { MediaEvent, MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
+import type {
+  MediaEvent,
+  MediaParameters,
+  MediaReport,
+  MediaSession,
+  MediaStatistics,
+  VoiceDetection,
+  VoiceEdge,
+} from '@parley/media'
 import type {
   Body,
   DialogSnapshot,
@@ -183,6 +191,16 @@ export class CallLeg {
 
   readHeard(into: Int16Array): Samples {
     return this.#media.readHeard(into)
+  }
+
+  /** See `MediaSession.detectVoice`. */
+  detectVoice(options: VoiceDetection): void {
+    this.#media.detectVoice(options)
+  }
+
+  /** See `MediaSession.nextVoiceEdge`. */
+  nextVoiceEdge(): VoiceEdge | null {
+    return this.#media.nextVoiceEdge()
   }
 
   heardPosition(): Samples {

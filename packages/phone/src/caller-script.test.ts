@@ -21,6 +21,7 @@ async function office(script: readonly CallerStep[]) {
   const line = await PhoneLine.answered()
   line.call.understand(new TonesRecogniser(), 'en')
   const heard: string[] = []
+  line.far.detectVoice({})
   line.far.onEvent(event => {
     if (event.type === 'speech-start') {
       heard.push('speech')

@@ -27,12 +27,11 @@ export { OpenAiEmbedder, type OpenAiEmbedderOptions } from './openai/io/openai-e
 export { OpenAiVoice, type OpenAiVoiceOptions } from './openai/io/openai-voice.ts'
 export { RulesModel, type RulesPace } from './parley/rules/rules-model.ts'
 export { TonesVoice, type TonesVoiceOptions } from './simulated/io/tones-voice.ts'
-export { toneBandFilter } from './simulated/tone-band-filter.ts'
+export { speechBandOf, toneBandFilter } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'
 export type {
   HeardWord,
   SpeechEvent,
-  SpeechFilter,
   SpeechStream,
   SpeechStreamOptions,
   SpeechToText,

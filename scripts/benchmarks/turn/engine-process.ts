@@ -12,6 +12,7 @@ import {
   DeepgramRecogniser,
   type LanguageModel,
   type SpeechToText,
+  speechBandOf,
   type TextToSpeech,
   TonesRecogniser,
 } from '@parley/providers'
@@ -115,6 +116,7 @@ function agent(
     agentId: null,
     agentVersion: null,
     recogniser,
+    speechBand: speechBandOf(recogniser.id),
     voice,
     voiceId: null,
     model: () => model,

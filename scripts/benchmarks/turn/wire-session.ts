@@ -118,6 +118,12 @@ export class WireSession implements MediaSession {
     return this.#frames * FRAME
   }
 
+  detectVoice(): void {}
+
+  nextVoiceEdge(): null {
+    return null
+  }
+
   describe(): string {
     return `${this.#label}: udp ${this.local.address}:${this.local.port}, plain RTP off the socket`
   }

@@ -29,7 +29,6 @@ export function deafened(agent: VoiceAgent): VoiceAgent {
     id: recogniser.id,
     languages: recogniser.languages,
     readiness: () => recogniser.readiness(),
-    ...(recogniser.speechFilter && { speechFilter: () => recogniser.speechFilter!() }),
     open: options => deafStream(recogniser, options),
     close: () => recogniser.close(),
   }

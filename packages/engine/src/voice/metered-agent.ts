@@ -37,12 +37,10 @@ function meteredVoice(voice: TextToSpeech, onUsed: OnUsed): TextToSpeech {
 function meteredRecogniser(recogniser: SpeechToText, onUsed: OnUsed): SpeechToText {
   const service = serviceOf(recogniser.id)
   const tell = (audioMs: Ms) => onUsed({ meter: 'stt_ms', ...service, quantity: audioMs })
-  const { speechFilter } = recogniser
   return {
     id: recogniser.id,
     languages: recogniser.languages,
     readiness: () => recogniser.readiness(),
-    ...(speechFilter !== undefined && { speechFilter: () => speechFilter() }),
     open: options => meteredStream(recogniser, options, tell),
     close: () => recogniser.close(),
   }

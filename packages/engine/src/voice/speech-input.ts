@@ -1,8 +1,8 @@
 import { type DialogueInput, SpeechProsody, type SpokenWord } from '@parley/dialogue'
 import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
-import { VoiceActivity } from '@parley/media'
-import type { HeardWord, SpeechEvent, SpeechFilter, SpeechStream, SpeechToText } from '@parley/providers'
+import type { VoiceDetection, VoiceEdge } from '@parley/media'
+import type { HeardWord, SpeechEvent, SpeechStream, SpeechToText } from '@parley/providers'
 import { HeardHistory } from '../heard-history.ts'
 import type { CallClock } from './call-clock.ts'
 
@@ -25,8 +25,9 @@ const MUSIC: Samples = msToSamples(6000)
 const MOST_STALLS = 2
 
 export interface SpeechInputOptions {
-  readonly leg: Pick<CallLeg, 'readHeard' | 'heardPosition'>
+  readonly leg: Pick<CallLeg, 'readHeard' | 'heardPosition' | 'detectVoice' | 'nextVoiceEdge'>
   readonly recogniser: SpeechToText
+  readonly speechBand: VoiceDetection['band'] | undefined
   readonly language: string
   readonly keywords: readonly string[]
   readonly clock: CallClock
@@ -36,20 +37,19 @@ export interface SpeechInputOptions {
   readonly onTrouble: (error: ParleyError, isDeaf: boolean) => void
 }
 
-/** Hears the caller: audio from the leg to the recogniser as it came, and to voice activity as speech alone. */
+/** Hears the caller: audio from the leg to the recogniser, and the edges of voice that the media thread found in it. */
 export class SpeechInput {
   readonly #options: SpeechInputOptions
   #stream: SpeechStream
-  readonly #filter: SpeechFilter | null
-  readonly #voice = new VoiceActivity({ hangoverMs: HANGOVER_MS })
   readonly #prosody = new SpeechProsody()
   readonly #audio = new Int16Array(BLOCK)
-  readonly #speech = new Int16Array(BLOCK)
   readonly #recent = new HeardHistory(REPLAY_MS)
   #next: Samples = -1
   /** Everything before it was understood. */
   #finalUntil: Samples = 0
   #reopenedAt: Ms = Number.NEGATIVE_INFINITY
+  /** Somebody speaks. */
+  #voiced = false
   /** Voice since the recogniser last noticed any. */
   #unnoticed: Samples = 0
   #voiceSince: Samples = 0
@@ -63,7 +63,8 @@ export class SpeechInput {
   /** Throws what the recogniser's `open` throws. */
   constructor(options: SpeechInputOptions) {
     this.#options = options
-    this.#filter = options.recogniser.speechFilter?.() ?? null
+    const { leg, speechBand } = options
+    leg.detectVoice({ hangoverMs: HANGOVER_MS, ...(speechBand && { band: speechBand }) })
     this.#stream = this.#open()
   }
 
@@ -76,7 +77,6 @@ export class SpeechInput {
       // Known only now: a reader that came late was moved ahead.
       const from = leg.heardPosition() - count
       clock.observe(time.now(), from + count)
-      if (this.#next >= 0 && from !== this.#next) this.#filter?.reset()
       this.#next = from + count
       this.#hear(from, count)
     }
@@ -121,20 +121,13 @@ export class SpeechInput {
   }
 
   #hear(position: Samples, count: Samples): void {
-    let speech = this.#audio
-    let at = position
-    if (this.#filter !== null) {
-      this.#filter.filter(this.#audio, 0, count, this.#speech, 0)
-      speech = this.#speech
-      at = position - this.#filter.delay
-    }
-    this.#voice.push(at, speech, 0, count)
-    this.#prosody.push(at, speech, 0, count)
-    for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) this.#onEdge(edge)
+    const { leg } = this.#options
+    this.#prosody.push(position, this.#audio, 0, count)
+    for (let edge = leg.nextVoiceEdge(); edge !== null; edge = leg.nextVoiceEdge()) this.#onEdge(edge)
     const heard = this.#audio.subarray(0, count)
     this.#recent.write(heard)
     this.#stream.write(heard, position)
-    if (this.#voice.speaking) this.#heardVoice(count)
+    if (this.#voiced) this.#heardVoice(count)
     if (this.#unnoticedAt !== null && this.#next - this.#unnoticedAt >= NOTICED_WITHIN) this.#onStalled()
   }
 
@@ -157,17 +150,17 @@ export class SpeechInput {
   #onStalled(): void {
     const { time, onTrouble } = this.#options
     this.#noticed()
-    const isMusic = this.#voice.speaking && this.#next - this.#voiceSince >= MUSIC
+    const isMusic = this.#voiced && this.#next - this.#voiceSince >= MUSIC
     if (isMusic && time.now() - this.#reopenedAt < TRUST_AFTER_MS) return
     if (!isMusic) this.#stalls++
     const error = new ParleyError('recogniser_failed', 'the recogniser says nothing although somebody speaks')
     onTrouble(error, this.#stalls > MOST_STALLS || !this.#reopen())
   }
 
-  #onEdge(edge: 'speech-start' | 'speech-end'): void {
+  #onEdge({ type, atSample: position }: VoiceEdge): void {
     const { clock, onHeard } = this.#options
-    const { position } = this.#voice
-    if (edge === 'speech-start') {
+    this.#voiced = type === 'voice-start'
+    if (this.#voiced) {
       this.#voiceSince = position
       this.#prosody.voiceStarted(position)
       return onHeard({ type: 'voice-started', startedAt: clock.timeOf(position) })

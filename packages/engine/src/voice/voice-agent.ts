@@ -1,6 +1,7 @@
 import type { ActionRunner, CallFacts, EffectLedger, PolicyDecision } from '@parley/conversation'
 import type { Endpointing } from '@parley/dialogue'
 import type { ModelRef, Plan } from '@parley/flow'
+import type { VoiceDetection } from '@parley/media'
 import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
 import type { VoiceChoice } from './utterance-audio.ts'
 
@@ -11,6 +12,8 @@ export interface VoiceAgent {
   readonly agentId: string | null
   readonly agentVersion: number | null
   readonly recogniser: SpeechToText
+  /** The band in which the caller's voice is looked for; default everything. For lines whose words travel as tones. */
+  readonly speechBand?: VoiceDetection['band'] | undefined
   readonly voice: TextToSpeech
   /** A voice of the service; null: its first. */
   readonly voiceId: string | null

@@ -111,6 +111,7 @@ export class VoiceConversation implements CallHandler {
     this.#speechInput = new SpeechInput({
       leg: line.leg,
       recogniser: agent.recogniser,
+      speechBand: agent.speechBand,
       language: languageOf(agent),
       keywords: settings.boostedKeywords,
       clock: this.#clock,

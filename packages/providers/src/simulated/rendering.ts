@@ -1,5 +1,5 @@
 import type { Samples } from '@parley/kernel'
-import { lowPass } from '../signal/windowed-sinc.ts'
+import { lowPass } from '@parley/media'
 import { activeLevel, alignWords, firstSound, type SpokenWord } from './alignment.ts'
 import { addTones } from './modulator.ts'
 import { BETWEEN_FRAMES, PULSE_HALF, SPEECH_PASS_HZ, SYMBOL, TONE_BAND_HZ } from './tone-line.ts'
@@ -15,7 +15,7 @@ const LEAD_IN: Samples = 240
 /** A long number is spoken for seconds; its tones wait until so much of it is left: 400 ms. No word is heard before it is said. */
 const MOST_AHEAD: Samples = 3200
 
-const SPEECH_FILTER = lowPass(SPEECH_PASS_HZ, TONE_BAND_HZ, 60)
+const SPEECH_FILTER = lowPass({ passHz: SPEECH_PASS_HZ, stopHz: TONE_BAND_HZ, stopbandDb: 60 })
 
 export interface Rendering {
   /** The speech below the tone band, with its words' tones above; longer than the speech where the tones needed it. */

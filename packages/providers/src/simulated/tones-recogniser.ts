@@ -1,7 +1,6 @@
 import { type Ms, msToSamples, ParleyError } from '@parley/kernel'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import { toneBandFilter } from './tone-band-filter.ts'
 import { TonesStream } from './tones-stream.ts'
 
 const DEFAULT_ENDPOINTING_MS: Ms = 300
@@ -16,7 +15,6 @@ const LEAST_ENDPOINTING_MS: Ms = 200
 export class TonesRecogniser implements SpeechToText {
   readonly id = 'simulated/tones-1'
   readonly languages = ['en', 'es']
-  readonly speechFilter = toneBandFilter
   readonly #streams = new Set<TonesStream>()
   #closed = false
 

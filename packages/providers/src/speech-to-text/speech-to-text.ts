@@ -9,26 +9,12 @@ export interface SpeechToText {
   /** Why it cannot listen here ("no key"), or null when it can. */
   readiness(): Promise<string | null>
   /**
-   * Where audio carries more than speech for this recogniser: takes that out, for all who judge the speech alone (voice
-   * activity, endpointing, barge-in, answer detection). One for each stream of audio.
-   */
-  readonly speechFilter?: () => SpeechFilter
-  /**
    * Listens from now on. Never waits: what is written while a connection is being made is kept, and its failure is an
    * event. Throws `ParleyError` "language_not_supported" or "recogniser_closed".
    */
   open(options: SpeechStreamOptions): SpeechStream
   /** Closes its streams as well. Idempotent. */
   close(): Promise<void>
-}
-
-export interface SpeechFilter {
-  /** What goes in comes out so many samples later. */
-  readonly delay: Samples
-  /** Filters `count` samples from `audio[offset]` to `into[intoOffset]`; the two may be the same place. Allocates nothing. */
-  filter(audio: Int16Array, offset: number, count: Samples, into: Int16Array, intoOffset: number): void
-  /** Forgets what went in: after a gap. */
-  reset(): void
 }
 
 export interface SpeechStreamOptions {

@@ -1,5 +1,4 @@
-import { decodePcmu } from '@parley/media'
-import { ResamplingStream } from './resampling-stream.ts'
+import { decodePcmu, ResamplingStream } from '@parley/media'
 
 /** Turns the bytes of one utterance, cut anywhere, into 8 kHz samples. */
 export interface AudioDecoder {

@@ -1,6 +1,5 @@
 import { ParleyError } from '@parley/kernel'
-import { readWav } from '@parley/media'
-import { resampleTo8k } from './resample.ts'
+import { readWav, resampleTo8k } from '@parley/media'
 import { sentences } from './sentences.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
 

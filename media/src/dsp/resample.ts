@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ, type Samples } from '@parley/kernel'
-import { bessel0, sinc } from '../signal/windowed-sinc.ts'
+import { bessel0, sinc } from './windowed-sinc.ts'
 
 /** The telephone band ends at 3400 Hz; what lies at or above 4000 Hz would fold back into it. */
 const PASS_HZ = 3400

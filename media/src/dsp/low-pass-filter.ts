@@ -1,0 +1,42 @@
+import type { Samples } from '@parley/kernel'
+import { type LowPassDesign, lowPass } from './windowed-sinc.ts'
+
+/** A linear-phase low-pass over a stream of audio. */
+export class LowPassFilter {
+  /** A sample of the input comes out so many samples later. */
+  readonly delay: Samples
+  readonly #taps: Float64Array
+  /** The newest samples, stored twice, so that the filter's window is always contiguous. */
+  readonly #recent: Float64Array
+  #next = 0
+
+  constructor(design: LowPassDesign) {
+    this.#taps = lowPass(design)
+    this.delay = this.#taps.length >> 1
+    this.#recent = new Float64Array(2 * this.#taps.length)
+  }
+
+  /** Filters `count` samples from `audio[offset]` to `into[intoOffset]`; the two may be the same place. Allocates nothing. */
+  filter(audio: Int16Array, offset: number, count: Samples, into: Int16Array, intoOffset: number): void {
+    const taps = this.#taps
+    const recent = this.#recent
+    const half = this.delay
+    let next = this.#next
+    for (let i = 0; i < count; i++) {
+      recent[next] = audio[offset + i]!
+      recent[next + taps.length] = audio[offset + i]!
+      next = next + 1 === taps.length ? 0 : next + 1
+      let sum = taps[half]! * recent[next + half]!
+      const last = next + taps.length - 1
+      for (let k = 0; k < half; k++) sum += taps[k]! * (recent[next + k]! + recent[last - k]!)
+      into[intoOffset + i] = Math.max(-32_768, Math.min(32_767, Math.round(sum)))
+    }
+    this.#next = next
+  }
+
+  /** Forgets the input so far: after a gap. */
+  reset(): void {
+    this.#recent.fill(0)
+    this.#next = 0
+  }
+}

@@ -1,0 +1,40 @@
+import type { Samples } from '@parley/kernel'
+import { LowPassFilter } from '../dsp/low-pass-filter.ts'
+import { VoiceActivity } from '../dsp/voice-activity.ts'
+import type { VoiceDetection } from './media-session.ts'
+import type { CoreEvent } from './session-protocol.ts'
+import type { SessionRings } from './session-rings.ts'
+
+/** The most samples that `push` takes. */
+const MAX_SAMPLES = 480
+
+/** Finds the far end's voice in what is heard and reports its edges, in the ring beside the heard audio and as events. */
+export class VoiceDetector {
+  readonly #activity: VoiceActivity
+  readonly #filter: LowPassFilter | null
+  readonly #filtered = new Int16Array(MAX_SAMPLES)
+  readonly #rings: SessionRings
+  readonly #emit: (event: CoreEvent) => void
+
+  constructor({ hangoverMs, band }: VoiceDetection, rings: SessionRings, emit: (event: CoreEvent) => void) {
+    this.#activity = new VoiceActivity(hangoverMs === undefined ? {} : { hangoverMs })
+    this.#filter = band === undefined ? null : new LowPassFilter(band)
+    this.#rings = rings
+    this.#emit = emit
+  }
+
+  /** Audio at `position` of the sample clock that is written to the heard ring next; at most 480 samples. */
+  push(position: Samples, audio: Int16Array, count: Samples): void {
+    const activity = this.#activity
+    const filter = this.#filter
+    if (filter === null) activity.push(position, audio, 0, count)
+    else {
+      filter.filter(audio, 0, count, this.#filtered, 0)
+      activity.push(position - filter.delay, this.#filtered, 0, count)
+    }
+    for (let edge = activity.take(); edge !== null; edge = activity.take()) {
+      this.#rings.writeVoiceEdge(edge === 'speech-start', activity.position, count)
+      this.#emit({ type: edge, atSample: activity.position })
+    }
+  }
+}

@@ -67,13 +67,12 @@ async function readinessOf(why: Promise<string | null> | null): Promise<Readines
 
 type Offered<Kind extends 'stt' | 'tts' | 'llm'> = ReturnType<typeof Services.prototype.offers<Kind>>[number]
 
-async function modelOf({ vendor, model, service }: Offered<'llm'>): Promise<CatalogueModel> {
-  const isBuiltIn = vendor === 'parley'
+async function modelOf({ vendor, model, needsKey, title, service }: Offered<'llm'>): Promise<CatalogueModel> {
   return {
-    model: { model_id: model, provider: vendor, tier: isBuiltIn ? 'platform-served' : 'frontier' },
-    name: isBuiltIn ? 'Parley rules (matches words, needs no service)' : model,
+    model: { model_id: model, provider: vendor, tier: needsKey ? 'frontier' : 'platform-served' },
+    name: title ?? model,
     kind: 'chat',
-    provider: isBuiltIn ? 'simulated_hosted' : 'hosted',
+    provider: needsKey ? 'hosted' : 'simulated_hosted',
     ...(await readinessOf(service?.readiness() ?? null)),
     context_tokens: null,
     dimension: null,

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path'
 import { parseEgressAllow } from '@parley/egress'
+import type { VendorAccess } from '@parley/providers'
 import { type IpNetwork, isHostName, parseIpNetwork } from '@parley/sip'
 import { parseBlobUrl } from '@parley/store'
 import { z } from 'zod'
 import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
+import { address, httpAddress, key } from './setting-schemas.ts'
+import { readVendorSettings } from './vendor-settings.ts'
 
 /** A whole number within bounds. An empty text is none, though `Number` makes it 0. */
 function wholeNumber(what: string, from: number, to: number) {
@@ -19,11 +22,6 @@ function wholeNumber(what: string, from: number, to: number) {
 const port = wholeNumber('a port (0: any free one)', 0, 65_535)
 
 const ipv4 = z.ipv4('must be an IPv4 address, such as 10.0.0.5')
-
-/** A URL whose scheme matches `protocol`. */
-function address(protocol: RegExp, example: string) {
-  return z.url({ protocol, error: `must be an address such as ${example}` })
-}
 
 const portRange = z
   .string()
@@ -48,22 +46,6 @@ const egressAllow = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-const key = z
-  .string()
-  .min(1)
-  .regex(/^[\x21-\x7e]+$/, 'has characters that no key has')
-
-const webSocket = address(/^wss?$/, 'wss://host.example')
-
-const http = address(/^https?$/, 'https://host.example')
-
-const commaList = z.string().transform(text =>
-  text
-    .split(',')
-    .map(part => part.trim())
-    .filter(part => part !== ''),
-)
-
 const networks = z.string().transform((text, context) => {
   const parts = text.split(',').map(part => part.trim())
   return parts
@@ -76,7 +58,7 @@ const networks = z.string().transform((text, context) => {
     })
 })
 
-const httpUrl = http.transform(url => url.replace(/\/+$/, ''))
+const httpUrl = httpAddress.transform(url => url.replace(/\/+$/, ''))
 
 const blobUrl = z.string().transform((text, context) => {
   try {
@@ -112,20 +94,6 @@ const variables = z.object({
   PARLEY_LEASE_MS: wholeNumber('milliseconds', 300, 600_000).default(9000),
   PARLEY_SPOOL_MIB: wholeNumber('MiB', 1, 1_073_741_824).default(8192),
   PARLEY_DRAIN_MS: wholeNumber('milliseconds', 0, 86_400_000).default(3_600_000),
-  OPENAI_API_KEY: key.optional(),
-  OPENAI_BASE_URL: http.optional(),
-  OPENAI_MODELS: commaList.prefault('gpt-4.1-mini'),
-  ANTHROPIC_API_KEY: key.optional(),
-  ANTHROPIC_BASE_URL: http.optional(),
-  ANTHROPIC_MODELS: commaList.prefault('claude-haiku-4-5'),
-  DEEPGRAM_API_KEY: key.optional(),
-  DEEPGRAM_BASE_URL: webSocket.optional(),
-  ASSEMBLYAI_API_KEY: key.optional(),
-  ASSEMBLYAI_BASE_URL: webSocket.optional(),
-  ELEVENLABS_API_KEY: key.optional(),
-  ELEVENLABS_BASE_URL: webSocket.optional(),
-  CARTESIA_API_KEY: key.optional(),
-  CARTESIA_BASE_URL: webSocket.optional(),
   PARLEY_TLS_CERT: z.string().optional(),
   PARLEY_TLS_KEY: z.string().optional(),
   PARLEY_TLS_CA: z.string().optional(),
@@ -171,22 +139,10 @@ export interface Settings {
   readonly drainMs: number
   /** Private addresses that agents' HTTP actions may reach all the same. */
   readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
-  /** Those with a key. */
-  readonly services: Readonly<Partial<Record<Vendor, ServiceAccess>>>
+  /** By name: the vendors whose key is set. */
+  readonly vendors: Readonly<Record<string, VendorAccess>>
   /** Paths of PEM files; null: a local authority under `home` signs. */
   readonly tlsFiles: { readonly cert: string; readonly key: string; readonly ca: string | null } | null
-}
-
-/** Services of others that a key opens. */
-export type Vendor = 'openai' | 'anthropic' | 'deepgram' | 'assemblyai' | 'elevenlabs' | 'cartesia'
-
-export interface ServiceAccess {
-  readonly key: string
-  /** Where the service is instead of at the vendor's: HTTP, WebSocket; null: the vendor's. */
-  readonly url: string | null
-  readonly webSocketUrl: string | null
-  /** Models that agents may name; empty: any. */
-  readonly models: readonly string[]
 }
 
 export class SettingsError extends Error {}
@@ -214,11 +170,13 @@ export function readClientSettings(environment: Readonly<Record<string, string |
 function parsedBy<Values extends z.ZodType>(
   schema: Values,
   environment: Readonly<Record<string, string | undefined>>,
+  otherProblems: readonly string[] = [],
 ): z.output<Values> {
   const parsed = schema.safeParse(environment)
-  if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`)
-  throw new SettingsError(problems.join('\n'))
+  const issues = parsed.error?.issues ?? []
+  const problems = [...issues.map(issue => `${issue.path.join('.')}: ${issue.message}`), ...otherProblems]
+  if (!parsed.success || problems.length > 0) throw new SettingsError(problems.join('\n'))
+  return parsed.data
 }
 
 /** Names in `environment` that look like settings and are none: misspelt, or of another version. */
@@ -229,7 +187,9 @@ export function unknownSettings(environment: Readonly<Record<string, string | un
 
 /** Throws `SettingsError` that names every variable at fault and what would do. */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
-  const values = parsedBy(variables, environment)
+  const vendorProblems: string[] = []
+  const vendors = readVendorSettings(environment, vendorProblems)
+  const values = parsedBy(variables, environment, vendorProblems)
   const { PARLEY_TLS_CERT: cert, PARLEY_TLS_KEY: key, PARLEY_TLS_CA: ca } = values
   if ((cert === undefined) !== (key === undefined))
     throw new SettingsError('PARLEY_TLS_CERT and PARLEY_TLS_KEY: give both or none')
@@ -264,29 +224,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     leaseMs: values.PARLEY_LEASE_MS,
     drainMs: values.PARLEY_DRAIN_MS,
     egressAllow: values.PARLEY_EGRESS_ALLOW,
-    services: servicesOf(values),
+    vendors,
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
-  }
-}
-
-function servicesOf(values: z.output<typeof variables>): Settings['services'] {
-  const access = (key: string, url: string | undefined, models: readonly string[] = []): ServiceAccess => {
-    const isSocket = url?.startsWith('ws') === true
-    return { key, url: isSocket ? null : (url ?? null), webSocketUrl: isSocket ? url! : null, models }
-  }
-  const {
-    OPENAI_API_KEY: openai,
-    ANTHROPIC_API_KEY: anthropic,
-    DEEPGRAM_API_KEY: deepgram,
-    ASSEMBLYAI_API_KEY: assemblyai,
-  } = values
-  const { ELEVENLABS_API_KEY: elevenlabs, CARTESIA_API_KEY: cartesia } = values
-  return {
-    ...(openai && { openai: access(openai, values.OPENAI_BASE_URL, values.OPENAI_MODELS) }),
-    ...(anthropic && { anthropic: access(anthropic, values.ANTHROPIC_BASE_URL, values.ANTHROPIC_MODELS) }),
-    ...(deepgram && { deepgram: access(deepgram, values.DEEPGRAM_BASE_URL) }),
-    ...(assemblyai && { assemblyai: access(assemblyai, values.ASSEMBLYAI_BASE_URL) }),
-    ...(elevenlabs && { elevenlabs: access(elevenlabs, values.ELEVENLABS_BASE_URL) }),
-    ...(cartesia && { cartesia: access(cartesia, values.CARTESIA_BASE_URL) }),
   }
 }

@@ -1,7 +1,14 @@
-import { type Ms, ParleyError } from '@parley/kernel'
+import { type Ms, ParleyError, systemTime } from '@parley/kernel'
 import { PhoneVoice } from '@parley/phone'
-import { type LanguageModel, type SpeechToText, type TextToSpeech, TonesVoice } from '@parley/providers'
-import { type Catalogue, catalogueOf, type Offer } from './catalogue.ts'
+import {
+  type CatalogueEntry,
+  type LanguageModel,
+  type SpeechToText,
+  type TextToSpeech,
+  TonesVoice,
+  type VendorSettings,
+  vendorCatalogue,
+} from '@parley/providers'
 import type { Settings } from './environment.ts'
 
 const TIMEOUT_MS: Ms = 20_000
@@ -14,45 +21,41 @@ export interface ServiceCheck {
   readonly id: string
   readonly what: 'speech to text' | 'text to speech' | 'model'
   readonly ok: boolean
-  /** What it answered and how soon; or what is wrong and what to do about it. */
-  readonly told: string
+  /** The answer and its delay; or what is wrong and what to do about it. */
+  readonly detail: string
 }
 
-/** Asks each service that has a key for one real thing, one after the other. */
+/** Sends one real request to each service that has a key, one after the other. */
 export async function* checkServices(settings: Settings): AsyncGenerator<ServiceCheck> {
-  const catalogue: Catalogue = catalogueOf(settings.services)
-  const keyed = <Service>(offers: readonly Offer<Service>[]) =>
-    offers.flatMap(({ vendor, models, open }) =>
-      open !== null && vendor in settings.services ? models.map(model => ({ vendor, model, open })) : [],
-    )
-  for (const { vendor, model, open } of keyed(catalogue.stt))
-    yield check(vendor, model, 'speech to text', () => open(model), hears)
-  for (const { vendor, model, open } of keyed(catalogue.tts))
-    yield check(vendor, model, 'text to speech', () => open(model), speaks)
-  for (const { vendor, model, open } of keyed(catalogue.llm))
-    yield check(vendor, model, 'model', () => open(model), answers)
+  const { stt, tts, llm } = vendorCatalogue(settings.vendors, systemTime)
+  yield* checkAll(stt, 'speech to text', transcribes)
+  yield* checkAll(tts, 'text to speech', speaks)
+  yield* checkAll(llm, 'model', answers)
 }
 
-async function check<Service extends { close(): Promise<void> }>(
-  vendor: string,
-  model: string,
+async function* checkAll<Service extends { close(): Promise<void> }>(
+  entries: readonly CatalogueEntry<Service>[],
   what: ServiceCheck['what'],
-  open: () => Service,
-  ask: (service: Service, signal: AbortSignal) => Promise<string>,
-): Promise<ServiceCheck> {
-  const id = `${vendor}/${model}`
-  let service: Service | null = null
-  try {
-    service = open()
-    return { id, what, ok: true, told: await ask(service, AbortSignal.timeout(TIMEOUT_MS)) }
-  } catch (error) {
-    return { id, what, ok: false, told: explained(error, vendor) }
-  } finally {
-    await service?.close()
+  request: (service: Service, signal: AbortSignal) => Promise<string>,
+): AsyncGenerator<ServiceCheck> {
+  for (const { vendor, models, open } of entries) {
+    if (vendor.settings === null || open === null) continue
+    for (const model of models) {
+      const id = `${vendor.name}/${model}`
+      let service: Service | null = null
+      try {
+        service = open(model)
+        yield { id, what, ok: true, detail: await request(service, AbortSignal.timeout(TIMEOUT_MS)) }
+      } catch (error) {
+        yield { id, what, ok: false, detail: explained(error, vendor.settings) }
+      } finally {
+        await service?.close()
+      }
+    }
   }
 }
 
-async function hears(recogniser: SpeechToText, signal: AbortSignal): Promise<string> {
+async function transcribes(recogniser: SpeechToText, signal: AbortSignal): Promise<string> {
   const audio = await spokenLocally()
   const stream = recogniser.open({ language: 'en', sampleRate: 8000 })
   const began = performance.now()
@@ -121,18 +124,17 @@ function noAnswer(): ParleyError {
   return new ParleyError('no_answer', `it gave no answer within ${TIMEOUT_MS / 1000} s`)
 }
 
-/** What went wrong, in words, and what to do. */
-function explained(error: unknown, vendor: string): string {
+/** The error's text, and advice where there is any. */
+function explained(error: unknown, settings: VendorSettings): string {
   if (!(error instanceof ParleyError)) return error instanceof Error ? error.message : String(error)
-  const name = vendor.toUpperCase()
-  return `${error.message} ${adviceFor(error.code, name)}`.trim()
+  return `${error.message} ${adviceFor(error.code, settings)}`.trim()
 }
 
-function adviceFor(code: string, name: string): string {
+function adviceFor(code: string, { apiKey, baseUrl }: VendorSettings): string {
   if (code.endsWith('_refused'))
-    return `The key was not taken, or the account may not use this model: check ${name}_API_KEY and the account's balance.`
-  if (code.endsWith('_busy')) return 'The service turns requests away for now: too many at once, or a quota is used up.'
+    return `The key was not accepted, or the account may not use this model: check ${apiKey} and the account's balance.`
+  if (code.endsWith('_busy')) return 'The service refuses requests for now: too many at once, or a quota is used up.'
   if (code.endsWith('_unreachable'))
-    return `No connection: check the network, a proxy or firewall, and ${name}_BASE_URL where it is set.`
+    return `No connection: check the network, a proxy or firewall, and ${baseUrl.name} where it is set.`
   return ''
 }

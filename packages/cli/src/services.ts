@@ -3,8 +3,16 @@ import { OutboundHttp } from '@parley/egress'
 import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import { type Instruction, judgeDestination, type ModelRef, type Plan, type Providers } from '@parley/flow'
 import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
-import { type LanguageModel, type SpeechToText, speechBandOf, type TextToSpeech } from '@parley/providers'
-import { type Catalogue, catalogueOf, type Offer, type OfferedVoice } from './catalogue.ts'
+import {
+  type CatalogueEntry,
+  type CatalogueVoice,
+  type LanguageModel,
+  type SpeechToText,
+  speechBandOf,
+  type TextToSpeech,
+  type VendorCatalogue,
+  vendorCatalogue,
+} from '@parley/providers'
 import type { Settings } from './environment.ts'
 
 export interface ServicesOptions {
@@ -14,18 +22,18 @@ export interface ServicesOptions {
   readonly egressAllow?: Settings['egressAllow']
 }
 
-type Kind = keyof Catalogue
+type Kind = keyof VendorCatalogue
 
 /** The services that agents of this process talk with: each opened once, when it is first wanted, and shared by all calls. */
 export class Services {
   readonly #options: ServicesOptions
-  readonly #catalogue: Catalogue
-  readonly #opened = new Map<string, SpeechToText | TextToSpeech | LanguageModel>()
+  readonly #catalogue: VendorCatalogue
+  readonly #opened = new Map<string, Service>()
   readonly #egress: OutboundHttp
 
   constructor(settings: Settings, options: ServicesOptions = {}) {
     this.#options = options
-    this.#catalogue = catalogueOf(settings.services)
+    this.#catalogue = vendorCatalogue(settings.vendors, systemTime)
     this.#egress = new OutboundHttp({
       allow: [...settings.egressAllow, ...(options.egressAllow ?? [])],
       time: systemTime,
@@ -52,7 +60,7 @@ export class Services {
     const ids: string[] = []
     for (const { vendor, models, open } of this.#catalogue[kind]) {
       for (const model of open === null ? [] : models) {
-        const id = `${vendor}/${model}`
+        const id = `${vendor.name}/${model}`
         if (
           await isReady(
             this.#service(kind, id, () => open!(model)),
@@ -65,32 +73,38 @@ export class Services {
     return ids
   }
 
-  /** Everything of a kind that could be offered, the best first; `service` null: its key is missing. */
+  /** All services of a kind, the preferred one first; `service` null: the vendor's key is missing. */
   offers<Of extends Kind>(kind: Of): OfferedService<Of>[] {
-    return this.#catalogue[kind].flatMap(({ vendor, models, open, voices = [] }) =>
+    const entries: readonly CatalogueEntry<Service>[] = this.#catalogue[kind]
+    return entries.flatMap(({ vendor, models, open, voices, title }) =>
       models.map(model => ({
-        vendor,
+        vendor: vendor.name,
         model,
+        needsKey: vendor.settings !== null,
         voices,
-        service: open === null ? null : (this.#service(kind, `${vendor}/${model}`, () => open(model)) as ServiceOf<Of>),
+        title,
+        service:
+          open === null ? null : (this.#service(kind, `${vendor.name}/${model}`, () => open(model)) as ServiceOf<Of>),
       })),
     )
   }
 
   #open<Of extends Kind>(kind: Of, id: string, name: string): ServiceOf<Of> {
-    const { provider: vendor, model } = serviceNamed(id)
-    const offers = this.#catalogue[kind].filter(offer => offer.vendor === vendor)
-    const offer = offers.find(({ models }) => models.includes(model)) ?? offers.find(isOpenToAnyModel)
-    if (offer === undefined) {
-      const known = this.#catalogue[kind].flatMap(({ vendor, models }) => models.map(one => `${vendor}/${one}`))
+    const { provider, model } = serviceNamed(id)
+    const entries: readonly CatalogueEntry<Service>[] = this.#catalogue[kind]
+    const ofVendor = entries.filter(({ vendor }) => vendor.name === provider)
+    const entry = ofVendor.find(({ models }) => models.includes(model)) ?? ofVendor.find(one => one.acceptsOtherModels)
+    if (entry === undefined) {
+      const known = entries.flatMap(({ vendor, models }) => models.map(one => `${vendor.name}/${one}`))
       throw new ParleyError(`${name}_not_found`, `there is no ${name} "${id}"; there are ${known.join(', ')}`)
     }
-    if (offer.open === null)
-      throw new ParleyError(`${name}_not_ready`, `the ${name} "${id}" needs ${vendor.toUpperCase()}_API_KEY`)
-    return this.#service(kind, id, () => offer.open!(model)) as ServiceOf<Of>
+    const { vendor, open } = entry
+    if (open === null)
+      throw new ParleyError(`${name}_not_ready`, `the ${name} "${id}" needs ${vendor.settings?.apiKey}`)
+    return this.#service(kind, id, () => open(model)) as ServiceOf<Of>
   }
 
-  #service(kind: Kind, id: string, open: () => SpeechToText | TextToSpeech | LanguageModel) {
+  #service(kind: Kind, id: string, open: () => Service): Service {
     const key = `${kind} ${id}`
     const opened = this.#opened.get(key)
     if (opened !== undefined) return opened
@@ -205,18 +219,19 @@ export class Services {
 export interface OfferedService<Of extends Kind> {
   readonly vendor: string
   readonly model: string
-  readonly voices: readonly OfferedVoice[]
+  /** The vendor's services need a key; false: they run on this machine. */
+  readonly needsKey: boolean
+  readonly voices: readonly CatalogueVoice[]
+  /** Shown instead of the model's id; null: the id is shown. */
+  readonly title: string | null
   readonly service: ServiceOf<Of> | null
 }
 
+type Service = SpeechToText | TextToSpeech | LanguageModel
+
 type ServiceOf<Of extends Kind> = Of extends 'stt' ? SpeechToText : Of extends 'tts' ? TextToSpeech : LanguageModel
 
-/** A vendor's newest models may be named before this list knows them; what is built in is what it is. */
-function isOpenToAnyModel({ vendor }: Offer<unknown>): boolean {
-  return !['local', 'simulated', 'parley', 'openai', 'anthropic'].includes(vendor)
-}
-
-async function isReady(service: SpeechToText | TextToSpeech | LanguageModel, language: string): Promise<boolean> {
+async function isReady(service: Service, language: string): Promise<boolean> {
   const speaks = !('languages' in service) || service.languages.includes(language.split('-')[0]!.toLowerCase())
   return speaks && (await service.readiness(language)) === null
 }

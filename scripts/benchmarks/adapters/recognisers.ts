@@ -1,6 +1,12 @@
 import { FakeAssemblyAi, FakeDeepgramFlux, FakeDeepgramListen } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
-import { AssemblyAiRecogniser, DeepgramFluxRecogniser, DeepgramRecogniser, type SpeechToText } from '@parley/providers'
+import {
+  assemblyAiStreaming,
+  deepgramFlux,
+  deepgramNova,
+  ServiceRecogniser,
+  type SpeechToText,
+} from '@parley/providers'
 import {
   amplitudeHearing,
   amplitudeSpeech,
@@ -24,17 +30,17 @@ export const RECOGNISERS: readonly AdapterSubject[] = [
   {
     name: 'deepgram-nova',
     openFake: () => FakeDeepgramListen.open(FAKE),
-    open: url => underLoad(new DeepgramRecogniser({ ...COMMON, baseUrl: url })),
+    open: url => underLoad(new ServiceRecogniser(deepgramNova(), { ...COMMON, baseUrl: url })),
   },
   {
     name: 'deepgram-flux',
     openFake: () => FakeDeepgramFlux.open(FAKE),
-    open: url => underLoad(new DeepgramFluxRecogniser({ ...COMMON, baseUrl: url })),
+    open: url => underLoad(new ServiceRecogniser(deepgramFlux(), { ...COMMON, baseUrl: url })),
   },
   {
     name: 'assemblyai',
     openFake: () => FakeAssemblyAi.open(FAKE),
-    open: url => underLoad(new AssemblyAiRecogniser({ ...COMMON, baseUrl: url })),
+    open: url => underLoad(new ServiceRecogniser(assemblyAiStreaming(), { ...COMMON, baseUrl: url })),
   },
 ]
 

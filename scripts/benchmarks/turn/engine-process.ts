@@ -9,8 +9,9 @@ import { ensureLocalCertificate } from '@parley/leg'
 import {
   AnthropicMessages,
   CartesiaVoice,
-  DeepgramRecogniser,
+  deepgramNova,
   type LanguageModel,
+  ServiceRecogniser,
   type SpeechToText,
   speechBandOf,
   type TextToSpeech,
@@ -100,7 +101,7 @@ function servicesAt(at: Readonly<Record<string, string>>): AgentServices {
     return { apiKey: at[`${vendor}_API_KEY`]!, baseUrl: at[`${vendor}_BASE_URL`]!, time: systemTime }
   }
   return {
-    recogniser: new DeepgramRecogniser({ ...of('DEEPGRAM'), model: 'nova-3' }),
+    recogniser: new ServiceRecogniser(deepgramNova(), of('DEEPGRAM')),
     voice: new CartesiaVoice(of('CARTESIA')),
     model: new AnthropicMessages({ ...of('ANTHROPIC'), model: 'claude-haiku-4-5' }),
   }

@@ -2,7 +2,7 @@ import { type Ms, msToSamples } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
-import type { ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 
 const LONGEST_SILENCE_MS: Ms = 10_000
@@ -13,6 +13,27 @@ export interface AssemblyAiTurns {
   readonly confidenceThreshold?: number
   /** Silence after which a turn may end when it sounds complete, ms; default the service's. */
   readonly minSilenceMs?: number
+}
+
+const MULTILINGUAL = ['en', 'es', 'fr', 'de', 'it', 'pt']
+
+/**
+ * AssemblyAI's streaming models: words with times, and turn detection of their own; each turn is reported once.
+ * `endpointingMs` is the longest silence within a turn.
+ */
+export function assemblyAiStreaming(
+  model = 'universal-streaming-english',
+  turns: AssemblyAiTurns = {},
+): RecogniserService {
+  return {
+    id: `assemblyai/${model}`,
+    languages: model.endsWith('-english') ? ['en'] : MULTILINGUAL,
+    protocol: streamingV3,
+    baseUrl: 'wss://streaming.assemblyai.com',
+    path: stream => `/v3/ws?${streamingV3Query(model, stream, turns)}`,
+    authorization: apiKey => apiKey,
+    failure: assemblyAiFailure,
+  }
 }
 
 /** AssemblyAI's streaming API `/v3/ws`: how its messages are read, and what it is told. */

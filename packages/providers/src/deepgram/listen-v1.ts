@@ -2,9 +2,10 @@ import { type Ms, msToSamples } from '@parley/kernel'
 import { isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
-import type { ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
+import { DEEPGRAM_URL, deepgramToken } from './deepgram-api.ts'
 
 /** The service's own 10 ms cuts at every breath; what it recommends for conversations. */
 const ENDPOINTING_MS: Ms = 300
@@ -90,4 +91,21 @@ function readResults(told: JsonObject): readonly ServiceEvent[] {
       stopped: told.speech_final === true || fromFinalize,
     },
   ]
+}
+
+/** Languages of Nova-3's monolingual models. */
+const NOVA_3 =
+  'en es fr pt de nl sv da it tr no id bg cs fi hi hu ja ko pl ru uk vi ca et el lv lt ms ro sk be bn bs hr kn mk mr sr sl ta tl te zh th'
+const NOVA_2 = 'en es fr pt de nl sv da it tr no id bg cs fi hi hu ja ko pl ru uk vi ca et el lv lt ms ro sk zh th'
+
+/** Deepgram's Nova models: words with times and punctuation, no turn detection. `endpointingMs`: default 300. */
+export function deepgramNova(model = 'nova-3'): RecogniserService {
+  return {
+    id: `deepgram/${model}`,
+    languages: (model.startsWith('nova-3') ? NOVA_3 : NOVA_2).split(' '),
+    protocol: listenV1,
+    baseUrl: DEEPGRAM_URL,
+    path: stream => `/v1/listen?${listenV1Query(model, stream)}`,
+    authorization: deepgramToken,
+  }
 }

@@ -2,9 +2,10 @@ import { msToSamples, type Samples } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
-import type { ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
+import { DEEPGRAM_URL, deepgramToken } from './deepgram-api.ts'
 
 /** How sure Flux must be that a turn is over. */
 export interface FluxThresholds {
@@ -112,4 +113,21 @@ function failure(told: JsonObject): ServiceEvent {
   if (/RATE|TOO_MANY|CONCURREN/i.test(code)) return { type: 'failed', kind: 'busy', reason }
   const isRefusal = /AUTH|INVALID|FORBIDDEN|PERMISSION|UNSUPPORTED|UNPROCESSABLE/i.test(code)
   return { type: 'failed', kind: isRefusal ? 'refused' : 'failed', reason }
+}
+
+const MULTILINGUAL = ['en', 'es', 'fr', 'de', 'hi', 'ru', 'pt', 'ja', 'it', 'nl']
+
+/**
+ * Deepgram's Flux models: words with times, and turn detection of their own. `endpointingMs` is the longest silence within a
+ * turn, 500 to 10 000. While no audio comes the service gets silence, which it bills as audio.
+ */
+export function deepgramFlux(model = 'flux-general-en', thresholds: FluxThresholds = {}): RecogniserService {
+  return {
+    id: `deepgram/${model}`,
+    languages: model.endsWith('-multi') ? MULTILINGUAL : ['en'],
+    protocol: listenV2,
+    baseUrl: DEEPGRAM_URL,
+    path: stream => `/v2/listen?${listenV2Query(model, stream, thresholds)}`,
+    authorization: deepgramToken,
+  }
 }

@@ -6,6 +6,7 @@ import { proseIn } from '../text-to-speech/service-message.ts'
 import { nearestSpeed } from '../text-to-speech/speed.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
+import { deepgramToken } from './deepgram-api.ts'
 
 const SLOWEST = 0.7
 const FASTEST = 1.5
@@ -39,7 +40,7 @@ export interface AuraProtocolOptions {
 export function auraProtocol(options: AuraProtocolOptions): VoiceProtocol {
   return {
     service: 'Deepgram',
-    headers: { Authorization: `Token ${options.apiKey}` },
+    headers: { Authorization: deepgramToken(options.apiKey) },
     utterancesPerSocket: 1,
     // Twenty Flush in sixty seconds, and one is kept back: the service's minute is not ours.
     beginningsPerMinute: 19,

@@ -1,6 +1,6 @@
 import { ParleyError, type Time } from '@parley/kernel'
 import type { Connect } from '../speech-to-text/service-link.ts'
-import type { ServiceProtocol } from '../speech-to-text/service-protocol.ts'
+import type { RecogniserService } from '../speech-to-text/service-protocol.ts'
 import { ServiceStream } from '../speech-to-text/service-stream.ts'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
@@ -27,20 +27,6 @@ export interface ServiceRecogniserOptions {
   readonly finalizeMs?: number
 }
 
-/** One service: how its streams are asked for. */
-export interface RecogniserService {
-  readonly id: string
-  readonly languages: readonly string[]
-  readonly protocol: ServiceProtocol
-  readonly baseUrl: string
-  /** Path with query of a connection for a stream. */
-  readonly path: (options: SpeechStreamOptions) => string
-  /** Value of the Authorization header. */
-  readonly authorization: (apiKey: string) => string
-  /** What the end of a connection means, where the service has close codes of its own. */
-  readonly failure?: (code: number | null, reason: string) => 'refused' | 'busy' | 'failed'
-}
-
 /** A recogniser at a service: one WebSocket for each stream. */
 export class ServiceRecogniser implements SpeechToText {
   readonly id: string
@@ -53,7 +39,8 @@ export class ServiceRecogniser implements SpeechToText {
 
   /** Throws `ParleyError` "recogniser_misconfigured" for a URL or a key that cannot be used. */
   constructor(service: RecogniserService, options: ServiceRecogniserOptions) {
-    const url = URL.canParse(service.baseUrl) ? new URL(service.baseUrl) : null
+    const baseUrl = options.baseUrl ?? service.baseUrl
+    const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
     const isPlain = url !== null && [url.username, url.password, url.search, url.hash].every(part => part === '')
     if (!isPlain || !/^wss?:$/.test(url.protocol))
       throw new ParleyError('recogniser_misconfigured', 'The base URL is not of the form wss://host/path.')
@@ -97,8 +84,8 @@ export class ServiceRecogniser implements SpeechToText {
   }
 
   #connector(options: SpeechStreamOptions): Connect {
-    const { baseUrl, path, authorization } = this.#service
-    const { apiKey, time } = this.#options
+    const { path, authorization } = this.#service
+    const { apiKey, time, baseUrl = this.#service.baseUrl } = this.#options
     const url = `${baseUrl.replace(/\/+$/, '')}${path(options)}`
     const headers = apiKey === null ? {} : { authorization: authorization(apiKey) }
     return listener =>

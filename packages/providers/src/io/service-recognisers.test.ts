@@ -1,12 +1,13 @@
 import { FakeAssemblyAi, FakeDeepgramFlux, FakeDeepgramListen } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { afterAll } from 'vitest'
+import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
+import { deepgramNova } from '../deepgram/listen-v1.ts'
+import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import { TonesVoice } from '../simulated/io/tones-voice.ts'
 import { speechToTextConformance } from '../speech-to-text/conformance.ts'
 import { tonesHearing } from '../speech-to-text/testing/tones-hearing.ts'
-import { AssemblyAiRecogniser } from './assemblyai-recogniser.ts'
-import { DeepgramFluxRecogniser } from './deepgram-flux-recogniser.ts'
-import { DeepgramRecogniser } from './deepgram-recogniser.ts'
+import { ServiceRecogniser } from './service-recogniser.ts'
 
 const apiKey = 'key-of-the-tests'
 const options = { apiKey, time: systemTime }
@@ -27,9 +28,9 @@ const assembly = await FakeAssemblyAi.open({ apiKey, hearing: tonesHearing })
 afterAll(() => Promise.all([nova, flux, assembly, voice].map(one => one.close())))
 
 for (const recogniser of [
-  () => new DeepgramRecogniser({ ...options, baseUrl: nova.url, languages: ['en', 'es'] }),
-  () => new DeepgramFluxRecogniser({ ...options, baseUrl: flux.url }),
-  () => new AssemblyAiRecogniser({ ...options, baseUrl: assembly.url }),
+  () => new ServiceRecogniser(deepgramNova(), { ...options, baseUrl: nova.url, languages: ['en', 'es'] }),
+  () => new ServiceRecogniser(deepgramFlux(), { ...options, baseUrl: flux.url }),
+  () => new ServiceRecogniser(assemblyAiStreaming(), { ...options, baseUrl: assembly.url }),
 ]) {
   await speechToTextConformance(() => ({ recogniser: recogniser(), speak, close: async () => {} }))
 }

@@ -10,13 +10,13 @@ import {
 } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
+import { deepgramNova } from '../deepgram/listen-v1.ts'
+import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { amplitudeHearing, amplitudeSpeech, mumble } from '../speech-to-text/testing/amplitude-speech.ts'
 import { listenTo, textOf } from '../speech-to-text/testing/listened-stream.ts'
-import { AssemblyAiRecogniser } from './assemblyai-recogniser.ts'
-import { DeepgramFluxRecogniser } from './deepgram-flux-recogniser.ts'
-import { DeepgramRecogniser } from './deepgram-recogniser.ts'
-import type { ServiceRecogniser, ServiceRecogniserOptions } from './service-recogniser.ts'
+import { ServiceRecogniser, type ServiceRecogniserOptions } from './service-recogniser.ts'
 
 const KEY = 'a-key-that-nobody-may-see'
 type FakeOptions = Partial<FakeDeepgramFluxOptions & FakeAssemblyAiOptions>
@@ -31,17 +31,17 @@ interface Service {
 const NOVA: Service = {
   name: 'Deepgram Nova',
   fake: options => FakeDeepgramListen.open(options),
-  recogniser: options => new DeepgramRecogniser(options),
+  recogniser: options => new ServiceRecogniser(deepgramNova(), options),
 }
 const FLUX: Service = {
   name: 'Deepgram Flux',
   fake: options => FakeDeepgramFlux.open(options),
-  recogniser: options => new DeepgramFluxRecogniser({ ...options, thresholds: { eagerEndOfTurn: 0.4 } }),
+  recogniser: options => new ServiceRecogniser(deepgramFlux('flux-general-en', { eagerEndOfTurn: 0.4 }), options),
 }
 const ASSEMBLY: Service = {
   name: 'AssemblyAI',
   fake: options => FakeAssemblyAi.open(options),
-  recogniser: options => new AssemblyAiRecogniser(options),
+  recogniser: options => new ServiceRecogniser(assemblyAiStreaming(), options),
 }
 
 async function stand(

@@ -2,14 +2,15 @@ import type { AddressInfo } from 'node:net'
 import { type ParleyError, systemTime } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
 import { CartesiaVoice } from '../cartesia/io/cartesia-voice.ts'
 import { AuraVoice } from '../deepgram/io/aura-voice.ts'
+import { deepgramNova } from '../deepgram/listen-v1.ts'
+import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import { ElevenLabsVoice } from '../elevenlabs/io/elevenlabs-voice.ts'
 import { listenTo } from '../speech-to-text/testing/listened-stream.ts'
 import type { TextToSpeech } from '../text-to-speech/text-to-speech.ts'
-import { AssemblyAiRecogniser } from './assemblyai-recogniser.ts'
-import { DeepgramFluxRecogniser } from './deepgram-flux-recogniser.ts'
-import { DeepgramRecogniser } from './deepgram-recogniser.ts'
+import { ServiceRecogniser } from './service-recogniser.ts'
 import { withoutSecret } from './service-secret.ts'
 
 const KEY = 'k3y-0123456789-that-nobody-may-see'
@@ -80,13 +81,13 @@ describe('an error that a service tells on its socket has no key in it, whole or
   )
 
   it.each([
-    ['Deepgram', DeepgramRecogniser, (prose: string) => ({ type: 'Error', description: prose })],
-    ['Flux', DeepgramFluxRecogniser, (prose: string) => ({ type: 'Error', code: 'AUTH', description: prose })],
-    ['AssemblyAI', AssemblyAiRecogniser, (prose: string) => ({ type: 'Error', error: prose, error_code: 1008 })],
-  ] as const)('%s', async (_name, Recogniser, error) => {
+    ['Deepgram', deepgramNova(), (prose: string) => ({ type: 'Error', description: prose })],
+    ['Flux', deepgramFlux(), (prose: string) => ({ type: 'Error', code: 'AUTH', description: prose })],
+    ['AssemblyAI', assemblyAiStreaming(), (prose: string) => ({ type: 'Error', error: prose, error_code: 1008 })],
+  ] as const)('%s', async (_name, service, error) => {
     for (const prose of PROSES) {
       const baseUrl = await serving(socket => socket.send(JSON.stringify(error(prose))))
-      const recogniser = new Recogniser({ ...options, baseUrl })
+      const recogniser = new ServiceRecogniser(service, { ...options, baseUrl })
       onTestFinished(() => recogniser.close())
       const event = await listenTo(recogniser.open({ language: 'en', sampleRate: 8000 })).event('error')
       expectNoKey(event.error)

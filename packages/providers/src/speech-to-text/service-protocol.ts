@@ -1,4 +1,5 @@
 import type { Ms, Samples } from '@parley/kernel'
+import type { SpeechStreamOptions } from './speech-to-text.ts'
 
 /** A word as a service tells it; times in samples since its stream began, null where it tells none. */
 export interface ServiceWord {
@@ -62,4 +63,21 @@ export interface ServiceProtocol {
   readonly goodbye: string
   /** Reads the messages of one connection. */
   reader(): (message: string) => readonly ServiceEvent[]
+}
+
+/** One model of a recognition service: where it is, how a stream is requested, and its protocol. Data only; `ServiceRecogniser` connects. */
+export interface RecogniserService {
+  /** `vendor/model`. */
+  readonly id: string
+  /** BCP 47 primary tags. */
+  readonly languages: readonly string[]
+  readonly protocol: ServiceProtocol
+  /** Such as "wss://api.deepgram.com". */
+  readonly baseUrl: string
+  /** Path and query of the connection for one stream. */
+  readonly path: (options: SpeechStreamOptions) => string
+  /** Value of the Authorization header. */
+  readonly authorization: (apiKey: string) => string
+  /** Meaning of a close code, for services that define codes of their own. */
+  readonly failure?: (code: number | null, reason: string) => 'refused' | 'busy' | 'failed'
 }

@@ -1,5 +1,6 @@
 import { serviceUrl } from '../../io/service-url.ts'
 import { SocketVoice, type SocketVoiceOptions } from '../../io/socket-voice.ts'
+import { DEEPGRAM_URL } from '../deepgram-api.ts'
 import { AURA_VOICES, auraProtocol } from '../speak-v1.ts'
 
 export interface AuraVoiceOptions extends SocketVoiceOptions {
@@ -20,7 +21,7 @@ export class AuraVoice extends SocketVoice {
   /** Throws `ParleyError` "voice_misconfigured" for a base URL that is none. */
   constructor(options: AuraVoiceOptions) {
     const { apiKey, model = 'aura-2' } = options
-    const baseUrl = serviceUrl(options.baseUrl ?? 'wss://api.deepgram.com', ['wss:', 'ws:'])
+    const baseUrl = serviceUrl(options.baseUrl ?? DEEPGRAM_URL, ['wss:', 'ws:'])
     const voices = options.voices ?? AURA_VOICES
     super(
       {

@@ -1,0 +1,15 @@
+import { ServiceRecogniser } from '../io/service-recogniser.ts'
+import { type Vendor, vendorSettings } from '../vendor.ts'
+import { assemblyAiStreaming } from './streaming-v3.ts'
+
+export const assemblyAi: Vendor = {
+  name: 'assemblyai',
+  settings: vendorSettings('assemblyai', 'wss'),
+  recognisers: [
+    {
+      models: ['universal-streaming-english', 'universal-streaming-multilingual'],
+      acceptsOtherModels: true,
+      open: (model, options) => new ServiceRecogniser(assemblyAiStreaming(model), options),
+    },
+  ],
+}

@@ -1,0 +1,15 @@
+import { catalogueVoice, type Vendor, vendorSettings } from '../vendor.ts'
+import { ElevenLabsVoice } from './io/elevenlabs-voice.ts'
+
+export const elevenLabs: Vendor = {
+  name: 'elevenlabs',
+  settings: vendorSettings('elevenlabs', 'wss'),
+  voices: [
+    {
+      models: ['eleven_flash_v2_5'],
+      acceptsOtherModels: true,
+      open: (model, options) => new ElevenLabsVoice({ ...options, model }),
+      voices: [catalogueVoice('21m00Tcm4TlvDq8ikWAM', 'female', undefined, 'Rachel')],
+    },
+  ],
+}

@@ -1,0 +1,21 @@
+import { catalogueVoice, type Vendor, vendorSettings } from '../vendor.ts'
+import { OpenAiChat } from './io/openai-chat.ts'
+import { OpenAiVoice } from './io/openai-voice.ts'
+
+export const openAi: Vendor = {
+  name: 'openai',
+  settings: vendorSettings('openai', 'https', 'gpt-4.1-mini'),
+  voices: [
+    {
+      models: ['gpt-4o-mini-tts'],
+      open: (model, options) => new OpenAiVoice({ ...options, model }),
+      voices: [catalogueVoice('alloy', 'neutral'), catalogueVoice('coral', 'female'), catalogueVoice('ash', 'male')],
+    },
+  ],
+  models: [
+    {
+      models: 'settings',
+      open: (model, options) => new OpenAiChat({ baseUrl: 'https://api.openai.com/v1', ...options, model }),
+    },
+  ],
+}

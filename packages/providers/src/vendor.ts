@@ -1,0 +1,88 @@
+import type { Time } from '@parley/kernel'
+import type { LanguageModel } from './language-model/language-model.ts'
+import type { SpeechToText } from './speech-to-text/speech-to-text.ts'
+import type { TextToSpeech } from './text-to-speech/text-to-speech.ts'
+
+/** One vendor: its settings and what it offers. Everything about it is in its folder; `vendors.ts` lists it. */
+export interface Vendor {
+  /** First part of the ids of its services: "deepgram" in "deepgram/nova-3". */
+  readonly name: string
+  /** Null: the vendor runs on this machine and needs no key. */
+  readonly settings: VendorSettings | null
+  readonly recognisers?: readonly ServiceOffer<SpeechToText>[]
+  readonly voices?: readonly VoiceOffer[]
+  readonly models?: readonly ModelOffer[]
+}
+
+/** Names of the environment variables that configure a vendor. */
+export interface VendorSettings {
+  /** Its API key. Without it the vendor's services are listed and not ready. */
+  readonly apiKey: string
+  /** Base URL to use instead of the vendor's own. */
+  readonly baseUrl: { readonly name: string; readonly protocol: 'https' | 'wss' }
+  /** Language models that agents may name, comma separated; null: the vendor has none. */
+  readonly models: { readonly name: string; readonly default: string } | null
+}
+
+/** The values of a vendor's settings. */
+export interface VendorAccess {
+  readonly apiKey: string
+  /** Null: the vendor's own. */
+  readonly baseUrl: string | null
+  readonly models: readonly string[]
+}
+
+/** What an adapter is opened with. `apiKey` is empty for vendors without settings. */
+export interface AdapterOptions {
+  readonly apiKey: string
+  readonly baseUrl?: string
+  readonly time: Time
+}
+
+export interface ServiceOffer<Service> {
+  /** Models listed in the catalogue, the preferred one first. */
+  readonly models: readonly string[]
+  /** Agents may name models that are not listed: a vendor's newest ones. Default false. */
+  readonly acceptsOtherModels?: boolean
+  readonly open: (model: string, options: AdapterOptions) => Service
+}
+
+export interface VoiceOffer extends ServiceOffer<TextToSpeech> {
+  /** Voices listed in the catalogue, the default one first. The vendor accepts others as well. */
+  readonly voices: readonly CatalogueVoice[]
+}
+
+export interface ModelOffer extends Omit<ServiceOffer<LanguageModel>, 'models'> {
+  /** "settings": those of the setting `models`; none without a key. */
+  readonly models: readonly string[] | 'settings'
+  /** Shown instead of the model's id. */
+  readonly title?: string
+}
+
+export interface CatalogueVoice {
+  readonly id: string
+  readonly name: string
+  readonly gender: 'female' | 'male' | 'neutral'
+  /** BCP 47 primary tags; default every language of the service. */
+  readonly languages?: readonly string[]
+}
+
+/** The usual names of a vendor's settings: `NAME_API_KEY`, `NAME_BASE_URL` and, with default `models`, `NAME_MODELS`. */
+export function vendorSettings(name: string, protocol: 'https' | 'wss', models: string | null = null): VendorSettings {
+  const prefix = name.toUpperCase()
+  return {
+    apiKey: `${prefix}_API_KEY`,
+    baseUrl: { name: `${prefix}_BASE_URL`, protocol },
+    models: models === null ? null : { name: `${prefix}_MODELS`, default: models },
+  }
+}
+
+/** A voice of the catalogue; its name is its id with a capital letter unless another is given. */
+export function catalogueVoice(
+  id: string,
+  gender: CatalogueVoice['gender'],
+  languages?: readonly string[],
+  name = id.replace(/^[a-z]/, letter => letter.toUpperCase()),
+): CatalogueVoice {
+  return { id, name, gender, ...(languages !== undefined && { languages }) }
+}

@@ -1,0 +1,89 @@
+import type { Time } from '@parley/kernel'
+import { anthropic } from './anthropic/vendor.ts'
+import { assemblyAi } from './assemblyai/vendor.ts'
+import { cartesia } from './cartesia/vendor.ts'
+import { deepgram } from './deepgram/vendor.ts'
+import { elevenLabs } from './elevenlabs/vendor.ts'
+import type { LanguageModel } from './language-model/language-model.ts'
+import { local } from './local/vendor.ts'
+import { openAi } from './openai/vendor.ts'
+import { parley } from './parley/vendor.ts'
+import { simulated } from './simulated/vendor.ts'
+import type { SpeechToText } from './speech-to-text/speech-to-text.ts'
+import type { TextToSpeech } from './text-to-speech/text-to-speech.ts'
+import type { AdapterOptions, CatalogueVoice, Vendor, VendorAccess } from './vendor.ts'
+
+/** All vendors, in the order of preference: an agent that names no service gets the first one that is ready. */
+export const VENDORS: readonly Vendor[] = [
+  elevenLabs,
+  cartesia,
+  deepgram,
+  assemblyAi,
+  openAi,
+  anthropic,
+  simulated,
+  local,
+  parley,
+]
+
+/** The services of one kind of one vendor, with what this process knows of the vendor. */
+export interface CatalogueEntry<Service> {
+  readonly vendor: Vendor
+  /** The preferred one first. */
+  readonly models: readonly string[]
+  readonly acceptsOtherModels: boolean
+  /** Null: the vendor's key is missing. */
+  readonly open: ((model: string) => Service) | null
+  /** Of voices; empty for other services. */
+  readonly voices: readonly CatalogueVoice[]
+  /** Shown instead of the model's id; null: the id is shown. */
+  readonly title: string | null
+}
+
+/** Speech to text, text to speech and language models, each in the order of preference. */
+export interface VendorCatalogue {
+  readonly stt: readonly CatalogueEntry<SpeechToText>[]
+  readonly tts: readonly CatalogueEntry<TextToSpeech>[]
+  readonly llm: readonly CatalogueEntry<LanguageModel>[]
+}
+
+/** The services of all vendors. `access`: by vendor name, for the vendors whose key is set. */
+export function vendorCatalogue(access: Readonly<Record<string, VendorAccess>>, time: Time): VendorCatalogue {
+  const entries = <Service>(offersOf: (vendor: Vendor) => readonly AnyOffer<Service>[] | undefined) =>
+    VENDORS.flatMap(vendor => (offersOf(vendor) ?? []).map(offer => entryOf(vendor, offer, access[vendor.name], time)))
+  return {
+    stt: entries(vendor => vendor.recognisers),
+    tts: entries(vendor => vendor.voices),
+    llm: entries(vendor => vendor.models),
+  }
+}
+
+interface AnyOffer<Service> {
+  readonly models: readonly string[] | 'settings'
+  readonly acceptsOtherModels?: boolean
+  readonly open: (model: string, options: AdapterOptions) => Service
+  readonly voices?: readonly CatalogueVoice[]
+  readonly title?: string
+}
+
+function entryOf<Service>(
+  vendor: Vendor,
+  offer: AnyOffer<Service>,
+  access: VendorAccess | undefined,
+  time: Time,
+): CatalogueEntry<Service> {
+  const baseUrl = access?.baseUrl ?? null
+  const options: AdapterOptions = {
+    apiKey: access?.apiKey ?? '',
+    time,
+    ...(baseUrl !== null && { baseUrl }),
+  }
+  return {
+    vendor,
+    models: offer.models === 'settings' ? (access?.models ?? []) : offer.models,
+    acceptsOtherModels: offer.acceptsOtherModels ?? false,
+    open: vendor.settings !== null && access === undefined ? null : model => offer.open(model, options),
+    voices: offer.voices ?? [],
+    title: offer.title ?? null,
+  }
+}

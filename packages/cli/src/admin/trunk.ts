@@ -1,10 +1,10 @@
-import { setTrunkDetails, type TrunkChanges } from '@parley/store'
+import { setTrunkDetails, type TrunkChanges, type TrunkDetails } from '@parley/store'
 import { parseCommand, UsageError } from '../usage.ts'
 import { country, DEFAULT, listed, network, oneOf, wholeNumber, words } from './flag-values.ts'
 import { ENV_OPTION, inEnvironment, type StaffAct } from './staff-act.ts'
 
 export const TRUNK_USAGE =
-  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|rtp] [--source ADDRESS,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (a value "default" takes back what was set)'
+  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|rtp] [--source ADDRESS,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
 
 const MAX_CPS = 1000
 const MAX_NAME = 64
@@ -41,10 +41,24 @@ export function trunkSet(args: string[]): StaffAct {
     ...registration(values.register === true, values['no-register'] === true),
   }
   if (Object.keys(changes).length === 0) throw new UsageError(`nothing to set\nusage: ${TRUNK_USAGE}`)
-  return inEnvironment(values.env, async (tx, scope) => ({
-    answer: { tenant_id: scope.tenant_id, trunk_id: trunk, details: await setTrunkDetails(tx, scope, trunk, changes) },
-    changed: [['telephony', trunk]],
-  }))
+  return inEnvironment(values.env, async (tx, scope) => {
+    const details = await setTrunkDetails(tx, scope, trunk, changes)
+    return {
+      answer: { tenant_id: scope.tenant_id, trunk_id: trunk, details, warnings: warningsAbout(details) },
+      changed: [['telephony', trunk]],
+    }
+  })
+}
+
+/** Details that are stored and that no engine reads yet, each with what happens instead. */
+function warningsAbout({ profile, register }: TrunkDetails): string[] {
+  const warnings: string[] = []
+  if (profile !== undefined) warnings.push('--profile has no effect yet: every trunk gets the same SIP and SDP')
+  if (register === true)
+    warnings.push(
+      '--register has no effect yet: Parley sends no REGISTER; configure the carrier to send calls to the inbound SIP URI of the trunk',
+    )
+  return warnings
 }
 
 function given<const Name extends string, Value>(

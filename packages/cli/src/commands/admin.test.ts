@@ -98,11 +98,16 @@ describe('parley admin', () => {
         identity: '+4930123456',
         register: true,
       },
+      warnings: [
+        expect.stringContaining('--profile has no effect yet'),
+        expect.stringContaining('--register has no effect yet'),
+      ],
     })
     const less =
       '--port default --source default --profile default --identity default --country default --cps default --no-register'
     expect(await admin(`trunk set main ${less} --env ${tenant_id}`)).toMatchObject({
       details: { transport: 'udp', media: 'rtp', register: false },
+      warnings: [],
     })
     await expect(admin(`trunk set other --port 1 --env ${tenant_id}`)).rejects.toThrow('it has main')
   })

@@ -5,7 +5,9 @@ import { trunkId } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
 import { timestamp } from '../values/time.ts'
 
-const provider = z.enum(['carrier_elastic_sip', 'generic_sip'])
+const provider = z
+  .enum(['carrier_elastic_sip', 'generic_sip'])
+  .meta({ description: 'What kind of service the trunk leads to. It has no effect on calls.' })
 
 /** A host: port and transport are staff's. */
 const terminationUri = text(1, 253).regex(

@@ -50,7 +50,9 @@ export const updateTenantSettings = operation({
       .strictObject({
         recording_days: days,
         transcript_days: days,
-        document_days: days.nullable(),
+        document_days: days.nullable().meta({
+          description: 'Days that documents are kept, null: for ever. It has no effect yet: there are no documents.',
+        }),
         expected_version: settingsVersion,
       })
       .optional(),

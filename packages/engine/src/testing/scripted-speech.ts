@@ -81,6 +81,8 @@ export class ScriptedRecogniser implements SpeechToText {
   finalizes = 0
   /** Where each stream's first audio lay. */
   readonly opened: (Samples | null)[] = []
+  /** The words that the last stream was to expect. */
+  keywords: readonly string[] = []
 
   /** Words are understood `lagMs` after they were said. */
   constructor(time: Time, lagMs: Ms = 150) {
@@ -94,6 +96,7 @@ export class ScriptedRecogniser implements SpeechToText {
 
   open(options: SpeechStreamOptions): SpeechStream {
     const place = this.opened.push(null) - 1
+    this.keywords = options.keywords ?? []
     return {
       write: (samples, atSample) => {
         this.opened[place] ??= atSample

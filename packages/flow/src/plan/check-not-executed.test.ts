@@ -132,6 +132,16 @@ const ELSEWHERE: readonly [string, ReturnType<typeof agent>, string, string][] =
     'Leave "instruction" out',
   ],
   [
+    'speech while an HTTP action runs',
+    agent({
+      actions: [
+        { ...described, kind: 'http', method: 'GET', url: 'https://shop.example/', speak_during_execution: true },
+      ],
+    }),
+    '/actions/0/speak_during_execution',
+    'Leave "speak_during_execution" out',
+  ],
+  [
     'examples of a variable that an action extracts',
     agent({
       actions: [

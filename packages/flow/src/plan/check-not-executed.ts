@@ -200,6 +200,13 @@ function checkUnreadInAction(action: Action, actions: readonly Action[], path: P
       "the model chooses the digits by the action's description",
       putAction(actions, { ...action, instruction: null }, 'Leave "instruction" out'),
     )
+  if (action.kind === 'http' && action.speak_during_execution)
+    warn(
+      findings,
+      [...path, 'speak_during_execution'],
+      'while the action runs the agent says only what the model wrote beside the tool call',
+      putAction(actions, { ...action, speak_during_execution: false }, 'Leave "speak_during_execution" out'),
+    )
   if (action.kind === 'transfer_call' && hasRingTime(action))
     warn(
       findings,

@@ -1,0 +1,224 @@
+/** Fields of one schema, the file or folder whose code reads them, and the tests that show it. */
+export type FieldReader = readonly [schema: string, fields: string, code: string, tests: string]
+
+const FLOW = 'packages/flow/src/interpreter'
+const PLAN = 'packages/flow/src/plan'
+const EDITS = 'packages/flow/src/draft'
+const VOICE = 'packages/engine/src/voice'
+const ACTIONS = 'packages/conversation/src/actions'
+const HANDLERS = 'control-plane/src/handlers'
+const STORE = 'packages/store/src'
+const SERVICES = 'packages/cli/src/services.ts'
+
+/**
+ * Who reads each field that a request may set. A schema is an operation, a named schema of the contract, or a member of
+ * either that has no name; a union is told apart by its discriminator, `*` stands for every value of it.
+ */
+export const FIELD_READERS: readonly FieldReader[] = [
+  // Settings of an agent.
+  ['Settings', 'voiceId fallbackVoiceIds', SERVICES, 'packages/cli/src/services.test.ts'],
+  ['Settings', 'volume boostedKeywords', VOICE, VOICE],
+  ['Settings', 'language', `${PLAN}/languages.ts`, EDITS],
+  [
+    'Settings',
+    'responsiveness interruptionSensitivity openerWaitsForCallee reminderTriggerMs reminderMaxCount maxCallDurationMs endCallAfterSilenceMs allowDtmfInterruption beginMessageDelayMs backchannelFrequency enableBackchannel backchannelWords',
+    `${VOICE}/dialogue-options.ts`,
+    'packages/dialogue/src packages/engine/src',
+  ],
+  ['Settings', 'voiceSpeed allowUserDtmf userDtmfOptions', FLOW, `${FLOW} packages/conversation/src ${HANDLERS}`],
+  ['Settings.userDtmfOptions', 'digitLimit terminationKey timeoutMs', FLOW, `${FLOW} packages/dialogue/src`],
+  ['Settings', 'channels timezone', FLOW, `${FLOW} packages/conversation/src`],
+  ['Settings', 'modelTemperature', 'packages/conversation/src', 'packages/conversation/src'],
+  ['Settings', 'ringDurationMs', 'packages/engine/src/runs', 'packages/engine/src/runs'],
+
+  // Services of an agent.
+  ['Providers', 'stt llm tts', SERVICES, 'packages/cli/src/services.test.ts'],
+  ['SpeechProvider', 'provider model', SERVICES, `packages/cli/src/services.test.ts ${EDITS}`],
+  ['LanguageModelProvider', 'model', SERVICES, 'packages/cli/src/services.test.ts'],
+  ['LanguageModelProvider', 'provider', `${EDITS}/check-models.ts`, EDITS],
+  ['ModelIdentity', 'model_id provider tier', `${EDITS}/check-models.ts`, EDITS],
+  ['ModelRef', 'model', SERVICES, 'packages/cli/src/services.test.ts'],
+  ['SecretRef', 'id version', `${EDITS}/check-secrets.ts`, EDITS],
+
+  // The other parts of an agent.
+  ['Telephony', 'trunkId from', `${PLAN}/check-telephony.ts`, `${EDITS} ${HANDLERS}`],
+  ['AgentRecording', 'required channels', 'packages/engine/src/runs', 'packages/engine/src'],
+  ['AgentRecording', 'signed_urls', 'control-plane/src/recordings', 'control-plane/src/http/recordings.test.ts'],
+  ['Notification', 'url secret events', 'packages/jobs/src/webhooks', 'packages/jobs/src/webhooks'],
+  ['InboundContext', 'action_id variables', 'packages/engine/src/runs', 'packages/engine/src/runs'],
+  ['AgentKnowledge', 'document_ids', `${EDITS}/check-knowledge.ts`, EDITS],
+  ['Analysis', 'items model', 'packages/jobs/src/analysis', 'packages/jobs/src/analysis'],
+  ['AnalysisItem[system-presets]', 'type name', 'packages/jobs/src/analysis', 'packages/jobs/src/analysis'],
+  [
+    'VariableItem[*]',
+    'type name description required choices',
+    'packages/conversation/src/model/reading-schema.ts',
+    'packages/conversation/src',
+  ],
+  ['VariableItem[*]', 'examples', 'packages/jobs/src/analysis', 'packages/jobs/src/analysis'],
+
+  // Actions.
+  ['Action[*]', 'action_id name kind', ACTIONS, 'packages/conversation/src'],
+  ['Action[*]', 'description channels', FLOW, 'packages/flow/src packages/conversation/src'],
+  ['Action[*]', 'version', `${EDITS}/edit-actions.ts`, EDITS],
+  ['Action[http]', 'method url headers query body_format args_at_root auth idempotency timeout_ms', ACTIONS, ACTIONS],
+  [
+    'Action[http]',
+    'parameters response_variables speak_after_execution',
+    FLOW,
+    'packages/flow/src packages/conversation/src',
+  ],
+  ['ActionAuthentication', 'scheme secret header', ACTIONS, ACTIONS],
+  ['Action[end_call]', 'instruction speak_during_execution', FLOW, 'packages/flow/src packages/conversation/src'],
+  ['Action[press_digit]', 'delay_ms', FLOW, FLOW],
+  ['Action[extract_dynamic_variables]', 'variables', FLOW, 'packages/flow/src packages/conversation/src'],
+  ['*[transfer_call]', 'transfer_destination custom_sip_headers', FLOW, FLOW],
+  ['*[transfer_call]', 'transfer_option', `${PLAN}/check-transfer.ts`, EDITS],
+  ['*[transfer_call].transfer_option[*]', 'type', `${PLAN}/check-transfer.ts`, EDITS],
+  [
+    '*[transfer_call].transfer_option[cold_transfer]',
+    'cold_transfer_mode show_transferee_as_caller',
+    `${PLAN}/check-transfer.ts`,
+    EDITS,
+  ],
+  ['TransferDestination[*]', 'type number prompt', FLOW, FLOW],
+  ['TransferDestination[predefined]', 'extension', `${PLAN}/check-transfer.ts`, EDITS],
+
+  // The flow.
+  ['Component', 'component_id start_node_id nodes', FLOW, FLOW],
+  ['Component', 'name', 'packages/flow/src/exchange', 'packages/flow/src/exchange'],
+  ['Instruction', 'type text', FLOW, FLOW],
+  ['Edge', 'id transition_condition destination_node_id', FLOW, FLOW],
+  ['TransitionCondition[*]', 'type prompt operator equations', FLOW, FLOW],
+  ['Equation', 'left operator right', FLOW, FLOW],
+  ['GlobalNodeSetting', 'condition cool_down go_back_conditions', FLOW, FLOW],
+  ['GlobalNodeSetting.go_back_conditions', 'id transition_condition', FLOW, FLOW],
+  // Always null: a way back leads to where the caller was.
+  ['GlobalNodeSetting.go_back_conditions', 'destination_node_id', FLOW, FLOW],
+  ['Node[*]', 'id name type global_node_setting model_choice', FLOW, 'packages/flow/src'],
+  ['Node[*]', 'edges else_edge', `${FLOW} ${PLAN}/node-edges.ts`, FLOW],
+  [
+    'Node[*]',
+    'instruction always_edge skip_response_edge interruption_sensitivity responsiveness voice_speed reminder_trigger_ms reminder_max_count allow_dtmf_interruption',
+    FLOW,
+    'packages/flow/src packages/engine/src',
+  ],
+  ['Node[subagent]', 'tool_ids', FLOW, FLOW],
+  ['Node[function]', 'tool_id wait_for_result speak_during_execution', FLOW, FLOW],
+  ['Node[extract_dynamic_variables]', 'variables', FLOW, FLOW],
+  ['Node[press_digit]', 'delay_ms', FLOW, FLOW],
+  ['Node[transfer_call]', 'edge', FLOW, FLOW],
+  ['Node[end]', 'speak_during_execution', FLOW, FLOW],
+  ['Node[component]', 'component_id', FLOW, FLOW],
+  ['Node[component]', 'component_type', `${PLAN}/check-capabilities.ts`, EDITS],
+  // Nodes of these types are refused when a draft is published; until then their edges are checked like all others.
+  ['Node[agent_swap]', 'edge', PLAN, EDITS],
+  ['Node[sms]', 'success_edge failed_edge', `${PLAN}/node-edges.ts`, EDITS],
+
+  // Edits of a draft.
+  ['DraftEdit[*]', 'type', EDITS, EDITS],
+  [
+    'DraftEdit[*]',
+    'name values clear value role changes notification action action_id text instruction node component_id node_id slot edge index edge_id start_speaker begin_after_user_silence_ms component',
+    EDITS,
+    EDITS,
+  ],
+  ['DraftEdit[*].changes', 'provider model credential endpoint voiceId', EDITS, EDITS],
+
+  // Import and export.
+  ['agents.import', 'reference config replace_draft', `${HANDLERS}/exchange.ts`, `${HANDLERS}/exchange.test.ts`],
+  ['agents.import.reference', 'tenant_id kind id', 'control-plane/src packages/contract/src', 'control-plane/src'],
+  [
+    'agents.import.replace_draft',
+    'draft_id expected_revision',
+    `${HANDLERS}/exchange.ts`,
+    `${HANDLERS}/exchange.test.ts`,
+  ],
+  [
+    'agents.import*',
+    'agent_version flow agent config model_bindings',
+    'packages/flow/src/exchange',
+    'packages/flow/src/exchange',
+  ],
+  [
+    'ImportConfig',
+    'providers telephony recording webhook',
+    'packages/flow/src/exchange',
+    'packages/flow/src/exchange control-plane/src',
+  ],
+  [
+    'ImportConfig.recording',
+    'required channels',
+    'packages/flow/src packages/engine/src/runs',
+    'packages/flow/src control-plane/src',
+  ],
+  ['ImportConfig.webhook', 'url secretRef', 'packages/flow/src/exchange', 'packages/flow/src/exchange'],
+  ['agents.export', 'version draft', `${HANDLERS}/exchange.ts`, `${HANDLERS}/exchange.test.ts`],
+
+  // Agents, drafts and publications.
+  ['agents.list', 'q channel sort', `${STORE}/agents.ts`, `${HANDLERS}/agents.test.ts`],
+  ['agents.create', 'template name agent_id language', HANDLERS, HANDLERS],
+  ['agents.clone', 'name agent_id version', HANDLERS, `${HANDLERS}/agents.test.ts`],
+  ['drafts.*', 'draft_id expected_revision edits version', HANDLERS, `${HANDLERS}/drafts.test.ts`],
+  [
+    'publications.*',
+    'draft_id expected_revision test version expected_version',
+    HANDLERS,
+    `${HANDLERS}/publications.test.ts`,
+  ],
+
+  // Runs and usage.
+  [
+    'runs.list',
+    'agent_id channel state after before disposition contact successful version test test_run_id',
+    `${STORE}/runs/runs.ts`,
+    `${HANDLERS} ${STORE}/runs`,
+  ],
+  [
+    'runs.create',
+    'agent_id version channel mode to from dynamic_variables metadata',
+    HANDLERS,
+    `${HANDLERS}/runs-create.test.ts`,
+  ],
+  ['runs.update', 'override_dynamic_variables metadata', `${STORE}/runs/updates.ts`, `${HANDLERS}/runs.test.ts`],
+  ['runs.message', 'text', `${HANDLERS}/runs-message.ts`, 'control-plane/src'],
+  ['usage.summary', 'group_by from to agent_id purpose', HANDLERS, 'control-plane/src'],
+  ['budgets.update', 'cap_usd expected_policy_id', `${HANDLERS} ${STORE}/runs`, 'control-plane/src'],
+
+  // The workspace.
+  ['keys.create', 'name role can_dial expires_at', `${HANDLERS}/keys.ts`, `${HANDLERS}/keys.test.ts`],
+  ['keys.rotate', 'overlap_seconds', `${HANDLERS}/keys.ts`, `${HANDLERS}/keys.test.ts`],
+  ['secrets.put', 'kind value', `${HANDLERS}/secrets.ts`, `${HANDLERS}/secrets.test.ts`],
+  ['secrets.delete', 'force', `${HANDLERS}/secrets.ts`, `${HANDLERS}/secrets.test.ts`],
+  [
+    'tenant_settings.update',
+    'display_name retention',
+    `${HANDLERS}/tenant-settings.ts`,
+    `${HANDLERS}/tenant-settings.test.ts`,
+  ],
+  [
+    'tenant_settings.update.retention',
+    'expected_version',
+    `${STORE}/tenant-settings.ts`,
+    `${HANDLERS}/tenant-settings.test.ts`,
+  ],
+  ['tenant_settings.update.retention', 'recording_days transcript_days', `${STORE}/migrations`, STORE],
+  ['audit.list', 'after before', `${HANDLERS}/audit.ts`, `${HANDLERS}/audit.test.ts`],
+  ['actions.list', 'channel invocation', `${HANDLERS}/catalogue.ts`, `${HANDLERS}/catalogue.test.ts`],
+  ['models.list', 'kind ready', `${HANDLERS}/catalogue.ts`, `${HANDLERS}/catalogue.test.ts`],
+  ['voices.list', 'role provider language', HANDLERS, `${HANDLERS}/catalogue.test.ts`],
+
+  // Telephony.
+  [
+    'trunks.*',
+    'trunk_id name termination_uri auth_username auth_secret inbound',
+    `${HANDLERS}/trunks.ts`,
+    `${HANDLERS}/trunks.test.ts`,
+  ],
+  ['TrunkSecretRef', 'id version', `${HANDLERS}/trunks.ts`, `${HANDLERS}/trunks.test.ts`],
+  ['numbers.*', 'trunk_id agent_id phone_number name version', `${HANDLERS}/numbers.ts`, `${HANDLERS}/numbers.test.ts`],
+  ['call_limits.update', 'daily_limit', `${HANDLERS}/call-limit.ts`, `${HANDLERS}/call-limit.test.ts`],
+
+  // Pages of lists.
+  ['*', 'cursor limit', 'control-plane/src/handlers control-plane/src/pipeline', 'control-plane/src'],
+]

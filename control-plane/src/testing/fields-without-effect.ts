@@ -1,0 +1,163 @@
+import type { Draft } from '@parley/flow'
+
+type Node = NonNullable<NonNullable<Draft['flow']>['nodes']>[number]
+type Action = NonNullable<Draft['actions']>[number]
+
+/** Fields that no engine reads, a draft that sets them, and where validation warns of it. */
+export interface FieldsWithoutEffect {
+  readonly fields: string
+  readonly draft: Pick<Draft, 'settings' | 'actions' | 'analysis' | 'knowledge'> & {
+    readonly providers?: { readonly [Role in 'stt' | 'llm' | 'tts']?: object }
+    readonly node?: Node
+  }
+  readonly path: string
+  /** Default: not_executed. */
+  readonly code?: string
+}
+
+const MODEL = { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' } as const
+const KEY = { id: 'key', version: '2' } as const
+const MODEL_KEY = { ...KEY, provider: 'parley' } as const
+const RINGING = { type: 'cold_transfer', transfer_ring_duration_ms: 20_000 } as const
+const SOMEWHERE = { type: 'predefined', number: '+15550100' } as const
+const END = { id: 'hi', type: 'end' } as const
+
+const talks = (fields: object): Node => ({
+  id: 'hi',
+  type: 'conversation',
+  instruction: { type: 'prompt', text: 'Greet.' },
+  ...fields,
+})
+const action = (fields: object): Action => ({ action_id: 'a', name: 'a', ...fields }) as Action
+
+const SETTINGS: readonly (readonly [members: string, settings: NonNullable<Draft['settings']>])[] = [
+  ['', { voiceModel: 'tones-1' }],
+  ['', { voiceTemperature: 0.5 }],
+  ['', { normalizeForSpeech: true }],
+  ['', { ambientSound: 'coffee-shop' }],
+  ['', { ambientSoundVolume: 0.5 }],
+  ['word alphabet phoneme', { pronunciationDictionary: [{ word: 'Parley', alphabet: 'ipa', phoneme: 'ˈpɑːli' }] }],
+  ['', { denoisingMode: 'noise-cancellation' }],
+  ['', { sttMode: 'accurate' }],
+  ['', { vocabSpecialization: 'medical' }],
+  ['', { toolCallStrictMode: true }],
+  [
+    'enabled detectionTimeoutMs action message',
+    { voicemail: { enabled: true, action: 'leave_message', detectionTimeoutMs: 1000 } },
+  ],
+  ['enabled action', { ivr: { enabled: true, action: 'hangup' } }],
+  ['enabled identity purpose', { callScreening: { enabled: true, identity: 'a', purpose: 'b' } }],
+]
+
+const IN_SETTINGS: readonly FieldsWithoutEffect[] = SETTINGS.map(([members, settings]) => {
+  const [name] = Object.keys(settings)
+  const fields = [name!, ...members.split(' ').flatMap(member => (member === '' ? [] : [`${name}.${member}`]))]
+  return { fields: fields.map(field => `Settings.${field}`).join(' '), draft: { settings }, path: `/settings/${name}` }
+})
+
+const IN_CONVERSATIONS: readonly FieldsWithoutEffect[] = [
+  'knowledge_base_ids',
+  'finetune_conversation_examples',
+  'finetune_transition_examples',
+].map(name => ({
+  fields: `Node[conversation].${name} Node[subagent].${name}`,
+  draft: { node: talks({ [name]: ['doc-1'] }) },
+  path: `/flow/nodes/0/${name}`,
+}))
+
+const IN_PROVIDERS: readonly FieldsWithoutEffect[] = [
+  {
+    fields: 'SpeechProvider.credential',
+    draft: { providers: { stt: { credential: KEY } } },
+    path: '/providers/stt/credential',
+  },
+  {
+    fields: 'SpeechProvider.endpoint',
+    draft: { providers: { tts: { endpoint: 'https://voice.example/' } } },
+    path: '/providers/tts/endpoint',
+  },
+  {
+    // That of the voice is read.
+    fields: 'SpeechProvider.voiceId',
+    draft: { providers: { stt: { voiceId: 'low' } } },
+    path: '/providers/stt/voiceId',
+  },
+  {
+    fields: 'LanguageModelProvider.credential ModelCredential.id ModelCredential.version ModelCredential.provider',
+    draft: { providers: { llm: { credential: MODEL_KEY } } },
+    path: '/providers/llm/credential',
+  },
+  {
+    fields: 'LanguageModelProvider.endpoint',
+    draft: { providers: { llm: { endpoint: 'https://model.example/' } } },
+    path: '/providers/llm/endpoint',
+  },
+  {
+    fields: 'ModelRef.credential',
+    draft: { analysis: { items: [], model: { model: MODEL, credential: MODEL_KEY } } },
+    path: '/analysis/model/credential',
+  },
+  {
+    fields: 'ModelRef.credential',
+    draft: { node: talks({ model_choice: { model: MODEL, credential: MODEL_KEY } }) },
+    path: '/flow/nodes/0/model_choice/credential',
+  },
+  {
+    fields: 'AgentKnowledge.document_ids AgentKnowledge.top_k AgentKnowledge.min_score',
+    draft: { knowledge: { document_ids: null, top_k: 5, min_score: 0.5 } },
+    path: '/knowledge',
+    code: 'knowledge_not_ready',
+  },
+]
+
+const IN_NODES_AND_ACTIONS: readonly FieldsWithoutEffect[] = [
+  {
+    fields: 'GlobalNodeSetting.positive_finetune_examples',
+    draft: { node: talks({ global_node_setting: { condition: 'c', positive_finetune_examples: [1] } }) },
+    path: '/flow/nodes/0/global_node_setting/positive_finetune_examples',
+  },
+  {
+    fields: 'GlobalNodeSetting.negative_finetune_examples',
+    draft: { node: talks({ global_node_setting: { condition: 'c', negative_finetune_examples: [1] } }) },
+    path: '/flow/nodes/0/global_node_setting/negative_finetune_examples',
+  },
+  {
+    fields: 'Node[function].tool_type',
+    draft: { node: { ...END, type: 'function', tool_id: 'a', tool_type: 'shared' } },
+    path: '/flow/nodes/0/tool_type',
+  },
+  {
+    fields: 'Node[function].enable_typing_sound',
+    draft: { node: { ...END, type: 'function', tool_id: 'a', enable_typing_sound: true } },
+    path: '/flow/nodes/0/enable_typing_sound',
+  },
+  {
+    fields: 'Node[transfer_call].transfer_option[cold_transfer].transfer_ring_duration_ms',
+    draft: { node: { ...END, type: 'transfer_call', transfer_destination: SOMEWHERE, transfer_option: RINGING } },
+    path: '/flow/nodes/0/transfer_option/transfer_ring_duration_ms',
+  },
+  {
+    fields: 'Action[transfer_call].transfer_option[cold_transfer].transfer_ring_duration_ms',
+    draft: {
+      actions: [action({ kind: 'transfer_call', transfer_destination: SOMEWHERE, transfer_option: RINGING })],
+    },
+    path: '/actions/0/transfer_option/transfer_ring_duration_ms',
+  },
+  {
+    fields: 'Action[http].speak_during_execution',
+    draft: {
+      actions: [action({ kind: 'http', method: 'GET', url: 'https://shop.example/', speak_during_execution: true })],
+    },
+    path: '/actions/0/speak_during_execution',
+  },
+  {
+    fields: 'Action[press_digit].instruction',
+    draft: { actions: [action({ kind: 'press_digit', instruction: { type: 'prompt', text: 'Press 1.' } })] },
+    path: '/actions/0/instruction',
+  },
+]
+
+export const FIELDS_WITHOUT_EFFECT = [...IN_SETTINGS, ...IN_PROVIDERS, ...IN_CONVERSATIONS, ...IN_NODES_AND_ACTIONS]
+
+/** Fields outside drafts that change nothing about runs: their description in the API document says so. */
+export const DESCRIBED_AS_WITHOUT_EFFECT = ['trunks.create.provider', 'tenant_settings.update.retention.document_days']

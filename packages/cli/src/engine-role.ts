@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type EngineOptions, RunEngine, type StaticRoute } from '@parley/engine'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import { RecordingSpool, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
+import { type EnvironmentQueue, RecordingSpool, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import { addressesOf } from './addresses-of.ts'
 import type { Settings } from './environment.ts'
@@ -22,6 +22,7 @@ export interface EngineRoleParts {
   readonly agents: RunAgents
   readonly identity: ProcessIdentity
   readonly runQueue: RunQueue
+  readonly environmentQueue: EnvironmentQueue
   readonly blobs: Blobs
   /** Whether blobs are files that other roles of the machine share. */
   readonly blobsAreFiles: boolean
@@ -61,6 +62,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
     // Never used again, also after a restart.
     owner: { engine: `engine-${randomToken(systemRandom, 20)}`, worker: null },
+    onDue: (work, scope) => parts.environmentQueue.wake(work, scope),
     onProblem,
   })
   const runs = await RunEngine.start({

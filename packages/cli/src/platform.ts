@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { StaticRoute } from '@parley/engine'
 import { type Ms, randomToken, systemRandom } from '@parley/kernel'
-import { BullRunQueue } from '@parley/runs'
+import { BullConnections, BullEnvironmentQueue, BullRunQueue } from '@parley/runs'
 import { type Blobs, openBlobs, parseBlobUrl } from '@parley/store'
 import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
 import { type EngineRole, startEngineRole } from './engine-role.ts'
@@ -87,12 +87,14 @@ async function opened(
   closers.push(() => services.close())
   const state = await openState(settings, tell)
   closers.push(() => state.close())
-  const runQueue = new BullRunQueue({
+  const connections = new BullConnections({
     on: settings.redisUrl === null ? { postgres: state.ownerUrl } : { redis: settings.redisUrl },
     wallClock: Date.now,
     onProblem: tell,
   })
-  closers.push(() => runQueue.close())
+  closers.push(() => connections.close())
+  const runQueue = new BullRunQueue(connections, Date.now)
+  const environmentQueue = new BullEnvironmentQueue(connections)
   const blobUrl = settings.blobUrl ?? pathToFileURL(join(settings.home, 'blobs')).href
   const blobs = await openBlobs(blobUrl)
   const identity = await processIdentity(settings)
@@ -101,7 +103,7 @@ async function opened(
   const journals = runJournals(settings.home, state.sealer)
   // An API alone holds no runs.
   if (roles.has('engine') || roles.has('worker')) closers.push(keepReplaying(journals, state))
-  const shared = { state, services, agents, identity, runQueue, blobs, journals, metrics }
+  const shared = { state, services, agents, identity, runQueue, environmentQueue, blobs, journals, metrics }
   const sip: SipAddress = { domain: settings.sipDomain, tlsPort: settings.sipTlsPort }
 
   const line = await lineTest(settings)

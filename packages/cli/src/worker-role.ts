@@ -1,6 +1,6 @@
 import { openSipFarEnd, startTextRuns, startWorker } from '@parley/jobs'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import { expireContents, joinRecordings, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
+import { expireContents, joinRecordings, type EnvironmentQueue, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import type { Settings } from './environment.ts'
 import type { ProcessIdentity } from './identity.ts'
@@ -17,6 +17,7 @@ export interface WorkerRoleParts {
   readonly agents: RunAgents
   readonly identity: ProcessIdentity
   readonly runQueue: RunQueue
+  readonly environmentQueue: EnvironmentQueue
   readonly blobs: Blobs
   readonly journals: RunJournals
   readonly metrics: RoleMetrics
@@ -33,7 +34,7 @@ const ROUND = 50
 
 /** Runs in text, sweeps, reaper, webhooks, analyses, until it is closed. Throws what sockets and the database throw. */
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
-  const { state, services, agents, identity, runQueue, blobs, journals, metrics } = parts
+  const { state, services, agents, identity, runQueue, environmentQueue, blobs, journals, metrics } = parts
   const { database, leases, bus, sealer } = state
   const log = problemLines('worker')
   const farEnd = await openSipFarEnd({
@@ -48,6 +49,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     ...{ database, bus, sealer, egress: services.egress, hangUp: farEnd, log },
     models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),
     wake: work => runQueue.wake(work),
+    queue: environmentQueue,
     expireContents: async () => {
       const { recordings, transcripts } = await expireContents(database, blobs, { onProblem: log })
       return recordings + transcripts > 0
@@ -66,6 +68,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     ...{ database, leases, bus, journals, leaseMs: settings.leaseMs },
     ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
     owner: { engine: `worker-${randomToken(systemRandom, 20)}`, worker: 'texts' },
+    onDue: (work, scope) => environmentQueue.wake(work, scope),
     onProblem: log,
   })
   const texts = startTextRuns({

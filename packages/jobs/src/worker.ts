@@ -1,13 +1,20 @@
 import type { Egress } from '@parley/egress'
 import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
-import type { Work } from '@parley/runs'
+import type { EnvironmentQueue, Work } from '@parley/runs'
 import { type Bus, type Database, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
 import { CallAnalyser } from './analysis/call-analyser.ts'
 import { JobCounters, type WorkerMetrics } from './metrics.ts'
 import { PlanCache } from './plan-cache.ts'
 import type { AnalysisModels, FarEnd, JobLog } from './protocol.ts'
 import { Reaper } from './reaper/reaper.ts'
-import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, wakeWaiting } from './sweeps/run-sweeps.ts'
+import {
+  expireRuns,
+  expireUpdates,
+  forgetEngines,
+  forgetIdempotency,
+  wakeDueEnvironments,
+  wakeWaiting,
+} from './sweeps/run-sweeps.ts'
 import { Sweep } from './sweeps/sweep.ts'
 import { Turns } from './sweeps/turns.ts'
 import { before } from './waiting.ts'
@@ -24,7 +31,7 @@ const INTERVALS = {
   joinRecordings: 2000,
   /** Of the default lease; of another its third. */
   reap: RUN_LEASE_MS / 3,
-  webhooks: 250,
+  webhooks: 1000,
   analyses: 1000,
 }
 
@@ -39,6 +46,8 @@ const ALONE: Partial<Record<SweepName, Ms>> = {
   forgetIdempotency: 120_000,
   expireContents: 120_000,
   joinRecordings: 15_000,
+  webhooks: 5000,
+  analyses: 5000,
 }
 
 const CLOSE_WITHIN_MS: Ms = 10_000
@@ -55,6 +64,8 @@ export interface WorkerOptions {
   readonly hangUp: FarEnd
   /** Wakes whoever runs such work; never throws. */
   readonly wake: (work: Work) => void
+  /** Gives environments their rounds of webhooks and analyses. */
+  readonly queue: EnvironmentQueue
   /** What is past its retention goes; true: there is more of it. Safe to be done by two at once. */
   readonly expireContents: () => Promise<boolean>
   /** Recordings of ended runs become whole; true: there are more. Safe to be done by two at once. */
@@ -83,7 +94,9 @@ export interface Worker {
 /** Begins the rounds of a worker: sweeps, reaper, webhooks, analyses. No failure of theirs ends the process, or each other. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await options.database.ping()
-  return new RunningWorker(options)
+  const worker = new RunningWorker(options)
+  await worker.start()
+  return worker
 }
 
 class RunningWorker implements Worker {
@@ -108,8 +121,8 @@ class RunningWorker implements Worker {
       farEnd: options.hangUp,
       everyMs: this.#everyMs('reap'),
     })
-    this.#webhooks = new WebhookSender({ ...shared, onRoom: () => this.#hurry('webhooks') })
-    this.#analyst = new CallAnalyser({ ...shared, onRoom: () => this.#hurry('analyses') })
+    this.#webhooks = new WebhookSender(shared)
+    this.#analyst = new CallAnalyser(shared)
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
     this.#begin('wakeWaiting', () => wakeWaiting(shared, options.wake))
@@ -118,8 +131,12 @@ class RunningWorker implements Worker {
     this.#begin('expireContents', options.expireContents)
     this.#begin('joinRecordings', options.joinRecordings)
     this.#begin('reap', () => this.#reaper.round())
-    this.#begin('webhooks', () => this.#webhooks.round())
-    this.#begin('analyses', () => this.#analyst.round())
+    for (const work of ['webhooks', 'analyses'] as const)
+      this.#begin(work, wakeDueEnvironments(options.database, options.queue, work))
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([this.#webhooks.start(), this.#analyst.start()])
   }
 
   get metrics(): WorkerMetrics {
@@ -156,19 +173,17 @@ class RunningWorker implements Worker {
     this.#sweeps.set(name, new Sweep({ name, everyMs, round: turn, time, random, log, counters: this.#counters }))
   }
 
-  #hurry(name: SweepName): void {
-    this.#sweeps.get(name)?.hurry()
-  }
-
   async #close(): Promise<void> {
     const { time } = this.#options
     const deadline = time.now() + CLOSE_WITHIN_MS
     const never = new AbortController().signal
     const sweeps = Promise.all([...this.#sweeps.values()].map(sweep => sweep.close()))
     const reaper = this.#reaper.close()
-    await before(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, this.#analyst.idle()]))
+    const analyst = this.#analyst.close()
+    const webhooks = this.#webhooks.close()
+    await before(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyst]))
     this.#analyst.abort()
-    const rest = [sweeps, reaper, this.#webhooks.close(), this.#analyst.idle()]
+    const rest = [sweeps, reaper, webhooks, analyst]
     await before(time, deadline, never, Promise.all([...rest, ...this.#turns.map(turns => turns.release())]))
   }
 }

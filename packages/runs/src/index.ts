@@ -1,9 +1,11 @@
-export { BullRunQueue, type BullRunQueueOptions } from './io/bull-run-queue.ts'
+export { BullConnections, type BullOptions } from './io/bull-connections.ts'
+export { BullEnvironmentQueue } from './io/bull-environment-queue.ts'
+export { BullRunQueue } from './io/bull-run-queue.ts'
 export { JournalDirectory } from './journal/io/journal-directory.ts'
 export { keepReplayingJournals, type ReplayServices } from './journal/replay-journals.ts'
 export { RunJournals, type RunJournalsOptions } from './journal/run-journals.ts'
 export { OwnedRun, type OwnedRunEnding } from './owned-run.ts'
-export type { RunCommand, RunQueue, UpdateOutcome, Work } from './protocol.ts'
+export type { EnvironmentQueue, RunCommand, RunQueue, UpdateOutcome, Work } from './protocol.ts'
 export { type ExpiredContents, type ExpirySweep, expireContents } from './recordings/expire-contents.ts'
 export {
   type JoinedState,

@@ -36,6 +36,8 @@ export interface OwnedRunOptions {
   readonly random: Random
   /** There is news of the run in the database. */
   readonly onWritten: () => void
+  /** A webhook of the run is due. */
+  readonly onAnnounced: () => void
   /** Whether the run is still ours, by renewing its lease. */
   readonly stillOurs: () => Promise<boolean>
   readonly onTrouble: (error: unknown) => void
@@ -74,12 +76,22 @@ export class OwnedRun {
 
   constructor(options: OwnedRunOptions) {
     this.#options = options
-    const { database, scope, owned, journal, random, wallClock, onWritten, stillOurs, onTrouble, onJournal } = options
+    const { database, scope, owned, journal, random, wallClock, stillOurs, onTrouble, onJournal } = options
     this.scope = scope
     this.owned = owned
     this.#writer = new RunWriter({
-      ...{ database, scope, owned, time: options.time, wallClock, onWritten, stillOurs, onTrouble },
-      ...{ lastSeq: options.lastSeq, journal, onJournal },
+      database,
+      scope,
+      owned,
+      time: options.time,
+      wallClock,
+      onWritten: options.onWritten,
+      onAnnounced: options.onAnnounced,
+      stillOurs,
+      onTrouble,
+      lastSeq: options.lastSeq,
+      journal,
+      onJournal,
       onLost: () => this.lose(),
     })
     this.ledger = new OwnedRunLedger({

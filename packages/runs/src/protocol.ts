@@ -1,5 +1,6 @@
 import type { Scope } from '@parley/contract'
-import type { RunChange, RunKind } from '@parley/store'
+import type { Ms } from '@parley/kernel'
+import type { DueWork, RunChange, RunKind } from '@parley/store'
 
 /** What is asked of whoever has a run. */
 export type RunCommand =
@@ -35,5 +36,21 @@ export interface RunQueue {
    * claims the run by compare-and-set: another may have it. Ends by calling what it returns.
    */
   listen(kinds: readonly RunKind[], listener: (work: Work) => Promise<void>): Promise<() => Promise<void>>
-  close(): Promise<void>
+}
+
+/**
+ * Work that is due in environments, as rows of the database: one job per environment and kind of work says that there is
+ * some, and environments take turns in the order of their jobs. Losing a job loses nothing but time: a sweep finds what is
+ * due.
+ */
+export interface EnvironmentQueue {
+  /** Adds the environment's round, unless one waits already. Never throws, never waits. */
+  wake(work: DueWork, scope: Scope): void
+  /** Wakes the environment in `inMs`, at least 1; a later call for the same work and environment replaces the time. */
+  wakeIn(work: DueWork, scope: Scope, inMs: Ms): void
+  /**
+   * Runs rounds of environments, at most `concurrency` at once in this process, and of one environment one in all
+   * processes; a round that rejects is tried again later. What it returns ends that, without waiting for rounds under way.
+   */
+  listen(work: DueWork, concurrency: number, round: (scope: Scope) => Promise<void>): Promise<() => Promise<void>>
 }

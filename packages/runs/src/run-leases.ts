@@ -4,6 +4,7 @@ import {
   type Bus,
   claimRun,
   type Database,
+  type DueWork,
   type PendingUpdate,
   pendingUpdates,
   type RenewedRun,
@@ -36,6 +37,8 @@ export interface RunLeasesOptions {
   readonly random: Random
   /** Default 9000; renewed every third of it. */
   readonly leaseMs?: Ms
+  /** Such work may be due in this environment: a run's webhook is stored, or a run ended. */
+  readonly onDue?: (work: DueWork, scope: Scope) => void
   /** What goes wrong and harms no run by itself; `error` is null where it works again. */
   readonly onProblem?: (what: string, error: unknown) => void
 }
@@ -117,12 +120,15 @@ export class RunLeases {
     const run = new OwnedRun({
       ...{ database, scope, owned, lastSeq, journal, time, wallClock, random },
       onWritten: () => bus.publish('runs', runId),
+      onAnnounced: () => this.#options.onDue?.('webhooks', scope),
       stillOurs: () => this.#stillOurs(owned),
       onTrouble: error => this.#problem(`run ${runId} cannot be written`, error),
       onJournal: trouble => journals?.note(trouble),
       onOver: () => {
         if (this.#held.get(runId)?.run === run) this.#held.delete(runId)
         bus.publish('runs', runId)
+        this.#options.onDue?.('webhooks', scope)
+        this.#options.onDue?.('analyses', scope)
       },
     })
     this.#held.set(runId, { run, ordered: 0, open: new Set(), isAsking: false, settled: Promise.resolve() })

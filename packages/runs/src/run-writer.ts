@@ -29,6 +29,8 @@ export interface RunWriterOptions {
   readonly wallClock: () => number
   /** Something of the run is in the database that was not there before. */
   readonly onWritten: () => void
+  /** A webhook of the run is in the database that was not there before. */
+  readonly onAnnounced: () => void
   /** Asked when the store says that the run is not ours: whether it is, by renewing its lease. */
   readonly stillOurs: () => Promise<boolean>
   readonly onLost: () => void
@@ -149,7 +151,7 @@ export class RunWriter {
 
   /** False: the store says that the run is not ours. Throws while the database is away. */
   async #write(batch: RunBatch): Promise<boolean> {
-    const { database, scope, owned, onWritten } = this.#options
+    const { database, scope, owned, onWritten, onAnnounced } = this.#options
     const written = await writeBatch(batch, {
       ...{ database, scope, owned, now: this.#now() },
       lastSeq: this.#backlog.lastSeq,
@@ -159,6 +161,7 @@ export class RunWriter {
     this.#pauseMs = FIRST_PAUSE_MS
     this.#refusals = 0
     onWritten()
+    if (batch.some(({ type }) => type === 'announce')) onAnnounced()
     return true
   }
 

@@ -76,8 +76,14 @@ export {
   withNewKey,
 } from './io/sealer.ts'
 export type { PoolLimits } from './io/tenant-pool.ts'
-export { type AnalysisInference, type AnalysisResult, settleAnalysis } from './jobs/analyses.ts'
-export type { DueAnalysis, JobsAcrossTenants, LostRun, ReapOptions } from './jobs/protocol.ts'
+export {
+  type AnalysisInference,
+  type AnalysisResult,
+  nextAnalysisDueInMs,
+  settleAnalysis,
+  takeAnalyses,
+} from './jobs/analyses.ts'
+export type { DueAnalysis, DueWork, JobsAcrossTenants, LostRun, ReapOptions } from './jobs/protocol.ts'
 export {
   type CursorBinding,
   cutPage,
@@ -170,7 +176,15 @@ export {
   refuseMessages,
   takeMessage,
 } from './runs/messages.ts'
-export { announce, announceAnalysis, type OwnerEvent, type SendResult, settleSend } from './runs/outbox.ts'
+export {
+  announce,
+  announceAnalysis,
+  nextWebhookDueInMs,
+  type OwnerEvent,
+  type SendResult,
+  settleSend,
+  takeWebhooks,
+} from './runs/outbox.ts'
 export {
   type ClaimedRun,
   claimRun,
@@ -193,7 +207,6 @@ export type {
   RunOwner,
   RunOwnership,
   RunsAcrossTenants,
-  TenantShare,
   WaitingRun,
 } from './runs/protocol.ts'
 export { installRateCard, type RateCard, readRateCard } from './runs/rate-cards.ts'

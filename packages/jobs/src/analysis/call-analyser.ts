@@ -1,6 +1,8 @@
+import type { Scope } from '@parley/contract'
 import type { Plan } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
 import type { GenerationRequest, LanguageModel } from '@parley/providers'
+import type { EnvironmentQueue } from '@parley/runs'
 import {
   type AnalysisInference,
   type AnalysisResult,
@@ -9,11 +11,13 @@ import {
   type DueAnalysis,
   type JsonObject,
   type Measurement,
+  nextAnalysisDueInMs,
   readRun,
   readTranscript,
   settleAnalysis,
+  takeAnalyses,
 } from '@parley/store'
-import { FairQueue } from '../fair-queue.ts'
+import { EnvironmentRounds } from '../environment-rounds.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanCache } from '../plan-cache.ts'
 import type { AnalysisModels, JobLog, ModelUse } from '../protocol.ts'
@@ -30,12 +34,14 @@ const LEASE_MS: Ms = 90_000
 /** After the first try, after the second. */
 const PAUSES_MS: readonly Ms[] = [5000, 60_000]
 const MOST_TRIES = 3
-const MOST_AT_ONCE = 16
-/** Of one tenant: a model that answers nothing keeps each for a minute. */
-const MOST_AT_ONCE_EACH = 8
+/** Environments served at once by one process. */
+const ENVIRONMENTS_AT_ONCE = 8
+/** Analyses of one environment at once: a model that answers nothing holds each for a minute. */
+const ANALYSES_AT_ONCE = 8
 
 export interface CallAnalyserOptions {
   readonly database: Database
+  readonly queue: EnvironmentQueue
   readonly bus: Bus
   readonly models: AnalysisModels
   readonly plans: PlanCache
@@ -43,8 +49,6 @@ export interface CallAnalyserOptions {
   readonly wallClock: () => UnixMs
   readonly log: JobLog
   readonly counters: JobCounters
-  /** An analysis ended whose place others may have waited for: time for a round. */
-  readonly onRoom: () => void
   /** Default {@link ANSWER_WITHIN_MS}. */
   readonly answerWithinMs?: Ms
 }
@@ -55,41 +59,53 @@ interface Try {
   readonly inference: AnalysisInference | null
 }
 
-/** Reads out of ended runs what their publications ask for: one model request, one more where its answer will not do, three tries; tenants take turns. */
+/**
+ * Extracts from ended runs what their publications ask for: one model request, one more where its answer has faults, three
+ * tries.
+ */
 export class CallAnalyser {
   readonly #options: CallAnalyserOptions
-  readonly #crew: FairQueue<DueAnalysis>
+  readonly #rounds: EnvironmentRounds<DueAnalysis>
   readonly #closing = new AbortController()
 
   constructor(options: CallAnalyserOptions) {
     this.#options = options
-    this.#crew = new FairQueue({
-      size: MOST_AT_ONCE,
-      eachAtMost: MOST_AT_ONCE_EACH,
-      take: (atMost, share) => options.database.jobs.takeAnalyses(LEASE_MS, atMost, MOST_TRIES, share),
-      job: due => this.#handle(due),
-      onRoom: options.onRoom,
+    const { database, queue, time } = options
+    this.#rounds = new EnvironmentRounds({
+      work: 'analyses',
+      queue,
+      environmentsAtOnce: ENVIRONMENTS_AT_ONCE,
+      itemsAtOnce: ANALYSES_AT_ONCE,
+      take: (scope, atMost) => database.transaction(scope, tx => takeAnalyses(tx, scope, LEASE_MS, atMost, MOST_TRIES)),
+      carryOut: due => this.#handle(due),
+      nextDueInMs: scope => nextAnalysisDueInMs(database.within(scope), scope),
+      time,
     })
   }
 
-  /** Takes what is due; true: there may be more. Throws while the database is away. */
-  round(): Promise<boolean> {
-    return this.#crew.fill()
+  /** Takes rounds from the queue until it is closed. */
+  start(): Promise<void> {
+    return this.#rounds.start()
   }
 
-  /** Resolves when what is under way is done. */
-  idle(): Promise<void> {
-    return this.#crew.idle()
+  /** Makes the analyses that are due in one environment, until none is. Throws while the database is away. */
+  round(scope: Scope): Promise<void> {
+    return this.#rounds.run(scope)
   }
 
-  /** Gives up what is under way: it is due again at once. */
+  /** Takes nothing more; resolves when the analyses under way are over. */
+  close(): Promise<void> {
+    return this.#rounds.close()
+  }
+
+  /** Gives up the analyses under way: they are due again at once. */
   abort(): void {
     this.#closing.abort()
   }
 
   /** Never rejects: what could not be settled is due again when its lease ends. */
   async #handle(due: DueAnalysis): Promise<void> {
-    const { database, bus, log, counters } = this.#options
+    const { database, bus, queue, log, counters } = this.#options
     try {
       const { result, inference } = await this.#try(due)
       const settled = await database.transaction(due.scope, tx => settleAnalysis(tx, due, result, inference))
@@ -97,6 +113,7 @@ export class CallAnalyser {
       if (result.kind === 'made') {
         counters.add('analyses_made')
         bus.publish('runs', due.run_id)
+        queue.wake('webhooks', due.scope)
       } else if (result.kind === 'given_up') {
         counters.add('analyses_given_up')
         log(`run ${due.run_id} is not analysed`, new ParleyError(result.errorCode, `after ${due.attempts} tries`))

@@ -1,5 +1,5 @@
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
-import { retryUntilAnswered, type Work } from '@parley/runs'
+import { type EnvironmentQueue, retryUntilAnswered, type Work } from '@parley/runs'
 import {
   type Bus,
   type Database,
@@ -35,6 +35,7 @@ export interface ReaperOptions {
   readonly bus: Bus
   readonly farEnd: FarEnd
   readonly wake: (work: Work) => void
+  readonly queue: EnvironmentQueue
   readonly owner: RunOwner
   readonly time: Time
   readonly wallClock: () => UnixMs
@@ -106,7 +107,7 @@ export class Reaper {
 
   /** Never rejects: what cannot be done now is another reaper's when the lease ends. */
   async #end(run: LostRun): Promise<void> {
-    const { time, log, bus } = this.#options
+    const { time, log, bus, queue } = this.#options
     const signal = this.#closing.signal
     try {
       const verdict = verdictOf(run)
@@ -125,6 +126,8 @@ export class Reaper {
       if (finish === 'not_allowed')
         log(`run ${run.run_id} cannot end as ${ending.state}`, new TypeError(`it is ${run.state}, ${run.phone_state}`))
       bus.publish('runs', run.run_id)
+      queue.wake('webhooks', run.scope)
+      queue.wake('analyses', run.scope)
     } catch (error) {
       // Another reaper has it: it was too late here.
       if (error instanceof ParleyError && error.code === 'run_lost') return

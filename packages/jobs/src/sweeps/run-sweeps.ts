@@ -1,5 +1,5 @@
-import type { Work } from '@parley/runs'
-import type { Bus, Database, RunKind } from '@parley/store'
+import type { EnvironmentQueue, Work } from '@parley/runs'
+import type { Bus, Database, DueWork, RunKind } from '@parley/store'
 import type { JobCounters } from '../metrics.ts'
 
 /** In one round; more of them are the next round's, which follows at once. */
@@ -50,6 +50,25 @@ export async function wakeWaiting(
     counters.add('runs_woken', late.length)
   }
   return false
+}
+
+/**
+ * Makes sweeps over environments in which such work is due: each gets a round in the queue. Their job may have been lost,
+ * or the work may be of a process that died.
+ */
+export function wakeDueEnvironments(
+  database: Database,
+  queue: EnvironmentQueue,
+  work: DueWork,
+): () => Promise<boolean> {
+  let after: string | null = null
+  return async () => {
+    const due = await database.jobs.environmentsDue(work, after, AT_MOST)
+    for (const scope of due) queue.wake(work, scope)
+    const isPartOfThem = due.length === AT_MOST
+    after = isPartOfThem ? due.at(-1)!.tenant_id : null
+    return isPartOfThem
+  }
 }
 
 /** Engines that are not heard any more; their runs are the reaper's. */

@@ -27,7 +27,6 @@ export class Sweep {
   #timer: Timer | null = null
   #round: Promise<void> | null = null
   #failures = 0
-  #isHurried = false
   #closed = false
 
   constructor(options: SweepOptions) {
@@ -35,15 +34,6 @@ export class Sweep {
     const { random, everyMs, name, time, log } = options
     this.#rounds = new RepeatedFailureLog({ name: `the sweep "${name}"`, time, onProblem: log })
     this.#schedule(randomBelow(random, Math.max(1, Math.ceil(Math.min(everyMs, FIRST_WITHIN_MS)))))
-  }
-
-  /** Another round follows the one under way, or comes now: there is more to do. While rounds fail they come as they do. */
-  hurry(): void {
-    if (this.#failures > 0) return
-    this.#isHurried = this.#round !== null
-    if (this.#isHurried) return
-    this.#timer?.cancel()
-    this.#schedule(0)
   }
 
   /** Begins no round any more; resolves when the one under way has ended. */
@@ -59,14 +49,12 @@ export class Sweep {
     this.#timer = time.at(time.now() + inMs, () => {
       this.#round = this.#go().finally(() => {
         this.#round = null
-        if (this.#isHurried) this.hurry()
       })
     })
   }
 
   async #go(): Promise<void> {
     const { round, everyMs, counters } = this.#options
-    this.#isHurried = false
     try {
       const hasMore = await round()
       this.#failures = 0

@@ -1,16 +1,20 @@
+import type { Scope } from '@parley/contract'
 import type { Egress } from '@parley/egress'
 import type { Ms, Random, Time, UnixMs } from '@parley/kernel'
+import type { EnvironmentQueue } from '@parley/runs'
 import {
   type Database,
   type JsonObject,
+  nextWebhookDueInMs,
   type OutboxItem,
   readRun,
   readSecretValues,
   type Sealer,
   type SendResult,
   settleSend,
+  takeWebhooks,
 } from '@parley/store'
-import { FairQueue } from '../fair-queue.ts'
+import { EnvironmentRounds } from '../environment-rounds.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanCache } from '../plan-cache.ts'
 import type { JobLog } from '../protocol.ts'
@@ -20,12 +24,14 @@ import { WebhookTry } from './webhook-try.ts'
 const RETRY_AFTER_MS: readonly Ms[] = [1000, 5000, 30_000, 120_000, 600_000]
 /** For a send of 10 s and what is written about it. */
 const LEASE_MS: Ms = 30_000
-const MOST_SENDS = 64
-/** Of one tenant: a receiver that answers nothing keeps each for 10 s. */
-const MOST_SENDS_EACH = 8
+/** Environments served at once by one process. */
+const ENVIRONMENTS_AT_ONCE = 64
+/** Sends of one environment at once: a receiver that answers nothing holds each for 10 s. */
+const SENDS_AT_ONCE = 8
 
 export interface WebhookSenderOptions {
   readonly database: Database
+  readonly queue: EnvironmentQueue
   readonly sealer: Sealer
   readonly egress: Egress
   readonly plans: PlanCache
@@ -34,36 +40,45 @@ export interface WebhookSenderOptions {
   readonly random: Random
   readonly log: JobLog
   readonly counters: JobCounters
-  /** A send ended whose place others may have waited for: time for a round. */
-  readonly onRoom: () => void
+  /** Default {@link ENVIRONMENTS_AT_ONCE}. */
+  readonly environmentsAtOnce?: number
   /** Default {@link RETRY_AFTER_MS}. */
   readonly retryAfterMs?: readonly Ms[]
 }
 
-/** Sends agent webhooks: in order within a run, of different runs side by side, each try an effect of the run; tenants take turns. */
+/** Sends agent webhooks: in order within a run, of different runs side by side, each try an effect of the run. */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions
-  readonly #crew: FairQueue<OutboxItem>
+  readonly #rounds: EnvironmentRounds<OutboxItem>
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options
-    this.#crew = new FairQueue({
-      size: MOST_SENDS,
-      eachAtMost: MOST_SENDS_EACH,
-      take: (atMost, share) => options.database.runs.takeOutbox(LEASE_MS, atMost, share),
-      job: item => this.#handle(item),
-      onRoom: options.onRoom,
+    const { database, queue, time } = options
+    this.#rounds = new EnvironmentRounds({
+      work: 'webhooks',
+      queue,
+      environmentsAtOnce: options.environmentsAtOnce ?? ENVIRONMENTS_AT_ONCE,
+      itemsAtOnce: SENDS_AT_ONCE,
+      take: (scope, atMost) => database.transaction(scope, tx => takeWebhooks(tx, scope, LEASE_MS, atMost)),
+      carryOut: item => this.#handle(item),
+      nextDueInMs: scope => nextWebhookDueInMs(database.within(scope), scope),
+      time,
     })
   }
 
-  /** Takes what is due; true: there may be more. Throws while the database is away. */
-  round(): Promise<boolean> {
-    return this.#crew.fill()
+  /** Takes rounds from the queue until it is closed. */
+  start(): Promise<void> {
+    return this.#rounds.start()
   }
 
-  /** Resolves when the sends under way are over. */
+  /** Sends what is due in one environment, until nothing is. Throws while the database is away. */
+  round(scope: Scope): Promise<void> {
+    return this.#rounds.run(scope)
+  }
+
+  /** Takes nothing more; resolves when the sends under way are over. */
   close(): Promise<void> {
-    return this.#crew.idle()
+    return this.#rounds.close()
   }
 
   /** Never rejects: what could not be settled is due again when its lease ends. */

@@ -205,6 +205,7 @@ describe('functions that look across tenants', () => {
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
       where n.nspname = 'parley' and p.prosecdef order by 1`)
     expect(rows.map(row => row.name)).toEqual([
+      'environments_due',
       'expire_recordings',
       'expire_runs',
       'expire_transcripts',

@@ -1,7 +1,7 @@
+import type { Scope } from '@parley/contract'
 import type { RunStatement } from '../leases.ts'
 import { scoped } from '../scoped.ts'
-import { unshared } from '../unshared.ts'
-import type { DueAnalysis, JobsAcrossTenants, LostRun } from './protocol.ts'
+import type { JobsAcrossTenants, LostRun } from './protocol.ts'
 
 export function jobsOn(run: RunStatement): JobsAcrossTenants {
   return {
@@ -17,13 +17,13 @@ export function jobsOn(run: RunStatement): JobsAcrossTenants {
       )
       return scoped<LostRun>(rows)
     },
-    async takeAnalyses(leaseMs, atMost, tries, { eachAtMost, underWay, after } = unshared(atMost)) {
-      const { rows } = await run(
-        'take_analyses',
-        'select * from parley.take_analyses($1::integer, $2::integer, $3::integer, $4::integer, $5::uuid[], $6::uuid)',
-        [leaseMs, atMost, tries, eachAtMost, underWay, after],
-      )
-      return scoped<DueAnalysis>(rows)
+    async environmentsDue(work, after, atMost) {
+      const { rows } = await run('environments_due', 'select * from parley.environments_due($1, $2::uuid, $3::integer)', [
+        work,
+        after,
+        atMost,
+      ])
+      return (rows as Scope[]).map(({ owner_id, environment, tenant_id }) => ({ owner_id, environment, tenant_id }))
     },
   }
 }

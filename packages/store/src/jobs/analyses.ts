@@ -1,3 +1,4 @@
+import type { Scope } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
@@ -29,6 +30,47 @@ export type AnalysisResult =
   /** Nothing to analyse, or not to be had: no more tries. */
   | { readonly kind: 'given_up'; readonly errorCode: string }
   | { readonly kind: 'again'; readonly inMs: number }
+
+/**
+ * Takes analyses of one environment that are due, the longest due first; each belongs to the caller for `leaseMs`. Those
+ * that were tried `tries` times and never settled are given up.
+ */
+export async function takeAnalyses(
+  tx: Queries,
+  scope: Scope,
+  leaseMs: number,
+  atMost: number,
+  tries: number,
+): Promise<DueAnalysis[]> {
+  const { rows } = await sql<{ run_id: string; attempts: number; settled: boolean }>`
+    with due as (
+      select a.tenant_id, a.run_id from parley.run_analyses a
+      where a.tenant_id = ${scope.tenant_id}::uuid and a.settled_at is null
+        and a.next_at <= statement_timestamp()
+        and (a.lease_until is null or a.lease_until <= clock_timestamp())
+      order by a.next_at limit ${atMost}::integer
+      for no key update of a skip locked
+    )
+    update parley.run_analyses a
+    set attempts = a.attempts + 1,
+      lease_until = case when a.attempts < ${tries}::integer then parley.now_ms() + ${leaseMs}::integer * interval '1 ms' end,
+      settled_at = case when a.attempts >= ${tries}::integer then parley.now_ms() end,
+      error_code = case when a.attempts >= ${tries}::integer then 'owner_lost' end
+    from due where a.tenant_id = due.tenant_id and a.run_id = due.run_id
+    returning a.run_id, a.attempts, a.settled_at is not null as settled`.execute(tx)
+  return rows.filter(({ settled }) => !settled).map(({ run_id, attempts }) => ({ run_id, attempts, scope }))
+}
+
+/** In how many ms the environment's next analysis is due that nobody is making, 0 if it is overdue; null: there is none. */
+export async function nextAnalysisDueInMs(tx: Queries, scope: Scope): Promise<number | null> {
+  const { rows } = await sql<{ in_ms: number }>`
+    select greatest(0, ceil(extract(epoch from a.next_at - clock_timestamp()) * 1000))::integer as in_ms
+    from parley.run_analyses a
+    where a.tenant_id = ${scope.tenant_id}::uuid and a.settled_at is null
+      and (a.lease_until is null or a.lease_until <= clock_timestamp())
+    order by a.next_at limit 1`.execute(tx)
+  return rows[0]?.in_ms ?? null
+}
 
 const ACTION = { id: 'model.infer', version: 1 }
 

@@ -19,7 +19,7 @@ import {
 } from '../runs/runs.fixture.ts'
 import { writeCheckpoint } from '../runs/transcripts.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
-import { settleAnalysis } from './analyses.ts'
+import { settleAnalysis, takeAnalyses } from './analyses.ts'
 import type { ReapOptions } from './protocol.ts'
 
 let test: TestDatabase
@@ -102,7 +102,7 @@ describe('an analysis', () => {
       [scope.tenant_id],
     )
   })
-  const take = () => test.database.jobs.takeAnalyses(60_000, 100, 3)
+  const take = () => within(tx => takeAnalyses(tx, scope, 60_000, 100, 3))
   const analysis = { summary: 'They said hello.' }
   const tokens = { meter: 'llm_input_tokens', provider: 'test', model_id: 'm', quantity: 12 } as const
   const inference = {
@@ -161,31 +161,38 @@ describe('an analysis', () => {
     expect(await within(tx => settleAnalysis(tx, due!, result, inference))).toBe('lost')
   })
 
-  it('is one of several tenants’ in turn, of each as many as it may have under way', async () => {
-    const scopes = [await test.scope(), await test.scope()]
-    const [one, other] = scopes.map(({ tenant_id }) => tenant_id).sort() as [string, string]
-    for (const [tenant, count] of [
+  it('is taken by environment, the longest due first, and an environment with work is listed until all of it is taken', async () => {
+    const scopes = [await test.scope(), await test.scope()].sort((a, b) => (a.tenant_id < b.tenant_id ? -1 : 1))
+    const [one, other] = scopes as [Scope, Scope]
+    for (const [{ tenant_id }, count] of [
       [one, 9],
       [other, 2],
     ] as const)
       await test.owner.query(
         `insert into parley.run_analyses (tenant_id, run_id, next_at)
          select $1, uuidv7(), now() - n * interval '1 minute' from generate_series(1, $2::integer) n`,
-        [tenant, count],
+        [tenant_id, count],
       )
-    const taken = await test.database.jobs.takeAnalyses(60_000, 100, 3, {
-      eachAtMost: 5,
-      underWay: [one, other],
-      after: one,
-    })
-    expect(taken.map(({ scope }) => scope.tenant_id)).toEqual([other, one, other, one, one, one])
-    await test.owner.query('delete from parley.run_analyses where tenant_id = any($1)', [[one, other]])
+    const due = async (after: string | null, atMost = 10_000) =>
+      (await test.database.jobs.environmentsDue('analyses', after, atMost)).filter(({ tenant_id }) =>
+        scopes.some(scope => scope.tenant_id === tenant_id),
+      )
+    const takeOf = (scope: Scope, atMost: number) =>
+      test.database.transaction(scope, tx => takeAnalyses(tx, scope, 60_000, atMost, 3))
+    expect(await due(null)).toEqual([one, other])
+    expect(await due(one.tenant_id, 1)).toEqual([other])
+    expect(await takeOf(one, 5)).toHaveLength(5)
+    expect(await takeOf(other, 5)).toHaveLength(2)
+    expect(await due(null)).toEqual([one])
+    await test.owner.query('delete from parley.run_analyses where tenant_id = any($1)', [
+      scopes.map(({ tenant_id }) => tenant_id),
+    ])
   })
 
   it('is nobody else’s while its lease lasts, and its first taker’s no more afterwards', async () => {
     const run = await chat('other', true)
     await end(scope, run, CHAT_OVER)
-    const [first] = await test.database.jobs.takeAnalyses(60_000, 1, 3)
+    const [first] = await within(tx => takeAnalyses(tx, scope, 60_000, 1, 3))
     await test.owner.query("update parley.run_analyses set lease_until = now() - interval '1 ms' where run_id = $1", [
       run.run_id,
     ])

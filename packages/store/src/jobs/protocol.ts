@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import type { ReapedRun, RunOwner, TenantShare } from '../runs/protocol.ts'
+import type { ReapedRun, RunOwner } from '../runs/protocol.ts'
 import type { RunKind } from '../schema-runs.ts'
 
 /** A run whose owner died, in the hands of who ends it. */
@@ -31,6 +31,9 @@ export interface DueAnalysis {
   readonly attempts: number
 }
 
+/** What is carried out environment by environment. */
+export type DueWork = 'webhooks' | 'analyses'
+
 /** What workers do for the runs of all tenants. Times are on the database's clock. */
 export interface JobsAcrossTenants {
   /** The database's clock, now. */
@@ -38,8 +41,8 @@ export interface JobsAcrossTenants {
   /** As `RunsAcrossTenants.reap`, but never takes what its owner had no chance to renew. */
   reap(reaper: RunOwner, options: ReapOptions): Promise<LostRun[]>
   /**
-   * Analyses that are due, in the order in which tenants had their turns; those that were tried `tries` times and never
-   * settled are given up.
+   * Environments in which such work is due and nobody has it, in the order of their tenant ids, those after `after`
+   * (null: from the first).
    */
-  takeAnalyses(leaseMs: number, atMost: number, tries: number, share?: TenantShare): Promise<DueAnalysis[]>
+  environmentsDue(work: DueWork, after: string | null, atMost: number): Promise<Scope[]>
 }

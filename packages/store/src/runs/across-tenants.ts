@@ -1,9 +1,8 @@
 import type { RunStatement } from '../leases.ts'
 import { scoped } from '../scoped.ts'
-import { unshared } from '../unshared.ts'
 import { enginesOn } from './engines.ts'
 import { RUN_LEASE_MS } from './ownership.ts'
-import type { OutboxItem, ReapedRun, RenewedRun, RunsAcrossTenants, WaitingRun } from './protocol.ts'
+import type { ReapedRun, RenewedRun, RunsAcrossTenants, WaitingRun } from './protocol.ts'
 
 export function runsOn(run: RunStatement): RunsAcrossTenants {
   return {
@@ -40,14 +39,6 @@ export function runsOn(run: RunStatement): RunsAcrossTenants {
     async expireUpdates(atMost) {
       const { rows } = await run('expire_updates', 'select * from parley.expire_updates($1)', [atMost])
       return rows as { run_id: string; revision: number }[]
-    },
-    async takeOutbox(leaseMs, atMost, { eachAtMost, underWay, after } = unshared(atMost)) {
-      const { rows } = await run(
-        'take_outbox',
-        'select * from parley.take_outbox($1::integer, $2::integer, $3::integer, $4::uuid[], $5::uuid)',
-        [leaseMs, atMost, eachAtMost, underWay, after],
-      )
-      return scoped<OutboxItem>(rows)
     },
     engines: enginesOn(run),
   }

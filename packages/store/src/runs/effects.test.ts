@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../io/database.ts'
 import { readAddress } from '../io/owner-connection.ts'
 import type { Queries } from '../protocol.ts'
+import { takeWebhooks } from './outbox.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { type EffectIntention, runLedger } from './effect-ledger.ts'
 import { effectIdOf, type InferenceEffect, listEffects, recordInference, type StoredDecision } from './effects.ts'
@@ -288,7 +289,7 @@ describe('a webhook', () => {
   it('has its effects written by who was given it, although the run has ended, and by nobody else', async () => {
     const { run } = await talk({ ...CHAT, notifies: true })
     await within(tx => finishRun(tx, scope, run, CHAT_OVER))
-    const item = (await test.database.runs.takeOutbox(60_000, 1000)).find(one => one.run_id === run.run_id)!
+    const item = (await within(tx => takeWebhooks(tx, scope, 60_000, 1000))).find(one => one.run_id === run.run_id)!
     const ledger = runLedger(test.database, scope, item, () => `hook-${keys++}`)
     const { effect_id } = await ledger.intend(HTTP)
     await ledger.decide(effect_id, ALLOW)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { addUsage, finishRun, writeAnalysis } from './finish.ts'
-import { announce, announceAnalysis, settleSend } from './outbox.ts'
+import { announce, announceAnalysis, settleSend, takeWebhooks } from './outbox.ts'
 import { addSegment, moveRecording, openRecording, readRecording } from './recordings.ts'
 import {
   CHAT,
@@ -145,7 +145,7 @@ describe('webhooks', () => {
     await withinOf(scope)(tx => announce(tx, scope, run, 'run.started'))
     await end(scope, run)
     const take = async (leaseMs = 60_000) =>
-      (await test.database.runs.takeOutbox(leaseMs, 1000)).filter(item => item.run_id === run.run_id)
+      (await withinOf(scope)(tx => takeWebhooks(tx, scope, leaseMs, 1000))).filter(item => item.run_id === run.run_id)
     const taken = (await Promise.all(Array.from({ length: 6 }, () => take()))).flat()
     expect(taken).toMatchObject([{ event: 'run.started', attempts: 1, scope, payload: { state: 'running' } }])
     const settle = (item: (typeof taken)[number], result: Parameters<typeof settleSend>[2]) =>

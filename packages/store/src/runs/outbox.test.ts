@@ -1,21 +1,21 @@
 import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
-import { settleSend } from './outbox.ts'
-import type { OutboxItem, TenantShare } from './protocol.ts'
+import { nextWebhookDueInMs, type SendResult, settleSend, takeWebhooks } from './outbox.ts'
+import type { OutboxItem } from './protocol.ts'
 
 let test: TestDatabase
 let scopes: Scope[]
 beforeAll(async () => {
   test = await testDatabase()
   scopes = await Promise.all(Array.from({ length: 4 }, () => test.scope()))
-  // The order in which turns go round.
   scopes.sort((a, b) => (a.tenant_id < b.tenant_id ? -1 : 1))
 })
 afterAll(() => test?.close())
 beforeEach(() => test.owner.query('delete from parley.outbox'))
 
-/** Each of a run of its own, the oldest first. */
+/** Inserts `count` webhooks, each of a run of its own, the longest due first. */
 const due = ({ tenant_id }: Scope, count: number, sinceMs = 60_000) =>
   test.owner.query(
     `insert into parley.outbox (tenant_id, run_id, event, next_at)
@@ -23,83 +23,107 @@ const due = ({ tenant_id }: Scope, count: number, sinceMs = 60_000) =>
     [tenant_id, count, sinceMs],
   )
 
-function take(atMost: number, share: Partial<TenantShare> = {}): Promise<OutboxItem[]> {
-  return test.database.runs.takeOutbox(60_000, atMost, { eachAtMost: 8, underWay: [], after: null, ...share })
-}
-const whose = (items: readonly OutboxItem[]) =>
-  items.map(({ scope }) => scopes.findIndex(({ tenant_id }) => tenant_id === scope.tenant_id))
-const ids = (...of: readonly number[]) => of.map(index => scopes[index]!.tenant_id)
+const take = (scope: Scope, atMost: number) =>
+  test.database.transaction(scope, tx => takeWebhooks(tx, scope, 60_000, atMost))
+const settle = (item: OutboxItem, result: SendResult) =>
+  test.database.transaction(item.scope, tx => settleSend(tx, item, result))
+const environments = (after: string | null = null, atMost = 100) =>
+  test.database.jobs.environmentsDue('webhooks', after, atMost)
 
-/** Mostly of the catalogue, by a connection's first look; thousands of webhooks are many times as many. */
+/** Mostly of the catalogue, by a connection's first query; thousands of webhooks are many times as many. */
 const FEW_PAGES = 1000
 
-/** Pages that a look for work touches. */
-async function pagesOfALook(
-  underWay: readonly string[] = [],
-): Promise<{ readonly found: number; readonly pages: number }> {
-  const { rows } = await test.owner.query(
-    'explain (analyze, buffers, timing off, format json) select * from parley.take_outbox(1000, 64, 8, $1, null)',
-    [underWay],
-  )
+/** Rows and pages of a query of the owner. */
+async function costOf(query: string): Promise<{ readonly found: number; readonly pages: number }> {
+  const { rows } = await test.owner.query(`explain (analyze, buffers, timing off, format json) ${query}`)
   const { Plan } = rows[0]['QUERY PLAN'][0]
   return { found: Plan['Actual Rows'], pages: Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'] }
 }
+const costOfEnvironments = () => costOf("select * from parley.environments_due('webhooks', null, 100)")
+
+/** Pages that taking 8 webhooks of an environment reads and writes, as the application takes them. */
+async function pagesOfTaking(scope: Scope): Promise<number> {
+  const pages = async () => {
+    const { rows } = await test.owner.query(
+      `select heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit as pages
+       from pg_statio_user_tables where relname = 'outbox'`,
+    )
+    return Number(rows[0].pages)
+  }
+  const flush = sql`select pg_stat_force_next_flush()`
+  await test.database.transaction(scope, tx => flush.execute(tx))
+  const before = await pages()
+  await test.database.transaction(scope, async tx => {
+    await takeWebhooks(tx, scope, 60_000, 8)
+    await flush.execute(tx)
+  })
+  return (await pages()) - before
+}
 
 describe('webhooks that are due', () => {
-  it('of one tenant are taken up to its share, what is under way counted', async () => {
+  it('are taken from one environment, the longest due first, at most as many as asked for', async () => {
     await due(scopes[0]!, 30)
-    expect(whose(await take(64))).toEqual(Array(8).fill(0))
-    expect(await take(64, { underWay: ids(0, 0, 0, 0, 0, 0, 0, 0) })).toEqual([])
-    expect(whose(await take(64, { underWay: ids(0, 0, 0, 0, 0, 1) }))).toEqual([0, 0, 0])
+    await due(scopes[1]!, 2)
+    const first = await take(scopes[0]!, 8)
+    expect(first.map(({ scope }) => scope)).toEqual(Array(8).fill(scopes[0]))
+    expect(await take(scopes[1]!, 8)).toHaveLength(2)
+    const { rows } = await test.owner.query(
+      'select outbox_id from parley.outbox where tenant_id = $1 order by next_at limit 8',
+      [scopes[0]!.tenant_id],
+    )
+    expect(new Set(first.map(({ outbox_id }) => outbox_id))).toEqual(new Set(rows.map(row => row.outbox_id)))
   })
 
-  it('are taken from all tenants in turn, however long one of them has waited', async () => {
-    await due(scopes[1]!, 30)
-    await due(scopes[0]!, 2, 1000)
-    await due(scopes[3]!, 1, 1)
-    expect(whose(await take(6))).toEqual([0, 1, 3, 0, 1, 1])
-  })
-
-  it('go first to who has least under way', async () => {
-    for (const scope of scopes) await due(scope, 3)
-    expect(whose(await take(3, { underWay: ids(0, 0, 1, 3) }))).toEqual([2, 1, 2])
-  })
-
-  it('of a single place come from one tenant after another', async () => {
-    for (const index of [0, 1, 3]) await due(scopes[index]!, 5)
-    const served: number[] = []
-    let after: string | null = null
-    for (let place = 0; place < 6; place++) {
-      const [item] = await take(1, { after })
-      served.push(...whose([item!]))
-      after = item!.scope.tenant_id
-    }
-    expect(served).toEqual([0, 1, 3, 0, 1, 3])
-  })
-
-  it('are each taken once, by as many workers as look', async () => {
-    for (const scope of scopes) await due(scope, 20)
+  it('are each taken once, by as many workers as ask', async () => {
+    const [scope] = scopes as [Scope]
+    await due(scope, 80)
     const taken: OutboxItem[] = []
-    while (taken.length < 80) taken.push(...(await Promise.all(Array.from({ length: 4 }, () => take(20)))).flat())
+    for (let round = 0; round < 50 && taken.length < 80; round++)
+      taken.push(...(await Promise.all(Array.from({ length: 4 }, () => take(scope, 20)))).flat())
+    expect(taken).toHaveLength(80)
     expect(new Set(taken.map(({ outbox_id }) => outbox_id)).size).toBe(80)
+  })
+
+  it('behind a failed one of their run are taken when its time has come, in order', async () => {
+    const [scope] = scopes as [Scope]
+    await due(scope, 1)
+    await test.owner.query(
+      `insert into parley.outbox (tenant_id, run_id, event) select tenant_id, run_id, 'run.analyzed' from parley.outbox`,
+    )
+    const [first] = await take(scope, 64)
+    await settle(first!, { kind: 'again', inMs: 60_000 })
+    const { rows } = await test.owner.query('select count(distinct next_at)::integer as times from parley.outbox')
+    expect(rows).toEqual([{ times: 1 }])
+    expect(await take(scope, 64)).toEqual([])
+    await test.owner.query("update parley.outbox set next_at = next_at - interval '1 minute'")
+    const [again, ...early] = await take(scope, 64)
+    expect([again!.outbox_id, early]).toEqual([first!.outbox_id, []])
+    await settle(again!, { kind: 'given_up' })
+    expect(await take(scope, 64)).toMatchObject([{ event: 'run.analyzed' }])
   })
 })
 
-describe('a look for due webhooks', () => {
-  it('costs little, also when a tenant has thousands of them', async () => {
-    await due(scopes[0]!, 5000)
-    await due(scopes[1]!, 1)
-    const many = await pagesOfALook()
-    expect(many.found).toBe(9)
-    expect(many.pages).toBeLessThan(FEW_PAGES)
-    // And while the tenant has its share under way.
-    const idle = await pagesOfALook(Array(8).fill(scopes[0]!.tenant_id))
-    expect(idle.found).toBe(0)
-    expect(idle.pages).toBeLessThan(FEW_PAGES)
+describe('the environments with webhooks that are due', () => {
+  it('are listed in order, from any of them on, as long as a webhook is in nobody’s hands', async () => {
+    for (const index of [0, 1, 3]) await due(scopes[index]!, 2)
+    expect(await environments()).toEqual([scopes[0], scopes[1], scopes[3]])
+    expect(await environments(scopes[0]!.tenant_id, 1)).toEqual([scopes[1]])
+    await take(scopes[0]!, 1)
+    await take(scopes[1]!, 2)
+    expect(await environments()).toEqual([scopes[0], scopes[3]])
   })
 
-  it('passes none that wait behind another of their run', async () => {
-    const { tenant_id } = scopes[0]!
+  it('are found in few pages, also when one of them has thousands of webhooks', async () => {
+    await due(scopes[0]!, 5000)
+    await due(scopes[1]!, 1)
+    const { found, pages } = await costOfEnvironments()
+    expect(found).toBe(2)
+    expect(pages).toBeLessThan(FEW_PAGES)
+    expect(await pagesOfTaking(scopes[0]!)).toBeLessThan(FEW_PAGES)
+  })
+
+  it('are found in few pages, also when thousands of webhooks wait behind another of their run', async () => {
+    const [{ tenant_id }] = scopes as [Scope]
     // A receiver is away: of each run the first webhook is to be tried again, and others come to wait behind it.
     await test.owner.query(
       `insert into parley.outbox (tenant_id, run_id, event, next_at)
@@ -110,30 +134,26 @@ describe('a look for due webhooks', () => {
       `insert into parley.outbox (tenant_id, run_id, event) select tenant_id, run_id, 'run.ended' from parley.outbox`,
     )
     await due(scopes[1]!, 1)
-    const { found, pages } = await pagesOfALook()
+    const { found, pages } = await costOfEnvironments()
     expect(found).toBe(1)
     expect(pages).toBeLessThan(FEW_PAGES)
+    expect(await pagesOfTaking(scopes[0]!)).toBeLessThan(FEW_PAGES)
   })
+})
 
-  it('finds those behind a failed one when its time has come, in order', async () => {
+describe('the time of the next webhook', () => {
+  it('is that of the first one that nobody is sending', async () => {
     const [scope] = scopes as [Scope]
-    await due(scope, 1)
-    const waits = () =>
-      test.owner.query(
-        `insert into parley.outbox (tenant_id, run_id, event) select tenant_id, run_id, 'run.analyzed' from parley.outbox`,
-      )
-    await waits()
-    const [first] = await take(64)
-    const settle = (item: OutboxItem, result: Parameters<typeof settleSend>[2]) =>
-      test.database.transaction(scope, tx => settleSend(tx, item, result))
-    await settle(first!, { kind: 'again', inMs: 60_000 })
-    const { rows } = await test.owner.query('select count(distinct next_at)::integer as times from parley.outbox')
-    expect(rows).toEqual([{ times: 1 }])
-    expect(await take(64)).toEqual([])
-    await test.owner.query("update parley.outbox set next_at = next_at - interval '1 minute'")
-    const [again, ...early] = await take(64)
-    expect([again!.outbox_id, early]).toEqual([first!.outbox_id, []])
-    await settle(again!, { kind: 'given_up' })
-    expect(await take(64)).toMatchObject([{ event: 'run.analyzed' }])
+    const next = () => nextWebhookDueInMs(test.database.within(scope), scope)
+    expect(await next()).toBeNull()
+    await due(scope, 2)
+    expect(await next()).toBe(0)
+    const [item] = await take(scope, 1)
+    await settle(item!, { kind: 'again', inMs: 60_000 })
+    expect(await next()).toBe(0)
+    await take(scope, 1)
+    const inMs = await next()
+    expect(inMs).toBeGreaterThan(50_000)
+    expect(inMs).toBeLessThanOrEqual(60_000)
   })
 })

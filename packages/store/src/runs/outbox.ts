@@ -69,6 +69,48 @@ export async function snapshotPending(tx: Queries, scope: Scope, runId: string, 
     .execute()
 }
 
+/**
+ * Takes webhooks of one environment that are due, the longest due first; of each run the first that is not settled. They
+ * belong to the caller for `leaseMs`. The statement reads a few rows, however many wait.
+ */
+export async function takeWebhooks(
+  tx: Queries,
+  scope: Scope,
+  leaseMs: number,
+  atMost: number,
+): Promise<OutboxItem[]> {
+  const { rows } = await sql<Omit<OutboxItem, 'scope'>>`
+    with due as (
+      select b.tenant_id, b.run_id, b.outbox_id from parley.outbox b
+      where b.tenant_id = ${scope.tenant_id}::uuid and b.delivered is null
+        and b.next_at <= statement_timestamp()
+        and (b.lease_until is null or b.lease_until <= clock_timestamp())
+        and not exists (
+          select from parley.outbox earlier
+          where earlier.tenant_id = b.tenant_id and earlier.run_id = b.run_id and earlier.outbox_id < b.outbox_id
+            and earlier.settled_at is null
+        )
+      order by b.next_at limit ${atMost}::integer
+      for no key update of b skip locked
+    )
+    update parley.outbox b
+    set attempts = b.attempts + 1, lease_until = parley.now_ms() + ${leaseMs}::integer * interval '1 ms'
+    from due where b.tenant_id = due.tenant_id and b.run_id = due.run_id and b.outbox_id = due.outbox_id
+    returning b.outbox_id, b.run_id, b.event_id, b.event, b.payload, b.occurred_at, b.attempts`.execute(tx)
+  return rows.map(row => ({ ...row, scope }))
+}
+
+/** In how many ms the environment's next webhook is due that nobody is sending, 0 if it is overdue; null: there is none. */
+export async function nextWebhookDueInMs(tx: Queries, scope: Scope): Promise<number | null> {
+  const { rows } = await sql<{ in_ms: number }>`
+    select greatest(0, ceil(extract(epoch from b.next_at - clock_timestamp()) * 1000))::integer as in_ms
+    from parley.outbox b
+    where b.tenant_id = ${scope.tenant_id}::uuid and b.delivered is null
+      and (b.lease_until is null or b.lease_until <= clock_timestamp())
+    order by b.next_at limit 1`.execute(tx)
+  return rows[0]?.in_ms ?? null
+}
+
 /** What came of a send: delivered, given up, or to be tried again. */
 export type SendResult =
   | { readonly kind: 'delivered' }

@@ -30,16 +30,6 @@ export interface OutboxItem {
   readonly attempts: number
 }
 
-/** How tenants share what one process does at a time: who has least under way is served first. */
-export interface TenantShare {
-  /** Of one tenant under way at once. */
-  readonly eachAtMost: number
-  /** The tenants of what is under way, one entry for each. */
-  readonly underWay: readonly string[]
-  /** Of tenants with as much under way the next one after this has its turn; null: any. */
-  readonly after: string | null
-}
-
 export interface EngineRow {
   readonly engine_id: string
   readonly addresses: JsonObject
@@ -121,11 +111,6 @@ export interface RunsAcrossTenants {
   expire(atMost: number): Promise<{ readonly run_id: string; readonly tenant_id: string }[]>
   /** Settles updates that no engine answered in time, and tells the timelines of runs that nobody owns; answers which. */
   expireUpdates(atMost: number): Promise<{ readonly run_id: string; readonly revision: number }[]>
-  /**
-   * Webhooks that are due, of each run the first that is not settled; they are the caller's for `leaseMs`. In the order in
-   * which tenants had their turns: the last one's tenant is the next `after`.
-   */
-  takeOutbox(leaseMs: number, atMost: number, share?: TenantShare): Promise<OutboxItem[]>
   readonly engines: Engines
 }
 

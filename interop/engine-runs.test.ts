@@ -134,7 +134,6 @@ function atOnce(): RunQueue & { listener: ((work: Work) => Promise<void>) | null
         this.listener = null
       }
     },
-    async close() {},
   }
 }
 

@@ -1,6 +1,13 @@
 import { openSipFarEnd, startTextRuns, startWorker } from '@parley/jobs'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
-import { expireContents, joinRecordings, type EnvironmentQueue, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
+import {
+  type EnvironmentQueue,
+  expireContents,
+  joinRecordings,
+  type RunJournals,
+  RunLeases,
+  type RunQueue,
+} from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import type { Settings } from './environment.ts'
 import type { ProcessIdentity } from './identity.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { OutboundHttp } from '@parley/egress'
 import { systemRandom, systemTime } from '@parley/kernel'
 import { RulesModel } from '@parley/providers'
+import { BullConnections, BullEnvironmentQueue } from '@parley/runs'
 import { ensureLocalCertificate } from '@parley/sip'
 import type { LocalCertificate } from '@parley/sip/testing'
 import { MasterKeySealer, putSecret, withNewKey } from '@parley/store'
@@ -22,6 +23,7 @@ let stage: JobsHarness
 let hooks: HookReceiver
 let egress: OutboundHttp
 let farEnd: SipFarEnd
+let connections: BullConnections
 const workers: Worker[] = []
 const sealer = new MasterKeySealer(withNewKey(new Map([[1, Buffer.alloc(32, 1)]])))
 
@@ -29,12 +31,18 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'parley-worker-'))
   tls = await ensureLocalCertificate(home)
   test = await testDatabase()
+  connections = new BullConnections({
+    on: { postgres: test.owner.url },
+    wallClock: () => Date.now(),
+    onProblem: line => stage.troubles.push(line),
+  })
   hooks = await startHookReceiver(['sesame'])
   egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: Number(new URL(hooks.url).port) }], time: systemTime })
 })
 afterAll(async () => {
   await egress?.close()
   await hooks?.close()
+  await connections?.close()
   await test?.close()
   await rm(home, { recursive: true, force: true })
 })
@@ -58,7 +66,15 @@ async function worker(options: Partial<WorkerOptions> = {}): Promise<Worker> {
   const { bus, log, wake } = stage
   const model = new RulesModel()
   const started = await startWorker({
-    ...{ database: test.database, bus, sealer, egress, models: () => model, hangUp: farEnd, wake, log },
+    database: test.database,
+    bus,
+    queue: new BullEnvironmentQueue(connections),
+    sealer,
+    egress,
+    models: () => model,
+    hangUp: farEnd,
+    wake,
+    log,
     ...{ expireContents: async () => false, joinRecordings: async () => false },
     ...{ time: systemTime, random: systemRandom, wallClock: () => Date.now() },
     ...options,
@@ -129,7 +145,7 @@ describe('a worker', () => {
     await telephone.close()
   }, 45_000)
 
-  it('sends a tenant’s webhooks one after the other, however rare its rounds are', async () => {
+  it('sends all webhooks of an environment in one round', async () => {
     await test.owner.query(
       `insert into parley.outbox (tenant_id, run_id, event, payload)
        select $1, run_id, 'run.ended',
@@ -138,6 +154,7 @@ describe('a worker', () => {
       [stage.scope.tenant_id],
     )
     const one = await worker({ intervals: { webhooks: 600_000 } })
+    new BullEnvironmentQueue(connections).wake('webhooks', stage.scope)
     await vi.waitFor(() => expect(one.metrics.webhooks_delivered).toBe(20), { timeout: 15_000 })
   }, 20_000)
 

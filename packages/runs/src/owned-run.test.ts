@@ -39,6 +39,7 @@ function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = m
     journal: journals?.of(SCOPE, OWNED, 'engine-1') ?? null,
     stillOurs: () => Promise.resolve(true),
     onWritten: () => {},
+    onAnnounced: () => {},
     onTrouble: () => {},
     onJournal: () => {},
     onOver: () => {},

@@ -35,6 +35,7 @@ function writerOn(transaction: () => Promise<never>): RunWriter {
     journal: journals.of(SCOPE, OWNED, 'engine-1'),
     stillOurs: () => Promise.resolve(true),
     onWritten: () => {},
+    onAnnounced: () => {},
     onLost: () => {},
     onTrouble: () => {},
     onJournal: () => {},

@@ -85,7 +85,7 @@ function analyst(options: Partial<CallAnalyserOptions> = {}): CallAnalyser {
   return new CallAnalyser({
     ...{ database, bus, time, counters, log, plans: new PlanCache(database), wallClock: () => Date.now() },
     models: () => model,
-    onRoom: () => {},
+    queue: stage.queue,
     ...options,
   })
 }
@@ -101,8 +101,7 @@ async function over(lines = BOOKING): Promise<RunOwnership> {
 }
 
 async function analyse(one = analyst()): Promise<void> {
-  await one.round()
-  await one.idle()
+  await one.round(stage.scope)
 }
 
 /** Tries are due again at once. */
@@ -212,13 +211,12 @@ describe('an analysis', () => {
   it('takes 60 s at the most, also of a model that takes no notice', async () => {
     await over()
     model.answers = ['hangs', 'hangs']
-    const one = analyst()
-    await one.round()
+    const round = analyst().round(stage.scope)
     await vi.waitFor(() => expect(model.requests).toHaveLength(1), SOON)
     stage.time.advance(59_999)
     expect(await queued()).toMatchObject([{ attempts: 1 }])
     stage.time.advance(1)
-    await one.idle()
+    await round
     expect(await queued()).toEqual([{ attempts: 1, settled: false, error_code: null }])
     expect(stage.counters.read().analyses_failed).toBe(1)
   })
@@ -231,24 +229,25 @@ describe('an analysis', () => {
     const hung = new ToldModel()
     hung.answers = Array(10).fill('stalls')
     const one = analyst({ models: (_, { scope }) => (scope.tenant_id === dead.scope.tenant_id ? hung : model) })
-    await one.round()
+    void one.round(dead.scope)
     await vi.waitFor(() => expect(hung.requests).toHaveLength(8), SOON)
     const run = await over()
-    await one.round()
+    void one.round(stage.scope)
     await vi.waitFor(async () => expect((await stage.read(run.run_id)).analysis).not.toBeNull(), SOON)
     expect(hung.requests).toHaveLength(8)
     one.abort()
-    await one.idle()
+    await one.close()
   })
 
   it('that a worker gives up as it closes is due again at once', async () => {
     const run = await over()
     model.answers = ['stalls']
     const one = analyst()
-    await one.round()
+    void one.round(stage.scope)
     await vi.waitFor(() => expect(model.requests).toHaveLength(1), SOON)
+    const closed = one.close()
     one.abort()
-    await one.idle()
+    await closed
     await analyse()
     expect((await stage.read(run.run_id)).analysis).not.toBeNull()
   })

@@ -42,9 +42,17 @@ function farEnd(...replies: readonly (FarEndReply | 'nothing')[]) {
 }
 
 function reaper(options: Partial<ReaperOptions> = {}): Reaper {
-  const { bus, time, counters, wake, log } = stage
+  const { bus, queue, time, counters, wake, log } = stage
   return new Reaper({
-    ...{ database: test.database, bus, time, counters, wake, log, everyMs: 3000, wallClock: () => Date.now() },
+    database: test.database,
+    bus,
+    queue,
+    time,
+    counters,
+    wake,
+    log,
+    everyMs: 3000,
+    wallClock: () => Date.now(),
     owner: { engine: `worker-${count++}`, worker: 'reaper' },
     farEnd: farEnd(),
     ...options,

@@ -66,41 +66,6 @@ describe('a sweep', () => {
     expect(rounds).toHaveLength(4)
   })
 
-  it('that is hurried comes now, or again after the round under way', async () => {
-    const done: (() => void)[] = []
-    const one = sweep(() => new Promise(resolve => done.push(() => resolve(false))), { everyMs: 60_000 })
-    await pass(60_000)
-    expect(rounds).toHaveLength(1)
-    one.hurry()
-    done[0]!()
-    await pass(2)
-    expect(rounds).toHaveLength(2)
-    done[1]!()
-    await pass(10)
-    expect(rounds).toHaveLength(2)
-    one.hurry()
-    one.hurry()
-    await pass(1)
-    expect(rounds).toHaveLength(3)
-    done[2]!()
-    await pass(60_010)
-    expect(rounds).toHaveLength(4)
-  })
-
-  it('is not hurried while it fails', async () => {
-    const one = sweep(async () => {
-      throw new Error('away')
-    })
-    await pass(1000)
-    for (let ms = 0; ms < 500; ms++) {
-      one.hurry()
-      await pass(1)
-    }
-    expect(rounds.length).toBeLessThan(3)
-    await pass(60_000)
-    expect(pauses().slice(0, 3)).toEqual([1000, 2000, 4000])
-  })
-
   it('outlives every failure, waits longer with each, and is as before afterwards', async () => {
     let failures = 7
     sweep(async () => {

@@ -19,6 +19,7 @@ import {
 import { localBus, type TestDatabase } from '@parley/store/testing'
 import { vi } from 'vitest'
 import { JobCounters } from '../metrics.ts'
+import { MemoryEnvironmentQueue } from './memory-environment-queue.ts'
 
 const CALL: RunRequest = {
   ...{ agent_id: 'greeter', version: 1, channel: 'phone', mode: 'outbound', test: false, notifies: false },
@@ -42,6 +43,7 @@ export class JobsHarness {
   readonly bus = localBus()
   readonly time = new VirtualTime()
   readonly counters = new JobCounters()
+  readonly queue = new MemoryEnvironmentQueue()
   readonly troubles: string[] = []
   readonly woken: Work[] = []
   readonly log = (what: string, error: unknown) => void this.troubles.push(`${what}: ${error}`)

@@ -7,7 +7,7 @@ import { PlanCache } from '../plan-cache.ts'
 import { JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
 
-/** Receivers: those named `dead` answer nothing until they are told to. */
+/** Receivers: one named `dead` answers nothing until the test says so, one named `failing` answers 503. */
 class Receivers implements Egress {
   /** In the order in which they were sent to. */
   readonly heard: string[] = []
@@ -17,7 +17,8 @@ class Receivers implements Egress {
     const name = new URL(url).hostname
     const send = async () => {
       this.heard.push(name)
-      return name === 'dead' ? new Promise<EgressResult>(resolve => this.waiting.push(resolve)) : answer(200)
+      if (name === 'dead') return new Promise<EgressResult>(resolve => this.waiting.push(resolve))
+      return answer(name === 'failing' ? 503 : 200)
     }
     return { type: 'prepared', send } as const
   }
@@ -68,37 +69,53 @@ const due = ({ scope }: JobsHarness, count: number) =>
     [scope.tenant_id, count],
   )
 
-function sender({ counters, log, time }: JobsHarness, options: Partial<WebhookSenderOptions> = {}): WebhookSender {
+function sender(
+  { counters, log, queue, time }: JobsHarness,
+  options: Partial<WebhookSenderOptions> = {},
+): WebhookSender {
   const { database } = test
   return new WebhookSender({
-    ...{ database, sealer, egress: receivers, counters, log, time, random: systemRandom, wallClock: () => Date.now() },
+    database,
+    queue,
+    sealer,
+    egress: receivers,
+    counters,
+    log,
+    time,
+    random: systemRandom,
+    wallClock: () => Date.now(),
     plans: new PlanCache(database),
-    onRoom: () => {},
     ...options,
   })
 }
 
 const heard = (name: string, count: number) => vi.waitFor(() => expect(receivers.count(name)).toBe(count), SOON)
 
-describe('webhooks of a tenant whose receiver answers nothing', () => {
-  it('hold up no other tenant’s', async () => {
+describe('webhooks of an environment whose receiver answers nothing', () => {
+  it('hold up no other environment’s, and take eight places of their own', async () => {
     const [dead, quick] = [await tenant('dead'), await tenant('quick')]
+    const { queue } = dead
     const one = sender(dead)
+    await one.start()
     await due(dead, 100)
-    await one.round()
+    queue.wake('webhooks', dead.scope)
     await heard('dead', 8)
     await due(quick, 3)
-    await one.round()
+    queue.wake('webhooks', quick.scope)
     await heard('quick', 3)
-    await one.round()
+    queue.wake('webhooks', dead.scope)
+    dead.time.advance(1000)
+    await due(quick, 1)
+    queue.wake('webhooks', quick.scope)
+    await heard('quick', 4)
     expect(receivers.count('dead')).toBe(8)
   })
 
   it('go on as soon as one of them is over', async () => {
     const dead = await tenant('dead')
-    const one: WebhookSender = sender(dead, { onRoom: () => void one.round().catch(() => {}) })
+    const one = sender(dead)
     await due(dead, 10)
-    await one.round()
+    void one.round(dead.scope)
     await heard('dead', 8)
     receivers.waiting[0]!(answer(200))
     await heard('dead', 9)
@@ -106,16 +123,43 @@ describe('webhooks of a tenant whose receiver answers nothing', () => {
     await heard('dead', 10)
   })
 
-  it('leave the next place, where they hold all of them, to who has none', async () => {
-    for (let tenants = 0; tenants < 9; tenants++) await due(await tenant('dead'), 20)
-    const quick = await tenant('quick')
-    const one: WebhookSender = sender(quick, { onRoom: () => void one.round().catch(() => {}) })
-    await one.round()
-    await heard('dead', 64)
+  it('do not delay those of the same environment that become due meanwhile, as long as a place is free', async () => {
+    const dead = await tenant('dead')
+    const one = sender(dead)
+    await due(dead, 7)
+    void one.round(dead.scope)
+    await heard('dead', 7)
+    await due(dead, 1)
+    await new Promise(resolve => setTimeout(resolve, 50))
+    dead.time.advance(250)
+    await heard('dead', 8)
+  })
+
+  it('give up their turn after 5 s where they hold every place, to an environment that waits', async () => {
+    const [first, second, quick] = [await tenant('dead'), await tenant('dead'), await tenant('quick')]
+    const one = sender(first, { environmentsAtOnce: 2 })
+    await one.start()
+    for (const { scope } of [first, second]) {
+      await due({ scope } as JobsHarness, 20)
+      first.queue.wake('webhooks', scope)
+    }
+    await heard('dead', 16)
     await due(quick, 1)
-    expect(await one.round()).toBe(false)
-    receivers.waiting[0]!(answer(200))
+    first.queue.wake('webhooks', quick.scope)
+    first.time.advance(5000)
+    for (const release of receivers.waiting.splice(0)) release(answer(200))
     await heard('quick', 1)
-    expect(receivers.heard.indexOf('quick')).toBe(64)
+  })
+})
+
+describe('a webhook', () => {
+  it('that failed wakes its environment when its next try is due', async () => {
+    const stage = await tenant('failing')
+    await due(stage, 1)
+    await sender(stage).round(stage.scope)
+    expect(stage.queue.timers).toMatchObject([{ work: 'webhooks', scope: stage.scope }])
+    const { inMs } = stage.queue.timers[0]!
+    expect(inMs).toBeGreaterThan(200)
+    expect(inMs).toBeLessThanOrEqual(1000)
   })
 })

@@ -47,7 +47,7 @@ interface AnyWorker extends Closable {
 
 export type BullWorkerOptions = Pick<
   WorkerOptions,
-  'concurrency' | 'maxStalledCount' | 'drainDelay' | 'lockDuration' | 'settings'
+  'concurrency' | 'maxStalledCount' | 'drainDelay' | 'lockDuration' | 'stalledInterval'
 >
 
 /** Queues and workers of BullMQ over Postgres or Redis, by name, and what they report when they are away. */

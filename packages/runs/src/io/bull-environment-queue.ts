@@ -7,8 +7,9 @@ import type { BullConnections } from './bull-connections.ts'
 /** A round that fails is tried again after 1, 2, 4, 8 s; then the sweep finds what is due. */
 const ATTEMPTS = 5
 const BACKOFF = { type: 'exponential', delay: 1000 } as const
-/** A worker that died leaves its jobs to others after so long. */
-const LOCK_MS: Ms = 30_000
+/** A worker that dies leaves its rounds to others after so long, at most with one interval of looking for such rounds. */
+const LOCK_MS: Ms = 10_000
+const LOOK_FOR_STALLED_MS: Ms = 5000
 
 interface EnvironmentJob {
   readonly scope: Scope
@@ -57,7 +58,13 @@ export class BullEnvironmentQueue implements EnvironmentQueue {
     concurrency: number,
     round: (scope: Scope) => Promise<void>,
   ): Promise<() => Promise<void>> {
-    const options = { concurrency, drainDelay: 5, lockDuration: LOCK_MS }
+    const options = {
+      concurrency,
+      drainDelay: 5,
+      lockDuration: LOCK_MS,
+      stalledInterval: LOOK_FOR_STALLED_MS,
+      maxStalledCount: ATTEMPTS,
+    }
     const worker = this.#connections.worker<EnvironmentJob>(work, options, async ({ data: { scope, isTimer } }) => {
       if (isTimer) this.wake(work, scope)
       else await round(scope)
@@ -68,13 +75,15 @@ export class BullEnvironmentQueue implements EnvironmentQueue {
   async #add(work: DueWork, scope: Scope, isTimer: boolean, options: object): Promise<void> {
     const { owner_id, environment, tenant_id } = scope
     try {
-      await this.#connections
-        .queue<EnvironmentJob>(work)
-        .add(isTimer ? 'timer' : 'round', { scope: { owner_id, environment, tenant_id }, isTimer }, {
+      await this.#connections.queue<EnvironmentJob>(work).add(
+        isTimer ? 'timer' : 'round',
+        { scope: { owner_id, environment, tenant_id }, isTimer },
+        {
           ...options,
           removeOnComplete: true,
           removeOnFail: true,
-        })
+        },
+      )
     } catch (error) {
       this.#connections.problem(`a wake-up for ${work} was lost`, error)
     }

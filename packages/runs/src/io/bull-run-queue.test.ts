@@ -1,6 +1,7 @@
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Work } from '../protocol.ts'
+import { BullConnections } from './bull-connections.ts'
 import { BullRunQueue } from './bull-run-queue.ts'
 
 let test: TestDatabase
@@ -12,21 +13,23 @@ afterAll(() => test.close())
 const SCOPE = { owner_id: 'o', environment: 'production', tenant_id: 't' } as const
 const workOf = (run_id: string, kind: Work['kind'] = 'phone'): Work => ({ kind, run_id, scope: SCOPE })
 
-async function within<Result>(work: (make: (now?: () => number) => BullRunQueue) => Promise<Result>): Promise<Result> {
-  const made: BullRunQueue[] = []
+type Make = (now?: () => number) => BullRunQueue & { close(): Promise<void> }
+
+async function within<Result>(work: (make: Make) => Promise<Result>): Promise<Result> {
+  const opened: BullConnections[] = []
   const problems: string[] = []
   try {
-    return await work((now = Date.now) => {
-      const one = new BullRunQueue({
+    return await work((wallClock = Date.now) => {
+      const connections = new BullConnections({
         on: { postgres: test.owner.url },
-        wallClock: now,
-        onProblem: p => problems.push(p),
+        wallClock,
+        onProblem: line => problems.push(line),
       })
-      made.push(one)
-      return one
+      opened.push(connections)
+      return Object.assign(new BullRunQueue(connections, wallClock), { close: () => connections.close() })
     })
   } finally {
-    for (const one of made) await one.close()
+    for (const connections of opened) await connections.close()
     expect(problems).toEqual([])
   }
 }

@@ -73,12 +73,7 @@ export async function snapshotPending(tx: Queries, scope: Scope, runId: string, 
  * Takes webhooks of one environment that are due, the longest due first; of each run the first that is not settled. They
  * belong to the caller for `leaseMs`. The statement reads a few rows, however many wait.
  */
-export async function takeWebhooks(
-  tx: Queries,
-  scope: Scope,
-  leaseMs: number,
-  atMost: number,
-): Promise<OutboxItem[]> {
+export async function takeWebhooks(tx: Queries, scope: Scope, leaseMs: number, atMost: number): Promise<OutboxItem[]> {
   const { rows } = await sql<Omit<OutboxItem, 'scope'>>`
     with due as (
       select b.tenant_id, b.run_id, b.outbox_id from parley.outbox b

@@ -60,6 +60,8 @@ export interface CallHarnessOptions {
   /** RTP ports of the one engine; default, of each: room for 50 calls. */
   readonly rtpPorts?: string
   readonly play?: 'silence' | 'tone'
+  /** Path of the program that the processes run, of another version say; default this checkout's `parley`. */
+  readonly program?: string
 }
 
 /** Owner's URLs: that of the processes, which may lead over a relay, and that of the stand. */
@@ -78,7 +80,7 @@ export interface HarnessEngine {
 /** A platform in processes, one or two trunks to carriers that keep ledgers, and ways to look into all of it. */
 export class CallHarness {
   readonly carriers: ReadonlyMap<Line, CarrierJudge>
-  readonly #processes: readonly RolesProcess[]
+  readonly #processes: RolesProcess[]
   readonly #directory: string
   readonly #removals: (() => unknown)[]
   readonly #home: string
@@ -90,12 +92,14 @@ export class CallHarness {
   /** By line: who calls there is let in. */
   readonly #tokens = new Map<Line, string>()
   readonly #engines: readonly HarnessEngine[]
+  readonly #environment: Readonly<Record<string, string>>
 
   private constructor(
     carriers: ReadonlyMap<Line, CarrierJudge>,
     parts: {
-      readonly processes: readonly RolesProcess[]
+      readonly processes: RolesProcess[]
       readonly engines: readonly HarnessEngine[]
+      readonly environment: Readonly<Record<string, string>>
       readonly home: string
       readonly directory: string
       readonly removals: (() => unknown)[]
@@ -104,6 +108,7 @@ export class CallHarness {
     this.carriers = carriers
     this.#processes = parts.processes
     this.#engines = parts.engines
+    this.#environment = parts.environment
     this.#home = parts.home
     this.#directory = parts.directory
     this.#removals = parts.removals
@@ -128,7 +133,7 @@ export class CallHarness {
       ...options.env,
     }
     const { processes, engines } = await processesOf(options, environment)
-    const stand = new CallHarness(carriers, { processes, engines, home, directory, removals })
+    const stand = new CallHarness(carriers, { processes, engines, environment, home, directory, removals })
     try {
       for (const one of opened) if (one.status === 'rejected') throw one.reason
       await stand.#begin(options)
@@ -256,6 +261,14 @@ export class CallHarness {
     await this.client.numbers.assign({ params: { number_id }, body: { agent_id } })
   }
 
+  /** Starts one more process of this checkout beside the others; it is stopped with them. */
+  async join(roles: string): Promise<RolesProcess> {
+    const { process } = await processOf(roles, this.#environment)
+    this.#processes.push(process)
+    await process.start()
+    return process
+  }
+
   /** Where the API is now: once more when its process was started again. */
   async findApi(): Promise<void> {
     const demo = await readDemoFile(this.#home)
@@ -320,26 +333,33 @@ function hostOf(line: Line): string {
   return `carrier-${line}.test`
 }
 
-/** Each engine has ports of its own. */
 async function processesOf(options: CallHarnessOptions, environment: Readonly<Record<string, string>>) {
   const processes: RolesProcess[] = []
   const engines: HarnessEngine[] = []
   for (const roles of options.processes) {
-    if (!roles.split(',').includes('engine')) {
-      processes.push(new RolesProcess(roles, environment))
-      continue
-    }
-    const ports = await freePeerPorts()
-    const process = new RolesProcess(roles, {
-      PARLEY_SIP_PORT: String(ports.tls - 1),
-      PARLEY_SIP_TLS_PORT: String(ports.tls),
-      PARLEY_RTP_PORTS: options.rtpPorts ?? rtpRange(ports),
-      ...environment,
-    })
+    const { process, tlsPort } = await processOf(roles, environment, options)
     processes.push(process)
-    engines.push({ process, tlsPort: ports.tls })
+    if (tlsPort !== null) engines.push({ process, tlsPort })
   }
   return { processes, engines }
+}
+
+/** Each engine has ports of its own; `tlsPort` is null where the process has no engine. */
+async function processOf(
+  roles: string,
+  environment: Readonly<Record<string, string>>,
+  { program, rtpPorts }: Pick<CallHarnessOptions, 'program' | 'rtpPorts'> = {},
+): Promise<{ readonly process: RolesProcess; readonly tlsPort: number | null }> {
+  if (!roles.split(',').includes('engine'))
+    return { process: new RolesProcess(roles, environment, program), tlsPort: null }
+  const ports = await freePeerPorts()
+  const own = {
+    PARLEY_SIP_PORT: String(ports.tls - 1),
+    PARLEY_SIP_TLS_PORT: String(ports.tls),
+    PARLEY_RTP_PORTS: rtpPorts ?? rtpRange(ports),
+    ...environment,
+  }
+  return { process: new RolesProcess(roles, own, program), tlsPort: ports.tls }
 }
 
 async function openCarrier(line: Line, caPath: string, directory: string, options: CallHarnessOptions) {

@@ -11,13 +11,15 @@ const KEPT_OUTPUT = 20_000
 export class RolesProcess {
   readonly roles: string
   readonly #environment: NodeJS.ProcessEnv
+  readonly #program: string
   #child: ChildProcess | null = null
   #output = ''
 
-  /** `environment`: what stands besides the inherited one. */
-  constructor(roles: string, environment: Readonly<Record<string, string>>) {
+  /** `environment`: added to the inherited one. `program`: a file that Node runs; default `parley` of this checkout. */
+  constructor(roles: string, environment: Readonly<Record<string, string>>, program = PROGRAM) {
     const { DATABASE_URL: _, REDIS_URL: __, ...inherited } = process.env
     this.roles = roles
+    this.#program = program
     this.#environment = { ...inherited, ...environment }
   }
 
@@ -33,7 +35,7 @@ export class RolesProcess {
 
   /** Resolves when it says that it is ready. Rejects with what it wrote. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [PROGRAM, 'serve', '--role', this.roles], {
+    const child = spawn(process.execPath, [this.#program, 'serve', '--role', this.roles], {
       env: this.#environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -83,7 +83,8 @@ async function serve(roles: string): Promise<ChildProcess> {
   })
   const giveUpAt = performance.now() + READY_WITHIN_MS
   while (!output.includes('Parley is ready')) {
-    if (performance.now() > giveUpAt || child.exitCode !== null) throw new Error(`the platform is not ready:\n${output}`)
+    if (performance.now() > giveUpAt || child.exitCode !== null)
+      throw new Error(`the platform is not ready:\n${output}`)
     await pause(LOOK_MS)
   }
   return child

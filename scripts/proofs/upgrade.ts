@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebhookReceiver } from '@parley/loadtest'
+import { startTestServer } from '@parley/store/testing'
+import { LISTENER } from './calls/agents.ts'
+import { CallHarness, type Line, within } from './calls/call-harness.ts'
+import { createMany } from './calls/created-runs.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+import { earlierCheckout, earlierCheckoutMissing } from './upgrade/earlier-checkout.ts'
+import { BEFORE, emptyDatabase } from './upgrade/restored-fixture.ts'
+
+const LINE: Line = 'udp'
+const AGENT = 'listener'
+const SECRET = 'webhook-secret-of-the-upgrade'
+const UP_WITHIN_MS = 60_000
+const OVER_WITHIN_MS = 90_000
+/** A webhook that is sent a second time comes by then: the first pause between tries is 1 s. */
+const QUIET_MS = 3000
+
+/** What the proof must notice. `killed`: the earlier process is killed instead of being asked to end. */
+export type PlantedUpgradeFault = 'nothing' | 'killed'
+
+/**
+ * Processes of two versions on one database and home: the earlier version has calls under way when a process of this
+ * checkout starts beside it, both get more calls, and the earlier one is asked to end. Every call ends as its far end wants,
+ * nobody is called twice, each run sends its webhooks once, and the earlier process exits with 0. `count` calls at each of
+ * three times: before the other version starts, beside it, and after the earlier one is gone.
+ */
+export async function proveUpgrade(
+  { count, line, progress }: ProofOptions,
+  { callMs = 25_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedUpgradeFault } = {},
+): Promise<ProofOutcome> {
+  const missing = earlierCheckoutMissing(BEFORE)
+  if (missing !== null) throw new Error(missing)
+  const checkout = earlierCheckout(BEFORE)
+  const server = await startTestServer()
+  const url = await emptyDatabase(server.templateUrl, 'parley_both_versions')
+  const receiver = await WebhookReceiver.open({ secrets: [SECRET] })
+  let harness: CallHarness | null = null
+  try {
+    harness = await CallHarness.open({
+      processes: ['api,worker,engine'],
+      program: checkout.program,
+      numbers: [{ number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } }],
+      lines: [LINE],
+      database: { url, ownerUrl: url },
+      env: { PARLEY_EGRESS_ALLOW: new URL(receiver.url).host, PARLEY_LEASE_MS: '3000' },
+    })
+    await publish(harness, receiver)
+    const faults = await upgrade(harness, receiver, { count, planted, progress })
+    for (const fault of faults) line({ proof: 'upgrade', fault })
+    return { ok: faults.length === 0, summary: { before: BEFORE, calls: 3 * count, faults: faults.length } }
+  } finally {
+    await harness?.close()
+    await receiver.close()
+    await server.stop()
+    checkout.remove()
+  }
+}
+
+async function publish(harness: CallHarness, receiver: WebhookReceiver): Promise<void> {
+  const secret_id = 'hook'
+  const { version } = await harness.client.secrets.put({
+    params: { secret_id },
+    body: { kind: 'webhook_signing', value: SECRET },
+  })
+  const secret = { id: secret_id, version }
+  const events: ('run.started' | 'run.ended')[] = ['run.started', 'run.ended']
+  const notification = { url: `${receiver.url}/hook`, secret, events }
+  await harness.publish(AGENT, { ...LISTENER, notification }, LINE)
+  await harness.setCallsPerSecond(LINE, 50)
+}
+
+/** The faults found. */
+async function upgrade(
+  harness: CallHarness,
+  receiver: WebhookReceiver,
+  {
+    count,
+    planted,
+    progress,
+  }: { readonly count: number; readonly planted: PlantedUpgradeFault; readonly progress: (text: string) => void },
+): Promise<string[]> {
+  const earlier = harness.engine
+  const answered = () =>
+    harness
+      .carrier(LINE)
+      .query()
+      .calls()
+      .filter(({ answeredAt }) => answeredAt !== null).length
+  const created = await createMany(harness, AGENT, 4, count)
+  await within(UP_WITHIN_MS, async () => (answered() === count ? true : null))
+  progress(`${answered()} of ${count} calls are up`)
+  await harness.join('api,worker,engine')
+  await harness.findApi()
+  progress('a process of this checkout is ready')
+  created.push(...(await createMany(harness, AGENT, 4, count)))
+  await within(UP_WITHIN_MS, async () => (answered() === 2 * count ? true : null))
+  earlier.signal(planted === 'killed' ? 'SIGKILL' : 'SIGTERM')
+  const exit = await Promise.race([earlier.exited(), pause(OVER_WITHIN_MS, 'alive' as const)])
+  progress(`the earlier process ended with ${exit}`)
+  created.push(...(await createMany(harness, AGENT, 4, count)))
+  const running = () => harness.rows("select run_id from parley.runs where ended_at is null and state <> 'rejected'")
+  await within(OVER_WITHIN_MS, async () => ((await running()).length === 0 ? true : null))
+  await pause(QUIET_MS)
+
+  const calls = harness.carrier(LINE).query().calls()
+  const runs = await harness.rows<{ run_id: string; state: string; kind: string | null }>(
+    "select run_id, state, outcome ->> 'kind' as kind from parley.runs",
+  )
+  const good = runs.filter(({ state, kind }) => state === 'completed' && kind === 'caller_hung_up').length
+  const cutOff = calls.filter(({ rows }) => rows.some(({ kind }) => kind === 'bye-received')).length
+  const wrongWebhooks = runs.filter(({ run_id }) => {
+    const events = receiver.entries.filter(entry => entry.run_id === run_id).map(({ event }) => event)
+    return events.join() !== 'run.started,run.ended'
+  }).length
+  return [
+    ...(created.length === 3 * count && runs.length === 3 * count ? [] : [`${runs.length} runs of ${3 * count}`]),
+    ...(calls.length === 3 * count ? [] : [`${calls.length} calls of ${3 * count}`]),
+    ...(cutOff === 0 ? [] : [`${cutOff} calls were cut off`]),
+    ...(good === runs.length ? [] : [`${good} of ${runs.length} runs ended as their far end wanted`]),
+    ...(wrongWebhooks === 0 ? [] : [`${wrongWebhooks} runs sent other webhooks than started and ended, once each`]),
+    ...(exit === 0 ? [] : [`the earlier process ended with ${exit}`]),
+  ]
+}
+
+export const proof: Proof = { name: 'upgrade', seconds: 600, count: 5, run: options => proveUpgrade(options) }

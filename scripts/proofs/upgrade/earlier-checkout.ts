@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { houseRoot } from '../../house.ts'
+
+/** A commit of the history, unpacked, with the installed packages of this checkout and rooms of its own. */
+export interface EarlierCheckout {
+  /** The file that Node runs as `parley`. */
+  readonly program: string
+  remove(): void
+}
+
+/** Null, or why the commit cannot be had here: no git, or a history that does not reach back to it. */
+export function earlierCheckoutMissing(commit: string): string | null {
+  try {
+    execFileSync('git', ['cat-file', '-e', `${commit}^{tree}`], { cwd: houseRoot, stdio: 'ignore' })
+    return null
+  } catch {
+    return `commit ${commit} is not in the history here: git fetch --unshallow`
+  }
+}
+
+/** Throws what git says. */
+export function earlierCheckout(commit: string): EarlierCheckout {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-earlier.'))
+  const archive = join(folder, 'archive.tar')
+  execFileSync('git', ['archive', '--output', archive, commit], { cwd: houseRoot })
+  execFileSync('tar', ['-xf', archive, '-C', folder])
+  rmSync(archive)
+  linkPackages(folder)
+  return {
+    program: join(folder, 'packages/cli/src/main.ts'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Installed packages are shared; `@parley/ROOM` is the folder's own room. */
+function linkPackages(folder: string): void {
+  const shared = join(houseRoot, 'node_modules')
+  const own = join(folder, 'node_modules')
+  mkdirSync(join(own, '@parley'), { recursive: true })
+  for (const name of readdirSync(shared))
+    if (name !== '@parley' && !name.startsWith('.')) symlinkSync(join(shared, name), join(own, name))
+  const { workspaces } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { workspaces: string[] }
+  for (const file of globSync(
+    workspaces.map(room => `${room}/package.json`),
+    { cwd: folder },
+  )) {
+    const { name } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { name: string }
+    symlinkSync(join(folder, dirname(file)), join(own, name))
+    const installed = join(houseRoot, dirname(file), 'node_modules')
+    if (existsSync(installed)) symlinkSync(installed, join(folder, dirname(file), 'node_modules'))
+  }
+}

@@ -83,7 +83,7 @@ const rooms = {
 const pureRooms = ['sip', 'media', 'packages/nodes', 'packages/flow', 'packages/dialogue']
 
 /** Tests, fuzz targets and test data may do what the code they test may not. */
-const testCode = '(\\.test\\.ts$|/fuzz/|/fixtures/)'
+const testCode = '(\\.test\\.ts$|\\.fixture\\.ts$|/fuzz/|/fixtures/)'
 
 const anyRoom = `^(${Object.keys(rooms).join('|')})/`
 const named = names => `^(${names.join('|')})/`

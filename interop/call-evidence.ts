@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { TimelineItem, Utterance } from '@parley/conversation'
-import type { CallReport } from '@parley/engine'
+import type { CallReport } from '@parley/engine/testing'
 import { type Ms, msToSamples, type Samples, samplesToMs } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import type { PhoneCall } from '@parley/phone'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Call, CallReport } from '@parley/engine'
+import type { Call, CallReport } from '@parley/engine/testing'
 import type { LegEvent } from '@parley/leg'
 import { readWav } from '@parley/media'
 import { resemblance } from '@parley/phone/testing'

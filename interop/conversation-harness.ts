@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { EffectRecord } from '@parley/conversation'
-import type { CallReport, VoiceAgent } from '@parley/engine'
+import type { VoiceAgent } from '@parley/engine'
+import type { CallReport } from '@parley/engine/testing'
 import type { Draft, Plan } from '@parley/flow'
 import { CallerScript, type CallerStep, type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
 import { type ActionAnswers, ActionServer } from './action-server.ts'

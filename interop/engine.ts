@@ -1,14 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type Call,
-  type CallEvent,
-  type CallReport,
-  type DialRequest,
-  Engine,
-  type EngineOptions,
-} from '@parley/engine'
+import type { CallEvent, EngineOptions } from '@parley/engine'
+import { type Call, type CallReport, type DialRequest, Engine } from '@parley/engine/testing'
 import { parseUri, type SipUri } from '@parley/leg'
 import { LocalFlite, type TextToSpeech } from '@parley/providers'
 import { onTestFinished } from 'vitest'

@@ -1,4 +1,5 @@
-import type { Edge, FlowNode, Plan } from '@parley/flow'
+import type { FlowNode, Plan } from '@parley/flow'
+import type { Edge } from '@parley/flow/testing'
 import { factsOf } from './call-evidence.ts'
 import type { FinishedCall } from './conversation-harness.ts'
 

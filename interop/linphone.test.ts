@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { CallReport } from '@parley/engine'
+import type { CallReport } from '@parley/engine/testing'
 import { readWav } from '@parley/media'
 import { resemblance } from '@parley/phone/testing'
 import { afterAll, describe, expect, it } from 'vitest'

@@ -7,20 +7,20 @@ import { localUses, type ModuleLinks, moduleLinks } from './module-links.ts'
 
 /** Unused exports that a room still has. A number may only become smaller; a room without one has none. */
 const NOT_YET_NARROWED: Readonly<Record<string, number>> = {
-  'control-plane': 55,
+  'control-plane': 33,
   interop: 25,
   media: 135,
   'packages/cli': 29,
-  'packages/contract': 75,
-  'packages/conversation': 33,
-  'packages/dialogue': 6,
-  'packages/engine': 41,
-  'packages/flow': 57,
-  'packages/jobs': 32,
-  'packages/leg': 15,
-  'packages/providers': 64,
-  'packages/runs': 27,
-  'packages/store': 125,
+  'packages/contract': 24,
+  'packages/conversation': 24,
+  'packages/dialogue': 5,
+  'packages/engine': 21,
+  'packages/flow': 30,
+  'packages/jobs': 20,
+  'packages/leg': 7,
+  'packages/providers': 49,
+  'packages/runs': 22,
+  'packages/store': 63,
   scripts: 46,
 }
 
@@ -44,7 +44,8 @@ const FOR_LATER: readonly { readonly path: string; readonly name: string }[] = [
   { path: 'sip/src/ua/custom-headers.ts', name: 'forwardableHeaders' },
 ]
 
-const isTestCode = (path: string) => /\.test\.ts$|\.fixture\.ts$|\/testing\/|\/fuzz\/|^scripts\/|^interop\//.test(path)
+const isTestCode = (path: string) =>
+  /\.test\.ts$|\.fixture\.ts$|\/conformance[^/]*\.ts$|\/testing\/|\/fuzz\/|^scripts\/|^interop\//.test(path)
 
 /** One name exported by a file, and the files that import it. */
 interface ExportedName {

@@ -1,6 +1,7 @@
 import { Agent } from 'node:http'
 import { operations } from '@parley/contract'
-import { type Handlers, handlers } from '@parley/control-plane'
+import { handlers } from '@parley/control-plane'
+import type { Handlers } from '@parley/control-plane/testing'
 import { startTestServer, testDatabaseOn } from '@parley/store/testing'
 import { openWholeApi } from '../../control-plane/src/testing/whole-api.ts'
 import { answerFaults, type Trial } from './api/answer-faults.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Call, Engine } from '@parley/engine'
+import { type Call, Engine } from '@parley/engine/testing'
 import { randomToken, SeededRandom } from '@parley/kernel'
 import { ensureLocalCertificate, parseUri, type SipUri } from '@parley/leg'
 import { VirtualPhone } from '@parley/phone'

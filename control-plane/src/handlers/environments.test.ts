@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { keyHash } from '@parley/store'
+import { keyHash } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, refused, tally, type Workspace } from '../testing/workspace.ts'
 

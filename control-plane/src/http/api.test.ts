@@ -1,4 +1,4 @@
-import { errorEnvelope } from '@parley/contract'
+import { errorEnvelope } from '@parley/contract/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keyHandlers } from '../handlers/keys.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'

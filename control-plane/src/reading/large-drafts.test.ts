@@ -1,4 +1,4 @@
-import { digestOf } from '@parley/flow'
+import { digestOf } from '@parley/flow/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { PipelineApi } from '../testing/pipeline-api.ts'
 import { exported, ReadingFixture } from '../testing/reading-fixture.ts'

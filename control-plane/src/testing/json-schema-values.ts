@@ -1,4 +1,5 @@
-import { type JsonSchema, jsonSchema } from '@parley/contract'
+import type { JsonSchema } from '@parley/contract'
+import { jsonSchema } from '@parley/contract/testing'
 import { type Random, randomBelow } from '@parley/kernel'
 import fc from 'fast-check'
 import type { z } from 'zod'

@@ -1,4 +1,5 @@
-import { type Operation, type OperationId, operations, toText } from '@parley/contract'
+import { type Operation, type OperationId, operations } from '@parley/contract'
+import { toText } from '@parley/contract/testing'
 import { installRateCard } from '@parley/store'
 import { localBus } from '@parley/store/testing'
 import type { Handlers } from '../context.ts'

@@ -1,5 +1,5 @@
 import { ParleyError } from '@parley/kernel'
-import { ServiceRefusal } from '@parley/providers'
+import { ServiceRefusal } from '@parley/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { HeardTalk } from './testing/heard-talk.ts'
 import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'

@@ -4,7 +4,6 @@ export type {
   DialogueOptions,
   DialogueOutput,
   Endpointing,
-  Prosody,
   SpokenWord,
   TurnSettings,
 } from './protocol.ts'

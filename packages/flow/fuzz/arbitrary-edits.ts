@@ -1,4 +1,5 @@
-import { type DraftEdit, draftEdit } from '@parley/contract'
+import type { DraftEdit } from '@parley/contract'
+import { draftEdit } from '@parley/contract/testing'
 import fc from 'fast-check'
 import { providers } from '../src/testing/talk.ts'
 

@@ -1,6 +1,6 @@
 import { Emitter } from './emitter.ts'
 
-export interface BufferedEmitterOptions {
+interface BufferedEmitterOptions {
   /** Receives what a listener throws; default: it surfaces as an uncaught exception, as `Emitter` does. */
   readonly onListenerError?: (error: unknown) => void
   /** Called when an event waits and somebody listens; it has to lead to `deliverOne`. Default: delivers at once. */

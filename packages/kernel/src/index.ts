@@ -1,4 +1,4 @@
-export { BufferedEmitter, type BufferedEmitterOptions } from './buffered-emitter.ts'
+export { BufferedEmitter } from './buffered-emitter.ts'
 export { canonicalJson } from './canonical-json.ts'
 export { Emitter } from './emitter.ts'
 export { ParleyError } from './errors.ts'

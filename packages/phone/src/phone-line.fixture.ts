@@ -1,5 +1,6 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
-import { type CallLeg, dialLeg, type LegContext, receiveLeg } from '@parley/leg'
+import { type CallLeg, dialLeg, receiveLeg } from '@parley/leg'
+import type { LegContext } from '@parley/leg/testing'
 import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { type InviteSession, parseUri, type SipUri, UserAgent, VirtualNetwork } from '@parley/sip'

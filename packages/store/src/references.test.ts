@@ -1,4 +1,5 @@
-import { draftContent, jsonSchema, type Scope } from '@parley/contract'
+import { draftContent, type Scope } from '@parley/contract'
+import { jsonSchema } from '@parley/contract/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SECRET_PINS, secretReferences } from './references.ts'
 import { type TestDatabase, testDatabase } from './testing/index.ts'

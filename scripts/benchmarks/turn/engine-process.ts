@@ -2,7 +2,8 @@
 // whose services are elsewhere.
 import { HttpActions, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
-import { Engine, type VoiceAgent } from '@parley/engine'
+import type { VoiceAgent } from '@parley/engine'
+import { Engine } from '@parley/engine/testing'
 import { compile, type Draft, judgeDestination, type Plan } from '@parley/flow'
 import { randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { ensureLocalCertificate } from '@parley/leg'

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ms } from '@parley/kernel'
-import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel, ModelIdentity } from '@parley/providers'
+import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
+import type { ModelIdentity } from '@parley/providers/testing'
 import { CALLER_LINES, scriptedDelay } from './script.ts'
 
 /** What it says. */

@@ -1,4 +1,5 @@
-import { ERROR_STATUS, errorEnvelope, type Operation } from '@parley/contract'
+import { ERROR_STATUS, type Operation } from '@parley/contract'
+import { errorEnvelope } from '@parley/contract/testing'
 import type { RawAnswer, RawRequest } from './raw-http.ts'
 
 /** A request, and the operation that it reaches if it reaches one. */

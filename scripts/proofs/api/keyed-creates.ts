@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyClient } from '@parley/client'
-import { type ErrorEnvelope, errorEnvelope } from '@parley/contract'
+import type { ErrorEnvelope } from '@parley/contract'
+import { errorEnvelope } from '@parley/contract/testing'
 
 const KINDS = ['agent', 'key', 'agent', 'trunk', 'agent', 'number'] as const
 export type Kind = (typeof KINDS)[number]

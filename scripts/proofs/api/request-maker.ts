@@ -1,4 +1,5 @@
-import { type Operation, type OperationId, operations, toText } from '@parley/contract'
+import { type Operation, type OperationId, operations } from '@parley/contract'
+import { toText } from '@parley/contract/testing'
 import { randomBelow, SeededRandom } from '@parley/kernel'
 import type { z } from 'zod'
 import { brokenValues } from '../../../control-plane/src/testing/broken-values.ts'

@@ -11,12 +11,12 @@ import {
   asStaff,
   attachEmbeddedPostgres,
   installRateCard,
-  type RateCard,
   type StaffSetting,
   setEnvironment,
   setTrunkDetails,
   staffScope,
 } from '@parley/store'
+import type { RateCard } from '@parley/store/testing'
 import { Pool } from 'pg'
 import { freePeerPorts, rtpRange } from '../../../interop/ports.ts'
 import { temporaryHome } from '../../../interop/serving.ts'

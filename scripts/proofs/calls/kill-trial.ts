@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CarrierLedgerEntry } from '@parley/loadtest'
-import { CALLS_PER_SECOND } from '@parley/store'
+import { CALLS_PER_SECOND } from '@parley/store/testing'
 import type { Part } from './agents.ts'
 import { CALLED, type CallHarness, type HarnessEngine, type Line, trunkOf, within } from './call-harness.ts'
 import type { EngineFleet } from './engine-fleet.ts'

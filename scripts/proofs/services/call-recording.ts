@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { CallReport } from '@parley/engine'
+import type { CallReport } from '@parley/engine/testing'
 import { readWav } from '@parley/media'
 import { CallSound } from './call-sound.ts'
 

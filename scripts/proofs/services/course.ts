@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CallReport } from '@parley/engine'
+import type { CallReport } from '@parley/engine/testing'
 
 /** What was said and done on a call, without what differs from voice to voice. */
 export interface Course {

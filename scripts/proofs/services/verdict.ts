@@ -1,5 +1,5 @@
 import type { TimelineItem } from '@parley/conversation'
-import type { CallReport } from '@parley/engine'
+import type { CallReport } from '@parley/engine/testing'
 import type { Ms } from '@parley/kernel'
 import type { CallSound } from './call-sound.ts'
 import type { ClinicCallResult } from './clinic-calls.ts'

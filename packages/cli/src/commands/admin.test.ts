@@ -1,17 +1,8 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  formatMasterKey,
-  keyHash,
-  loadMasterKey,
-  MasterKeySealer,
-  parseMasterKey,
-  postgresBus,
-  secretSealContext,
-  withNewKey,
-} from '@parley/store'
-import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { formatMasterKey, loadMasterKey, MasterKeySealer, postgresBus, withNewKey } from '@parley/store'
+import { keyHash, parseMasterKey, secretSealContext, type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UsageError } from '../usage.ts'
 import { adminAnswer } from './admin.ts'

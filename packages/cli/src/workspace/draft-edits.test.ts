@@ -1,4 +1,4 @@
-import { draftEdits } from '@parley/contract'
+import { draftEdits } from '@parley/contract/testing'
 import { exampleDrafts } from '@parley/examples/testing'
 import { applyEdits, fromTemplate, readDraft } from '@parley/flow'
 import { describe, expect, it } from 'vitest'

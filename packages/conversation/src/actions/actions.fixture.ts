@@ -1,5 +1,6 @@
 import type { Egress, EgressRequest, EgressResult } from '@parley/egress'
-import { actionSchema, type HttpAction, render } from '@parley/flow'
+import { type HttpAction, render } from '@parley/flow'
+import { actionSchema } from '@parley/flow/testing'
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
 import { InMemoryEffectLedger } from '../in-memory-effect-ledger.ts'
 import type { EffectLedger, EffectRecord } from '../ledger.ts'

@@ -1,6 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
-import type { DialogSnapshot, InviteAttempt } from '@parley/leg'
+import type { InviteAttempt } from '@parley/leg'
+import type { DialogSnapshot } from '@parley/sip'
 import { RunLeases } from '@parley/runs'
 import { acknowledgeUpdate, admitRun, cancelRun, listEffects, type RunRequest, readRun } from '@parley/store'
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'

@@ -3,12 +3,12 @@ import type {
   HeardWord,
   SpeechChunk,
   SpeechEvent,
-  SpeechRequest,
   SpeechStream,
   SpeechStreamOptions,
   SpeechToText,
   TextToSpeech,
 } from '@parley/providers'
+import type { SpeechRequest } from '@parley/providers/testing'
 import { fingerprint } from './sounds.ts'
 
 /** How long a word lasts, whoever says it. */

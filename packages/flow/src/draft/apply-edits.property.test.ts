@@ -1,4 +1,5 @@
-import { type DraftEdit, draftContent, draftEdit } from '@parley/contract'
+import { type DraftEdit, draftContent } from '@parley/contract'
+import { draftEdit } from '@parley/contract/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'

@@ -1,4 +1,5 @@
-import { type DraftEdit, draftContent, draftEdit } from '@parley/contract'
+import { type DraftEdit, draftContent } from '@parley/contract'
+import { draftEdit } from '@parley/contract/testing'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { type Draft, type DraftContent, readDraft } from '../plan/draft.ts'

@@ -1,4 +1,5 @@
-import { digest, plan as planInContract } from '@parley/contract'
+import { plan as planInContract } from '@parley/contract'
+import { digest } from '@parley/contract/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'

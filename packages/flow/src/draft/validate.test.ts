@@ -1,4 +1,4 @@
-import { diagnostic } from '@parley/contract'
+import { diagnostic } from '@parley/contract/testing'
 import { describe, expect, it } from 'vitest'
 import type { DraftContent } from '../plan/draft.ts'
 import { draftEnvironment } from '../testing/draft-environment.ts'

@@ -1,4 +1,4 @@
-import { diagnostic, draftEdits } from '@parley/contract'
+import { diagnostic, draftEdits } from '@parley/contract/testing'
 import { expect } from 'vitest'
 import type { DiagnosticCode } from '../../plan/diagnostic.ts'
 import { type Draft, type DraftContent, readDraft } from '../../plan/draft.ts'

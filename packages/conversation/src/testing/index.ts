@@ -1,0 +1,1 @@
+export type { ActionOutcome, ActionRequest } from '../ports.ts'

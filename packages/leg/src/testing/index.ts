@@ -1,0 +1,2 @@
+export type { LegContext } from '../connect.ts'
+export { VirtualLine } from '../virtual-line.ts'

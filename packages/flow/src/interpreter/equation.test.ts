@@ -1,4 +1,4 @@
-import { equation } from '@parley/contract/testing'
+import { equation } from '@parley/nodes'
 import { describe, expect, it } from 'vitest'
 import { equationHolds, holds } from './equation.ts'
 

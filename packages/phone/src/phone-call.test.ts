@@ -1,12 +1,6 @@
 import { ParleyError, type Samples } from '@parley/kernel'
-import {
-  LocalFlite,
-  type SpeechEvent,
-  type SpeechStream,
-  type SpeechToText,
-  TonesRecogniser,
-  TonesVoice,
-} from '@parley/providers'
+import { type SpeechEvent, type SpeechStream, type SpeechToText, TonesRecogniser, TonesVoice } from '@parley/providers'
+import { LocalFlite } from '@parley/providers/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PhoneLine, readyVoice } from './phone-line.fixture.ts'
 import { PhoneVoice } from './phone-voice.ts'

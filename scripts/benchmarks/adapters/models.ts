@@ -1,6 +1,7 @@
 import { FakeAnthropic, type FakeModelService, type FakeModelStep, FakeOpenAiChat } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
-import { AnthropicMessages, type LanguageModel, OpenAiChat } from '@parley/providers'
+import { type LanguageModel } from '@parley/providers'
+import { AnthropicMessages, OpenAiChat } from '@parley/providers/testing'
 import type { AdapterSubject, AdapterUnderLoad, CallFigures } from './subject.ts'
 
 /** Of call for each turn: the caller's words, and the agent's. */

@@ -1,12 +1,7 @@
 import { FakeAssemblyAi, FakeDeepgramFlux, FakeDeepgramListen } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
-import {
-  assemblyAiStreaming,
-  deepgramFlux,
-  deepgramNova,
-  ServiceRecogniser,
-  type SpeechToText,
-} from '@parley/providers'
+import { type SpeechToText } from '@parley/providers'
+import { assemblyAiStreaming, deepgramFlux, deepgramNova, ServiceRecogniser } from '@parley/providers/testing'
 import {
   amplitudeHearing,
   amplitudeSpeech,

@@ -7,7 +7,8 @@ import {
   type Speak,
 } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
-import { AuraVoice, CartesiaVoice, ElevenLabsVoice, OpenAiVoice, type TextToSpeech } from '@parley/providers'
+import { type TextToSpeech } from '@parley/providers'
+import { AuraVoice, CartesiaVoice, ElevenLabsVoice, OpenAiVoice } from '@parley/providers/testing'
 import type { AdapterSubject, AdapterUnderLoad, CallFigures } from './subject.ts'
 
 const API_KEY = 'key'

@@ -1,5 +1,6 @@
 import { systemTime } from '@parley/kernel'
-import { AnthropicMessages, type LanguageModel, OpenAiChat } from '@parley/providers'
+import { type LanguageModel } from '@parley/providers'
+import { AnthropicMessages, OpenAiChat } from '@parley/providers/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { StandIns } from '../stand-ins.ts'
 import { ExampleSession } from './example-session.ts'

@@ -1,4 +1,5 @@
-import { type JsonSchema, jsonSchema, type Operation } from '@parley/contract'
+import type { JsonSchema, Operation } from '@parley/contract'
+import { jsonSchema } from '@parley/contract/testing'
 
 /** A field that a request may set, as `Schema.field`; `description` is what the API document says of it. */
 export interface SettableField {

@@ -1,11 +1,12 @@
 import { SeededRandom } from '../../../packages/kernel/src/index.ts'
-import { LocalEspeak, LocalFlite, type TextToSpeech, TonesRecogniser } from '../../../packages/providers/src/index.ts'
+import { type TextToSpeech, TonesRecogniser } from '../../../packages/providers/src/index.ts'
 import { type Rendering, renderWithTones } from '../../../packages/providers/src/simulated/rendering.ts'
 import {
   type LineConditions,
   overTelephoneLine,
   wordErrors,
 } from '../../../packages/providers/src/simulated/testing/telephone-line.ts'
+import { LocalEspeak, LocalFlite } from '../../../packages/providers/src/testing/index.ts'
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
 import { inventSentences } from './sentences.ts'
 

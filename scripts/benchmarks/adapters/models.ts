@@ -1,6 +1,6 @@
 import { FakeAnthropic, type FakeModelService, type FakeModelStep, FakeOpenAiChat } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
-import { type LanguageModel } from '@parley/providers'
+import type { LanguageModel } from '@parley/providers'
 import { AnthropicMessages, OpenAiChat } from '@parley/providers/testing'
 import type { AdapterSubject, AdapterUnderLoad, CallFigures } from './subject.ts'
 

@@ -1,6 +1,6 @@
 import { FakeAssemblyAi, FakeDeepgramFlux, FakeDeepgramListen } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
-import { type SpeechToText } from '@parley/providers'
+import type { SpeechToText } from '@parley/providers'
 import { assemblyAiStreaming, deepgramFlux, deepgramNova, ServiceRecogniser } from '@parley/providers/testing'
 import {
   amplitudeHearing,

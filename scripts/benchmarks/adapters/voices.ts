@@ -7,7 +7,7 @@ import {
   type Speak,
 } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
-import { type TextToSpeech } from '@parley/providers'
+import type { TextToSpeech } from '@parley/providers'
 import { AuraVoice, CartesiaVoice, ElevenLabsVoice, OpenAiVoice } from '@parley/providers/testing'
 import type { AdapterSubject, AdapterUnderLoad, CallFigures } from './subject.ts'
 

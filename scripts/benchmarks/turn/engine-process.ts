@@ -7,7 +7,13 @@ import { Engine } from '@parley/engine/testing'
 import { compile, type Draft, judgeDestination, type Plan } from '@parley/flow'
 import { randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { ensureLocalCertificate } from '@parley/leg'
-import { type LanguageModel, type SpeechToText, speechBandOf, type TextToSpeech, TonesRecogniser } from '@parley/providers'
+import {
+  type LanguageModel,
+  type SpeechToText,
+  speechBandOf,
+  type TextToSpeech,
+  TonesRecogniser,
+} from '@parley/providers'
 import { AnthropicMessages, CartesiaVoice, deepgramNova, ServiceRecogniser } from '@parley/providers/testing'
 import { crispVoice } from './crisp-voice.ts'
 import type { EngineMeasures, EngineReply, EngineRequest } from './messages.ts'

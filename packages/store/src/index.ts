@@ -164,7 +164,6 @@ export {
   setTrunkDetails,
   staffScope,
   type TrunkChanges,
-  type TrunkDetails,
 } from './staff.ts'
 export { asStaff } from './staff-connection.ts'
 export { type DialableTrunk, dialableTrunk } from './telephony/dialable-trunk.ts'

@@ -2,24 +2,24 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalHost, isPublicAddress } from './address-class.ts'
 
-describe('a public address', () => {
+describe('isPublicAddress accepts', () => {
   it.each(['1.1.1.1', '8.8.8.8', '93.184.216.34', '172.15.255.255', '172.32.0.0', '100.63.255.255', '100.128.0.0'])(
-    'is %s',
+    '%s',
     address => expect(isPublicAddress(address)).toBe(true),
   )
 
   it.each(['223.255.255.255', '169.253.255.255', '192.0.1.0', '2606:4700::1111', '2a00:1450:4009::200e', '3ffe::1'])(
-    'is %s',
+    '%s',
     address => expect(isPublicAddress(address)).toBe(true),
   )
 
   it.each(['::ffff:8.8.8.8', '::ffff:808:808', '64:ff9b::808:808', '64:ff9b::8.8.8.8'])(
-    'is %s, which carries one',
+    '%s, an IPv6 address that contains a public IPv4 address',
     address => expect(isPublicAddress(address)).toBe(true),
   )
 })
 
-describe('no public address', () => {
+describe('isPublicAddress rejects', () => {
   it.each([
     ['0.0.0.0', 'unspecified'],
     ['0.1.2.3', 'this network'],
@@ -85,9 +85,9 @@ describe('no public address', () => {
     ['localhost', 'no address'],
     ['127.1', 'no address'],
     ['', 'no address'],
-  ])('is %s (%s)', address => expect(isPublicAddress(address)).toBe(false))
+  ])('%s (%s)', address => expect(isPublicAddress(address)).toBe(false))
 
-  it('is any IPv6 address whose last half is a private IPv4 one, behind a prefix that carries', () => {
+  it('any IPv6 address that contains a private IPv4 address behind a mapping prefix', () => {
     const octet = fc.integer({ min: 0, max: 255 })
     fc.assert(
       fc.property(fc.constantFrom('::ffff:', '64:ff9b::', '::'), octet, octet, octet, (prefix, a, b, c) => {
@@ -97,23 +97,24 @@ describe('no public address', () => {
     )
   })
 
-  it('never throws, whatever a resolver says', () => {
+  it('without an exception: any text that a resolver might return', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.ipV6(), fc.ipV4()), text => typeof isPublicAddress(text) === 'boolean'),
     )
   })
 })
 
-describe('a host as URLs spell it', () => {
+describe('canonicalHost', () => {
   it.each([
     ['Example.COM.', 'example.com'],
     ['0x7f.1', '127.0.0.1'],
     ['::1', '::1'],
     ['[0:0::1]', '::1'],
     ['bücher.example', 'xn--bcher-kva.example'],
-  ])('%s is %s', (written, canonical) => expect(canonicalHost(written)).toBe(canonical))
+  ])('turns %s into %s', (written, canonical) => expect(canonicalHost(written)).toBe(canonical))
 
-  it.each(['', 'a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a\\b', 'a:b:c', '[::1', '1.2.3.256'])('%j is none', written =>
-    expect(canonicalHost(written)).toBeUndefined(),
+  it.each(['', 'a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a\\b', 'a:b:c', '[::1', '1.2.3.256'])(
+    'returns undefined for %j, which is no host',
+    written => expect(canonicalHost(written)).toBeUndefined(),
   )
 })

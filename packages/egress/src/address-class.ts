@@ -1,16 +1,16 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Whether an address is one of the public Internet's. Not public: whatever the registries of special-purpose addresses
- * (RFC 6890, updated by RFC 8190) keep from global use, multicast, and addresses at which clouds answer their own hosts.
- * An IPv6 address that carries an IPv4 one (mapped, NAT64) is what the carried one is. Anything else is not public.
+ * Whether an address belongs to the public Internet. Not public are: the special-purpose addresses that are not globally reachable
+ * (RFC 6890, updated by RFC 8190), multicast, and addresses at which cloud platforms serve metadata to their own hosts.
+ * An IPv6 address that contains an IPv4 address (mapped, NAT64) is public if the IPv4 address is. Other text is not public.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !SPECIAL.check(address, 'ipv4')
   const groups = ipv6Groups(address)
   if (groups === undefined) return false
-  const carried = carriedIpv4(groups)
-  if (carried !== undefined) return !SPECIAL.check(carried, 'ipv4')
+  const embedded = embeddedIpv4(groups)
+  if (embedded !== undefined) return !SPECIAL.check(embedded, 'ipv4')
   return GLOBAL_UNICAST.check(address, 'ipv6') && !SPECIAL.check(address, 'ipv6')
 }
 
@@ -19,7 +19,7 @@ const SPECIAL = blockList([
   '10.0.0.0/8',
   '100.64.0.0/10', // carrier-grade NAT; one cloud's metadata is 100.100.100.200
   '127.0.0.0/8',
-  '168.63.129.16/32', // Azure's host, a public address on paper
+  '168.63.129.16/32', // Azure's host services, formally a public address
   '169.254.0.0/16', // link-local; most clouds' metadata is 169.254.169.254
   '172.16.0.0/12',
   '192.0.0.0/24', // protocol assignments; one cloud's metadata is 192.0.0.192
@@ -37,7 +37,7 @@ const SPECIAL = blockList([
   '3fff::/20', // documentation
 ])
 
-/** Loopback, unique local, link-local, site-local, multicast and all that nobody has given out yet lie outside of it. */
+/** Loopback, unique local, link-local, site-local, multicast and unassigned addresses are outside of this range. */
 const GLOBAL_UNICAST = blockList(['2000::/3'])
 
 function blockList(networks: readonly string[]): BlockList {
@@ -50,14 +50,14 @@ function blockList(networks: readonly string[]): BlockList {
 }
 
 /** The IPv4 address inside ::ffff:0:0/96 (RFC 4291) or 64:ff9b::/96 (RFC 6052). */
-function carriedIpv4(groups: readonly number[]): string | undefined {
+function embeddedIpv4(groups: readonly number[]): string | undefined {
   const front = groups.slice(0, 6).join()
   if (front !== '0,0,0,0,0,65535' && front !== `${0x64},${0xff9b},0,0,0,0`) return undefined
   const [high, low] = [groups[6]!, groups[7]!]
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-/** Eight numbers of 16 bits; undefined for what is no IPv6 address, or has a zone. */
+/** Eight numbers of 16 bits; undefined if the text is no IPv6 address or has a zone. */
 function ipv6Groups(address: string): readonly number[] | undefined {
   if (isIP(address) !== 6 || address.includes('%')) return undefined
   const [before = '', after] = canonicalHost(address)!.split('::')
@@ -70,14 +70,14 @@ function hexGroups(text: string): number[] {
   return text === '' ? [] : text.split(':').map(group => Number.parseInt(group, 16))
 }
 
-/** A host name or address as URLs spell it: lower case, ASCII, numbers in decimal, no brackets, no dot at its end. */
+/** A host name or address in the form of URLs: lower case, ASCII, numbers in decimal, no brackets, no trailing dot. Undefined if the text is no host. */
 export function canonicalHost(host: string): string | undefined {
   const written = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
   if (written === '' || /[/?#@\\]/.test(written) || !URL.canParse(`http://${written}`)) return undefined
   return bareHost(new URL(`http://${written}`))
 }
 
-/** A URL's host without brackets or a dot at its end. */
+/** A URL's host without brackets and without a trailing dot. */
 export function bareHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }

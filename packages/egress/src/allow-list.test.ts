@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseEgressAllow } from './allow-list.ts'
 
 describe('PARLEY_EGRESS_ALLOW', () => {
-  it('names hosts and addresses, each with its port', () => {
+  it('lists hosts and addresses, each with a port', () => {
     expect(parseEgressAllow(' 127.0.0.1:8090, crm.internal:443 ,[::1]:8090,')).toEqual([
       { host: '127.0.0.1', port: 8090 },
       { host: 'crm.internal', port: 443 },
@@ -36,13 +36,13 @@ describe('PARLEY_EGRESS_ALLOW', () => {
     'crm.internal:80-90',
     '1.2.3.999:80',
     '.:80',
-  ])('names the entry that is none: %j', entry => {
+  ])('an invalid entry is named in the error: %j', entry => {
     expect(parseEgressAllow(`a.test:1,${entry},b.test:2`)).toBe(
       `"${entry}" must be HOST:PORT, such as 127.0.0.1:8090 or [::1]:8090`,
     )
   })
 
-  it('is not endless', () => {
+  it('has a limited number of entries', () => {
     expect(parseEgressAllow('a.test:1,'.repeat(1001))).toBe('at most 1000 entries')
   })
 })

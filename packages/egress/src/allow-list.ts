@@ -1,24 +1,24 @@
 import { canonicalHost } from './address-class.ts'
 
-/** What agents may reach although it is private: a name or an address, and exactly one port. */
+/** A private destination that agents may reach: a host name or an address, and exactly one port. */
 export interface EgressAllowEntry {
-  /** A host name or an address, as URLs spell it, without brackets. */
+  /** A host name or an address in the form of URLs, without brackets. */
   readonly host: string
   readonly port: number
 }
 
 const ENTRY = /^(\[[0-9a-f:.]+\]|[^:[\]\s]+):(\d{1,5})$/i
-/** What names and addresses are made of: no wildcards, no networks. */
+/** The characters of names and addresses: wildcards and networks are not allowed. */
 const HOST = /^[a-z0-9._:-]+$/
 const MOST_ENTRIES = 1000
 
-/** `host:port`, comma separated, IPv6 addresses in brackets; empty text allows nothing. Returns what is wrong as text. */
+/** `host:port`, comma separated, IPv6 addresses in brackets; empty text allows nothing. Returns an error text if an entry is invalid. */
 export function parseEgressAllow(text: string): readonly EgressAllowEntry[] | string {
   const parts = text
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')
-  if (parts.length > MOST_ENTRIES) return `at most ${MOST_ENTRIES} entries`
+  if (parts.length > MOST_ENTRIES) return `PARLEY_EGRESS_ALLOW may have at most ${MOST_ENTRIES} entries`
   const entries: EgressAllowEntry[] = []
   for (const part of parts) {
     const [, written = '', digits = ''] = ENTRY.exec(part) ?? []

@@ -1,15 +1,15 @@
 import type { Ms } from '@parley/kernel'
 
-/** One request to the outside on an agent's behalf. */
+/** One outbound HTTP request of an agent. */
 export interface EgressRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** http or https. */
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** A redirection does not make a GET without it: 301 and 302 keep method and body, 303 is the answer. Default false. */
+  /** With true, 301 and 302 keep method and body of a POST instead of changing it to GET, and 303 is returned as the answer. Default false. */
   readonly keepsBody?: boolean
-  /** For resolving, connecting, sending and the whole answer, redirects included. */
+  /** Limit for resolving, connecting, sending and the whole answer, including redirects. */
   readonly timeoutMs: Ms
 }
 
@@ -20,17 +20,17 @@ export interface EgressRefused {
   readonly durationMs: Ms
 }
 
-/** Nothing was sent: no such name, nobody listens, an untrusted certificate, aborted or out of time before that. */
+/** Nothing was sent: unknown name, connection refused, untrusted certificate, or an abort or timeout before the connection. */
 export interface EgressNotConnected {
   readonly type: 'not_connected'
-  /** For people; `timeout` and `aborted` are fixed words. */
+  /** Text for people, except for the fixed values `timeout` and `aborted`. */
   readonly reason: string
   readonly durationMs: Ms
 }
 
 /**
- * What came of it; never an exception. `no_answer`: it was sent, at least in part, and may have been acted upon; its
- * reason is for people, but `timeout` and `aborted` are fixed words.
+ * The outcome of a request; errors are never thrown. `no_answer`: the request was sent, at least in part, and the server may have
+ * acted; its reason is text for people, except for the fixed values `timeout` and `aborted`.
  */
 export type EgressResult =
   | {
@@ -39,7 +39,7 @@ export type EgressResult =
       /** Names in lower case; several of one name are joined by ", ". */
       readonly headers: Readonly<Record<string, string>>
       readonly body: Uint8Array
-      /** The answer was longer than allowed, and was cut. */
+      /** The answer was longer than allowed, and was truncated. */
       readonly truncated: boolean
       readonly durationMs: Ms
     }
@@ -47,16 +47,16 @@ export type EgressResult =
   | { readonly type: 'no_answer'; readonly reason: string; readonly durationMs: Ms }
   | EgressRefused
 
-/** A request whose address was found allowed; `timeoutMs` runs since it was prepared. */
+/** A request to an allowed address; `timeoutMs` counts from its preparation. */
 export interface PreparedRequest {
   readonly type: 'prepared'
-  /** Once. Sends it to an address that was judged then, whatever the name resolves to by now. */
+  /** Call once. Sends the request to an address that was checked during preparation, even if the name resolves differently now. */
   send(signal: AbortSignal): Promise<EgressResult>
 }
 
-/** The one way in which agents reach HTTP servers. */
+/** All HTTP requests of agents go through this interface. */
 export interface Egress {
-  /** Resolves the name and judges the address, so that a verdict can be written down before anything is sent. */
+  /** Resolves the name and checks the addresses, so that the decision can be stored before anything is sent. */
   prepare(request: EgressRequest, signal: AbortSignal): Promise<PreparedRequest | EgressRefused | EgressNotConnected>
   /** Prepares and sends. */
   send(request: EgressRequest, signal: AbortSignal): Promise<EgressResult>

@@ -7,7 +7,7 @@ function message(method: Message['method'], url = 'http://shop.test:8080/a/b?q=1
   return { target: targetOf(url)!, method, headers, body: method === 'GET' ? undefined : '{}' }
 }
 
-describe('a redirection', () => {
+describe('a redirect', () => {
   it.each([
     [301, 'POST', 'GET'],
     [302, 'POST', 'GET'],
@@ -22,7 +22,7 @@ describe('a redirection', () => {
     [307, 'POST', 'POST'],
     [308, 'PUT', 'PUT'],
     [308, 'GET', 'GET'],
-  ] as const)('%i of %s is followed by %s', (status, method, next) => {
+  ] as const)('with status %i for a %s request is followed with %s', (status, method, next) => {
     const followed = redirected(message(method), status, '/c')!
     expect([followed.method, followed.target.url.href]).toEqual([next, 'http://shop.test:8080/c'])
     const keepsBody = next === method && method !== 'GET'
@@ -36,12 +36,12 @@ describe('a redirection', () => {
     [302, 'POST'],
     [303, undefined],
     [308, 'POST'],
-  ] as const)('%i of a POST that keeps its body is followed by %s', (status, method) => {
+  ] as const)('with status %i for a POST request with keepsBody is followed with %s', (status, method) => {
     const followed = redirected({ ...message('POST'), keepsBody: true }, status, '/c')
     expect([followed?.method, followed?.body]).toEqual(method === undefined ? [undefined, undefined] : ['POST', '{}'])
   })
 
-  it.each([200, 201, 204, 300, 304, 305, 306, 309, 404, 500])('is not what %i says', status => {
+  it.each([200, 201, 204, 300, 304, 305, 306, 309, 404, 500])('status %i is not treated as a redirect', status => {
     expect(redirected(message('GET'), status, '/c')).toBeUndefined()
   })
 
@@ -50,7 +50,7 @@ describe('a redirection', () => {
     ['?r=2', 'http://shop.test:8080/a/b?r=2'],
     ['//shop.test:8080/d', 'http://shop.test:8080/d'],
     ['HTTP://SHOP.TEST:8080/', 'http://shop.test:8080/'],
-  ])('to %s stays on the host', (location, url) => {
+  ])('to the location %s is followed because it is on the same host', (location, url) => {
     expect(redirected(message('GET'), 302, location)?.target.url.href).toBe(url)
   })
 
@@ -70,11 +70,11 @@ describe('a redirection', () => {
     'javascript:1',
     'http://[',
     `/${'a'.repeat(20_000)}`,
-  ])('to %s is not followed', location => {
+  ])('to the location %s is not followed', location => {
     expect(redirected(message('GET'), 302, location)).toBeUndefined()
   })
 
-  it('leads from http to https on the default ports, never back', () => {
+  it('from http to https is followed on the default ports, from https to http never', () => {
     const up = redirected(message('GET', 'http://shop.test/x'), 301, 'https://shop.test/x')
     expect([up?.target.secure, up?.target.port]).toEqual([true, 443])
     expect(redirected(message('GET', 'https://shop.test/x'), 301, 'http://shop.test/x')).toBeUndefined()

@@ -8,13 +8,13 @@ export interface Message {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
-  /** As in the request. */
+  /** See `EgressRequest.keepsBody`. */
   readonly keepsBody?: boolean | undefined
 }
 
 /**
- * What an answer redirects a message to (RFC 9110 section 15.4); undefined when it does not, or not to the same host.
- * From http to https the host is the same only on the default ports.
+ * The request that follows a redirect (RFC 9110 section 15.4); undefined if the answer is no redirect, or leads to another host.
+ * A redirect from http to https counts as the same host only on the default ports.
  */
 export function redirected(message: Message, status: number, location: string | undefined): Message | undefined {
   const base = message.target.url.href

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { requestHeaders } from './request-headers.ts'
 
-describe('headers of a request', () => {
-  it('go out as they were given, one of each name', () => {
+describe('request headers', () => {
+  it('are sent unchanged, one of each name', () => {
     expect(requestHeaders({ 'X-A': ' 1 ', 'x-a': '2', 'User-Agent': 'mine' })).toEqual({
       'x-a': '2',
       'user-agent': 'mine',
@@ -11,12 +11,12 @@ describe('headers of a request', () => {
     })
   })
 
-  it('carry text beyond ASCII as UTF-8', () => {
+  it('encode text beyond ASCII as UTF-8', () => {
     const value = requestHeaders({ 'x-name': 'José 🌍' })['x-name']!
     expect(Buffer.from(value, 'latin1').toString('utf8')).toBe('José 🌍')
   })
 
-  it('are never more than the line can hold, nor more than one line', () => {
+  it('are limited in number and length, and never contain a line break', () => {
     const text = fc.array(fc.integer({ min: 0, max: 0xffff })).map(units => String.fromCharCode(...units))
     const headers = fc.dictionary(fc.string(), text)
     fc.assert(

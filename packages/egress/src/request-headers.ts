@@ -1,4 +1,4 @@
-/** What belongs to the connection (RFC 9110 section 7.6.1) or is this client's own to say. */
+/** Headers of the connection (RFC 9110 section 7.6.1), and headers that this client sets itself. */
 const NOT_FOR_USERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -21,8 +21,8 @@ const MAX_VALUE_LENGTH = 16_384
 const MAX_HEADERS = 100
 
 /**
- * The headers that go out, names in lower case. Names that are none, those of the connection, and more than 100 are
- * dropped; a value is one line: controls become spaces, text beyond ASCII goes as UTF-8, long ones are cut.
+ * The headers that are sent, names in lower case. Invalid names, headers of the connection, and headers beyond 100 are
+ * dropped. In values, control characters become spaces, text beyond ASCII is encoded as UTF-8, and long values are cut.
  */
 export function requestHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
   const headers = new Map<string, string>([['user-agent', 'Parley']])
@@ -31,13 +31,13 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Record<
     if (!TOKEN.test(name) || NOT_FOR_USERS.has(lower) || headers.size >= MAX_HEADERS) continue
     headers.set(lower, oneLine(value))
   }
-  // The cap on the answer is one on what comes over the line.
+  // The limit of the answer counts the bytes that are received.
   headers.set('accept-encoding', 'identity')
   return Object.fromEntries(headers)
 }
 
 function oneLine(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what it takes out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this expression removes control characters
   const line = value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, ' ').trim()
   return Buffer.from(line.toWellFormed(), 'utf8').toString('latin1').slice(0, MAX_VALUE_LENGTH)
 }

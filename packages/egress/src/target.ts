@@ -2,20 +2,20 @@ import { isIP } from 'node:net'
 import { bareHost, canonicalHost, isPublicAddress } from './address-class.ts'
 import type { EgressAllowEntry } from './allow-list.ts'
 
-/** Whom a URL asks for. */
+/** The server that a URL names. */
 export interface Target {
   readonly url: URL
   readonly secure: boolean
-  /** Name or address, without brackets or a dot at its end. */
+  /** Name or address, without brackets and without a trailing dot. */
   readonly host: string
   readonly port: number
 }
 
 const MAX_URL_LENGTH = 16_384
-/** A name with more addresses has the others ignored. */
+/** Further addresses of a name are ignored. */
 const MAX_ADDRESSES = 8
 
-/** Undefined: not http(s), with credentials, without a port that can be connected to, or too long. */
+/** Undefined if the URL is not http(s), contains credentials, has no usable port, or is too long. */
 export function targetOf(text: string): Target | undefined {
   if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -26,7 +26,7 @@ export function targetOf(text: string): Target | undefined {
   return fit && port !== 0 ? { url, secure, host, port } : undefined
 }
 
-/** The addresses that may be connected to: public ones, and those that `allow` names, by name or address, with the port. */
+/** The addresses that may be contacted: public ones, and those that `allow` lists by name or address with the port. */
 export function permittedAddresses(
   { host, port }: Target,
   addresses: readonly string[],

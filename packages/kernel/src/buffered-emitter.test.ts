@@ -16,7 +16,7 @@ describe('a buffered emitter', () => {
     expect([first, second]).toEqual([[1, 2, 3], [3]])
   })
 
-  it('keeps nothing once a listener has been there', () => {
+  it('stores nothing after its listener was removed', () => {
     const emitter = new BufferedEmitter<number>()
     emitter.listen(() => {})()
     emitter.emit(1)
@@ -39,7 +39,7 @@ describe('a buffered emitter', () => {
     expect(errors).toMatchObject([{ message: 'listener bug' }])
   })
 
-  it('with a schedule delivers an event only when it is asked to, and asks for that only while somebody listens', () => {
+  it('with a schedule delivers an event only when it is asked to, and requests that only after a listener was added', () => {
     let scheduled = 0
     const emitter = new BufferedEmitter<string>({ schedule: () => scheduled++ })
     emitter.emit('early')

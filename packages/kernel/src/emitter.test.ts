@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Emitter } from './emitter.ts'
 
 describe('an emitter', () => {
-  it('lets everyone hear although one throws', () => {
+  it('calls the other listeners although one throws', () => {
     const errors: unknown[] = []
     const emitter = new Emitter<number>(error => errors.push(error))
     const heard: number[] = []
@@ -25,7 +25,7 @@ describe('an emitter', () => {
     expect(emitter.listenerCount).toBe(1)
   })
 
-  it('calls a function twice that listens twice, and removes it once at a time', () => {
+  it('calls a function twice that was added twice, and each removal removes one entry', () => {
     const emitter = new Emitter<string>()
     const heard: string[] = []
     const listener = (event: string) => heard.push(event)
@@ -38,7 +38,7 @@ describe('an emitter', () => {
     expect(heard).toEqual(['a', 'a', 'b'])
   })
 
-  it('tells whoever joins during an emit only the next event', () => {
+  it('delivers only the next event to a listener that is added during an emit', () => {
     const emitter = new Emitter<string>()
     const heard: string[] = []
     const once = emitter.listen(() => {

@@ -1,4 +1,4 @@
-/** One kind of event with any number of listeners. A listener that throws does not keep the others from hearing. */
+/** One kind of event with any number of listeners. A listener that throws does not stop the others. */
 export class Emitter<Event> {
   readonly #listeners = new Set<Listening<Event>>()
   readonly #onListenerError: (error: unknown) => void
@@ -9,13 +9,13 @@ export class Emitter<Event> {
 
   /** Returns the function that removes the listener; after it returned the listener is never called again. */
   listen(listener: (event: Event) => void): () => void {
-    // An entry of its own: a function that listens twice is called twice and removed once at a time.
+    // Each call adds its own entry: a function that is added twice is called twice, and each removal removes one entry.
     const listening = { listener }
     this.#listeners.add(listening)
     return () => this.#listeners.delete(listening)
   }
 
-  /** Calls, in order of their arrival, those who listen now: whoever joins meanwhile hears the next event. */
+  /** Calls the current listeners in the order in which they were added. A listener that is added meanwhile receives the next event. */
   emit(event: Event): void {
     for (const listening of [...this.#listeners]) {
       if (!this.#listeners.has(listening)) continue
@@ -36,7 +36,7 @@ interface Listening<Event> {
   readonly listener: (event: Event) => void
 }
 
-/** A listener's bug must be seen: it surfaces as an uncaught exception of its own, after the emit. */
+/** A listener's error must not be lost: it becomes an uncaught exception after the emit. */
 function rethrowLater(error: unknown): void {
   queueMicrotask(() => {
     throw error

@@ -37,8 +37,8 @@ function driven(deliver: (output: string) => void) {
   return { time, driver: new MachineDriver(new Echo(50), time, deliver) }
 }
 
-describe('a driven machine', () => {
-  it('is drained from the start, after every input and at its deadlines, with one timer', () => {
+describe('a machine driver', () => {
+  it('drains outputs at the start, after every input and at deadlines, with one timer', () => {
     const heard: string[] = []
     const { time, driver } = driven(output => heard.push(output))
     expect(heard).toEqual(['hello'])
@@ -53,7 +53,7 @@ describe('a driven machine', () => {
     expect(time.nextDeadline()).toBeUndefined()
   })
 
-  it('delivers in order when an output causes an input', () => {
+  it('delivers outputs in order when an output causes an input', () => {
     const heard: string[] = []
     let inside = false
     const { driver } = driven(output => {
@@ -67,7 +67,7 @@ describe('a driven machine', () => {
     expect(heard).toEqual(['hello', 'at once', 'at once'])
   })
 
-  it('goes silent when stopped: no timer, no input', () => {
+  it('after stop has no timer and ignores inputs', () => {
     const heard: string[] = []
     const { time, driver } = driven(output => heard.push(output))
     driver.handle('a')
@@ -78,7 +78,7 @@ describe('a driven machine', () => {
     expect(heard).toEqual(['hello'])
   })
 
-  it('keeps its deadlines when whoever takes an output throws', () => {
+  it('keeps the deadlines when the receiver of an output throws', () => {
     const heard: string[] = []
     const { time, driver } = driven(output => {
       if (output === 'at once') throw new Error('listener bug')

@@ -2,20 +2,20 @@ import type { Time, Timer } from './time.ts'
 import type { Ms } from './units.ts'
 
 /**
- * A pure machine at signalling rate. Inputs go in with the time they happened at, outputs come out of `poll`, and
- * `deadline` says when `advance` is wanted at the latest. Every mutation is followed by a full drain of `poll`.
+ * A pure state machine at signalling rate. `handle` takes inputs with their time, `poll` returns outputs, and
+ * `deadline` says when `advance` must be called at the latest. After every call of `handle` and `advance` the driver drains `poll`.
  */
 export interface Machine<Input, Output> {
   handle(now: Ms, input: Input): void
-  /** Fires whatever is due at `now`. Calling it early does nothing. */
+  /** Handles all deadlines up to `now`. An early call does nothing. */
   advance(now: Ms): void
   /** The oldest output not yet taken; undefined when drained. */
   poll(): Output | undefined
-  /** When `advance` must be called next; undefined when nothing waits on time. */
+  /** When `advance` must be called next; undefined if there is no deadline. */
   deadline(): Ms | undefined
 }
 
-/** Runs a machine on a `Time`: hands it inputs, drains its outputs into `deliver`, keeps its one timer armed. */
+/** Runs a machine on a `Time`: passes inputs to it, drains its outputs into `deliver`, and keeps one timer armed. */
 export class MachineDriver<Input, Output> {
   readonly #machine: Machine<Input, Output>
   readonly #time: Time
@@ -38,7 +38,7 @@ export class MachineDriver<Input, Output> {
     this.#settle()
   }
 
-  /** Drops the timer; further inputs are ignored. */
+  /** Cancels the timer; further inputs are ignored. */
   stop(): void {
     this.#stopped = true
     this.#timer?.cancel()
@@ -53,7 +53,7 @@ export class MachineDriver<Input, Output> {
       for (let output = this.#machine.poll(); output !== undefined; output = this.#machine.poll()) this.#deliver(output)
     } finally {
       this.#draining = false
-      // Also after a `deliver` that threw: the machine's own deadlines must not be lost with it.
+      // The timer is armed also when `deliver` threw, so that the machine's deadlines are not lost.
       this.#arm()
     }
   }

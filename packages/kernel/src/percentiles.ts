@@ -1,11 +1,11 @@
-/** Of values that are measured alike, such as ms. */
+/** Percentiles of values of one unit, such as ms. */
 interface Percentiles {
   readonly p50: number
   readonly p90: number
   readonly p95: number
 }
 
-/** Nearest-rank percentiles; null of nothing. */
+/** Nearest-rank percentiles; null values are left out; null if no value is left. */
 export function percentiles(values: readonly (number | null)[]): Percentiles | null {
   const sorted = values.filter(value => value !== null).sort((a, b) => a - b)
   if (sorted.length === 0) return null

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { systemRandom } from './io/system.ts'
 import { type Random, randomBelow, randomToken, SeededRandom } from './random.ts'
 
-/** Hands out the given 32-bit words, big-endian. */
+/** Returns the given 32-bit words, big-endian. */
 function scripted(...words: number[]): Random {
   return {
     bytes(length) {
@@ -15,14 +15,14 @@ function scripted(...words: number[]): Random {
 }
 
 describe('randomBelow', () => {
-  it('throws the surplus away instead of favouring small numbers', () => {
+  it('rejects surplus values instead of favouring small numbers', () => {
     // 2^32 = 3 * 1431655765 + 1: only the topmost word is surplus.
     expect(randomBelow(scripted(0xffff_ffff, 0xffff_fffe), 3)).toBe(2)
     expect(randomBelow(scripted(0xffff_ffff), 2 ** 32)).toBe(0xffff_ffff)
     expect(randomBelow(scripted(12345), 1)).toBe(0)
   })
 
-  it('refuses bounds it cannot serve', () => {
+  it('throws for bounds outside 1 to 2^32', () => {
     for (const bound of [0, -1, 1.5, Number.NaN, 2 ** 32 + 1])
       expect(() => randomBelow(new SeededRandom(1), bound)).toThrow(RangeError)
   })
@@ -30,7 +30,7 @@ describe('randomBelow', () => {
   it.each([
     ['seeded', new SeededRandom(7)],
     ['system', systemRandom],
-  ] as const)('is even (%s)', (_name, random) => {
+  ] as const)('is uniform (%s)', (_name, random) => {
     const counts = new Array<number>(10).fill(0)
     const rounds = 20_000
     for (let i = 0; i < rounds; i++) counts[randomBelow(random, counts.length)]!++
@@ -41,14 +41,14 @@ describe('randomBelow', () => {
   })
 })
 
-describe('seeded randomness', () => {
-  it('repeats itself for one seed, and not for another', () => {
+describe('SeededRandom', () => {
+  it('returns the same bytes for the same seed, and others for another seed', () => {
     const take = (seed: number) => Buffer.from(new SeededRandom(seed).bytes(64)).toString('hex')
     expect(take(1)).toBe(take(1))
     expect(new Set([0, 1, 2, 2 ** 31, 2 ** 32 - 1].map(take)).size).toBe(5)
   })
 
-  it('does not depend on how the bytes are asked for', () => {
+  it('returns the same bytes for one long read and many short ones', () => {
     const pieces = new SeededRandom(5)
     const joined = [...pieces.bytes(3), ...pieces.bytes(0), ...pieces.bytes(29)]
     expect(joined).toEqual([...new SeededRandom(5).bytes(32)])
@@ -56,7 +56,7 @@ describe('seeded randomness', () => {
 })
 
 describe('randomToken', () => {
-  it('has the asked length and only characters that need no quoting anywhere', () => {
+  it('has the requested length and only characters that never need quoting', () => {
     expect(randomToken(systemRandom, 400)).toMatch(/^[a-z2-7]{400}$/)
     expect(randomToken(systemRandom, 26)).not.toBe(randomToken(systemRandom, 26))
   })

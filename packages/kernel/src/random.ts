@@ -27,7 +27,7 @@ export function randomToken(random: Random, length: number): string {
   return token
 }
 
-/** Deterministic bytes from a 32-bit seed (xorshift128 seeded by splitmix32): for tests only, predictable by anyone. */
+/** Deterministic bytes from a 32-bit seed (xorshift128 seeded by splitmix32): for tests only, because it is predictable. */
 export class SeededRandom implements Random {
   readonly #state = new Uint32Array(4)
 

@@ -7,7 +7,7 @@ export interface Timer {
 }
 
 /**
- * Time as an input. Everything that decides takes its time from one of these: `SystemTime` (io) in production,
+ * Time as an input. All logic reads the clock through this interface: `systemTime` (io) in production,
  * `VirtualTime` in tests, where a ten-minute call takes milliseconds.
  */
 export interface Time {

@@ -8,14 +8,14 @@ interface Entry extends Timer {
   armed: boolean
 }
 
-/** So many timers at one instant are a machine that arms itself for "now" again and again. */
+/** More timers at one instant mean that a machine arms itself for "now" in an endless loop. */
 const MAX_FIRED_AT_ONE_INSTANT = 1_000_000
 
-/** Time that moves only when told to. Timers fire in order of deadline, then of creation. */
+/** A clock that moves only when `advance` is called. Timers fire in order of deadline, then of creation. */
 export class VirtualTime implements Time {
   #now: Ms
   #order = 0
-  /** A binary heap, the earliest first. Cancelled entries stay until they surface or outnumber the armed ones. */
+  /** A binary heap, the earliest first. Cancelled entries stay until they reach the top or outnumber the armed ones. */
   #heap: Entry[] = []
   #cancelled = 0
 
@@ -51,8 +51,8 @@ export class VirtualTime implements Time {
   }
 
   /**
-   * Advances to `instant`; an instant in the past fires what is due now and moves nothing. Throws when timers that fire
-   * at one instant never come to an end.
+   * Advances to `instant`; an instant in the past fires the due timers and does not move the clock. Throws when timers at
+   * one instant arm themselves again without end.
    */
   advanceTo(instant: Ms): void {
     let firedNow = 0
@@ -63,7 +63,9 @@ export class VirtualTime implements Time {
       next.armed = false
       firedNow = next.deadline > this.#now ? 1 : firedNow + 1
       if (firedNow > MAX_FIRED_AT_ONE_INSTANT)
-        throw new Error(`time stands still at ${this.#now} ms: timers keep firing`)
+        throw new Error(
+          `virtual time does not advance at ${this.#now} ms: timers keep arming themselves for this instant`,
+        )
       this.#now = next.deadline
       next.callback()
     }

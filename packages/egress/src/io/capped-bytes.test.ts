@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { CappedBytes } from './capped-bytes.ts'
 
-it('pieces come together up to the cap, whatever their sizes', () => {
+it('CappedBytes joins chunks of any size up to the limit', () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 30 })
   fc.assert(
     fc.property(pieces, fc.integer({ min: 0, max: 20_000 }), (given, most) => {
@@ -17,7 +17,7 @@ it('pieces come together up to the cap, whatever their sizes', () => {
   )
 })
 
-it('a piece may be written over once it was added', () => {
+it('CappedBytes copies a chunk, so the caller may reuse its buffer', () => {
   const bytes = new CappedBytes(10)
   const piece = Buffer.from('abc')
   bytes.add(piece)

@@ -1,6 +1,6 @@
 const FIRST_BYTES = 4096
 
-/** Bytes that come in pieces, up to a cap, in one block: a million pieces of one byte cost no more than one of a million. */
+/** Joins chunks into one buffer of at most `most` bytes. A million chunks of one byte cost no more than one chunk of a million. */
 export class CappedBytes {
   readonly #most: number
   #block = Buffer.alloc(0)
@@ -10,21 +10,21 @@ export class CappedBytes {
     this.#most = most
   }
 
-  /** Copies the piece; false when not all of it had room. */
-  add(piece: Uint8Array): boolean {
-    const fitting = piece.subarray(0, this.#most - this.#length)
+  /** Copies the chunk; false if it did not fit completely. */
+  add(chunk: Uint8Array): boolean {
+    const fitting = chunk.subarray(0, this.#most - this.#length)
     const length = this.#length + fitting.length
     if (length > this.#block.length) this.#grow(length)
     this.#block.set(fitting, this.#length)
     this.#length = length
-    return fitting.length === piece.length
+    return fitting.length === chunk.length
   }
 
   get isEmpty(): boolean {
     return this.#length === 0
   }
 
-  /** What came so far; nothing may be added afterwards. */
+  /** The bytes so far. Do not add more afterwards. */
   get bytes(): Buffer {
     return this.#block.subarray(0, this.#length)
   }

@@ -7,16 +7,16 @@ import type { Lifetime } from './lifetime.ts'
 
 interface PinnedConnect {
   readonly target: Target
-  /** The only address that is connected to; TLS proves the target's name. */
+  /** The connection goes to this address only; with TLS the certificate must match the target's host name. */
   readonly address: string
   readonly lifetime: Lifetime
   readonly time: Time
   readonly timeoutMs: Ms
-  /** PEM; undefined: the authorities that Node trusts. */
+  /** PEM certificates of authorities; undefined means those that Node trusts. */
   readonly ca: string | readonly string[] | undefined
 }
 
-/** A connection, TLS made and the name proven; or why there is none. */
+/** Resolves with the connection after a verified TLS handshake, or with the reason why there is none. */
 export function connectPinned(wanted: PinnedConnect): Promise<Socket | string> {
   const { time, lifetime } = wanted
   if (lifetime.endedBy !== undefined) return Promise.resolve(lifetime.endedBy)
@@ -34,7 +34,7 @@ export function connectPinned(wanted: PinnedConnect): Promise<Socket | string> {
       settle(reason)
     }
     lifetime.signal.addEventListener('abort', onEnd)
-    // Stays: an error that comes later must find a listener too.
+    // The listener stays, because a later error without a listener would end the process.
     socket.on('error', (error: NodeJS.ErrnoException) => giveUp(error.code ?? error.message))
     socket.once('close', () => giveUp('closed'))
     socket.once(wanted.target.secure ? 'secureConnect' : 'connect', () => settle(socket))
@@ -47,7 +47,7 @@ function opened({ target, address, ca }: PinnedConnect): Socket {
   if (!target.secure) return tcpConnect(there)
   return tlsConnect({
     ...there,
-    // Addresses are not sent as a name (RFC 6066 section 3); the certificate must then hold the address.
+    // SNI must not contain an address (RFC 6066 section 3); the certificate must then contain the address.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,

@@ -4,7 +4,7 @@ import type { Message } from '../redirect.ts'
 import { CappedBytes } from './capped-bytes.ts'
 import type { Lifetime } from './lifetime.ts'
 
-/** What came of one message on one connection. */
+/** The outcome of one message on one connection. */
 export type Exchange =
   | {
       readonly type: 'answered'
@@ -13,15 +13,15 @@ export type Exchange =
       readonly body: Uint8Array
       readonly truncated: boolean
     }
-  /** Certainly not a byte of it left. */
+  /** No byte of the message was sent. */
   | { readonly type: 'unsent'; readonly reason: string }
   | { readonly type: 'lost'; readonly reason: string }
 
 const MAX_HEADER_BYTES = 32_768
-/** More than this between two messages is decided by whoever keeps the connection; servers may announce less. */
+/** Upper limit for undici; `Connections` closes idle connections much earlier, and servers may announce less. */
 const LONGEST_IDLE_MS = 600_000
 
-/** One connection, which is never replaced by another: HTTP/1.1 on a socket that was connected and checked before. */
+/** HTTP/1.1 on one socket that was connected and checked before. It never reconnects. */
 export class Connection {
   readonly #client: Client
   readonly #socket: Socket
@@ -31,7 +31,7 @@ export class Connection {
     this.#socket = socket
     let handedOver = false
     this.#client = new Client(origin, {
-      // The client looks at what waits only once its own call is over.
+      // undici looks at its queue only after its own call to `connect` has returned.
       connect: (_, callback) =>
         queueMicrotask(() => {
           if (handedOver || socket.destroyed) return callback(new Error('the connection is gone'), null)
@@ -40,7 +40,7 @@ export class Connection {
         }),
       allowH2: false,
       pipelining: 1,
-      // One cap on the whole time stands over these.
+      // The lifetime of the request limits these.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: LONGEST_IDLE_MS,
@@ -53,23 +53,23 @@ export class Connection {
     })
   }
 
-  /** Whether another message may go over it. */
+  /** Whether another message may be sent on it. */
   get isOpen(): boolean {
     return this.#kept && !this.#socket.destroyed
   }
 
-  /** Sends the message and takes at most `maxBytes` of the answer's body. Closes itself unless the answer came whole. */
+  /** Sends the message and reads at most `maxBytes` of the answer's body. Closes the connection unless the answer was complete. */
   async exchange(message: Message, maxBytes: number, lifetime: Lifetime): Promise<Exchange> {
-    const taker = new AnswerTaker(maxBytes)
-    const onEnd = () => taker.giveUp(lifetime.endedBy ?? 'closed')
+    const reader = new AnswerReader(maxBytes)
+    const onEnd = () => reader.giveUp(lifetime.endedBy ?? 'closed')
     if (lifetime.signal.aborted) onEnd()
     else lifetime.signal.addEventListener('abort', onEnd)
     try {
-      if (!taker.isSettled) this.#client.dispatch(dispatchOptions(message), taker)
+      if (!reader.isSettled) this.#client.dispatch(dispatchOptions(message), reader)
     } catch (error) {
-      taker.giveUp(reasonOf(error))
+      reader.giveUp(reasonOf(error))
     }
-    const exchange = await taker.exchange
+    const exchange = await reader.exchange
     lifetime.signal.removeEventListener('abort', onEnd)
     if (exchange.type !== 'answered' || exchange.truncated) this.close()
     return exchange
@@ -92,8 +92,8 @@ function dispatchOptions({ target, method, headers, body }: Message): Dispatcher
   }
 }
 
-/** Takes an answer as it comes; settles once, with what is known then. */
-class AnswerTaker implements Dispatcher.DispatchHandler {
+/** Reads an answer in chunks; settles once. */
+class AnswerReader implements Dispatcher.DispatchHandler {
   readonly exchange: Promise<Exchange>
   readonly #body: CappedBytes
   readonly #resolve: (exchange: Exchange) => void
@@ -113,9 +113,9 @@ class AnswerTaker implements Dispatcher.DispatchHandler {
     return this.#settled
   }
 
-  /** The connection is there, and what follows is writing. */
+  /** undici calls this before it writes the request. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // The order came too late to take the message out of the queue.
+    // The abort came too late to remove the message from undici's queue.
     if (this.#settled) controller.abort(new Error('given up'))
     else this.#begun = true
   }

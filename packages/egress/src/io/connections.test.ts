@@ -6,48 +6,48 @@ import { never } from './outbound-http.fixture.ts'
 
 const ORIGIN = 'http://shop.test'
 
-/** All turns of the origin taken. */
+/** Takes all places of the origin. */
 async function crowded(): Promise<{ connections: Connections; life: () => Lifetime }> {
   const time = new VirtualTime()
   const connections = new Connections(time)
   const life = () => new Lifetime(time, 1000, never)
-  for (let n = 0; n < 64; n++) expect(await connections.turn(ORIGIN, life())).toBe(true)
+  for (let n = 0; n < 64; n++) expect(await connections.acquire(ORIGIN, life())).toBe(true)
   return { connections, life }
 }
 
-it('turns are had in the order in which they were asked for', async () => {
+it('waiting requests to one origin are served in order of arrival', async () => {
   const { connections, life } = await crowded()
   const had: number[] = []
-  const waiting = [0, 1, 2].map(n => connections.turn(ORIGIN, life()).then(() => had.push(n)))
+  const waiting = [0, 1, 2].map(n => connections.acquire(ORIGIN, life()).then(() => had.push(n)))
   for (const turn of waiting) {
-    connections.endTurn(ORIGIN)
+    connections.release(ORIGIN)
     await turn
   }
   expect(had).toEqual([0, 1, 2])
 })
 
-it('other origins do not wait', async () => {
+it('a busy origin does not delay requests to other origins', async () => {
   const { connections, life } = await crowded()
-  expect(await connections.turn('http://other.test', life())).toBe(true)
+  expect(await connections.acquire('http://other.test', life())).toBe(true)
 })
 
-it('a turn that comes in the moment in which its asker gives up goes to the next', async () => {
+it('a place that is granted to a request at the moment of its abort goes to the next request', async () => {
   const { connections, life } = await crowded()
   const givesUp = life()
-  const first = connections.turn(ORIGIN, givesUp)
-  const second = connections.turn(ORIGIN, life())
-  connections.endTurn(ORIGIN)
+  const first = connections.acquire(ORIGIN, givesUp)
+  const second = connections.acquire(ORIGIN, life())
+  connections.release(ORIGIN)
   givesUp.end('aborted')
   expect([await first, await second]).toEqual([false, true])
 })
 
-it('who gave up while waiting takes no turn', async () => {
+it('a request that is aborted while it waits takes no place', async () => {
   const { connections, life } = await crowded()
   const givesUp = life()
-  const first = connections.turn(ORIGIN, givesUp)
-  const second = connections.turn(ORIGIN, life())
+  const first = connections.acquire(ORIGIN, givesUp)
+  const second = connections.acquire(ORIGIN, life())
   givesUp.end('aborted')
   expect(await first).toBe(false)
-  connections.endTurn(ORIGIN)
+  connections.release(ORIGIN)
   expect(await second).toBe(true)
 })

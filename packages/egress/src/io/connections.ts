@@ -2,10 +2,10 @@ import type { Ms, Time, Timer } from '@parley/kernel'
 import type { Connection } from './connection.ts'
 import type { Lifetime } from './lifetime.ts'
 
-/** Messages to one origin at once; further ones wait in line. */
+/** Simultaneous requests to one origin; further ones wait. */
 const MOST_PER_ORIGIN = 64
 const MOST_IDLE = 128
-/** Less than the five seconds after which common servers close: a message into a closing connection is lost. */
+/** Less than the five seconds after which common servers close: a request on a closing connection is lost. */
 const IDLE_MS: Ms = 4000
 
 interface Idle {
@@ -13,46 +13,45 @@ interface Idle {
   readonly timer: Timer
 }
 
-/** Connections between two messages, by origin and address, and the turns of those who want to send. */
+/** Pool of idle connections by origin and address, and the queue of requests for each origin. */
 export class Connections {
   readonly #time: Time
-  /** The longest idle first. */
+  /** In order of idle time, the longest first. */
   readonly #idle = new Map<Connection, Idle & { readonly place: string }>()
   readonly #open = new Set<Connection>()
   readonly #busy = new Map<string, number>()
-  readonly #line = new Map<string, Set<() => void>>()
+  readonly #waiting = new Map<string, Set<() => void>>()
 
   constructor(time: Time) {
     this.#time = time
   }
 
-  /** Waits for a turn; false when the lifetime ended before. A turn that was had is given back by `endTurn`. */
-  async turn(origin: string, lifetime: Lifetime): Promise<boolean> {
+  /** Waits for a free place of the origin; false if the lifetime ended before. `release` returns the place. */
+  async acquire(origin: string, lifetime: Lifetime): Promise<boolean> {
     if (lifetime.endedBy !== undefined) return false
     const busy = this.#busy.get(origin) ?? 0
     if (busy < MOST_PER_ORIGIN) {
       this.#busy.set(origin, busy + 1)
       return true
     }
-    const line = this.#line.get(origin) ?? new Set()
-    this.#line.set(origin, line)
+    const queue = this.#waiting.get(origin) ?? new Set()
+    this.#waiting.set(origin, queue)
     const { promise, resolve } = Promise.withResolvers<true>()
-    const called = () => resolve(true)
-    line.add(called)
-    const had = await lifetime.within(promise)
-    if (had === true) return true
-    // Called in the very moment its time ended: the turn goes to the next.
-    if (!line.delete(called)) this.endTurn(origin)
-    else if (line.size === 0) this.#line.delete(origin)
+    const grant = () => resolve(true)
+    queue.add(grant)
+    if ((await lifetime.within(promise)) === true) return true
+    // The place was granted at the moment the lifetime ended: it goes to the next request.
+    if (!queue.delete(grant)) this.release(origin)
+    else if (queue.size === 0) this.#waiting.delete(origin)
     return false
   }
 
-  endTurn(origin: string): void {
-    const line = this.#line.get(origin)
-    const next = line?.values().next().value
-    if (line !== undefined && next !== undefined) {
-      line.delete(next)
-      if (line.size === 0) this.#line.delete(origin)
+  release(origin: string): void {
+    const queue = this.#waiting.get(origin)
+    const next = queue?.values().next().value
+    if (queue !== undefined && next !== undefined) {
+      queue.delete(next)
+      if (queue.size === 0) this.#waiting.delete(origin)
       return next()
     }
     const busy = (this.#busy.get(origin) ?? 1) - 1
@@ -60,7 +59,7 @@ export class Connections {
     else this.#busy.set(origin, busy)
   }
 
-  /** The one that was idle for the shortest time. */
+  /** The connection that was idle for the shortest time. */
   take(origin: string, address: string): Connection | undefined {
     const place = placeOf(origin, address)
     const last = [...this.#idle.values()].findLast(idle => idle.place === place && idle.connection.isOpen)
@@ -70,12 +69,12 @@ export class Connections {
     return last.connection
   }
 
-  /** A new one, to be closed with all others. */
+  /** Adds a new connection; `close` closes it with all others. */
   add(connection: Connection): void {
     this.#open.add(connection)
   }
 
-  /** Its message is over; it waits for the next one, if it is still good for one. */
+  /** Returns a connection to the pool after its request, if it is still open. */
   keep(connection: Connection, origin: string, address: string): void {
     if (!connection.isOpen) return
     const timer = this.#time.at(this.#time.now() + IDLE_MS, () => this.#drop(connection))
@@ -84,7 +83,7 @@ export class Connections {
     if (this.#idle.size > MOST_IDLE && longest !== undefined) this.#drop(longest)
   }
 
-  /** It closed by itself. */
+  /** Removes a connection that closed by itself. */
   forget(connection: Connection): void {
     this.#idle.get(connection)?.timer.cancel()
     this.#idle.delete(connection)
@@ -95,7 +94,7 @@ export class Connections {
     for (const connection of [...this.#open]) this.#drop(connection)
   }
 
-  /** For tests and figures. */
+  /** For tests and metrics. */
   get counts(): { readonly open: number; readonly idle: number } {
     return { open: this.#open.size, idle: this.#idle.size }
   }

@@ -9,8 +9,8 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
 }
 
 /**
- * A body that a server compressed although nobody asked for it, inflated up to `maxBytes`. What was cut before is
- * inflated as far as it goes; what cannot be inflated stays as it is.
+ * Decompresses a body, up to `maxBytes`, that a server compressed although the request did not accept it. A truncated body is
+ * decompressed as far as possible; a body that cannot be decompressed is returned unchanged.
  */
 export async function decodedBody(
   body: Uint8Array,
@@ -20,17 +20,17 @@ export async function decodedBody(
   const name = encoding?.trim().toLowerCase() ?? ''
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]!() : undefined
   if (decoder === undefined || body.length === 0) return { body, truncated: false }
-  const inflated = new CappedBytes(maxBytes)
+  const decompressed = new CappedBytes(maxBytes)
   let truncated = false
   try {
     decoder.end(body)
     for await (const chunk of decoder as AsyncIterable<Buffer>) {
-      truncated = !inflated.add(chunk)
+      truncated = !decompressed.add(chunk)
       if (truncated) break
     }
   } catch {
-    if (inflated.isEmpty) return { body, truncated: false }
+    if (decompressed.isEmpty) return { body, truncated: false }
     truncated = true
   }
-  return { body: inflated.bytes, truncated }
+  return { body: decompressed.bytes, truncated }
 }

@@ -2,7 +2,7 @@ import type { Ms, Time, Timer } from '@parley/kernel'
 
 type EndOfLife = 'timeout' | 'aborted' | 'closed'
 
-/** How long a request may go on: until its deadline, its owner's abort, or the end of the client. */
+/** The lifetime of a request: it ends at the deadline, at the caller's abort, or when the client is closed. */
 export class Lifetime {
   readonly #over = new AbortController()
   readonly #timer: Timer
@@ -17,12 +17,12 @@ export class Lifetime {
     else owner.addEventListener('abort', this.#onAbort)
   }
 
-  /** Undefined while it goes on. */
+  /** Undefined while it lasts. */
   get endedBy(): EndOfLife | undefined {
     return this.#endedBy
   }
 
-  /** Aborts at the end; at once when it has come. */
+  /** Aborts when the lifetime ends; already aborted if it has ended. */
   get signal(): AbortSignal {
     return this.#over.signal
   }
@@ -34,13 +34,13 @@ export class Lifetime {
     this.#over.abort()
   }
 
-  /** Nothing is timed any more. */
+  /** Stops the timer and the abort listener. */
   release(): void {
     this.#timer.cancel()
     this.#owner.removeEventListener('abort', this.#onAbort)
   }
 
-  /** What `promise` gives, undefined if the end comes first; rejects as it does. */
+  /** Resolves with the value of `promise`, or with undefined if the lifetime ends first; rejects as `promise` does. */
   within<T>(promise: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const onEnd = () => resolve(undefined)

@@ -10,7 +10,7 @@ afterEach(closeAll)
 const NOT_ALLOWED = { type: 'refused', reason: 'address_not_allowed', durationMs: 0 }
 const BAD_URL = { type: 'refused', reason: 'bad_url', durationMs: 0 }
 
-describe('addresses that are not public', () => {
+describe('requests to addresses that are not public', () => {
   it.each([
     'http://127.0.0.1:PORT/',
     'http://127.0.0.1.:PORT/',
@@ -43,14 +43,14 @@ describe('addresses that are not public', () => {
     'http://[fd00:ec2::254]/latest/meta-data/',
     'http://10.0.0.1/',
     'https://192.168.0.1/',
-  ])('are refused however they are spelled: %s', async url => {
+  ])('are refused in any spelling: %s', async url => {
     const server = await serving(always(200))
     const { client } = clientOf([], { resolve: async () => ['127.0.0.1'] })
     expect(await ask(client, url.replace('PORT', String(server.port)))).toEqual(NOT_ALLOWED)
     expect(server.connections).toBe(0)
   })
 
-  it('are refused behind a name', async () => {
+  it('are refused when a host name resolves to such an address', async () => {
     const server = await serving(always(200))
     for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.1.2.3', '169.254.169.254', 'fe80::1%lo', 'x']) {
       const { client } = clientOf([], { resolve: async () => [address] })
@@ -59,14 +59,14 @@ describe('addresses that are not public', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('are refused by the system’s own resolver too', async () => {
+  it('are refused with the resolver of the system as well', async () => {
     const server = await serving(always(200))
     const client = clientIn(new VirtualTime(), { allow: [] })
     expect(await ask(client, `http://localhost:${server.port}/`)).toEqual(NOT_ALLOWED)
     expect(server.connections).toBe(0)
   })
 
-  it('a name with both kinds is reached at the permitted ones only', async () => {
+  it('use only the public addresses of a name that has both kinds', async () => {
     const server = await serving(always(200, 'permitted'), { address: '127.0.0.2' })
     const inner = await serving(always(200, 'inside'), { address: '127.0.0.1', port: server.port })
     const { client } = clientOf([], {
@@ -78,8 +78,8 @@ describe('addresses that are not public', () => {
   })
 })
 
-describe('what PARLEY_EGRESS_ALLOW names', () => {
-  it('is reached by its address, however that is spelled, or by a name for it', async () => {
+describe('a destination in PARLEY_EGRESS_ALLOW', () => {
+  it('is reachable by its address in any spelling, and by a name that resolves to it', async () => {
     const server = await serving(always(200, 'here'))
     const allow = [{ host: '127.0.0.1', port: server.port }]
     const { client } = clientOf([], { allow })
@@ -87,14 +87,14 @@ describe('what PARLEY_EGRESS_ALLOW names', () => {
       expect(said(await ask(client, `http://${host}:${server.port}/`))).toEqual([200, 'here'])
   })
 
-  it('is reached by its name, whatever address that has', async () => {
+  it('is reachable by its name at any address', async () => {
     const server = await serving(always(200, 'here'))
     const { client } = clientOf([server])
     for (const host of ['shop.test', 'SHOP.test', 'shop.test.'])
       expect(said(await ask(client, `http://${host}:${server.port}/`))).toEqual([200, 'here'])
   })
 
-  it('is that port alone, and that name alone', async () => {
+  it('is reachable only at the listed port and under the listed name', async () => {
     const server = await serving(always(200))
     const other = await serving(always(200))
     const { client } = clientOf([server])
@@ -105,7 +105,7 @@ describe('what PARLEY_EGRESS_ALLOW names', () => {
   })
 })
 
-describe('URLs that are none of ours', () => {
+describe('a request is refused as bad_url for', () => {
   it.each([
     'ftp://shop.test/',
     'file:///etc/passwd',
@@ -137,7 +137,7 @@ describe('URLs that are none of ours', () => {
   })
 })
 
-/** Two servers on one port; the name is the first's address when asked first, and the second's ever after. */
+/** Two servers on one port; the name resolves to the first server's address at the first lookup, and to the second's afterwards. */
 async function rebinding() {
   const first = await serving((_, socket) =>
     socket.write('HTTP/1.1 307 Again\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n'),
@@ -150,18 +150,18 @@ async function rebinding() {
 }
 
 describe('a name that changes its address between check and connect', () => {
-  it('is asked for once, and reached where it was checked, redirects and all', async () => {
+  it('is resolved once, and the request and its redirects go to the checked address', async () => {
     const { first, second, resolve, asked } = await rebinding()
     const { client } = clientOf([], { allow: [{ host: '127.0.0.1', port: first.port }], resolve })
     expect(said(await ask(client, shop(first)))).toEqual([307, ''])
     expect(first.heard.map(request => request.path)).toEqual(['/', '/again', '/again', '/again'])
     expect([asked(), second.connections]).toEqual([1, 0])
-    // Asked anew, the new address is judged anew.
+    // A new request resolves the name again and checks the new address.
     expect(await ask(client, shop(first))).toEqual(NOT_ALLOWED)
     expect([asked(), second.connections]).toEqual([2, 0])
   })
 
-  it('is reached where it was checked also when it is sent later, after others', async () => {
+  it('is contacted at the checked address also when the prepared request is sent later', async () => {
     const { first, second, resolve } = await rebinding()
     const { client, time } = clientOf([], { allow: [{ host: '127.0.0.1', port: first.port }], resolve })
     const prepared = await client.prepare({ method: 'GET', url: shop(first), timeoutMs: 60_000 }, never)
@@ -171,7 +171,7 @@ describe('a name that changes its address between check and connect', () => {
     expect(second.connections).toBe(0)
   })
 
-  it('is not reached over a connection that was kept to its old address', async () => {
+  it('is not contacted over a kept connection to its old address', async () => {
     const first = await serving(always(200, 'old'))
     const second = await serving(always(200, 'new'), { address: '127.0.0.2', port: first.port })
     const answers = ['127.0.0.1', '127.0.0.2', '127.0.0.2']
@@ -186,7 +186,7 @@ describe('a name that changes its address between check and connect', () => {
     expect([first.connections, second.connections]).toEqual([1, 1])
   })
 
-  it('would be seen to reach the second address by a client that asks twice', async () => {
+  it('is contacted at the second address by a client that resolves twice: the test would notice it', async () => {
     const { first, second, resolve } = await rebinding()
     expect(await resolve()).toEqual(['127.0.0.1'])
     const status = await new Promise(done => {
@@ -205,13 +205,13 @@ describe('a name that changes its address between check and connect', () => {
 })
 
 describe('a name with several addresses', () => {
-  it('is reached at the next one where nobody listens at the first', async () => {
+  it('is contacted at the next address if the first refuses the connection', async () => {
     const server = await serving(always(200, 'second'), { address: '127.0.0.3' })
     const { client } = clientOf([server], { resolve: async () => ['127.0.0.2', '127.0.0.3'] })
     expect(said(await ask(client, shop(server)))).toEqual([200, 'second'])
   })
 
-  it('is not connected where nobody listens at any', async () => {
+  it('yields not_connected if all addresses refuse the connection', async () => {
     const server = await LocalServer.start(always(200))
     const { port } = server
     await server.close()
@@ -228,7 +228,7 @@ describe('a name with several addresses', () => {
 })
 
 describe('a name that cannot be resolved', () => {
-  it('is not connected', async () => {
+  it('yields not_connected with the resolver error', async () => {
     const { client } = clientOf([], { resolve: () => Promise.reject(new Error('no such name')) })
     expect(await ask(client, 'http://nowhere.test/')).toEqual({
       type: 'not_connected',
@@ -237,19 +237,19 @@ describe('a name that cannot be resolved', () => {
     })
   })
 
-  it('has no addresses', async () => {
+  it('yields not_connected if it has no addresses', async () => {
     const { client } = clientOf([], { resolve: async () => [] })
     expect(await ask(client, 'http://nowhere.test/')).toMatchObject({ type: 'not_connected' })
   })
 
-  it('is waited for as long as the request may take, no longer', async () => {
+  it('ends the request at its timeout', async () => {
     const { client, time } = clientOf([], { resolve: () => new Promise(() => {}) })
     const result = ask(client, 'http://slow.test/', { timeoutMs: 700 })
     time.advance(700)
     expect(await result).toEqual({ type: 'not_connected', reason: 'timeout', durationMs: 700 })
   })
 
-  it('is given up when the request is', async () => {
+  it('ends the request at its abort', async () => {
     const { client } = clientOf([], { resolve: () => new Promise(() => {}) })
     const abort = new AbortController()
     const result = client.send({ method: 'GET', url: 'http://slow.test/', timeoutMs: 700 }, abort.signal)

@@ -7,7 +7,7 @@ afterEach(closeAll)
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const
 
-/** Answers, redirects, hangs, breaks off or babbles, by the digit in the path. */
+/** Answers, redirects, hangs, closes or sends garbage, depending on the digit in the path. */
 const moody: Answerer = ({ path }, socket) => {
   const mood = Number(path[1])
   if (mood < 4) socket.write(answerBytes(200, 'a'.repeat(mood * 3000)))
@@ -18,7 +18,7 @@ const moody: Answerer = ({ path }, socket) => {
   else if (mood === 8) socket.end('\0\x01 what?\r\n\r\n')
 }
 
-it('every request ends, is heard at most once, and leaves nothing, among moody servers, aborts and timeouts', async () => {
+it('with faulty servers, aborts and timeouts every request ends, reaches a server at most once, and leaks nothing', async () => {
   const random = new SeededRandom(20_260_304)
   const below = (bound: number) => randomBelow(random, bound)
   const server = await serving(moody)

@@ -7,19 +7,19 @@ export const never: AbortSignal = new AbortController().signal
 
 const opened: { close(): Promise<void> }[] = []
 
-/** To be called after each test: closes its servers and clients. */
+/** Call after each test: closes its servers and clients. */
 export async function closeAll(): Promise<void> {
   await Promise.all(opened.splice(0).map(each => each.close()))
 }
 
-/** A server, until `closeAll`. */
+/** Starts a server that `closeAll` closes. */
 export async function serving(answer: Answerer, options?: LocalServerOptions): Promise<LocalServer> {
   const server = await LocalServer.start(answer, options)
   opened.push(server)
   return server
 }
 
-/** A client in virtual time that may reach `shop.test`, which is 127.0.0.1, at the ports of the servers; until `closeAll`. */
+/** A client in virtual time that may reach `shop.test` (127.0.0.1) at the ports of the servers. `closeAll` closes it. */
 export function clientOf(
   servers: readonly LocalServer[],
   options: Partial<OutboundHttpOptions> = {},
@@ -39,7 +39,7 @@ export function clientIn(time: Time, options: Omit<OutboundHttpOptions, 'time'>)
   return client
 }
 
-/** GET by default, one second at most. */
+/** Sends a request: by default GET with a timeout of one second. */
 export function ask(client: OutboundHttp, url: string, request: Partial<EgressRequest> = {}): Promise<EgressResult> {
   return client.send({ method: 'GET', url, timeoutMs: 1000, ...request }, never)
 }
@@ -48,7 +48,7 @@ export function shop(server: LocalServer, path = '/', scheme = 'http'): string {
   return `${scheme}://shop.test:${server.port}${path}`
 }
 
-/** Status and text of an answer; the result itself when it is none. */
+/** Status and text of an answer, or the result itself if there is no answer. */
 export function said(result: EgressResult): readonly [number, string] | EgressResult {
   return result.type === 'answered' ? [result.status, Buffer.from(result.body).toString('utf8')] : result
 }

@@ -12,8 +12,8 @@ function countdown(status: number): Answerer {
   }
 }
 
-describe('redirections on the same host', () => {
-  it('are followed three times', async () => {
+describe('redirects on the same host', () => {
+  it('are followed up to three times', async () => {
     const server = await serving(countdown(302))
     const { client } = clientOf([server])
     expect(said(await ask(client, shop(server, '/3')))).toEqual([200, 'there'])
@@ -21,7 +21,7 @@ describe('redirections on the same host', () => {
     expect(server.connections).toBe(1)
   })
 
-  it('are an answer the fourth time, and in a loop', async () => {
+  it('are returned as the answer at the fourth redirect, and in a loop', async () => {
     const server = await serving(countdown(302))
     const { client } = clientOf([server])
     expect(said(await ask(client, shop(server, '/4')))).toEqual([302, 'on'])
@@ -30,7 +30,7 @@ describe('redirections on the same host', () => {
     expect(loop.heard).toHaveLength(4)
   })
 
-  it('of a POST are followed by GET, or keep it with its body where they say so', async () => {
+  it('of a POST request become GET, or keep method and body with 307 and 308', async () => {
     for (const [status, methods] of [
       [303, ['POST', 'GET']],
       [307, ['POST', 'POST']],
@@ -46,7 +46,7 @@ describe('redirections on the same host', () => {
     }
   })
 
-  it('have one time for all of them', async () => {
+  it('share one timeout', async () => {
     const server = await serving(({ path }, socket) => {
       if (path === '/1') socket.write(answerBytes(302, '', ['Location: /0']))
     })
@@ -57,7 +57,7 @@ describe('redirections on the same host', () => {
     expect(await result).toEqual({ type: 'no_answer', reason: 'timeout', durationMs: 900 })
   })
 
-  it('to where nobody answers any more leave it open what happened', async () => {
+  it('to a server that no longer answers yield no_answer, because the first request may have acted', async () => {
     const server = await serving((_, socket) => {
       socket.end(answerBytes(307, '', ['Location: /0', 'Connection: close']))
       server.close().catch(() => {})
@@ -67,8 +67,8 @@ describe('redirections on the same host', () => {
   })
 })
 
-describe('redirections to elsewhere', () => {
-  it('are answers, and nobody there hears of it', async () => {
+describe('redirects to another host', () => {
+  it('are returned as the answer, and nothing is sent there', async () => {
     const inside = await serving(always(200, 'secret'))
     for (const elsewhere of [
       `http://127.0.0.1:${inside.port}/`,
@@ -78,7 +78,7 @@ describe('redirections to elsewhere', () => {
       `http://[::ffff:127.0.0.1]:${inside.port}/`,
     ]) {
       const server = await serving(always(302, 'elsewhere', [`Location: ${elsewhere}`]))
-      // All of them could be reached if they were asked for.
+      // All of these targets could be reached.
       const { client } = clientOf([server], {
         allow: [server, inside].flatMap(({ port }) =>
           ['shop.test', 'inside.test', '127.0.0.1'].map(host => ({ host, port })),

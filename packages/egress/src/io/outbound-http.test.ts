@@ -5,7 +5,7 @@ import { ask, clientOf, closeAll, never, said, serving, shop } from './outbound-
 afterEach(closeAll)
 
 describe('a request of an agent', () => {
-  it('reaches the server as it was written, and brings its answer', async () => {
+  it('reaches the server unchanged, and returns its answer', async () => {
     const server = await serving(always(201, '{"ok":true}', ['Content-Type: application/json', 'X-Two: a', 'X-Two: b']))
     const { client } = clientOf([server])
     const result = await ask(client, shop(server, '/orders/1%2F2?q=a%20b#part'), {
@@ -40,20 +40,20 @@ describe('a request of an agent', () => {
     })
   })
 
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('can be a %s', async method => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('may use the method %s', async method => {
     const server = await serving(always(200, 'done'))
     const { client } = clientOf([server])
     expect(said(await ask(client, shop(server), { method }))).toEqual([200, 'done'])
     expect(server.heard[0]?.method).toBe(method)
   })
 
-  it('brings refusals of the server as answers', async () => {
+  it('returns error statuses of the server as answers', async () => {
     const server = await serving(always(503, 'later'))
     const { client } = clientOf([server])
     expect(said(await ask(client, shop(server)))).toEqual([503, 'later'])
   })
 
-  it('takes no notice of informational answers', async () => {
+  it('ignores informational answers', async () => {
     const server = await serving((_, socket) =>
       socket.write(Buffer.concat([Buffer.from('HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\n'), answerBytes(200, 'then')])),
     )
@@ -63,13 +63,13 @@ describe('a request of an agent', () => {
     expect(result.type === 'answered' && result.headers).toEqual({ 'content-length': '4' })
   })
 
-  it('takes an answer that ends with its connection', async () => {
+  it('accepts an answer whose body ends with the connection', async () => {
     const server = await serving((_, socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall of it'))
     const { client } = clientOf([server])
     expect(said(await ask(client, shop(server)))).toEqual([200, 'all of it'])
   })
 
-  it('lets no header of a user change what the connection is or where it leads', async () => {
+  it('ignores user headers that would change the connection or its destination', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     await ask(client, shop(server), {
@@ -110,14 +110,14 @@ describe('a request of an agent', () => {
 })
 
 describe('connections', () => {
-  it('carry one request after another', async () => {
+  it('are reused for the next request', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     for (let n = 0; n < 5; n++) await ask(client, shop(server))
     expect(server.heard.map(request => request.connection)).toEqual([1, 1, 1, 1, 1])
   })
 
-  it('are new for what must not be lost in one that its server is closing', async () => {
+  it('are new for requests that must not be lost on a connection that its server is closing', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     const idempotent = { 'Idempotency-Key': 'k' }
@@ -129,7 +129,7 @@ describe('connections', () => {
     expect(server.heard.map(request => request.connection)).toEqual([1, 2, 3, 3, 3])
   })
 
-  it('are as many as there are requests at once, up to 64; the others wait their turn', async () => {
+  it('are opened for up to 64 simultaneous requests; further requests wait', async () => {
     const held: (() => void)[] = []
     const server = await serving((_, socket) => held.push(() => socket.write(answerBytes(200, 'ok'))))
     const { client } = clientOf([server])
@@ -146,7 +146,7 @@ describe('connections', () => {
     expect(server.connections).toBe(64)
   })
 
-  it('a request whose time is over while it waits its turn was not sent', async () => {
+  it('are not used by a request that times out while it waits: it is not_connected', async () => {
     const server = await serving(() => {})
     const { client, time } = clientOf([server])
     const first = Array.from({ length: 64 }, () => ask(client, shop(server)))
@@ -160,7 +160,7 @@ describe('connections', () => {
     expect(server.heard).toHaveLength(64)
   })
 
-  it('are closed after four idle seconds', async () => {
+  it('are closed after being idle for four seconds', async () => {
     const server = await serving(always(200))
     const { client, time } = clientOf([server])
     await ask(client, shop(server))
@@ -173,7 +173,7 @@ describe('connections', () => {
     expect(server.connections).toBe(2)
   })
 
-  it('that the server closed are replaced, and nothing is lost or sent twice', async () => {
+  it('that the server closed are replaced, and no request is lost or sent twice', async () => {
     const server = await serving((request, socket) => {
       socket.write(answerBytes(200, String(request.connection)))
       socket.end()
@@ -186,7 +186,7 @@ describe('connections', () => {
     expect(server.heard).toHaveLength(3)
   })
 
-  it('are not shared by names or ports', async () => {
+  it('are not shared between names or ports', async () => {
     const servers = [await serving(always(200)), await serving(always(200))]
     const allow = servers.flatMap(({ port }) => [
       { host: 'a.test', port },
@@ -203,8 +203,8 @@ describe('connections', () => {
   })
 })
 
-describe('the end', () => {
-  it('leaves no connection, idle or busy', async () => {
+describe('closing the client', () => {
+  it('closes idle and busy connections', async () => {
     const server = await serving((request, socket) => {
       if (request.path !== '/hang') socket.write(answerBytes(200))
     })
@@ -219,7 +219,7 @@ describe('the end', () => {
     expect(await ask(client, shop(server))).toMatchObject({ type: 'not_connected', reason: 'closed' })
   })
 
-  it('comes for what was prepared and not sent, too', async () => {
+  it('also ends requests that are prepared and not sent', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     const prepared = await client.prepare({ method: 'GET', url: shop(server), timeoutMs: 1000 }, never)
@@ -228,7 +228,7 @@ describe('the end', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('leaves no timer after an answer', async () => {
+  it('is not needed to stop timers: none is left after an answer', async () => {
     const server = await serving(always(200, '', ['Connection: close']))
     const { client, time } = clientOf([server])
     await ask(client, shop(server))

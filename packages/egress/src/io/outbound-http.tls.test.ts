@@ -10,7 +10,7 @@ const ca = pem('authority')
 afterEach(closeAll)
 
 describe('https', () => {
-  it('reaches a server that proves its name to an authority we trust', async () => {
+  it('reaches a server whose certificate is valid and signed by a trusted authority', async () => {
     const server = await serving(always(200, 'safe'), { tls: pem('shop') })
     const { client } = clientOf([server], { ca })
     expect(said(await ask(client, shop(server, '/', 'https')))).toEqual([200, 'safe'])
@@ -19,25 +19,25 @@ describe('https', () => {
     expect(server.heard[0]?.headers.host).toBe(`shop.test:${server.port}`)
   })
 
-  it('asks each server for the name in its URL', async () => {
+  it('sends the host name of the URL as SNI', async () => {
     const server = await serving(always(200, 'other'), { tls: pem('other') })
     const { client } = clientOf([], { ca, allow: [{ host: 'other.test', port: server.port }] })
     expect(said(await ask(client, `https://other.test:${server.port}/`))).toEqual([200, 'other'])
   })
 
-  it('takes an address that the certificate holds', async () => {
+  it('accepts an IP address that the certificate contains', async () => {
     const server = await serving(always(200, 'safe'), { tls: pem('shop') })
     const { client } = clientOf([], { ca, allow: [{ host: '127.0.0.1', port: server.port }] })
     expect(said(await ask(client, `https://127.0.0.1:${server.port}/`))).toEqual([200, 'safe'])
   })
 
-  it('takes a name with a dot at its end for the name', async () => {
+  it('treats a host name with a trailing dot like the name without it', async () => {
     const server = await serving(always(200, 'safe'), { tls: pem('shop') })
     const { client } = clientOf([server], { ca })
     expect(said(await ask(client, `https://shop.test.:${server.port}/`))).toEqual([200, 'safe'])
   })
 
-  it('sends nothing to a server that proves another name', async () => {
+  it('sends nothing to a server with a certificate for another name', async () => {
     const server = await serving(always(200), { tls: pem('other') })
     const { client } = clientOf([server], { ca })
     const result = await ask(client, shop(server, '/', 'https'), { method: 'POST', body: 'secret' })
@@ -45,7 +45,7 @@ describe('https', () => {
     expect(server.heard).toEqual([])
   })
 
-  it('sends nothing to a server whose authority nobody trusts', async () => {
+  it('sends nothing to a server whose certificate is signed by an unknown authority', async () => {
     const server = await serving(always(200), { tls: pem('shop') })
     const { client } = clientOf([server])
     const result = await ask(client, shop(server, '/', 'https'), { method: 'POST', body: 'secret' })
@@ -53,14 +53,14 @@ describe('https', () => {
     expect(server.heard).toEqual([])
   })
 
-  it('is not made with a server that speaks something else', async () => {
+  it('yields not_connected if the server does not speak TLS', async () => {
     const { port } = await plain(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     const { client } = clientOf([], { allow: [{ host: 'shop.test', port }] })
     const result = await ask(client, `https://shop.test:${port}/`, { method: 'POST', body: 'secret' })
     expect(result).toMatchObject({ type: 'not_connected' })
   })
 
-  it('waits for a handshake that never comes no longer than connecting may take', async () => {
+  it('gives up a handshake that does not finish at the connect timeout', async () => {
     const { port, asked } = await plain(() => {})
     const { client, time } = clientOf([], { allow: [{ host: 'shop.test', port }], connectTimeoutMs: 400 })
     const result = ask(client, `https://shop.test:${port}/`, { timeoutMs: 60_000 })
@@ -70,7 +70,7 @@ describe('https', () => {
   })
 })
 
-/** A TCP server that does as told with whoever says anything. */
+/** A TCP server that calls `answer` for each connection that sends data. */
 async function plain(answer: (socket: Socket) => void): Promise<{ port: number; asked: Promise<void> }> {
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   const server = createServer(socket => {

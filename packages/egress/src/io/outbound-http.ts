@@ -20,15 +20,15 @@ import { Lifetime } from './lifetime.ts'
 import { SystemAddresses } from './system-addresses.ts'
 
 export interface OutboundHttpOptions {
-  /** Hosts and ports that may be reached although they are private; `parseEgressAllow` reads them. */
+  /** Private hosts and ports that may be reached; `parseEgressAllow` parses them. */
   readonly allow: readonly EgressAllowEntry[]
-  /** Addresses of a name, in the order of trying; may reject. Default: the system's. */
+  /** Returns the addresses of a name in the order in which they are tried; may reject. Default: the system's resolver. */
   readonly resolve?: (host: string) => Promise<readonly string[]>
-  /** Of an answer's body; what is longer is cut. Default 1 MiB. */
+  /** Limit of an answer's body; a longer one is truncated. Default 1 MiB. */
   readonly maxResponseBytes?: number
-  /** For all addresses of a name together, TLS included. Default 5000. */
+  /** For all addresses of a name together, including TLS. Default 5000. */
   readonly connectTimeoutMs?: Ms
-  /** PEM certificates of authorities, in place of those that Node trusts. */
+  /** PEM certificates of authorities instead of those that Node trusts. */
   readonly ca?: string | readonly string[]
   readonly time: Time
 }
@@ -36,8 +36,8 @@ export interface OutboundHttpOptions {
 const MAX_REDIRECTS = 3
 
 /**
- * The one outbound HTTP client for agents. A name is resolved once, its addresses are judged, and the connection goes to
- * a judged address. HTTP/1.1; connections are kept for a few seconds, never for longer than the server announces, for
+ * The one outbound HTTP client for agents. A name is resolved once, its addresses are checked, and the connection goes to
+ * a checked address. HTTP/1.1. Connections are kept for a few seconds, never for longer than the server announces, and reused for
  * requests that may be sent again: GET, and those with an `Idempotency-Key`.
  */
 export class OutboundHttp implements Egress {
@@ -69,7 +69,7 @@ export class OutboundHttp implements Egress {
     const target = targetOf(request.url)
     if (target === undefined) return { type: 'refused', reason: 'bad_url', durationMs: 0 }
     const deadline = startedAt + request.timeoutMs
-    const addresses = await this.#alive(deadline, signal, lifetime => this.#addressesOf(target.host, lifetime))
+    const addresses = await this.#withLifetime(deadline, signal, lifetime => this.#addressesOf(target.host, lifetime))
     const durationMs = this.#options.time.now() - startedAt
     if (typeof addresses === 'string') return { type: 'not_connected', reason: addresses, durationMs }
     if (this.#permitted(target, addresses).length === 0)
@@ -79,37 +79,39 @@ export class OutboundHttp implements Egress {
     return {
       type: 'prepared',
       send: async signal => {
-        const ended = await this.#alive(deadline, signal, lifetime => this.#converse(message, addresses, lifetime))
+        const ended = await this.#withLifetime(deadline, signal, lifetime =>
+          this.#sendAndFollow(message, addresses, lifetime),
+        )
         return { ...ended, durationMs: this.#options.time.now() - startedAt }
       },
     }
   }
 
-  /** Ends what is under way and closes every connection. */
+  /** Ends all running requests and closes every connection. */
   async close(): Promise<void> {
     this.#closed = true
     for (const lifetime of [...this.#lifetimes]) lifetime.end('closed')
     this.#connections.close()
   }
 
-  /** Connections that are open, and how many of them are idle. */
+  /** The number of open connections, and how many of them are idle. */
   get connections(): { readonly open: number; readonly idle: number } {
     return this.#connections.counts
   }
 
-  async #alive<T>(deadline: Ms, signal: AbortSignal, live: (lifetime: Lifetime) => Promise<T>): Promise<T> {
+  async #withLifetime<T>(deadline: Ms, signal: AbortSignal, work: (lifetime: Lifetime) => Promise<T>): Promise<T> {
     const lifetime = new Lifetime(this.#options.time, deadline, signal)
     if (this.#closed) lifetime.end('closed')
     this.#lifetimes.add(lifetime)
     try {
-      return await live(lifetime)
+      return await work(lifetime)
     } finally {
       lifetime.release()
       this.#lifetimes.delete(lifetime)
     }
   }
 
-  /** Or why there are none. */
+  /** The addresses, or the reason why there are none. */
   async #addressesOf(host: string, lifetime: Lifetime): Promise<readonly string[] | string> {
     if (lifetime.endedBy !== undefined) return lifetime.endedBy
     if (isIP(host) !== 0) return [host]
@@ -126,8 +128,8 @@ export class OutboundHttp implements Egress {
     return permittedAddresses(target, addresses, this.#options.allow)
   }
 
-  /** The message and what it is redirected to, all at the addresses that were found at first. */
-  async #converse(first: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Result> {
+  /** Sends the message and follows its redirects, always at the addresses of the first lookup. */
+  async #sendAndFollow(first: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Result> {
     let message = first
     for (let redirects = 0; ; redirects++) {
       const exchange = await this.#exchange(message, this.#permitted(message.target, addresses), lifetime)
@@ -136,8 +138,8 @@ export class OutboundHttp implements Egress {
         return { type: unsent ? 'not_connected' : 'no_answer', reason: exchange.reason }
       }
       const next = redirected(message, exchange.status, exchange.headers.location)
-      const stays = redirects === MAX_REDIRECTS || next === undefined
-      if (stays || this.#permitted(next.target, addresses).length === 0) return this.#decoded(exchange)
+      const isFinal = redirects === MAX_REDIRECTS || next === undefined
+      if (isFinal || this.#permitted(next.target, addresses).length === 0) return this.#decoded(exchange)
       message = next
     }
   }
@@ -150,17 +152,17 @@ export class OutboundHttp implements Egress {
 
   async #exchange(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange> {
     const { origin } = message.target.url
-    if (!(await this.#connections.turn(origin, lifetime)))
+    if (!(await this.#connections.acquire(origin, lifetime)))
       return { type: 'unsent', reason: lifetime.endedBy ?? 'closed' }
     try {
-      const kept = mayBeLost(message) ? await this.#overKept(message, addresses, lifetime) : undefined
+      const kept = maySendAgain(message) ? await this.#overKept(message, addresses, lifetime) : undefined
       return kept ?? (await this.#overNew(message, addresses, lifetime))
     } finally {
-      this.#connections.endTurn(origin)
+      this.#connections.release(origin)
     }
   }
 
-  /** Undefined: no connection is kept, or those that were had closed. */
+  /** Undefined if there is no kept connection, or all of them had closed. */
   async #overKept(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange | undefined> {
     for (const address of addresses)
       for (;;) {
@@ -172,7 +174,7 @@ export class OutboundHttp implements Egress {
     return undefined
   }
 
-  /** The addresses one after another, each with its share of the time. */
+  /** Tries the addresses one after another, each with its share of the connect timeout. */
   async #overNew(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange> {
     const { time, ca, connectTimeoutMs = 5000 } = this.#options
     const { target } = message
@@ -201,10 +203,10 @@ export class OutboundHttp implements Egress {
 }
 
 /**
- * A server may be closing a kept connection while a message is on its way into it, which is then lost and nobody knows
- * whether it was acted upon. Only what may be sent again goes that way.
+ * A server may be closing a kept connection while a request is on its way; the request is then lost, and the client cannot know
+ * whether the server acted. Only requests that may be sent again use kept connections.
  */
-function mayBeLost({ method, headers }: Message): boolean {
+function maySendAgain({ method, headers }: Message): boolean {
   return method === 'GET' || headers['idempotency-key'] !== undefined
 }
 

@@ -2,7 +2,7 @@ import { VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { SystemAddresses } from './system-addresses.ts'
 
-/** A resolver that answers when told. */
+/** A resolver whose answers the test controls. */
 function scripted() {
   const asked: string[] = []
   const answers = new Map<string, PromiseWithResolvers<readonly string[]>>()
@@ -16,12 +16,12 @@ function scripted() {
   return { time, system, asked, answers }
 }
 
-describe('the system’s resolver', () => {
-  it('knows this machine', async () => {
+describe('the resolver of the system', () => {
+  it('resolves localhost', async () => {
     expect(await new SystemAddresses(new VirtualTime()).resolve('localhost')).toContain('127.0.0.1')
   })
 
-  it('is asked once by all who want the same name at the same time, and anew afterwards', async () => {
+  it('looks a name up once for simultaneous requests, and again afterwards', async () => {
     const { system, asked, answers } = scripted()
     const both = [system.resolve('a.test'), system.resolve('a.test')]
     answers.get('a.test')!.resolve(['192.0.2.1'])
@@ -32,7 +32,7 @@ describe('the system’s resolver', () => {
     await expect(again).rejects.toThrow('no such name')
   })
 
-  it('looks up two names at once; the others wait in line, also behind one that fails', async () => {
+  it('looks up two names at once; further names wait, also behind a lookup that fails', async () => {
     const { system, asked, answers } = scripted()
     const results = ['a', 'b', 'c', 'd'].map(name => system.resolve(name))
     expect(asked).toEqual(['a', 'b'])
@@ -47,7 +47,7 @@ describe('the system’s resolver', () => {
     expect(asked).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('that hangs at other names answers as it did within ten minutes, and is asked again', async () => {
+  it('returns the answer of the last ten minutes while lookups of other names hang, and repeats the lookup', async () => {
     const { time, system, asked, answers } = scripted()
     const first = system.resolve('known')
     answers.get('known')!.resolve(['192.0.2.1'])
@@ -65,7 +65,7 @@ describe('the system’s resolver', () => {
     expect(await system.resolve('known')).toEqual(['192.0.2.2'])
   })
 
-  it('that hangs for longer answers nothing old', async () => {
+  it('returns no answer that is older than ten minutes', async () => {
     const { time, system, answers } = scripted()
     const first = system.resolve('known')
     answers.get('known')!.resolve(['192.0.2.1'])
@@ -79,7 +79,7 @@ describe('the system’s resolver', () => {
     await expect(late).rejects.toThrow('no such name')
   })
 
-  it('lets a thousand names wait, no more', async () => {
+  it('lets at most a thousand names wait', async () => {
     const { system } = scripted()
     const results = Array.from({ length: 1003 }, (_, n) => system.resolve(`n${n}`))
     await expect(results[1002]).rejects.toThrow('too many names wait')

@@ -2,27 +2,27 @@ import { lookup } from 'node:dns/promises'
 import type { Ms, Time } from '@parley/kernel'
 
 /**
- * Lookups at once. Each blocks one of the process's four pool threads, which files need too, for as long as a name
- * server keeps silent.
+ * Simultaneous lookups. Each blocks one of the process's four pool threads, which file access needs too, until the DNS
+ * server answers.
  */
 const MOST_AT_ONCE = 2
 const MOST_WAITING = 1000
-/** While the resolver is busy a name's last answer will do for so long. */
-const KEPT_MS: Ms = 600_000
-const MOST_KEPT = 1000
+/** While the resolver is busy, a name's last answer is used for this long. */
+const RECENT_MS: Ms = 600_000
+const MOST_RECENT = 1000
 
 type LookUp = (host: string) => Promise<readonly string[]>
 
 /**
- * The system's resolver (hosts file, DNS, in the system's order); one question at a time for each name. Names whose
- * servers keep silent hold up names that nobody asked for yet, and no others.
+ * The system's resolver (hosts file, DNS, in the system's order); one lookup at a time for each name. Names whose
+ * DNS servers do not answer delay only names without a recent answer.
  */
 export class SystemAddresses {
   readonly #time: Time
   readonly #lookUp: LookUp
-  readonly #asked = new Map<string, Promise<readonly string[]>>()
-  /** The longest kept first. */
-  readonly #kept = new Map<string, { readonly addresses: readonly string[]; readonly until: Ms }>()
+  readonly #lookups = new Map<string, Promise<readonly string[]>>()
+  /** Answers in order of their age, the oldest first. */
+  readonly #recent = new Map<string, { readonly addresses: readonly string[]; readonly until: Ms }>()
   readonly #waiting: (() => void)[] = []
   #running = 0
 
@@ -31,41 +31,41 @@ export class SystemAddresses {
     this.#lookUp = lookUp
   }
 
-  /** Rejects when there is no such name, or too many wait. */
+  /** Rejects if the name does not exist, or if too many lookups wait. */
   async resolve(host: string): Promise<readonly string[]> {
     const isBusy = this.#running === MOST_AT_ONCE
-    const answer = this.#asked.get(host) ?? this.#ask(host)
-    const kept = this.#kept.get(host)
-    if (!isBusy || kept === undefined || kept.until <= this.#time.now()) return answer
-    // Asked all the same, for the next one.
+    const answer = this.#lookups.get(host) ?? this.#startLookUp(host)
+    const recent = this.#recent.get(host)
+    if (!isBusy || recent === undefined || recent.until <= this.#time.now()) return answer
+    // The lookup still runs, so that the next request gets its answer.
     answer.catch(() => {})
-    return kept.addresses
+    return recent.addresses
   }
 
-  #ask(host: string): Promise<readonly string[]> {
-    const answer = this.#inTurn(host)
-      .then(addresses => this.#keep(host, addresses))
-      .finally(() => this.#asked.delete(host))
-    this.#asked.set(host, answer)
+  #startLookUp(host: string): Promise<readonly string[]> {
+    const answer = this.#lookUpInOrder(host)
+      .then(addresses => this.#store(host, addresses))
+      .finally(() => this.#lookups.delete(host))
+    this.#lookups.set(host, answer)
     return answer
   }
 
-  #keep(host: string, addresses: readonly string[]): readonly string[] {
-    this.#kept.delete(host)
-    this.#kept.set(host, { addresses, until: this.#time.now() + KEPT_MS })
-    const [longest] = this.#kept.keys()
-    if (this.#kept.size > MOST_KEPT && longest !== undefined) this.#kept.delete(longest)
+  #store(host: string, addresses: readonly string[]): readonly string[] {
+    this.#recent.delete(host)
+    this.#recent.set(host, { addresses, until: this.#time.now() + RECENT_MS })
+    const [longest] = this.#recent.keys()
+    if (this.#recent.size > MOST_RECENT && longest !== undefined) this.#recent.delete(longest)
     return addresses
   }
 
-  async #inTurn(host: string): Promise<readonly string[]> {
+  async #lookUpInOrder(host: string): Promise<readonly string[]> {
     if (this.#running < MOST_AT_ONCE) this.#running++
     else if (this.#waiting.length < MOST_WAITING) await new Promise<void>(resolve => this.#waiting.push(resolve))
-    else throw new Error('too many names wait for the resolver')
+    else throw new Error('too many names wait for the resolver; try again later')
     try {
       return await this.#lookUp(host)
     } finally {
-      // A turn is handed on, not given back, while somebody waits.
+      // While a lookup waits, the place goes to it directly and `#running` stays the same.
       const next = this.#waiting.shift()
       if (next === undefined) this.#running--
       else next()

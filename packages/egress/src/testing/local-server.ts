@@ -2,33 +2,33 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** A request as it came over the line. */
-interface HeardRequest {
+/** A request as it was received. */
+interface ReceivedRequest {
   readonly method: string
   readonly path: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Counts the server's connections from 1. */
+  /** Number of the connection, counted from 1. */
   readonly connection: number
 }
 
 export interface LocalServerOptions {
   /** Default 127.0.0.1. */
   readonly address?: string
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number
-  /** PEM of key and certificate; without it plain TCP. */
+  /** PEM of key and certificate; without it the server uses plain TCP. */
   readonly tls?: string
 }
 
-/** Writes what it likes to the socket, in its own time. */
-export type Answerer = (request: HeardRequest, socket: Socket) => void
+/** Writes any bytes to the socket at any time. */
+export type Answerer = (request: ReceivedRequest, socket: Socket) => void
 
-/** A server on loopback whose answers are written byte by byte, so that they can be as unkind as needed. */
+/** A server on loopback whose answers are raw bytes, so that tests can send invalid ones. */
 export class LocalServer {
-  readonly heard: HeardRequest[] = []
-  /** Connections taken so far, TLS made. */
+  readonly heard: ReceivedRequest[] = []
+  /** Connections accepted so far, after TLS. */
   connections = 0
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -59,14 +59,14 @@ export class LocalServer {
     return this.#sockets.size
   }
 
-  /** Resolves once so many requests were heard in all. */
+  /** Resolves when `count` requests were received in all. */
   async hears(count: number): Promise<void> {
     if (this.heard.length < count) await new Promise<void>(resolve => this.#waiting.push({ count, resolve }))
   }
 
-  /** Resolves once no connection is open. */
+  /** Resolves when no connection is open. */
   async isLeft(): Promise<void> {
-    // Not `once` of events: a reset is as good an end as any.
+    // `once` of node:events would reject at a reset.
     for (const socket of this.#sockets) await new Promise(resolve => socket.once('close', resolve))
   }
 
@@ -95,7 +95,7 @@ export class LocalServer {
   }
 }
 
-function requestIn(bytes: Buffer): { heard: Omit<HeardRequest, 'connection'>; length: number } | undefined {
+function requestIn(bytes: Buffer): { heard: Omit<ReceivedRequest, 'connection'>; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [line = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
@@ -108,14 +108,14 @@ function requestIn(bytes: Buffer): { heard: Omit<HeardRequest, 'connection'>; le
   return { heard: { method, path, headers, body: bytes.subarray(end + 4, length).toString('utf8') }, length }
 }
 
-/** A whole answer, as bytes. */
+/** A complete answer, as bytes. */
 export function answerBytes(status: number, body: string | Uint8Array = '', headers: readonly string[] = []): Buffer {
   const content = Buffer.from(body)
   const head = [`HTTP/1.1 ${status} Word`, ...headers, `Content-Length: ${content.length}`, '', '']
   return Buffer.concat([Buffer.from(head.join('\r\n'), 'latin1'), content])
 }
 
-/** Answers every request alike. */
+/** Answers every request in the same way. */
 export function always(status: number, body: string | Uint8Array = '', headers: readonly string[] = []): Answerer {
   return (_, socket) => socket.write(answerBytes(status, body, headers))
 }

@@ -12,7 +12,7 @@ describe('system time', () => {
     expect(Math.min(...early)).toBeGreaterThanOrEqual(0)
   })
 
-  it('waits for a deadline that setTimeout cannot count to, and runs an overdue one later, not now', async () => {
+  it('waits for a deadline beyond the limit of setTimeout, and runs an overdue timer asynchronously', async () => {
     const fired: string[] = []
     const far = systemTime.at(systemTime.now() + 2 ** 32, () => fired.push('far'))
     await new Promise<void>(resolve => {

@@ -2,18 +2,18 @@ import { Worker } from 'node:worker_threads'
 import { ParleyError } from '../errors.ts'
 
 interface TaskThreadOptions {
-  /** For thread lists and error messages. */
+  /** Appears in thread lists and error messages. */
   readonly name: string
   readonly script: URL
   /** A task that takes longer than this ends the thread. */
   readonly timeoutMs: number
-  /** Heap of the thread, MiB; what WebAssembly and array buffers hold is not in it. */
+  /** Heap limit of the thread in MiB; WebAssembly memory and array buffers are not included. */
   readonly heapMiB: number
 }
 
 /**
- * A thread of our own that answers one message with one message. It starts with the first task, is replaced when it
- * crashed or hung, and keeps no process alive while it has nothing to do. One task at a time: the caller sees to it.
+ * A worker thread that answers one message with one message. It starts with the first task, is replaced after a crash
+ * or a timeout, and does not keep the process alive while it is idle. The caller must run one task at a time.
  */
 export class TaskThread<Task, Outcome> {
   readonly #options: TaskThreadOptions
@@ -59,7 +59,7 @@ export class TaskThread<Task, Outcome> {
     })
   }
 
-  /** Ends a running task as well. Idempotent. */
+  /** Also ends a running task. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#worker?.terminate()
@@ -74,7 +74,7 @@ export class TaskThread<Task, Outcome> {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
     })
-    // An idle thread that dies is noticed here, and without a listener its error would end the process.
+    // This notices an idle thread that dies; without a listener its error would end the process.
     worker.on('error', () => this.#abandon(worker))
     worker.on('exit', () => this.#abandon(worker))
     worker.unref()

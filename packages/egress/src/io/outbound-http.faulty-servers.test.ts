@@ -7,13 +7,13 @@ afterEach(closeAll)
 
 describe('a server that hangs', () => {
   it.each([
-    ['before a word', ''],
+    ['before the first byte', ''],
     ['in the status line', 'HTTP/1.1 20'],
     ['in the headers', 'HTTP/1.1 200 OK\r\nX-A: '],
     ['before the body', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'],
     ['in the body', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'],
     ['after an informational answer', 'HTTP/1.1 102 Processing\r\n\r\n'],
-  ])('%s is given up when the time is over', async (_, start) => {
+  ])('%s leads to no_answer at the timeout', async (_, start) => {
     const server = await serving((_, socket) => socket.write(start))
     const { client, time } = clientOf([server])
     const result = ask(client, shop(server), { timeoutMs: 5000 })
@@ -26,7 +26,7 @@ describe('a server that hangs', () => {
     expect(client.connections.open).toBe(0)
   })
 
-  it('is given up when its asker gives up', async () => {
+  it('leads to no_answer at the abort', async () => {
     const server = await serving(() => {})
     const { client } = clientOf([server])
     const abort = new AbortController()
@@ -37,7 +37,7 @@ describe('a server that hangs', () => {
     await server.isLeft()
   })
 
-  it('is not asked by somebody who gave up before', async () => {
+  it('receives nothing if the request was aborted before', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     const result = await client.send({ method: 'POST', url: shop(server), timeoutMs: 5000 }, AbortSignal.abort())
@@ -45,7 +45,7 @@ describe('a server that hangs', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('byte by byte is given up all the same: no byte buys it time', async () => {
+  it('leads to no_answer at the timeout although it sends single bytes', async () => {
     const server = await serving((_, socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'))
     const dripping = await serving((_, socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n')
@@ -62,7 +62,7 @@ describe('a server that hangs', () => {
   })
 })
 
-describe('a server that breaks off', () => {
+describe('a server that closes the connection', () => {
   it.each([
     ['at once', ''],
     ['in the headers', 'HTTP/1.1 200 OK\r\nX-A: '],
@@ -70,7 +70,7 @@ describe('a server that breaks off', () => {
     ['in the body', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'],
     ['in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab'],
     ['before the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n'],
-  ])('%s has not answered, and may have acted', async (_, start) => {
+  ])('%s leads to no_answer, because it may have acted', async (_, start) => {
     for (const end of ['end', 'resetAndDestroy'] as const) {
       const server = await serving((_, socket) => socket.write(start, () => socket[end]()))
       const { client } = clientOf([server])
@@ -91,13 +91,13 @@ describe('a server that breaks off', () => {
     ['a chunk without a size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
     ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
     ['a flood of headers', `HTTP/1.1 200 OK\r\n${`X-Flood: ${'a'.repeat(1000)}\r\n`.repeat(100)}\r\n`],
-  ])('by speaking %s has not answered', async (_, bytes) => {
+  ])('with %s leads to no_answer', async (_, bytes) => {
     const server = await serving((_, socket) => socket.end(bytes))
     const { client } = clientOf([server])
     expect(await ask(client, shop(server))).toMatchObject({ type: 'no_answer' })
   })
 
-  it('after an answer that nobody asked for is not listened to again', async () => {
+  it('after an unrequested answer is contacted over a new connection', async () => {
     const server = await serving((request, socket) => {
       const stray = request.connection === 1 ? answerBytes(200, 'stray') : Buffer.alloc(0)
       socket.write(Buffer.concat([answerBytes(200, `answer ${server.heard.length}`), stray]))
@@ -118,7 +118,7 @@ describe('a long answer', () => {
       (size: number) =>
         Buffer.from(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${`1\r\na\r\n`.repeat(size)}0\r\n\r\n`),
     ],
-  ])('%s is cut at the cap, and its connection closed', async (_, bytes) => {
+  ])('%s is truncated at the limit, and its connection is closed', async (_, bytes) => {
     for (const [size, truncated] of [
       [1000, false],
       [1001, true],
@@ -130,7 +130,7 @@ describe('a long answer', () => {
     }
   })
 
-  it('is one of more than a mebibyte, and an endless one costs no more', async () => {
+  it('has more than 1 MiB by default, and an endless answer needs no more memory', async () => {
     const block = Buffer.alloc(65_536, 'a')
     let sent = 0
     const server = await serving((_, socket) => {
@@ -150,20 +150,20 @@ describe('a long answer', () => {
   })
 })
 
-describe('an answer that is compressed although nobody asked', () => {
+describe('an answer that is compressed without a request for it', () => {
   it.each([
     ['gzip', gzipSync],
     ['x-gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ] as const)('by %s is inflated', async (encoding, compress) => {
+  ] as const)('with %s is decompressed', async (encoding, compress) => {
     const server = await serving(always(200, compress('{"a":1}'), [`Content-Encoding: ${encoding}`]))
     const { client } = clientOf([server])
     expect(said(await ask(client, shop(server)))).toEqual([200, '{"a":1}'])
     expect(server.heard[0]?.headers['accept-encoding']).toBe('identity')
   })
 
-  it('as a bomb is inflated up to the cap', async () => {
+  it('to a decompression bomb is decompressed up to the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000))
     const server = await serving(always(200, bomb, ['Content-Encoding: gzip']))
     const { client } = clientOf([server])
@@ -171,7 +171,7 @@ describe('an answer that is compressed although nobody asked', () => {
     expect(result).toMatchObject({ type: 'answered', truncated: true, body: { length: 1_048_576 } })
   })
 
-  it('and cut is inflated as far as it goes', async () => {
+  it('and truncated is decompressed as far as possible', async () => {
     const text = Array.from({ length: 20_000 }, (_, n) => `line ${n * 7919}`).join('\n')
     const packed = gzipSync(text)
     const server = await serving(always(200, packed.subarray(0, packed.length - 100), ['Content-Encoding: gzip']))
@@ -184,7 +184,7 @@ describe('an answer that is compressed although nobody asked', () => {
   })
 
   it.each(['gzip', 'br', 'zstd', 'gzip, br', '__proto__', 'constructor'])(
-    'or says so without being it (%s) stays as it is',
+    'and has an unsupported or wrong encoding (%s) is returned unchanged',
     async encoding => {
       const server = await serving(always(200, 'plain', [`Content-Encoding: ${encoding}`]))
       const { client } = clientOf([server])

@@ -18,7 +18,7 @@ export function parseEgressAllow(text: string): readonly EgressAllowEntry[] | st
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')
-  if (parts.length > MOST_ENTRIES) return `PARLEY_EGRESS_ALLOW may have at most ${MOST_ENTRIES} entries`
+  if (parts.length > MOST_ENTRIES) return `at most ${MOST_ENTRIES} entries`
   const entries: EgressAllowEntry[] = []
   for (const part of parts) {
     const [, written = '', digits = ''] = ENTRY.exec(part) ?? []

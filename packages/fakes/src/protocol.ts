@@ -40,7 +40,10 @@ export type Unkindness =
   | { readonly type: 'refuse'; readonly status: number; readonly retryAfterS?: number }
   /** Accepts and never says anything. */
   | { readonly type: 'mute' }
-  /** Breaks the connection off, without a close frame, `afterMs` after the first thing it said or heard. */
+  /**
+   * Breaks the connection off, without a close frame, `afterMs` after the first message in either direction; 0: before any
+   * reply to it.
+   */
   | { readonly type: 'break-off'; readonly afterMs: Ms }
   /** Says an error in the vendor's own shape, and closes as the vendor does. */
   | { readonly type: 'error'; readonly afterMs: Ms }

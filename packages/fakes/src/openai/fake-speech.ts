@@ -115,7 +115,8 @@ async function speak(
   counts.utterances++
   const language = /[áéíóúñ¿¡]/.test(text) ? 'es' : 'en'
   const speech = await speechOf(options, { text, language, speed })
-  if (speech === null) return void response.destroy()
+  const isBrokenAtOnce = unkindness?.type === 'break-off' && unkindness.afterMs === 0
+  if (speech === null || isBrokenAtOnce) return void response.destroy()
   response.writeHead(200, { 'Content-Type': unkindness?.type === 'garble' ? 'text/html' : 'audio/pcm' })
   if (unkindness?.type === 'garble') return void response.end('<html>Sign in</html>')
   let isSilent = false

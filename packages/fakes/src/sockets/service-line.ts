@@ -119,6 +119,7 @@ export class ServiceLine {
   #onMessage(data: RawData, isBinary: boolean): void {
     if (this.#isSilent && this.#manners.deafWhenSilent) return
     this.#begin()
+    if (this.#socket.readyState !== WebSocket.OPEN) return
     if (isBinary) this.#conversation.onBinary(data as Buffer)
     else this.#conversation.onText(String(data))
   }
@@ -129,6 +130,8 @@ export class ServiceLine {
     this.#unkindness = null
     if (unkindness?.type === 'garble') for (const piece of this.#manners.nonsense) this.#socket.send(piece, () => {})
     if (unkindness === null || !('afterMs' in unkindness)) return
+    // Not by a timer: it would race with the reply.
+    if (unkindness.type === 'break-off' && unkindness.afterMs === 0) return this.breakOff()
     this.after(unkindness.afterMs, () => {
       if (unkindness.type === 'break-off') this.breakOff()
       else if (unkindness.type === 'error') this.#conversation.fail()

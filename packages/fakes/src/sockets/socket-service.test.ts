@@ -128,6 +128,16 @@ it.each<[Unkindness['type'], number]>([
   await expect.poll(() => echo.heard).toEqual(['one', 'two', 'closed'])
 })
 
+it('"break-off" after 0 ms comes before any reply, however long timers take', async () => {
+  // Its clock stands still: no timer ever fires.
+  const echo = await stand({ time: new VirtualTime(), unkindness: [{ type: 'break-off', afterMs: 0 }] })
+  const { socket, said, closed } = await call(echo)
+  socket.send('one')
+  expect(await closed).toBe(1006)
+  expect(said).toEqual([])
+  await expect.poll(() => echo.heard).toEqual(['closed'])
+})
+
 it.each([true, false])('who is silent hears nothing, if it is of that kind: %s', async deafWhenSilent => {
   const echo = await stand({ unkindness: [{ type: 'mute' }], manners: { ...MANNERS, deafWhenSilent } })
   const { socket, said } = await call(echo)

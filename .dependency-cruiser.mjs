@@ -10,7 +10,7 @@ const rooms = {
   'packages/flow': ['packages/kernel', 'packages/nodes', 'packages/contract'],
   'packages/dialogue': ['packages/kernel', 'media'],
   'packages/fakes': ['packages/kernel'],
-  // Fakes of services: for the tests of adapters only (rule "fakes-are-for-tests").
+  // `fakes` for tests only (rule "fakes-are-for-tests").
   'packages/providers': ['packages/kernel', 'media', 'packages/fakes'],
   'packages/egress': ['packages/kernel'],
   'packages/store': ['packages/kernel', 'packages/contract'],
@@ -163,10 +163,18 @@ export default {
     },
     {
       name: 'fakes-are-for-tests',
-      comment: 'an adapter knows no fake of its service; only its tests do',
+      comment:
+        'fakes of services are a development dependency: of tests, scripts and the stand-ins of the command line',
       severity: 'error',
-      from: { path: '^packages/providers/', pathNot: [testCode, '/testing/'] },
+      from: { path: anyRoom, pathNot: ['^packages/fakes/', '^packages/cli/src/stand-ins/', testCode, '/testing/'] },
       to: { path: '^packages/fakes/' },
+    },
+    {
+      name: 'stand-ins-on-demand',
+      comment: 'the product starts without the fakes: the command that runs stand-ins loads them with import()',
+      severity: 'error',
+      from: { path: '^packages/cli/', pathNot: ['^packages/cli/src/stand-ins/', testCode, '/testing/'] },
+      to: { path: '^packages/cli/src/stand-ins/', dynamic: false },
     },
     {
       name: 'development-packages',

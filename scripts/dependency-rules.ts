@@ -64,6 +64,8 @@ const PLANTED: readonly PlantedFault[] = [
   { rule: 'no-circle', file: 'sip/src/d.ts', source: "import { y } from './e.ts'\nexport const x = y" },
   { rule: 'resolvable', file: 'packages/engine/src/c.ts', source: "export { x } from '@parley/sip/src/b.ts'" },
   { rule: 'fakes-are-for-tests', file: 'packages/providers/src/a.ts', source: "export { x } from '@parley/fakes'" },
+  { rule: 'fakes-are-for-tests', file: 'packages/cli/src/a.ts', source: "export { x } from '@parley/fakes'" },
+  { rule: 'stand-ins-on-demand', file: 'packages/cli/src/b.ts', source: "export { x } from './stand-ins/a.ts'" },
   { rule: 'no-test-code-in-the-product', file: 'sip/src/f.ts', source: "export { x } from './b.test.ts'" },
 ]
 
@@ -73,6 +75,8 @@ const INNOCENT: readonly Omit<PlantedFault, 'rule'>[] = [
   { file: 'sip/src/b.test.ts', source: "import 'node:fs'\nexport const x = 1" },
   { file: 'packages/contract/src/testing/b.ts', source: 'export const x = 1' },
   { file: 'packages/contract/src/b.test.ts', source: "export { x } from './testing/b.ts'" },
+  { file: 'packages/cli/src/stand-ins/a.ts', source: "export { x } from '@parley/fakes'" },
+  { file: 'packages/cli/src/c.ts', source: "export const x = await import('./stand-ins/a.ts')" },
   { file: 'sip/src/io/socket.ts', source: "export { connect as x } from 'node:net'" },
   { file: 'packages/engine/src/b.ts', source: "export { x } from '@parley/leg'\nexport * from 'node:fs'" },
 ]

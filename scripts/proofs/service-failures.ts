@@ -85,11 +85,11 @@ function failingCall(calls: ClinicCalls, row: PlantedRow, caller: PatientCaller)
     ...(fallback && { fallbackVoices: [next] }),
     standIns: { pace: PACE },
     prepare: async (standIns, server) => {
-      prepareFailure(row, standIns.all[service])
+      prepareFailure(row, standIns.service(service))
       if (planted.includes('an effect of nobody')) await actOfNobody(server)
     },
     ...(planted.includes('a deaf agent') && { alter: deafened, caller: caller.impatient() }),
-    onAct: (act, standIns) => failAtAct(row, act, standIns.all[service]),
+    onAct: (act, standIns) => failAtAct(row, act, standIns.service(service)),
   })
 }
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { readSettings } from './environment.ts'
 import { checkServices } from './service-check.ts'
 import { Services } from './services.ts'
-import { StandIns } from './stand-ins.ts'
+import { StandIns } from './stand-ins/stand-ins.ts'
 
 const opened: { close(): Promise<void> }[] = []
 

@@ -39,7 +39,7 @@ export interface AdapterOptions {
   readonly time: Time
 }
 
-export interface ServiceOffer<Service> {
+interface ServiceOffer<Service> {
   /** Models listed in the catalogue, the preferred one first. */
   readonly models: readonly string[]
   /** Agents may name models that are not listed: a vendor's newest ones. Default false. */
@@ -47,12 +47,12 @@ export interface ServiceOffer<Service> {
   readonly open: (model: string, options: AdapterOptions) => Service
 }
 
-export interface VoiceOffer extends ServiceOffer<TextToSpeech> {
+interface VoiceOffer extends ServiceOffer<TextToSpeech> {
   /** Voices listed in the catalogue, the default one first. The vendor accepts others as well. */
   readonly voices: readonly CatalogueVoice[]
 }
 
-export interface ModelOffer extends Omit<ServiceOffer<LanguageModel>, 'models'> {
+interface ModelOffer extends Omit<ServiceOffer<LanguageModel>, 'models'> {
   /** "settings": those of the setting `models`; none without a key. */
   readonly models: readonly string[] | 'settings'
   /** Shown instead of the model's id. */

@@ -11,7 +11,7 @@ import { readSettings } from '../../../packages/cli/src/environment.ts'
 import { addressOf, exampleAgent } from '../../../packages/cli/src/example-agent.ts'
 import { processIdentity } from '../../../packages/cli/src/identity.ts'
 import { Services } from '../../../packages/cli/src/services.ts'
-import { StandIns, type StandInsOptions } from '../../../packages/cli/src/stand-ins.ts'
+import { StandIns, type StandInsOptions } from '../../../packages/cli/src/stand-ins/stand-ins.ts'
 
 /** A call that is not over by then is hung up. */
 const LONGEST_CALL_MS: Ms = 150_000

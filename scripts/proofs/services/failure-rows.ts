@@ -1,25 +1,21 @@
-import type { ModelUnkindness } from '@parley/fakes'
+import type { ModelUnkindness, StandInService } from '@parley/fakes'
 import type { Ms } from '@parley/kernel'
-import type { StandIn, StandInName } from '../../../packages/cli/src/stand-ins.ts'
 import type { CallerTurn } from './patient-caller.ts'
 
 export const FAILING_EARS = [
   'deepgram/nova-3',
   'deepgram/flux-general-en',
   'assemblyai/universal-streaming-english',
-] as const satisfies readonly StandInName[]
+] as const
 
 export const FAILING_VOICES = [
   'elevenlabs/eleven_flash_v2_5',
   'cartesia/sonic-2',
   'deepgram/aura-2',
   'openai/gpt-4o-mini-tts',
-] as const satisfies readonly StandInName[]
+] as const
 
-export const FAILING_MODELS = [
-  'openai/gpt-4.1-mini',
-  'anthropic/claude-haiku-4-5',
-] as const satisfies readonly StandInName[]
+export const FAILING_MODELS = ['openai/gpt-4.1-mini', 'anthropic/claude-haiku-4-5'] as const
 
 export const WAYS = ['refuse 401', 'refuse 429', 'mute', 'break-off', 'error', 'stall', 'garble'] as const
 /** Of models: a refusal that says when to come again, soon or too late; one of the service's own; words that come late. */
@@ -28,7 +24,8 @@ export type Way = (typeof MODEL_WAYS)[number]
 
 /** How a service fails in the middle of a call. */
 export interface FailureRow {
-  readonly service: StandInName
+  /** `vendor/model`. */
+  readonly service: string
   readonly kind: 'ear' | 'voice' | 'model'
   readonly way: Way
   readonly lasts: 'once' | 'for good'
@@ -85,7 +82,7 @@ const SLOW_MS: Ms = 3000
 const FOR_GOOD = 60
 
 /** Before the call: what the connections of a recogniser are to meet, the first of them in mid-call. */
-export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandIn): void {
+export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandInService): void {
   if (kind !== 'ear') return
   const isFirst = way === 'break-off' || way === 'error' || way === 'stall'
   standIn.beUnkind(isFirst ? unkindness(way, MID_CALL_MS) : { type: 'break-off', afterMs: MID_CALL_MS })
@@ -97,7 +94,7 @@ export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandI
  * Voices fail at what they say after the caller has pressed keys, models at what they read off the caller's next words: until
  * then all was kind.
  */
-export function failAtAct({ kind, way, lasts }: FailureRow, act: string, standIn: StandIn): void {
+export function failAtAct({ kind, way, lasts }: FailureRow, act: string, standIn: StandInService): void {
   if (kind === 'ear' || act !== (kind === 'voice' ? KEYS : DAY)) return
   const one = unkindness(way, SOON_MS)
   // What is asked ahead, while the caller may go on, is thrown away when it fails: the one after it is asked in earnest.

@@ -1,17 +1,18 @@
 import { nextSignal } from '../next-signal.ts'
-import { StandIns } from '../stand-ins.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley fakes'
 
-/** Runs the stand-ins until SIGINT or SIGTERM; prints the variables with which another process uses them. */
+/** Runs the stand-ins until SIGINT or SIGTERM; prints the variables that make another process use them. */
 export async function fakes(args: string[]): Promise<number> {
   parseCommand(args, {}, USAGE)
+  // A development dependency: loaded by this command alone.
+  const { StandIns } = await import('../stand-ins/stand-ins.ts')
   const standIns = await StandIns.open()
   const lines = Object.entries(standIns.environment).map(([name, value]) => `export ${name}=${value}`)
   process.stdout.write(`${lines.join('\n')}\n`)
   process.stderr.write(
-    'Stand-ins of speech services, on this machine. They hear what the built-in phone says, and speak as it does.\n',
+    "Stand-ins of all services run on this machine. They understand and speak with the built-in phone's simulated voice.\n",
   )
   await nextSignal()
   await standIns.close()

@@ -1,8 +1,8 @@
 import { systemTime } from '@parley/kernel'
-import { type LanguageModel } from '@parley/providers'
+import type { LanguageModel } from '@parley/providers'
 import { AnthropicMessages, OpenAiChat } from '@parley/providers/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { StandIns } from '../stand-ins.ts'
+import { StandIns } from '../stand-ins/stand-ins.ts'
 import { ExampleSession } from './example-session.ts'
 
 let standIns: StandIns

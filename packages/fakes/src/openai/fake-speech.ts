@@ -3,10 +3,10 @@ import { objectFrom } from '../json-object.ts'
 import { closeServer, listenLocally } from '../local-server.ts'
 import type { FakeHttpAnswer } from '../models/model-dialect.ts'
 import { answerWith } from '../models/model-serving.ts'
-import { openAiError } from '../openai-chat/openai-refusal.ts'
 import type { Unkindness } from '../protocol.ts'
 import { bodyOf } from '../request-body.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, noCounts, speechOf } from '../voices/fake-voice.ts'
+import { openAiError } from './openai-refusal.ts'
 
 const MOST_BODY_BYTES = 64 * 1024
 const MOST_CHARACTERS = 4096

@@ -2,7 +2,7 @@ import { objectOf } from '../json-object.ts'
 import type { ChatMessage, ToolCall } from '../language-model/language-model.ts'
 
 /** A block of a turn, as the service writes it. */
-export type Block = Readonly<Record<string, unknown>> & { readonly type: 'text' | 'tool_use' | 'tool_result' }
+type Block = Readonly<Record<string, unknown>> & { readonly type: 'text' | 'tool_use' | 'tool_result' }
 
 export interface Turn {
   readonly role: 'user' | 'assistant'

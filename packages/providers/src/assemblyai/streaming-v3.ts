@@ -8,7 +8,7 @@ import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 const LONGEST_SILENCE_MS: Ms = 10_000
 
 /** When the service takes a turn for over. */
-export interface AssemblyAiTurns {
+interface AssemblyAiTurns {
   /** 0 to 1; default the service's (0.4). */
   readonly confidenceThreshold?: number
   /** Silence after which a turn may end when it sounds complete, ms; default the service's. */

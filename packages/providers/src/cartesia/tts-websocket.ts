@@ -11,7 +11,7 @@ const FASTEST = 1.5
 /** The second generation knows three speeds only. */
 const THREE_SPEEDS = /^sonic(-2|-turbo|$)/
 
-export interface CartesiaProtocolOptions {
+interface CartesiaProtocolOptions {
   readonly apiKey: string
   readonly model: string
   readonly baseUrl: string

@@ -8,7 +8,7 @@ import { primaryTag } from '../text-to-speech/request.ts'
 import { DEEPGRAM_URL, deepgramToken } from './deepgram-api.ts'
 
 /** How sure Flux must be that a turn is over. */
-export interface FluxThresholds {
+interface FluxThresholds {
   /** 0.5 to 0.9, or 1 for never; default the service's (0.7). */
   readonly endOfTurn?: number
   /** 0.3 to 0.9: earlier guesses are told as well. Default: none are. */

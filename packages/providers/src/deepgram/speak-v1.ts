@@ -24,7 +24,7 @@ export const AURA_VOICES: Readonly<Record<string, string>> = {
   ja: 'fujin',
 }
 
-export interface AuraProtocolOptions {
+interface AuraProtocolOptions {
   readonly apiKey: string
   /** "aura-2". */
   readonly model: string

@@ -14,7 +14,7 @@ const FASTEST = 1.2
 /** Older models take no language: they find it out from the text. */
 const TAKES_LANGUAGE = /_v2_5$|_v3/
 
-export interface ElevenLabsProtocolOptions {
+interface ElevenLabsProtocolOptions {
   readonly apiKey: string
   readonly model: string
   readonly baseUrl: string

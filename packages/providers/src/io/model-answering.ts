@@ -16,7 +16,7 @@ export interface ModelBudgets {
   readonly wholeMs: Ms
 }
 
-export interface AnsweringOptions<Event> {
+interface AnsweringOptions<Event> {
   readonly answer: ModelAnswer<Event>
   readonly time: Time
   readonly budgets: ModelBudgets

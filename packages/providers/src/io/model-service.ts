@@ -4,7 +4,7 @@ import type { ModelAnswer } from '../model-service/model-answer.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { ModelAnswering, type ModelBudgets } from './model-answering.ts'
 
-export interface ModelServiceOptions {
+interface ModelServiceOptions {
   /** What is asked, for messages: "openai/gpt-4o-mini". */
   readonly id: string
   readonly baseUrl: string

@@ -5,7 +5,7 @@ import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
 import { deepgramNova } from '../deepgram/listen-v1.ts'
 import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import { TonesVoice } from '../simulated/io/tones-voice.ts'
-import { speechToTextConformance } from '../speech-to-text/conformance.ts'
+import { speechToTextConformance } from '../speech-to-text/testing/conformance.ts'
 import { tonesHearing } from '../speech-to-text/testing/tones-hearing.ts'
 import { ServiceRecogniser } from './service-recogniser.ts'
 

@@ -11,7 +11,7 @@ const MOST_REASON_BYTES = 2000
 const REASON_MS: Ms = 500
 const CLOSE_MS: Ms = 1000
 
-export interface ServiceSocketOptions {
+interface ServiceSocketOptions {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly time: Time
@@ -33,7 +33,7 @@ export interface SocketEnd {
   readonly reason: string
 }
 
-export interface ServiceSocketListener {
+interface ServiceSocketListener {
   readonly onOpen?: () => void
   readonly onText: (text: string) => void
   readonly onBinary: (bytes: Buffer) => void
@@ -173,7 +173,7 @@ function retryAfter(header: string | undefined): Ms | null {
 }
 
 /** Codes of a port's errors, by what happened to its socket. */
-export interface SocketErrorCodes {
+interface SocketErrorCodes {
   readonly unreachable: string
   readonly busy: string
   readonly refused: string

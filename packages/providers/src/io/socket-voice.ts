@@ -20,7 +20,7 @@ export interface SocketVoiceOptions {
   readonly idleMs?: Ms
 }
 
-export interface SocketVoiceService {
+interface SocketVoiceService {
   readonly id: string
   readonly languages: readonly string[]
   /** What a voice's name looks like: it goes into a URL or a message. */

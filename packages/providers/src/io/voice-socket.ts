@@ -31,7 +31,7 @@ interface Carried {
   timer: Timer | null
 }
 
-export interface VoiceSocketOptions {
+interface VoiceSocketOptions {
   readonly protocol: VoiceProtocol
   readonly url: string
   readonly time: Time

@@ -4,7 +4,7 @@ import { VoiceSocket } from './voice-socket.ts'
 
 const MOST_WAITING = 256
 
-export interface VoiceSocketsOptions {
+interface VoiceSocketsOptions {
   readonly protocol: VoiceProtocol
   readonly time: Time
   /** At a time, all voices together. */

@@ -8,7 +8,7 @@ const NOENT = 44
 const PREOPEN_FD = 3
 const OUTPUT_FD = 4
 
-export interface CommandResult {
+interface CommandResult {
   /** What the program exited with. */
   readonly status: number
   /** The file that it wrote. */

@@ -1,7 +1,7 @@
 import type { ChatMessage, GenerationRequest, ToolDeclaration } from '../language-model/language-model.ts'
 
 /** What the body says beside the request. */
-export interface ChatRequestOptions {
+interface ChatRequestOptions {
   readonly model: string
   /** The member that caps the answer: "max_completion_tokens" at OpenAI, "max_tokens" with everybody else. */
   readonly cap: 'max_completion_tokens' | 'max_tokens'

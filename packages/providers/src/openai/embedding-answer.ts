@@ -4,7 +4,7 @@ import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { failureInAnswer } from '../model-service/model-failure.ts'
 
 /** The vector of the text at `index` of those that were asked for. */
-export interface IndexedVector {
+interface IndexedVector {
   readonly index: number
   readonly vector: Float32Array
 }

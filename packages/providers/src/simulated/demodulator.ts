@@ -28,7 +28,7 @@ interface Candidate {
   size: number
 }
 
-export type OnWordPiece = (piece: WordPiece, startSample: Samples, endSample: Samples) => void
+type OnWordPiece = (piece: WordPiece, startSample: Samples, endSample: Samples) => void
 
 /** Finds the frames of words in 8 kHz audio. Nothing is allocated but for what looks like a frame. */
 export class Demodulator {

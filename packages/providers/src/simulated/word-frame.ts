@@ -20,7 +20,7 @@ export const SYNC_PILOTS = 27
 const PILOTS = pilotSigns()
 
 /** A frame's measures, by the bits that it holds for the word. */
-export interface FrameSize {
+interface FrameSize {
   readonly payloadBits: number
   readonly infoBits: number
   readonly symbols: number

@@ -11,7 +11,7 @@ interface Request {
   timer: Timer
 }
 
-export interface FinalizeRequestsOptions {
+interface FinalizeRequestsOptions {
   readonly time: Time
   /** A request is overdue after so long. */
   readonly patienceMs: Ms

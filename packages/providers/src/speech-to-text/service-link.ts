@@ -11,7 +11,7 @@ const MU_LAW_SILENCE = 0xff
 const RINGING_MS: Ms = 4000
 
 /** What a link needs of a connection; messages sent before it stands are kept. */
-export interface Connection {
+interface Connection {
   send(data: string | Uint8Array): void
   close(): void
 }
@@ -25,7 +25,7 @@ export interface ConnectionListener {
 
 export type Connect = (listener: ConnectionListener) => Connection
 
-export interface ServiceLinkOptions {
+interface ServiceLinkOptions {
   readonly protocol: ServiceProtocol
   readonly connect: Connect
   readonly time: Time
@@ -33,7 +33,7 @@ export interface ServiceLinkOptions {
   readonly withoutSecret?: (text: string) => string
 }
 
-export interface ServiceLinkListener {
+interface ServiceLinkListener {
   readonly onReady: () => void
   readonly onNews: (news: ServiceEvent) => void
   /** Audio left for the service. */

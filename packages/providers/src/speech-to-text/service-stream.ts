@@ -24,7 +24,7 @@ const RETRY_MS: Ms = 500
 /** A service that is made to finalize does so with what it has heard by then. */
 const HEARING_LAG: Samples = msToSamples(1000)
 
-export interface ServiceStreamOptions {
+interface ServiceStreamOptions {
   readonly protocol: ServiceProtocol
   /** Opens a connection; called again when one was lost. */
   readonly connect: Connect

@@ -1,3 +1,4 @@
+// The adapters themselves, for tests and benchmarks; the product opens them through the registry of vendors.
 export { AnthropicMessages } from '../anthropic/io/anthropic-messages.ts'
 export { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
 export { CartesiaVoice } from '../cartesia/io/cartesia-voice.ts'

@@ -1,7 +1,11 @@
 import { FakeAnthropic, type FakeMessagesStyle, type FakeModelStep } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { afterAll, expect, it } from 'vitest'
-import { languageModelConformance, type ModelUnderTest, type ServiceStep } from '../../language-model/conformance.ts'
+import {
+  languageModelConformance,
+  type ModelUnderTest,
+  type ServiceStep,
+} from '../../language-model/testing/conformance.ts'
 import { AnthropicMessages } from './anthropic-messages.ts'
 
 const STYLES: Readonly<Record<string, FakeMessagesStyle>> = {

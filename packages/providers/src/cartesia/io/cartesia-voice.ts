@@ -2,7 +2,7 @@ import { serviceUrl } from '../../io/service-url.ts'
 import { SocketVoice, type SocketVoiceOptions } from '../../io/socket-voice.ts'
 import { cartesiaProtocol } from '../tts-websocket.ts'
 
-export interface CartesiaVoiceOptions extends SocketVoiceOptions {
+interface CartesiaVoiceOptions extends SocketVoiceOptions {
   /** Default "sonic-2". */
   readonly model?: string
   /** Default "wss://api.cartesia.ai". */

@@ -1,7 +1,7 @@
 import { FakeAura } from '@parley/fakes'
 import { systemTime, VirtualTime } from '@parley/kernel'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { textToSpeechConformance } from '../../text-to-speech/conformance.ts'
+import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
 import { voiceServiceConformance } from '../../text-to-speech/testing/conformance-services.ts'
 import { Utterance, until } from '../../text-to-speech/testing/conformance-stage.ts'
 import { TonesSpeech } from '../../text-to-speech/testing/tones-speech.ts'

@@ -2,7 +2,7 @@ import { serviceUrl } from '../../io/service-url.ts'
 import { SocketVoice, type SocketVoiceOptions } from '../../io/socket-voice.ts'
 import { elevenLabsProtocol } from '../multi-stream-input.ts'
 
-export interface ElevenLabsVoiceOptions extends SocketVoiceOptions {
+interface ElevenLabsVoiceOptions extends SocketVoiceOptions {
   /** Default "eleven_flash_v2_5". */
   readonly model?: string
   /** Default "wss://api.elevenlabs.io". */

@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/kernel'
-import type { ModelUnderTest, ServiceStep } from '../conformance.ts'
 import type { GenerationEvent, LanguageModel } from '../language-model.ts'
 import { ToolCallAssembly } from '../tool-call-assembly.ts'
+import type { ModelUnderTest, ServiceStep } from './conformance.ts'
 
 /** A model without a service: it plays what it is told. For tests of those who use a model. */
 export function scriptedModel(): ModelUnderTest {

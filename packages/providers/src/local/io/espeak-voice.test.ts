@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { textToSpeechConformance } from '../../text-to-speech/conformance.ts'
+import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
 import { LocalEspeak } from './espeak-voice.ts'
 
 await textToSpeechConformance(() => new LocalEspeak())

@@ -10,7 +10,7 @@ const WORDS_PER_MINUTE = 165
 /** A sentence of 240 characters at half speed is half a minute: about 1.5 MB at 22 050 Hz. */
 const MAX_WAV_BYTES = 8 * 1024 * 1024
 
-export interface LocalEspeakOptions {
+interface LocalEspeakOptions {
   /** The program; default "espeak-ng", looked up on PATH. */
   readonly command?: string
   /** Processes at a time; default 2. */

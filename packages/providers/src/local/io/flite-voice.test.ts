@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { textToSpeechConformance } from '../../text-to-speech/conformance.ts'
+import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
 import { LocalFlite } from './flite-voice.ts'
 
 await textToSpeechConformance(() => new LocalFlite())

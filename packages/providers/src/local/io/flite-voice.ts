@@ -11,7 +11,7 @@ import type { FliteOutcome, FliteTask } from './flite-worker.ts'
 /** Clear women's and men's voices first; the "kal" ones are diphone voices: mechanical, and four times as fast to make. */
 const VOICES = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
 
-export interface LocalFliteOptions {
+interface LocalFliteOptions {
   /** Sentences waiting for the worker before further ones are refused with "voice_busy"; default 256. */
   readonly maxWaiting?: number
   /** A sentence that takes longer than this ends its worker; default 10 000 ms. */

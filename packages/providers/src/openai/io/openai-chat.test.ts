@@ -1,7 +1,11 @@
 import { type FakeChatStyle, type FakeModelStep, FakeOpenAiChat } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { afterAll } from 'vitest'
-import { languageModelConformance, type ModelUnderTest, type ServiceStep } from '../../language-model/conformance.ts'
+import {
+  languageModelConformance,
+  type ModelUnderTest,
+  type ServiceStep,
+} from '../../language-model/testing/conformance.ts'
 import { OpenAiChat } from './openai-chat.ts'
 
 const STYLES: Readonly<Record<string, FakeChatStyle>> = {

@@ -1,7 +1,7 @@
 import { type FakeEmbeddingStyle, FakeOpenAiEmbeddings } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { afterAll } from 'vitest'
-import { type EmbedderUnderTest, textEmbedderConformance } from '../../embedding/conformance.ts'
+import { type EmbedderUnderTest, textEmbedderConformance } from '../../embedding/testing/conformance.ts'
 import { OpenAiEmbedder } from './openai-embedder.ts'
 
 const STYLES: Readonly<Record<string, FakeEmbeddingStyle>> = {

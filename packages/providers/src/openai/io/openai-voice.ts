@@ -8,7 +8,7 @@ import { ServiceUtterance, type VoiceBudgets } from '../../text-to-speech/servic
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
 import { mayBeLinear, speechBody, speechFailure } from '../speech-request.ts'
 
-export interface OpenAiVoiceOptions {
+interface OpenAiVoiceOptions {
   /** Null: none is sent. */
   readonly apiKey: string | null
   readonly time: Time

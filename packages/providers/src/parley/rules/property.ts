@@ -62,7 +62,7 @@ export function propertiesOf(schema: Schema, language: Language): Property[] {
     .map(([name, given]) => propertyOf(name, isSchema(given) ? given : {}, required.has(name), language))
 }
 
-export function propertyOf(name: string, schema: Schema, required: boolean, language: Language): Property {
+function propertyOf(name: string, schema: Schema, required: boolean, language: Language): Property {
   const description = textOf(schema.description).slice(0, MOST_DESCRIPTION)
   const ofName = stemsIn(inWords(name.slice(0, 256)), language)
   const members = membersOf(schema).join(' ')

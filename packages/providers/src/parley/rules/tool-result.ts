@@ -9,7 +9,7 @@ const MOST_CHARACTERS = 1000
 const FAILED = /^(?:false|failed|failure|error|uncertain|denied|rejected)$/i
 
 /** What a tool's answer is, for a model that works by words. */
-export interface ToolResult {
+interface ToolResult {
   readonly state: 'running' | 'succeeded' | 'failed'
   /** Names and values, that a condition can be held against. */
   readonly text: string

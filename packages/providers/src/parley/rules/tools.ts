@@ -12,7 +12,7 @@ import { understand } from './turn.ts'
 import { vocabulary } from './vocabulary.ts'
 
 /** What a turn means for the tools: a call to make, or a question for what a call still needs. */
-export type ToolUse =
+type ToolUse =
   | { readonly do: 'call'; readonly name: string; readonly arguments: Filled['values']; readonly score: number }
   | { readonly do: 'ask'; readonly question: string; readonly score: number }
 
@@ -82,7 +82,7 @@ function fitOfTool(tool: ToolDeclaration, answer: Answer, language: Language): n
 }
 
 /** "Could you tell me your order number?" */
-export function questionFor(property: Property, language: Language): string {
+function questionFor(property: Property, language: Language): string {
   const what = property.description.trim() === '' ? inWords(property.name) : property.description.trim()
   const first = what.split(/(?<=[.!?])\s/)[0]!.slice(0, 200)
   if (first.endsWith('?')) return sentence(first, '?')!

@@ -17,14 +17,14 @@ const MAX_WAITING = 1024
 /** Texts that are made ready at once. */
 const MOST_WARMED = 200
 
-export interface TonesVoiceOptions {
+interface TonesVoiceOptions {
   /** For all renderings together; default 64 MiB, 70 minutes of speech. */
   readonly cacheBytes?: number
   /** What speaks a language; default flite for English, espeak-ng for Spanish. Closed with this voice. */
   readonly speakers?: Readonly<Record<string, Speaker>>
 }
 
-export interface Speaker {
+interface Speaker {
   readonly voice: TextToSpeech
   /** Names of its voices for this language. */
   readonly voices: readonly string[]

@@ -6,7 +6,7 @@ const STEP = 2400
 const BLOCK = 160
 
 /** Words that `amplitudeHearing` understands, in order of their loudness. */
-export const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'] as const
+const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'] as const
 
 /**
  * Speech that costs nothing to make and to hear, for tests: each word 200 ms of a square wave whose amplitude is the word, and

@@ -5,7 +5,7 @@ import type { VoiceBudgets } from '../service-utterance.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech.ts'
 
 /** What a fake service lets a test do. */
-export interface FakeService {
+interface FakeService {
   readonly url: string
   readonly counts: Readonly<FakeVoiceCounts>
   beUnkind(...unkindness: readonly (Unkindness | null)[]): void

@@ -38,7 +38,7 @@ function wantsIso(schema: Schema): boolean {
 const DAY_MS = 86_400_000
 
 /** "2026-05-05"; undefined where it depends on a today that is not known, or there is no such day. */
-export function isoDate(date: SpokenDate, today: string | null): string | undefined {
+function isoDate(date: SpokenDate, today: string | null): string | undefined {
   const now = today === null ? Number.NaN : Date.parse(`${today}T00:00:00Z`)
   if (date.offset !== null) return isoOf(now + date.offset * DAY_MS)
   if (date.weekday !== null) return isoOf(now + daysUntil(date.weekday, now) * DAY_MS)

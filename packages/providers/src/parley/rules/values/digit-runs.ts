@@ -3,7 +3,7 @@ import { numberAt } from '../numbers.ts'
 import type { Word } from '../words.ts'
 
 /** Figures said or written one after the other: the words `from` to before `to`. */
-export interface DigitRun {
+interface DigitRun {
   readonly digits: string
   /** A "+" stands or was said before it. */
   readonly international: boolean

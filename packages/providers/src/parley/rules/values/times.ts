@@ -3,7 +3,7 @@ import { numberAt } from '../numbers.ts'
 import type { Word } from '../words.ts'
 
 /** A time of day in a text: the words `from` to before `to`. */
-export interface SpokenTime {
+interface SpokenTime {
   readonly from: number
   readonly to: number
   readonly hour: number

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { ToolCallAssembly } from '../tool-call-assembly.ts'
 import { languageModelConformance } from './conformance.ts'
-import { scriptedModel } from './testing/scripted-model.ts'
-import { ToolCallAssembly } from './tool-call-assembly.ts'
+import { scriptedModel } from './scripted-model.ts'
 
 languageModelConformance('of the tests', scriptedModel)
 

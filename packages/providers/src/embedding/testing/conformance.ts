@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { TextEmbedder } from './text-embedder.ts'
+import type { TextEmbedder } from '../text-embedder.ts'
 
 /** What the service behind an embedder does with its next request, instead of answering. */
-export type EmbeddingStep =
+type EmbeddingStep =
   /** Nothing comes, until the request is given up. */
   | { readonly do: 'stall' }
   /** Too many requests (429); it wants to be asked again at once. */

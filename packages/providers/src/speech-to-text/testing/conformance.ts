@@ -1,9 +1,9 @@
 import type { Ms } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { SpeechEvent, SpeechStream, SpeechToText } from './speech-to-text.ts'
+import type { SpeechEvent, SpeechStream, SpeechToText } from '../speech-to-text.ts'
 
 /** A recogniser to be examined, and audio that it understands. */
-export interface RecogniserUnderTest {
+interface RecogniserUnderTest {
   readonly recogniser: SpeechToText
   /** 8 kHz audio in which `text` is spoken. */
   speak(text: string, language: string): Promise<Int16Array>

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { MAX_TEXT_CODE_POINTS } from './request.ts'
-import type { SpeechRequest, TextToSpeech } from './text-to-speech.ts'
+import { MAX_TEXT_CODE_POINTS } from '../request.ts'
+import type { SpeechRequest, TextToSpeech } from '../text-to-speech.ts'
 
 const SPEECH: Readonly<Record<string, string>> = {
   en: 'Hello, this is Parley. Please enter the four digits of your code.',

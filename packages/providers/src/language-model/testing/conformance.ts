@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } from './language-model.ts'
+import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } from '../language-model.ts'
 
 /** What the service behind a model does with its next request, step by step; whoever plays it adds its own unkindness. */
 export type ServiceStep =

@@ -1,7 +1,7 @@
 import { type FakeModelOptions, FakeModelService } from '../models/fake-model-service.ts'
 import type { FakeHttpAnswer } from '../models/model-dialect.ts'
-import { bearerOf, openAiError, openAiRefusal } from '../openai-chat/openai-refusal.ts'
 import { EmbeddingList, type FakeEmbeddingStyle } from './embedding-list.ts'
+import { bearerOf, openAiError, openAiRefusal } from './openai-refusal.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

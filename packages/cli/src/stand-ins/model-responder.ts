@@ -5,8 +5,8 @@ import type { ChatMessage, GenerationRequest, LanguageModel } from '@parley/prov
 /** What adapters write where the caller said nothing; no turn. */
 const NOTES_OF_SILENCE = ['[The conversation begins.]', '[No reply so far.]']
 
-/** Thinks for the stand-ins of models as `model` does, which gets what came over the wire and its brief read off that. */
-export function mindOf(model: LanguageModel): Think {
+/** Answers for the stand-ins of models with `model`, which gets what came over the wire and the brief read from it. */
+export function modelResponder(model: LanguageModel): Think {
   return async ask => {
     const request = requestOf(ask)
     const events = model.generate({ ...request, brief: readBrief(request) }, new AbortController().signal)

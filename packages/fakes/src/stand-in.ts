@@ -1,0 +1,53 @@
+import type { FakeRecogniserOptions } from './hearing/fake-recogniser.ts'
+import type { FakeModelOptions } from './models/fake-model-service.ts'
+import type { ModelUnkindness } from './models/model-reply.ts'
+import type { Unkindness } from './protocol.ts'
+import type { FakeVoiceOptions } from './voices/fake-voice.ts'
+
+/** The fakes of one vendor's services behind one address, as the vendor offers them. */
+export interface StandInVendor {
+  /** The vendor's name, as in the ids of its services: "deepgram". */
+  readonly name: string
+  readonly open: (options: StandInOptions) => Promise<OpenStandIn>
+}
+
+/** What the fakes of each kind of service are opened with. */
+interface StandInOptions {
+  readonly recogniser: FakeRecogniserOptions
+  readonly voice: FakeVoiceOptions
+  readonly model: FakeModelOptions
+}
+
+interface OpenStandIn {
+  /** The value of the vendor's setting for its base URL. */
+  readonly baseUrl: string
+  /** By model, such as "nova-3": the service that its requests reach. */
+  readonly services: Readonly<Record<string, StandInService>>
+  close(): Promise<void>
+}
+
+/** One service of a stand-in; a test makes it fail. */
+export interface StandInService {
+  /** Faults of the next connections or requests, one each; those after them are served. "slow" is for models alone. */
+  beUnkind(...unkindness: readonly ModelUnkindness[]): void
+  /** Breaks all connections off, without a close frame. */
+  breakOff(): void
+}
+
+/** A fake of a recogniser or a voice. */
+interface SpeechFake {
+  beUnkind(...unkindness: readonly Unkindness[]): void
+  breakOff(): void
+}
+
+export function speechService(fake: SpeechFake): StandInService {
+  return {
+    beUnkind: (...unkindness) => fake.beUnkind(...unkindness.map(ofSpeech)),
+    breakOff: () => fake.breakOff(),
+  }
+}
+
+function ofSpeech(unkindness: ModelUnkindness): Unkindness {
+  if (unkindness.type === 'slow') throw new Error('only models can be slow; script delays for a recogniser or a voice')
+  return unkindness
+}

@@ -1,0 +1,17 @@
+import { anthropicStandIn } from './anthropic/stand-in.ts'
+import { assemblyAiStandIn } from './assemblyai/stand-in.ts'
+import { cartesiaStandIn } from './cartesia/stand-in.ts'
+import { deepgramStandIn } from './deepgram/stand-in.ts'
+import { elevenLabsStandIn } from './elevenlabs/stand-in.ts'
+import { openAiStandIn } from './openai/stand-in.ts'
+import type { StandInVendor } from './stand-in.ts'
+
+/** The stand-ins of all vendors. */
+export const STAND_INS: readonly StandInVendor[] = [
+  deepgramStandIn,
+  assemblyAiStandIn,
+  elevenLabsStandIn,
+  cartesiaStandIn,
+  openAiStandIn,
+  anthropicStandIn,
+]

@@ -1,3 +1,26 @@
+import { NARROWBAND } from '@parley/kernel'
+import type { AudioCodec } from './audio-codec.ts'
+
+/** mu-law (RFC 3551 section 4.5.14). It keeps no state: all streams share it. */
+export const PCMU: AudioCodec<'PCMU'> = {
+  name: 'PCMU',
+  payloadType: 0,
+  clockRate: 8000,
+  format: NARROWBAND,
+  createEncoder: () => ({ encode: encodePcmu }),
+  createDecoder: () => ({ decode: decodePcmu }),
+}
+
+/** A-law (RFC 3551 section 4.5.14). It keeps no state. */
+export const PCMA: AudioCodec<'PCMA'> = {
+  name: 'PCMA',
+  payloadType: 8,
+  clockRate: 8000,
+  format: NARROWBAND,
+  createEncoder: () => ({ encode: encodePcma }),
+  createDecoder: () => ({ decode: decodePcma }),
+}
+
 /**
  * ITU-T G.711 between 16-bit linear samples and companded bytes, by table. All four functions process as many
  * elements as `count`, the source and the destination allow, and return how many.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codecByName } from '../codec/payload-codec.ts'
+import { encodePcmu } from '../codec/g711.ts'
 import { ComfortNoise } from './comfort-noise.ts'
 
 describe('comfort noise', () => {
@@ -8,7 +8,7 @@ describe('comfort noise', () => {
     new ComfortNoise().write(samples, 1, 2)
     expect([...samples]).toEqual([5, 0, 0, 5])
     const bytes = new Uint8Array(2)
-    codecByName('PCMU').encode(samples, 1, 2, bytes, 0)
+    encodePcmu(samples, 1, 2, bytes, 0)
     expect([...bytes]).toEqual([0xff, 0xff])
   })
 

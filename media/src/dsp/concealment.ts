@@ -1,22 +1,21 @@
-import type { Samples } from '@parley/kernel'
+import { type AudioFormat, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 
 /** 48.75 ms: three periods of the longest pitch and a quarter of one. */
-const HISTORY = 390
+const HISTORY_MS = 48.75
 /** 5 to 15 ms. */
-const MIN_PITCH = 40
-const MAX_PITCH = 120
+const MIN_PITCH_MS = 5
+const MAX_PITCH_MS = 15
 /** The pitch is searched by matching the last 20 ms. */
-const MATCH = 160
-/** 3.75 ms. */
-const OVERLAP = 30
+const MATCH_MS = 20
+const OVERLAP_MS = 3.75
 /** The overlap at the end grows by 4 ms for each 10 ms lost, to 10 ms. */
-const OVERLAP_GROWTH = 32
-const MAX_OVERLAP = 80
-const STEP = 80
+const OVERLAP_GROWTH_MS = 4
+const MAX_OVERLAP_MS = 10
+const STEP_MS = 10
 const MAX_PERIODS = 3
 /** From 60 ms on it is silent. */
-const MUTED_AFTER = 480
-const FADE_PER_SAMPLE = 0.2 / STEP
+const MUTED_AFTER_MS = 60
+const FADE_PER_STEP = 0.2
 
 /**
  * Packet-loss concealment after ITU-T G.711 Appendix I: repeats the last pitch period (from 10 ms on the last two, from
@@ -24,14 +23,24 @@ const FADE_PER_SAMPLE = 0.2 / STEP
  * appendix's 3.75 ms delay, the step between the last sample heard and the repetition is carried over and decays.
  */
 export class Concealment {
+  readonly #historySamples: Samples
+  readonly #minPitch: Samples
+  readonly #maxPitch: Samples
+  readonly #matched: Samples
+  readonly #overlap: Samples
+  readonly #overlapGrowth: Samples
+  readonly #maxOverlap: Samples
+  readonly #stepSamples: Samples
+  readonly #mutedAfter: Samples
+  readonly #fadePerSample: number
   /** Everything that was put out lately, the newest last. */
-  readonly #history = new Int16Array(HISTORY)
+  readonly #history: Int16Array
   /** History as it was when the gap began. */
-  readonly #source = new Float32Array(HISTORY)
+  readonly #source: Float32Array
   #active = false
   /** Samples put out in this gap. */
   #gap: Samples = 0
-  #pitch = MIN_PITCH
+  #pitch: Samples
   #periods = 1
   #phase = 0
   /** Repetition that is being faded out in favour of one with more periods. */
@@ -41,10 +50,30 @@ export class Concealment {
   /** What the first repeated sample lacks to continue the last one heard. */
   #step = 0
 
-  /** Tells it of `count` good samples; behind a gap their head is changed in place, so that it grows out of the concealment. */
+  constructor(format: AudioFormat = NARROWBAND) {
+    this.#historySamples = msToSamples(HISTORY_MS, format)
+    this.#minPitch = msToSamples(MIN_PITCH_MS, format)
+    this.#maxPitch = msToSamples(MAX_PITCH_MS, format)
+    this.#matched = msToSamples(MATCH_MS, format)
+    this.#overlap = msToSamples(OVERLAP_MS, format)
+    this.#overlapGrowth = msToSamples(OVERLAP_GROWTH_MS, format)
+    this.#maxOverlap = msToSamples(MAX_OVERLAP_MS, format)
+    this.#stepSamples = msToSamples(STEP_MS, format)
+    this.#mutedAfter = msToSamples(MUTED_AFTER_MS, format)
+    this.#fadePerSample = FADE_PER_STEP / this.#stepSamples
+    this.#history = new Int16Array(this.#historySamples)
+    this.#source = new Float32Array(this.#historySamples)
+    this.#pitch = this.#minPitch
+  }
+
+  /** Takes `count` good samples; behind a gap their head is changed in place, so that it grows out of the concealment. */
   good(samples: Int16Array, offset: number, count: Samples): void {
     if (this.#active) {
-      const overlap = Math.min(count, MAX_OVERLAP, OVERLAP + OVERLAP_GROWTH * Math.floor(this.#gap / STEP))
+      const overlap = Math.min(
+        count,
+        this.#maxOverlap,
+        this.#overlap + this.#overlapGrowth * Math.floor(this.#gap / this.#stepSamples),
+      )
       for (let i = 0; i < overlap; i++) {
         const weight = (i + 1) / (overlap + 1)
         samples[offset + i] = Math.round(weight * samples[offset + i]! + (1 - weight) * this.#nextSample())
@@ -57,7 +86,7 @@ export class Concealment {
   /** Writes `count` samples that continue what was heard; returns how many of them come before the mute. */
   conceal(dst: Int16Array, offset: number, count: Samples): Samples {
     if (!this.#active) this.#begin()
-    const audible = Math.max(0, Math.min(count, MUTED_AFTER - this.#gap))
+    const audible = Math.max(0, Math.min(count, this.#mutedAfter - this.#gap))
     for (let i = 0; i < count; i++) dst[offset + i] = this.#nextSample()
     this.#remember(dst, offset, count)
     return audible
@@ -65,8 +94,8 @@ export class Concealment {
 
   /** Writes `count` samples of silence; after sound, its first 3.75 ms decay. */
   silence(dst: Int16Array, offset: number, count: Samples): void {
-    const last = this.#history[HISTORY - 1]!
-    const decay = Math.min(count, OVERLAP)
+    const last = this.#history[this.#historySamples - 1]!
+    const decay = Math.min(count, this.#overlap)
     for (let i = 0; i < decay; i++) dst[offset + i] = last * (1 - (i + 1) / decay)
     dst.fill(0, offset + decay, offset + count)
     this.#active = false
@@ -86,21 +115,21 @@ export class Concealment {
     this.#periods = 1
     this.#phase = 0
     this.#crossfade = 0
-    this.#step = this.#source[HISTORY - 1]! - this.#source[HISTORY - 1 - this.#pitch]!
+    this.#step = this.#source[this.#historySamples - 1]! - this.#source[this.#historySamples - 1 - this.#pitch]!
   }
 
   #nextSample(): number {
-    if (this.#gap >= MUTED_AFTER) return 0
-    if (this.#gap > 0 && this.#gap % STEP === 0 && this.#periods < MAX_PERIODS) this.#addPeriod()
+    if (this.#gap >= this.#mutedAfter) return 0
+    if (this.#gap > 0 && this.#gap % this.#stepSamples === 0 && this.#periods < MAX_PERIODS) this.#addPeriod()
     let value = this.#repeated(this.#periods, this.#phase)
     if (this.#crossfade > 0) {
-      const weight = this.#crossfade / (OVERLAP + 1)
+      const weight = this.#crossfade / (this.#overlap + 1)
       value = (1 - weight) * value + weight * this.#repeated(this.#oldPeriods, this.#oldPhase)
       this.#crossfade--
       this.#oldPhase = (this.#oldPhase + 1) % (this.#oldPeriods * this.#pitch)
     }
-    if (this.#gap < OVERLAP) value += this.#step * (1 - this.#gap / OVERLAP)
-    const gain = this.#gap < STEP ? 1 : 1 - FADE_PER_SAMPLE * (this.#gap - STEP)
+    if (this.#gap < this.#overlap) value += this.#step * (1 - this.#gap / this.#overlap)
+    const gain = this.#gap < this.#stepSamples ? 1 : 1 - this.#fadePerSample * (this.#gap - this.#stepSamples)
     this.#gap++
     this.#phase = (this.#phase + 1) % (this.#periods * this.#pitch)
     return Math.max(-32768, Math.min(32767, Math.round(value * gain)))
@@ -109,26 +138,26 @@ export class Concealment {
   /** Sample `phase` of the last `periods` pitch periods, whose last quarter period flows into their beginning. */
   #repeated(periods: number, phase: number): number {
     const length = periods * this.#pitch
-    const value = this.#source[HISTORY - length + phase]!
+    const value = this.#source[this.#historySamples - length + phase]!
     const quarter = this.#pitch >> 2
     const into = phase - (length - quarter)
     if (into < 0) return value
     const weight = (into + 1) / (quarter + 1)
-    return (1 - weight) * value + weight * this.#source[HISTORY - 2 * length + phase]!
+    return (1 - weight) * value + weight * this.#source[this.#historySamples - 2 * length + phase]!
   }
 
   #addPeriod(): void {
     this.#oldPeriods = this.#periods
     this.#oldPhase = this.#phase
-    this.#crossfade = OVERLAP
+    this.#crossfade = this.#overlap
     this.#periods++
   }
 
   /** The lag at which the last 20 ms match best, by normalised cross-correlation: with every other sample first, then exactly beside the best. */
   #findPitch(): number {
-    let best = MIN_PITCH
+    let best = this.#minPitch
     let bestMatch = Number.NEGATIVE_INFINITY
-    for (let lag = MIN_PITCH; lag <= MAX_PITCH; lag++) {
+    for (let lag = this.#minPitch; lag <= this.#maxPitch; lag++) {
       const match = this.#match(lag, 2)
       if (match > bestMatch) {
         bestMatch = match
@@ -137,7 +166,7 @@ export class Concealment {
     }
     const coarse = best
     bestMatch = Number.NEGATIVE_INFINITY
-    for (let lag = Math.max(MIN_PITCH, coarse - 1); lag <= Math.min(MAX_PITCH, coarse + 1); lag++) {
+    for (let lag = Math.max(this.#minPitch, coarse - 1); lag <= Math.min(this.#maxPitch, coarse + 1); lag++) {
       const match = this.#match(lag, 1)
       if (match > bestMatch) {
         bestMatch = match
@@ -151,7 +180,7 @@ export class Concealment {
     const source = this.#source
     let product = 0
     let energy = 1
-    for (let i = HISTORY - MATCH; i < HISTORY; i += stride) {
+    for (let i = this.#historySamples - this.#matched; i < this.#historySamples; i += stride) {
       const earlier = source[i - lag]!
       product += source[i]! * earlier
       energy += earlier * earlier
@@ -160,9 +189,9 @@ export class Concealment {
   }
 
   #remember(samples: Int16Array, offset: number, count: Samples): void {
-    const kept = Math.min(count, HISTORY)
+    const kept = Math.min(count, this.#historySamples)
     this.#history.copyWithin(0, kept)
     const from = offset + count - kept
-    for (let i = 0; i < kept; i++) this.#history[HISTORY - kept + i] = samples[from + i]!
+    for (let i = 0; i < kept; i++) this.#history[this.#historySamples - kept + i] = samples[from + i]!
   }
 }

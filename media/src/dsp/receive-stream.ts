@@ -1,21 +1,30 @@
-import { type Ms, msToSamples, type RtpTicks, type Samples, type Seq16 } from '@parley/kernel'
+import {
+  type AudioFormat,
+  type Ms,
+  msToSamples,
+  NARROWBAND,
+  type RtpTicks,
+  type Samples,
+  type Seq16,
+} from '@parley/kernel'
 import { Concealment } from './concealment.ts'
 import { ReorderBuffer } from './reorder-buffer.ts'
 import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 
 export interface ReceiveStreamOptions {
-  /** The session's zero: sample position p is the moment openedAtMs + p / 8. */
+  /** The session's zero: position 0 of its sample clock. */
   readonly openedAtMs: Ms
+  /** Of the audio that goes in and comes out; default 8 kHz. RTP timestamps count at 8000 Hz. */
+  readonly format?: AudioFormat
   /** Longest wait for a missing packet, and the lateness up to which a packet still counts; ms, default 40. */
   readonly holdMs?: Ms
 }
 
-/** 60 ms. */
-const LONGEST_PACKET: Samples = 480
+const LONGEST_PACKET_MS: Ms = 60
 /** A gap between contiguous packets that is no longer than this is bridged like a loss; a longer one was silence. */
-const BRIDGED = msToSamples(20)
-const OLDEST_ASKED = msToSamples(60_000)
-const MOST_AHEAD_ASKED = msToSamples(200)
+const BRIDGED_MS: Ms = 20
+const OLDEST_ASKED_MS: Ms = 60_000
+const MOST_AHEAD_ASKED_MS: Ms = 200
 /** A caller that has not pulled for this long was stalled: packets of that time are still to come. */
 const STALL_MS = 60
 const STALL_GRACE_MS = 10
@@ -36,8 +45,10 @@ export class ReceiveStream {
   readonly #openedAtMs: Ms
   readonly #holdMs: Ms
   readonly #reorder: ReorderBuffer
-  readonly #clock = new SourceClock()
-  readonly #concealment = new Concealment()
+  readonly #clock: SourceClock
+  readonly #concealment: Concealment
+  readonly #format: AudioFormat
+  readonly #bridged: Samples
   #position: Samples = 0
   /** Packets that were next in sequence, but whose place had been filled. */
   #tooLate = 0
@@ -48,7 +59,7 @@ export class ReceiveStream {
   #gapUntil: Samples = 0
   #gapSilent = true
   /** The packet that follows the gap: from #packetAt, #packetLeft samples. */
-  readonly #packet = new Int16Array(LONGEST_PACKET)
+  readonly #packet: Int16Array
   #packetAt = 0
   #packetLeft: Samples = 0
   #packetBegun = false
@@ -60,7 +71,14 @@ export class ReceiveStream {
     this.#openedAtMs = options.openedAtMs
     this.#lastPullMs = options.openedAtMs
     this.#holdMs = options.holdMs ?? 40
-    this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs, packetSamples: LONGEST_PACKET })
+    const format = options.format ?? NARROWBAND
+    const packetSamples = msToSamples(LONGEST_PACKET_MS, format)
+    this.#format = format
+    this.#bridged = msToSamples(BRIDGED_MS, format)
+    this.#packet = new Int16Array(packetSamples)
+    this.#clock = new SourceClock(format)
+    this.#concealment = new Concealment(format)
+    this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs, packetSamples })
   }
 
   /** Sample-clock position of the next sample that `pull` returns. */
@@ -117,7 +135,7 @@ export class ReceiveStream {
 
   /** Copies what is due at `nowMs` to `into` and returns how many samples; 0 when there is nothing more at this time. */
   pull(nowMs: Ms, into: Int16Array): Samples {
-    const overdue = msToSamples(this.#fillTime(nowMs) - this.#openedAtMs)
+    const overdue = msToSamples(this.#fillTime(nowMs) - this.#openedAtMs, this.#format)
     let done = 0
     while (done < into.length) {
       const room = into.length - done
@@ -137,7 +155,9 @@ export class ReceiveStream {
   positionOf(timestamp: RtpTicks): Samples {
     if (!this.#clock.anchored) return -1
     const place = this.#clock.place(timestamp)
-    return place < this.#position - OLDEST_ASKED || place > this.#position + MOST_AHEAD_ASKED ? -1 : Math.max(0, place)
+    const oldest = this.#position - msToSamples(OLDEST_ASKED_MS, this.#format)
+    const newest = this.#position + msToSamples(MOST_AHEAD_ASKED_MS, this.#format)
+    return place < oldest || place > newest ? -1 : Math.max(0, place)
   }
 
   /** Up to this moment the stream is filled even where packets are missing. */
@@ -191,7 +211,7 @@ export class ReceiveStream {
       this.#silent = true
       return
     }
-    const arrival = msToSamples(arrivedAt - this.#openedAtMs)
+    const arrival = msToSamples(arrivedAt - this.#openedAtMs, this.#format)
     const place = this.#clock.admit(timestamp, audio, count, arrival, arrivedAt, this.#position)
     if (place === TOO_LATE) this.#tooLate++
     else if (place === TOO_EARLY) this.early++
@@ -201,7 +221,7 @@ export class ReceiveStream {
   #plan(place: Samples, audio: Int16Array, count: Samples, missing: number): void {
     const gap = Math.max(0, place - this.#position)
     this.#gapUntil = this.#position + gap
-    this.#gapSilent = this.#silent || this.#held || (missing === 0 && gap > BRIDGED)
+    this.#gapSilent = this.#silent || this.#held || (missing === 0 && gap > this.#bridged)
     this.#silent = false
     for (let i = 0; i < count; i++) this.#packet[i] = audio[i]!
     this.#packetAt = Math.max(0, this.#position - place)

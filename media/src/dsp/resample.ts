@@ -1,13 +1,12 @@
-import { SAMPLE_RATE_HZ, type Samples } from '@parley/kernel'
+import type { Samples } from '@parley/kernel'
 import { bessel0, sinc } from './windowed-sinc.ts'
 
-/** The telephone band ends at 3400 Hz; what lies at or above 4000 Hz would fold back into it. */
-const PASS_HZ = 3400
-const STOP_HZ = SAMPLE_RATE_HZ / 2
+/** Of the lower rate's half band so much passes: 3400 Hz at 8 kHz. What lies at or above the half band would fold back. */
+const PASS_SHARE = 0.85
 /** Of the window: images and aliases are at least this far below (Kaiser's formulas). */
 const STOPBAND_DB = 66
 
-interface PolyphaseFilter {
+export interface PolyphaseFilter {
   /** Output rate over input rate, in lowest terms: `up / down`. */
   readonly up: number
   readonly down: number
@@ -16,17 +15,22 @@ interface PolyphaseFilter {
   readonly coefficients: Float64Array
 }
 
-const filters = new Map<number, PolyphaseFilter>()
+const filters = new Map<string, PolyphaseFilter>()
 
 /**
- * Brings 16-bit audio from `fromHz` (above 8000) down to 8 kHz: a linear-phase low-pass (Kaiser-windowed sinc, pass 3400 Hz,
- * stop 4000 Hz) in polyphase form. Without delay: sample n of the result is at the instant n / 8000 s of the input. Gives the
- * samples from `start` to `end` of it; default all.
+ * Brings mono 16-bit audio from `fromHz` to `toHz`: a linear-phase low-pass (Kaiser-windowed sinc; from 16 to 8 kHz it passes
+ * 3400 Hz and stops 4000 Hz) in polyphase form. Without delay: sample n of the result is at the instant n / `toHz` s of the
+ * input. Gives the samples from `start` to `end` of it; default all. Throws a RangeError for a rate that is no positive integer.
  */
-export function resampleTo8k(input: Int16Array, fromHz: number, start: Samples = 0, end?: Samples): Int16Array {
-  if (fromHz === SAMPLE_RATE_HZ) return input.subarray(start, end)
-  if (!Number.isInteger(fromHz) || fromHz < SAMPLE_RATE_HZ) throw new RangeError(`${fromHz} Hz is below 8000`)
-  const filter = filterFor(fromHz)
+export function resample(
+  input: Int16Array,
+  fromHz: number,
+  toHz: number,
+  start: Samples = 0,
+  end?: Samples,
+): Int16Array {
+  if (fromHz === toHz) return input.subarray(start, end)
+  const filter = filterFor(fromHz, toHz)
   const { up, down, taps } = filter
   const length = Math.floor((input.length * up) / down)
   const output = new Int16Array(Math.max(0, Math.min(end ?? length, length) - start))
@@ -38,14 +42,19 @@ export function resampleTo8k(input: Int16Array, fromHz: number, start: Samples =
     const phase = position % up
     const first = (position - phase) / up - before
     const isInside = first >= 0 && first + taps <= input.length
-    const sum = isInside ? inside(filter, phase, samples, first) : atAnEnd(filter, phase, samples, first)
+    const sum = isInside ? filtered(filter, phase, samples, first) : atAnEnd(filter, phase, samples, first)
     output[i] = Math.max(-32_768, Math.min(32_767, Math.round(sum)))
   }
   return output
 }
 
-/** Two sums, which need not wait for one another: most of what a voice with linear audio costs is these loops. */
-function inside({ taps, coefficients }: PolyphaseFilter, phase: number, input: Float64Array, first: number): number {
+/** One output sample. Two sums, which need not wait for one another: most of what resampling costs is these loops. */
+export function filtered(
+  { taps, coefficients }: PolyphaseFilter,
+  phase: number,
+  input: Float64Array,
+  first: number,
+): number {
   const half = (taps - 1) >> 1
   let a = 0
   let b = 0
@@ -79,28 +88,38 @@ function atAnEnd({ taps, coefficients }: PolyphaseFilter, phase: number, input: 
  * What one output sample is made of: input samples at most `reach` before and after its instant. Inputs that are cut at
  * multiples of `down` samples keep the phases of the whole.
  */
-export function resamplerReach(fromHz: number): { readonly reach: number; readonly up: number; readonly down: number } {
-  const { up, down, taps } = filterFor(fromHz)
+export function resamplerReach(
+  fromHz: number,
+  toHz: number,
+): { readonly reach: number; readonly up: number; readonly down: number } {
+  const { up, down, taps } = filterFor(fromHz, toHz)
   return { reach: ((taps - 1) >> 1) + 1, up, down }
 }
 
-function filterFor(fromHz: number): PolyphaseFilter {
-  const known = filters.get(fromHz)
+export function filterFor(fromHz: number, toHz: number): PolyphaseFilter {
+  const key = `${fromHz} to ${toHz}`
+  const known = filters.get(key)
   if (known !== undefined) return known
-  const divisor = greatestCommonDivisor(SAMPLE_RATE_HZ, fromHz)
-  const up = SAMPLE_RATE_HZ / divisor
+  for (const rate of [fromHz, toHz]) {
+    if (!Number.isInteger(rate) || rate < 1000)
+      throw new RangeError(`${rate} Hz is no sample rate: it takes an integer from 1000`)
+  }
+  const divisor = greatestCommonDivisor(toHz, fromHz)
+  const up = toHz / divisor
   const down = fromHz / divisor
-  const width = (2 * Math.PI * (STOP_HZ - PASS_HZ)) / fromHz
+  const stopHz = Math.min(fromHz, toHz) / 2
+  const passHz = stopHz * PASS_SHARE
+  const width = (2 * Math.PI * (stopHz - passHz)) / fromHz
   const half = Math.ceil((STOPBAND_DB - 7.95) / (2.285 * width) / 2)
   const taps = 2 * half + 1
-  const filter = { up, down, taps, coefficients: design(fromHz, up, half) }
-  filters.set(fromHz, filter)
+  const filter = { up, down, taps, coefficients: design((passHz + stopHz) / 2 / fromHz, up, half) }
+  filters.set(key, filter)
   return filter
 }
 
-function design(fromHz: number, up: number, half: number): Float64Array {
+/** `cutoff`: share of the input rate. */
+function design(cutoff: number, up: number, half: number): Float64Array {
   const taps = 2 * half + 1
-  const cutoff = (PASS_HZ + STOP_HZ) / 2 / fromHz
   const beta = 0.1102 * (STOPBAND_DB - 8.7)
   const coefficients = new Float64Array(up * taps)
   for (let phase = 0; phase < up; phase++) {

@@ -1,6 +1,6 @@
 import { SeededRandom } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
-import { resampleTo8k } from './resample.ts'
+import { resample } from './resample.ts'
 import { ResamplingStream } from './resampling-stream.ts'
 
 describe('resampling in pieces', () => {
@@ -9,7 +9,7 @@ describe('resampling in pieces', () => {
     fromHz => {
       const random = new SeededRandom(fromHz)
       const whole = new Int16Array(random.bytes(2 * 5003).buffer)
-      const stream = new ResamplingStream(fromHz)
+      const stream = new ResamplingStream(fromHz, 8000)
       const made: number[] = []
       for (let at = 0; at < whole.length; ) {
         const length = 1 + ((random.bytes(1)[0]! * 3) % 500)
@@ -17,7 +17,7 @@ describe('resampling in pieces', () => {
         at += length
       }
       made.push(...stream.end())
-      expect(made).toEqual([...resampleTo8k(whole, fromHz)])
+      expect(made).toEqual([...resample(whole, fromHz, 8000)])
     },
   )
 })

@@ -1,8 +1,9 @@
-import { resamplerReach, resampleTo8k } from './resample.ts'
+import { resample, resamplerReach } from './resample.ts'
 
-/** `resampleTo8k` for audio that comes in pieces: the pieces' results, joined, are the result of the whole. */
+/** `resample` for audio that comes in pieces: the pieces' results, joined, are the result of the whole. */
 export class ResamplingStream {
   readonly #fromHz: number
+  readonly #toHz: number
   readonly #reach: number
   readonly #up: number
   readonly #down: number
@@ -11,9 +12,10 @@ export class ResamplingStream {
   /** Where the first result still to be made lies in `#kept`; in output samples. */
   #made = 0
 
-  constructor(fromHz: number) {
+  constructor(fromHz: number, toHz: number) {
     this.#fromHz = fromHz
-    const { reach, up, down } = resamplerReach(fromHz)
+    this.#toHz = toHz
+    const { reach, up, down } = resamplerReach(fromHz, toHz)
     this.#reach = reach
     this.#up = up
     this.#down = down
@@ -30,7 +32,7 @@ export class ResamplingStream {
       this.#kept = joined
       return new Int16Array(0)
     }
-    const result = resampleTo8k(joined, this.#fromHz, this.#made, upTo)
+    const result = resample(joined, this.#fromHz, this.#toHz, this.#made, upTo)
     this.#made = upTo
     this.#forget(joined)
     return result
@@ -38,7 +40,7 @@ export class ResamplingStream {
 
   /** The results at the end, whose right context is silence. */
   end(): Int16Array {
-    const result = resampleTo8k(this.#kept, this.#fromHz, this.#made)
+    const result = resample(this.#kept, this.#fromHz, this.#toHz, this.#made)
     this.#kept = new Int16Array(0)
     this.#made = 0
     return result

@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, type RtpTicks, type Samples } from '@parley/kernel'
+import { type AudioFormat, type Ms, msToSamples, NARROWBAND, type RtpTicks, type Samples } from '@parley/kernel'
 import { ClockSkew } from './clock-skew.ts'
 
 /** What `admit` answers instead of a position: the packet's place has been filled already. */
@@ -7,14 +7,14 @@ export const TOO_LATE = -0x4000_0000
 export const TOO_EARLY = -0x4000_0001
 
 /** Audio may run ahead of its time by this (a first packet that was delayed sets the clock late). */
-const MOST_AHEAD = msToSamples(200)
+const MOST_AHEAD_MS: Ms = 200
 /** A step back in the timestamps of later packets that no sender makes on one clock. */
-const STEP_BACK = msToSamples(60)
+const STEP_BACK_MS: Ms = 60
 /** When everything has come too late for this long, the sender's clock has moved. */
 const LATE_RUN_MS = 100
 /** Skew is corrected in quiet packets; from this on in any. */
-const SKEW_FORCED = msToSamples(12)
-const MOST_INSERTED = msToSamples(60)
+const SKEW_FORCED_MS: Ms = 12
+const MOST_INSERTED_MS: Ms = 60
 /** -41 dBFS. */
 const QUIET_PEAK = 300
 
@@ -28,15 +28,30 @@ export class SourceClock {
   /** Inserted less removed samples. */
   skewCorrection: Samples = 0
   anchored = false
-  readonly #skew = new ClockSkew()
+  readonly #skew: ClockSkew
+  readonly #samplesPerTick: number
+  readonly #mostAhead: Samples
+  readonly #stepBack: Samples
+  readonly #skewForced: Samples
+  readonly #mostInserted: Samples
   /** Audio with this timestamp stands at this position. */
   #timestamp: RtpTicks = 0
   #position: Samples = 0
   #lateSince: Ms = Number.NaN
 
+  /** `clockRate`: of the RTP timestamps, Hz. */
+  constructor(format: AudioFormat = NARROWBAND, clockRate = 8000) {
+    this.#samplesPerTick = format.sampleRateHz / clockRate
+    this.#mostAhead = msToSamples(MOST_AHEAD_MS, format)
+    this.#stepBack = msToSamples(STEP_BACK_MS, format)
+    this.#skewForced = msToSamples(SKEW_FORCED_MS, format)
+    this.#mostInserted = msToSamples(MOST_INSERTED_MS, format)
+    this.#skew = new ClockSkew(format)
+  }
+
   /** Where `timestamp` stands; only once `anchored`. */
   place(timestamp: RtpTicks): Samples {
-    return this.#position + ((timestamp - this.#timestamp) | 0)
+    return this.#position + this.#samplesSince(timestamp)
   }
 
   /** The next packet is the first of another source. */
@@ -56,15 +71,15 @@ export class SourceClock {
     arrivedAt: Ms,
     filledTo: Samples,
   ): Samples {
-    if (!this.anchored || ((timestamp - this.#timestamp) | 0) < -STEP_BACK) this.#anchor(timestamp, arrival, filledTo)
+    if (!this.anchored || this.#samplesSince(timestamp) < -this.#stepBack) this.#anchor(timestamp, arrival, filledTo)
     let place = this.place(timestamp)
     if (place + count <= filledTo) {
       if (Number.isNaN(this.#lateSince)) this.#lateSince = arrivedAt
       if (arrivedAt - this.#lateSince < LATE_RUN_MS) return TOO_LATE
       place = this.#anchor(timestamp, arrival, filledTo)
     }
-    if (place - arrival > MOST_AHEAD) {
-      if (filledTo - arrival > MOST_AHEAD) return TOO_EARLY
+    if (place - arrival > this.#mostAhead) {
+      if (filledTo - arrival > this.#mostAhead) return TOO_EARLY
       place = this.#anchor(timestamp, arrival, filledTo)
     }
     this.#lateSince = Number.NaN
@@ -73,6 +88,10 @@ export class SourceClock {
     this.#timestamp = timestamp
     this.#position = place
     return place
+  }
+
+  #samplesSince(timestamp: RtpTicks): Samples {
+    return ((timestamp - this.#timestamp) | 0) * this.#samplesPerTick
   }
 
   #anchor(timestamp: RtpTicks, arrival: Samples, filledTo: Samples): Samples {
@@ -87,8 +106,8 @@ export class SourceClock {
 
   #correction(audio: Int16Array, count: Samples): Samples {
     const { due } = this.#skew
-    if (Math.abs(due) < SKEW_FORCED && !isQuiet(audio, count)) return 0
-    const step = due > 0 ? Math.min(due, MOST_INSERTED) : Math.max(due, -(count >> 1))
+    if (Math.abs(due) < this.#skewForced && !isQuiet(audio, count)) return 0
+    const step = due > 0 ? Math.min(due, this.#mostInserted) : Math.max(due, -(count >> 1))
     this.#skew.corrected(step)
     this.skewCorrection += step
     return step

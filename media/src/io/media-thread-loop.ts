@@ -234,7 +234,7 @@ export class MediaThreadLoop {
     const core = new MediaSessionCore({
       openedAtMs: this.#io.now(),
       openedAtUnixMs: performance.timeOrigin + performance.now(),
-      rings: new SessionRings(command.rings),
+      rings: new SessionRings(command.format, command.rings),
       recorder: command.recording === null ? null : new RecordingRing(command.recording),
       random: systemRandom,
       emit: event => this.#reply(id, { type: 'event', event }),

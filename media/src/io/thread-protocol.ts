@@ -1,4 +1,4 @@
-import type { Ms } from '@parley/kernel'
+import type { AudioFormat, Ms } from '@parley/kernel'
 import type { PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
 import type { SessionCommand, SessionReply } from '../session/session-protocol.ts'
 
@@ -23,6 +23,7 @@ export type ThreadCommand =
       readonly session: number
       /** RTP; RTCP is the port above. */
       readonly port: number
+      readonly format: AudioFormat
       readonly rings: SharedArrayBuffer
       readonly recording: SharedArrayBuffer | null
     }

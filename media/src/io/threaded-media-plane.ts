@@ -67,7 +67,7 @@ export class ThreadedMediaPlane implements MediaPlane {
     if (this.#closing !== null) throw new ParleyError('media_closed', 'the media plane is closed')
     const recording = options.recording === undefined ? null : allocateRecordingRing()
     if (recording !== null) await this.#startWriter()
-    const rings = new SessionRings()
+    const rings = new SessionRings(options.format)
     const id = this.#nextSession++
     const thread = await this.#leastLoaded()
     thread.load++
@@ -174,7 +174,7 @@ export class ThreadedMediaPlane implements MediaPlane {
     for (let attempt = 1; ; attempt++) {
       const port = this.#ports.lease(performance.now())
       try {
-        await thread.open({ type: 'open', session, port, rings: rings.memory, recording })
+        await thread.open({ type: 'open', session, port, format: rings.format, rings: rings.memory, recording })
         return port
       } catch (error) {
         const taken = error instanceof ParleyError && error.code === 'address_in_use'

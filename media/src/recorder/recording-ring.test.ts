@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { codecByName } from '../codec/payload-codec.ts'
+import { encodePcmu } from '../codec/g711.ts'
 import { allocateRecordingRing, RecordingRing, RecordingRingReader } from './recording-ring.ts'
 
 function drain(reader: RecordingRingReader, finishing: boolean, swap = false): number[] {
@@ -58,7 +58,7 @@ describe('recording ring', () => {
     const buffer = allocateRecordingRing()
     const samples = Int16Array.of(0, 1000, -1000, 32000)
     const encoded = new Uint8Array(4)
-    codecByName('PCMU').encode(samples, 0, 4, encoded, 0)
+    encodePcmu(samples, 0, 4, encoded, 0)
     new RecordingRing(buffer).writeLeft(0, samples, 0, 4)
     expect(sidesOf(drain(new RecordingRingReader(buffer), true)).left).toEqual([...encoded])
   })

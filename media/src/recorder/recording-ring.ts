@@ -1,5 +1,5 @@
 import { ParleyError, type Samples } from '@parley/kernel'
-import { codecByName } from '../codec/payload-codec.ts'
+import { encodePcmu } from '../codec/g711.ts'
 
 /** 4.1 s per channel: outlasts a disk that stalls for eight of the writer's turns. */
 const DEFAULT_CAPACITY = 32_768
@@ -114,7 +114,7 @@ export class RecordingRing {
   }
 
   #copy(channel: Uint8Array, start: number, source: Int16Array | Uint8Array, offset: number, count: number): void {
-    if (source instanceof Int16Array) codecByName('PCMU').encode(source, offset, count, channel, start)
+    if (source instanceof Int16Array) encodePcmu(source, offset, count, channel, start)
     else for (let i = 0; i < count; i++) channel[start + i] = source[offset + i]!
   }
 

@@ -1,4 +1,5 @@
 import type { Random } from '@parley/kernel'
+import { type CodecName, codecByName, DEFAULT_CODECS } from '../codec/codecs.ts'
 import type { MediaDirection, SrtpParameters } from '../session/media-session.ts'
 import { sdpText, serialiseSdp } from './serialise.ts'
 import type { MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
@@ -11,7 +12,7 @@ export interface LocalMedia {
   /** Decimal digits, chosen once per session (RFC 8866 section 5.2). */
   readonly sessionId: string
   /** In preference; default PCMU, PCMA. An answer follows the offerer's order. */
-  readonly codecs?: readonly ('PCMU' | 'PCMA')[]
+  readonly codecs?: readonly CodecName[]
   /** What we offer, and what we send to a peer that asks for nothing; default 20. */
   readonly ptimeMs?: number
   /** telephone-event in our offers; default 101. */
@@ -74,13 +75,10 @@ export function describeLocal(local: LocalMedia, media: readonly MediaDescriptio
 
 /** The codecs of our first offer: static payload types, then telephone-event. */
 export function offeredCodecs(local: LocalMedia): SdpCodec[] {
-  const audio = (local.codecs ?? ['PCMU', 'PCMA']).map(name => ({
-    payloadType: name === 'PCMU' ? 0 : 8,
-    name,
-    clockRate: 8000,
-    channels: 1,
-    fmtp: null,
-  }))
+  const audio = (local.codecs ?? DEFAULT_CODECS).map(name => {
+    const { payloadType, clockRate, format } = codecByName(name)
+    return { payloadType, name, clockRate, channels: format.channels, fmtp: null }
+  })
   return [...audio, telephoneEvent(local.dtmfPayloadType ?? 101)]
 }
 

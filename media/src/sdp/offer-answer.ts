@@ -1,3 +1,4 @@
+import { DEFAULT_CODECS, isCodecName } from '../codec/codecs.ts'
 import type { MediaParameters, SrtpParameters } from '../session/media-session.ts'
 import { acceptedKeys, answerKeys, cryptoLine, offeredCrypto } from './key-agreement.ts'
 import {
@@ -11,9 +12,9 @@ import {
 } from './local-media.ts'
 import { parseSdp } from './parse.ts'
 import {
-  type AudioCodec,
   audioCodecs,
   dtmfPayloadType,
+  type OfferedCodec,
   type PeerPath,
   peerPath,
   type Refusal,
@@ -118,7 +119,7 @@ interface AudioChoice {
   readonly index: number
   readonly media: MediaDescription
   readonly path: PeerPath
-  readonly codec: AudioCodec
+  readonly codec: OfferedCodec
   readonly crypto: UsableCrypto | null
 }
 
@@ -188,7 +189,12 @@ function tryAudio(
   const insecure = securityRefusal(media, local.security)
   if (insecure !== null) return insecure
   const codec = audioCodecs(media, local.codecs)[0]
-  if (codec === undefined) return refusal('no_common_codec', 305, 'none of the offered codecs is supported: PCMU, PCMA')
+  if (codec === undefined)
+    return refusal(
+      'no_common_codec',
+      305,
+      `none of the offered codecs is supported: ${(local.codecs ?? DEFAULT_CODECS).join(', ')}`,
+    )
   let crypto: UsableCrypto | null = null
   if (local.security === 'srtp-required') {
     const ours = local.previous?.agreed?.srtp?.send
@@ -240,7 +246,8 @@ export function acceptAnswer(pending: PendingOffer, answer: Uint8Array): Accepte
   if (media.protocol.toUpperCase() !== offered.protocol.toUpperCase()) {
     return refusedAnswer('answer_transport', `the answer turns ${offered.protocol} into ${media.protocol}`)
   }
-  const codec = audioCodecs(media).find(candidate => offered.codecs.some(ours => ours.name === candidate.name))
+  const names = offered.codecs.map(({ name }) => name).filter(isCodecName)
+  const codec = audioCodecs(media, names)[0]
   if (codec === undefined) return refusedAnswer('answer_codec', 'the answer has no codec that was offered')
   const path = peerPath(description, media, offered.direction ?? 'sendrecv')
   if ('warning' in path) return refusedAnswer(path.code, path.warning)

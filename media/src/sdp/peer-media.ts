@@ -1,7 +1,7 @@
+import { type CodecName, codecByName, DEFAULT_CODECS } from '../codec/codecs.ts'
 import type { MediaDirection, SrtpKey } from '../session/media-session.ts'
 import { reachability } from './connection-address.ts'
 import { agreedDirection } from './direction.ts'
-import type { LocalMedia } from './local-media.ts'
 import { usableKey } from './sdes.ts'
 import type { CryptoAttribute, MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
 
@@ -49,16 +49,21 @@ export function peerPath(
   return { remote, direction: agreedDirection(wanted, peer, remote !== null) }
 }
 
-export type AudioCodec = SdpCodec & { readonly name: 'PCMU' | 'PCMA' }
+/** A line of an SDP description that names one of our codecs. */
+export type OfferedCodec = SdpCodec & { readonly name: CodecName }
 
-/** Both G.711 laws run at 8 kHz with one channel; anything else under these names is another codec (RFC 3551 section 4.5.14). */
+/** Those of `wanted`, in the peer's order. With another clock rate or number of channels the same name is another codec (RFC 3551 section 6). */
 export function audioCodecs(
   media: MediaDescription,
-  wanted: LocalMedia['codecs'] = ['PCMU', 'PCMA'],
-): readonly AudioCodec[] {
-  return media.codecs.filter(
-    (codec): codec is AudioCodec =>
-      (wanted as readonly string[]).includes(codec.name) && codec.clockRate === 8000 && codec.channels === 1,
+  wanted: readonly CodecName[] = DEFAULT_CODECS,
+): readonly OfferedCodec[] {
+  return media.codecs.filter((codec): codec is OfferedCodec =>
+    wanted
+      .map(codecByName)
+      .some(
+        ({ name, clockRate, format }) =>
+          name === codec.name && clockRate === codec.clockRate && format.channels === codec.channels,
+      ),
   )
 }
 
@@ -95,7 +100,7 @@ const SECURE = new Set(['RTP/SAVP', 'RTP/SAVPF'])
  * Whether a media line's transport fits our security; null when it does. The AVPF profiles are answered in kind: they
  * change RTCP timing only (RFC 4585), and no feedback is agreed on.
  */
-export function securityRefusal(media: MediaDescription, security: LocalMedia['security']): Refusal | null {
+export function securityRefusal(media: MediaDescription, security: 'srtp-required' | 'rtp-only'): Refusal | null {
   const protocol = media.protocol.toUpperCase()
   if (PLAIN.has(protocol)) {
     // Keys in a plain offer mean that the peer would rather be encrypted: the clear is not a fit answer to that.

@@ -11,6 +11,8 @@ export interface DigitReceptionOptions {
   readonly openedAtMs: Ms
   /** Says where a telephone-event's timestamp stands. */
   readonly stream: ReceiveStream
+  /** Samples of the session for each sample at 8 kHz, at which tones are found and digits compared. */
+  readonly ratio: number
   readonly emit: (event: CoreEvent) => void
 }
 
@@ -48,7 +50,7 @@ export class DigitReception {
     this.#events.receive(ssrc, timestamp, marker, bytes, at, length, nowMs)
   }
 
-  /** Audio as it is heard. */
+  /** Heard audio at 8 kHz. */
   audio(position: Samples, audio: Int16Array, count: Samples): void {
     if (this.#listening) this.#tones!.push(position, audio, 0, count)
   }
@@ -72,12 +74,12 @@ export class DigitReception {
   }
 
   #emit(digit: string, atSample: Samples, durationMs: Ms, source: DigitSource): void {
-    this.#options.emit({ type: 'digit', digit, atSample, durationMs, source })
+    this.#options.emit({ type: 'digit', digit, atSample: atSample * this.#options.ratio, durationMs, source })
   }
 
   #eventPosition(): Samples {
     const placed = this.#options.stream.positionOf(this.#events.timestamp)
-    if (placed >= 0) return placed
+    if (placed >= 0) return Math.floor(placed / this.#options.ratio)
     return msToSamples(this.#events.arrivedAtMs - this.#options.openedAtMs)
   }
 }

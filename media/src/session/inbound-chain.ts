@@ -1,11 +1,13 @@
-import { type Ms, msToSamples } from '@parley/kernel'
-import { codecByName, type PayloadCodec } from '../codec/payload-codec.ts'
+import { type AudioFormat, type Ms, msToSamples } from '@parley/kernel'
+import { CODECS, type CodecName, codecByName, DEFAULT_CODECS } from '../codec/codecs.ts'
 import { ReceiveStream } from '../dsp/receive-stream.ts'
 import { ReceptionStatistics } from '../rtp/reception-statistics.ts'
 import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
 import { SRTP_MALFORMED, SRTP_REPLAYED } from '../srtp/srtp-result.ts'
+import { DecodingStream } from './codec-streams.ts'
 import { DigitReception } from './digit-reception.ts'
 import type { VoiceDetection } from './media-session.ts'
+import { NarrowbandTap } from './narrowband-tap.ts'
 import { ReceiveKeys } from './receive-keys.ts'
 import type { AppliedParameters, CoreEvent } from './session-protocol.ts'
 import type { SessionRecorder } from './session-recorder.ts'
@@ -15,6 +17,7 @@ import { SilenceWatchdog } from './silence-watchdog.ts'
 import { SourceLatch } from './source-latch.ts'
 import { VoiceDetector } from './voice-detector.ts'
 
+/** Of all codecs, and with them of telephone-event. */
 const CLOCK_RATE = 8000
 /** RFC 3389. */
 const COMFORT_NOISE_PAYLOAD_TYPE = 13
@@ -23,15 +26,13 @@ const PAYLOAD_TYPES = 128
 const EVENT = 100
 /** Takes its place in the sequence, sounds as silence. */
 const COMFORT_NOISE = 101
-const CODECS: readonly PayloadCodec[] = [codecByName('PCMU'), codecByName('PCMA')]
-/** Longest packet that is decoded: 60 ms and a margin for odd senders. */
-const MAX_PACKET_SAMPLES = 960
-const PULL_SAMPLES = 480
+const PULL_MS: Ms = 60
 /** A hold takes effect for what is sent after it: what is under way is still heard. */
 const IN_FLIGHT_MS: Ms = 500
 
 export interface InboundChainOptions {
   readonly openedAtMs: Ms
+  readonly format: AudioFormat
   readonly rings: SessionRings
   readonly recorder: SessionRecorder | null
   readonly counters: SessionCounters
@@ -56,8 +57,11 @@ export class InboundChain {
   readonly #header = new RtpHeader()
   /** null: nobody asked for it. */
   #voice: VoiceDetector | null = null
-  readonly #decoded = new Int16Array(MAX_PACKET_SAMPLES)
-  readonly #pulled = new Int16Array(PULL_SAMPLES)
+  /** By their place in `CODECS`; null: no payload type of this session means it. */
+  readonly #decoders: (DecodingStream | null)[] = CODECS.map(() => null)
+  readonly #pulled: Int16Array
+  /** For voice activity, tones and the recording, which work at 8 kHz. */
+  readonly #narrow: NarrowbandTap
   readonly #meaning = new Uint8Array(PAYLOAD_TYPES)
   /** Until when audio is taken; Infinity while the direction lets us hear. */
   #hearingUntilMs: Ms = 0
@@ -66,8 +70,11 @@ export class InboundChain {
 
   constructor(options: InboundChainOptions) {
     this.#options = options
-    this.stream = new ReceiveStream({ openedAtMs: options.openedAtMs })
-    this.#digits = new DigitReception({ ...options, stream: this.stream })
+    const { openedAtMs, format, emit } = options
+    this.stream = new ReceiveStream({ openedAtMs, format })
+    this.#pulled = new Int16Array(msToSamples(PULL_MS, format))
+    this.#narrow = new NarrowbandTap(format)
+    this.#digits = new DigitReception({ openedAtMs, emit, stream: this.stream, ratio: this.#narrow.ratio })
   }
 
   /** Returns whether the peer's key is another than before. */
@@ -124,17 +131,19 @@ export class InboundChain {
         this.#heardStarted = true
         rings.setHeardOrigin(position)
       }
-      this.#voice?.push(position, this.#pulled, count)
+      const narrow = this.#narrow
+      narrow.push(position, this.#pulled, count)
+      this.#voice?.push(narrow.position, narrow.samples, narrow.count, count)
       rings.writeHeard(this.#pulled, count)
-      recorder?.writeLeft(position, this.#pulled, 0, count)
-      this.#digits.audio(position, this.#pulled, count)
+      recorder?.writeLeft(narrow.position, narrow.samples, 0, narrow.count)
+      this.#digits.audio(narrow.position, narrow.samples, narrow.count)
     }
     this.#report(nowMs)
   }
 
   detectVoice(options: VoiceDetection): void {
     const { rings, emit } = this.#options
-    this.#voice = new VoiceDetector(options, rings, emit)
+    this.#voice = new VoiceDetector(options, this.#narrow.ratio, rings, emit)
   }
 
   /** Something authentic came from the peer, RTP or RTCP. */
@@ -162,15 +171,22 @@ export class InboundChain {
   #learnPayloadTypes(parameters: AppliedParameters): void {
     const { codec, payloadType, receivePayloadType = payloadType, dtmfPayloadType } = parameters
     const { receiveDtmfPayloadType = dtmfPayloadType } = parameters
-    const audio = 1 + CODECS.indexOf(codecByName(codec))
+    const audio = this.#meaningOf(codec)
     this.#meaning.fill(0)
     if (receiveDtmfPayloadType !== null) this.#learn(receiveDtmfPayloadType, EVENT)
     this.#learn(receivePayloadType, audio)
     this.#learn(payloadType, audio)
     if (dtmfPayloadType !== null && receiveDtmfPayloadType !== null) this.#learn(dtmfPayloadType, EVENT)
-    for (const [i, { payloadType: fixed }] of CODECS.entries()) this.#learn(fixed, 1 + i)
+    for (const name of DEFAULT_CODECS) this.#learn(codecByName(name).payloadType, this.#meaningOf(name))
     this.#learn(COMFORT_NOISE_PAYLOAD_TYPE, COMFORT_NOISE)
     this.#digits.apply(parameters.inBandDigits ?? 'auto', receiveDtmfPayloadType !== null && dtmfPayloadType !== null)
+  }
+
+  /** The meaning of a payload type that stands for this codec, which is decoded from now on. */
+  #meaningOf(name: CodecName): number {
+    const index = CODECS.findIndex(codec => codec.name === name)
+    this.#decoders[index] ??= new DecodingStream(codecByName(name), this.#options.format)
+    return 1 + index
   }
 
   /** The first meaning stands. */
@@ -179,12 +195,13 @@ export class InboundChain {
   }
 
   #count(nowMs: Ms): void {
-    const { counters, emit, openedAtMs } = this.#options
+    const { counters, emit, openedAtMs, format } = this.#options
     const { ssrc, sequence, timestamp } = this.#header
     if (ssrc !== this.ssrc) {
-      if (this.ssrc === -1) emit({ type: 'first-packet', atSample: msToSamples(nowMs - openedAtMs) })
+      if (this.ssrc === -1) emit({ type: 'first-packet', atSample: msToSamples(nowMs - openedAtMs, format) })
       this.#lostBefore += this.reception.lost
       this.reception.reset()
+      for (const decoder of this.#decoders) decoder?.restart()
       this.ssrc = ssrc
     }
     this.reception.update(sequence, timestamp, nowMs, CLOCK_RATE)
@@ -195,16 +212,16 @@ export class InboundChain {
     const { ssrc, sequence, timestamp, payloadType, payloadOffset, payloadLength, marker } = this.#header
     const meaning = this.#meaning[payloadType]!
     const hearing = nowMs <= this.#hearingUntilMs
-    const codec = CODECS[meaning - 1]
-    if (codec === undefined || !hearing) {
+    const decoder = this.#decoders[meaning - 1] ?? null
+    if (decoder === null || !hearing) {
       this.stream.skip(ssrc, sequence, nowMs)
       if (meaning === EVENT && hearing) {
         this.#digits.packet(ssrc, timestamp, marker, packet, payloadOffset, payloadLength, nowMs)
       }
       return
     }
-    const count = codec.decode(packet, payloadOffset, payloadLength, this.#decoded, 0)
-    this.stream.push(ssrc, sequence, timestamp, this.#decoded, 0, count, nowMs)
+    const count = decoder.decode(packet, payloadOffset, payloadLength)
+    this.stream.push(ssrc, sequence, timestamp, decoder.samples, 0, count, nowMs)
   }
 
   #report(nowMs: Ms): void {

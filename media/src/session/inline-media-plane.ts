@@ -54,7 +54,7 @@ export class InlineMediaPlane implements MediaPlane {
     const { time, random, network, unixAtZeroMs = Date.UTC(2026, 0, 1) } = this.#options
     const id = this.#nextSession++
     const port = this.#ports.lease(time.now())
-    const rings = new SessionRings()
+    const rings = new SessionRings(options.format)
     const inline: InlineSession = new InlineSession({
       time,
       random,

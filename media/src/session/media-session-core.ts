@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, type Random, type UnixMs } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Random, type UnixMs } from '@parley/kernel'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { isRtcp } from '../rtp/rtp-packet.ts'
 import { InboundChain } from './inbound-chain.ts'
@@ -11,10 +11,12 @@ import type { SessionRings } from './session-rings.ts'
 import { SessionCounters } from './session-statistics.ts'
 
 export interface MediaSessionCoreOptions {
-  /** The session's zero: position p of the sample clock is the moment openedAtMs + p / 8. */
+  /** The session's zero: position 0 of its sample clock. */
   readonly openedAtMs: Ms
   readonly openedAtUnixMs: UnixMs
+  /** Their format is the session's. */
   readonly rings: SessionRings
+  /** Takes audio of 8 kHz, with positions of a clock of that rate. */
   readonly recorder: SessionRecorder | null
   /** Starts SSRC, sequence number and timestamp, names the CNAME, spaces the reports. */
   readonly random: Random
@@ -39,8 +41,9 @@ export class MediaSessionCore {
   constructor(options: MediaSessionCoreOptions) {
     this.#options = options
     const counters = this.#counters
-    this.#inbound = new InboundChain({ ...options, counters })
-    this.#outbound = new OutboundChain({ ...options, counters, receiveKeys: this.#inbound.keys })
+    const { format } = options.rings
+    this.#inbound = new InboundChain({ ...options, format, counters })
+    this.#outbound = new OutboundChain({ ...options, format, counters, receiveKeys: this.#inbound.keys })
     this.#rtcp = new RtcpReports({ ...options, counters, inbound: this.#inbound, outbound: this.#outbound })
   }
 
@@ -116,7 +119,7 @@ export class MediaSessionCore {
   close(nowMs: Ms, dst: Uint8Array): number {
     if (this.#closed) return 0
     if (this.#applied) this.#inbound.advance(nowMs)
-    this.#options.recorder?.end(msToSamples(nowMs - this.#options.openedAtMs))
+    this.#options.recorder?.end(msToSamples(nowMs - this.#options.openedAtMs, NARROWBAND))
     const length = this.#applied ? this.#rtcp.bye(nowMs, dst) : 0
     this.#closed = true
     return length

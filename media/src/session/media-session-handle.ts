@@ -1,4 +1,4 @@
-import { Emitter, ParleyError, type Samples } from '@parley/kernel'
+import { type AudioFormat, Emitter, ParleyError, type Samples } from '@parley/kernel'
 import { eventOfDigit } from '../dtmf/telephone-event.ts'
 import { checkedParameters, describeChain } from './media-parameters.ts'
 import type {
@@ -33,6 +33,7 @@ export interface MediaSessionHandleOptions {
 /** The call owner's end of a session, the same whether its core runs on a media thread or in place. */
 export class MediaSessionHandle implements MediaSession {
   readonly id: number
+  readonly format: AudioFormat
   readonly local: { readonly address: string; readonly port: number }
   readonly #options: MediaSessionHandleOptions
   readonly #queue: PlayQueue
@@ -47,6 +48,7 @@ export class MediaSessionHandle implements MediaSession {
 
   constructor(options: MediaSessionHandleOptions) {
     this.id = options.id
+    this.format = options.rings.format
     this.local = options.local
     this.#options = options
     this.#queue = new PlayQueue(options.rings)

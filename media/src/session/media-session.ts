@@ -1,4 +1,5 @@
-import type { Ms, Samples } from '@parley/kernel'
+import type { AudioFormat, Ms, Samples } from '@parley/kernel'
+import type { CodecName } from '../codec/codecs.ts'
 import type { LowPassDesign } from '../dsp/windowed-sinc.ts'
 
 export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
@@ -13,7 +14,7 @@ export interface MediaParameters {
   readonly remote: { readonly address: string; readonly port: number } | null
   /** Ours: "recvonly" and "inactive" send silence only where the peer's direction lets it hear it. */
   readonly direction: MediaDirection
-  readonly codec: 'PCMU' | 'PCMA'
+  readonly codec: CodecName
   readonly payloadType: number
   /** The number under which the peer sends `codec` to us; default `payloadType`. Differs when its answer renumbered our offer. */
   readonly receivePayloadType?: number
@@ -49,6 +50,8 @@ export interface SrtpKey {
 export interface MediaSessionOptions {
   /** For `describe()` and logs. */
   readonly label: string
+  /** Of what is played and heard, whatever codec is agreed on; mono. Default 8 kHz. */
+  readonly format?: AudioFormat
   /** Record to this stereo mu-law WAV; left is what was heard, right what was sent, unless `swap`. */
   readonly recording?: {
     readonly path: string
@@ -89,17 +92,18 @@ export type RecordingSegments = 'also' | 'only'
 
 /**
  * One call's audio, seen from the thread that owns the call. Positions (`atSample`) are on the session's sample
- * clock: samples at 8 kHz since `open`, the same for both directions, recording, digits and playout.
+ * clock: samples at the rate of `format` since `open`, the same for both directions, digits and playout.
  */
 export interface MediaSession {
   readonly id: number
+  readonly format: AudioFormat
   readonly local: { readonly address: string; readonly port: number }
   onEvent(listener: (event: MediaEvent) => void): void
   /** Before the first `apply` nothing is sent and nothing is accepted. */
   apply(parameters: MediaParameters): void
 
   /**
-   * Queues audio (8 kHz, 16-bit) behind what is already queued. Silence is sent when nothing is queued.
+   * Queues audio (16-bit, of `format`) behind what is already queued. Silence is sent when nothing is queued.
    * Returns the position in the *playout stream* (samples queued since open) at which this audio ends;
    * `play-progress` events and `played()` count in the same stream.
    */

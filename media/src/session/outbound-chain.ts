@@ -1,10 +1,21 @@
-import { type Ms, msToSamples, type Random, type RtpTicks, randomUint32, type Samples } from '@parley/kernel'
-import { codecByName, type PayloadCodec } from '../codec/payload-codec.ts'
+import {
+  type AudioFormat,
+  FRAME_MS,
+  type Ms,
+  msToSamples,
+  type Random,
+  type RtpTicks,
+  randomUint32,
+  type Samples,
+} from '@parley/kernel'
+import { codecByName } from '../codec/codecs.ts'
 import { ComfortNoise } from '../dsp/comfort-noise.ts'
 import { TelephoneEventSender } from '../dtmf/telephone-event-sender.ts'
 import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/rtp-packet.ts'
 import type { SrtpSender } from '../srtp/srtp-sender.ts'
+import { EncodingStream } from './codec-streams.ts'
 import type { MediaParameters } from './media-session.ts'
+import { NarrowbandTap } from './narrowband-tap.ts'
 import type { ReceiveKeys } from './receive-keys.ts'
 import { SendKeys } from './send-keys.ts'
 import type { CoreEvent, DigitOptions } from './session-protocol.ts'
@@ -12,12 +23,15 @@ import type { SessionRecorder } from './session-recorder.ts'
 import type { SessionRings } from './session-rings.ts'
 import type { SessionCounters } from './session-statistics.ts'
 
-const MAX_FRAME_SAMPLES = 480
+const LONGEST_FRAME_MS: Ms = 60
 /** Between reports of playout: with any packet time at most 200 ms. The owner refills a ring of 2 s on them. */
-const PROGRESS_SAMPLES: Samples = 1440
+const PROGRESS_MS: Ms = 180
+/** Of RTP timestamps, for all codecs. */
+const CLOCK_RATE = 8000
 
 export interface OutboundChainOptions {
   readonly openedAtMs: Ms
+  readonly format: AudioFormat
   readonly rings: SessionRings
   readonly recorder: SessionRecorder | null
   readonly counters: SessionCounters
@@ -39,11 +53,15 @@ export class OutboundChain {
   readonly #timestampBase: RtpTicks
   readonly #digits = new TelephoneEventSender()
   readonly #silence = new ComfortNoise()
-  readonly #frame = new Int16Array(MAX_FRAME_SAMPLES)
-  #codec: PayloadCodec = codecByName('PCMU')
+  readonly #frame: Int16Array
+  readonly #progressSamples: Samples
+  readonly #samplesPerTick: number
+  /** For the recording, which is of 8 kHz. */
+  readonly #narrow: NarrowbandTap
+  #encoding: EncodingStream
   #payloadType = 0
   #dtmfPayloadType = -1
-  #frameSamples: Samples = 160
+  #frameSamples: Samples
   #sending = false
   #sequence: number
   /** Sample-clock position at which the last packet's audio ends; -1 before the first. */
@@ -53,7 +71,14 @@ export class OutboundChain {
   #sinceProgress: Samples = 0
 
   constructor(options: OutboundChainOptions) {
+    const { format } = options
     this.#options = options
+    this.#frame = new Int16Array(msToSamples(LONGEST_FRAME_MS, format))
+    this.#frameSamples = msToSamples(FRAME_MS, format)
+    this.#progressSamples = msToSamples(PROGRESS_MS, format)
+    this.#samplesPerTick = format.sampleRateHz / CLOCK_RATE
+    this.#narrow = new NarrowbandTap(format)
+    this.#encoding = new EncodingStream(codecByName('PCMU'), format)
     this.ssrc = randomUint32(options.random)
     this.#timestampBase = randomUint32(options.random)
     this.#sequence = randomUint32(options.random) & 0xffff
@@ -61,11 +86,12 @@ export class OutboundChain {
 
   apply(nowMs: Ms, parameters: MediaParameters, receiveKeyChanged: boolean): void {
     this.#keys.apply(nowMs, parameters.srtp, receiveKeyChanged)
-    this.#codec = codecByName(parameters.codec)
+    const codec = codecByName(parameters.codec)
+    if (codec !== this.#encoding.codec) this.#encoding = new EncodingStream(codec, this.#options.format)
     this.#payloadType = parameters.payloadType
     this.#dtmfPayloadType = parameters.dtmfPayloadType ?? -1
     if (this.#dtmfPayloadType < 0) this.#digits.cancel()
-    this.#frameSamples = msToSamples(parameters.ptimeMs)
+    this.#frameSamples = msToSamples(parameters.ptimeMs, this.#options.format)
     const mayHear = parameters.direction === 'sendrecv' || parameters.direction === 'sendonly'
     this.#sending = mayHear && parameters.remote !== null && parameters.remote.port !== 0
     if (!this.#sending) this.#resuming = true
@@ -82,20 +108,20 @@ export class OutboundChain {
 
   /** RTP timestamp of the moment `nowMs`. */
   timestampAt(nowMs: Ms): RtpTicks {
-    return (this.#timestampBase + msToSamples(nowMs - this.#options.openedAtMs)) >>> 0
+    return this.#timestampOf(msToSamples(nowMs - this.#options.openedAtMs, this.#options.format))
   }
 
   /** The packet of the slot at `slotMs` into `dst`; its length, or 0: nothing is to be sent. */
   tick(slotMs: Ms, dst: Uint8Array): number {
     if (!this.#sending) return 0
-    const { counters, openedAtMs } = this.#options
-    const position = msToSamples(slotMs - openedAtMs)
+    const { counters, openedAtMs, format } = this.#options
+    const position = msToSamples(slotMs - openedAtMs, format)
     // After a change of slot the first one may fall into audio that was sent already.
     if (position < this.#end) return 0
     if (!this.#resuming) counters.missedSlots += Math.floor((position - this.#end) / this.#frameSamples)
-    const timestamp = (this.#timestampBase + position) >>> 0
-    const event =
-      this.#dtmfPayloadType < 0 ? 0 : this.#digits.write(timestamp, this.#frameSamples, dst, RTP_HEADER_BYTES)
+    const timestamp = this.#timestampOf(position)
+    const ticks = this.#frameSamples / this.#samplesPerTick
+    const event = this.#dtmfPayloadType < 0 ? 0 : this.#digits.write(timestamp, ticks, dst, RTP_HEADER_BYTES)
     let length = RTP_HEADER_BYTES
     if (event > 0) {
       const { marker, timestamp: begun } = this.#digits
@@ -104,7 +130,7 @@ export class OutboundChain {
     } else {
       writeRtpHeader(dst, this.#payloadType, this.#resuming, this.#sequence, timestamp, this.ssrc)
       this.#fill(position)
-      length += this.#codec.encode(this.#frame, 0, this.#frameSamples, dst, RTP_HEADER_BYTES)
+      length += this.#encoding.encode(this.#frame, this.#frameSamples, dst, RTP_HEADER_BYTES)
     }
     counters.octetsSent += length - RTP_HEADER_BYTES
     this.#reportDigits()
@@ -123,8 +149,18 @@ export class OutboundChain {
     const wanted = this.#frameSamples
     const taken = this.#digits.active ? 0 : rings.takeOutbound(this.#frame, wanted)
     if (taken < wanted) this.#silence.write(this.#frame, taken, wanted - taken)
-    recorder?.writeRight(position, this.#frame, 0, wanted)
+    if (recorder !== null) this.#record(recorder, position)
     if (!this.#digits.active) this.#reportProgress(position, taken)
+  }
+
+  #record(recorder: SessionRecorder, position: Samples): void {
+    const narrow = this.#narrow
+    narrow.push(position, this.#frame, this.#frameSamples)
+    recorder.writeRight(narrow.position, narrow.samples, 0, narrow.count)
+  }
+
+  #timestampOf(position: Samples): RtpTicks {
+    return (this.#timestampBase + Math.floor(position / this.#samplesPerTick)) >>> 0
   }
 
   #reportProgress(position: Samples, taken: Samples): void {
@@ -135,10 +171,10 @@ export class OutboundChain {
       emit({ type: 'play-progress', taken: rings.outboundTaken(), atSample: position, idle: true })
       return
     }
-    if (!this.#playing) this.#sinceProgress = PROGRESS_SAMPLES
+    if (!this.#playing) this.#sinceProgress = this.#progressSamples
     this.#playing = true
     this.#sinceProgress += taken
-    if (this.#sinceProgress < PROGRESS_SAMPLES) return
+    if (this.#sinceProgress < this.#progressSamples) return
     this.#sinceProgress = 0
     emit({ type: 'play-progress', taken: rings.outboundTaken(), atSample: position + taken, idle: false })
   }

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PLAY_QUEUE_SAMPLES, PlayQueue } from './play-queue.ts'
-import { RING_SAMPLES, SessionRings } from './session-rings.ts'
+import { PLAY_QUEUE_MS, PlayQueue } from './play-queue.ts'
+import { SessionRings } from './session-rings.ts'
+
+const RING_SAMPLES = new SessionRings().samples
 
 /** Audio whose samples tell where they stand in everything ever queued. */
 function numbered(from: number, count: number): Int16Array {
@@ -27,7 +29,7 @@ describe('play queue', () => {
 
   it('holds ten minutes and says so when there is more', () => {
     const queue = new PlayQueue(new SessionRings())
-    for (let minute = 0; minute < 10; minute++) queue.play(new Int16Array(PLAY_QUEUE_SAMPLES / 10))
+    for (let minute = 0; minute < 10; minute++) queue.play(new Int16Array((PLAY_QUEUE_MS * 8) / 10))
     expect(() => queue.play(new Int16Array(1))).toThrow(expect.objectContaining({ code: 'play_queue_full' }))
     expect(queue.flush()).toBe(0)
     expect(queue.play(new Int16Array(1))).toBe(1)

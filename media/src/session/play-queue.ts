@@ -1,8 +1,8 @@
-import { ParleyError, SAMPLE_RATE_HZ, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, ParleyError, type Samples } from '@parley/kernel'
 import type { SessionRings } from './session-rings.ts'
 
 /** Audio that may wait for its turn: ten minutes. */
-export const PLAY_QUEUE_SAMPLES: Samples = 600 * SAMPLE_RATE_HZ
+export const PLAY_QUEUE_MS: Ms = 600_000
 /** Flushes whose place in the ring is remembered to translate events that were under way when they happened. */
 const REMEMBERED_FLUSHES = 32
 
@@ -26,7 +26,7 @@ export class PlayQueue {
 
   /** Returns the playout position at which `audio` ends. Throws `ParleyError` "play_queue_full" beyond ten minutes. */
   play(audio: Int16Array): Samples {
-    if (this.queued() + audio.length > PLAY_QUEUE_SAMPLES) {
+    if (this.queued() + audio.length > msToSamples(PLAY_QUEUE_MS, this.#rings.format)) {
       throw new ParleyError('play_queue_full', 'more than ten minutes of audio wait to be played', { retryable: true })
     }
     // The caller may reuse its buffer: what waits is a copy.

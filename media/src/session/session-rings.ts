@@ -1,10 +1,10 @@
-import type { Samples } from '@parley/kernel'
+import { type AudioFormat, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import type { VoiceEdge } from './media-session.ts'
 
-/** Samples that each ring holds: 2 s and a little; a power of two so that positions wrap cheaply. */
-export const RING_SAMPLES: Samples = 16_384
+/** Each ring holds at least 2 s. */
+const RING_SECONDS = 2
 /** Of the heard ring the reader trusts all but this much, which the writer may be overwriting meanwhile. */
-const HEARD_GUARD_SAMPLES: Samples = 1024
+const HEARD_GUARD_MS = 128
 
 const OUT_WRITTEN = 0
 const OUT_TAKEN = 1
@@ -21,7 +21,6 @@ const EDGES_AT = 8
 const WORDS_PER_EDGE = 3
 const HEADER_WORDS = EDGES_AT + EDGES * WORDS_PER_EDGE
 const HEADER_BYTES = HEADER_WORDS * 4
-const RING_BYTES = RING_SAMPLES * 2
 
 /**
  * The memory that a session's two threads share: a header of atomic words, then the outbound and the heard ring
@@ -29,17 +28,25 @@ const RING_BYTES = RING_SAMPLES * 2
  * are 32-bit words read unsigned, enough for six days of audio.
  */
 export class SessionRings {
+  readonly format: AudioFormat
+  /** Samples that each ring holds: a power of two, so that positions wrap cheaply. */
+  readonly samples: Samples
   readonly memory: SharedArrayBuffer
+  readonly #guard: Samples
   readonly #header: Int32Array
   readonly #out: Int16Array
   readonly #heard: Int16Array
 
-  /** Makes the memory, or attaches to that of the other thread. */
-  constructor(memory?: SharedArrayBuffer) {
-    this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + 2 * RING_BYTES)
+  /** Makes the memory, or attaches to that of the other thread. Audio in both rings is of `format`, mono. */
+  constructor(format: AudioFormat = NARROWBAND, memory?: SharedArrayBuffer) {
+    this.format = format
+    this.samples = ringSamples(format)
+    this.#guard = msToSamples(HEARD_GUARD_MS, format)
+    const ringBytes = this.samples * 2
+    this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + 2 * ringBytes)
     this.#header = new Int32Array(this.memory, 0, HEADER_WORDS)
-    this.#out = new Int16Array(this.memory, HEADER_BYTES, RING_SAMPLES)
-    this.#heard = new Int16Array(this.memory, HEADER_BYTES + RING_BYTES, RING_SAMPLES)
+    this.#out = new Int16Array(this.memory, HEADER_BYTES, this.samples)
+    this.#heard = new Int16Array(this.memory, HEADER_BYTES + ringBytes, this.samples)
   }
 
   // Outbound: the owner of the call writes, the media thread takes.
@@ -47,7 +54,7 @@ export class SessionRings {
   /** Copies what fits of `audio` from `start` on; returns how many samples. */
   writeOutbound(audio: Int16Array, start: number): Samples {
     const written = this.#load(OUT_WRITTEN)
-    const room = RING_SAMPLES - (written - this.#load(OUT_TAKEN))
+    const room = this.samples - (written - this.#load(OUT_TAKEN))
     const count = Math.min(room, audio.length - start)
     copyIn(this.#out, written, audio, start, count)
     this.#store(OUT_WRITTEN, written + count)
@@ -124,7 +131,7 @@ export class SessionRings {
       const count = Math.min(into.length, this.#load(HEARD_WRITTEN) - read)
       copyOut(this.#heard, read, into, 0, count)
       // What was overwritten while it was copied must not be handed out.
-      if (this.#load(HEARD_WRITTEN) - read > RING_SAMPLES) continue
+      if (this.#load(HEARD_WRITTEN) - read > this.samples) continue
       this.#store(HEARD_READ, read + count)
       return count
     }
@@ -166,7 +173,7 @@ export class SessionRings {
 
   #skipOverrun(): Samples {
     const read = this.#load(HEARD_READ)
-    const oldest = this.#load(HEARD_WRITTEN) - (RING_SAMPLES - HEARD_GUARD_SAMPLES)
+    const oldest = this.#load(HEARD_WRITTEN) - (this.samples - this.#guard)
     if (read >= oldest) return read
     this.#store(HEARD_OVERRUN, this.#load(HEARD_OVERRUN) + oldest - read)
     this.#store(HEARD_READ, oldest)
@@ -183,9 +190,15 @@ export class SessionRings {
 }
 
 function copyIn(ring: Int16Array, position: number, from: Int16Array, start: number, count: number): void {
-  for (let i = 0; i < count; i++) ring[(position + i) & (RING_SAMPLES - 1)] = from[start + i]!
+  const mask = ring.length - 1
+  for (let i = 0; i < count; i++) ring[(position + i) & mask] = from[start + i]!
 }
 
 function copyOut(ring: Int16Array, position: number, into: Int16Array, start: number, count: number): void {
-  for (let i = 0; i < count; i++) into[start + i] = ring[(position + i) & (RING_SAMPLES - 1)]!
+  const mask = ring.length - 1
+  for (let i = 0; i < count; i++) into[start + i] = ring[(position + i) & mask]!
+}
+
+function ringSamples({ sampleRateHz }: AudioFormat): Samples {
+  return 2 ** Math.ceil(Math.log2(RING_SECONDS * sampleRateHz))
 }

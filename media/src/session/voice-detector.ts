@@ -13,18 +13,29 @@ export class VoiceDetector {
   readonly #activity: VoiceActivity
   readonly #filter: LowPassFilter | null
   readonly #filtered = new Int16Array(MAX_SAMPLES)
+  readonly #ratio: number
   readonly #rings: SessionRings
   readonly #emit: (event: CoreEvent) => void
 
-  constructor({ hangoverMs, band }: VoiceDetection, rings: SessionRings, emit: (event: CoreEvent) => void) {
+  /** `ratio`: session samples for each sample at 8 kHz. */
+  constructor(
+    { hangoverMs, band }: VoiceDetection,
+    ratio: number,
+    rings: SessionRings,
+    emit: (event: CoreEvent) => void,
+  ) {
     this.#activity = new VoiceActivity(hangoverMs === undefined ? {} : { hangoverMs })
     this.#filter = band === undefined ? null : new LowPassFilter(band)
+    this.#ratio = ratio
     this.#rings = rings
     this.#emit = emit
   }
 
-  /** Audio at `position` of the sample clock that is written to the heard ring next; at most 480 samples. */
-  push(position: Samples, audio: Int16Array, count: Samples): void {
+  /**
+   * Audio of 8 kHz at `position` of an 8 kHz clock, at most 480 samples; it is written to the heard ring next, as
+   * `heardCount` samples of the session.
+   */
+  push(position: Samples, audio: Int16Array, count: Samples, heardCount: Samples): void {
     const activity = this.#activity
     const filter = this.#filter
     if (filter === null) activity.push(position, audio, 0, count)
@@ -33,8 +44,9 @@ export class VoiceDetector {
       activity.push(position - filter.delay, this.#filtered, 0, count)
     }
     for (let edge = activity.take(); edge !== null; edge = activity.take()) {
-      this.#rings.writeVoiceEdge(edge === 'speech-start', activity.position, count)
-      this.#emit({ type: edge, atSample: activity.position })
+      const atSample = activity.position * this.#ratio
+      this.#rings.writeVoiceEdge(edge === 'speech-start', atSample, heardCount)
+      this.#emit({ type: edge, atSample })
     }
   }
 }

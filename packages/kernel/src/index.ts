@@ -1,3 +1,12 @@
+export {
+  type AudioFormat,
+  FRAME_MS,
+  msToSamples,
+  NARROWBAND,
+  type SampleRateHz,
+  samplesToMs,
+  WIDEBAND,
+} from './audio-format.ts'
 export { BufferedEmitter } from './buffered-emitter.ts'
 export { canonicalJson } from './canonical-json.ts'
 export { Emitter } from './emitter.ts'
@@ -10,13 +19,11 @@ export { type Random, randomBelow, randomToken, randomUint32, SeededRandom } fro
 export type { Time, Timer } from './time.ts'
 export {
   type Ms,
-  msToSamples,
   type RtpTicks,
   SAMPLE_RATE_HZ,
   SAMPLES_PER_MS,
   type Samples,
   type Seq16,
-  samplesToMs,
   type UnixMs,
 } from './units.ts'
 export { VirtualTime } from './virtual-time.ts'

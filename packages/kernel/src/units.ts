@@ -9,7 +9,7 @@ export type Ms = number
 /** Milliseconds since 1970-01-01T00:00Z, from the wall clock: for logs, certificates and the outside only. */
 export type UnixMs = number
 
-/** A count of audio samples, at 8 kHz unless its name says otherwise. */
+/** A count of audio samples of one channel, at the rate of the `AudioFormat` that goes with them. */
 export type Samples = number
 
 /** RTP timestamp units of the payload's clock, modulo 2^32 (RFC 3550 section 5.1). */
@@ -18,15 +18,7 @@ export type RtpTicks = number
 /** RTP sequence number, modulo 2^16 (RFC 3550 section 5.1). */
 export type Seq16 = number
 
-/** Narrow-band telephone audio: the only sample rate inside a phone call. */
+/** Narrow-band telephone audio. */
 export const SAMPLE_RATE_HZ = 8000
 
 export const SAMPLES_PER_MS = SAMPLE_RATE_HZ / 1000
-
-export function msToSamples(ms: Ms): Samples {
-  return Math.round(ms * SAMPLES_PER_MS)
-}
-
-export function samplesToMs(samples: Samples): Ms {
-  return samples / SAMPLES_PER_MS
-}

@@ -1,7 +1,7 @@
 // The other end of all calls: sends one SRTP packet per call and 20 ms, prepared beforehand so that sending costs little, and
 // notes by the kernel's clock when the subject's packets arrive.
 import {
-  codecByName,
+  encodePcmu,
   isRtcp,
   NativePacketIo,
   PACKET_SLOT_BYTES,
@@ -48,7 +48,7 @@ function speech(): Uint8Array {
   const sound = new SyntheticSound(SPEECH_MS)
   for (let ms = 0; ms < SPEECH_MS; ms += 2000) sound.vowel(ms, ms + 1200, -20, { syllables: true })
   const encoded = new Uint8Array(sound.samples.length)
-  codecByName('PCMU').encode(sound.samples, 0, sound.samples.length, encoded, 0)
+  encodePcmu(sound.samples, 0, sound.samples.length, encoded, 0)
   return encoded
 }
 

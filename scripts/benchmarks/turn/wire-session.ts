@@ -1,5 +1,5 @@
 import type { RemoteInfo, Socket } from 'node:dgram'
-import { type Ms, ParleyError, randomUint32, type Samples, systemRandom, type Time, type Timer } from '@parley/kernel'
+import { type Ms, NARROWBAND, ParleyError, randomUint32, type Samples, systemRandom, type Time, type Timer } from '@parley/kernel'
 import {
   codecByName,
   isRtcp,
@@ -38,6 +38,7 @@ export function wireClock(): Ms {
  */
 export class WireSession implements MediaSession {
   readonly id: number
+  readonly format = NARROWBAND
   readonly local: { readonly address: string; readonly port: number }
   readonly #label: string
   readonly #socket: Socket
@@ -177,7 +178,7 @@ export class WireSession implements MediaSession {
     // Memory of its own for each packet: the socket keeps it while the kernel has no room.
     const packet = new Uint8Array(RTP_HEADER_BYTES + FRAME)
     writeRtpHeader(packet, payloadType, number === 0, number & 0xffff, (number * FRAME) >>> 0, this.#ssrc)
-    codecByName(codec).encode(frame, 0, FRAME, packet, RTP_HEADER_BYTES)
+    codecByName(codec).createEncoder().encode(frame, 0, FRAME, packet, RTP_HEADER_BYTES)
     const at = wireClock()
     this.#socket.send(packet, remote.port, remote.address, () => {})
     this.#tap.sent(at, frame, this.#queued)
@@ -211,7 +212,7 @@ export class WireSession implements MediaSession {
     if (!readRtpHeader(packet, packet.length, header) || header.payloadType !== receivePayloadType) return
     this.#received++
     const { payloadOffset, payloadLength } = header
-    const count = codecByName(codec).decode(packet, payloadOffset, payloadLength, this.#samples, 0)
+    const count = codecByName(codec).createDecoder().decode(packet, payloadOffset, payloadLength, this.#samples, 0)
     this.#tap.heard(at, this.#samples.subarray(0, count))
   }
 }

@@ -1,5 +1,5 @@
 import { type Random, randomUint32 } from '@parley/kernel'
-import { codecByName } from '../../codec/payload-codec.ts'
+import { decodePcmu, encodePcmu } from '../../codec/g711.ts'
 import { InBandDetector } from '../in-band-detector.ts'
 
 const ROWS = [697, 770, 852, 941] as const
@@ -62,10 +62,9 @@ export class ToneDialling {
   /** As it comes out of a mu-law line. */
   audio(): Int16Array {
     const audio = Int16Array.from(this.#samples, x => Math.max(-32768, Math.min(32767, Math.round(x))))
-    const pcmu = codecByName('PCMU')
     const line = new Uint8Array(audio.length)
-    pcmu.encode(audio, 0, audio.length, line, 0)
-    pcmu.decode(line, 0, line.length, audio, 0)
+    encodePcmu(audio, 0, audio.length, line, 0)
+    decodePcmu(line, 0, line.length, audio, 0)
     return audio
   }
 }

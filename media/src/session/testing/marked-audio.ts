@@ -1,6 +1,4 @@
-import { codecByName } from '../../codec/payload-codec.ts'
-
-const pcmu = codecByName('PCMU')
+import { decodePcmu } from '../../codec/g711.ts'
 
 /**
  * Audio in which every sample tells where it stands: pseudo-random, never 0, and made of values that mu-law carries
@@ -10,7 +8,7 @@ export function markedAudio(from: number, count: number, seed = 1): Int16Array {
   const bytes = new Uint8Array(count)
   for (let i = 0; i < count; i++) bytes[i] = markByte(from + i, seed)
   const audio = new Int16Array(count)
-  pcmu.decode(bytes, 0, count, audio, 0)
+  decodePcmu(bytes, 0, count, audio, 0)
   return audio
 }
 

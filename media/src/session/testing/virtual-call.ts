@@ -1,4 +1,5 @@
-import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import { type AudioFormat, type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import { type CodecName, codecByName } from '../../codec/codecs.ts'
 import { keyAndSaltBytes } from '../../srtp/srtp-suite.ts'
 import { InlineMediaPlane } from '../inline-media-plane.ts'
 import type {
@@ -22,9 +23,11 @@ export interface VirtualCallOptions {
   readonly conditions?: NetworkConditions
   readonly seed?: number
   readonly ptimeMs?: Ms
-  readonly codec?: 'PCMU' | 'PCMA'
+  readonly codec?: CodecName
   /** Of both sessions. */
   readonly session?: Partial<MediaSessionOptions>
+  /** Of the second session, where it differs. */
+  readonly formatB?: AudioFormat
 }
 
 /** One end of a virtual call, with what it said and what it heard. */
@@ -88,7 +91,7 @@ export class VirtualCall {
       remote: of === 'a' ? this.b.session.local : this.a.session.local,
       direction: 'sendrecv',
       codec,
-      payloadType: codec === 'PCMU' ? 0 : 8,
+      payloadType: codecByName(codec).payloadType,
       ptimeMs,
       dtmfPayloadType: 101,
       srtp,
@@ -131,7 +134,11 @@ export class VirtualCall {
 
   async #end(address: string, seed: number): Promise<VirtualEnd> {
     const plane = new InlineMediaPlane({ time: this.time, random: this.random, network: this.network, address })
-    const session = await plane.open({ label: address, ...this.#options.session })
+    const session = await plane.open({
+      label: address,
+      ...this.#options.session,
+      ...(seed === 2 && this.#options.formatB && { format: this.#options.formatB }),
+    })
     const events: MediaEvent[] = []
     session.onEvent(event => events.push(event))
     // Each hears the other's audio.

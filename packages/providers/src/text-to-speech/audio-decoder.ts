@@ -1,3 +1,4 @@
+import { NARROWBAND } from '@parley/kernel'
 import { decodePcmu, ResamplingStream } from '@parley/media'
 
 /** Turns the bytes of one utterance, cut anywhere, into 8 kHz samples. */
@@ -27,7 +28,7 @@ export class LinearDecoder implements AudioDecoder {
   #half: number | null = null
 
   constructor(fromHz: number) {
-    this.#resampling = new ResamplingStream(fromHz)
+    this.#resampling = new ResamplingStream(fromHz, NARROWBAND.sampleRateHz)
   }
 
   decode(bytes: Uint8Array): Int16Array {

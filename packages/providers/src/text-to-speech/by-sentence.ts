@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/kernel'
-import { readWav, resampleTo8k } from '@parley/media'
+import { NARROWBAND, ParleyError } from '@parley/kernel'
+import { readWav, resample } from '@parley/media'
 import { sentences } from './sentences.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
 
@@ -20,7 +20,7 @@ export async function* speakBySentence(
     if (!/[\p{L}\p{N}]/u.test(sentence)) continue
     const wav = await untilAborted(signal, render(sentence))
     if (wav === null) return
-    yield { samples: resampleTo8k(...monoOf(wav)), words: [] }
+    yield { samples: resample(...monoOf(wav), NARROWBAND.sampleRateHz), words: [] }
     if (signal.aborted) return
   }
 }

@@ -1,0 +1,30 @@
+import type { AudioFormat } from '@parley/kernel'
+
+/**
+ * An RTP payload format for audio. One file defines it and one line of `codecs.ts` registers it. Encoders and decoders may
+ * keep state: each direction of a session has its own.
+ */
+export interface AudioCodec<Name extends string = string> {
+  /** Encoding name (RFC 3551 section 6), as in `a=rtpmap`, upper case. */
+  readonly name: Name
+  /** Static payload type (RFC 3551 table 4). */
+  readonly payloadType: number
+  /** RTP clock rate, Hz, as in `a=rtpmap`; not always the sample rate (G722). */
+  readonly clockRate: number
+  /** What encoders take and decoders give. */
+  readonly format: AudioFormat
+  createEncoder(): AudioEncoder
+  createDecoder(): AudioDecoder
+}
+
+/** The sending direction of one stream. */
+export interface AudioEncoder {
+  /** Encodes `count` samples from `src[srcOffset]` to `dst[dstOffset]`, as many as both hold; returns how many bytes. */
+  encode(src: Int16Array, srcOffset: number, count: number, dst: Uint8Array, dstOffset: number): number
+}
+
+/** The receiving direction of one stream. */
+export interface AudioDecoder {
+  /** Decodes `count` bytes from `src[srcOffset]` to `dst[dstOffset]`, as many as both hold; returns how many samples. */
+  decode(src: Uint8Array, srcOffset: number, count: number, dst: Int16Array, dstOffset: number): number
+}

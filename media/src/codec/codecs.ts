@@ -1,0 +1,18 @@
+import { PCMA, PCMU } from './g711.ts'
+import { G722 } from './g722.ts'
+
+/** All codecs, one line each; what a trunk offers is its own choice (`DEFAULT_CODECS`). */
+export const CODECS = [PCMU, PCMA, G722] as const
+
+export type CodecName = (typeof CODECS)[number]['name']
+
+/** What is offered and accepted where nothing else is configured, in preference. */
+export const DEFAULT_CODECS: readonly CodecName[] = ['PCMU', 'PCMA']
+
+export function codecByName(name: CodecName): (typeof CODECS)[number] {
+  return CODECS.find(codec => codec.name === name)!
+}
+
+export function isCodecName(name: string): name is CodecName {
+  return CODECS.some(codec => codec.name === name)
+}

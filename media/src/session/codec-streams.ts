@@ -1,0 +1,64 @@
+import { type AudioFormat, type Ms, msToSamples, type Samples } from '@parley/kernel'
+import type { AudioCodec, AudioDecoder, AudioEncoder } from '../codec/audio-codec.ts'
+import { Resampler } from '../dsp/resampler.ts'
+
+/** Longest packet that is decoded: 60 ms and a margin for odd senders. */
+const LONGEST_PACKET_MS: Ms = 120
+
+/** One direction of a codec towards a session: what the codec gives becomes audio of the session's format. */
+export class DecodingStream {
+  /** Of the packet that was decoded last. */
+  readonly samples: Int16Array
+  readonly #codec: AudioCodec
+  readonly #resampler: Resampler | null
+  readonly #decoded: Int16Array
+  #decoder: AudioDecoder
+
+  constructor(codec: AudioCodec, format: AudioFormat) {
+    const { sampleRateHz } = codec.format
+    const longest = msToSamples(LONGEST_PACKET_MS, codec.format)
+    const isSame = sampleRateHz === format.sampleRateHz
+    this.#codec = codec
+    this.#decoder = codec.createDecoder()
+    this.#decoded = new Int16Array(longest)
+    this.#resampler = isSame ? null : new Resampler(sampleRateHz, format.sampleRateHz, longest)
+    this.samples = isSame ? this.#decoded : new Int16Array(msToSamples(LONGEST_PACKET_MS, format) + 1)
+  }
+
+  /** Decodes a payload to `samples`; returns how many. */
+  decode(packet: Uint8Array, offset: number, length: number): Samples {
+    const count = this.#decoder.decode(packet, offset, length, this.#decoded, 0)
+    return this.#resampler === null ? count : this.#resampler.process(this.#decoded, 0, count, this.samples, 0)
+  }
+
+  /** The next packet is of another source. */
+  restart(): void {
+    this.#decoder = this.#codec.createDecoder()
+    this.#resampler?.reset()
+  }
+}
+
+/** The sending direction: audio of the session's format becomes payloads. */
+export class EncodingStream {
+  readonly codec: AudioCodec
+  readonly #encoder: AudioEncoder
+  readonly #resampler: Resampler | null
+  readonly #resampled: Int16Array
+
+  constructor(codec: AudioCodec, format: AudioFormat) {
+    const { sampleRateHz } = codec.format
+    const isSame = sampleRateHz === format.sampleRateHz
+    this.codec = codec
+    this.#encoder = codec.createEncoder()
+    const most = msToSamples(LONGEST_PACKET_MS, format)
+    this.#resampler = isSame ? null : new Resampler(format.sampleRateHz, sampleRateHz, most)
+    this.#resampled = new Int16Array(isSame ? 0 : msToSamples(LONGEST_PACKET_MS, codec.format) + 1)
+  }
+
+  /** Encodes the first `count` samples to `dst`; returns how many bytes. */
+  encode(samples: Int16Array, count: Samples, dst: Uint8Array, dstOffset: number): number {
+    if (this.#resampler === null) return this.#encoder.encode(samples, 0, count, dst, dstOffset)
+    const resampled = this.#resampler.process(samples, 0, count, this.#resampled, 0)
+    return this.#encoder.encode(this.#resampled, 0, resampled, dst, dstOffset)
+  }
+}

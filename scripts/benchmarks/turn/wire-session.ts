@@ -1,5 +1,14 @@
 import type { RemoteInfo, Socket } from 'node:dgram'
-import { type Ms, NARROWBAND, ParleyError, randomUint32, type Samples, systemRandom, type Time, type Timer } from '@parley/kernel'
+import {
+  type Ms,
+  NARROWBAND,
+  ParleyError,
+  randomUint32,
+  type Samples,
+  systemRandom,
+  type Time,
+  type Timer,
+} from '@parley/kernel'
 import {
   codecByName,
   isRtcp,

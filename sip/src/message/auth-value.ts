@@ -45,7 +45,7 @@ export function parseCredentials(value: string): AuthValue | undefined {
   return { scheme: start.scheme, params }
 }
 
-/** `Digest realm="x"` begins a challenge, `nonce="y"` goes on with one: what follows the first word tells. */
+/** Whether `text` begins a new challenge (`Digest realm="x"`) or continues the previous one (`nonce="y"`). */
 function startOfScheme(element: string): { scheme: string; rest: string } | undefined {
   const end = skipClass(TOKEN, element, 0)
   const next = skipSpace(element, end)
@@ -57,7 +57,7 @@ function isToken68(text: string): boolean {
   return /^[A-Za-z0-9\-._~+/]+=*$/.test(text)
 }
 
-/** Of a name given twice neither value can be trusted, so the whole is malformed (RFC 7616 section 3.4). */
+/** A parameter that appears twice makes the whole value malformed (RFC 7616 section 3.4). */
 function addPair(params: Map<string, string>, element: string): boolean {
   const equals = element.indexOf('=')
   const name = trimSpace(element.slice(0, Math.max(equals, 0))).toLowerCase()

@@ -1,6 +1,6 @@
 /** Classes of characters in RFC 3261 section 25.1, as bits of a table over ASCII. */
 export const TOKEN = 1
-/** `user` without escapes: unreserved and user-unreserved, with characters that telephones send all the same. */
+/** `user` without escapes: unreserved and user-unreserved, plus characters that telephones send although the grammar forbids them. */
 export const USER = 2
 /** `paramchar` without escapes. */
 export const URI_PARAM = 4
@@ -11,7 +11,7 @@ export const URI = 16
 export const HOST = 32
 /** `word` of a Call-ID. */
 export const WORD = 64
-/** A display name without quotes, tolerantly: no separators that would change what the value means. */
+/** An unquoted display name, more tolerant than the grammar: any character except separators that would change the value's meaning. */
 export const DISPLAY = 128
 /** `password` of a URI without escapes. */
 export const PASSWORD = 256
@@ -94,7 +94,7 @@ export function parseDigits(text: string, maxDigits: number): number | undefined
   return value
 }
 
-/** Told about what is wrong with a value that is taken all the same. */
+/** Receives the faults of a value that is accepted in spite of them. */
 export type Notice = (code: string, detail: string) => void
 
 export const ignoreNotice: Notice = () => {}

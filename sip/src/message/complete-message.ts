@@ -7,7 +7,7 @@ import type { Fault, ParseResult, ResponseSeed } from './parse-result.ts'
 
 const COOKIE = 'z9hG4bK'
 
-/** Head and body together: judges what is missing and makes the result. `body` is kept, not copied. */
+/** Joins head and body, checks that nothing mandatory is missing and builds the result. `body` is referenced, not copied. */
 export function completeMessage(head: MessageHead, body: Uint8Array): ParseResult {
   const { draft, startLine } = head
   refuseMissing(draft, head.startOffset)
@@ -58,7 +58,7 @@ function refuseMissing(draft: MessageDraft, offset: number): void {
       `Required header fields are missing: ${missing.join(', ')}.`,
     )
   } else if (draft.via[0]?.params.get('branch') === COOKIE) {
-    // RFC 4475 section 3.2.1: taken as it is, it would make one transaction of all such requests.
+    // RFC 4475 section 3.2.1: if this branch were accepted, all such requests would match one transaction.
     draft.refuse(400, 'bad_branch', 'Via', offset, 'The branch has the magic cookie but no identifier behind it.')
   }
 }
@@ -90,7 +90,7 @@ function noteMissing(draft: MessageDraft, head: MessageHead, body: Uint8Array): 
   }
 }
 
-/** The refusal of a head that has a `draft.refusal`, with an answer where the sender can be reached and expects one. */
+/** The parse result of a head with a `draft.refusal`; it includes a response if the sender expects one and can be reached. */
 export function refuseMessage(head: MessageHead, fatal: boolean): ParseResult {
   const { startLine, draft } = head
   const refusal = draft.refusal ?? { status: 0, fault: UNNAMED }
@@ -103,7 +103,7 @@ export function refuseMessage(head: MessageHead, fatal: boolean): ParseResult {
 
 const UNNAMED: Fault = { code: 'bad_message', where: 'message', offset: 0, detail: 'The message cannot be read.' }
 
-/** A readable Via is the least an answer needs; stand-ins do for the rest (RFC 4475 section 3.3.1). */
+/** A response needs at least a readable Via; placeholders replace the other fields (RFC 4475 section 3.3.1). */
 function responseSeed(draft: MessageDraft, method: string): ResponseSeed | null {
   const via: readonly Via[] = draft.via
   if (via.length === 0) return null

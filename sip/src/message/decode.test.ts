@@ -5,7 +5,7 @@ import { decodeFile } from './decode.ts'
 const torture = (name: string) => readFileSync(new URL(`./fixtures/rfc4475/${name}.dat`, import.meta.url))
 
 describe('parley sip decode', () => {
-  it('shows an accepted message field by field, as JSON', () => {
+  it('prints an accepted message field by field, as JSON', () => {
     const { exitCode, json } = decodeFile(torture('wsinv'))
     expect(exitCode).toBe(0)
     expect(JSON.parse(JSON.stringify(json))).toMatchObject({
@@ -24,12 +24,12 @@ describe('parley sip decode', () => {
     })
   })
 
-  it('shows a body that is no text in base64', () => {
+  it('prints a body that is not text in base64', () => {
     const { json } = decodeFile(torture('mpart01'))
     expect((json.message as { body: object }).body).toHaveProperty('base64')
   })
 
-  it('says what a server would answer to a refused one, and where the fault lies', () => {
+  it('prints the response to a malformed message and the offset of the fault', () => {
     const bytes = torture('mcl01')
     expect(decodeFile(bytes)).toMatchObject({
       exitCode: 2,
@@ -42,7 +42,7 @@ describe('parley sip decode', () => {
     })
   })
 
-  it('shows a message that is refused for what it asks, with the place in the file', () => {
+  it('prints a well-formed request that a user agent rejects, with the offset of the rejected header', () => {
     const bytes = torture('bext01')
     expect(decodeFile(bytes)).toMatchObject({
       exitCode: 2,
@@ -50,7 +50,7 @@ describe('parley sip decode', () => {
     })
   })
 
-  it('refuses for a certain user agent what another would take', () => {
+  it('applies the capabilities that the caller passes: one user agent rejects what another accepts', () => {
     const abilities = {
       methods: ['INVITE', 'ACK', 'BYE', 'CANCEL', 'OPTIONS'],
       extensions: [],
@@ -60,7 +60,7 @@ describe('parley sip decode', () => {
     expect(decodeFile(torture('regescrt'), { abilities })).toMatchObject({ exitCode: 2, json: { answer: 405 } })
   })
 
-  it('reads a file as a stream when told so', () => {
+  it('reads a file as a stream if the framing option says so', () => {
     expect(decodeFile(torture('inv2543'), { kind: 'stream' })).toMatchObject({
       exitCode: 2,
       json: { answer: 400, fatal: true },

@@ -1,4 +1,4 @@
-/** Header fields in message order, names canonical. Immutable: changes give a new list. */
+/** Header fields in message order, with canonical names. Immutable: a change returns a new list. */
 export class HeaderList {
   static readonly empty = new HeaderList([])
 

@@ -10,7 +10,7 @@ import { parseVia, parseViaList } from './via.ts'
 /** Reads one header line into the draft. `value` is unfolded and decoded; `offset` is where the line begins. */
 type Reader = (draft: MessageDraft, value: string, offset: number) => void
 
-/** Header fields that decide something and so may stand in a message once only (RFC 4475 section 3.3.8). */
+/** Header fields that may appear only once in a message; a second one causes a refusal (RFC 4475 section 3.3.8). */
 const SINGULAR = new Set([
   'From',
   'To',
@@ -27,7 +27,7 @@ const SINGULAR = new Set([
   'RSeq',
 ])
 
-/** Fields that the grammar has once, but of which a second one does no harm: the first counts. */
+/** Fields that the grammar allows once, but whose repetition is harmless: the first one counts. */
 const USUALLY_ONCE = new Set([
   'Date',
   'Expires',
@@ -39,13 +39,13 @@ const USUALLY_ONCE = new Set([
   'User-Agent',
 ])
 
-/** Singular and usually single fields give "refuse" or "tolerate" when they come again; all others may repeat. */
+/** What a repeated field causes: "refuse" or "tolerate"; undefined for fields that may repeat. */
 export function ruleForDuplicates(name: string): 'refuse' | 'tolerate' | 'allow' {
   if (SINGULAR.has(name)) return 'refuse'
   return USUALLY_ONCE.has(name) ? 'tolerate' : 'allow'
 }
 
-/** The readers of the fields that are typed in a message, or checked while they stay in its header list. */
+/** Readers of the fields that become typed properties of a message, and of those that are only checked. */
 export const HEADER_READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['Via', readVia],
   [
@@ -79,7 +79,7 @@ export const HEADER_READERS: ReadonlyMap<string, Reader> = new Map<string, Reade
   ['Content-Length', readContentLength],
 ])
 
-/** Fields that stay in the header list but whose value is looked at. */
+/** Fields that stay in the header list; only their value is checked. */
 export const HEADER_CHECKS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [
     'Content-Type',
@@ -113,7 +113,7 @@ function noticeAt(draft: MessageDraft, where: string, offset: number): Notice {
   return (code, detail) => draft.tolerate(code, where, offset, detail)
 }
 
-/** Not `push(...more)`: as many arguments as a hostile list has elements could exhaust the stack. */
+/** Appends one by one, because `push(...more)` with a hostile number of elements could exhaust the stack. */
 function append<T>(list: T[], more: readonly T[]): void {
   for (const element of more) list.push(element)
 }
@@ -124,7 +124,7 @@ function readVia(draft: MessageDraft, value: string, offset: number): void {
   append(draft.via, values ?? salvageVia(value))
 }
 
-/** Enough of a malformed Via for the answer that refuses it: the sender finds its request by the branch. */
+/** Reads enough of a malformed Via for a response: the sender matches the response by the branch. */
 function salvageVia(value: string): readonly Via[] {
   const start = /^SIP[ \t]*\/[ \t]*[0-9.]+[ \t]*\/[ \t]*([A-Za-z0-9-]+)[ \t]+([^ \t;,]+)/i.exec(value)
   const via = start === null ? undefined : parseVia(`SIP/2.0/${start[1]} ${start[2]}`)
@@ -143,15 +143,15 @@ function readAddress(draft: MessageDraft, where: string, value: string, offset: 
 }
 
 /**
- * The answer that refuses a message has to carry a From and a To although one of them could not be read: a stand-in
- * with the tag, by which the sender finds its request.
+ * The response that refuses a message needs a From and a To even if one of them is unreadable: a placeholder
+ * with the tag by which the sender matches the response.
  */
 function salvageTag(value: string): NameAddr {
   const tag = /;[ \t]*tag[ \t]*=[ \t]*([A-Za-z0-9\-.!%*_+`'~]+)/i.exec(value)?.[1]
   return { ...UNREADABLE, params: tag === undefined ? UNREADABLE.params : new Map([['tag', tag]]) }
 }
 
-/** Stands in for a From or To that is missing or malformed, in answers only. */
+/** Replaces a From or To that is missing or malformed; used in responses only. */
 export const UNREADABLE: NameAddr = {
   displayName: undefined,
   uri: {
@@ -184,7 +184,7 @@ function readCallId(draft: MessageDraft, value: string, offset: number): void {
   draft.callId = value
   if (!consistsOf(WORD, value)) {
     draft.callId = undefined
-    draft.refuse(400, 'bad_call_id', 'Call-ID', offset, 'The Call-ID is empty or holds characters that it must not.')
+    draft.refuse(400, 'bad_call_id', 'Call-ID', offset, 'The Call-ID is empty or contains characters that RFC 3261 forbids.')
   }
 }
 

@@ -1,6 +1,6 @@
 import type { MessageLimits } from './parse-result.ts'
 
-/** One header field as it stands in the message. */
+/** One header field as received. */
 export interface RawField {
   /** As written, without white space before the colon. */
   readonly name: string
@@ -9,17 +9,17 @@ export interface RawField {
   readonly offset: number
 }
 
-/** A message up to and with the empty line behind its headers. */
+/** A message up to and including the empty line behind its headers. */
 export interface HeaderSection {
   readonly startLine: string
   readonly startOffset: number
   readonly fields: readonly RawField[]
   /** Where the body begins. */
   readonly end: number
-  /** The empty line was there. */
+  /** Whether the empty line was found. */
   readonly terminated: boolean
   readonly bareLineFeeds: boolean
-  /** What makes it unacceptable; the fields in front of it are still there. */
+  /** The fault that makes the section unacceptable; `fields` holds the fields before it. */
   readonly problem: SectionProblem | undefined
 }
 
@@ -77,7 +77,7 @@ export function readHeaderSection(text: string, limits: MessageLimits): HeaderSe
   return { startLine, startOffset, fields, end, terminated, bareLineFeeds, problem }
 }
 
-// Must not begin with white space: a long run of it would be scanned from each of its positions.
+// Must not begin with white space: a long run of white space would be scanned again from each of its positions (quadratic time).
 const FOLD = /\r?\n[ \t]+/g
 
 function trim(value: string): string {
@@ -102,7 +102,7 @@ function isFold(text: string, position: number): boolean {
   return isBlank(text.charCodeAt(position))
 }
 
-/** RFC 3261 section 7.5: line breaks in front of the start line mean nothing. */
+/** RFC 3261 section 7.5: line breaks before the start line are ignored. */
 function skipLineBreaks(text: string): number {
   let i = 0
   while (text.charCodeAt(i) === 0x0d || text.charCodeAt(i) === 0x0a) i++
@@ -134,7 +134,7 @@ class LineCursor {
     return { start, end: carriageReturn ? feed - 1 : feed }
   }
 
-  /** Goes on over continuation lines; gives the end of the last one, undefined when there is none. */
+  /** Skips continuation lines; returns the end of the last one, or undefined if there is none. */
   takeFolds(): number | undefined {
     let end: number | undefined
     while (isFold(this.#text, this.position)) end = this.next()?.end

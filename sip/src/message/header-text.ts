@@ -3,15 +3,15 @@ import { SipMessageError } from './sip-message-error.ts'
 
 const LINE_BREAKING = /[\r\n\0]/
 
-/** `text` itself when it can stand in a header line; else throws SipMessageError "header_injection". */
+/** Returns `text` if a header line can carry it; otherwise throws SipMessageError "header_injection". */
 export function headerText(text: string, where: string): string {
   if (LINE_BREAKING.test(text)) {
-    throw new SipMessageError('header_injection', `${where} holds a line break or NUL; remove it before sending`)
+    throw new SipMessageError('header_injection', `${where} contains a line break or NUL; remove it before sending`)
   }
   return text
 }
 
-/** `text` itself when it is a token (RFC 3261 section 25.1); else throws. */
+/** Returns `text` if it is a token (RFC 3261 section 25.1); otherwise throws SipMessageError "bad_field". */
 export function headerToken(text: string, where: string): string {
   if (consistsOf(TOKEN, text)) return text
   headerText(text, where)

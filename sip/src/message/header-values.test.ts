@@ -12,7 +12,7 @@ import { parseVia, serialiseVia } from './via.ts'
 import { serialiseWarning } from './warning.ts'
 
 describe('lists (RFC 3261 section 7.3.1)', () => {
-  it('splits at commas outside quotes and angle brackets', () => {
+  it('a list is split at commas outside quotes and angle brackets', () => {
     expect(splitList('"a, b" <sip:c,d@e>;x="y,\\"z" , <sip:f>,g')).toEqual([
       '"a, b" <sip:c,d@e>;x="y,\\"z"',
       '<sip:f>',
@@ -22,7 +22,7 @@ describe('lists (RFC 3261 section 7.3.1)', () => {
     expect(splitList('a, "b, c')).toEqual(['a', '"b, c'])
   })
 
-  it('gathers tokens over several lines', () => {
+  it('tokens of several header lines form one list', () => {
     const headers = new HeaderList([
       ['Allow', 'INVITE, ACK'],
       ['Supported', 'timer'],
@@ -51,7 +51,7 @@ describe('header names (RFC 3261 section 7.3.3)', () => {
 })
 
 describe('addresses (RFC 3261 section 20.10)', () => {
-  it('without brackets, parameters belong to the header', () => {
+  it('parameters behind an address without angle brackets belong to the header field', () => {
     expect(parseNameAddr('sip:a@b;tag=1')).toMatchObject({
       uri: { params: new Map() },
       params: new Map([['tag', '1']]),
@@ -63,12 +63,12 @@ describe('addresses (RFC 3261 section 20.10)', () => {
     expect(parseNameAddr('sip:a@b?Subject=x')).toBeUndefined()
   })
 
-  it('takes several, all or none', () => {
+  it('a list of addresses is read completely or refused', () => {
     expect(parseNameAddrList('"A, B" <sip:a@b>, sip:c@d;q=0.5')).toHaveLength(2)
     expect(parseNameAddrList('<sip:a@b>, nonsense')).toBeUndefined()
   })
 
-  it('quotes and escapes the display name, and refuses a line break in it', () => {
+  it('a display name is quoted and escaped, and refused if it contains a line break', () => {
     const address = parseNameAddr('<sip:a@b>')!
     expect(serialiseNameAddr({ ...address, displayName: 'A "B" \\ C' })).toBe('"A \\"B\\" \\\\ C" <sip:a@b>')
     expect(() => serialiseNameAddr({ ...address, displayName: 'A\r\nRoute: <sip:x>' })).toThrow(
@@ -76,7 +76,7 @@ describe('addresses (RFC 3261 section 20.10)', () => {
     )
   })
 
-  it('quotes parameter values where they must be', () => {
+  it('parameter values are quoted where the grammar requires it', () => {
     const address = parseNameAddr('<sip:a@b>;+sip.instance="<urn:uuid:1>";q=0.5')!
     expect(serialiseNameAddr(address)).toBe('<sip:a@b>;+sip.instance="<urn:uuid:1>";q=0.5')
   })
@@ -105,7 +105,7 @@ describe('Via (RFC 3261 section 20.42, RFC 3581)', () => {
 })
 
 describe('authentication (RFC 3261 section 20.44, RFC 8760)', () => {
-  it('reads challenges, several on one line too', () => {
+  it('several challenges on one line are read as separate challenges', () => {
     expect(
       parseChallenges(
         'Digest realm="a, b", nonce="x\\"y", algorithm=SHA-256, qop="auth,auth-int", Digest realm="c",nonce=d, Basic realm="e", Negotiate',
@@ -132,13 +132,13 @@ describe('authentication (RFC 3261 section 20.44, RFC 8760)', () => {
     ])
   })
 
-  it('leaves out a challenge that cannot be read, and keeps the next', () => {
+  it('an unreadable challenge is skipped and the next one is read', () => {
     expect(parseChallenges('Digest realm="a", realm="b", Digest nonce="c"')).toEqual([
       { scheme: 'Digest', params: new Map([['nonce', 'c']]) },
     ])
   })
 
-  it('reads credentials as a whole or not at all', () => {
+  it('malformed credentials are refused as a whole', () => {
     expect(parseCredentials('Digest username="bob",nc=00000001 , uri="sip:a@b"')?.params.get('nc')).toBe('00000001')
     expect(parseCredentials('Basic YWxhZGRpbjo=')).toEqual({ scheme: 'Basic', params: new Map() })
     for (const bad of [
@@ -155,7 +155,7 @@ describe('authentication (RFC 3261 section 20.44, RFC 8760)', () => {
     }
   })
 
-  it('writes values quoted but for those that must be bare', () => {
+  it('parameter values are written quoted, except those that must be tokens', () => {
     const value = {
       scheme: 'Digest',
       params: new Map([

@@ -5,11 +5,11 @@ import { SipMessageError } from './sip-message-error.ts'
 /** Longest name in the DNS. */
 const MAX_HOST = 255
 
-/** Lower-cased name or IPv4 address, or IPv6 reference in brackets; undefined when it is none of these. */
+/** Lower-cased host name or IPv4 address, or IPv6 reference in brackets; undefined for anything else. */
 export function parseHost(text: string): string | undefined {
   if (text.charCodeAt(0) === 0x5b) {
     if (text.charCodeAt(text.length - 1) !== 0x5d) return undefined
-    // RFC 5118 section 4.10: the grammar of RFC 3261 let elements write three colons; read them as two.
+    // RFC 5118 section 4.10: the grammar of RFC 3261 allowed three colons in a row; they are read as two.
     const address = text.slice(1, -1).toLowerCase().replace(':::', '::')
     return isIpv6(address) ? `[${address}]` : undefined
   }

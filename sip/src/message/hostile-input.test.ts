@@ -22,10 +22,10 @@ function optionsWith(replaced: string, by: string): Buffer {
   return Buffer.from(options().toString('latin1').replace(replaced, by), 'latin1')
 }
 
-/** Limits that let everything through: what is measured is the parser, not its caps. */
+/** Limits that no input of these tests reaches, so that the tests measure the parser itself. */
 const OPEN: MessageLimits = { headerBytes: 1 << 20, bodyBytes: 1 << 20, headerCount: 1 << 20, lineBytes: 1 << 20 }
 
-describe('caps', () => {
+describe('size limits', () => {
   it.each([
     ['100,000 header lines', options(...new Array(100_000).fill('X-A: b')), 513, 'headers_too_large'],
     ['129 short header lines', options(...new Array(129).fill('X-A: b')), 400, 'too_many_headers'],
@@ -37,7 +37,7 @@ describe('caps', () => {
     expect(parseDatagram(bytes)).toMatchObject({ ok: false, answer, fault: { code } })
   })
 
-  it('takes a body of 65,536 bytes and no more', () => {
+  it('a body of 65,536 bytes is accepted and a longer one is refused', () => {
     const bytes = (length: number) =>
       Buffer.concat([
         Buffer.from(options('Content-Type: text/plain').toString('latin1').replace('Length: 0', `Length: ${length}`)),
@@ -48,7 +48,7 @@ describe('caps', () => {
   })
 })
 
-describe('what is wrong in one place', () => {
+describe('messages with one fault', () => {
   it.each<[string, Buffer, number | null, string, string]>([
     ['no Via, so nowhere to answer', optionsWith(`${VIA}\r\n`, ''), null, 'missing_header', 'Via'],
     [
@@ -110,7 +110,7 @@ describe('what is wrong in one place', () => {
     expect(parseDatagram(bytes)).toMatchObject({ ok: false, answer, fatal: false, fault: { code, where } })
   })
 
-  it('says at which byte, counting bytes and not characters', () => {
+  it('the reported offset of a fault counts bytes, not characters', () => {
     const bytes = Buffer.concat([
       optionsWith('Content-Length: 0\r\n\r\n', 'Subject: '),
       Buffer.from('größe\r\nX-A: \0\r\n\r\n'),
@@ -119,7 +119,7 @@ describe('what is wrong in one place', () => {
     expect(result).toMatchObject({ ok: false, fault: { offset: bytes.indexOf('X-A') } })
   })
 
-  it('reads display names in UTF-8, and old ones in ISO 8859-1 with a fault', () => {
+  it('a display name in UTF-8 is read without a fault, one in ISO 8859-1 with a fault', () => {
     const named = (name: Buffer) => {
       const [before = '', after = ''] = options().toString('latin1').split('To: ')
       return parseDatagram(Buffer.concat([Buffer.from(`${before}To: "`), name, Buffer.from(`" ${after}`)]))
@@ -131,7 +131,7 @@ describe('what is wrong in one place', () => {
     })
   })
 
-  it('tolerates and reports what harms nobody', () => {
+  it('a harmless violation of the grammar is accepted and reported as a fault', () => {
     const result = parseDatagram(
       Buffer.from(
         options('Subject: a', 'Subject: b', 'X-A: \u0007', 'Expires: never', 'Contact: <sip:a@b>;')
@@ -154,7 +154,7 @@ describe('what is wrong in one place', () => {
 })
 
 /**
- * Processor time of this thread for one run, milliseconds: neighbours on the machine do not count. Repeated until the
+ * Processor time of this thread for one run, in milliseconds, independent of other processes. Repeated until the
  * sum is well above the 4 ms in which the system counts.
  */
 function cost(work: () => void): number {
@@ -170,10 +170,10 @@ function cost(work: () => void): number {
 
 const SMALL = 16_384
 const LARGE = 131_072
-/** Eight times the bytes cost eight times the work, and 64 times if it grew with their square. */
+/** Eight times the bytes cost eight times the processor time if parsing is linear, and 64 times if it is quadratic. */
 const linear = (smallMs: number) => 24 * smallMs
 
-describe('work grows with the bytes, not with their square', () => {
+describe('parsing time grows linearly with the size of the input', () => {
   const many = (part: string, bytes: number) => part.repeat(Math.ceil(bytes / part.length))
   it.each<[string, (bytes: number) => Buffer]>([
     ['header lines', bytes => options(many('X-A: b\r\n', bytes).trim())],
@@ -205,7 +205,7 @@ describe('work grows with the bytes, not with their square', () => {
     expect(largeMs).toBeLessThan(linear(smallMs))
   })
 
-  it.each([1, 100, 4096])('a stream that comes in chunks of %i bytes', size => {
+  it.each([1, 100, 4096])('parsing a stream in chunks of %i bytes takes linear time', size => {
     const inChunks = (bytes: Buffer) =>
       cost(() => {
         const framer = new StreamFramer(OPEN)
@@ -219,7 +219,7 @@ describe('work grows with the bytes, not with their square', () => {
     expect(large).toBeLessThan(linear(small))
   })
 
-  it('hostile datagrams of 64 KiB stay cheap under the default limits', () => {
+  it('parsing a hostile datagram of 64 KiB takes little time under the default limits', () => {
     for (const bytes of [
       options(many('X-A: b\r\n', 65_000).trim()),
       options(`Contact: ${many('<sip:a@b>,', 65_000)}`),

@@ -5,7 +5,7 @@ import type { Fault } from './parse-result.ts'
 import { splitList } from './split-list.ts'
 import { tokenList } from './token-list.ts'
 
-/** What a user agent can do, as far as it decides which requests it takes (RFC 3261 section 8.2). */
+/** Methods, extensions and media types that a user agent supports; they decide which requests it accepts (RFC 3261 section 8.2). */
 export interface Capabilities {
   readonly methods: readonly string[]
   /** Option tags that may stand in Require. */
@@ -67,7 +67,7 @@ function screenRequire(request: SipRequest, { extensions }: Capabilities): Reque
   return objection(420, 'unknown_extension', 'Require', `Not supported: ${tags}.`, [['Unsupported', tags]])
 }
 
-/** RFC 3261 section 8.2.3. A body whose handling is optional is simply not looked at. */
+/** RFC 3261 section 8.2.3. A body whose handling is optional is ignored. */
 function screenContent(request: SipRequest, { mediaTypes }: Capabilities): RequestRejection | undefined {
   if (request.body.length === 0) return undefined
   if (/;\s*handling\s*=\s*optional/i.test(request.headers.get('Content-Disposition') ?? '')) return undefined
@@ -83,7 +83,7 @@ function screenContent(request: SipRequest, { mediaTypes }: Capabilities): Reque
   return objection(415, 'unknown_media_type', 'Content-Type', detail, [['Accept', mediaTypes.join(', ')]])
 }
 
-/** An INVITE whose sender would not understand a session description cannot be answered (RFC 4475 section 3.3.15). */
+/** An INVITE whose Accept excludes application/sdp gets 406, because the sender could not read our answer (RFC 4475 section 3.3.15). */
 function screenAccept(request: SipRequest, { mediaTypes }: Capabilities): RequestRejection | undefined {
   if (request.method !== 'INVITE' || !request.headers.has('Accept')) return undefined
   const ranges = request.headers.all('Accept').flatMap(splitList)

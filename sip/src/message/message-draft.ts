@@ -1,7 +1,7 @@
 import type { CSeq, NameAddr, Via } from './message.ts'
 import type { Fault } from './parse-result.ts'
 
-/** What has been read of a message so far. Filled by the header readers, judged at the end. */
+/** The fields of a message read so far. The header readers fill it; completeMessage checks it. */
 export class MessageDraft {
   readonly via: Via[] = []
   from: NameAddr | undefined
@@ -15,10 +15,10 @@ export class MessageDraft {
   readonly headers: (readonly [name: string, value: string])[] = []
   /** Undefined: no usable Content-Length. */
   contentLength: number | undefined
-  /** Where the fields that may come only once begin. */
+  /** Offsets of the fields that may appear only once. */
   readonly offsets = new Map<string, number>()
   readonly faults: Fault[] = []
-  /** The first fault that cannot be tolerated, and the status that answers it. */
+  /** The first fault that cannot be tolerated, with the status code of the response to it. */
   refusal: { readonly fault: Fault; readonly status: number } | undefined
 
   tolerate(code: string, where: string, offset: number, detail: string): void {
@@ -29,7 +29,7 @@ export class MessageDraft {
     this.refusal ??= { status, fault: { code, where, offset, detail } }
   }
 
-  /** Refuses for its size what was only read in part: whatever else was found says less. */
+  /** Refuses a message that exceeds a size limit. It replaces any earlier refusal, because the message was read only in part. */
   refuseTooLarge(headerBytes: number): void {
     const detail = `The headers are larger than the ${headerBytes} bytes that are accepted.`
     this.refusal = { status: 513, fault: { code: 'headers_too_large', where: 'message', offset: headerBytes, detail } }

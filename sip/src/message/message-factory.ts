@@ -12,7 +12,7 @@ export interface ResponseOptions {
   /** Added to To when the request had no tag there (never to a 100). */
   readonly toTag?: string
   readonly contact?: readonly NameAddr[]
-  /** Copy Record-Route: for responses that make a dialog (RFC 3261 section 12.1.1). Default false. */
+  /** Whether to copy Record-Route, as responses that create a dialog must (RFC 3261 section 12.1.1). Default false. */
   readonly copyRecordRoute?: boolean
   readonly headers?: HeaderList
   readonly body?: Uint8Array
@@ -21,8 +21,8 @@ export interface ResponseOptions {
 }
 
 /**
- * A response after RFC 3261 section 8.2.6: Via, From, To, Call-ID and CSeq of the request; Timestamp too in a 100.
- * Throws SipMessageError "bad_field" for a body without type.
+ * Builds a response (RFC 3261 section 8.2.6): Via, From, To, Call-ID and CSeq of the request; Timestamp too in a 100.
+ * Throws SipMessageError "bad_field" for a body without a contentType.
  */
 export function createResponse(
   request: SipRequest | ResponseSeed,
@@ -84,7 +84,7 @@ interface RequestOptions {
   readonly contentType?: string
 }
 
-/** A request after RFC 3261 section 8.1.1. Throws SipMessageError "bad_field" for a body without type. */
+/** Builds a request (RFC 3261 section 8.1.1). Throws SipMessageError "bad_field" for a body without a contentType. */
 export function createRequest(options: RequestOptions): SipRequest {
   return {
     kind: 'request',

@@ -10,9 +10,9 @@ import { parseStartLine, type StartLine } from './start-line.ts'
 import { parseUri } from './uri.ts'
 import { utf8FromBytes } from './utf8-text.ts'
 
-/** Start line and headers, read and judged; what is still missing is the body. */
+/** Start line and headers of a message, parsed and checked, without the body. */
 export interface MessageHead {
-  /** Undefined: this is not SIP, and nothing behind it can be trusted to be. */
+  /** Undefined: the start line is not SIP, so a stream cannot be resynchronised behind it. */
   readonly startLine: StartLine | undefined
   /** Request-URI; undefined in a response, or when it cannot be read. */
   readonly uri: Uri | undefined
@@ -54,11 +54,11 @@ function readStartLine(draft: MessageDraft, line: StartLine, offset: number): Ur
   const refuse = (status: number, code: string, detail: string) => {
     draft.refuse(status, code, 'start_line', offset, detail)
   }
-  if (line.version !== '2.0') refuse(505, 'bad_version', `SIP version ${line.version} is not spoken here.`)
+  if (line.version !== '2.0') refuse(505, 'bad_version', `SIP version ${line.version} is not supported; use 2.0.`)
   if (line.kind === 'response') {
     if (line.status === undefined) refuse(0, 'bad_status', 'The status code is not within 100..699.')
     if (LINE_BREAKING.test(line.reason))
-      refuse(0, 'control_character', 'The reason phrase holds a NUL or carriage return.')
+      refuse(0, 'control_character', 'The reason phrase contains a NUL or carriage return.')
     return undefined
   }
   const uri = parseUri(decode(draft, line.uri, 'start_line', offset))

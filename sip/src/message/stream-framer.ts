@@ -9,7 +9,7 @@ interface KeepAlive {
 
 const CR = 0x0d
 const LF = 0x0a
-/** What an idle connection keeps as its buffer. */
+/** Buffer size of an idle connection, in bytes. */
 const KEPT_BYTES = 16_384
 
 /**
@@ -25,7 +25,7 @@ export class StreamFramer {
   #store = Buffer.alloc(0)
   #start = 0
   #end = 0
-  /** How far the search for the end of the headers has come. */
+  /** Offset at which the search for the end of the headers continues. */
   #scanned = 0
   #head: MessageHead | undefined
   #afterPong = false
@@ -54,7 +54,7 @@ export class StreamFramer {
     this.#end += chunk.length
   }
 
-  /** Bytes held that `next` has not given back yet; after it gave undefined, those of a message that is not whole. */
+  /** Buffered bytes that `next` has not returned yet. After `next` returned undefined: the bytes of an incomplete message. */
   get pending(): number {
     return this.#end - this.#start
   }
@@ -64,7 +64,7 @@ export class StreamFramer {
     if (this.#head === undefined) {
       const keepAlive = this.#takeLineBreaks()
       if (keepAlive !== undefined) return keepAlive
-      // Half a line break: what it belongs to is known with the next byte.
+      // Half a line break: the next byte decides whether it is a keep-alive or part of a message.
       if (this.#at(0) === CR && this.#at(1) === undefined) return undefined
       const end = this.#findHeaderEnd()
       const size = (end ?? this.#end) - this.#start
@@ -75,7 +75,7 @@ export class StreamFramer {
     return this.#takeMessage(this.#head)
   }
 
-  /** RFC 3261 section 7.5: line breaks between messages mean nothing but that the peer is alive. */
+  /** RFC 3261 section 7.5: line breaks between messages are ignored, except as keep-alives. */
   #takeLineBreaks(): KeepAlive | undefined {
     if (this.#start === this.#end || this.#scanned > this.#start) return undefined
     if (this.#at(0) === LF) {
@@ -102,11 +102,11 @@ export class StreamFramer {
     this.#scanned = this.#start
     if (this.#start !== this.#end) return
     this.#start = this.#end = this.#scanned = 0
-    // A connection that once carried something large must not hold the memory for ever.
+    // Frees the memory of a connection that once carried a large message.
     if (this.#store.length > KEPT_BYTES) this.#store = Buffer.alloc(0)
   }
 
-  /** The index behind the first empty line; goes on where the last search stopped. */
+  /** The index behind the first empty line; the search continues where the last one stopped. */
   #findHeaderEnd(): number | undefined {
     let from = this.#scanned
     while (from < this.#end) {

@@ -4,7 +4,7 @@ import { splitList } from './split-list.ts'
 
 /**
  * All tokens of Allow, Supported, Require, … over all its lines, as written (methods are case-sensitive, option tags
- * not). What is no token is left out.
+ * not). Elements that are not tokens are left out.
  */
 export function tokenList(headers: HeaderList, name: string): string[] {
   return headers

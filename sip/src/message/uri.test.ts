@@ -64,7 +64,7 @@ describe('reading URIs (RFC 3261 section 19.1.3)', () => {
     expect(parseUri(text)).toBeUndefined()
   })
 
-  it('repeats the escapes of a user part as they were written, unless the user part was changed', () => {
+  it('a user part is written with its original escapes unless it was changed', () => {
     const uri = read('sip:a%3bb%2Dc@example.com') as SipUri
     expect(uri.user).toBe('a;b-c')
     expect(serialiseUri(uri)).toBe('sip:a%3bb%2Dc@example.com')
@@ -72,7 +72,7 @@ describe('reading URIs (RFC 3261 section 19.1.3)', () => {
     expect(serialiseUri({ ...uri, userAsWritten: 'a;b-c@evil.example?x=' })).toBe('sip:a;b-c@example.com')
   })
 
-  it('escapes what would change the meaning of the rest', () => {
+  it('characters that would change the meaning of the rest of the URI are escaped', () => {
     const uri: SipUri = {
       scheme: 'sip',
       user: 'a@b:c <d>',

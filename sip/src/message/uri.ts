@@ -137,7 +137,7 @@ export function serialiseUri(uri: Uri): string {
   return text
 }
 
-/** As the peer wrote it while that still says `user`: a Request-URI has to repeat the Contact it came from. */
+/** The user part as the peer wrote it, unless `user` was changed: a Request-URI has to repeat the Contact it came from. */
 function writtenUser(uri: SipUri): string {
   const written = uri.userAsWritten
   return written !== undefined &&
@@ -161,7 +161,7 @@ function serialiseOpaque(uri: OpaqueUri): string {
   return `${uri.scheme}:${uri.opaque}`
 }
 
-/** These never match when only one of the URIs has them. */
+/** URIs do not match if only one of them has one of these parameters. */
 const DECIDING_PARAMS = ['user', 'ttl', 'method', 'maddr', 'transport']
 
 /** RFC 3261 section 19.1.4. */

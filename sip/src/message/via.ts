@@ -9,7 +9,7 @@ const PROTOCOL = /^SIP[ \t]*\/[ \t]*2\.0[ \t]*\/[ \t]*/i
 
 /** One Via value (RFC 3261 section 20.42): white space is allowed around every separator. */
 export function parseVia(text: string, notice: Notice = ignoreNotice): Via | undefined {
-  // The usual spelling needs no regular expression.
+  // Fast path without a regular expression for the usual spelling.
   const plain = text.startsWith('SIP/2.0/') && text.charCodeAt(8) > 0x20
   const transportStart = plain ? 8 : (PROTOCOL.exec(text)?.[0].length ?? 0)
   const transportEnd = skipClass(TOKEN, text, transportStart)

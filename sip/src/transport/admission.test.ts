@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Admission } from './admission.ts'
 
 describe('admission of connections', () => {
-  it('caps the total, each peer and the handshakes, and gives places back', () => {
+  it('connections are limited in total, per peer and in TLS handshake, and a closed connection frees its place', () => {
     const admission = new Admission({ maxAccepted: 3, maxPerPeer: 2, maxHandshakes: 2, maxHandshakesPerPeer: 2 })
     const first = admission.admit('192.0.2.1', true)!
     const second = admission.admit('192.0.2.1', true)!
@@ -17,7 +17,7 @@ describe('admission of connections', () => {
     expect(admission.admit('192.0.2.1', false)).toBeDefined()
   })
 
-  it('gives no peer all the handshakes: others still get in, and so does it when one of its own is over', () => {
+  it('one peer cannot occupy all places for handshakes', () => {
     const admission = new Admission({ maxAccepted: 100, maxPerPeer: 50, maxHandshakes: 6, maxHandshakesPerPeer: 2 })
     const first = admission.admit('192.0.2.1', true)!
     expect(admission.admit('192.0.2.1', true)).toBeDefined()
@@ -29,7 +29,7 @@ describe('admission of connections', () => {
     expect(admission.admit('192.0.2.1', true)).toBeUndefined()
   })
 
-  it('takes all addresses of one IPv6 network for one peer', () => {
+  it('all addresses of one IPv6 /64 count as one peer', () => {
     const admission = new Admission({ maxAccepted: 10, maxPerPeer: 1, maxHandshakes: 10, maxHandshakesPerPeer: 10 })
     expect(admission.admit('2001:db8:1:2::1', false)).toBeDefined()
     expect(admission.admit('2001:db8:1:2:ffff::9', false)).toBeUndefined()

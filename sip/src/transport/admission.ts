@@ -1,17 +1,17 @@
 import { peerKey } from './ip-address.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
-/** One accepted connection's place. Both methods are idempotent. */
+/** The place of one accepted connection. Both methods are idempotent. */
 export interface AdmissionSlot {
-  /** The handshake is over, the connection stays. */
+  /** The TLS handshake has finished; the connection stays open. */
   handshakeDone(): void
-  /** The connection is gone. */
+  /** The connection has closed. */
   release(): void
 }
 
 type AdmissionLimits = Pick<StreamLimits, 'maxAccepted' | 'maxPerPeer' | 'maxHandshakes' | 'maxHandshakesPerPeer'>
 
-/** Who may connect: counts of accepted connections in total, by peer, and in TLS handshake. */
+/** Limits accepted connections: in total, per peer, and in TLS handshake. */
 export class Admission {
   readonly #limits: AdmissionLimits
   readonly #byPeer = new Map<string, { connections: number; handshakes: number }>()
@@ -31,12 +31,12 @@ export class Admission {
     return this.#handshakes
   }
 
-  /** Connections turned away since the start. */
+  /** Connections refused since the start. */
   get refused(): number {
     return this.#refused
   }
 
-  /** A place for one more connection from `address`, or undefined: then it has to be dropped without a word. */
+  /** A place for one more connection from `address`, or undefined if a limit is reached: then the caller closes it without a response. */
   admit(address: string, handshake: boolean): AdmissionSlot | undefined {
     const peer = peerKey(address)
     const counts = this.#byPeer.get(peer) ?? { connections: 0, handshakes: 0 }
@@ -44,7 +44,7 @@ export class Admission {
       this.#accepted >= this.#limits.maxAccepted ||
       counts.connections >= this.#limits.maxPerPeer ||
       (handshake && this.#handshakes >= this.#limits.maxHandshakes) ||
-      // Nobody's unfinished handshakes may keep everybody else out.
+      // One peer's unfinished handshakes must not block all other peers.
       (handshake && counts.handshakes >= this.#limits.maxHandshakesPerPeer)
     if (full) {
       this.#refused++

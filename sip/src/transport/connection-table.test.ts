@@ -15,7 +15,7 @@ function dialledKey(table: ConnectionTable, target: Target): string {
 }
 
 describe('connection reuse', () => {
-  it('dials once, keeps the order of what waits, then reuses', () => {
+  it('sends to one target share a single dial, keep their order and reuse the connection', () => {
     const table = new ConnectionTable(LIMITS)
     const key = dialledKey(table, trunk)
     expect(table.route(trunk, send(1)).kind).toBe('queued')
@@ -24,14 +24,14 @@ describe('connection reuse', () => {
     expect(table.route(trunk, send(3))).toEqual({ kind: 'reuse', flow: flow('a') })
   })
 
-  it('never lends a connection verified for one name to another', () => {
+  it('a connection verified for one certificate name is not reused for another', () => {
     const table = new ConnectionTable(LIMITS)
     table.established(dialledKey(table, trunk), flow('a'))
     expect(table.route({ ...trunk, serverName: 'other.example' }, send(1)).kind).toBe('dial')
     expect(table.route({ ...trunk, serverName: 'TRUNK.example' }, send(2)).kind).toBe('reuse')
   })
 
-  it('dials anew after a failure and after the end of a flow', () => {
+  it('a failed or closed connection is dialled again', () => {
     const table = new ConnectionTable(LIMITS)
     const key = dialledKey(table, trunk)
     table.route(trunk, send(1))
@@ -41,7 +41,7 @@ describe('connection reuse', () => {
     expect(table.route(trunk, send(2)).kind).toBe('dial')
   })
 
-  it('bounds the connections and what waits for one', () => {
+  it('the number of connections and of queued sends is limited', () => {
     const table = new ConnectionTable(LIMITS)
     dialledKey(table, trunk)
     expect(table.route(trunk, send(1, 991))).toEqual({ kind: 'refused', code: 'queue_full' })
@@ -53,7 +53,7 @@ describe('connection reuse', () => {
     expect(table.size).toBe(2)
   })
 
-  it('the end of an old flow does not touch the dial that replaced it', () => {
+  it('the end of an old flow does not affect the dial that replaced it', () => {
     const table = new ConnectionTable(LIMITS)
     table.established(dialledKey(table, trunk), flow('a'))
     table.remove(flow('a'))

@@ -6,7 +6,7 @@ export interface QueuedSend {
   readonly bytes: Uint8Array
 }
 
-/** What to do with a send to a target. */
+/** How to send to a target. */
 type Route =
   | { readonly kind: 'reuse'; readonly flow: Flow }
   | { readonly kind: 'queued' }
@@ -36,7 +36,7 @@ export class ConnectionTable {
     return this.#entries.size
   }
 
-  /** For `dial` the send is queued already, and one of `established` and `failed` must follow. */
+  /** For `dial` the send is already queued; the caller must then call `established` or `failed`. */
   route(target: Target, send: QueuedSend): Route {
     const key = connectionKey(target)
     const entry = this.#entries.get(key)
@@ -71,7 +71,7 @@ export class ConnectionTable {
     return entry.queue
   }
 
-  /** A flow ended, or must not be used for new sends; flows that are not in the table are ignored. */
+  /** Removes a flow that ended or must not be used for new sends; unknown flows are ignored. */
   remove(flow: Flow): void {
     const key = this.#keyOfFlow.get(flow.id)
     if (key === undefined) return
@@ -80,7 +80,7 @@ export class ConnectionTable {
   }
 }
 
-/** TCP proves no name, so its connections are shared between names. */
+/** TCP verifies no certificate name, so its connections are shared between names. */
 function connectionKey(target: Target): string {
   const name = target.transport === 'tls' ? target.serverName.toLowerCase() : ''
   return `${target.transport}|${target.address}|${target.port}|${name}`

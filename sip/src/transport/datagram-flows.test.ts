@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DatagramFlows } from './datagram-flows.ts'
 
 describe('UDP flows', () => {
-  it('are the same for the same pair, also after a flood of other addresses made it forgotten', () => {
+  it('an address pair keeps its flow id, even after a flood of other addresses evicted it from the cache', () => {
     const flows = new DatagramFlows({ address: '192.0.2.9', port: 5060 }, 'x', 10)
     const first = flows.flow('192.0.2.1', 5060, 'dialled')
     expect(flows.flow('192.0.2.1', 5060, 'accepted')).toBe(first)

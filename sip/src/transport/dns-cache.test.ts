@@ -8,8 +8,8 @@ function cached(dns: ScriptedDns, options: Partial<DnsCacheOptions> = {}) {
   return { time, cache: new DnsCache(dns, { time, ...options }) }
 }
 
-describe('what was asked of the DNS', () => {
-  it('is remembered for 30 s, also when there is nothing, and asked once at a time', async () => {
+describe('DnsCache', () => {
+  it('an answer, empty or not, is cached for 30 s, and concurrent queries share one question', async () => {
     const dns = new ScriptedDns({ srv: { 'a.example': [service(0, 0, 5060, 'b.example')] } })
     const { time, cache } = cached(dns)
     const [one, two] = await Promise.all([cache.srv('a.example'), cache.srv('A.example')])
@@ -24,7 +24,7 @@ describe('what was asked of the DNS', () => {
     expect(dns.asked).toHaveLength(3)
   })
 
-  it('stands in for an answer that does not come, for an hour', async () => {
+  it('the last answer is served for an hour while the DNS does not respond', async () => {
     const dns = new ScriptedDns({ addresses: { 'a.example': ['192.0.2.1'] } })
     const { time, cache } = cached(dns, { concurrency: 1 })
     await cache.addresses('a.example')
@@ -35,7 +35,7 @@ describe('what was asked of the DNS', () => {
     await expect(cache.addresses('a.example')).rejects.toThrow('SERVFAIL')
   })
 
-  it('fails in time when nobody answers, and is not asked again for 5 s', async () => {
+  it('an unanswered query fails after its timeout and is not repeated for 5 s', async () => {
     const dns = new ScriptedDns({})
     let asked = 0
     dns.srv = () => {
@@ -51,7 +51,7 @@ describe('what was asked of the DNS', () => {
     expect(asked).toBe(1)
   })
 
-  it('is bounded: names that are remembered, and questions under way', async () => {
+  it('the number of cached names and of concurrent queries is limited', async () => {
     const dns = new ScriptedDns({})
     const { cache } = cached(dns, { capacity: 2, concurrency: 2 })
     for (const name of ['a', 'b', 'c', 'a']) await cache.srv(name)

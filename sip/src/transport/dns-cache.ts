@@ -3,19 +3,19 @@ import type { DnsPort, NaptrRecord, SrvRecord } from './dns.ts'
 
 export interface DnsCacheOptions {
   readonly time: Time
-  /** How long an answer is used, also one that there is nothing: Node tells no TTL of NAPTR and SRV; default 30 s. */
+  /** How long an answer (also an empty one) is cached; default 30 s. Fixed, because Node reports no TTL for NAPTR and SRV. */
   readonly answerMs?: Ms
-  /** How long a question without any answer is not asked again; default 5 s. */
+  /** How long a failed query is not repeated; default 5 s. */
   readonly failureMs?: Ms
-  /** How long the last answer stands in for none (RFC 8767); default 1 h. */
+  /** How long a stale answer is served while the DNS does not respond (RFC 8767); default 1 h. */
   readonly staleMs?: Ms
-  /** For NAPTR and SRV; default 2 s. */
+  /** Timeout of NAPTR and SRV queries; default 2 s. */
   readonly recordTimeoutMs?: Ms
-  /** For addresses; default 5 s. */
+  /** Timeout of address queries; default 5 s. */
   readonly addressTimeoutMs?: Ms
-  /** Names remembered, of each kind; default 1000. */
+  /** Cached names per record type; default 1000. */
   readonly capacity?: number
-  /** Questions under way, of each kind; more fail at once; default 64. */
+  /** Concurrent queries per record type; further ones fail with "dns_busy"; default 64. */
   readonly concurrency?: number
 }
 
@@ -23,7 +23,7 @@ type Limits = Required<Omit<DnsCacheOptions, 'recordTimeoutMs' | 'addressTimeout
 
 /**
  * Answers for a short fixed time and asks nothing twice at once. Rejects with `ParleyError` "dns_timeout", "dns_busy",
- * or what the DNS rejected with.
+ * or the error of the DNS.
  */
 export class DnsCache implements DnsPort {
   readonly #naptr: AnswerCache<NaptrRecord>
@@ -60,7 +60,7 @@ export class DnsCache implements DnsPort {
 
 interface Entry<Item> {
   readonly answer: Promise<readonly Item[]>
-  /** Infinite while the question is under way. */
+  /** Infinity while the query is in progress. */
   until: Ms
   good: { readonly records: readonly Item[]; readonly at: Ms } | undefined
 }
@@ -106,13 +106,13 @@ class AnswerCache<Item> {
   async #question(name: string): Promise<readonly Item[]> {
     const { time, timeoutMs, concurrency } = this.#limits
     if (this.#underWay >= concurrency)
-      throw new ParleyError('dns_busy', `${this.#underWay} questions wait for the DNS`, { retryable: true })
+      throw new ParleyError('dns_busy', `${this.#underWay} DNS queries are already in progress; try again later`, { retryable: true })
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = time.at(time.now() + timeoutMs, () =>
-      reject(new ParleyError('dns_timeout', `no answer for ${name} in ${timeoutMs} ms`, { retryable: true })),
+      reject(new ParleyError('dns_timeout', `the DNS did not answer for ${name} within ${timeoutMs} ms`, { retryable: true })),
     )
     this.#underWay++
-    // Counted until the question itself is over: one that timed out here still costs the system something.
+    // Counted until the query itself ends: a query that timed out here still occupies the system resolver.
     const asked = this.#ask(name).finally(() => this.#underWay--)
     try {
       return await Promise.race([asked, late])

@@ -2,7 +2,7 @@ import type { DnsPort, NaptrRecord, SrvRecord } from './dns.ts'
 
 type Answer<Item> = readonly Item[] | Error
 
-/** A DNS that says what the test wrote down, and keeps what it was asked. */
+/** A scripted DNS: answers with the records of the test and records the queries. */
 export class ScriptedDns implements DnsPort {
   readonly asked: string[] = []
   readonly #naptr: ReadonlyMap<string, Answer<NaptrRecord>>

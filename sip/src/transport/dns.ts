@@ -13,11 +13,11 @@ export interface SrvRecord {
   readonly priority: number
   readonly weight: number
   readonly port: number
-  /** "." or empty: the service is decidedly not there. */
+  /** "." or empty: the service is explicitly not available at this domain. */
   readonly target: string
 }
 
-/** The DNS as a port. Empty: there is no such record. Rejects when nobody could say. */
+/** Port to the DNS. An empty list means that there is no such record; rejects if the query failed. */
 export interface DnsPort {
   naptr(name: string): Promise<readonly NaptrRecord[]>
   srv(name: string): Promise<readonly SrvRecord[]>

@@ -4,8 +4,8 @@ import type { TransportInput } from './transport.ts'
 
 const failed = (sendId: number): TransportInput => ({ type: 'send-failed', sendId, code: 'x', detail: '' })
 
-describe('the order in which a transport tells things', () => {
-  it('never tells inside a submit, and keeps the order across both ways in', async () => {
+describe('the order of transport events', () => {
+  it('events are delivered after submit returns, in the order in which they were queued', async () => {
     const inbox = new Inbox()
     const told: number[] = []
     inbox.listen(input => told.push((input as { sendId: number }).sendId))
@@ -17,7 +17,7 @@ describe('the order in which a transport tells things', () => {
     expect(told).toEqual([1, 2])
   })
 
-  it('finishes telling one thing before the next, when a listener submits', () => {
+  it('an event that a listener causes is delivered after the current one', () => {
     const inbox = new Inbox()
     const told: string[] = []
     inbox.listen(input => {
@@ -30,7 +30,7 @@ describe('the order in which a transport tells things', () => {
     expect(told).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2'])
   })
 
-  it('tells what was queued when it closes, and nothing later', () => {
+  it('close delivers the queued events and drops later ones', () => {
     const inbox = new Inbox()
     const told: number[] = []
     inbox.listen(input => {

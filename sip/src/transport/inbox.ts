@@ -22,7 +22,7 @@ export class Inbox {
     if (this.#holds === 0) this.#drain()
   }
 
-  /** Runs `work`; what it puts in is told in a later microtask. */
+  /** Runs `work`; the events that it pushes are delivered in a later microtask. */
   hold(work: () => void): void {
     this.#holds++
     try {
@@ -33,7 +33,7 @@ export class Inbox {
     if (this.#queue.length > 0 && !this.#draining) queueMicrotask(() => this.#drain())
   }
 
-  /** Tells what is still queued; whatever is put in later is dropped. */
+  /** Delivers the queued events; events pushed later are dropped. */
   close(): void {
     this.#drain()
     this.#closed = true

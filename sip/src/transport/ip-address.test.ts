@@ -18,7 +18,7 @@ describe('IP literals', () => {
     ['1:2:3:4:5:6:7::', '00010002000300040005000600070000'],
   ])('reads %s', (text, bytes) => expect(hex(text)).toBe(bytes))
 
-  it('agrees with the system about what is an address', () => {
+  it('the parser agrees with node:net about what is an IP address', () => {
     const nearly = fc.stringMatching(/^[0-9a-f:.]{0,24}$/)
     const texts = fc.oneof(fc.ipV4(), fc.ipV6(), nearly)
     const agree = (text: string) => {
@@ -27,7 +27,7 @@ describe('IP literals', () => {
     fc.assert(fc.property(texts, agree), { numRuns: 2000 })
   })
 
-  it('writes mapped addresses as IPv4 and leaves others alone', () => {
+  it('an IPv4-mapped IPv6 address is written as IPv4; other addresses are unchanged', () => {
     expect(unmapAddress('::ffff:127.0.0.1')).toBe('127.0.0.1')
     expect(unmapAddress('::1')).toBe('::1')
     expect(unmapAddress('2001:db8::ffff:1.2.3.4')).toBe('2001:db8::ffff:1.2.3.4')

@@ -10,7 +10,7 @@ export function unmapAddress(address: string): string {
   return bytes.subarray(12).join('.')
 }
 
-/** What counts as one peer: an IPv4 address, or the /64 an IPv6 host may choose its addresses from. */
+/** Key under which connections of one peer are counted: the IPv4 address, or the /64 network of an IPv6 address. */
 export function peerKey(address: string): string {
   const bytes = parseIpAddress(address)
   if (bytes === undefined || bytes.length === 4) return address

@@ -1,6 +1,6 @@
 import type { NextHop, Target, TransportName } from './transport.ts'
 
-/** RFC 3263 as a port: addresses in order of preference, empty when the name leads nowhere. May reject. */
+/** Port to RFC 3263 server location: targets in order of preference, empty if there is none. May reject. */
 export interface Resolver {
   resolve(hop: NextHop): Promise<readonly Target[]>
 }

@@ -44,7 +44,7 @@ const example = () =>
     },
   })
 
-describe('RFC 3263 section 4: where a hop leads', () => {
+describe('locating servers, RFC 3263 section 4', () => {
   it.each([
     [
       'NAPTR chooses the transport, SRV the servers',
@@ -69,7 +69,7 @@ describe('RFC 3263 section 4: where a hop leads', () => {
     expect(dns.asked.slice(0, 1)).toEqual(firstAsked)
   })
 
-  it('without NAPTR asks for every transport that we have, TLS first', async () => {
+  it('without NAPTR records, SRV records are looked up for every supported transport, TLS first', async () => {
     const dns = new ScriptedDns({
       srv: {
         '_sip._udp.a.example': [service(0, 0, 5060, 'u.example')],
@@ -80,13 +80,13 @@ describe('RFC 3263 section 4: where a hop leads', () => {
     expect(await located(dns, hop('a.example'))).toEqual(['tls 192.0.2.2:5061', 'udp 192.0.2.1:5060'])
   })
 
-  it('without NAPTR and SRV takes the addresses, over UDP or the transport asked for', async () => {
+  it('without NAPTR and SRV records, the addresses are used, over UDP or the transport of the URI', async () => {
     const dns = new ScriptedDns({ addresses: { 'a.example': ['192.0.2.1'] } })
     expect(await located(dns, hop('a.example'))).toEqual(['udp 192.0.2.1:5060'])
     expect(await located(dns, hop('a.example', { transport: 'tls' }))).toEqual(['tls 192.0.2.1:5061'])
   })
 
-  it('takes only the best order of the services that we have, within it by preference', async () => {
+  it('only NAPTR records of the lowest order with a supported service are used, sorted by preference', async () => {
     const srv = Object.fromEntries(
       ['a', 'b', 'c'].map(name => [`${name}.example`, [service(0, 0, 5060, `${name}.example`)]]),
     )
@@ -108,14 +108,14 @@ describe('RFC 3263 section 4: where a hop leads', () => {
     expect(await located(dns, hop('x.example'))).toEqual(['tcp 192.0.2.1:5060', 'udp 192.0.2.2:5060'])
   })
 
-  it('believes a domain that says it has no such service', async () => {
+  it('an SRV record with target "." means that the service is not available', async () => {
     const none = [service(0, 0, 0, '.')]
     const addresses = { 'a.example': ['192.0.2.1'] }
     const dns = new ScriptedDns({ srv: { '_sips._tcp.a.example': none }, addresses })
     expect(await located(dns, hop('a.example', { transport: 'tls' }))).toEqual([])
   })
 
-  it('goes on with the next step where the DNS fails, and finds nothing where all of it does', async () => {
+  it('a failed query is treated as no record; if all queries fail, no target is found', async () => {
     const failure = new Error('SERVFAIL')
     const addresses = { 'a.example': ['192.0.2.1'] }
     const half = new ScriptedDns({
@@ -127,7 +127,7 @@ describe('RFC 3263 section 4: where a hop leads', () => {
     expect(await located(new ScriptedDns({ addresses: { 'a.example': failure } }), hop('a.example'))).toEqual([])
   })
 
-  it('asks nobody about names that are none, and tries a bounded number of targets', async () => {
+  it('invalid host names are not looked up, and the number of targets is limited', async () => {
     const dns = new ScriptedDns({
       srv: {
         '_sip._udp.a.example': Array.from({ length: 1000 }, (_, i) => service(i, 0, 5060, `host${i}.example`)),
@@ -144,7 +144,7 @@ describe('RFC 3263 section 4: where a hop leads', () => {
 })
 
 describe('the name that TLS has to prove (RFC 5922 section 4)', () => {
-  it("is the hop's, never one that NAPTR or SRV gave", async () => {
+  it("the certificate is verified for the hop's name, never for a name from NAPTR or SRV", async () => {
     const locator = new ServerLocator({ dns: example(), random: new SeededRandom(1) })
     const names = async (to: NextHop) => new Set((await locator.resolve(to)).map(target => target.serverName))
     expect(await names(hop('example.com'))).toEqual(new Set(['example.com']))
@@ -152,7 +152,7 @@ describe('the name that TLS has to prove (RFC 5922 section 4)', () => {
   })
 })
 
-describe('entries that stand before the DNS', () => {
+describe('resolve overrides', () => {
   const entries = {
     'trunk.example': [
       { host: '127.0.0.1', port: 15_061, transport: 'tls' as const },
@@ -161,7 +161,7 @@ describe('entries that stand before the DNS', () => {
     ],
   }
 
-  it('are tried in their order, with what they leave open taken from the hop', async () => {
+  it('overrides are tried in their order; the hop supplies a missing port or transport', async () => {
     const dns = example()
     expect(await located(dns, hop('Trunk.example.', { port: 5070 }), entries)).toEqual([
       'tls 127.0.0.1:15061',
@@ -171,7 +171,7 @@ describe('entries that stand before the DNS', () => {
     expect(dns.asked).toEqual(['A server2.example.com'])
   })
 
-  it('never lead a hop that asks for TLS to anything else', async () => {
+  it('an override never turns a TLS hop into another transport', async () => {
     expect(await located(example(), hop('trunk.example', { transport: 'tls' }), entries)).toEqual([
       'tls 127.0.0.1:15061',
       'tls 192.0.2.2:5061',

@@ -7,8 +7,8 @@ import { orderSrv } from './srv-order.ts'
 import type { NextHop, Target, TransportName } from './transport.ts'
 
 /**
- * Stands before the DNS for one name: where it really leads. The certificate is still checked for the name itself, and
- * a hop that asks for TLS is never led to anything else.
+ * Replaces the DNS for one name. The certificate is still verified for the name itself, and
+ * a hop that requires TLS is never sent over another transport.
  */
 export interface ResolveOverride {
   /** An address, or another name, whose addresses are looked up (no NAPTR, no SRV). */
@@ -24,22 +24,22 @@ export type ResolveOverrides = ReadonlyMap<string, readonly ResolveOverride[]>
 
 interface ServerLocatorOptions {
   readonly dns: DnsPort
-  /** Draws among SRV records of one priority. */
+  /** Randomness for the selection among SRV records of one priority. */
   readonly random: Random
   readonly overrides?: ResolveOverrides
 }
 
-/** A host and port that serve a transport, its addresses not looked up yet. */
+/** A host and port for one transport, before its addresses are looked up. */
 interface Place {
   readonly host: string
   readonly port: number
   readonly transport: TransportName
 }
 
-/** More targets than this are not tried for one request. */
+/** Most targets that are tried for one request. */
 const MAX_TARGETS = 16
 
-/** RFC 3263 section 4.1: what a NAPTR service field means. */
+/** RFC 3263 section 4.1: transports by NAPTR service field. */
 const SERVICES: ReadonlyMap<string, TransportName> = new Map([
   ['SIPS+D2T', 'tls'],
   ['SIP+D2T', 'tcp'],
@@ -48,12 +48,12 @@ const SERVICES: ReadonlyMap<string, TransportName> = new Map([
 
 const SRV_PREFIX: Readonly<Record<TransportName, string>> = { tls: '_sips._tcp', tcp: '_sip._tcp', udp: '_sip._udp' }
 
-/** Where nothing says which transport a domain prefers: the safest first. */
+/** Order of transports when the domain states no preference: the most secure first. */
 const OUR_ORDER: readonly TransportName[] = ['tls', 'tcp', 'udp']
 
 /**
  * RFC 3263 section 4: NAPTR, SRV, then A and AAAA. A literal or a port in the hop skips both, a transport in the hop
- * skips NAPTR (so does `sips:`, which is TLS here). What the DNS cannot say counts as not there. The name that TLS has
+ * skips NAPTR (so does `sips:`, which is TLS here). A failed query counts as no record. The name that TLS has
  * to prove is the hop's, never one that the DNS gave (RFC 5922 section 4).
  */
 export class ServerLocator implements Resolver {
@@ -111,7 +111,7 @@ export class ServerLocator implements Resolver {
     return this.#srv(`${SRV_PREFIX[transport]}.${domain}`, transport)
   }
 
-  /** Undefined: there is no such record. Empty: the service is decidedly not there (RFC 2782, target "."). */
+  /** Undefined: there is no such record. Empty: the service is explicitly not available (RFC 2782, target "."). */
   async #srv(name: string, transport: TransportName): Promise<readonly Place[] | undefined> {
     const records = await orNothing(this.#dns.srv(name))
     if (records.length === 0) return undefined

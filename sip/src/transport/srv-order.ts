@@ -1,7 +1,7 @@
 import { type Random, randomBelow } from '@parley/kernel'
 import type { SrvRecord } from './dns.ts'
 
-/** RFC 2782: ascending priority; within one, drawn by weight without putting back, weight 0 only rarely first. */
+/** RFC 2782: ascending priority; within one priority a weighted random order in which weight 0 is rarely first. */
 export function orderSrv(records: readonly SrvRecord[], random: Random): readonly SrvRecord[] {
   const byPriority = new Map<number, SrvRecord[]>()
   for (const record of records) {

@@ -32,8 +32,8 @@ const whole: StreamLifetimeInput = { type: 'received', completed: true, partial:
 const part: StreamLifetimeInput = { type: 'received', completed: false, partial: true }
 const pings = (said: readonly string[]) => said.filter(line => line.endsWith('send-ping'))
 
-describe('how long a stream may live', () => {
-  it('closes a connection that was not answered once in 10 s, whatever it sends', () => {
+describe('lifetime of a stream connection', () => {
+  it('a connection on which nothing was answered within 10 s is closed, whatever it sends', () => {
     const dribble = Array.from({ length: 40 }, (_, i): [number, StreamLifetimeInput] => [i * 500, part])
     expect(run('accepted', dribble, MINUTE)).toEqual(['10 slow_sender'])
     const keepAlives = Array.from({ length: 9 }, (_, i): [number, StreamLifetimeInput] => [i * 1000, { type: 'pong' }])
@@ -45,7 +45,7 @@ describe('how long a stream may live', () => {
     expect(run('accepted', scanner, MINUTE)).toEqual(['10 slow_sender'])
   })
 
-  it('gives every message 10 s from its first byte, in both directions', () => {
+  it('every message must be complete 10 s after its first byte, in both directions', () => {
     const rest: [number, StreamLifetimeInput][] = [
       [30_000, part],
       [35_000, part],
@@ -57,7 +57,7 @@ describe('how long a stream may live', () => {
     expect(run('dialled', rest, MINUTE).at(-1)).toBe('40 slow_sender')
   })
 
-  it('counts a new message from its own first byte, not from the one before', () => {
+  it('the time for a message starts at its own first byte, not at that of the previous one', () => {
     const script: [number, StreamLifetimeInput][] = [
       [1_000, message],
       [1_000, answer],
@@ -68,18 +68,18 @@ describe('how long a stream may live', () => {
     expect(run('accepted', script, 24_000)).toEqual([])
   })
 
-  it('closes an accepted connection after 15 idle minutes, a dialled one never', () => {
+  it('an accepted connection is closed after 15 idle minutes, a dialled one never', () => {
     expect(run('accepted', [[0, answer]], 20 * MINUTE).at(-1)).toBe('900 idle')
     expect(run('dialled', [[0, message]], 20 * MINUTE).at(-1)).toMatch(/send-ping$/)
   })
 
-  it('stays open for a peer that sends keep-alives on a flow on which it was answered', () => {
+  it('keep-alives keep a connection open once a request on it was answered', () => {
     const script: [number, StreamLifetimeInput][] = [[0, answer]]
     for (let at = MINUTE; at < 60 * MINUTE; at += 10 * MINUTE) script.push([at, { type: 'ping' }])
     expect(run('accepted', script, 60 * MINUTE).filter(line => line.endsWith('idle'))).toEqual([])
   })
 
-  it('pings every 25 to 29 s, an accepted flow only once it was answered', () => {
+  it('pings are sent every 25 to 29 s, on an accepted connection only after a response was sent', () => {
     const dialled = pings(run('dialled', [], 10 * MINUTE)).map(line => Number.parseInt(line, 10))
     expect(dialled.length).toBeGreaterThan(19)
     for (const [i, at] of dialled.entries()) {
@@ -90,7 +90,7 @@ describe('how long a stream may live', () => {
     expect(pings(run('accepted', [[9_000, answer]], MINUTE))).toHaveLength(1)
   })
 
-  it('does not ping while it sends anyway', () => {
+  it('no ping is sent while other data is sent', () => {
     const script = Array.from({ length: 30 }, (_, i): [number, StreamLifetimeInput] => [i * 20_000, { type: 'sent' }])
     expect(pings(run('dialled', script, 580_000))).toEqual([])
   })

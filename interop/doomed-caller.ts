@@ -17,7 +17,7 @@ const endpoint = await Endpoint.open({
   },
   rtp: { ports: { from: 31_000, to: 31_999 }, threads: 1 },
   userAgentName: 'Parley',
-  gatekeeper: () => ({ verdict: 'drop' }),
+  guard: () => ({ action: 'drop' }),
   onInvite: () => {},
 })
 const leg = await dialLeg(endpoint, {

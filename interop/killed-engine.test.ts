@@ -56,7 +56,7 @@ async function reaper(atTestEnd: AtTestEnd): Promise<UserAgent> {
     random,
   })
   atTestEnd(() => transport.close())
-  return new UserAgent({ time, random, transport, gatekeeper: () => ({ verdict: 'drop' }), onInvite: () => {} })
+  return new UserAgent({ time, random, transport, guard: () => ({ action: 'drop' }), onInvite: () => {} })
 }
 
 describe.skipIf(peer.missing)(`an engine is killed; another process ends its call to baresip${peer.note}`, () => {

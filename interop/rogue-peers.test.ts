@@ -192,7 +192,7 @@ describe('digest credentials that are used again', () => {
   it('prove nothing: the same count, a lower one, another method, a nonce that is not ours', async () => {
     const endpoint = await Endpoint.open({
       ...stationOptions(),
-      gatekeeper: () => ({ verdict: 'challenge', realm: 'r', passwordOf: user => (user === 'u' ? 'p' : undefined) }),
+      guard: () => ({ action: 'challenge', realm: 'r', passwordOf: user => (user === 'u' ? 'p' : undefined) }),
       onInvite: session => session.reject(486),
     })
     onTestFinished(() => endpoint.close())

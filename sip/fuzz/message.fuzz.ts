@@ -41,9 +41,10 @@ function checkRoundTrip(message: SipMessage): void {
 
 /** A refusal with an answer must be answerable, and one without must not invite an answer. */
 function checkAnswer(result: Exclude<ParseResult, { ok: true }>): void {
-  if ((result.answer === null) !== (result.seed === null)) throw new Error('An answer and its seed must come together')
-  if (result.seed !== null && result.answer !== null)
-    serialise(createResponse(result.seed, result.answer, { toTag: 'fuzz' }))
+  if ((result.answer === null) !== (result.responseFields === null))
+    throw new Error('An answer and its seed must come together')
+  if (result.responseFields !== null && result.answer !== null)
+    serialise(createResponse(result.responseFields, result.answer, { toTag: 'fuzz' }))
 }
 
 function framed(chunks: readonly Uint8Array[]): ParseResult[] {

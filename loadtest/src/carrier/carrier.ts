@@ -90,7 +90,7 @@ export class Carrier {
       random,
       transport: this.#transport(options, plan),
       // Who may call was settled on the wire.
-      gatekeeper: () => ({ verdict: 'accept' }),
+      guard: () => ({ action: 'accept' }),
       onInvite: session => {
         const rule = this.#watch.ruleOf(session.invite)
         if (rule === undefined) return session.reject(500)

@@ -33,7 +33,7 @@ import type { VoiceAgent, VoiceCallFacts } from './voice/voice-agent.ts'
 import { VoiceConversation } from './voice/voice-conversation.ts'
 
 export interface EngineOptions {
-  readonly endpoint: Omit<EndpointOptions, 'gatekeeper' | 'onInvite'>
+  readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite'>
   readonly routes: readonly StaticRoute[]
   /** Ways in besides the routes; default none. */
   readonly router?: InboundRouter
@@ -94,7 +94,7 @@ export class Engine {
     const engine = new Engine(options)
     engine.#endpoint = await Endpoint.open({
       ...options.endpoint,
-      gatekeeper: (request, flow) => engine.#admit(request, flow),
+      guard: (request, flow) => engine.#admit(request, flow),
       onInvite: session => engine.#receive(session),
     })
     return engine
@@ -199,13 +199,13 @@ export class Engine {
         this.#routes.lists(address) ||
         this.#options.router?.lists(address) === true ||
         this.#called.has(address, this.endpoint.time.now())
-      return { verdict: hasCalled && request.method !== 'INVITE' ? 'accept' : 'drop' }
+      return { action: hasCalled && request.method !== 'INVITE' ? 'accept' : 'drop' }
     }
     if (request.method === 'INVITE' && tagOf(request.to) === undefined && (this.#isFull || this.#isDraining)) {
       route?.refused(request, this.#isDraining ? 'draining' : 'overload')
-      return { verdict: 'reject', status: 503, retryAfterS: 5 }
+      return { action: 'reject', status: 503, retryAfterS: 5 }
     }
-    return { verdict: 'accept', ...(route?.serverName && { serverName: route.serverName }) }
+    return { action: 'accept', ...(route?.serverName && { serverName: route.serverName }) }
   }
 
   #receive(session: InviteSession): void {

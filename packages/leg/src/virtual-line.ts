@@ -93,10 +93,10 @@ export class VirtualLine {
   }
 
   #end(host: string, random: SeededRandom, onInvite: (session: InviteSession) => void): LineEnd {
-    const gatekeeper: RequestGuard = () => ({ verdict: 'accept' })
+    const guard: RequestGuard = () => ({ action: 'accept' })
     const transport = this.signalling.element({ address: host })
     const { time } = this
-    const userAgent = new UserAgent({ time, random, transport, gatekeeper, onInvite })
+    const userAgent = new UserAgent({ time, random, transport, guard, onInvite })
     return new LineEnd(
       { random, userAgent },
       new InlineMediaPlane({ time, random, network: this.packets, address: host }),

@@ -100,7 +100,7 @@ describe('a phone behind a trunk', () => {
     const { phone } = await open()
     const plain = await Endpoint.open({
       ...(await endpoint()),
-      gatekeeper: () => ({ verdict: 'drop' }),
+      guard: () => ({ action: 'drop' }),
       onInvite: () => {},
     })
     closers.push(() => plain.close())

@@ -16,7 +16,7 @@ import { PhoneCall } from './phone-call.ts'
 
 export interface AnsweringPhoneOptions {
   /** It listens on TLS alone. */
-  readonly endpoint: Omit<EndpointOptions, 'gatekeeper' | 'onInvite' | 'udpPort' | 'tcpPort'>
+  readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite' | 'udpPort' | 'tcpPort'>
   /** Realm of the digest challenge that every request outside a dialog gets. */
   readonly realm: string
   /** The one account that may call. */
@@ -80,7 +80,7 @@ export class AnsweringPhone {
       ...options.endpoint,
       udpPort: null,
       tcpPort: null,
-      gatekeeper: () => ({ verdict: 'challenge', realm, passwordOf }),
+      guard: () => ({ action: 'challenge', realm, passwordOf }),
       onInvite: session => void phone.#receive(session).catch(() => session.hangUp()),
     })
     return phone

@@ -25,8 +25,8 @@ export class PhoneLine {
     const signalling = new VirtualNetwork({ time, random })
     const plant = (address: string, onInvite: (session: InviteSession) => void): LegContext => {
       const transport = signalling.element({ address })
-      const gatekeeper = () => ({ verdict: 'accept' }) as const
-      const userAgent = new UserAgent({ time, random, transport, gatekeeper, onInvite })
+      const guard = () => ({ action: 'accept' }) as const
+      const userAgent = new UserAgent({ time, random, transport, guard, onInvite })
       return { userAgent, random, media: new InlineMediaPlane({ time, random, network: packets, address }) }
     }
     const reached = Promise.withResolvers<CallLeg>()

@@ -14,7 +14,7 @@ import {
 import { PhoneCall } from './phone-call.ts'
 
 export interface PhoneOptions {
-  readonly endpoint: Omit<EndpointOptions, 'gatekeeper' | 'onInvite'>
+  readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite'>
   /** User part of its own address; default "phone". */
   readonly name?: string
   /** Default "srtp-required". */
@@ -61,7 +61,7 @@ export class VirtualPhone {
     const phone = new VirtualPhone(options)
     phone.#endpoint = await Endpoint.open({
       ...options.endpoint,
-      gatekeeper: () => ({ verdict: 'accept' }),
+      guard: () => ({ action: 'accept' }),
       onInvite: session => void phone.#receive(session).catch(() => session.hangUp()),
     })
     return phone

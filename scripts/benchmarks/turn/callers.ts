@@ -43,7 +43,7 @@ export async function measureCalls(options: CallersOptions): Promise<readonly Me
     transport,
     userAgentName: 'wire',
     // Nobody calls them.
-    gatekeeper: () => ({ verdict: 'drop' }),
+    guard: () => ({ action: 'drop' }),
     onInvite: session => session.reject(486),
   })
   try {

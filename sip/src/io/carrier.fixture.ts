@@ -8,7 +8,7 @@ import { parseUri } from '../message/uri.ts'
 import type { Flow } from '../transport/transport.ts'
 import type { InviteSession, SessionEvent } from '../ua/session.ts'
 import { UserAgent } from '../ua/user-agent.ts'
-import type { Bench, Endpoint } from './socket-transport.fixture.ts'
+import type { Endpoint, TransportFixture } from './socket-transport.fixture.ts'
 import { SocketTransport } from './socket-transport.ts'
 import type { SocketTransportOptions } from './socket-transport-options.ts'
 
@@ -75,13 +75,13 @@ export class Caller {
       time: systemTime,
       random: systemRandom,
       transport,
-      gatekeeper: () => ({ verdict: 'drop' }),
+      guard: () => ({ action: 'drop' }),
       onInvite: () => {},
     })
   }
 
   static async open(
-    bench: Bench,
+    bench: TransportFixture,
     options: Pick<SocketTransportOptions, 'tls' | 'resolver'> & Partial<SocketTransportOptions>,
   ): Promise<Caller> {
     const transport = await SocketTransport.open({

@@ -6,17 +6,17 @@ import { systemTime } from '@parley/kernel'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CertificateWatch } from './certificate-watch.ts'
 import { ensureLocalCertificate, type LocalCertificate } from './local-authority.ts'
-import { Bench, type Endpoint, options } from './socket-transport.fixture.ts'
+import { type Endpoint, options, TransportFixture } from './socket-transport.fixture.ts'
 
-let bench: Bench
-let otherHome: Bench
+let bench: TransportFixture
+let otherHome: TransportFixture
 let dir: string
 let first: LocalCertificate
 let next: LocalCertificate
 
 beforeEach(async () => {
-  bench = new Bench()
-  otherHome = new Bench('another authority')
+  bench = new TransportFixture()
+  otherHome = new TransportFixture('another authority')
   dir = await mkdtemp(join(tmpdir(), 'parley-watch-'))
   first = await bench.certificate()
   next = await otherHome.certificate()

@@ -4,9 +4,9 @@ import { isIP } from 'node:net'
 import { parseDatagram } from '../message/parse-datagram.ts'
 import type { MessageLimits } from '../message/parse-result.ts'
 import { DatagramFlows } from '../transport/datagram-flows.ts'
-import type { Inbox } from '../transport/inbox.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
 import type { SocketAddress } from '../transport/transport.ts'
+import type { TransportEventQueue } from '../transport/transport-event-queue.ts'
 import { errorText } from './socket-error.ts'
 
 /** The largest datagram that is sent; IPv4 could carry 65507 bytes, IPv6 extension headers need some room. */
@@ -21,7 +21,7 @@ interface DatagramChannelOptions {
   /** Makes flow ids unique in the process. */
   readonly idPrefix: string
   readonly messageLimits: MessageLimits
-  readonly inbox: Inbox
+  readonly inbox: TransportEventQueue
 }
 
 /** The one UDP socket of a transport: a datagram is a message (RFC 3261 section 18.3), or nothing but CRLF. */

@@ -2,12 +2,12 @@ import { SeededRandom, systemTime } from '@parley/kernel'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ScriptedDns, service } from '../transport/dns.fixture.ts'
 import { Caller, Carrier } from './carrier.fixture.ts'
-import { Bench } from './socket-transport.fixture.ts'
+import { TransportFixture } from './socket-transport.fixture.ts'
 import { SystemResolver } from './system-resolver.ts'
 
-let bench: Bench
+let bench: TransportFixture
 beforeEach(() => {
-  bench = new Bench()
+  bench = new TransportFixture()
 })
 afterEach(() => bench.close())
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Bench, options, RawPeer, turn } from './socket-transport.fixture.ts'
+import { options, TcpPeer, TransportFixture, turn } from './socket-transport.fixture.ts'
 
-let bench: Bench
+let bench: TransportFixture
 beforeEach(() => {
-  bench = new Bench()
+  bench = new TransportFixture()
 })
 afterEach(() => bench.close())
 
@@ -165,7 +165,7 @@ describe('what is no SIP', () => {
     )
     const attack = async (pieces: Buffer[]) => {
       const before = server.all('flow-closed').length
-      const peer: RawPeer = await bench.rawClient(port)
+      const peer: TcpPeer = await bench.rawClient(port)
       for (const bytes of pieces) peer.socket.write(bytes)
       peer.socket.end()
       await peer.closed
@@ -195,9 +195,9 @@ describe('half-open connections', () => {
   })
 
   it('of a peer that ignores our end are cut', async () => {
-    let far: RawPeer | undefined
+    let far: TcpPeer | undefined
     const server = await bench.rawServer(socket => {
-      far = new RawPeer(socket)
+      far = new TcpPeer(socket)
     }, true)
     const client = await bench.endpoint({ limits: { lingerMs: 40 } })
     client.send(server, options('one'))

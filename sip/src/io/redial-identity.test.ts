@@ -5,14 +5,14 @@ import { systemTime } from '@parley/kernel'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Caller, Carrier } from './carrier.fixture.ts'
 import { ensureLocalCertificate, type LocalCertificate } from './local-authority.ts'
-import { Bench, type Endpoint } from './socket-transport.fixture.ts'
+import { type Endpoint, TransportFixture } from './socket-transport.fixture.ts'
 import { SystemResolver } from './system-resolver.ts'
 
 /** Both by one authority: only their names tell them apart. */
 let home: string
 let trunk: LocalCertificate
 let stranger: LocalCertificate
-let bench: Bench
+let bench: TransportFixture
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'parley-redial-'))
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(home, { recursive: true }))
 beforeEach(() => {
-  bench = new Bench()
+  bench = new TransportFixture()
 })
 afterEach(() => bench.close())
 
@@ -70,7 +70,7 @@ describe('a call whose connection was cut', () => {
 
 describe('roots by name', () => {
   it('are the only ones for that name, and count for no other', async () => {
-    const elsewhere = await new Bench('another authority').certificate()
+    const elsewhere = await new TransportFixture('another authority').certificate()
     const server = new Carrier(await bench.endpoint({ tls: trunk }), () => ({ status: 486 }))
     const overrides = new Map(
       ['trunk.example', 'stranger.example'].map(name => [

@@ -110,7 +110,7 @@ async function makeCertificate(): Promise<LocalCertificate> {
 }
 
 /** What one test opens and one `close` takes away again. */
-export class Bench {
+export class TransportFixture {
   readonly #authority: string
   readonly #closers: (() => unknown)[] = []
 
@@ -140,9 +140,9 @@ export class Bench {
   }
 
   /** A bare TCP client that keeps what it reads. */
-  async rawClient(port: number): Promise<RawPeer> {
+  async rawClient(port: number): Promise<TcpPeer> {
     const socket = connect(port, '127.0.0.1')
-    const peer = new RawPeer(socket)
+    const peer = new TcpPeer(socket)
     this.#closers.push(() => socket.destroy())
     await once(socket, 'connect')
     return peer
@@ -178,7 +178,7 @@ export class Bench {
 }
 
 /** The far end of a connection without any SIP: what came, and how it ended. */
-export class RawPeer {
+export class TcpPeer {
   readonly socket: Socket
   readonly closed: Promise<unknown>
   received = ''

@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { systemTime, type Time } from '@parley/kernel'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Bench, options, turn } from './socket-transport.fixture.ts'
+import { options, TransportFixture, turn } from './socket-transport.fixture.ts'
 
-let bench: Bench
+let bench: TransportFixture
 beforeEach(() => {
-  bench = new Bench()
+  bench = new TransportFixture()
 })
 afterEach(() => bench.close())
 
@@ -71,7 +71,7 @@ describe('connections', () => {
     const client = await bench.endpoint()
     const free = await bench.rawServer(() => {})
     await bench.close()
-    bench = new Bench()
+    bench = new TransportFixture()
     const lonely = await bench.endpoint()
     lonely.send(free, options('one'))
     lonely.send(free, options('two'))

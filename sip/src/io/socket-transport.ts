@@ -3,7 +3,6 @@ import { isIP } from 'node:net'
 import { ParleyError, randomToken, type UnixMs } from '@parley/kernel'
 import { DEFAULT_LIMITS } from '../message/parse-result.ts'
 import { Admission } from '../transport/admission.ts'
-import { Inbox } from '../transport/inbox.ts'
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from '../transport/stream-limits.ts'
 import type {
   NextHop,
@@ -14,6 +13,7 @@ import type {
   TransportName,
   TransportOutput,
 } from '../transport/transport.ts'
+import { TransportEventQueue } from '../transport/transport-event-queue.ts'
 import { DatagramChannel } from './datagram-channel.ts'
 import { errorText } from './socket-error.ts'
 import type { SocketTransportOptions, TlsIdentity } from './socket-transport-options.ts'
@@ -43,7 +43,7 @@ export class SocketTransport implements SipTransport {
   readonly #bind: string
   readonly #limits: StreamLimits
   readonly #idPrefix: string
-  readonly #inbox = new Inbox()
+  readonly #inbox = new TransportEventQueue()
   readonly #admission: Admission
   readonly #pool: StreamPool
   readonly #listeners = new Map<'tcp' | 'tls', StreamListener>()

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Bench, options, RawPeer } from './socket-transport.fixture.ts'
+import { options, TcpPeer, TransportFixture } from './socket-transport.fixture.ts'
 
 /** The transport does not read what it sends. */
 const ANSWER = Buffer.from('answer')
 
-let bench: Bench
+let bench: TransportFixture
 beforeEach(() => {
-  bench = new Bench()
+  bench = new TransportFixture()
 })
 afterEach(() => bench.close())
 
@@ -29,9 +29,9 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
     const limits = { pingMinMs: 20, pingMaxMs: 25 }
     const server = await bench.endpoint({ limits })
     const peer = await bench.rawClient(server.target('tcp').port)
-    let dialled: RawPeer | undefined
+    let dialled: TcpPeer | undefined
     const far = await bench.rawServer(socket => {
-      dialled = new RawPeer(socket)
+      dialled = new TcpPeer(socket)
     })
     const client = await bench.endpoint({ limits })
     client.send(far, options('one'))
@@ -48,14 +48,14 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
   it('find a peer that used to answer and is gone, and keep one that never answered', async () => {
     const limits = { pingMinMs: 20, pingMaxMs: 25, pongMs: 30 }
     const client = await bench.endpoint({ limits })
-    let answering: RawPeer | undefined
+    let answering: TcpPeer | undefined
     const answers = await bench.rawServer(socket => {
-      answering = new RawPeer(socket)
+      answering = new TcpPeer(socket)
       socket.once('data', () => socket.write('\r\n'))
     })
-    let silent: RawPeer | undefined
+    let silent: TcpPeer | undefined
     const ignores = await bench.rawServer(socket => {
-      silent = new RawPeer(socket)
+      silent = new TcpPeer(socket)
     })
     client.send(answers, options('one'))
     client.send(ignores, options('two'))

@@ -1,8 +1,8 @@
 import { isIP, type Socket } from 'node:net'
 import { ConnectionTable, type QueuedSend } from '../transport/connection-table.ts'
-import type { Inbox } from '../transport/inbox.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
 import type { Flow, Target } from '../transport/transport.ts'
+import type { TransportEventQueue } from '../transport/transport-event-queue.ts'
 import { dial } from './dial.ts'
 import { OpenSockets } from './open-sockets.ts'
 import { ReadScheduler } from './read-scheduler.ts'
@@ -14,7 +14,7 @@ interface StreamPoolOptions extends Pick<StreamConnectionContext, 'time' | 'rand
   readonly bind: string
   /** Makes flow ids unique in the process. */
   readonly idPrefix: string
-  readonly inbox: Inbox
+  readonly inbox: TransportEventQueue
 }
 
 /** Every TCP and TLS connection of a transport: those that peers opened and those that we dial. */

@@ -7,13 +7,13 @@ import { connect, createServer, type TLSSocket, type TlsOptions } from 'node:tls
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Target } from '../transport/transport.ts'
 import { ensureLocalCertificate } from './local-authority.ts'
-import { Bench, options, turn } from './socket-transport.fixture.ts'
+import { options, TransportFixture, turn } from './socket-transport.fixture.ts'
 
-let bench: Bench
-let otherHome: Bench
+let bench: TransportFixture
+let otherHome: TransportFixture
 beforeEach(() => {
-  bench = new Bench()
-  otherHome = new Bench('another authority')
+  bench = new TransportFixture()
+  otherHome = new TransportFixture('another authority')
 })
 afterEach(async () => {
   await bench.close()

@@ -95,6 +95,6 @@ export function parseDigits(text: string, maxDigits: number): number | undefined
 }
 
 /** Receives the faults of a value that is accepted in spite of them. */
-export type Notice = (code: string, detail: string) => void
+export type FaultReporter = (code: string, detail: string) => void
 
-export const ignoreNotice: Notice = () => {}
+export const ignoreFault: FaultReporter = () => {}

@@ -3,7 +3,7 @@ import { UNREADABLE } from './header-readers.ts'
 import type { CSeq, NameAddr, SipMessage, Via } from './message.ts'
 import type { MessageDraft } from './message-draft.ts'
 import type { MessageHead } from './message-head.ts'
-import type { Fault, ParseResult, ResponseSeed } from './parse-result.ts'
+import type { Fault, ParseResult, ResponseFields } from './parse-result.ts'
 
 const COOKIE = 'z9hG4bK'
 
@@ -96,15 +96,15 @@ export function refuseMessage(head: MessageHead, fatal: boolean): ParseResult {
   const refusal = draft.refusal ?? { status: 0, fault: UNNAMED }
   const seed =
     startLine?.kind === 'request' && startLine.method !== 'ACK' && refusal.status !== 0
-      ? responseSeed(draft, startLine.method)
+      ? responseFieldsOf(draft, startLine.method)
       : null
-  return { ok: false, fault: refusal.fault, answer: seed === null ? null : refusal.status, seed, fatal }
+  return { ok: false, fault: refusal.fault, answer: seed === null ? null : refusal.status, responseFields: seed, fatal }
 }
 
 const UNNAMED: Fault = { code: 'bad_message', where: 'message', offset: 0, detail: 'The message cannot be read.' }
 
 /** A response needs at least a readable Via; placeholders replace the other fields (RFC 4475 section 3.3.1). */
-function responseSeed(draft: MessageDraft, method: string): ResponseSeed | null {
+function responseFieldsOf(draft: MessageDraft, method: string): ResponseFields | null {
   const via: readonly Via[] = draft.via
   if (via.length === 0) return null
   const from: NameAddr = draft.from ?? UNREADABLE

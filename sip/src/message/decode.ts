@@ -100,7 +100,7 @@ function firstOfStream(bytes: Uint8Array): ParseResult {
   if (result !== undefined) return result
   const detail = 'The stream ends before the message does.'
   const fault: Fault = { code: 'incomplete', where: 'message', offset: bytes.length, detail }
-  return { ok: false, fault, answer: null, seed: null, fatal: true }
+  return { ok: false, fault, answer: null, responseFields: null, fatal: true }
 }
 
 function describe(message: SipMessage): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import { consistsOf, type Notice, parseDigits, WORD } from './characters.ts'
+import { consistsOf, type FaultReporter, parseDigits, WORD } from './characters.ts'
 import { parseContentType } from './content-type.ts'
 import { MAX_SEQUENCE, parseUnboundedCSeq } from './cseq.ts'
 import type { NameAddr, Via } from './message.ts'
@@ -109,7 +109,7 @@ export const HEADER_CHECKS: ReadonlyMap<string, Reader> = new Map<string, Reader
 const SIP_DATE =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/i
 
-function noticeAt(draft: MessageDraft, where: string, offset: number): Notice {
+function noticeAt(draft: MessageDraft, where: string, offset: number): FaultReporter {
   return (code, detail) => draft.tolerate(code, where, offset, detail)
 }
 
@@ -184,7 +184,13 @@ function readCallId(draft: MessageDraft, value: string, offset: number): void {
   draft.callId = value
   if (!consistsOf(WORD, value)) {
     draft.callId = undefined
-    draft.refuse(400, 'bad_call_id', 'Call-ID', offset, 'The Call-ID is empty or contains characters that RFC 3261 forbids.')
+    draft.refuse(
+      400,
+      'bad_call_id',
+      'Call-ID',
+      offset,
+      'The Call-ID is empty or contains characters that RFC 3261 forbids.',
+    )
   }
 }
 

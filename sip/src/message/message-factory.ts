@@ -1,6 +1,6 @@
 import { HeaderList } from './header-list.ts'
 import { type CSeq, type NameAddr, type SipRequest, type SipResponse, tagOf, type Uri, type Via } from './message.ts'
-import type { ResponseSeed } from './parse-result.ts'
+import type { ResponseFields } from './parse-result.ts'
 import { reasonPhrase } from './reason-phrases.ts'
 import { SipMessageError } from './sip-message-error.ts'
 
@@ -25,7 +25,7 @@ export interface ResponseOptions {
  * Throws SipMessageError "bad_field" for a body without a contentType.
  */
 export function createResponse(
-  request: SipRequest | ResponseSeed,
+  request: SipRequest | ResponseFields,
   status: number,
   options: ResponseOptions = {},
 ): SipResponse {

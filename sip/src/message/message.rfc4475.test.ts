@@ -295,15 +295,15 @@ describe('RFC 4475, the torture messages', () => {
   it('answers every refused request with a response that its sender can match', () => {
     for (const [name, row] of Object.entries(MESSAGES)) {
       const result = parseDatagram(bytesOf(name))
-      if (result.ok || result.seed === null || result.answer === null) continue
-      const response = parseDatagram(serialise(createResponse(result.seed, result.answer, { toTag: 'x' })))
+      if (result.ok || result.responseFields === null || result.answer === null) continue
+      const response = parseDatagram(serialise(createResponse(result.responseFields, result.answer, { toTag: 'x' })))
       if (!response.ok) {
         // What was refused in the request is repeated in the response, as it has to be.
         expect(response.fault.code, name).toBe(result.fault.code)
         expect(['scalar02', 'badbranch']).toContain(name)
         continue
       }
-      expect(response.message, row.section).toMatchObject({ status: row.parser, via: result.seed.via })
+      expect(response.message, row.section).toMatchObject({ status: row.parser, via: result.responseFields.via })
     }
   })
 

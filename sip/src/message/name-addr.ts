@@ -1,4 +1,4 @@
-import { consistsOf, DISPLAY, ignoreNotice, type Notice, skipSpace, TOKEN, trimSpace } from './characters.ts'
+import { consistsOf, DISPLAY, type FaultReporter, ignoreFault, skipSpace, TOKEN, trimSpace } from './characters.ts'
 import type { NameAddr } from './message.ts'
 import { parseParams, serialiseParams } from './params.ts'
 import { endOfQuoted, quote, unquote } from './quoted-string.ts'
@@ -6,7 +6,7 @@ import { splitList } from './split-list.ts'
 import { parseUri, serialiseUri } from './uri.ts'
 
 /** `"Display" <uri>;params`, or the addr-spec form without brackets (RFC 3261 section 20.10). */
-export function parseNameAddr(text: string, notice: Notice = ignoreNotice): NameAddr | undefined {
+export function parseNameAddr(text: string, notice: FaultReporter = ignoreFault): NameAddr | undefined {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) === 0x22) {
     const end = endOfQuoted(text, start)
@@ -27,7 +27,7 @@ function parseBracketed(
   text: string,
   open: number,
   displayName: string | undefined,
-  notice: Notice,
+  notice: FaultReporter,
 ): NameAddr | undefined {
   const close = text.indexOf('>', open)
   if (text.charCodeAt(open) !== 0x3c || close === -1) return undefined
@@ -40,7 +40,7 @@ function parseBracketed(
 }
 
 /** Without brackets everything from the first semicolon on belongs to the header, and "?" and "," are not allowed. */
-function parseAddrSpec(text: string, start: number, notice: Notice): NameAddr | undefined {
+function parseAddrSpec(text: string, start: number, notice: FaultReporter): NameAddr | undefined {
   const semicolon = text.indexOf(';', start)
   const end = semicolon === -1 ? text.length : semicolon
   const addrSpec = trimSpace(text.slice(start, end))
@@ -51,7 +51,7 @@ function parseAddrSpec(text: string, start: number, notice: Notice): NameAddr | 
 }
 
 /** Tokens by the grammar; other words are common enough to be taken where they cannot be misread. */
-function isUnquotedDisplayName(text: string, notice: Notice): boolean {
+function isUnquotedDisplayName(text: string, notice: FaultReporter): boolean {
   const words = text.split(/[ \t]+/)
   if (words.every(word => consistsOf(TOKEN, word))) return true
   const harmless = words.every(word => consistsOf(DISPLAY, word.replace(/[\u0080-\u{10ffff}]/gu, 'x')))
@@ -60,7 +60,7 @@ function isUnquotedDisplayName(text: string, notice: Notice): boolean {
 }
 
 /** A whole header value with one or more addresses; undefined when any of them is malformed. */
-export function parseNameAddrList(value: string, notice: Notice = ignoreNotice): readonly NameAddr[] | undefined {
+export function parseNameAddrList(value: string, notice: FaultReporter = ignoreFault): readonly NameAddr[] | undefined {
   const addresses: NameAddr[] = []
   for (const element of splitList(value)) {
     const address = parseNameAddr(element, notice)

@@ -1,4 +1,4 @@
-import { consistsOf, ignoreNotice, type Notice, PARAM_VALUE, skipClass, skipSpace, TOKEN } from './characters.ts'
+import { consistsOf, type FaultReporter, ignoreFault, PARAM_VALUE, skipClass, skipSpace, TOKEN } from './characters.ts'
 import { headerToken } from './header-text.ts'
 import type { Params } from './message.ts'
 import { endOfQuoted, quote, unquote } from './quoted-string.ts'
@@ -9,7 +9,7 @@ export const NO_PARAMS: Params = new Map()
  * Reads `;name=value;name` from `start` to the end of `text` (RFC 3261 section 25.1, generic-param). Undefined when
  * anything else stands there. Of a name given twice the first counts.
  */
-export function parseParams(text: string, start: number, notice: Notice = ignoreNotice): Params | undefined {
+export function parseParams(text: string, start: number, notice: FaultReporter = ignoreFault): Params | undefined {
   let i = skipSpace(text, start)
   if (i === text.length) return NO_PARAMS
   const params = new Map<string, string | null>()

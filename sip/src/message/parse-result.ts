@@ -17,7 +17,7 @@ export interface Refused {
   /** The status a server would answer (400, 413, 416, 505, …); null: drop without a word. */
   readonly answer: number | null
   /** What is needed to build that answer; null exactly when `answer` is null. */
-  readonly seed: ResponseSeed | null
+  readonly responseFields: ResponseFields | null
   /** Stream framing is lost: the connection has to be closed. */
   readonly fatal: boolean
 }
@@ -37,7 +37,7 @@ export interface Fault {
  * The headers a response copies from its request (RFC 3261 section 8.2.6.2), as far as they could be read: for a From
  * or To that could not, `<sip:unreadable@invalid>` with the tag stands in, for a Call-ID `unreadable@invalid`.
  */
-export interface ResponseSeed {
+export interface ResponseFields {
   readonly method: string
   readonly via: readonly Via[]
   readonly from: NameAddr

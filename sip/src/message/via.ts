@@ -1,4 +1,4 @@
-import { ignoreNotice, type Notice, skipClass, skipSpace, TOKEN, trimSpace } from './characters.ts'
+import { type FaultReporter, ignoreFault, skipClass, skipSpace, TOKEN, trimSpace } from './characters.ts'
 import { headerToken } from './header-text.ts'
 import { parseHost, parsePort, serialiseHostPort } from './host.ts'
 import type { Via } from './message.ts'
@@ -8,7 +8,7 @@ import { splitList } from './split-list.ts'
 const PROTOCOL = /^SIP[ \t]*\/[ \t]*2\.0[ \t]*\/[ \t]*/i
 
 /** One Via value (RFC 3261 section 20.42): white space is allowed around every separator. */
-export function parseVia(text: string, notice: Notice = ignoreNotice): Via | undefined {
+export function parseVia(text: string, notice: FaultReporter = ignoreFault): Via | undefined {
   // Fast path without a regular expression for the usual spelling.
   const plain = text.startsWith('SIP/2.0/') && text.charCodeAt(8) > 0x20
   const transportStart = plain ? 8 : (PROTOCOL.exec(text)?.[0].length ?? 0)
@@ -28,7 +28,7 @@ export function parseVia(text: string, notice: Notice = ignoreNotice): Via | und
 }
 
 /** A whole Via line; undefined when any of its values is malformed. */
-export function parseViaList(value: string, notice: Notice = ignoreNotice): readonly Via[] | undefined {
+export function parseViaList(value: string, notice: FaultReporter = ignoreFault): readonly Via[] | undefined {
   const values: Via[] = []
   for (const element of splitList(value)) {
     const via = parseVia(element, notice)

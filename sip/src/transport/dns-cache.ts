@@ -106,10 +106,16 @@ class AnswerCache<Item> {
   async #question(name: string): Promise<readonly Item[]> {
     const { time, timeoutMs, concurrency } = this.#limits
     if (this.#underWay >= concurrency)
-      throw new ParleyError('dns_busy', `${this.#underWay} DNS queries are already in progress; try again later`, { retryable: true })
+      throw new ParleyError('dns_busy', `${this.#underWay} DNS queries are already in progress; try again later`, {
+        retryable: true,
+      })
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = time.at(time.now() + timeoutMs, () =>
-      reject(new ParleyError('dns_timeout', `the DNS did not answer for ${name} within ${timeoutMs} ms`, { retryable: true })),
+      reject(
+        new ParleyError('dns_timeout', `the DNS did not answer for ${name} within ${timeoutMs} ms`, {
+          retryable: true,
+        }),
+      ),
     )
     this.#underWay++
     // Counted until the query itself ends: a query that timed out here still occupies the system resolver.

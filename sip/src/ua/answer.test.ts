@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { InviteSession } from './session.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer, requestText } from './testing/raw-peer.ts'
+import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
@@ -45,7 +45,7 @@ describe('the answer and its ACK', () => {
     'repeats the 200 over %s until the ACK comes, which is sent again each time',
     transport => {
       const pair = new Pair({ transport })
-      const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+      const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
       const caller = pair.call({ uri: sipUri('x', 'peer.test', transport) })
       pair.time.advance(100)
       const invite = peer.last('INVITE')
@@ -63,7 +63,7 @@ describe('the answer and its ACK', () => {
 
   it('hangs up when no ACK ever comes: 200 at 0, .5, 1.5, 3.5, 7.5, … 31.5 s, then BYE', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     peer.onMessage = (message, flow) => {
       if (message.kind === 'request' && message.method === 'BYE') peer.reply({ request: message, flow }, 200)
     }
@@ -83,7 +83,7 @@ describe('the answer and its ACK', () => {
 
   it('does not send BYE before the ACK', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     peer.sendText(requestText({ method: 'INVITE' }), { address: '10.0.0.1', transport: 'udp' })
     pair.time.advance(50)
     const callee = pair.a.calls[0]!
@@ -103,7 +103,7 @@ describe('the answer and its ACK', () => {
 
   it('an answer from a second fork is acknowledged and hung up, the first one stands', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(50)
     const invite = peer.last('INVITE')
@@ -127,8 +127,8 @@ describe('the answer and its ACK', () => {
 
   it('sends along the reversed Record-Route of the answer, and never changes it', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
-    const proxy = new RawPeer(pair.network, '10.0.0.8', 'proxy.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+    const proxy = new ScriptedPeer(pair.network, '10.0.0.8', 'proxy.test')
     const route = (host: string) => ({
       displayName: undefined,
       uri: { ...sipUri('', host, 'udp'), user: undefined, params: new Map([['lr', null]]) },
@@ -163,7 +163,7 @@ describe('the answer and its ACK', () => {
   it('a BYE with a tag that is not ours gets 481 and ends nothing', () => {
     const pair = new Pair()
     const { callee } = pair.established()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const { callId, dialog } = callee.session
     const bye = requestText({
       method: 'BYE',
@@ -181,7 +181,7 @@ describe('the answer and its ACK', () => {
   it('a request in the dialog with a lower CSeq than the last gets 500', () => {
     const pair = new Pair()
     const { callee } = pair.established()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const { callId, dialog } = callee.session
     const tags = { callId, toTag: dialog!.localTag, fromTag: dialog!.remoteTag, uri: 'sip:bob@b.test' }
     const below = dialog!.remoteSequence! - 1
@@ -192,8 +192,8 @@ describe('the answer and its ACK', () => {
 
   it('a 3xx ends the call; nobody follows it', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
-    const premium = new RawPeer(pair.network, '10.0.0.66', 'premium.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+    const premium = new ScriptedPeer(pair.network, '10.0.0.66', 'premium.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(50)
     peer.reply(peer.last('INVITE'), 302, { contactHost: 'premium.test' })
@@ -231,7 +231,7 @@ describe('the answer and its ACK', () => {
       time: pair.time,
       random: pair.network.random,
       transport: rescuer,
-      gatekeeper: () => ({ verdict: 'drop' }),
+      guard: () => ({ action: 'drop' }),
       onInvite: () => {},
     })
     const outcome = other.bye(snapshot)
@@ -242,7 +242,7 @@ describe('the answer and its ACK', () => {
 
   it('a fork that was not chosen cannot end the call', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(50)
     const invite = peer.last('INVITE')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Pair, sdp, sipUri, textOf } from './testing/pair.ts'
-import { RawPeer } from './testing/raw-peer.ts'
+import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 const credentials = { username: 'trunk', password: 'secret' }
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
@@ -8,8 +8,8 @@ const credentialsThatLeft = (pair: Pair) =>
   pair.network.passed.filter(({ text }) => /^(Proxy-)?Authorization:/im.test(text)).length
 
 it('digest replay: 1000 copies of an INVITE that was let in, from its own address and others, open no call', () => {
-  const gatekeeper = () => ({ verdict: 'challenge', realm: 'b.test', passwordOf: () => 'secret' }) as const
-  const pair = new Pair({ b: { gatekeeper } })
+  const guard = () => ({ action: 'challenge', realm: 'b.test', passwordOf: () => 'secret' }) as const
+  const pair = new Pair({ b: { guard: guard } })
   const caller = pair.call({ credentials })
   pair.time.advance(200)
   const captured = pair.network.passed.findLast(({ text }) => text.startsWith('INVITE'))!.text
@@ -20,7 +20,7 @@ it('digest replay: 1000 copies of an INVITE that was let in, from its own addres
   pair.time.advance(100_000)
   expect(pair.b.ua.footprint).toEqual(clean)
 
-  const attacker = new RawPeer(pair.network, '10.0.0.66', 'attacker.test')
+  const attacker = new ScriptedPeer(pair.network, '10.0.0.66', 'attacker.test')
   const answers: number[] = []
   attacker.onMessage = message => {
     if (message.kind === 'response') answers.push(message.status)
@@ -45,8 +45,8 @@ it('digest replay: 1000 copies of an INVITE that was let in, from its own addres
 it('rogue challenge: whatever request leads to a host that is not the trunk, no Authorization leaves for it', () => {
   for (const status of [401, 407] as const) {
     const pair = new Pair()
-    const trunk = new RawPeer(pair.network, '10.0.0.9', 'trunk.test')
-    const rogue = new RawPeer(pair.network, '10.0.0.66', 'rogue.test')
+    const trunk = new ScriptedPeer(pair.network, '10.0.0.9', 'trunk.test')
+    const rogue = new ScriptedPeer(pair.network, '10.0.0.66', 'rogue.test')
     const challenge: [string, string] = [
       status === 401 ? 'WWW-Authenticate' : 'Proxy-Authenticate',
       'Digest realm="trunk.test", nonce="n", qop="auth", algorithm=MD5',
@@ -86,8 +86,8 @@ it('rogue challenge: whatever request leads to a host that is not the trunk, no 
 
 it('toll fraud: no 3xx and no REFER, in a call or outside, makes us call anybody', () => {
   const pair = new Pair()
-  const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
-  const premium = new RawPeer(pair.network, '10.0.0.99', 'premium.test')
+  const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+  const premium = new ScriptedPeer(pair.network, '10.0.0.99', 'premium.test')
   for (const status of [300, 301, 302, 305, 380]) {
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(50)

@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest'
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
 import type { OutboundCall } from './session.ts'
 import { Heard, Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer } from './testing/raw-peer.ts'
+import { ScriptedPeer } from './testing/scripted-peer.ts'
 import { UserAgent } from './user-agent.ts'
 
 /** A call to a peer that says what the test says; whoever notes its dialog takes the time that the test gives it. */
 class Stage {
   readonly pair: Pair
-  readonly peer: RawPeer
+  readonly peer: ScriptedPeer
   readonly noted: DialogSnapshot[] = []
   readonly note = Promise.withResolvers<void>()
   readonly caller: Heard
 
   constructor(options: Partial<OutboundCall> = {}, transport: 'udp' | 'tls' = 'udp') {
     this.pair = new Pair({ transport })
-    this.peer = new RawPeer(this.pair.network, '10.0.0.9', 'peer.test')
+    this.peer = new ScriptedPeer(this.pair.network, '10.0.0.9', 'peer.test')
     const session = this.pair.a.ua.invite({
       uri: sipUri('x', 'peer.test', transport),
       from: { displayName: undefined, uri: sipUri('alice', 'a.test', transport), params: new Map() },
@@ -281,7 +281,7 @@ describe('a process that dies between the answer of its call and the ACK', () =>
       time: pair.time,
       random: new SeededRandom(7),
       transport: pair.network.element({ address: '10.0.0.3', host: 'c.test' }),
-      gatekeeper: () => ({ verdict: 'drop' }),
+      guard: () => ({ action: 'drop' }),
       onInvite: () => {},
     })
     const over = reaper.bye(noted)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { InviteAttempt } from './invite-attempt.ts'
 import type { OutboundCall } from './session.ts'
 import { type Heard, Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer } from './testing/raw-peer.ts'
+import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 /** Whoever has to note an INVITE before it leaves, and takes the time that the test gives it. */
 class Notary {
@@ -178,7 +178,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
 
   it('is told again with its new number and branch when it needs credentials, and waits again', async () => {
     const stage = new Stage()
-    const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(stage.pair.network, '10.0.0.9', 'peer.test')
     const caller = stage.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials: password })
     await stage.pass(100)
     await stage.agree()
@@ -200,7 +200,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     '%s while it waits with credentials: an INVITE had left, and none leaves again',
     async how => {
       const stage = new Stage()
-      const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test')
+      const peer = new ScriptedPeer(stage.pair.network, '10.0.0.9', 'peer.test')
       const caller = stage.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials: password })
       await stage.pass(100)
       await stage.agree()
@@ -223,7 +223,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
 
   it('is told again after a 422, once per attempt', async () => {
     const stage = new Stage()
-    const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(stage.pair.network, '10.0.0.9', 'peer.test')
     stage.call({ uri: sipUri('x', 'peer.test', 'udp') })
     await stage.pass(100)
     await stage.agree()
@@ -237,8 +237,8 @@ describe('an INVITE that has to be noted before it leaves', () => {
 
   it('is told again for the next target, with its address; the one that never answered stays unconfirmed', async () => {
     const stage = new Stage()
-    const silent = new RawPeer(stage.pair.network, '10.0.0.21', 'silent.test')
-    const next = new RawPeer(stage.pair.network, '10.0.0.22', 'next.test')
+    const silent = new ScriptedPeer(stage.pair.network, '10.0.0.21', 'silent.test')
+    const next = new ScriptedPeer(stage.pair.network, '10.0.0.22', 'next.test')
     stage.pair.network.name('trunk.test', [
       { address: '10.0.0.21', port: 0 },
       { address: '10.0.0.22', port: 0 },
@@ -280,7 +280,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
 
   it('too large for a datagram: told for TCP, and again for UDP where TCP is refused', async () => {
     const stage = new Stage()
-    const peer = new RawPeer(stage.pair.network, '10.0.0.9', 'peer.test', ['udp'])
+    const peer = new ScriptedPeer(stage.pair.network, '10.0.0.9', 'peer.test', ['udp'])
     const uri = { ...sipUri('x', 'peer.test', 'udp'), params: new Map() }
     stage.call({ uri, body: sdp('x'.repeat(2000)) })
     await stage.pass(100)

@@ -5,7 +5,7 @@ import type { CancelOutcome } from './cancel.ts'
 import type { InviteAttempt } from './invite-attempt.ts'
 import type { OutboundCall } from './session.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer } from './testing/raw-peer.ts'
+import { ScriptedPeer } from './testing/scripted-peer.ts'
 import { UserAgent } from './user-agent.ts'
 
 /** A call from "a", which is killed, and another process at 10.0.0.3 that has nothing but what was stored. */
@@ -22,7 +22,7 @@ class DeadCaller {
       time: this.pair.time,
       random: new SeededRandom(77),
       transport: this.pair.network.element({ address: '10.0.0.3', host: 'c.test' }),
-      gatekeeper: () => ({ verdict: 'drop' }),
+      guard: () => ({ action: 'drop' }),
       onInvite: () => {},
     })
   }
@@ -124,7 +124,7 @@ describe('a CANCEL by another process than the one that sent the INVITE', () => 
 
   it('is unconfirmed when the far end refuses it, says nothing, or cannot be reached', async () => {
     const dead = new DeadCaller()
-    const peer = new RawPeer(dead.pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(dead.pair.network, '10.0.0.9', 'peer.test')
     await dead.call({ uri: sipUri('x', 'peer.test', 'udp') })
     dead.kill()
     const { attempt } = dead

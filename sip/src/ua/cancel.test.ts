@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer } from './testing/raw-peer.ts'
+import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 describe('giving up a call that rings', () => {
   it.each(['udp', 'tls'] as const)('over %s: CANCEL, 200, 487, ACK', transport => {
@@ -22,7 +22,7 @@ describe('giving up a call that rings', () => {
 
   it('keeps the CANCEL back until a provisional response came', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(100)
     caller.session.hangUp()
@@ -66,7 +66,7 @@ describe('giving up a call that rings', () => {
 
   it('waits 64*T1 for a peer that never answers the CANCEL, and no longer', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(100)
     peer.reply(peer.last('INVITE'), 180)
@@ -83,7 +83,7 @@ describe('giving up a call that rings', () => {
 
   it('a 200 that comes after all that is still acknowledged and hung up, for one more 64*T1', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(100)
     peer.reply(peer.last('INVITE'), 180)
@@ -124,7 +124,7 @@ describe('giving up a call that rings', () => {
 
   it('answers a late CANCEL 200 and lets the call stand', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(50)
     const { request } = peer.last('INVITE')
@@ -142,10 +142,10 @@ describe('giving up a call that rings', () => {
     expect(callee.session.state).toBe('confirmed')
   })
 
-  it('answers a CANCEL for nothing 481, and only where the gatekeeper lets the sender in', () => {
-    for (const verdict of ['accept', 'drop'] as const) {
-      const pair = new Pair({ gatekeeper: () => ({ verdict }) })
-      const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+  it('answers a CANCEL for nothing 481, and only where the guard lets the sender in', () => {
+    for (const action of ['accept', 'drop'] as const) {
+      const pair = new Pair({ guard: () => ({ action }) })
+      const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
       const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
       pair.time.advance(50)
       const { request } = peer.last('INVITE')
@@ -153,14 +153,14 @@ describe('giving up a call that rings', () => {
       const cancel = { ...request, method: 'CANCEL', cseq: { ...request.cseq, method: 'CANCEL' } }
       peer.sendMessage({ ...cancel, body: new Uint8Array(0) }, { address: '10.0.0.2', transport: 'udp' })
       pair.time.advance(50)
-      expect(peer.responses.map(response => response.status)).toEqual(verdict === 'accept' ? [481] : [])
+      expect(peer.responses.map(response => response.status)).toEqual(action === 'accept' ? [481] : [])
     }
   })
 
   it('does not ring the next target when the first was given up', () => {
     const pair = new Pair()
-    const silent = new RawPeer(pair.network, '10.0.0.21', 'silent.test')
-    const next = new RawPeer(pair.network, '10.0.0.22', 'next.test')
+    const silent = new ScriptedPeer(pair.network, '10.0.0.21', 'silent.test')
+    const next = new ScriptedPeer(pair.network, '10.0.0.22', 'next.test')
     pair.network.name('trunk.test', [
       { address: '10.0.0.21', port: 0 },
       { address: '10.0.0.22', port: 0 },

@@ -5,11 +5,11 @@ import type { ClientHandlers, ClientTransaction, RequestFailure } from '../trans
 import { type Destination, transportOf } from '../transaction/message-sender.ts'
 import { isTargetFault } from '../transport/target-health.ts'
 import type { Flow, Target } from '../transport/transport.ts'
-import { AttemptHold } from './attempt-hold.ts'
 import { createCancel } from './cancel.ts'
 import type { ClientRequestOptions } from './client-request-options.ts'
 import { headersWith } from './custom-headers.ts'
 import { streamFor } from './large-request.ts'
+import { PendingAttempt } from './pending-attempt.ts'
 import { RequestCredentials } from './request-credentials.ts'
 import type { HeaderPairs, HeaderReason } from './session.ts'
 import { contactFor, type UaContext } from './ua-context.ts'
@@ -35,7 +35,7 @@ export class ClientRequest {
   /** For the next attempt: that of the last, whose connection died with the request perhaps delivered. */
   #branch: string | undefined
   #over = false
-  readonly #gate: AttemptHold
+  readonly #gate: PendingAttempt
   /** Some transaction's request was handed to the transport. */
   #handedOver = false
   /** So it was, or may have been, and no final response came to it. */
@@ -49,7 +49,7 @@ export class ClientRequest {
     this.#options = options
     this.#credentials = new RequestCredentials(ctx, options.identity)
     this.#sequence = options.sequence
-    this.#gate = new AttemptHold(ctx.pump)
+    this.#gate = new PendingAttempt(ctx.pump)
   }
 
   get sequence(): number {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { HeaderList } from '../message/header-list.ts'
 import { createResponse } from '../message/message-factory.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer } from './testing/raw-peer.ts'
+import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 const credentials = { username: 'trunk', password: 'secret' }
 const asked = (passwords: Record<string, string>) => ({
-  gatekeeper: () => ({ verdict: 'challenge', realm: 'b.test', passwordOf: (name: string) => passwords[name] }) as const,
+  guard: () => ({ action: 'challenge', realm: 'b.test', passwordOf: (name: string) => passwords[name] }) as const,
 })
 
 describe('digest in a call', () => {
@@ -44,7 +44,7 @@ describe('digest in a call', () => {
 
   it('a stale nonce is answered once more', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
     const challenge = (nonce: string, stale: string) =>
       peer.reply(peer.last('INVITE'), 407, {
@@ -67,7 +67,7 @@ describe('digest in a call', () => {
 
   it("answers a BYE that is challenged with the call's credentials", () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
     pair.time.advance(50)
     peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
@@ -85,8 +85,8 @@ describe('digest in a call', () => {
 
   it('gives nothing to a host that is not the next hop, although the dialog leads there', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
-    const rogue = new RawPeer(pair.network, '10.0.0.66', 'rogue.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+    const rogue = new ScriptedPeer(pair.network, '10.0.0.66', 'rogue.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
     pair.time.advance(50)
     peer.reply(peer.last('INVITE'), 200, { body: 'answer', contactHost: '10.0.0.66' })
@@ -101,8 +101,8 @@ describe('digest in a call', () => {
 
   it("gives nothing to somebody else who answers in the next hop's place", () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
-    const rogue = new RawPeer(pair.network, '10.0.0.66', 'rogue.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+    const rogue = new ScriptedPeer(pair.network, '10.0.0.66', 'rogue.test')
     pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
     pair.time.advance(50)
     // The rogue saw the branch; it answers from its own address.
@@ -127,8 +127,8 @@ describe('digest in a call', () => {
 
   it('gives nothing to a target of the call that was not asked', () => {
     const pair = new Pair()
-    const asked = new RawPeer(pair.network, '10.0.0.21', 'asked.test')
-    const other = new RawPeer(pair.network, '10.0.0.22', 'other.test')
+    const asked = new ScriptedPeer(pair.network, '10.0.0.21', 'asked.test')
+    const other = new ScriptedPeer(pair.network, '10.0.0.22', 'other.test')
     pair.network.name('trunk.test', [
       { address: '10.0.0.21', port: 0 },
       { address: '10.0.0.22', port: 0 },
@@ -146,7 +146,7 @@ describe('digest in a call', () => {
 
   it('keeps what a proxy asked for when the callee asks as well', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
     pair.time.advance(50)
     peer.reply(peer.last('INVITE'), 407, { headers: [['Proxy-Authenticate', 'Digest realm="proxy", nonce="p"']] })
@@ -160,7 +160,7 @@ describe('digest in a call', () => {
 
   it('counts on from the INVITE that got in, also when the dialog began before the challenge', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
     pair.time.advance(50)
     const first = peer.last('INVITE')
@@ -186,8 +186,8 @@ describe('digest in a call', () => {
     ['10.0.0.66', false],
   ])('the ACK to a 200 whose Contact is at %s carries the credentials: %s', (contactHost, carries) => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
-    new RawPeer(pair.network, '10.0.0.66', 'rogue.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+    new ScriptedPeer(pair.network, '10.0.0.66', 'rogue.test')
     pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
     pair.time.advance(50)
     peer.reply(peer.last('INVITE'), 407, { headers: [['Proxy-Authenticate', 'Digest realm="p", nonce="n"']] })

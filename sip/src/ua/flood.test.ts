@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Pair, sdp } from './testing/pair.ts'
-import { RawPeer, requestText } from './testing/raw-peer.ts'
+import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
@@ -10,7 +10,7 @@ describe('floods', { timeout: 90_000 }, () => {
     transport => {
       const pair = new Pair({ transport, b: { limits: { sessions: 100, retryAfterS: 7 } } })
       const { caller, callee } = pair.established()
-      const attacker = new RawPeer(pair.network, '10.0.0.66', 'flood.test')
+      const attacker = new ScriptedPeer(pair.network, '10.0.0.66', 'flood.test')
       const via = `SIP/2.0/${transport.toUpperCase()} 10.0.0.66`
       for (let i = 0; i < 10_000; i++) {
         const invite = requestText({
@@ -43,7 +43,7 @@ describe('floods', { timeout: 90_000 }, () => {
   it('one flow alone cannot use up the transactions of all', () => {
     const limits = { serverTransactions: 1000, serverTransactionsPerFlow: 50 }
     const pair = new Pair({ b: { limits } })
-    const attacker = new RawPeer(pair.network, '10.0.0.66', 'flood.test')
+    const attacker = new ScriptedPeer(pair.network, '10.0.0.66', 'flood.test')
     for (let i = 0; i < 200; i++) {
       const invite = requestText({
         method: 'INVITE',
@@ -59,9 +59,9 @@ describe('floods', { timeout: 90_000 }, () => {
     pair.established()
   })
 
-  it('10^4 requests of scanners that the gatekeeper drops: not a byte and no state', () => {
-    const pair = new Pair({ gatekeeper: () => ({ verdict: 'drop' }) })
-    const scanner = new RawPeer(pair.network, '10.0.0.66', 'scanner.test')
+  it('10^4 requests of scanners that the guard drops: not a byte and no state', () => {
+    const pair = new Pair({ guard: () => ({ action: 'drop' }) })
+    const scanner = new ScriptedPeer(pair.network, '10.0.0.66', 'scanner.test')
     for (let i = 0; i < 10_000; i++) {
       const method = ['INVITE', 'OPTIONS', 'REGISTER', 'BYE', 'CANCEL'][i % 5]!
       const toTag = i % 3 === 0 ? { toTag: `guess-${i}` } : {}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer } from './testing/raw-peer.ts'
+import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 describe('connections of a dialog', () => {
   it('everything of one call runs on one connection', () => {
@@ -75,7 +75,7 @@ describe('connections of a dialog', () => {
 
   it('an INVITE on a connection that closes before any response is sent again at once, once', () => {
     const pair = new Pair({ transport: 'tls' })
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     let closes = 0
     peer.onMessage = (_message, flow) => {
       if (closes++ < 1) peer.transport.cut(flow)
@@ -89,12 +89,12 @@ describe('connections of a dialog', () => {
 
   it('goes to the next target when one refuses, fails the certificate, is silent or answers 503', () => {
     const pair = new Pair({ transport: 'tls' })
-    const busy = new RawPeer(pair.network, '10.0.0.21', 'trunk.test')
+    const busy = new ScriptedPeer(pair.network, '10.0.0.21', 'trunk.test')
     busy.onMessage = (message, flow) => {
       if (message.kind === 'request' && message.method === 'INVITE') busy.reply({ request: message, flow }, 503)
     }
-    const silent = new RawPeer(pair.network, '10.0.0.22', 'trunk.test')
-    new RawPeer(pair.network, '10.0.0.23', 'somebody.else')
+    const silent = new ScriptedPeer(pair.network, '10.0.0.22', 'trunk.test')
+    new ScriptedPeer(pair.network, '10.0.0.23', 'somebody.else')
     pair.b.transport.names.push('trunk.test')
     pair.network.name(
       'trunk.test',
@@ -139,7 +139,7 @@ describe('connections of a dialog', () => {
 
   it('fills in received and rport, and answers where the request came from', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'behind.nat')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'behind.nat')
     pair.call({ uri: sipUri('x', 'behind.nat', 'udp') })
     pair.time.advance(50)
     expect(peer.last('INVITE').request.via[0]?.params.has('rport')).toBe(true)
@@ -151,7 +151,7 @@ describe('connections of a dialog', () => {
 
   it('a request whose connection died under it comes again with the same branch: the peer may have it already', () => {
     const pair = new Pair({ transport: 'tls' })
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'tls') })
     pair.time.advance(100)
     peer.reply(peer.last('INVITE'), 200, { body: 'answer' })

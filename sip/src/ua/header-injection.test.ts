@@ -126,7 +126,7 @@ describe('nothing that a user of the API may give brings a header line of its ow
   it('credentials, which are only written when somebody asks for them', () => {
     fc.assert(
       fc.property(hostile, text => {
-        const pair = new Pair({ gatekeeper: () => ({ verdict: 'challenge', realm: 'r', passwordOf: () => text }) })
+        const pair = new Pair({ guard: () => ({ action: 'challenge', realm: 'r', passwordOf: () => text }) })
         try {
           const heard = pair.call({ credentials: { username: text, password: text } })
           pair.time.advance(300)

@@ -2,7 +2,7 @@ import { type Random, randomBelow, SeededRandom } from '@parley/kernel'
 import { expect, it } from 'vitest'
 import { serialise } from '../message/serialise.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer, requestText } from './testing/raw-peer.ts'
+import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 const toA = { address: '10.0.0.1', transport: 'udp' } as const
@@ -12,7 +12,7 @@ function pick<Item>(random: Random, items: readonly Item[]): Item {
 }
 
 /** Anything at all in answer to anything at all. */
-function nonsense(random: Random, peer: RawPeer, callIds: readonly string[], tags: readonly string[]): void {
+function nonsense(random: Random, peer: ScriptedPeer, callIds: readonly string[], tags: readonly string[]): void {
   const method = pick(random, [
     'INVITE',
     'ACK',
@@ -109,7 +109,7 @@ it('whatever a peer says in whatever order: nothing is thrown, every session end
   for (let seed = 1; seed <= 300; seed++) {
     const random = new SeededRandom(seed)
     const pair = new Pair({ seed })
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const credentials = { username: 'u', password: 'p' }
     pair.a.onCall = session => {
       const does = randomBelow(random, 3)

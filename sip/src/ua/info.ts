@@ -57,12 +57,12 @@ export class InfoExchange {
   /** The peer's INFO: its type is known and it is told, or 415 with Accept. */
   receive(request: SipRequest): SipResponse {
     const { ctx } = this.#core
-    const objection = inspectRequest(request, {
+    const rejection = inspectRequest(request, {
       methods: METHODS,
       extensions: EXTENSIONS,
       mediaTypes: ctx.acceptedInfoTypes,
     })
-    if (objection !== undefined) return respond(ctx, request, objection.status, { extra: objection.headers })
+    if (rejection !== undefined) return respond(ctx, request, rejection.status, { extra: rejection.headers })
     const body = bodyOf(request)
     if (body !== undefined) this.#core.emit({ type: 'info', body })
     return respond(ctx, request, 200)

@@ -1,9 +1,9 @@
 import type { Ms, Timer } from '@parley/kernel'
 import type { Dialog } from '../dialog/dialog.ts'
 import type { Flow } from '../transport/transport.ts'
-import { AttemptHold } from './attempt-hold.ts'
 import type { ClientRequest } from './client-request.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
+import { PendingAttempt } from './pending-attempt.ts'
 import type { Body } from './session.ts'
 import type { SessionCore } from './session-core.ts'
 
@@ -36,7 +36,7 @@ export class InviteAcks {
   readonly #onSettled: () => void
   /** By To tag, those that left. */
   readonly #sent = new Map<string, EndToEndAck>()
-  readonly #gate: AttemptHold
+  readonly #gate: PendingAttempt
   #limit: Timer | undefined
   #owed: Owed | undefined
   #next: (() => void) | undefined
@@ -46,7 +46,7 @@ export class InviteAcks {
     this.#core = core
     this.#invite = invite
     this.#onSettled = onSettled
-    this.#gate = new AttemptHold(core.ctx.pump)
+    this.#gate = new PendingAttempt(core.ctx.pump)
   }
 
   /** The ACK of the dialog that counts has not left. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { SipUri } from '../message/message.ts'
 import type { TransportName } from '../transport/transport.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer } from './testing/raw-peer.ts'
+import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 const large = sdp('x'.repeat(1100))
 const open = (host: string): SipUri => ({ ...sipUri('x', host, 'udp'), params: new Map() })
@@ -14,7 +14,7 @@ function passed(pair: Pair): string[] {
 
 function called(body = large, uri = open('peer.test'), listens?: readonly TransportName[]) {
   const pair = new Pair()
-  const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test', listens)
+  const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test', listens)
   const caller = pair.call({ uri, body })
   pair.time.advance(100)
   return { pair, peer, caller }
@@ -52,7 +52,7 @@ describe('requests over 1300 bytes (RFC 3261 section 18.1.1)', () => {
 
   it('over TCP challenges are answered as over UDP, for it is the same next hop', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     pair.call({ uri: open('peer.test'), body: large, credentials: { username: 'u', password: 'p' } })
     pair.time.advance(100)
     peer.reply(peer.last('INVITE'), 407, { headers: [['Proxy-Authenticate', 'Digest realm="r", nonce="n"']] })
@@ -64,7 +64,7 @@ describe('requests over 1300 bytes (RFC 3261 section 18.1.1)', () => {
 
   it('credentials that make it too large move it to TCP', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const body = sdp('x'.repeat(720))
     pair.call({ uri: open('peer.test'), body, credentials: { username: 'u', password: 'p' } })
     pair.time.advance(100)
@@ -81,7 +81,7 @@ describe('requests over 1300 bytes (RFC 3261 section 18.1.1)', () => {
       [['udp'], 'udp'],
     ] as const) {
       const pair = new Pair()
-      const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test', listens)
+      const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test', listens)
       const caller = pair.call({ uri: open('peer.test'), body: undefined as never })
       pair.time.advance(100)
       const { request, flow } = peer.last('INVITE')

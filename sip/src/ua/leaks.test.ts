@@ -1,7 +1,7 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 import { expect, it } from 'vitest'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawCallee } from './testing/raw-callee.ts'
+import { ScriptedCallee } from './testing/scripted-callee.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
@@ -73,7 +73,7 @@ it('1000 calls that are transferred, and 1000 that were never answered, leave no
 }, () => {
   const { pair, armed } = countedPair('udp')
   for (let i = 0; i < 1000; i++) {
-    const callee = new RawCallee(pair)
+    const callee = new ScriptedCallee(pair)
     callee.reply(183, {
       headers: [
         ['Require', '100rel'],
@@ -89,7 +89,7 @@ it('1000 calls that are transferred, and 1000 that were never answered, leave no
     if (i % 2 === 0) callee.send('BYE')
     else callee.caller.session.hangUp()
     pair.time.advance(100)
-    const ringing = new RawCallee(pair, { ringTimeoutMs: 5000 })
+    const ringing = new ScriptedCallee(pair, { ringTimeoutMs: 5000 })
     ringing.reply(180)
     ringing.caller.session.hangUp()
     pair.network.passed.length = 0

@@ -11,12 +11,12 @@ import { respond, type UaContext } from './ua-context.ts'
  * when there is no such subscription, 489 for other event packages.
  */
 export function receiveNotify(ctx: UaContext, refers: OutgoingRefer, request: SipRequest): SipResponse {
-  const objection = inspectRequest(request, {
+  const rejection = inspectRequest(request, {
     methods: METHODS,
     extensions: EXTENSIONS,
     mediaTypes: ['message/sipfrag'],
   })
-  if (objection !== undefined) return respond(ctx, request, objection.status, { extra: objection.headers })
+  if (rejection !== undefined) return respond(ctx, request, rejection.status, { extra: rejection.headers })
   const event = parseTokenParams(request.headers.get('Event') ?? '')
   if (event?.token.toLowerCase() !== 'refer') {
     return respond(ctx, request, 489, { extra: [['Allow-Events', 'refer']] })

@@ -75,9 +75,9 @@ export class PrackServer {
       transaction.respond(respond(this.#ctx, request, 481))
       return
     }
-    const objection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
-    if (objection !== undefined) {
-      transaction.respond(respond(this.#ctx, request, objection.status, { extra: objection.headers }))
+    const rejection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    if (rejection !== undefined) {
+      transaction.respond(respond(this.#ctx, request, rejection.status, { extra: rejection.headers }))
       return
     }
     current.driver.handle('ack')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Pair, sdp, textOf } from './testing/pair.ts'
-import { RawCallee } from './testing/raw-callee.ts'
-import { RawPeer, requestText } from './testing/raw-peer.ts'
+import { ScriptedCallee } from './testing/scripted-callee.ts'
+import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 const reliable = (rseq: number): { headers: [string, string][] } => ({
@@ -12,7 +12,7 @@ const reliable = (rseq: number): { headers: [string, string][] } => ({
 })
 
 /** RAck of the PRACKs that the peer heard, repetitions left out. */
-function racks({ peer }: RawCallee): string[] {
+function racks({ peer }: ScriptedCallee): string[] {
   return [
     ...new Set(
       peer.requests.filter(({ method }) => method === 'PRACK').map(({ headers }) => headers.get('RAck') ?? ''),
@@ -22,14 +22,14 @@ function racks({ peer }: RawCallee): string[] {
 
 describe('100rel as the caller (RFC 3262 section 4)', () => {
   it('offers it with an offer only: without one the peer would have to offer in a 18x', () => {
-    const supported = (callee: RawCallee) => callee.invite.headers.get('Supported')
-    expect(supported(new RawCallee(new Pair()))).toBe('timer, 100rel')
-    const delayed = new RawCallee(new Pair(), { body: undefined as never })
+    const supported = (callee: ScriptedCallee) => callee.invite.headers.get('Supported')
+    expect(supported(new ScriptedCallee(new Pair()))).toBe('timer, 100rel')
+    const delayed = new ScriptedCallee(new Pair(), { body: undefined as never })
     expect(supported(delayed)).toBe('timer')
   })
 
   it('a reliable 183 gets its PRACK in the early dialog, and its SDP is the answer, whatever the 200 says', () => {
-    const callee = new RawCallee(new Pair())
+    const callee = new ScriptedCallee(new Pair())
     const { sequence } = callee.invite.cseq
     callee.reply(183, { ...reliable(7), body: 'answer' })
     expect(racks(callee)).toEqual([`7 ${sequence} INVITE`])
@@ -43,14 +43,14 @@ describe('100rel as the caller (RFC 3262 section 4)', () => {
   })
 
   it('the 200 has no SDP any more: the answer is that of the 183', () => {
-    const callee = new RawCallee(new Pair())
+    const callee = new ScriptedCallee(new Pair())
     callee.reply(183, { ...reliable(1), body: 'answer' })
     callee.reply(200)
     expect(textOf(callee.events('answered')[0]?.body)).toBe('answer')
   })
 
   it('in order: repetitions and those behind a gap are dropped, and not told', () => {
-    const callee = new RawCallee(new Pair())
+    const callee = new ScriptedCallee(new Pair())
     for (const rseq of [5, 5, 7, 6, 5, 7]) callee.reply(180, reliable(rseq))
     const { sequence } = callee.invite.cseq
     expect(racks(callee)).toEqual([5, 6, 7].map(rseq => `${rseq} ${sequence} INVITE`))
@@ -58,7 +58,7 @@ describe('100rel as the caller (RFC 3262 section 4)', () => {
   })
 
   it('each early dialog counts by itself', () => {
-    const callee = new RawCallee(new Pair())
+    const callee = new ScriptedCallee(new Pair())
     callee.reply(180, { ...reliable(5), toTag: 'one' })
     callee.reply(180, { ...reliable(50), toTag: 'two' })
     callee.reply(183, { ...reliable(6), toTag: 'one', body: 'answer one' })
@@ -69,14 +69,14 @@ describe('100rel as the caller (RFC 3262 section 4)', () => {
   })
 
   it.each([[[]], [['RSeq', '5']], [['Require', '100rel']]])('a 180 with %j is not reliable', header => {
-    const callee = new RawCallee(new Pair())
+    const callee = new ScriptedCallee(new Pair())
     callee.reply(180, { headers: header.length === 0 ? [] : [[header[0]!, header[1]!]] })
     expect(racks(callee)).toEqual([])
     expect(callee.events('progress')).toHaveLength(1)
   })
 
   it('a PRACK without an answer is repeated by its transaction and ends nothing', () => {
-    const callee = new RawCallee(new Pair())
+    const callee = new ScriptedCallee(new Pair())
     callee.reply(180, reliable(5))
     callee.pair.time.advance(40_000)
     expect(callee.peer.methods().filter(method => method === 'PRACK').length).toBeGreaterThan(5)
@@ -85,9 +85,9 @@ describe('100rel as the caller (RFC 3262 section 4)', () => {
 })
 
 /** A caller by hand that requires 100rel. */
-class RawCaller {
+class ScriptedCaller {
   readonly pair = new Pair()
-  readonly peer = new RawPeer(this.pair.network, '10.0.0.9', '10.0.0.9')
+  readonly peer = new ScriptedPeer(this.pair.network, '10.0.0.9', '10.0.0.9')
   #sequence = 2
 
   constructor(body = 'offer', require = '100rel') {
@@ -134,7 +134,7 @@ class RawCaller {
 
 describe('100rel as the callee (RFC 3262 section 3)', () => {
   it('repeats a 180 after 0.5, 1.5, 3.5, 7.5, 15.5 s until its PRACK', () => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     const start = caller.pair.time.now()
     caller.callee.session.progress(180)
     caller.pair.time.advance(20_000)
@@ -146,7 +146,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('64*T1 without a PRACK: 504, and the call is over', () => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.pair.time.advance(32_100)
     expect(caller.heard.at(-1)).toBe('504')
@@ -157,7 +157,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('the next 18x waits for the PRACK of the one before, and has the next RSeq', () => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.callee.session.progress(183, sdp('early'))
     caller.pair.time.advance(50)
@@ -169,7 +169,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('the 200 waits for the PRACK of a 183 with SDP, and does not repeat the answer', () => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     caller.callee.session.progress(183, sdp('early answer'))
     caller.callee.session.answer(sdp('early answer'))
     caller.pair.time.advance(10_000)
@@ -188,7 +188,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('the 200 does not wait for the PRACK of a 180 without SDP, which may come late', () => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.callee.session.answer(sdp('answer'))
     caller.pair.time.advance(50)
@@ -202,7 +202,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
     ['the CSeq of another request', 0, '9 INVITE'],
     ['the method of another request', 0, '1 OPTIONS'],
   ])('481 to a PRACK for %s; the 180 goes on', (_what, rseq, cseq) => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.pair.time.advance(50)
     expect(caller.prack(rseq, cseq)).toBe(481)
@@ -211,13 +211,13 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('481 to a PRACK that cannot be read, and where nothing is reliable', () => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.pair.time.advance(50)
     for (const rack of ['RAck: x', 'RAck: 1', 'RAck: 99999999999999 1 INVITE', 'X: y']) {
       expect(caller.send('PRACK', [rack])).toBe(481)
     }
-    const unreliable = new RawCaller('offer', 'timer')
+    const unreliable = new ScriptedCaller('offer', 'timer')
     unreliable.callee.session.progress(180)
     unreliable.pair.time.advance(50)
     expect(unreliable.heard).toEqual(['180'])
@@ -225,7 +225,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('an offer in a PRACK is refused; the PRACK counts', () => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     caller.callee.session.progress(183, sdp('early'))
     caller.pair.time.advance(50)
     const headers = [`RAck: ${caller.first} 1 INVITE`, 'Content-Type: application/sdp']
@@ -235,7 +235,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('an INVITE without an offer hears no 18x that it would have to answer in a PRACK, and the 200 offers', () => {
-    const caller = new RawCaller('')
+    const caller = new ScriptedCaller('')
     caller.callee.session.progress(183, sdp('early'))
     caller.callee.session.answer(sdp('our offer'))
     caller.pair.time.advance(50)
@@ -244,7 +244,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('CANCEL, or our own refusal, while a PRACK is waited for: the INVITE ends at once', () => {
-    const refused = new RawCaller()
+    const refused = new ScriptedCaller()
     refused.callee.session.progress(183, sdp('early'))
     refused.callee.session.answer(sdp('early'))
     refused.callee.session.hangUp()
@@ -256,7 +256,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
   })
 
   it('every minute a new 180 with a new RSeq, so that no proxy gives up', () => {
-    const caller = new RawCaller()
+    const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.pair.time.advance(50)
     caller.prack(0)

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { Pair, sipUri } from './testing/pair.ts'
-import { RawCallee } from './testing/raw-callee.ts'
-import type { Reply } from './testing/raw-peer.ts'
+import { ScriptedCallee } from './testing/scripted-callee.ts'
+import type { Reply } from './testing/scripted-peer.ts'
 
 const target = sipUri('desk', 'other.test', 'udp')
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
 /** A call that stands, with a REFER in it that was answered. */
 function referred(status: number | undefined, reply: Reply = {}) {
-  const callee = new RawCallee(new Pair()).answer()
+  const callee = new ScriptedCallee(new Pair()).answer()
   callee.caller.session.refer(target)
   callee.pair.time.advance(100)
   if (status !== undefined) callee.peer.reply(callee.peer.last('REFER'), status, reply)
@@ -16,7 +16,7 @@ function referred(status: number | undefined, reply: Reply = {}) {
   return callee
 }
 
-function notify(callee: RawCallee, state: string, body: string, event = 'refer') {
+function notify(callee: ScriptedCallee, state: string, body: string, event = 'refer') {
   const headers = [`Event: ${event}`, 'Content-Type: message/sipfrag;version=2.0']
   return callee.send('NOTIFY', {
     headers: state === '' ? headers : [...headers, `Subscription-State: ${state}`],
@@ -125,7 +125,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
   })
 
   it('NOTIFY without any REFER: 481 in the dialog and outside', () => {
-    const callee = new RawCallee(new Pair()).answer()
+    const callee = new ScriptedCallee(new Pair()).answer()
     expect(notify(callee, 'active', 'SIP/2.0 200 OK')).toBe(481)
     expect(callee.caller.types).not.toContain('refer-progress')
   })
@@ -133,7 +133,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
   it('one at a time, in a call that stands, with headers that can be sent', () => {
     const callee = referred(202)
     expect(() => callee.caller.session.refer(target)).toThrow(expect.objectContaining({ code: 'wrong_state' }))
-    const other = new RawCallee(new Pair())
+    const other = new ScriptedCallee(new Pair())
     expect(() => other.caller.session.refer(target)).toThrow(expect.objectContaining({ code: 'wrong_state' }))
     other.answer()
     expect(() => other.caller.session.refer(target, { headers: [['X-A', 'b\r\nBad: 1']] })).toThrow(
@@ -167,7 +167,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
   })
 
   it("the far end's own REFER is refused 403, whoever it names", () => {
-    const callee = new RawCallee(new Pair()).answer()
+    const callee = new ScriptedCallee(new Pair()).answer()
     expect(callee.send('REFER', { headers: ['Refer-To: <sip:+88213000@premium.test>'] })).toBe(403)
     callee.pair.time.advance(60_000)
     expect(callee.pair.trace.filter(line => line === 'a> INVITE')).toHaveLength(1)

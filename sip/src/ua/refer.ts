@@ -15,7 +15,7 @@ const DEFAULT_TIMEOUT_MS = 180_000
 const AFTER_FINAL_MS = 5000
 
 /** What a NOTIFY of the refer package says (RFC 3515 section 2.4.4). */
-interface TransferNotice {
+interface TransferStatus {
   /** Undefined: the body has no status line. */
   readonly status: number | undefined
   readonly reason: string
@@ -104,7 +104,7 @@ export class OutgoingRefer {
     return request !== undefined && (eventId === undefined || eventId === String(request.sequence))
   }
 
-  notified(notice: TransferNotice): void {
+  notified(notice: TransferStatus): void {
     const transfer = this.#transfer
     if (transfer === undefined || transfer.terminated) return
     if (notice.status !== undefined) {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer, requestText } from './testing/raw-peer.ts'
+import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
 /** What a answers to one request of a stranger. */
-function answerTo(text: string, verdict: 'accept' | 'drop' = 'accept') {
-  const pair = new Pair({ gatekeeper: () => ({ verdict }) })
-  const peer = new RawPeer(pair.network, '10.0.0.9', '10.0.0.9')
+function answerTo(text: string, action: 'accept' | 'drop' = 'accept') {
+  const pair = new Pair({ guard: () => ({ action }) })
+  const peer = new ScriptedPeer(pair.network, '10.0.0.9', '10.0.0.9')
   peer.sendText(text, { address: '10.0.0.1', transport: 'udp' })
   pair.time.advance(100)
   return { pair, peer, response: peer.responses.at(-1) }
@@ -125,9 +125,9 @@ describe('what a user agent refuses', () => {
     expect(pair.a.logs).toEqual([])
   })
 
-  it('asks the gatekeeper again for a forged response to a Via of ours: nothing changes', () => {
+  it('asks the guard again for a forged response to a Via of ours: nothing changes', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(50)
     const invite = peer.last('INVITE')
@@ -137,15 +137,15 @@ describe('what a user agent refuses', () => {
     expect(caller.types).toEqual([])
   })
 
-  it('hands the session of an INVITE to the listener that the gatekeeper chose for it, and to no other', () => {
+  it('hands the session of an INVITE to the listener that the guard chose for it, and to no other', () => {
     const chosen: string[] = []
     const pair = new Pair({
       b: {
-        gatekeeper: request =>
+        guard: request =>
           request.method === 'OPTIONS'
-            ? { verdict: 'accept', onInvite: () => chosen.push('OPTIONS') }
+            ? { action: 'accept', onInvite: () => chosen.push('OPTIONS') }
             : {
-                verdict: 'accept',
+                action: 'accept',
                 ...('user' in request.uri &&
                   request.uri.user === 'routed' && {
                     onInvite: session => {
@@ -169,7 +169,7 @@ describe('what a user agent refuses', () => {
     const broken = (): never => {
       throw new Error('listener bug')
     }
-    const pair = new Pair({ b: { gatekeeper: () => ({ verdict: 'accept', onInvite: broken }) } })
+    const pair = new Pair({ b: { guard: () => ({ action: 'accept', onInvite: broken }) } })
     const caller = pair.call()
     pair.time.advance(100)
     expect(caller.end).toMatchObject({ cause: 'rejected', status: 500 })
@@ -245,7 +245,7 @@ describe('what a user agent refuses', () => {
 
   it('tells every session that it ended when it closes, also one that still waited for its ACK', async () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     peer.sendText(requestText({ method: 'INVITE' }), { address: '10.0.0.1', transport: 'udp' })
     pair.time.advance(50)
     const callee = pair.a.calls[0]!

@@ -58,9 +58,9 @@ export class IncomingReinvite {
       transaction.respond(this.#refusal(request, 491))
       return
     }
-    const objection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
-    if (objection !== undefined) {
-      transaction.respond(this.#refusal(request, objection.status, objection.headers))
+    const rejection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    if (rejection !== undefined) {
+      transaction.respond(this.#refusal(request, rejection.status, rejection.headers))
       return
     }
     const tooSmall = this.#timer.objectTo(request)

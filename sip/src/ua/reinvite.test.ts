@@ -2,7 +2,7 @@ import { SeededRandom } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { glareBackOff } from './reinvite.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
-import { RawPeer, requestText } from './testing/raw-peer.ts'
+import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 describe('re-INVITE', () => {
   it('holds and resumes, from either side', () => {
@@ -167,8 +167,8 @@ describe('re-INVITE', () => {
 
   it.each(['ours', 'theirs'])('moves the remote target with a re-INVITE of %s', whose => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
-    const moved = new RawPeer(pair.network, '10.0.0.10', 'moved.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+    const moved = new ScriptedPeer(pair.network, '10.0.0.10', 'moved.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
     pair.time.advance(50)
     peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
@@ -202,7 +202,7 @@ describe('re-INVITE', () => {
 
   it('waits with an offer of ours, and refuses one of theirs, while the 200 to theirs has no ACK', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', '10.0.0.9')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', '10.0.0.9')
     const to = { address: '10.0.0.1', transport: 'udp' } as const
     peer.sendText(requestText({ method: 'INVITE' }), to)
     pair.time.advance(50)

@@ -3,7 +3,7 @@ import { dialogIdOf } from '../dialog/dialog.ts'
 import { HeaderList } from '../message/header-list.ts'
 import { inspectRequest } from '../message/inspect-request.ts'
 import type { SipRequest } from '../message/message.ts'
-import type { Refused, ResponseSeed } from '../message/parse-result.ts'
+import type { Refused, ResponseFields } from '../message/parse-result.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { markReceived } from '../transaction/top-via.ts'
 import type { Flow } from '../transport/transport.ts'
@@ -22,26 +22,26 @@ interface AdmissionHooks {
 }
 
 /** What the guard said of a request that it accepted. */
-export type AcceptedRequest = Omit<Extract<GuardDecision, { verdict: 'accept' }>, 'verdict'>
+export type AcceptedRequest = Omit<Extract<GuardDecision, { action: 'accept' }>, 'action'>
 
 /**
- * Requests outside every dialog that we know (RFC 3261 section 8.2). The gatekeeper is asked first; until a call is
- * taken no state is kept: every refusal is stateless (section 8.2.7), and whom the gatekeeper drops learns nothing.
+ * Requests outside every dialog that we know (RFC 3261 section 8.2). The guard is asked first; until a call is
+ * taken no state is kept: every refusal is stateless (section 8.2.7), and whom the guard drops learns nothing.
  */
 export class RequestAdmission {
   readonly #ctx: UaContext
-  readonly #gatekeeper: RequestGuard
+  readonly #guard: RequestGuard
   readonly #digest: DigestServer
   readonly #retryAfterS: number
   readonly #hooks: AdmissionHooks
 
   constructor(
     ctx: UaContext,
-    options: { gatekeeper: RequestGuard; digest: DigestServer; retryAfterS: number },
+    options: { guard: RequestGuard; digest: DigestServer; retryAfterS: number },
     hooks: AdmissionHooks,
   ) {
     this.#ctx = ctx
-    this.#gatekeeper = options.gatekeeper
+    this.#guard = options.guard
     this.#digest = options.digest
     this.#retryAfterS = options.retryAfterS
     this.#hooks = hooks
@@ -55,23 +55,23 @@ export class RequestAdmission {
     else if (!this.#object(request, flow)) this.#serve(request, flow, accepted)
   }
 
-  /** What the gatekeeper lets in; everything else has been answered, or dropped, when this is undefined. */
+  /** What the guard lets in; everything else has been answered, or dropped, when this is undefined. */
   #ask(request: SipRequest, flow: Flow): AcceptedRequest | undefined {
-    const verdict = this.#gatekeeper(request, flow)
-    switch (verdict.verdict) {
+    const decision = this.#guard(request, flow)
+    switch (decision.action) {
       case 'accept':
-        return verdict
+        return decision
       case 'drop':
         return undefined
       case 'reject': {
-        const { status, retryAfterS } = verdict
+        const { status, retryAfterS } = decision
         this.#refuse(request, flow, status, retryAfterS === undefined ? [] : [['Retry-After', String(retryAfterS)]])
         return undefined
       }
       case 'challenge': {
         // 22.1: ACK and CANCEL are never challenged.
         if (request.method === 'CANCEL') return undefined
-        const outcome = this.#digest.verify(request, verdict.realm, verdict.passwordOf)
+        const outcome = this.#digest.verify(request, decision.realm, decision.passwordOf)
         if (outcome.proven) return {}
         this.#refuse(request, flow, 401, outcome.challenges)
         return undefined
@@ -87,9 +87,9 @@ export class RequestAdmission {
       this.#refuse(request, flow, 403)
       return true
     }
-    const objection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
-    if (objection !== undefined) {
-      this.#refuse(request, flow, objection.status, objection.headers)
+    const rejection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    if (rejection !== undefined) {
+      this.#refuse(request, flow, rejection.status, rejection.headers)
       return true
     }
     // RFC 4028 section 9.
@@ -135,17 +135,17 @@ export class RequestAdmission {
     this.#ctx.layer.servers.respondStatelessly(request, flow, response)
   }
 
-  /** A message that cannot be processed: answered where a server would, and only to whom the gatekeeper lets in. */
+  /** A message that cannot be processed: answered where a server would, and only to whom the guard lets in. */
   receiveRefused(refused: Refused, flow: Flow): void {
-    if (refused.answer === null || refused.seed === null || refused.seed.method === 'ACK') return
-    const request = markReceived(asRequest(refused.seed), flow)
-    const { verdict } = this.#gatekeeper(request, flow)
-    if (verdict === 'accept') this.#refuse(request, flow, refused.answer)
+    if (refused.answer === null || refused.responseFields === null || refused.responseFields.method === 'ACK') return
+    const request = markReceived(asRequest(refused.responseFields), flow)
+    const { action } = this.#guard(request, flow)
+    if (action === 'accept') this.#refuse(request, flow, refused.answer)
   }
 }
 
-/** As much of a request as could be read; To stands for the Request-URI, which is what a gatekeeper looks at. */
-function asRequest(seed: ResponseSeed): SipRequest {
+/** As much of a request as could be read; To stands for the Request-URI, which is what a guard looks at. */
+function asRequest(seed: ResponseFields): SipRequest {
   return {
     kind: 'request',
     method: seed.method,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionTimerOptions } from './session-timer-options.ts'
 import { Pair, sdp, textOf } from './testing/pair.ts'
-import { RawCallee } from './testing/raw-callee.ts'
-import { RawPeer, requestText } from './testing/raw-peer.ts'
+import { ScriptedCallee } from './testing/scripted-callee.ts'
+import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 const timer = (expiresS: number, refresher?: 'local' | 'remote'): SessionTimerOptions => ({
@@ -33,19 +33,19 @@ function headersOf(pair: Pair, start: string) {
 
 /** A call to a peer by hand that agreed on an interval and says what it takes. */
 function agreed(sessionExpires: string | undefined, allow: string, options: Parameters<Pair['call']>[0] = {}) {
-  const callee = new RawCallee(new Pair(), options)
+  const callee = new ScriptedCallee(new Pair(), options)
   const headers: [string, string][] = [['Allow', allow]]
   if (sessionExpires !== undefined) headers.push(['Session-Expires', sessionExpires])
   return callee.answer({ headers })
 }
 
 /** CSeq numbers of the UPDATEs that the peer heard, repetitions left out. */
-const updates = ({ peer }: RawCallee) => [
+const updates = ({ peer }: ScriptedCallee) => [
   ...new Set(peer.requests.filter(({ method }) => method === 'UPDATE').map(({ cseq }) => cseq.sequence)),
 ]
 
 /** The peer answers every UPDATE like this. */
-function answerUpdates({ peer }: RawCallee, status: number): void {
+function answerUpdates({ peer }: ScriptedCallee, status: number): void {
   peer.onMessage = (message, flow) => {
     if (message.kind === 'request' && message.method === 'UPDATE') peer.reply({ request: message, flow }, status)
   }
@@ -126,7 +126,7 @@ describe('session timers (RFC 4028): who refreshes', () => {
 
 describe('session timers (RFC 4028): intervals that are too small', () => {
   it('422 with Min-SE: the INVITE comes again with the larger interval, once (section 7.3)', () => {
-    const callee = new RawCallee(new Pair(), { sessionTimer: timer(300) })
+    const callee = new ScriptedCallee(new Pair(), { sessionTimer: timer(300) })
     const first = callee.invite
     callee.reply(422, { headers: [['Min-SE', '2400']] })
     const second = callee.invite
@@ -153,7 +153,7 @@ describe('session timers (RFC 4028): intervals that are too small', () => {
     ['90 is enough', ['Supported: timer', 'Session-Expires: 90'], 200],
   ])('less than 90 s, %s', (_how, headers, status) => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     peer.sendText(requestText({ method: 'INVITE', headers }), { address: '10.0.0.1', transport: 'udp' })
     pair.time.advance(100)
     for (const { session } of pair.a.calls) session.answer(sdp('answer'))

@@ -221,7 +221,7 @@ export type RequestGuard = (request: SipRequest, flow: Flow) => GuardDecision
 
 export type GuardDecision =
   | {
-      readonly verdict: 'accept'
+      readonly action: 'accept'
       /** The peer's own name (a trunk's host): what in-dialog re-dials verify against. Default: the hop's host. */
       readonly serverName?: string
       /**
@@ -231,11 +231,11 @@ export type GuardDecision =
       readonly onInvite?: (session: InviteSession) => void
     }
   /** No answer at all: scanners learn nothing. */
-  | { readonly verdict: 'drop' }
-  | { readonly verdict: 'reject'; readonly status: number; readonly retryAfterS?: number }
-  /** Digest (RFC 8760: SHA-256 first, then MD5); once proven the gatekeeper is not asked again for that request. */
+  | { readonly action: 'drop' }
+  | { readonly action: 'reject'; readonly status: number; readonly retryAfterS?: number }
+  /** Digest (RFC 8760: SHA-256 first, then MD5); once proven the guard is not asked again for that request. */
   | {
-      readonly verdict: 'challenge'
+      readonly action: 'challenge'
       readonly realm: string
       readonly passwordOf: (username: string) => string | undefined
     }

@@ -10,7 +10,7 @@ import type { SipTransport, TransportName } from '../transport/transport.ts'
 import type { EventDispatcher } from './event-dispatcher.ts'
 import type { HeaderPairs } from './session.ts'
 import type { SessionTimerOptions } from './session-timer-options.ts'
-import type { StreamRefusals } from './stream-refusals.ts'
+import type { UdpOnlyTargets } from './udp-only-targets.ts'
 import type { LogEntry } from './user-agent-options.ts'
 
 /** What every part of the user agent works with. */
@@ -25,7 +25,7 @@ export interface UaContext {
   readonly userAgentName: string | undefined
   readonly acceptedInfoTypes: readonly string[]
   readonly sessionTimer: SessionTimerOptions
-  readonly streamRefusals: StreamRefusals
+  readonly streamRefusals: UdpOnlyTargets
   readonly statelessTags: KeyedHash
   log(level: LogEntry['level'], event: string, detail: string): void
 }

@@ -79,9 +79,9 @@ export class IncomingUpdate {
 
   #screened(transaction: ServerTransaction): boolean {
     const { request } = transaction
-    const objection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
-    if (objection !== undefined) this.#refuse(transaction, objection.status, objection.headers)
-    return objection === undefined
+    const rejection = inspectRequest(request, { methods: METHODS, extensions: EXTENSIONS, mediaTypes: SESSION_BODIES })
+    if (rejection !== undefined) this.#refuse(transaction, rejection.status, rejection.headers)
+    return rejection === undefined
   }
 
   #succeed(transaction: ServerTransaction, body: Body | undefined): void {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { Pair, sdp } from './testing/pair.ts'
-import { RawCallee } from './testing/raw-callee.ts'
-import { RawPeer, requestText } from './testing/raw-peer.ts'
+import { ScriptedCallee } from './testing/scripted-callee.ts'
+import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
-const standing = () => new RawCallee(new Pair()).answer()
+const standing = () => new ScriptedCallee(new Pair()).answer()
 const offer = { headers: ['Content-Type: application/sdp'], body: 'their offer' }
 
 describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
   it('without SDP: 200 at once, and the target moves', () => {
     const callee = standing()
-    const elsewhere = new RawPeer(callee.pair.network, '10.0.0.19', 'elsewhere.test')
+    const elsewhere = new ScriptedPeer(callee.pair.network, '10.0.0.19', 'elsewhere.test')
     expect(callee.send('UPDATE', { headers: [] })).toBe(200)
     expect(callee.lastResponse?.contact).toHaveLength(1)
     callee.contactHost = 'elsewhere.test'
@@ -81,7 +81,7 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
 
   it('outside any dialog: 481', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', '10.0.0.9')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', '10.0.0.9')
     peer.sendText(requestText({ method: 'UPDATE' }), { address: '10.0.0.1', transport: 'udp' })
     pair.time.advance(100)
     expect(peer.responses.at(-1)?.status).toBe(481)
@@ -90,7 +90,7 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
 
 describe('UPDATE before the answer', () => {
   it('of the callee: 200 without SDP, 491 with an offer, for ours has no answer yet; 481 in a dialog that is none', () => {
-    const callee = new RawCallee(new Pair())
+    const callee = new ScriptedCallee(new Pair())
     callee.reply(180)
     expect(callee.send('UPDATE')).toBe(200)
     expect(callee.send('UPDATE', offer)).toBe(491)
@@ -102,7 +102,7 @@ describe('UPDATE before the answer', () => {
 
   it('of the caller: 200 without SDP; an offer has to wait until the first one is answered', () => {
     const pair = new Pair()
-    const peer = new RawPeer(pair.network, '10.0.0.9', '10.0.0.9')
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', '10.0.0.9')
     const toA = { address: '10.0.0.1', transport: 'udp' } as const
     peer.sendText(requestText({ method: 'INVITE', body: 'offer', headers: ['Content-Type: application/sdp'] }), toA)
     pair.time.advance(50)

@@ -9,7 +9,7 @@ export interface UserAgentOptions {
   readonly time: Time
   readonly random: Random
   readonly transport: SipTransport
-  readonly gatekeeper: RequestGuard
+  readonly guard: RequestGuard
   /** A new inbound call; called synchronously, `onEvent` has to be set before it returns. */
   readonly onInvite: (session: InviteSession) => void
   /** User-Agent and Server header; default: none is sent. */

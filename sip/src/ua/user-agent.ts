@@ -20,8 +20,8 @@ import { createOutboundRequest, identityOf, sendOutboundRequest } from './outbou
 import { type AcceptedRequest, RequestAdmission } from './request-admission.ts'
 import type { HeaderReason, InviteSession, OutboundCall } from './session.ts'
 import { SessionCore } from './session-core.ts'
-import { StreamRefusals } from './stream-refusals.ts'
 import type { UaContext } from './ua-context.ts'
+import { UdpOnlyTargets } from './udp-only-targets.ts'
 import type { OutboundRequest, RequestOutcome, UserAgentLimits, UserAgentOptions } from './user-agent-options.ts'
 
 const DEFAULT_LIMITS: UserAgentLimits = {
@@ -79,14 +79,14 @@ export class UserAgent {
       userAgentName: options.userAgentName,
       acceptedInfoTypes: options.acceptedInfoTypes ?? DIGIT_BODIES,
       sessionTimer: options.sessionTimer ?? {},
-      streamRefusals: new StreamRefusals(pump.time),
+      streamRefusals: new UdpOnlyTargets(pump.time),
       statelessTags: new KeyedHash(random),
       log,
     }
     this.#admission = new RequestAdmission(
       this.#ctx,
       {
-        gatekeeper: options.gatekeeper,
+        guard: options.guard,
         digest: new DigestServer(pump.time, random),
         retryAfterS: this.#limits.retryAfterS,
       },

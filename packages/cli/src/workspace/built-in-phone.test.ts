@@ -29,7 +29,7 @@ async function opened(): Promise<BuiltInPhone> {
 async function dialler({ override }: BuiltInPhone): Promise<VirtualPhone> {
   const own = await ensureLocalCertificate(join(home, 'dialler'))
   const caByName = new Map([[override.name, await readFile(override.caFile!, 'utf8')]])
-  const endpoint: Omit<EndpointOptions, 'gatekeeper' | 'onInvite'> = {
+  const endpoint: Omit<EndpointOptions, 'guard' | 'onInvite'> = {
     tls: { ...own, caByName },
     overrides: overridesOf([override]),
     rtp: { ports: rtpPorts, threads: 1, packetIo: 'portable' },

@@ -54,7 +54,7 @@ export async function openSipFarEnd(options: SipFarEndOptions): Promise<SipFarEn
       random: systemRandom,
       transport,
       // Nobody calls this process.
-      gatekeeper: () => ({ verdict: 'drop' }),
+      guard: () => ({ action: 'drop' }),
       onInvite: session => session.reject(403),
       ...(userAgentName !== undefined && { userAgentName }),
       log: ({ level, event, detail }) => {

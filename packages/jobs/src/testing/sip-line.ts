@@ -25,7 +25,7 @@ async function openEnd(tls: TlsIdentity, onInvite: (session: InviteSession) => v
   const resolver = new SystemResolver({ time: systemTime })
   const shared = { time: systemTime, random: systemRandom }
   const transport = await SocketTransport.open({ ...shared, udpPort: 0, tcpPort: 0, tlsPort: 0, tls, resolver })
-  const agent = new UserAgent({ ...shared, transport, gatekeeper: () => ({ verdict: 'accept' }), onInvite })
+  const agent = new UserAgent({ ...shared, transport, guard: () => ({ action: 'accept' }), onInvite })
   return {
     agent,
     transport,

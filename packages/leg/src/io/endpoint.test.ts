@@ -20,7 +20,7 @@ async function open(
   const endpoint = await Endpoint.open({
     tls: await ensureLocalCertificate(home),
     userAgentName: 'test',
-    gatekeeper: () => ({ verdict: 'accept' }),
+    guard: () => ({ action: 'accept' }),
     onInvite: session => session.reject(486),
     ...options,
     rtp: { ports: { from: 21_000, to: 21_999 }, threads: 1, packetIo: 'portable', ...options.rtp },

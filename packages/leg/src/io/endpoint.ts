@@ -40,7 +40,7 @@ export interface EndpointOptions {
     readonly packetIo?: PacketIoKind | undefined
   }
   readonly userAgentName: string
-  readonly gatekeeper: RequestGuard
+  readonly guard: RequestGuard
   readonly onInvite: (session: InviteSession) => void
   readonly log?: (level: 'debug' | 'warn' | 'error', event: string, detail: string) => void
 }
@@ -96,7 +96,7 @@ export class Endpoint implements LegContext {
         time: systemTime,
         random: systemRandom,
         transport,
-        gatekeeper: options.gatekeeper,
+        guard: options.guard,
         userAgentName: options.userAgentName,
         onInvite: options.onInvite,
         log: entry => options.log?.(entry.level, entry.event, entry.detail),

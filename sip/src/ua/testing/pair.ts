@@ -77,22 +77,22 @@ export class Pair {
       loss?: number
       a?: Partial<UserAgentOptions>
       b?: Partial<UserAgentOptions>
-      gatekeeper?: RequestGuard
+      guard?: RequestGuard
     } = {},
   ) {
     this.transport = options.transport ?? 'udp'
     const seed = options.seed ?? 1
     this.network = new VirtualNetwork({ time: this.time, random: new SeededRandom(seed), loss: options.loss ?? 0 })
-    const gatekeeper = options.gatekeeper ?? (() => ({ verdict: 'accept' }))
-    this.a = this.#side('a.test', '10.0.0.1', seed * 2 + 1, { gatekeeper, ...options.a })
-    this.b = this.#side('b.test', '10.0.0.2', seed * 2 + 2, { gatekeeper, ...options.b })
+    const guard = options.guard ?? (() => ({ action: 'accept' }))
+    this.a = this.#side('a.test', '10.0.0.1', seed * 2 + 1, { guard: guard, ...options.a })
+    this.b = this.#side('b.test', '10.0.0.2', seed * 2 + 2, { guard: guard, ...options.b })
   }
 
   #side(
     host: string,
     address: string,
     seed: number,
-    options: Partial<UserAgentOptions> & { gatekeeper: RequestGuard },
+    options: Partial<UserAgentOptions> & { guard: RequestGuard },
   ): Side {
     const transport = this.network.element({ address, host })
     const calls: Heard[] = []

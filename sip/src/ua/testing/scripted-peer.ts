@@ -16,7 +16,7 @@ export interface Reply {
 }
 
 /** A peer without any state machine: says exactly what the test says, and remembers what it heard. */
-export class RawPeer {
+export class ScriptedPeer {
   readonly transport: VirtualTransport
   readonly heard: { readonly message: SipMessage; readonly flow: Flow }[] = []
   readonly host: string

@@ -1,7 +1,7 @@
 import type { EventDispatcher } from './event-dispatcher.ts'
 
 /** Holds a request back until whoever has to know of it says that it may leave. */
-export class AttemptHold {
+export class PendingAttempt {
   readonly #pump: EventDispatcher
   #waits = false
   #closed = false

@@ -2,12 +2,12 @@ import type { SipRequest } from '../../message/message.ts'
 import { serialiseNameAddr } from '../../message/name-addr.ts'
 import type { SessionEvent } from '../session.ts'
 import { type Heard, type Pair, sipUri } from './pair.ts'
-import { RawPeer, type Reply } from './raw-peer.ts'
+import { type Reply, ScriptedPeer } from './scripted-peer.ts'
 
 /** A peer by hand at 10.0.0.9 that "a" has called. */
-export class RawCallee {
+export class ScriptedCallee {
   readonly pair: Pair
-  readonly peer: RawPeer
+  readonly peer: ScriptedPeer
   readonly caller: Heard
   /** Where its Contact leads. */
   contactHost = 'peer.test'
@@ -15,7 +15,7 @@ export class RawCallee {
 
   constructor(pair: Pair, options: Partial<Parameters<Pair['call']>[0]> = {}) {
     this.pair = pair
-    this.peer = new RawPeer(pair.network, '10.0.0.9', 'peer.test')
+    this.peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     this.caller = pair.call({ uri: sipUri('x', 'peer.test', pair.transport), ...options })
     pair.time.advance(100)
   }

@@ -5,7 +5,7 @@ import type { TransportInput } from './transport.ts'
  * What the transport tells, in one order: first in, first out, never inside a `submit`. A listener that submits while
  * it is being told something hears of the outcome after it returned.
  */
-export class Inbox {
+export class TransportEventQueue {
   readonly #emitter = new Emitter<TransportInput>()
   readonly #queue: TransportInput[] = []
   #holds = 0

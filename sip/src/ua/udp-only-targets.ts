@@ -7,7 +7,7 @@ const REFUSAL_LASTS_MS: Ms = 600_000
 const MOST_REFUSALS = 256
 
 /** Targets that take UDP only, though 18.1.1 asks every element for both. */
-export class StreamRefusals {
+export class UdpOnlyTargets {
   readonly #time: Time
   readonly #until = new Map<string, Ms>()
 

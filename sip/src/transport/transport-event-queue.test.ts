@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { Inbox } from './inbox.ts'
 import type { TransportInput } from './transport.ts'
+import { TransportEventQueue } from './transport-event-queue.ts'
 
 const failed = (sendId: number): TransportInput => ({ type: 'send-failed', sendId, code: 'x', detail: '' })
 
 describe('the order of transport events', () => {
   it('events are delivered after submit returns, in the order in which they were queued', async () => {
-    const inbox = new Inbox()
+    const inbox = new TransportEventQueue()
     const told: number[] = []
     inbox.listen(input => told.push((input as { sendId: number }).sendId))
     inbox.hold(() => inbox.put(failed(1)))
@@ -18,7 +18,7 @@ describe('the order of transport events', () => {
   })
 
   it('an event that a listener causes is delivered after the current one', () => {
-    const inbox = new Inbox()
+    const inbox = new TransportEventQueue()
     const told: string[] = []
     inbox.listen(input => {
       const id = (input as { sendId: number }).sendId
@@ -31,7 +31,7 @@ describe('the order of transport events', () => {
   })
 
   it('close delivers the queued events and drops later ones', () => {
-    const inbox = new Inbox()
+    const inbox = new TransportEventQueue()
     const told: number[] = []
     inbox.listen(input => {
       const id = (input as { sendId: number }).sendId

@@ -37,9 +37,7 @@ export const createRunHandler: HandlersOf<'runs.create'> = {
     if (admission.kind === 'refused') throw notAdmitted(admission)
     const { run_id } = admission
     context.about({ kind: 'run', id: run_id })
-    const kind = kindOf(body)
-    context.announce('run_work', kind)
-    context.wake({ kind, run_id, scope })
+    context.wake({ kind: kindOf(body), run_id, scope })
     return { status: 201, body: runBody(await theRun(context, run_id)) }
   },
 }

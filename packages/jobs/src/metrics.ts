@@ -4,7 +4,6 @@ const COUNTED = [
   'sweep_failures',
   'runs_expired',
   'updates_expired',
-  'runs_woken',
   'engines_forgotten',
   'idempotency_forgotten',
   /** Runs taken over from owners that died; what became of them. */

@@ -13,7 +13,6 @@ import {
   forgetEngines,
   forgetIdempotency,
   wakeDueEnvironments,
-  wakeWaiting,
 } from './sweeps/run-sweeps.ts'
 import { Sweep } from './sweeps/sweep.ts'
 import { Turns } from './sweeps/turns.ts'
@@ -24,7 +23,6 @@ import { WebhookSender } from './webhooks/webhook-sender.ts'
 const INTERVALS = {
   expireRuns: 1000,
   expireUpdates: 1000,
-  wakeWaiting: 5000,
   forgetEngines: 10_000,
   forgetIdempotency: 60_000,
   expireContents: 3_600_000,
@@ -41,7 +39,6 @@ export type SweepName = keyof typeof INTERVALS
 const ALONE: Partial<Record<SweepName, Ms>> = {
   expireRuns: 5000,
   expireUpdates: 5000,
-  wakeWaiting: 10_000,
   forgetEngines: 30_000,
   forgetIdempotency: 120_000,
   expireContents: 120_000,
@@ -125,7 +122,6 @@ class RunningWorker implements Worker {
     this.#analyst = new CallAnalyser(shared)
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
-    this.#begin('wakeWaiting', () => wakeWaiting(shared, options.wake))
     this.#begin('forgetEngines', () => forgetEngines(shared))
     this.#begin('forgetIdempotency', () => forgetIdempotency(shared))
     this.#begin('expireContents', options.expireContents)

@@ -79,7 +79,11 @@ export class RunLeases {
       const holding = this.#held.get(runId)
       if (holding !== undefined) void this.#ask(holding)
     }
-    this.#unsubscribe = options.bus.subscribe('run_orders', look, () => void this.#renewAll())
+    const lookAtAll = () => {
+      for (const { run } of this.#held.values()) run.order({ type: 'message' })
+      void this.#renewAll()
+    }
+    this.#unsubscribe = options.bus.subscribe('run_orders', look, lookAtAll)
     this.#schedule()
   }
 

@@ -92,8 +92,6 @@ export type Topic =
   | 'runs'
   /** Of a live run, by its id: something is asked of its owner. */
   | 'run_orders'
-  /** By kind: a run waits for an owner. */
-  | 'run_work'
 
 /** Tells every process that something changed. Losing a message loses nothing but time: who listens also looks for itself now and then. */
 export interface Bus {

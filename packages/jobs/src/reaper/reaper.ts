@@ -136,12 +136,11 @@ export class Reaper {
   }
 
   async #release(run: LostRun): Promise<void> {
-    const { database, bus, wake, counters } = this.#options
+    const { database, wake, counters } = this.#options
     const { scope, run_id, kind } = run
     const released = await this.#gate.run(() => database.transaction(scope, tx => releaseRun(tx, scope, run)))
     if (released !== 'released') return
     counters.add('runs_released')
-    bus.publish('run_work', kind)
     wake({ kind, run_id, scope })
   }
 

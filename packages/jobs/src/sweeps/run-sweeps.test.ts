@@ -1,15 +1,8 @@
-import { acknowledgeUpdate, claimRun } from '@parley/store'
+import { acknowledgeUpdate } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHAT, JobsHarness } from '../testing/jobs-harness.ts'
-import {
-  expireRuns,
-  expireUpdates,
-  forgetEngines,
-  forgetIdempotency,
-  type RunSweepsOptions,
-  wakeWaiting,
-} from './run-sweeps.ts'
+import { JobsHarness } from '../testing/jobs-harness.ts'
+import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, type RunSweepsOptions } from './run-sweeps.ts'
 import { Turns } from './turns.ts'
 
 let test: TestDatabase
@@ -65,27 +58,6 @@ describe('sweeps over runs', () => {
     expect(stage.bus.told.slice(before)).toEqual([
       ['run_orders', run.run_id],
       ['runs', run.run_id],
-    ])
-  })
-
-  it('offer those that wait again, once they are no longer fresh', async () => {
-    const [phone, chat, fresh, taken] = [
-      await stage.admit(),
-      await stage.admit(CHAT),
-      await stage.admit(),
-      await stage.admit(),
-    ]
-    for (const { run_id } of [phone, chat, taken]) await waited(run_id, 2000)
-    await stage.write(tx => claimRun(tx, stage.scope, taken.run_id, { engine: 'e', worker: null }))
-    await wakeWaiting(options, stage.wake)
-    expect(stage.woken).toEqual([
-      { kind: 'phone', run_id: phone.run_id, scope: stage.scope },
-      { kind: 'chat', run_id: chat.run_id, scope: stage.scope },
-    ])
-    expect(stage.woken).not.toContainEqual(expect.objectContaining({ run_id: fresh.run_id }))
-    expect(stage.bus.told).toEqual([
-      ['run_work', 'phone'],
-      ['run_work', 'chat'],
     ])
   })
 

@@ -1,5 +1,5 @@
-import type { EnvironmentQueue, Work } from '@parley/runs'
-import type { Bus, Database, DueWork, RunKind } from '@parley/store'
+import type { EnvironmentQueue } from '@parley/runs'
+import type { Bus, Database, DueWork } from '@parley/store'
 import type { JobCounters } from '../metrics.ts'
 
 /** In one round; more of them are the next round's, which follows at once. */
@@ -7,9 +7,6 @@ const AT_MOST = 200
 const ENGINE_SILENT_MS = 30_000
 /** As long as answers are promised to be kept. */
 const KEEP_ANSWERS_MS = 7 * 24 * 3_600_000
-/** Younger runs were just announced. */
-const FRESH_MS = 2000
-const KINDS: readonly RunKind[] = ['phone', 'web', 'chat', 'task', 'background']
 
 export interface RunSweepsOptions {
   readonly database: Database
@@ -34,22 +31,6 @@ export async function expireUpdates({ database, bus, counters }: RunSweepsOption
   }
   counters.add('updates_expired', settled.length)
   return settled.length === AT_MOST
-}
-
-/** Runs that still wait are offered again: the wake-up may have been lost, or nobody had room. */
-export async function wakeWaiting(
-  { database, bus, counters }: RunSweepsOptions,
-  wake: (work: Work) => void,
-): Promise<boolean> {
-  const now = Date.parse(await database.jobs.clock())
-  for (const kind of KINDS) {
-    const waiting = await database.runs.waiting(kind, AT_MOST)
-    const late = waiting.filter(({ admitted_at }) => now - Date.parse(admitted_at) >= FRESH_MS)
-    for (const { run_id, scope } of late) wake({ kind, run_id, scope })
-    if (late.length > 0) bus.publish('run_work', kind)
-    counters.add('runs_woken', late.length)
-  }
-  return false
 }
 
 /**

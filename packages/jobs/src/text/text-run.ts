@@ -67,11 +67,6 @@ export class TextRun {
       log(`run ${run.runId} cannot end`, new TypeError(`not from where it is: ${ending.state}`))
   }
 
-  /** There may be news of the run that nobody told. */
-  look(): void {
-    this.#bell.ring()
-  }
-
   /** This process ends. */
   giveUp(): void {
     this.#halt('given_up')

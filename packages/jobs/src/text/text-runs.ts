@@ -40,15 +40,14 @@ export function startTextRuns(options: TextRunsOptions): TextRuns {
 }
 
 /**
- * The runs in text that this process carries out. Work is found by wake-ups, by news on the bus, and every 2 s by
- * looking; who claims a run first has it. Of what waits, that of tenants with the fewest under way goes first. Background
+ * The runs in text that this process carries out. A job of the run queue wakes it for each run; a look every 2 s finds what
+ * was lost. The process that claims a run first has it. Of what waits, that of tenants with the fewest under way goes first. Background
  * runs begin while no chat and no task waits.
  */
 export class TextRuns {
   readonly #options: TextRunsOptions
   readonly #maxLive: number
   readonly #live = new Map<TextRun, LiveRun>()
-  readonly #unsubscribe: () => void
   readonly #looks: RepeatedFailureLog
   readonly #claims = new Set<Promise<boolean>>()
   #sweep: Timer | null = null
@@ -63,11 +62,6 @@ export class TextRuns {
     this.#maxLive = options.maxLive ?? DEFAULT_MAX_LIVE
     const { time, log } = options
     this.#looks = new RepeatedFailureLog({ name: 'looking for waiting runs', time, onProblem: log })
-    this.#unsubscribe = options.bus.subscribe(
-      'run_work',
-      kind => isTextKind(kind) && this.#look(),
-      () => this.#lookEverywhere(),
-    )
     this.#look()
     this.#schedule()
   }
@@ -98,7 +92,6 @@ export class TextRuns {
   }
 
   async #close(drainMs: Ms): Promise<void> {
-    this.#unsubscribe()
     this.#sweep?.cancel()
     await this.#emptied(drainMs)
     for (const run of this.#live.keys()) run.giveUp()
@@ -119,11 +112,6 @@ export class TextRuns {
       this.#look()
       this.#schedule()
     })
-  }
-
-  #lookEverywhere(): void {
-    this.#look()
-    for (const run of this.#live.keys()) run.look()
   }
 
   /** Looks for work, now or after the look that is under way. */

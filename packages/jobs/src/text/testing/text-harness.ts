@@ -100,10 +100,10 @@ export class TextHarness {
     return admission.run_id
   }
 
-  /** Admits a run and tells the workers. */
+  /** Admits a run and wakes the workers. */
   async run(mode: TextKind, agentId: string): Promise<string> {
     const runId = await this.admit(mode, agentId)
-    this.bus.publish('run_work', mode)
+    for (const { runs } of this.#workers) void runs.wake({ kind: mode, run_id: runId, scope: this.scope })
     return runId
   }
 

@@ -61,6 +61,11 @@ const PLANTED: readonly PlantedFault[] = [
     file: 'media/src/d.ts',
     source: "import * as t from 'timers'\nexport const x = t",
   },
+  {
+    rule: 'outside-world-only-in-io',
+    file: 'packages/providers/src/vendor/protocol.ts',
+    source: "export { connect as x } from 'node:net'",
+  },
   { rule: 'no-circle', file: 'sip/src/d.ts', source: "import { y } from './e.ts'\nexport const x = y" },
   { rule: 'resolvable', file: 'packages/engine/src/c.ts', source: "export { x } from '@parley/sip/src/b.ts'" },
   { rule: 'fakes-are-for-tests', file: 'packages/providers/src/a.ts', source: "export { x } from '@parley/fakes'" },
@@ -77,6 +82,7 @@ const INNOCENT: readonly Omit<PlantedFault, 'rule'>[] = [
   { file: 'packages/contract/src/b.test.ts', source: "export { x } from './testing/b.ts'" },
   { file: 'packages/cli/src/stand-ins/a.ts', source: "export { x } from '@parley/fakes'" },
   { file: 'packages/cli/src/c.ts', source: "export const x = await import('./stand-ins/a.ts')" },
+  { file: 'packages/providers/src/vendor/io/socket.ts', source: "export { connect as x } from 'node:net'" },
   { file: 'sip/src/io/socket.ts', source: "export { connect as x } from 'node:net'" },
   { file: 'packages/engine/src/b.ts', source: "export { x } from '@parley/leg'\nexport * from 'node:fs'" },
 ]

@@ -1,11 +1,21 @@
-// In the pure rooms (kernel, nodes, sip, media, flow, dialogue) time and randomness are arguments: no clock, timer or generator is read outside io/.
+// In the pure rooms (kernel, nodes, sip, media, flow, dialogue, providers) time and randomness are arguments: no clock, timer or generator is read outside an io folder.
 // Nobody but the command line reads the environment. Plants faults of its own and fails when one passes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from '@swc/core'
 import { houseRoot, typeScriptFiles } from './house.ts'
 
-const PURE_ROOMS = ['sip/', 'media/', 'packages/kernel/', 'packages/nodes/', 'packages/flow/', 'packages/dialogue/']
+const PURE_ROOMS = [
+  'sip/',
+  'media/',
+  'packages/kernel/',
+  'packages/nodes/',
+  'packages/flow/',
+  'packages/dialogue/',
+  'packages/providers/',
+]
+/** `src/io/`, and `src/VENDOR/io/` of a vendor of services; the harnesses of adapters wait for real sockets. */
+const IO_FOLDER = /\/src\/([^/]+\/)?io\/|^packages\/providers\/.*\/testing\//
 const TIMERS = new Set(['setTimeout', 'setInterval', 'setImmediate'])
 const CLOCKS = new Set(['Date.now', 'performance.now', 'process.hrtime', 'Math.random'])
 
@@ -69,7 +79,7 @@ function isNode(value: unknown): value is SyntaxNode {
 function rulesFor(path: string): Rules {
   const isProduct = /^(sip|media|packages)\//.test(path) && !/\.test\.ts$|\/fuzz\/|\/fixtures\//.test(path)
   return {
-    time: isProduct && PURE_ROOMS.some(room => path.startsWith(room)) && !path.includes('/src/io/'),
+    time: isProduct && PURE_ROOMS.some(room => path.startsWith(room)) && !IO_FOLDER.test(path),
     environment: isProduct && !path.startsWith('packages/cli/'),
   }
 }

@@ -44,6 +44,7 @@ export { PortPool, type PortPoolOptions } from './ports/port-pool.ts'
 export { allocateRecordingRing, RecordingRing } from './recorder/recording-ring.ts'
 export { type FoundSegment, type JoinPlan, planJoin, SEGMENT_FRAMES, segmentPath } from './recorder/segments.ts'
 export { WAV_HEADER_BYTES, writeWavHeader } from './recorder/wav.ts'
+export { framesIn, readWavLayout, type WavLayout, wavHeader } from './recorder/wav-layout.ts'
 export { readWav, type WavAudio } from './recorder/wav-reader.ts'
 export { ReceptionStatistics } from './rtp/reception-statistics.ts'
 export {

@@ -1,5 +1,6 @@
 import { ParleyError } from '@parley/kernel'
 import { decodePcma, decodePcmu } from '../codec/g711.ts'
+import { readRiffChunks, riffTagAt, viewOf } from './riff-chunks.ts'
 
 export interface WavAudio {
   readonly sampleRate: number
@@ -30,21 +31,15 @@ const DEFAULT_MAX_FRAMES = 8000 * 7200
  * Throws `ParleyError` "invalid_wav".
  */
 export function readWav(bytes: Uint8Array, options: { readonly maxFrames?: number } = {}): WavAudio {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (bytes.length < 12 || tagAt(view, 0) !== 'RIFF' || tagAt(view, 8) !== 'WAVE')
+  const view = viewOf(bytes)
+  if (bytes.length < 12 || riffTagAt(view, 0) !== 'RIFF' || riffTagAt(view, 8) !== 'WAVE')
     throw invalid('it does not begin with RIFF and WAVE')
   let format: Format | undefined
-  for (let at = 12; at + 8 <= bytes.length; ) {
-    const tag = tagAt(view, at)
-    const size = view.getUint32(at + 4, true)
-    const body = at + 8
-    if (tag === 'fmt ') format = readFormat(view, body, size)
-    if (tag === 'data') {
-      if (format === undefined) throw invalid('its data comes before its format')
-      return readData(bytes, body, Math.min(size, bytes.length - body), format, options.maxFrames ?? DEFAULT_MAX_FRAMES)
-    }
-    // Chunks are padded to even length.
-    at = body + size + (size & 1)
+  for (const { tag, at, size } of readRiffChunks(view)) {
+    if (tag === 'fmt ') format = readFormat(view, at, size)
+    if (tag !== 'data') continue
+    if (format === undefined) throw invalid('its data comes before its format')
+    return readData(bytes, at, Math.min(size, bytes.length - at), format, options.maxFrames ?? DEFAULT_MAX_FRAMES)
   }
   throw invalid('it has no data chunk')
 }
@@ -79,10 +74,6 @@ function readData(bytes: Uint8Array, at: number, length: number, format: Format,
     return samples
   })
   return { sampleRate: format.sampleRate, encoding: format.encoding, channels }
-}
-
-function tagAt(view: DataView, at: number): string {
-  return String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3))
 }
 
 function invalid(what: string): ParleyError {

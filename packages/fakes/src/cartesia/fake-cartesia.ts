@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { objectFrom } from '../json-object.ts'
-import { toMuLaw } from '../mu-law.ts'
 import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
 
@@ -125,7 +124,7 @@ class Session implements FakeSession {
     if (!this.#contexts.has(id)) return
     if (speech === null) return this.#line.send(errorMessage(id, 500, 'internal_error', 'No speech'))
     const words = message.add_timestamps === true ? new Timestamps(speech) : null
-    const utterance: FakeUtterance = new FakeUtterance(toMuLaw(speech.samples), this.#options, {
+    const utterance: FakeUtterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
       onPiece: piece => this.#piece(id, piece, context.cancelled, words),
       onEnd: () => this.#done(id, words),
     })

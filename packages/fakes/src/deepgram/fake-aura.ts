@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { objectFrom } from '../json-object.ts'
-import { toMuLaw } from '../mu-law.ts'
 import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
 import { deepgramError } from './deepgram-refusal.ts'
@@ -121,7 +120,7 @@ class Session implements FakeSession {
     const speak = text === '' ? async () => SILENCE : this.#options.speak
     const speech = await speechOf({ ...this.#options, speak }, { text, language, speed })
     if (this.#over || generation !== this.#generation) return
-    this.#utterance = new FakeUtterance(toMuLaw((speech ?? SILENCE).samples), this.#options, {
+    this.#utterance = new FakeUtterance(muLawOf((speech ?? SILENCE).samples), this.#options, {
       onPiece: piece => {
         if (this.#clearing) this.#counts.lateMessages++
         this.#line.send(piece)

@@ -1,8 +1,7 @@
 import { objectFrom } from '../json-object.ts'
-import { toMuLaw } from '../mu-law.ts'
 import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
 
@@ -126,7 +125,7 @@ class Session implements FakeSession {
     if (this.#over) return
     if (speech === null) return this.#line.end(failure('internal_server_error', 'No speech.'))
     const characters = new Characters(speech)
-    context.utterance = new FakeUtterance(toMuLaw(speech.samples), this.#options, {
+    context.utterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
       onPiece: (piece, index) => this.#piece(id, piece, index, characters),
       onEnd: () => {
         context.flushing = false

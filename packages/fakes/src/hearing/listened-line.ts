@@ -1,5 +1,5 @@
 import type { Samples } from '@parley/kernel'
-import { fromMuLaw } from '../mu-law.ts'
+import { decodePcmu } from '@parley/media'
 import type { FakeHearing, FakeWord } from '../protocol.ts'
 
 /** 20 ms. */
@@ -55,7 +55,8 @@ export class ListenedLine {
   }
 
   hear(bytes: Uint8Array): void {
-    const samples = fromMuLaw(bytes)
+    const samples = new Int16Array(bytes.length)
+    decodePcmu(bytes, 0, bytes.length, samples, 0)
     for (let done = 0; done < samples.length; ) {
       const count = Math.min(BLOCK - this.#blockLength, samples.length - done)
       this.#block.set(samples.subarray(done, done + count), this.#blockLength)

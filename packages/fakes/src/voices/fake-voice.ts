@@ -1,4 +1,5 @@
 import type { Ms } from '@parley/kernel'
+import { encodePcmu } from '@parley/media'
 import type { FakeDelays, FakeSpeech, Speak, Unkindness } from '../protocol.ts'
 import type { ConnectionCounts } from '../sockets/socket-service.ts'
 
@@ -55,6 +56,13 @@ export async function speechOf(
   const firstMs = delays?.firstMs ?? 0
   if (firstMs > 0) await new Promise(resolve => setTimeout(resolve, firstMs))
   return speech
+}
+
+/** G.711 mu-law of 16-bit samples. */
+export function muLawOf(samples: Int16Array): Buffer {
+  const bytes = Buffer.alloc(samples.length)
+  encodePcmu(samples, 0, samples.length, bytes, 0)
+  return bytes
 }
 
 const MS_PER_BYTE = 1 / 8

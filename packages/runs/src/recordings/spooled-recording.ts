@@ -1,4 +1,5 @@
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
+import { framesIn, readWavLayout, wavHeader } from '@parley/media'
 import {
   addSegment,
   awaitRecording,
@@ -17,7 +18,6 @@ import {
   type SpooledSegments,
   type SpoolManifest,
 } from './io/spool-directory.ts'
-import { framesIn, readWavLayout, wavHeader } from './wav-header.ts'
 
 const FIRST_PAUSE_MS: Ms = 1000
 const LONGEST_PAUSE_MS: Ms = 30_000

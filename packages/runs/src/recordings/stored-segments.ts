@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
+import { framesIn, readWavLayout, type WavLayout, wavHeader } from '@parley/media'
 import { type Blobs, readRecordingKey, recordingKey, recordingPrefix } from '@parley/store'
-import { framesIn, readWavLayout, type WavLayout, wavHeader } from './wav-header.ts'
 
 /** Of each segment; segment n holds what was recorded from (n - 1) * 10 s on. */
 export const SEGMENT_SECONDS = 10

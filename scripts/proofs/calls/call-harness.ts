@@ -34,6 +34,8 @@ export const CALLED: Readonly<Record<Line, string>> = { udp: '+12025550151', tls
 
 const ACCOUNT = { username: 'parley', password: 'correct horse battery staple' }
 const REALM = 'carrier.example'
+/** Of what a process with an API prints when it is ready. */
+const API_LINE = /^API +(\S+)\/api\/v1 /m
 
 /** Those who wait for this session, and for those who do. */
 const WAITERS_ENDED = `
@@ -269,12 +271,16 @@ export class CallHarness {
     return process
   }
 
-  /** Where the API is now: once more when its process was started again. */
-  async findApi(): Promise<void> {
+  /**
+   * Asks this API from now on: that of the home's first process, again when it was started again, or that of another
+   * process, which `demo.json` does not name while the first one lives.
+   */
+  async findApi(of?: RolesProcess): Promise<void> {
     const demo = await readDemoFile(this.#home)
-    if (demo?.api == null || demo.key === null) throw new Error('the platform made no workspace')
-    this.#demo = { url: demo.api, key: demo.key }
-    this.#client = new ParleyClient({ baseUrl: demo.api, key: demo.key, retries: 5 })
+    const url = of === undefined ? demo?.api : API_LINE.exec(of.output)?.[1]
+    if (url == null || demo?.key == null) throw new Error('the platform made no workspace')
+    this.#demo = { url, key: demo.key }
+    this.#client = new ParleyClient({ baseUrl: url, key: demo.key, retries: 5 })
   }
 
   async close(): Promise<void> {

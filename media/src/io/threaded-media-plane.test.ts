@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemRandom } from '@parley/kernel'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readWav } from '../recorder/wav-reader.ts'
 import type { MediaEvent, MediaParameters, MediaSession, SrtpKey } from '../session/media-session.ts'
 import { MarkedListener, markedAudio } from '../session/testing/marked-audio.ts'
@@ -98,21 +98,32 @@ describe('media threads over real sockets', () => {
     expect(plane.describe()).toContain('1 thread(s), 0 session(s)')
   })
 
-  it('says that there is no port left, and has some again after their drain', async () => {
+  it('refuses a session while every port is in use or drains', async () => {
     const small = await ThreadedMediaPlane.start({
       threads: 1,
       bindAddress: '127.0.0.1',
-      ports: { ...ports(20, 23), drainMs: 50 },
+      ports: { ...ports(20, 23), drainMs: 60_000 },
     })
     const [a, b] = [await small.open({ label: 'a' }), await small.open({ label: 'b' })]
     expect([a.local.port, b.local.port].sort()).toEqual([BASE + 20, BASE + 22])
     await expect(small.open({ label: 'c' })).rejects.toMatchObject({ code: 'no_rtp_port' })
     await a.close()
     await expect(small.open({ label: 'c' })).rejects.toMatchObject({ code: 'no_rtp_port' })
-    await new Promise(resolve => setTimeout(resolve, 60))
-    expect((await small.open({ label: 'c' })).local.port).toBe(a.local.port)
     await small.close()
     await expect(small.open({ label: 'd' })).rejects.toMatchObject({ code: 'media_closed' })
+  })
+
+  it('gives a port to the next session once it has drained', async () => {
+    const small = await ThreadedMediaPlane.start({
+      threads: 1,
+      bindAddress: '127.0.0.1',
+      ports: { ...ports(24, 25), drainMs: 50 },
+    })
+    const a = await small.open({ label: 'a' })
+    await a.close()
+    const next = await vi.waitFor(() => small.open({ label: 'b' }), { timeout: 10_000 })
+    expect(next.local.port).toBe(a.local.port)
+    await small.close()
   })
 
   it('passes over ports that others hold', async () => {

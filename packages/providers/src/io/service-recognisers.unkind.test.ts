@@ -19,6 +19,8 @@ import { listenTo, textOf } from '../speech-to-text/testing/listened-stream.ts'
 import { ServiceRecogniser, type ServiceRecogniserOptions } from './service-recogniser.ts'
 
 const KEY = 'a-key-that-nobody-may-see'
+/** Later than the words that come before it, on a busy machine as well. */
+const STALL_MS = 1000
 type FakeOptions = Partial<FakeDeepgramFluxOptions & FakeAssemblyAiOptions>
 interface Service {
   readonly name: string
@@ -192,11 +194,11 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
   })
 
   it('answers finalize with what is known when the service stalls', async () => {
-    const { line } = await stand(service, { unkindness: [{ type: 'stall', afterMs: 150 }] }, { finalizeMs: 400 })
+    const { line } = await stand(service, { unkindness: [{ type: 'stall', afterMs: STALL_MS }] }, { finalizeMs: 400 })
     line.write(amplitudeSpeech('one two'))
     line.silence(60)
     await line.until(events => events.some(event => event.type === 'partial' && /two/.test(event.text)))
-    await new Promise(resolve => setTimeout(resolve, 200))
+    await new Promise(resolve => setTimeout(resolve, STALL_MS + 50))
     line.stream.finalize()
     expect(await line.said()).toBe('one two')
     expect(line.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true, text: 'one two' })

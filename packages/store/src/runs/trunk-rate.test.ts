@@ -23,44 +23,45 @@ const letPass = (trunk: string, ms: number) =>
     ms,
   ])
 
-/** Asks over and over from eight sides while `seconds` pass; answers how many calls might begin. */
-async function rush(trunk: string, perSecond: number, seconds: number): Promise<number> {
-  const until = performance.now() + seconds * 1000
+/** Asks over and over from eight sides while `seconds` pass: how many calls might begin, and how long it really took. */
+async function rush(trunk: string, perSecond: number, seconds: number) {
+  const since = performance.now()
+  const until = since + seconds * 1000
   let granted = 0
   const taker = async () => {
     while (performance.now() < until) if ((await take(trunk, perSecond)).granted) granted++
   }
   await Promise.all(Array.from({ length: 8 }, taker))
-  return granted
+  return { granted, tookS: (performance.now() - since) / 1000 }
 }
 
 describe('the rate of calls on a trunk', () => {
   it('lets the first call begin at once, and says how long the next one waits', async () => {
     const trunk = newTrunk()
-    expect(await take(trunk, 2)).toEqual({ granted: true })
-    const refused = await take(trunk, 2)
+    expect(await take(trunk, 0.1)).toEqual({ granted: true })
+    const refused = await take(trunk, 0.1)
     expect(refused).toMatchObject({ granted: false })
     const { retryInMs } = refused as { retryInMs: number }
     expect(retryInMs).toBeGreaterThan(0)
-    expect(retryInMs).toBeLessThanOrEqual(500)
-    await letPass(trunk, 500)
-    expect(await take(trunk, 2)).toEqual({ granted: true })
+    expect(retryInMs).toBeLessThanOrEqual(10_000)
+    await letPass(trunk, 10_000)
+    expect(await take(trunk, 0.1)).toEqual({ granted: true })
   })
 
   it('saves nothing up: after an hour of silence one call may begin, not two', async () => {
     const trunk = newTrunk()
-    await take(trunk, 1)
+    await take(trunk, 0.1)
     await letPass(trunk, 3_600_000)
-    expect([(await take(trunk, 1)).granted, (await take(trunk, 1)).granted]).toEqual([true, false])
+    expect([(await take(trunk, 0.1)).granted, (await take(trunk, 0.1)).granted]).toEqual([true, false])
   })
 
   it('is one for all who ask, and each trunk has its own', async () => {
     const other = await test.scope()
     const trunk = newTrunk()
-    const at = await Promise.all(Array.from({ length: 8 }, () => take(trunk, 1)))
+    const at = await Promise.all(Array.from({ length: 8 }, () => take(trunk, 0.1)))
     expect(at.filter(slot => slot.granted)).toHaveLength(1)
-    expect(await take(newTrunk(), 1)).toEqual({ granted: true })
-    expect(await take(trunk, 1, other)).toEqual({ granted: true })
+    expect(await take(newTrunk(), 0.1)).toEqual({ granted: true })
+    expect(await take(trunk, 0.1, other)).toEqual({ granted: true })
   })
 
   it('gives back the slot of what is rolled back', async () => {
@@ -83,8 +84,8 @@ describe('the rate of calls on a trunk', () => {
 
   it('is never exceeded by eight who ask at once for three seconds', async () => {
     const perSecond = 20
-    const granted = await rush(newTrunk(), perSecond, 3)
-    expect(granted).toBeLessThanOrEqual(perSecond * 3 + 1)
+    const { granted, tookS } = await rush(newTrunk(), perSecond, 3)
+    expect(granted).toBeLessThanOrEqual(perSecond * tookS + 1)
     // Busy machines ask late; still calls begin.
     expect(granted).toBeGreaterThan(1)
   }, 20_000)

@@ -6,7 +6,7 @@ import type { WaitTimer } from './wait-timer.ts'
 
 export type RunAction = Extract<FlowOutput, { type: 'run_action' }>
 
-export interface ActionUseOptions {
+interface ActionUseOptions {
   readonly runner: ActionRunner
   readonly call: CallFacts
   readonly memory: Memory

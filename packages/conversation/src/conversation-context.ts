@@ -1,4 +1,4 @@
-import type { FlowInput, FlowInterpreter, FlowNode, FlowOutcome, FlowOutput } from '@parley/flow'
+import type { FlowInput, FlowInterpreter, FlowOutcome, FlowOutput } from '@parley/flow'
 import type { ConversationOptions } from './conversation-options.ts'
 import type { Memory } from './memory.ts'
 import type { ConversationEvent } from './protocol.ts'
@@ -10,8 +10,6 @@ import type { TimelineFact } from './timeline.ts'
 export interface ConversationContext {
   readonly options: ConversationOptions
   readonly flow: FlowInterpreter
-  /** By address. */
-  readonly nodes: ReadonlyMap<string, FlowNode>
   readonly memory: Memory
   readonly speeches: Speeches
   readonly thinking: Thinking

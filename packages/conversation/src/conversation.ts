@@ -7,7 +7,6 @@ import { FlowExecutor } from './flow-executor.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
 import type { PreemptiveGenerationReport } from './model/preemptive-generation.ts'
-import { nodesOf } from './plan-nodes.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { Speeches } from './speeches.ts'
@@ -63,7 +62,6 @@ export class Conversation {
     this.#ensemble = {
       options,
       flow: this.#flow,
-      nodes: nodesOf(plan),
       memory: this.#memory,
       speeches: this.#speeches,
       thinking: this.#thinking,

@@ -22,8 +22,6 @@ export class FlowExecutor {
   readonly #model: ModelTurns
   readonly actions: ActionUses
   readonly line: Line
-  /** Calls in memory of the model's transfers, by the flow's request. */
-  readonly #transferCalls = new Map<string, string>()
   #nodeId: string | null = null
   #settings: NodeTurnSettings | null = null
 
@@ -104,7 +102,9 @@ export class FlowExecutor {
       case 'press_digits':
         return this.line.press(output)
       case 'transfer':
-        return this.line.transfer(output, cause, this.#transferCalls.get(output.request_id))
+        return this.line.transfer(output, cause)
+      case 'tool_result':
+        return this.#recordToolCall(output, cause)
       case 'collect_digits': {
         const { digit_limit, termination_key, timeout_ms } = output
         return emit({ type: 'collect-digits', digit_limit, termination_key, timeout_ms })
@@ -135,24 +135,21 @@ export class FlowExecutor {
     else this.#with.happen(() => feed(this.#with, { type: 'spoken', request_id, interrupted: false }))
   }
 
-  /** HTTP actions stand in memory from when they are run; what else a tool does is done with the call. */
   #toolCalled({ request_id }: Prompt, action_id: string, args: Readonly<Record<string, unknown>>): void {
-    const { options, memory, handle } = this.#with
-    const input: FlowInput = { type: 'tool_call', request_id, action_id, arguments: args }
-    const outputs = handle(input)
+    feed(this.#with, { type: 'tool_call', request_id, action_id, arguments: args })
+  }
+
+  /** Records a call of a tool that is done at once. HTTP actions and transfers record theirs when they begin. */
+  #recordToolCall({ action_id, prompt_id, result }: Output<'tool_result'>, cause: FlowInput): void {
+    const { options, memory } = this.#with
     const action = options.plan.actions.find(candidate => candidate.action_id === action_id)
-    if (action !== undefined && action.kind !== 'http' && outputs.length > 0) {
-      const callId = memory.called(action.name, args, request_id)
-      const transfer = outputs.find(output => output.type === 'transfer')
-      if (transfer !== undefined) this.#transferCalls.set(transfer.request_id, callId)
-      else memory.result(callId, { outcome: action.kind === 'transfer_call' ? 'failed' : 'done' })
-    }
-    this.perform(outputs, input)
+    if (action === undefined || cause.type !== 'tool_call') return
+    memory.result(memory.called(action.name, cause.arguments, prompt_id), { outcome: result })
   }
 
   #run(output: RunAction, cause: FlowInput): void {
     const { options, thinking, happen } = this.#with
-    const { request_id, action_id, invocation, node_id } = output
+    const { request_id, action_id } = output
     const action = options.plan.actions.find(
       (candidate): candidate is HttpAction => candidate.kind === 'http' && candidate.action_id === action_id,
     )
@@ -162,15 +159,10 @@ export class FlowExecutor {
     const promptId = cause.type === 'tool_call' ? cause.request_id : null
     const use = {
       answer: promptId ?? request_id,
-      isWaitedFor: invocation === 'model_tool' || this.#waitsForResult(node_id),
+      isWaitedFor: output.waits,
       // What else the model calls in the same answer, and what it says with it, comes before the result.
       ready: promptId === null ? Promise.resolve() : thinking.over(promptId),
     }
     this.actions.begin(output, action, use, ({ outcome, body }) => done(outcome, body))
-  }
-
-  #waitsForResult(address: string): boolean {
-    const node = this.#with.nodes.get(address)
-    return node?.type !== 'function' || node.wait_for_result
   }
 }

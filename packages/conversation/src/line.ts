@@ -42,15 +42,18 @@ export class Line {
     feed(this.#with, { type: 'digits_pressed', request_id })
   }
 
-  /** `callId`: the call in memory, where the model's tool wants it. */
-  transfer(output: Output<'transfer'>, cause: FlowInput, callId: string | undefined): void {
+  transfer(output: Output<'transfer'>, cause: FlowInput): void {
     const { request_id, node_id, destination, custom_sip_headers } = output
     const { memory, emit, happen } = this.#with
-    const action = this.#actionOf(cause)
+    const action = this.#actionOf(output)
     const use = `${node_id} ${action.id}`
     const ordinal = this.#ordinals.get(use) ?? 0
     this.#ordinals.set(use, ordinal + 1)
-    this.#transferring.set(request_id, callId ?? memory.called(TRANSFER.name, { destination }, request_id))
+    const call =
+      output.action_id !== null && cause.type === 'tool_call'
+        ? memory.called(action.name, cause.arguments, cause.request_id)
+        : memory.called(action.name, { destination }, request_id)
+    this.#transferring.set(request_id, call)
     const begun = this.#transfers
       .begin({
         requestId: request_id,
@@ -79,10 +82,9 @@ export class Line {
     feed(this.#with, { type: 'transfer_result', request_id, outcome })
   }
 
-  #actionOf(cause: FlowInput): { readonly id: string; readonly version: number } {
-    if (cause.type !== 'tool_call') return TRANSFER
-    const action = this.#with.options.plan.actions.find(({ action_id }) => action_id === cause.action_id)
-    return action === undefined ? TRANSFER : { id: action.action_id, version: action.version }
+  #actionOf({ action_id }: Output<'transfer'>): typeof TRANSFER {
+    const action = this.#with.options.plan.actions.find(candidate => candidate.action_id === action_id)
+    return action === undefined ? TRANSFER : { id: action.action_id, version: action.version, name: action.name }
   }
 
   async #isFree(): Promise<boolean> {

@@ -18,7 +18,7 @@ const PROVIDER_FAILED = 'provider_failed'
 
 type Asked = 'prompt' | Question['type']
 
-export type Decision = Extract<Question, { type: 'decide' }>
+type Decision = Extract<Question, { type: 'decide' }>
 
 type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, unknown>>) => void
 
@@ -113,8 +113,8 @@ export class ModelTurns {
   }
 
   /** Nobody waits for last words, nor for words that pass the time. */
-  #isAwaited({ reason, node_id }: Prompt): boolean {
-    return reason !== 'during_execution' && this.#with.nodes.get(node_id)?.type !== 'end'
+  #isAwaited({ reason, isLast }: Prompt): boolean {
+    return reason !== 'during_execution' && !isLast
   }
 
   #apologise(nodeId: string): void {

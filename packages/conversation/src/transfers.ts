@@ -2,7 +2,7 @@ import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import type { EffectIntent, EffectLedger, EffectRecord, PolicyDecision, Receipt } from './ledger.ts'
 import type { TimelineFact } from './timeline.ts'
 
-export interface TransferRequest {
+interface TransferRequest {
   readonly requestId: string
   readonly destination: string
   readonly action: EffectIntent['action']
@@ -14,7 +14,7 @@ export interface TransferRequest {
   readonly send: () => void
 }
 
-export interface TransferOptions {
+interface TransferOptions {
   readonly ledger: EffectLedger
   readonly policy: (destination: string) => PolicyDecision
   readonly time: Time

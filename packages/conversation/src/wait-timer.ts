@@ -1,6 +1,6 @@
 import type { Ms, Time } from '@parley/kernel'
 
-export type WaitedFor = 'model' | 'action'
+type WaitedFor = 'model' | 'action'
 
 interface Wait {
   open: number

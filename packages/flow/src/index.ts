@@ -1,3 +1,12 @@
+export type {
+  FlowNode,
+  HttpAction,
+  Instruction,
+  ModelRef,
+  SecretRef,
+  VariableItem,
+} from '@parley/nodes'
+export { action as actionSchema } from '@parley/nodes'
 export { applyEdits, type EditsApplied } from './draft/apply-edits.ts'
 export type { DraftEnvironment } from './draft/draft-environment.ts'
 export { type Publishable, planOf } from './draft/publish.ts'
@@ -19,14 +28,11 @@ export type {
   ToolSpec,
 } from './interpreter/protocol.ts'
 export { render } from './interpreter/template.ts'
-export type { HttpAction } from './plan/action.ts'
-export type { AnalysisItem, VariableItem } from './plan/analysis-item.ts'
+export type { AnalysisItem } from './plan/analysis-item.ts'
 export { compile } from './plan/compile.ts'
 export type { Diagnostic } from './plan/diagnostic.ts'
 export { type Draft, type DraftContent, readDraft } from './plan/draft.ts'
-export type { Instruction } from './plan/instruction.ts'
-export type { FlowNode } from './plan/node.ts'
 export { type Plan, planSchema } from './plan/plan.ts'
-export type { ModelRef, Providers, SecretRef } from './plan/references.ts'
+export type { Providers } from './plan/references.ts'
 export { type DestinationRules, judgeDestination } from './policy/destination.ts'
 export { POLICY_VERSION } from './policy/policy-version.ts'

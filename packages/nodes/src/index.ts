@@ -1,8 +1,27 @@
-export { edge, equation, goBackCondition, slot, transitionCondition } from './parts/edge.ts'
-export { instruction } from './parts/instruction.ts'
-export { variableItem } from './parts/variable-item.ts'
-export { type Action, action, type FlowNode, node } from './registry.ts'
-export { type Json, json, jsonFault, jsonObject, MAX_JSON_DEPTH, stringMap } from './values/json.ts'
+export type { ImportWarning, NodeDiagnosticCode, PartFix } from './findings.ts'
+export { conditionalEdges, edgeIn, placesOf, slotsOf, slottedEdges } from './node-edges.ts'
+export type { Conversing } from './node-type.ts'
+export { type Edge, type EdgeSlot, edge, equation, goBackCondition, slot, transitionCondition } from './parts/edge.ts'
+export { type Instruction, instruction } from './parts/instruction.ts'
+export { isObject } from './parts/json-schema.ts'
+export { type VariableItem, variableItem } from './parts/variable-item.ts'
+export {
+  type Action,
+  action,
+  actionKindNamed,
+  actionKindOf,
+  actionKindOfTool,
+  type FlowNode,
+  node,
+  nodeTypeNamed,
+  nodeTypeOf,
+} from './registry.ts'
+export { ANSWER_TO, type NodeAnswer, type NodeRequest } from './requests.ts'
+export { type ConversationView, LEAVE_NODE, type NodeStep, type ToolStep } from './steps.ts'
+export { newConversationNode } from './types/conversation.ts'
+export { newEndNode } from './types/end.ts'
+export { completeArguments, type HttpAction, hasOpenParameters, openParameters } from './types/http-action.ts'
+export { type Json, jsonFault, jsonObject, stringMap } from './values/json.ts'
 export { actionId, edgeId, identifier, nodeId, variableName, variableValue } from './values/names.ts'
 export {
   type ModelIdentity,

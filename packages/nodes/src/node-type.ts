@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ImportWarning, PartFinding } from './findings.ts'
-import { goBackCondition } from './parts/edge.ts'
+import { type EdgeSlot, goBackCondition, slot } from './parts/edge.ts'
 import type { Instruction } from './parts/instruction.ts'
 import type { NodeAnswer } from './requests.ts'
 import type { ConversationView, NodeStep } from './steps.ts'
@@ -37,7 +37,7 @@ export function bareNode(id: string) {
 }
 
 /** What a node's check knows of the draft around it. */
-export interface DraftView {
+interface DraftView {
   /** The kind of the action of that id; undefined where there is none. */
   actionKind(id: string): string | undefined
   hasComponent(id: string): boolean
@@ -112,6 +112,8 @@ export interface NodeType<Schema extends z.ZodObject> extends NodeBehaviour<z.ou
   readonly isRunnable: boolean
   /** Whether its instruction can be edited. */
   readonly hasInstruction: boolean
+  /** Where its edges stand. */
+  readonly slots: readonly EdgeSlot[]
 }
 
 /** Defines a node type by its own fields, beside those of every node, and its behaviour. */
@@ -124,6 +126,7 @@ export function defineNode<const Type extends string, Fields extends z.core.$Zod
     schema: strictSchema(definition.type, fields),
     isRunnable: true,
     hasInstruction: Object.hasOwn(fields, 'instruction'),
+    slots: slotsIn(fields),
   }
 }
 
@@ -134,5 +137,9 @@ export function defineStoredNode<const Type extends string, Fields extends z.cor
   readonly hasInstruction: boolean
 }) {
   const { type, fields, hasInstruction } = definition
-  return { type, schema: openSchema(type, fields), isRunnable: false, hasInstruction }
+  return { type, schema: openSchema(type, fields), isRunnable: false, hasInstruction, slots: slotsIn(fields) }
+}
+
+function slotsIn(fields: object): readonly EdgeSlot[] {
+  return slot.options.filter(name => Object.hasOwn(fields, name))
 }

@@ -75,3 +75,22 @@ export function nodeTypeOf(node: Pick<FlowNode, 'type'>): AnyNodeType {
 export function actionKindOf(action: Pick<Action, 'kind'>): AnyActionKind {
   return actionKinds.get(action.kind)!
 }
+
+/** Finds a type by the name that an export gives; undefined where there is none. */
+export function nodeTypeNamed(type: unknown): AnyNodeType | undefined {
+  return typeof type === 'string' ? nodeTypes.get(type) : undefined
+}
+
+/** Finds a kind of action by its name; undefined where there is none. */
+export function actionKindNamed(kind: unknown): AnyActionKind | undefined {
+  return typeof kind === 'string' ? actionKinds.get(kind) : undefined
+}
+
+/** Finds a kind of action by the type of a tool of an export; undefined where there is none. */
+export function actionKindOfTool(exportType: unknown): AnyActionKind | undefined {
+  return ACTION_KINDS_BY_EXPORT_TYPE.get(exportType)
+}
+
+const ACTION_KINDS_BY_EXPORT_TYPE = new Map<unknown, AnyActionKind>(
+  [...actionKinds.values()].map(kind => [kind.exportType, kind]),
+)

@@ -26,11 +26,17 @@ export type NodeRequest =
       readonly custom_sip_headers: Readonly<Record<string, string>>
     }
 
-export type NodeRequestOf<Type extends NodeRequest['type']> = Extract<NodeRequest, { type: Type }>
-
 /** The answer to a {@link NodeRequest}. */
 export type NodeAnswer =
   /** Arguments or variables as an object, digits or a number as a string; null: the model gave no answer. */
   | { readonly type: 'inferred'; readonly value: unknown }
   | { readonly type: 'digits_pressed' }
   | { readonly type: 'transfer_result'; readonly outcome: 'taken' | 'failed' }
+
+/** The type of the answer to each request. */
+export const ANSWER_TO = {
+  infer: 'inferred',
+  extract: 'inferred',
+  press_digits: 'digits_pressed',
+  transfer: 'transfer_result',
+} as const satisfies Record<NodeRequest['type'], NodeAnswer['type']>

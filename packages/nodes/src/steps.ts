@@ -17,7 +17,7 @@ export type NodeStep =
   /** Sets `variables`, then tries the node's edges. */
   | { readonly next: 'leave'; readonly variables?: Values }
   /** What the node was for has failed: takes the edge in `slot` where it leads somewhere, else tries the node's edges. */
-  | { readonly next: 'fail'; readonly slot: EdgeSlot; readonly actionOutcome?: 'failed' }
+  | { readonly next: 'fail'; readonly slot: Exclude<EdgeSlot, 'edges'>; readonly actionOutcome?: 'failed' }
   /** Speaks by the node's instruction and waits for the caller. Only nodes that have `conversing`. */
   | { readonly next: 'converse' }
   /** Waits for the far end's next turn without speaking. */
@@ -58,4 +58,4 @@ export type ToolStep =
   | { readonly next: 'hang_up'; readonly words: Instruction | null }
   | { readonly next: 'end'; readonly outcome: 'transferred' }
 
-export const LEAVE: NodeStep = { next: 'leave' }
+export const LEAVE_NODE: NodeStep = { next: 'leave' }

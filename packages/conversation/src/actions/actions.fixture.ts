@@ -42,7 +42,7 @@ export type Exchange =
   | { readonly throws: 'prepare' | 'send' }
 
 /** An egress that plays exchanges, one after another, in virtual time. */
-export class ScriptedEgress implements Egress {
+class ScriptedEgress implements Egress {
   readonly sent: EgressRequest[] = []
   prepared = 0
   readonly #time: VirtualTime
@@ -94,7 +94,7 @@ export class ScriptedEgress implements Egress {
   }
 }
 
-export interface Trial {
+interface Trial {
   readonly outcome: ActionOutcome
   readonly row: EffectRecord | undefined
   readonly egress: ScriptedEgress
@@ -103,7 +103,7 @@ export interface Trial {
   readonly tookMs: Ms
 }
 
-export interface TrialOptions extends Partial<HttpActionsOptions> {
+interface TrialOptions extends Partial<HttpActionsOptions> {
   readonly arguments?: Readonly<Record<string, unknown>>
   readonly variables?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal

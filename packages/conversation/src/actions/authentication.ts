@@ -22,7 +22,7 @@ export function authenticationHeader(
 }
 
 /** `t=<unix s>,v1=<hex HMAC-SHA256(secret, t + "." + body)>`. */
-export function parleySignature(secret: string, body: string, now: UnixMs): string {
+function parleySignature(secret: string, body: string, now: UnixMs): string {
   const t = Math.floor(now / 1000)
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`
 }

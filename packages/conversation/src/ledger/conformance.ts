@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EffectIntent, EffectLedger, EffectRecord, PolicyDecision, Receipt } from '../ledger.ts'
 
-export interface LedgerUnderTest {
+interface LedgerUnderTest {
   readonly ledger: EffectLedger
   /** In order of creation. */
   list(): Promise<readonly EffectRecord[]>

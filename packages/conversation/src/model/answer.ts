@@ -4,7 +4,7 @@ import { type GenerationEvent, type GenerationRequest, type LanguageModel, retry
 /** A model that says so much in one answer does not stop by itself, and one that never waits lets nobody else run. */
 const MOST_EVENTS = 20_000
 
-export interface AnswerOptions {
+interface AnswerOptions {
   readonly model: LanguageModel
   readonly request: GenerationRequest
   readonly time: Time

@@ -14,14 +14,14 @@ export type Verdict =
   /** The model is told, and asked again once. */
   | { readonly type: 'refused'; readonly code: string; readonly told: string }
 
-export interface ExchangeOptions extends Omit<Ask, 'onEvent'> {
+interface ExchangeOptions extends Omit<Ask, 'onEvent'> {
   readonly requests: ModelRequests
   /** Gives false when no more text is taken. */
   readonly onText: (delta: string) => boolean
   readonly onCall: (call: ToolCall, args: Readonly<Record<string, unknown>> | null) => Verdict
 }
 
-export interface ExchangeEnd {
+interface ExchangeEnd {
   readonly end: AnswerEnd
   /** Codes of the calls that were refused to the last. */
   readonly refused: readonly string[]

@@ -10,7 +10,7 @@ import { TransitionTools } from './transition-tools.ts'
 /** What a flow asks of the model without letting it speak. */
 export type Question = Extract<FlowOutput, { type: 'decide' | 'infer' | 'extract' }>
 
-export interface ModelJudgementOptions {
+interface ModelJudgementOptions {
   readonly requests: ModelRequests
   readonly question: Question
   readonly setting: Setting
@@ -19,7 +19,7 @@ export interface ModelJudgementOptions {
   readonly signal: AbortSignal
 }
 
-export interface ModelJudgement {
+interface ModelJudgement {
   /** A choice's id; arguments or variables as an object; digits or a destination as a string; null: no answer. */
   readonly value: unknown
   readonly failure: { readonly code: string; readonly message: string } | null

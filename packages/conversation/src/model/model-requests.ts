@@ -9,7 +9,7 @@ import type { PreemptiveGeneration } from './preemptive-generation.ts'
 /** Before the second try, where the service does not ask for a time. */
 const RETRY_AFTER_MS: Ms = 250
 
-export interface ModelRequestOptions {
+interface ModelRequestOptions {
   readonly models: (ref: ModelRef | null) => LanguageModel
   readonly ledger: EffectLedger
   readonly preemptive: PreemptiveGeneration

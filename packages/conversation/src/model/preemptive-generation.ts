@@ -15,7 +15,7 @@ export interface PreemptiveGenerationReport {
   readonly droppedOutputTokens: number
 }
 
-export interface PreemptiveGenerationOptions {
+interface PreemptiveGenerationOptions {
   readonly models: (ref: ModelRef | null) => LanguageModel
   readonly ledger: EffectLedger
 }

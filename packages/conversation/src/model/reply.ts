@@ -12,7 +12,7 @@ const MOST_CHARACTERS = 8192
 
 export type Prompt = Extract<FlowOutput, { type: 'prompt' }>
 
-export interface ReplyOptions {
+interface ReplyOptions {
   readonly requests: ModelRequests
   readonly prompt: Prompt
   readonly setting: Setting

@@ -1,7 +1,7 @@
 import type { Ms, Time } from '@parley/kernel'
 import type { ActionOutcome, ActionRequest, ActionRunner } from '../ports.ts'
 
-export type ScriptedResult = { readonly body: unknown } | { readonly failed: string } | { readonly uncertain: string }
+type ScriptedResult = { readonly body: unknown } | { readonly failed: string } | { readonly uncertain: string }
 
 /** Actions without servers: each answers what it is told to, when it is told to. */
 export class ScriptedActions implements ActionRunner {

@@ -2,7 +2,7 @@ import type { Ms, Time } from '@parley/kernel'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 
 /** What a model does next, in an answer. */
-export type Step =
+type Step =
   | { readonly say: string }
   /** A tool call, complete. `args`: what the model wrote, where that is no object. */
   | { readonly call: string; readonly args?: Readonly<Record<string, unknown>> | string }

@@ -1,7 +1,7 @@
+import type { ModelIdentity } from '@parley/nodes'
 import type { DraftContent } from '../plan/draft.ts'
 import type { Findings } from '../plan/findings.ts'
 import { type Fix, putModelChoice } from '../plan/fixes.ts'
-import type { ModelIdentity } from '../plan/references.ts'
 import { type Path, scopesOf } from '../plan/scope.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 

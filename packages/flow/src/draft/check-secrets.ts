@@ -1,7 +1,7 @@
+import type { SecretRef } from '@parley/nodes'
 import type { DraftContent } from '../plan/draft.ts'
 import type { Findings } from '../plan/findings.ts'
 import { type Fix, putAction, putModelChoice } from '../plan/fixes.ts'
-import type { SecretRef } from '../plan/references.ts'
 import { type Path, scopesOf } from '../plan/scope.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 

@@ -1,6 +1,6 @@
 import type { modelHosting, secretKind, voice } from '@parley/contract'
+import type { ModelIdentity } from '@parley/nodes'
 import type { z } from 'zod'
-import type { ModelIdentity } from '../plan/references.ts'
 
 /** What an environment has, as far as drafts refer to it. */
 export interface DraftEnvironment {

@@ -1,11 +1,11 @@
 import type { DraftEdit } from '@parley/contract'
 import { canonicalJson } from '@parley/kernel'
-import type { Action } from '../plan/action.ts'
+import type { Action } from '@parley/nodes'
 import type { DraftContent } from '../plan/draft.ts'
 import { DRAFT_LIMITS } from './limits.ts'
 import { limitReached, notApplicable, type Refusal } from './refusal.ts'
 
-export type ActionEdit = Extract<DraftEdit, { type: 'action.put' | 'action.remove' }>
+type ActionEdit = Extract<DraftEdit, { type: 'action.put' | 'action.remove' }>
 
 /** An action keeps its place when it is put again. */
 export function applyActionEdit({ actions }: DraftContent, edit: ActionEdit): Refusal | null {

@@ -2,7 +2,7 @@ import type { DraftEdit } from '@parley/contract'
 import type { DraftContent } from '../plan/draft.ts'
 import { notApplicable, type Refusal } from './refusal.ts'
 
-export type AgentEdit = Extract<
+type AgentEdit = Extract<
   DraftEdit,
   {
     type:

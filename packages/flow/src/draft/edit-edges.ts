@@ -1,12 +1,11 @@
 import type { DraftEdit } from '@parley/contract'
+import { type FlowNode, nodeTypeOf, placesOf, slotsOf, slottedEdges } from '@parley/nodes'
 import type { DraftContent } from '../plan/draft.ts'
-import type { FlowNode } from '../plan/node.ts'
-import { placesOf, slotsOf, slottedEdges } from '../plan/node-edges.ts'
 import { editedNode } from './edited-flow.ts'
 import { DRAFT_LIMITS } from './limits.ts'
 import { limitReached, notApplicable, Refusal } from './refusal.ts'
 
-export type EdgeEdit = Extract<DraftEdit, { type: 'flow.edge.put' | 'flow.edge.remove' }>
+type EdgeEdit = Extract<DraftEdit, { type: 'flow.edge.put' | 'flow.edge.remove' }>
 type EdgePut = Extract<EdgeEdit, { type: 'flow.edge.put' }>
 
 export function applyEdgeEdit(draft: DraftContent, edit: EdgeEdit): Refusal | null {
@@ -53,10 +52,11 @@ function removeEdge(node: FlowNode, id: string): Refusal | null {
     places[held.slot] = null
     return null
   }
-  if (node.type === 'branch' && places.edges.length === 1)
+  const { minEdges = 0 } = nodeTypeOf(node)
+  if (places.edges.length <= minEdges)
     return notApplicable(
       'edge_id',
-      `"${id}" is the only edge of the branch "${node.id}": put another, or remove the node`,
+      `"${node.id}" needs ${minEdges === 1 ? 'an edge' : `${minEdges} edges`} in its list: put another before "${id}" is removed, or remove the node`,
     )
   places.edges.splice(places.edges.indexOf(held.edge), 1)
   return null

@@ -5,7 +5,7 @@ import { editedFlow } from './edited-flow.ts'
 import { DRAFT_LIMITS } from './limits.ts'
 import { limitReached, notApplicable, Refusal } from './refusal.ts'
 
-export type FlowEdit = Extract<
+type FlowEdit = Extract<
   DraftEdit,
   { type: 'flow.prompt' | 'flow.start' | 'flow.variables' | 'flow.component.put' | 'flow.component.remove' }
 >

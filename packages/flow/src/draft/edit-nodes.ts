@@ -1,13 +1,11 @@
 import type { DraftEdit } from '@parley/contract'
+import { type FlowNode, type Instruction, nodeTypeOf, slottedEdges } from '@parley/nodes'
 import type { DraftContent } from '../plan/draft.ts'
-import type { Instruction } from '../plan/instruction.ts'
-import type { FlowNode } from '../plan/node.ts'
-import { slottedEdges } from '../plan/node-edges.ts'
 import { editedFlow, editedNode } from './edited-flow.ts'
 import { DRAFT_LIMITS } from './limits.ts'
 import { limitReached, notApplicable, Refusal } from './refusal.ts'
 
-export type NodeEdit = Extract<DraftEdit, { type: 'flow.node.put' | 'flow.node.remove' | 'node.instruction' }>
+type NodeEdit = Extract<DraftEdit, { type: 'flow.node.put' | 'flow.node.remove' | 'node.instruction' }>
 
 /** A node keeps its place when it is put again; edges to one that is removed lose their destination. */
 export function applyNodeEdit(draft: DraftContent, edit: NodeEdit): Refusal | null {
@@ -45,24 +43,8 @@ function disconnect(nodes: readonly FlowNode[], id: string): void {
 }
 
 function instruct(node: FlowNode, instruction: Instruction): Refusal | null {
-  switch (node.type) {
-    case 'conversation':
-    case 'subagent':
-    case 'function':
-    case 'press_digit':
-    case 'end':
-    case 'sms':
-    case 'bridge_transfer':
-    case 'cancel_transfer':
-      node.instruction = instruction
-      return null
-    case 'branch':
-    case 'extract_dynamic_variables':
-    case 'transfer_call':
-    case 'component':
-    case 'code':
-    case 'mcp':
-    case 'agent_swap':
-      return notApplicable('node_id', `"${node.id}" is of type "${node.type}" and has no instruction`)
-  }
+  if (!nodeTypeOf(node).hasInstruction)
+    return notApplicable('node_id', `"${node.id}" is of type "${node.type}" and has no instruction`)
+  Object.assign(node, { instruction })
+  return null
 }

@@ -1,6 +1,6 @@
+import type { FlowNode } from '@parley/nodes'
 import type { DraftContent } from '../plan/draft.ts'
 import type { Component, Flow } from '../plan/flow.ts'
-import type { FlowNode } from '../plan/node.ts'
 import { notApplicable, Refusal } from './refusal.ts'
 
 /** The main flow (null) or the component that an edit names. */

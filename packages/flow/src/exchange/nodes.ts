@@ -1,11 +1,12 @@
-import { component, type Json, node } from '@parley/contract'
+import { component } from '@parley/contract'
+import { instruction, type Json, node, nodeTypeNamed } from '@parley/nodes'
 import type { z } from 'zod'
 import type { Findings } from './findings.ts'
-import { given, isObject, type JsonObject, objectOf, shown } from './json.ts'
+import { given, isObject, type JsonObject, shown } from './json.ts'
 import { boundModel, type ModelBindings } from './models.ts'
 import { isOpen, optionFor, readFields, readObject, reason } from './read-value.ts'
 import type { Spot } from './spot.ts'
-import { noteUnsupported } from './tools.ts'
+import { warnOfUnsupported } from './tools.ts'
 
 /** The nodes of a flow or of a component; what is no node that drafts have is left whole. */
 export function readNodes(
@@ -27,7 +28,8 @@ export function readNodes(
 
 function readNode(source: JsonObject, spot: Spot, bindings: ModelBindings, findings: Findings): JsonObject | undefined {
   const option = optionFor(node, source)
-  if (option === undefined) {
+  const nodeType = nodeTypeNamed(source.type)
+  if (option === undefined || nodeType === undefined) {
     const type = shown(typeof source.type === 'string' ? source.type : 'no type')
     const message = `Nodes of type \`${type}\` are none that drafts have: \`${shown(spot.name)}\` is left out`
     findings.leave(spot, source, message, 'unsupported_capability')
@@ -44,7 +46,7 @@ function readNode(source: JsonObject, spot: Spot, bindings: ModelBindings, findi
     findings.leave(spot, source, `The node \`${shown(spot.name)}\` is left out: ${reason(option, rest)}`)
     return undefined
   }
-  noteUnsupported(read, spot, findings)
+  warnOfUnsupported(nodeType, read, spot, findings)
   if (given(read, 'knowledge_base_ids') !== undefined)
     findings.warn(
       'field_ignored',
@@ -61,9 +63,11 @@ function tidyNode(
   spot: Spot,
   findings: Findings,
 ): JsonObject {
-  const tidy = { ...source }
-  const speaks = source.type === 'conversation' || source.type === 'subagent' || source.type === 'press_digit'
-  if (speaks && given(source, 'instruction') === undefined) tidy.instruction = { type: 'prompt', text: '' }
+  const imported = nodeTypeNamed(source.type)?.importNode?.(source)
+  for (const { code, field, message } of imported?.warnings ?? []) findings.warn(code, spot.in(field), message)
+  const tidy = { ...(imported?.node ?? source) }
+  if (shape.instruction === instruction && given(source, 'instruction') === undefined)
+    tidy.instruction = { type: 'prompt', text: '' }
   const always = given(source, 'always_edge')
   const hasElse = Object.hasOwn(shape, 'else_edge') && !Object.hasOwn(shape, 'always_edge') && !isOpen(catchall)
   if (hasElse && isObject(always) && given(source, 'else_edge') === undefined) {
@@ -72,30 +76,7 @@ function tidyNode(
     const message = '`always_edge` of a node that nobody answers is its `else_edge` here'
     findings.warn('field_ignored', spot.in('always_edge'), message)
   }
-  if (source.type === 'branch' && !hasItems(source.edges)) {
-    tidy.edges = [wayOfElse(source.else_edge)]
-    findings.warn(
-      'field_ignored',
-      spot.in('edges'),
-      'A branch has one edge at least: one was added that leads where else leads',
-    )
-  }
   return tidy
-}
-
-function hasItems(list: Json | undefined): boolean {
-  return Array.isArray(list) && list.some(isObject)
-}
-
-/** Whether its equation holds does not matter: the other way leads to the same node. */
-function wayOfElse(otherwise: Json | undefined): JsonObject {
-  const { destination_node_id: destination } = objectOf(otherwise)
-  const equation = { left: '{{current_time}}', operator: 'exists' }
-  return {
-    id: 'added-else',
-    transition_condition: { type: 'equation', operator: '&&', equations: [equation] },
-    ...(destination !== undefined && { destination_node_id: destination }),
-  }
 }
 
 /** The components; their tools are found elsewhere. */

@@ -1,4 +1,4 @@
-import { edge, type Json, node, nodeId, slot } from '@parley/contract'
+import { edge, type Json, node, nodeId, nodeTypeNamed, slot } from '@parley/nodes'
 import type { Findings } from './findings.ts'
 import { type FoundTool, FoundTools } from './found-tools.ts'
 import { isObject, type JsonObject, objectOf } from './json.ts'
@@ -48,7 +48,7 @@ export function settleIds(source: JsonObject, findings: Findings): { flow: JsonO
     const nodeIds = assignIds(nodes, NODE, findings)
     rename(owner, 'start_node_id', nodeIds)
     for (const { item, spot } of nodes) {
-      if (item.type === 'subagent') settleToolIds(item, spot, toolIds, tools)
+      if (nodeTypeNamed(item.type)?.definesTools === true) settleToolIds(item, spot, toolIds, tools)
       rename(item, 'tool_id', toolIds)
       rename(item, 'component_id', componentIds)
       settleEdges(item, spot, nodeIds, findings)

@@ -4,7 +4,7 @@ import { idOf } from './read-value.ts'
 import { partsOf } from './spot.ts'
 
 /** An export, whole, and the same without what would hold anyway: what only says a default gives way to what was kept. */
-export interface WrittenExport {
+interface WrittenExport {
   readonly whole: JsonObject
   readonly bare: JsonObject
 }

@@ -1,23 +1,13 @@
-import type { Action } from '../plan/action.ts'
-import {
-  actionFailed,
-  digitsOf,
-  keepAnswer,
-  pressDigits,
-  runFunction,
-  sendAction,
-  setVariables,
-  transferFailed,
-  transferTo,
-} from './effects.ts'
-import { endOfFlow, transferFromNode } from './enter.ts'
-import { type FlowContext, LEAVE, type Step, TURN, WAIT } from './flow-context.ts'
+import { actionKindOf, isObject, LEAVE_NODE, type NodeAnswer, nodeTypeOf } from '@parley/nodes'
+import { afterSpeech } from './conversing.ts'
+import { actionFailed, runNodeAction, setAnswerVariables } from './effects.ts'
+import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
+import { endOfFlow, takeNodeStep } from './node-steps.ts'
 import type { FlowInput } from './protocol.ts'
-import { converse, speak } from './speech.ts'
-import { fittingValues, isObject } from './tools.ts'
+import { argumentsOf, takeToolAnswer, takeToolCall } from './tool-steps.ts'
 import { afterResult, otherwise } from './turn.ts'
-import { byEquation, follow, take, turnChoices } from './ways-on.ts'
+import { take } from './ways-on.ts'
 
 type Input<Type extends FlowInput['type']> = Extract<FlowInput, { type: Type }>
 
@@ -43,17 +33,6 @@ function hasPendingTool(context: FlowContext, promptId: string): boolean {
   return Object.values(context.state.pending).some(pending => pending.prompt_id === promptId)
 }
 
-function afterSpeech(context: FlowContext, here: PlacedNode): Step {
-  const { node } = here
-  const skip = node.type === 'conversation' || node.type === 'subagent' ? node.skip_response_edge : null
-  if (skip !== null) {
-    const step = byEquation(context, here) ?? follow(context, here, skip)
-    if (step !== undefined) return step
-  }
-  if (context.state.resultOwed) return converse(context, here, 'tool_result', turnChoices(context, here))
-  return context.mode.hasCaller ? WAIT : TURN
-}
-
 export function chosen(context: FlowContext, here: PlacedNode, input: Input<'chosen'>): Step {
   const { phase } = context.state
   if (phase.at === 'deciding' && phase.request_id === input.request_id) {
@@ -66,19 +45,22 @@ export function chosen(context: FlowContext, here: PlacedNode, input: Input<'cho
   return (choice === undefined ? undefined : take(context, here, choice)) ?? WAIT
 }
 
-export function inferred(context: FlowContext, here: PlacedNode, input: Input<'inferred'>): Step {
+/** The answer to a request of the node, or of an action that the model called. An answer that nothing waits for is ignored. */
+export function answered(
+  context: FlowContext,
+  here: PlacedNode,
+  input: NodeAnswer & { readonly request_id: string },
+): Step {
   const { phase } = context.state
-  if (phase.at !== 'inferring' || phase.request_id !== input.request_id) return WAIT
+  if (phase.at === 'filling_in' && phase.request_id === input.request_id && input.type === 'inferred')
+    return isObject(input.value) ? runNodeAction(context, here, phase, input.value) : actionFailed(context)
+  if (phase.at !== 'requesting' || phase.request_id !== input.request_id || phase.answer !== input.type) return WAIT
   const { node } = here
-  if (phase.purpose === 'variables' && node.type === 'extract_dynamic_variables') {
-    setVariables(context, 'extract', fittingValues(node.variables, input.value))
-    return LEAVE
-  }
-  if (phase.purpose === 'digits' && node.type === 'press_digit') return pressDigits(context, here, node, input.value)
-  if (phase.purpose === 'transfer_destination' && node.type === 'transfer_call')
-    return transferFromNode(context, here, node, input.value)
-  if (node.type !== 'function') return WAIT
-  return isObject(input.value) ? runFunction(context, here, node, input.value) : actionFailed(context)
+  if (phase.tool === null)
+    return takeNodeStep(context, here, nodeTypeOf(node).answer?.(node, input, context.view) ?? LEAVE_NODE)
+  const action = context.graph.action(phase.tool)
+  if (action === undefined) return WAIT
+  return takeToolAnswer(context, here, actionKindOf(action).answer?.(action, input) ?? { next: 'listen' })
 }
 
 /** A result is kept wherever the conversation is by now; only its own node is left for it. */
@@ -89,7 +71,7 @@ export function actionResult(context: FlowContext, here: PlacedNode, input: Inpu
   delete state.pending[input.request_id]
   state.actionOutcome = input.outcome
   const action = context.graph.action(action_id)
-  if (action !== undefined && input.outcome === 'succeeded') keepAnswer(context, action, input.body)
+  if (action !== undefined && input.outcome === 'succeeded') setAnswerVariables(context, action, input.body)
   if (prompt_id === null)
     return state.phase.at === 'acting' && state.phase.request_id === input.request_id ? LEAVE : WAIT
   return toolDone(context, here, prompt_id, action?.kind !== 'http' || action.speak_after_execution)
@@ -115,51 +97,6 @@ export function toolCall(context: FlowContext, here: PlacedNode, input: Input<'t
   const action = context.graph.action(input.action_id)
   if (action === undefined || !phase.speech.tools.includes(action.action_id)) return WAIT
   if (++state.toolCallsInTurn > MAX_TOOL_CALLS) return context.end('error', 'system', 'tool_call_limit')
-  return useTool(context, here, action, input)
-}
-
-function useTool(context: FlowContext, here: PlacedNode, action: Action, input: Input<'tool_call'>): Step {
-  const given = isObject(input.arguments) ? input.arguments : {}
-  switch (action.kind) {
-    case 'http':
-      sendAction(context, here, action, given, input.request_id)
-      return WAIT
-    case 'end_call':
-      if (!action.speak_during_execution || action.instruction === null) return context.end('agent_hung_up', 'agent')
-      context.state.phase = {
-        at: 'finishing',
-        request_id: speak(context, here, action.instruction, 'enter'),
-        next: 'hang_up',
-      }
-      return WAIT
-    case 'transfer_call': {
-      const target = action.transfer_destination
-      const wanted = target.type === 'predefined' ? context.render(target.number) : given.destination
-      if (transferTo(context, here, wanted, action.custom_sip_headers, true)) return WAIT
-      return afterResult(context, here, true)
-    }
-    case 'press_digit':
-      // The far end's answer to the digits is its next turn.
-      return digitsOf(given.digits) === '' ? WAIT : pressDigits(context, here, action, given.digits)
-    case 'extract_dynamic_variables':
-      setVariables(context, 'extract', fittingValues(action.variables, given))
-      return afterResult(context, here, true)
-    default:
-      return WAIT
-  }
-}
-
-export function digitsPressed(context: FlowContext, input: Input<'digits_pressed'>): Step {
-  const { phase } = context.state
-  if (phase.at === 'pressing' && phase.request_id === input.request_id)
-    context.state.phase = { at: 'conversing', speech: null }
-  return WAIT
-}
-
-export function transferResult(context: FlowContext, here: PlacedNode, input: Input<'transfer_result'>): Step {
-  const { phase } = context.state
-  if (phase.at !== 'transferring' || phase.request_id !== input.request_id) return WAIT
-  if (input.outcome === 'taken') return context.end('transferred', 'agent')
-  context.state.actionOutcome = 'failed'
-  return phase.byTool ? afterResult(context, here, true) : transferFailed(context, here)
+  const step = actionKindOf(action).use(action, argumentsOf(input), context.view)
+  return takeToolCall(context, here, action, step, input)
 }

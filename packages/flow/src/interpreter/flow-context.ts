@@ -1,4 +1,5 @@
 import type { UnixMs } from '@parley/kernel'
+import type { ConversationView } from '@parley/nodes'
 import type { FlowGraph, PlacedNode } from './graph.ts'
 import type { FlowOutcome, FlowOutput, NodeCause } from './protocol.ts'
 import type { Detour, FlowState, Position } from './state.ts'
@@ -48,6 +49,11 @@ export class FlowContext {
     this.mode = mode
     this.state = state
     this.now = now
+  }
+
+  /** What nodes and actions may read. */
+  get view(): ConversationView {
+    return { channel: this.mode.channel, render: template => this.render(template) }
   }
 
   emit(output: FlowOutput): void {

@@ -1,7 +1,7 @@
+import { slottedEdges } from '@parley/nodes'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'
-import { slottedEdges } from '../plan/node-edges.ts'
 import { type Plan, planSchema } from '../plan/plan.ts'
 import { planOf } from '../testing/talk.ts'
 import { FlowInterpreter, type FlowOptions } from './flow-interpreter.ts'

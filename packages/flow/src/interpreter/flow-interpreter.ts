@@ -1,8 +1,10 @@
 import type { UnixMs } from '@parley/kernel'
+import { nodeTypeOf } from '@parley/nodes'
 import type { Plan } from '../plan/plan.ts'
-import { actionResult, chosen, digitsPressed, inferred, spoken, toolCall, transferResult } from './answers.ts'
+import { actionResult, answered, chosen, spoken, toolCall } from './answers.ts'
+import { conversingOf, firstWords } from './conversing.ts'
 import { setVariables } from './effects.ts'
-import { enter, firstWords } from './enter.ts'
+import { enter } from './enter.ts'
 import { FlowContext, type FlowMode, type Step, TURN, WAIT } from './flow-context.ts'
 import { FlowGraph, type PlacedNode } from './graph.ts'
 import type { FlowInput, FlowOutput } from './protocol.ts'
@@ -114,23 +116,20 @@ export class FlowInterpreter {
         return spoken(context, here, input)
       case 'chosen':
         return chosen(context, here, input)
-      case 'inferred':
-        return inferred(context, here, input)
       case 'tool_call':
         return toolCall(context, here, input)
       case 'action_result':
         return actionResult(context, here, input)
-      case 'digits_pressed':
-        return digitsPressed(context, input)
-      case 'transfer_result':
-        return transferResult(context, here, input)
+      default:
+        return answered(context, here, input)
     }
   }
 
   #silence(context: FlowContext, here: PlacedNode, kind: 'opening' | 'reminder'): Step {
     const { phase } = this.#state
     if (kind === 'opening') return phase.at === 'opening' ? this.#open(context, here) : WAIT
-    if (phase.at !== 'conversing' || phase.speech !== null || here.node.type === 'press_digit') return WAIT
+    if (phase.at !== 'conversing' || phase.speech !== null) return WAIT
+    if (nodeTypeOf(here.node).remindsCaller === false) return WAIT
     return converse(context, here, 'reminder', [])
   }
 
@@ -161,8 +160,7 @@ export class FlowInterpreter {
 
   #open(context: FlowContext, here: PlacedNode): Step {
     this.#state.awaitsOpening = false
-    const { node } = here
-    return node.type === 'conversation' || node.type === 'subagent' ? firstWords(context, here, node) : WAIT
+    return conversingOf(here) === undefined ? WAIT : firstWords(context, here)
   }
 
   #run(context: FlowContext, first: Step): void {

@@ -1,6 +1,5 @@
-import type { Action } from '../plan/action.ts'
-import type { Edge } from '../plan/edge.ts'
-import type { FlowNode, GlobalNodeSetting } from '../plan/node.ts'
+import type { Action, Edge, FlowNode } from '@parley/nodes'
+import type { GlobalNodeSetting } from '../plan/node.ts'
 import type { Plan } from '../plan/plan.ts'
 
 /** A node with the address it has outside the plan: `node_id`, inside a component `component_id/node_id`. */
@@ -11,7 +10,7 @@ export interface PlacedNode {
   readonly node: FlowNode
 }
 
-export interface GlobalNode extends PlacedNode {
+interface GlobalNode extends PlacedNode {
   readonly setting: GlobalNodeSetting
 }
 
@@ -68,6 +67,6 @@ export class FlowGraph {
   }
 }
 
-export function addressOf(scope: string | null, nodeId: string): string {
+function addressOf(scope: string | null, nodeId: string): string {
   return scope === null ? nodeId : `${scope}/${nodeId}`
 }

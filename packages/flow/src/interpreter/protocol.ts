@@ -1,6 +1,4 @@
-import type { VariableItem } from '../plan/analysis-item.ts'
-import type { Instruction } from '../plan/instruction.ts'
-import type { ModelRef } from '../plan/references.ts'
+import type { Instruction, ModelRef, NodeAnswer, NodeRequest } from '@parley/nodes'
 
 /**
  * What happens to a flow. Answers name the request they belong to; one that was overtaken (the caller spoke again, the
@@ -20,8 +18,6 @@ export type FlowInput =
   | { readonly type: 'spoken'; readonly request_id: string; readonly interrupted: boolean }
   /** The model's choice for a `prompt` or `decide`; null: none of them. */
   | { readonly type: 'chosen'; readonly request_id: string; readonly choice_id: string | null }
-  /** The model's answer to an `infer` or `extract`: arguments or values as an object, digits or a number as a string; null: none. */
-  | { readonly type: 'inferred'; readonly request_id: string; readonly value: unknown }
   /** The model called one of the tools of its `prompt`. */
   | {
       readonly type: 'tool_call'
@@ -36,8 +32,8 @@ export type FlowInput =
       readonly outcome: 'succeeded' | 'failed' | 'uncertain'
       readonly body?: unknown
     }
-  | { readonly type: 'digits_pressed'; readonly request_id: string }
-  | { readonly type: 'transfer_result'; readonly request_id: string; readonly outcome: 'taken' | 'failed' }
+  /** The answer to a request of a node, or of an action that the model called. */
+  | (NodeAnswer & { readonly request_id: string })
   /** A run update: holds for the rest of the run. */
   | { readonly type: 'variables_updated'; readonly values: Readonly<Record<string, string>> }
 
@@ -94,6 +90,8 @@ export type FlowOutput =
       readonly instruction: Instruction
       readonly choices: readonly Choice[]
       readonly tools: readonly ToolSpec[]
+      /** The last words of an end node: the caller waits for no answer. */
+      readonly isLast: boolean
       readonly model: ModelRef | null
     }
   /** Ask the model for one of `choices` or none, without speaking. */
@@ -104,24 +102,8 @@ export type FlowOutput =
       readonly choices: readonly Choice[]
       readonly model: ModelRef | null
     }
-  /** Ask the model for an action's arguments, for digits to press, or for a number to transfer to. */
-  | {
-      readonly type: 'infer'
-      readonly request_id: string
-      readonly node_id: string
-      readonly purpose: 'arguments' | 'digits' | 'transfer_destination'
-      readonly prompt: string
-      /** JSON Schema of the arguments; of a string for the others. */
-      readonly schema: Readonly<Record<string, unknown>>
-      readonly model: ModelRef | null
-    }
-  | {
-      readonly type: 'extract'
-      readonly request_id: string
-      readonly node_id: string
-      readonly variables: readonly VariableItem[]
-      readonly model: ModelRef | null
-    }
+  /** A request of the node, or of the action `action_id` that the model called. */
+  | (NodeRequest & { readonly request_id: string; readonly node_id: string; readonly action_id: string | null })
   /** `ordinal` counts the action's uses in its node from 0. */
   | {
       readonly type: 'run_action'
@@ -131,22 +113,15 @@ export type FlowOutput =
       readonly ordinal: number
       readonly arguments: Readonly<Record<string, unknown>>
       readonly invocation: 'flow_node' | 'model_tool'
+      /** The flow goes on with the result. */
+      readonly waits: boolean
     }
-  /** Digits `0-9 * #` and `w`, a pause of 500 ms; to be sent `delay_ms` from now. */
+  /** The call of a tool of the prompt `prompt_id` is done, and the model is told `result`. */
   | {
-      readonly type: 'press_digits'
-      readonly request_id: string
-      readonly node_id: string
-      readonly digits: string
-      readonly delay_ms: number
-    }
-  /** A cold transfer by REFER. */
-  | {
-      readonly type: 'transfer'
-      readonly request_id: string
-      readonly node_id: string
-      readonly destination: string
-      readonly custom_sip_headers: Readonly<Record<string, string>>
+      readonly type: 'tool_result'
+      readonly prompt_id: string
+      readonly action_id: string
+      readonly result: 'done' | 'failed'
     }
   /** The caller may enter digits from here on. */
   | {

@@ -1,9 +1,7 @@
-import type { Action } from '../plan/action.ts'
-import type { Instruction } from '../plan/instruction.ts'
+import { type Action, actionKindOf, type Instruction, nodeTypeOf } from '@parley/nodes'
 import { type FlowContext, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import type { Choice, PromptReason, ToolSpec } from './protocol.ts'
-import { toolSpec } from './tools.ts'
 
 const NOTHING_TO_SAY: Instruction = { type: 'prompt', text: '' }
 
@@ -15,7 +13,7 @@ export function converse(
   choices: readonly Choice[],
 ): Step {
   const tools = toolsOf(context, here)
-  const request_id = prompt(context, here, reason, instructionOf(here), choices, tools)
+  const request_id = prompt(context, here, reason, instructionOf(here), choices, tools, false)
   context.state.phase = {
     at: 'conversing',
     speech: { request_id, choices, tools: tools.map(tool => tool.action_id) },
@@ -24,8 +22,14 @@ export function converse(
 }
 
 /** Static text word for word, else what the model makes of it. */
-export function speak(context: FlowContext, here: PlacedNode, instruction: Instruction, reason: PromptReason): string {
-  if (instruction.type === 'prompt') return prompt(context, here, reason, instruction, [], [])
+export function speak(
+  context: FlowContext,
+  here: PlacedNode,
+  instruction: Instruction,
+  reason: PromptReason,
+  isLast = false,
+): string {
+  if (instruction.type === 'prompt') return prompt(context, here, reason, instruction, [], [], isLast)
   const request_id = context.requestId()
   context.emit({ type: 'say', request_id, node_id: here.address, text: context.render(instruction.text) })
   return request_id
@@ -38,6 +42,7 @@ function prompt(
   instruction: Instruction,
   choices: readonly Choice[],
   tools: readonly ToolSpec[],
+  isLast: boolean,
 ): string {
   const request_id = context.requestId()
   context.state.resultOwed = false
@@ -50,18 +55,19 @@ function prompt(
     instruction: { type: instruction.type, text: context.render(instruction.text) },
     choices,
     tools,
+    isLast,
     model: here.node.model_choice,
   })
   return request_id
 }
 
 function instructionOf({ node }: PlacedNode): Instruction {
-  return node.type === 'conversation' || node.type === 'subagent' ? node.instruction : NOTHING_TO_SAY
+  return nodeTypeOf(node).conversing?.(node).instruction ?? NOTHING_TO_SAY
 }
 
 function toolsOf(context: FlowContext, { node }: PlacedNode): ToolSpec[] {
-  if (node.type !== 'subagent') return []
-  return node.tool_ids.flatMap(id => {
+  const ids = nodeTypeOf(node).conversing?.(node).tools ?? []
+  return ids.flatMap(id => {
     const action = context.graph.action(id)
     return action !== undefined && worksHere(context, action) ? [toolSpec(action)] : []
   })
@@ -69,8 +75,13 @@ function toolsOf(context: FlowContext, { node }: PlacedNode): ToolSpec[] {
 
 /** Whether the action is for the channel, and the engine can do it. */
 export function worksHere(context: FlowContext, action: Action): boolean {
-  if (action.kind === 'agent_swap' || action.kind === 'send_sms') return false
-  if ((action.kind === 'transfer_call' || action.kind === 'press_digit') && context.mode.channel !== 'phone')
-    return false
+  const { isRunnable, isPhoneOnly = false } = actionKindOf(action)
+  if (!isRunnable || (isPhoneOnly && context.mode.channel !== 'phone')) return false
   return action.channels.includes(context.mode.channel)
+}
+
+/** The action as the model sees it. */
+function toolSpec(action: Action): ToolSpec {
+  const { action_id, name, description } = action
+  return { action_id, name, description, parameters: actionKindOf(action).parameters(action) }
 }

@@ -1,3 +1,4 @@
+import type { NodeAnswer } from '@parley/nodes'
 import type { Choice, FlowOutcome } from './protocol.ts'
 
 /** Where a conversation is: a node's address, and the component nodes that called it, outermost first. */
@@ -21,7 +22,7 @@ export interface Fallback {
 }
 
 /** What the flow waits for. */
-export type Phase =
+type Phase =
   | { readonly at: 'idle' }
   /** The caller speaks first. */
   | { readonly at: 'opening' }
@@ -33,18 +34,21 @@ export type Phase =
       readonly choices: readonly Choice[]
       readonly fallback: Fallback | null
     }
-  | { readonly at: 'inferring'; readonly request_id: string; readonly purpose: Purpose }
+  /** A request of the node, or of the action `tool` that the model called, waits for its answer. */
+  | {
+      readonly at: 'requesting'
+      readonly request_id: string
+      readonly answer: NodeAnswer['type']
+      readonly tool: string | null
+    }
+  /** The model fills in the arguments of the node's action. */
+  | { readonly at: 'filling_in'; readonly request_id: string; readonly action_id: string; readonly waits: boolean }
   | { readonly at: 'acting'; readonly request_id: string }
-  | { readonly at: 'pressing'; readonly request_id: string }
-  /** `byTool`: the model's own wish, after whose failure it speaks on. */
-  | { readonly at: 'transferring'; readonly request_id: string; readonly byTool: boolean }
   /** Last words before the node is left, or the conversation. */
   | { readonly at: 'finishing'; readonly request_id: string; readonly next: 'leave' | 'end' | 'hang_up' }
   | { readonly at: 'ended'; readonly outcome: FlowOutcome }
 
-export type Purpose = 'arguments' | 'digits' | 'transfer_destination' | 'variables'
-
-export interface Speech {
+interface Speech {
   readonly request_id: string
   readonly choices: readonly Choice[]
   /** Actions that the model may call. */
@@ -52,7 +56,7 @@ export interface Speech {
 }
 
 /** An action under way and whose it is. */
-export interface PendingAction {
+interface PendingAction {
   readonly action_id: string
   /** The prompt whose tool it is; null for a function node. */
   readonly prompt_id: string | null

@@ -4,7 +4,7 @@ const DAY_MS = 86_400_000
 const CALENDAR_DAYS = 14
 
 /** What the system knows of a conversation. */
-export interface SystemFacts {
+interface SystemFacts {
   readonly now: UnixMs
   /** IANA name of the agent's time zone. */
   readonly timezone: string

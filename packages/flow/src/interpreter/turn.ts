@@ -1,6 +1,8 @@
-import { inferDigits } from './enter.ts'
+import { nodeTypeOf } from '@parley/nodes'
+import { conversingOf } from './conversing.ts'
 import { type FlowContext, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
+import { takeNodeStep } from './node-steps.ts'
 import type { Choice } from './protocol.ts'
 import { converse } from './speech.ts'
 import type { Fallback } from './state.ts'
@@ -16,7 +18,7 @@ export function turn(context: FlowContext, here: PlacedNode): Step {
   const choices = turnChoices(context, here)
   const fallback = turnFallback(context, here)
   if (choices.length === 0 && fallback !== null) return otherwise(context, here, fallback)
-  const answersItself = here.node.type === 'conversation' || here.node.type === 'subagent'
+  const answersItself = conversingOf(here) !== undefined
   // A node with a fallback is left where no choice is made, and without a caller nobody waits for an answer: choose, speak not.
   if (choices.length > 0 && (fallback !== null || !context.mode.hasCaller || !answersItself))
     return decide(context, here, choices, fallback)
@@ -56,15 +58,10 @@ export function otherwise(context: FlowContext, here: PlacedNode, fallback: Fall
   return step ?? stay(context, here)
 }
 
-/** Nothing leads on: a component's end ends the conversation, a task is done, a caller is not left in silence. */
+/** No edge leads on: a task is done; with a caller the node says what it does, else the model speaks. */
 function stay(context: FlowContext, here: PlacedNode): Step {
   const { node } = here
-  if (!context.mode.hasCaller || node.type === 'component') return context.end('completed', 'agent')
-  if (node.type === 'press_digit') {
-    if (node.instruction.type === 'prompt' && context.mode.channel === 'phone') return inferDigits(context, here, node)
-    // The far end is a machine that talks: its next turn may hold what an edge waits for.
-    context.state.phase = { at: 'conversing', speech: null }
-    return WAIT
-  }
-  return converse(context, here, 'stuck', [])
+  if (!context.mode.hasCaller) return context.end('completed', 'agent')
+  const step = nodeTypeOf(node).stuck?.(node, context.view)
+  return step === undefined ? converse(context, here, 'stuck', []) : takeNodeStep(context, here, step)
 }

@@ -1,5 +1,6 @@
-import type { Edge, GoBackCondition } from '../plan/edge.ts'
-import { conditionalEdges, elseEdge, slottedEdges } from '../plan/node-edges.ts'
+import type { Edge } from '@parley/nodes'
+import { conditionalEdges, edgeIn, slottedEdges } from '@parley/nodes'
+import type { GoBackCondition } from '../plan/edge.ts'
 import { holds } from './equation.ts'
 import type { FlowContext, Step } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
@@ -132,11 +133,10 @@ function enterGlobal(context: FlowContext, here: PlacedNode, address: string): S
 /** What is taken on a turn when no condition holds: always, skip-response, else. */
 export function turnFallback(context: FlowContext, here: PlacedNode): Fallback | null {
   const { node } = here
-  const converses = node.type === 'conversation' || node.type === 'subagent'
   const candidates: [Edge | null, 'edge' | 'else'][] = [
-    [converses ? node.always_edge : null, 'edge'],
-    [converses ? node.skip_response_edge : null, 'edge'],
-    [elseEdge(node), 'else'],
+    [edgeIn(node, 'always_edge'), 'edge'],
+    [edgeIn(node, 'skip_response_edge'), 'edge'],
+    [edgeIn(node, 'else_edge'), 'else'],
   ]
   for (const [edge, cause] of candidates)
     if (edge !== null && context.graph.destination(here, edge) !== undefined) return { edge_id: edge.id, cause }

@@ -1,8 +1,7 @@
-import type { Action, HttpAction } from './action.ts'
-import { checkTransfer } from './check-transfer.ts'
+import { type Action, actionKindOf, type HttpAction, nodeTypeOf, type PartFix } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
-import { type Fix, freshName, putAction, removeAction } from './fixes.ts'
+import { clearInAction, type Fix, freshName, putAction, removeAction } from './fixes.ts'
 import { scopesOf } from './scope.ts'
 
 /** Longest name that still has room for a number behind it. */
@@ -37,15 +36,21 @@ export function checkActions(draft: DraftContent, findings: Findings): void {
       )
     ids.add(action.action_id)
     names.add(action.name)
-    if (action.kind === 'agent_swap' || action.kind === 'send_sms')
+    const kind = actionKindOf(action)
+    if (!kind.isRunnable)
       findings.error(
         'unsupported_capability',
         [...path, 'kind'],
         `Actions of kind "${action.kind}" do not run here yet: remove "${action.action_id}"`,
         removeAction(actions, action),
       )
-    if (action.kind === 'transfer_call')
-      checkTransfer(action, path, findings, (fields, label) => putAction(actions, { ...action, ...fields }, label))
+    for (const found of kind.check?.(action) ?? [])
+      findings[found.severity](
+        found.code,
+        [...path, ...found.path],
+        found.message,
+        ...found.fixes.map(fix => actionFix(actions, action, fix)),
+      )
   }
   checkInboundContext(draft, findings)
 }
@@ -100,10 +105,20 @@ function madeAskable({ actions }: DraftContent, action: HttpAction): Fix | undef
 
 function isUsed(draft: DraftContent, actionId: string): boolean {
   return scopesOf(draft).some(scope =>
-    scope.nodes.some(
-      node =>
-        (node.type === 'function' && node.tool_id === actionId) ||
-        (node.type === 'subagent' && node.tool_ids.includes(actionId)),
-    ),
+    scope.nodes.some(node => nodeTypeOf(node).actions?.(node).includes(actionId) ?? false),
   )
+}
+
+function actionFix(actions: readonly Action[], action: Action, wanted: PartFix<Action>): Fix | undefined {
+  switch (wanted.fix) {
+    case 'put':
+      return putAction(actions, wanted.part, wanted.label)
+    case 'clear':
+      return clearInAction(actions, action, wanted.path, wanted.label)
+    case 'remove':
+      return removeAction(actions, action)
+    default:
+      // Only nodes have edges.
+      return undefined
+  }
 }

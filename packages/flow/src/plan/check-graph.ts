@@ -1,10 +1,8 @@
+import { type Edge, type EdgeSlot, type FlowNode, nodeTypeOf, slottedEdges } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
-import type { Edge, EdgeSlot } from './edge.ts'
 import type { Findings } from './findings.ts'
-import { addEdgeToEnd, beginWithNode, leadToEnd, removeEdge, removeNode } from './fixes.ts'
+import { beginWithNode, leadToEnd, removeEdge, removeNode } from './fixes.ts'
 import type { Component } from './flow.ts'
-import type { FlowNode } from './node.ts'
-import { slottedEdges } from './node-edges.ts'
 import { type Path, type Scope, scopesOf } from './scope.ts'
 
 /** Ids, starts, edges, and what can be reached. */
@@ -89,20 +87,6 @@ function checkEdges(scope: Scope, node: FlowNode, path: Path, findings: Findings
     const at = slot === 'edges' ? [...path, slot, index++] : [...path, slot]
     checkDestination(scope, node, slot, edge, [...at, 'destination_node_id'], findings)
   }
-  if (node.type === 'branch' && node.else_edge === null)
-    findings.error(
-      'else_edge_missing',
-      [...path, 'else_edge'],
-      `The branch "${node.id}" says nothing for when no equation holds: add an else edge`,
-      addEdgeToEnd(scope, node, 'else_edge', 'else', 'Else'),
-    )
-  if (node.type === 'transfer_call' && node.edge === null)
-    findings.error(
-      'edge_dangling',
-      [...path, 'edge'],
-      `The transfer "${node.id}" says nothing for when it fails: add its failure edge`,
-      addEdgeToEnd(scope, node, 'edge', 'failed', 'Transfer failed'),
-    )
 }
 
 function checkEdgeIds(scope: Scope, node: FlowNode, path: Path, findings: Findings): void {
@@ -172,7 +156,7 @@ function checkReachable(scope: Scope, findings: Findings): void {
         `Nothing leads to "${node.id}": connect an edge to it, make it global, or remove it`,
         removeNode(scope, node),
       )
-  if (![...reached].some(node => node.type === 'end' || node.type === 'transfer_call'))
+  if (![...reached].some(node => nodeTypeOf(node).isEnding === true))
     findings.warning(
       'end_unreachable',
       [...scope.path, 'nodes'],
@@ -185,19 +169,17 @@ function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: 
   const within = componentsWithin(flow.components)
   for (const scope of scopes)
     for (const [index, node] of scope.nodes.entries()) {
-      if (node.type !== 'component') continue
+      const id = componentOf(node)
+      if (id === undefined) continue
       const path = [...scope.path, 'nodes', index, 'component_id']
-      if (!within.has(node.component_id))
+      if (!within.has(id))
         findings.error(
           'component_unknown',
           path,
-          `There is no component "${node.component_id}" for "${node.id}": add it to the flow, or name another`,
+          `There is no component "${id}" for "${node.id}": add it to the flow, or name another`,
           removeNode(scope, node),
         )
-      else if (
-        scope.componentId !== null &&
-        (node.component_id === scope.componentId || within.get(node.component_id)!.has(scope.componentId))
-      )
+      else if (scope.componentId !== null && (id === scope.componentId || within.get(id)!.has(scope.componentId)))
         findings.error(
           'component_recursive',
           path,
@@ -211,8 +193,10 @@ function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: 
 function componentsWithin(components: readonly Component[]): ReadonlyMap<string, ReadonlySet<string>> {
   const direct = new Map(components.map(({ component_id: id }) => [id, new Set<string>()]))
   for (const { component_id: id, nodes } of components)
-    for (const node of nodes)
-      if (node.type === 'component' && direct.has(node.component_id)) direct.get(id)!.add(node.component_id)
+    for (const node of nodes) {
+      const inner = componentOf(node)
+      if (inner !== undefined && direct.has(inner)) direct.get(id)!.add(inner)
+    }
   return new Map(components.map(({ component_id: id }) => [id, reachedFrom(id, direct)]))
 }
 
@@ -226,4 +210,8 @@ function reachedFrom(from: string, direct: ReadonlyMap<string, ReadonlySet<strin
         open.push(inner)
       }
   return reached
+}
+
+function componentOf(node: FlowNode): string | undefined {
+  return nodeTypeOf(node).component?.(node)
 }

@@ -1,17 +1,11 @@
-import type { Action } from './action.ts'
-import type { VariableItem } from './analysis-item.ts'
+import type { FlowNode, ModelRef } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
-import { type Fix, putAction, putModelChoice, putNode } from './fixes.ts'
-import type { FlowNode } from './node.ts'
-import type { ModelRef } from './references.ts'
+import { type Fix, putModelChoice, putNode } from './fixes.ts'
 import { type Path, type Scope, scopesOf } from './scope.ts'
 import { KNOWN_WORDS, type SettingValues } from './settings.ts'
-import type { Transfer } from './transfer.ts'
 
 const PLATFORM_KEY = "the platform's own key is used"
-const SAME_TRAINING = 'the model gets the instruction alone'
-const RING_TIME = 'the transferred call rings as long as the far end lets it'
 
 interface UnreadSetting<Value> {
   /** Whether the value describes what happens anyway; any other value that is set gets the warning. */
@@ -85,8 +79,6 @@ export function checkNotExecuted(draft: DraftContent, findings: Findings): void 
   for (const scope of scopesOf(draft))
     for (const [index, node] of scope.nodes.entries())
       checkUnreadInNode(node, scope, [...scope.path, 'nodes', index], findings)
-  for (const [index, action] of draft.actions.entries())
-    checkUnreadInAction(action, draft.actions, ['actions', index], findings)
 }
 
 /** Warns that nothing reads the field at `path`. */
@@ -140,14 +132,7 @@ function withoutCredential({ model }: ModelRef): ModelRef {
 function checkUnreadInNode(node: FlowNode, scope: Scope, path: Path, findings: Findings): void {
   const without = (fields: object, name: string) =>
     putNode(scope, { ...node, ...fields } as FlowNode, `Leave "${name}" out`)
-  if (node.model_choice !== null && node.type === 'branch')
-    warn(
-      findings,
-      [...path, 'model_choice'],
-      'a branch decides by equations and asks no model',
-      putModelChoice(scope, node, null, 'Leave "model_choice" out'),
-    )
-  else if (node.model_choice?.credential !== undefined)
+  if (node.model_choice?.credential !== undefined)
     warn(
       findings,
       [...path, 'model_choice', 'credential'],
@@ -164,81 +149,4 @@ function checkUnreadInNode(node: FlowNode, scope: Scope, path: Path, findings: F
           'the model decides by the condition alone',
           without({ global_node_setting: { ...setting, [name]: undefined } }, name),
         )
-  for (const [name, instead] of unreadMembers(node))
-    warn(findings, [...path, name], instead, without({ [name]: undefined }, name))
-  if (node.type === 'transfer_call' && hasRingTime(node))
-    warn(
-      findings,
-      [...path, 'transfer_option', 'transfer_ring_duration_ms'],
-      RING_TIME,
-      without({ transfer_option: withoutRingTime(node) }, 'transfer_ring_duration_ms'),
-    )
-}
-
-/** Members of the node itself that are set and that nothing reads, each with what happens instead. */
-function unreadMembers(node: FlowNode): [name: string, instead: string][] {
-  if (node.type === 'conversation' || node.type === 'subagent') {
-    const unread: [name: keyof typeof node, instead: string][] = [
-      ['knowledge_base_ids', 'the agent answers without documents'],
-      ['finetune_conversation_examples', SAME_TRAINING],
-      ['finetune_transition_examples', SAME_TRAINING],
-    ]
-    return unread.filter(([name]) => ((node[name] as readonly unknown[] | null | undefined) ?? []).length > 0)
-  }
-  if (node.type !== 'function') return []
-  const unread: [name: string, instead: string][] = []
-  if (node.tool_type === 'shared') unread.push(['tool_type', 'the action is looked up among those of this agent'])
-  if (node.enable_typing_sound === true) unread.push(['enable_typing_sound', 'the caller hears silence'])
-  return unread
-}
-
-function checkUnreadInAction(action: Action, actions: readonly Action[], path: Path, findings: Findings): void {
-  if (action.kind === 'press_digit' && action.instruction !== null)
-    warn(
-      findings,
-      [...path, 'instruction'],
-      "the model chooses the digits by the action's description",
-      putAction(actions, { ...action, instruction: null }, 'Leave "instruction" out'),
-    )
-  if (action.kind === 'http' && action.speak_during_execution)
-    warn(
-      findings,
-      [...path, 'speak_during_execution'],
-      'while the action runs the agent says only what the model wrote beside the tool call',
-      putAction(actions, { ...action, speak_during_execution: false }, 'Leave "speak_during_execution" out'),
-    )
-  if (action.kind === 'transfer_call' && hasRingTime(action))
-    warn(
-      findings,
-      [...path, 'transfer_option', 'transfer_ring_duration_ms'],
-      RING_TIME,
-      putAction(
-        actions,
-        { ...action, transfer_option: withoutRingTime(action) },
-        'Leave "transfer_ring_duration_ms" out',
-      ),
-    )
-  if (action.kind === 'extract_dynamic_variables')
-    for (const [index, item] of action.variables.entries())
-      if ((item.examples ?? []).length > 0)
-        warn(
-          findings,
-          [...path, 'variables', index, 'examples'],
-          'the model gets the name, type and description alone',
-          putAction(
-            actions,
-            { ...action, variables: action.variables.with(index, { ...item, examples: undefined } as VariableItem) },
-            'Leave "examples" out',
-          ),
-        )
-}
-
-function hasRingTime({ transfer_option: option }: Transfer): boolean {
-  return option.type === 'cold_transfer' && option.transfer_ring_duration_ms !== undefined
-}
-
-function withoutRingTime({ transfer_option: option }: Transfer): Transfer['transfer_option'] {
-  if (option.type !== 'cold_transfer') return option
-  const { transfer_ring_duration_ms: _, ...rest } = option
-  return rest as Transfer['transfer_option']
 }

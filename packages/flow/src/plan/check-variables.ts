@@ -1,3 +1,4 @@
+import { actionKindOf, nodeTypeOf } from '@parley/nodes'
 import { variableOf } from '../interpreter/equation.ts'
 import { isKnownSystemVariable } from '../interpreter/system-variables.ts'
 import { references } from '../interpreter/template.ts'
@@ -35,13 +36,9 @@ function definedVariables(draft: DraftContent): ReadonlySet<string> {
     ...Object.keys(draft.flow.default_dynamic_variables),
     ...(draft.inbound_context?.variables ?? []),
   ])
-  for (const action of draft.actions) {
-    if (action.kind === 'http') for (const name of Object.keys(action.response_variables)) names.add(name)
-    if (action.kind === 'extract_dynamic_variables') for (const item of action.variables) names.add(item.name)
-  }
+  for (const action of draft.actions) for (const name of actionKindOf(action).variables?.(action) ?? []) names.add(name)
   for (const scope of scopesOf(draft))
-    for (const node of scope.nodes)
-      if (node.type === 'extract_dynamic_variables') for (const item of node.variables) names.add(item.name)
+    for (const node of scope.nodes) for (const name of nodeTypeOf(node).variables?.(node) ?? []) names.add(name)
   return names
 }
 

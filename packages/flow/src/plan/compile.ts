@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { checkActions } from './check-actions.ts'
-import { checkCapabilities } from './check-capabilities.ts'
 import { checkGraph } from './check-graph.ts'
+import { checkNodes } from './check-nodes.ts'
 import { checkNotExecuted } from './check-not-executed.ts'
 import { checkSettings } from './check-settings.ts'
 import { checkTelephony } from './check-telephony.ts'
@@ -40,10 +40,10 @@ export function compile(draft: unknown): Compilation {
   return { ok: true, plan: planFrom(read.draft), warnings: diagnostics }
 }
 
-/** What can be said of a draft whatever its draftEnvironment. */
+/** What can be said of a draft whatever its environment. */
 export function checkDraft(draft: DraftContent, findings: Findings): void {
   checkGraph(draft, findings)
-  checkCapabilities(draft, findings)
+  checkNodes(draft, findings)
   checkActions(draft, findings)
   checkSettings(draft, findings)
   checkVariables(draft, findings)

@@ -1,18 +1,16 @@
 import type { Diagnostic as DiagnosticInContract } from '@parley/contract'
+import type { NodeDiagnosticCode } from '@parley/nodes'
 
 export type DiagnosticCode =
-  | 'draft_malformed'
+  | NodeDiagnosticCode
   | 'setting_invalid'
   | 'action_invalid'
   | 'flow_empty'
   | 'start_node_missing'
-  | 'edge_dangling'
   | 'node_unknown'
   | 'component_unknown'
   | 'component_recursive'
-  | 'else_edge_missing'
   | 'duplicate_id'
-  | 'action_unknown'
   | 'inbound_action_invalid'
   | 'language_unsupported'
   | 'model_not_ready'
@@ -20,15 +18,12 @@ export type DiagnosticCode =
   | 'trunk_not_found'
   | 'number_not_found'
   | 'secret_not_found'
-  | 'unsupported_capability'
   | 'node_unreachable'
   | 'end_unreachable'
   | 'variable_undefined'
   | 'telephony_missing'
   | 'setting_unknown'
-  | 'field_ignored'
   | 'knowledge_not_ready'
-  | 'not_executed'
 
 /** One finding about a draft: `path` is a JSON pointer into it; `message` says what is wrong and what mends it. */
 export type Diagnostic = DiagnosticInContract & { readonly code: DiagnosticCode }

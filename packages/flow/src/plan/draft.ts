@@ -33,7 +33,7 @@ export function readDraft(draft: unknown): DraftContent {
   return writtenDraft.parse(draft)
 }
 
-export type ReadDraft =
+type ReadDraft =
   | { readonly ok: true; readonly draft: DraftContent }
   | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] }
 

@@ -1,10 +1,17 @@
 import type { DraftEdit } from '@parley/contract'
-import type { Action } from './action.ts'
-import type { Edge, EdgeSlot } from './edge.ts'
-import type { FlowNode } from './node.ts'
-import { slottedEdges } from './node-edges.ts'
-import type { ModelRef } from './references.ts'
-import type { Scope } from './scope.ts'
+import {
+  type Action,
+  conditionalEdges,
+  type Edge,
+  type EdgeSlot,
+  type FlowNode,
+  type ModelRef,
+  newConversationNode,
+  newEndNode,
+  nodeTypeOf,
+  slottedEdges,
+} from '@parley/nodes'
+import type { Path, Scope } from './scope.ts'
 
 /** A way to mend a finding; the edits apply as they stand to the draft that was looked at. */
 export interface Fix {
@@ -33,6 +40,19 @@ export function putNode(scope: Scope, node: FlowNode, label: string): Fix | unde
   return { label, edits: [{ type: 'flow.node.put', component_id: scope.componentId, node }] }
 }
 
+/** The node without the optional member at `path`. */
+export function clearInNode(scope: Scope, node: FlowNode, path: Path, label: string): Fix | undefined {
+  return putNode(scope, without(node, path), label)
+}
+
+function without<Part extends object>(part: Part, path: Path): Part {
+  const copy = structuredClone(part)
+  let holder: object = copy
+  for (const name of path.slice(0, -1)) holder = Reflect.get(holder, name)
+  Reflect.deleteProperty(holder, path.at(-1)!)
+  return copy
+}
+
 /** The node with another choice of model; null: the agent's. */
 export function putModelChoice(
   scope: Scope,
@@ -44,10 +64,11 @@ export function putModelChoice(
   return putNode(scope, { ...node, model_choice } as FlowNode, label)
 }
 
-/** Undefined where the edit would not do: another edge has the id, or a branch would lose its last edge. */
+/** Undefined where the edit would not do: another edge has the id, or the node would lose an edge that it must have. */
 export function removeEdge(scope: Scope, node: FlowNode, edge: Edge): Fix | undefined {
   if (!isAddressable(scope, node) || !isOnlyOne(node, edge)) return undefined
-  if (node.type === 'branch' && node.edges.length === 1 && node.edges[0] === edge) return undefined
+  const listed = conditionalEdges(node)
+  if (listed.includes(edge) && listed.length <= (nodeTypeOf(node).minEdges ?? 0)) return undefined
   return {
     label: `Remove the edge "${edge.id}"`,
     edits: [{ type: 'flow.edge.remove', component_id: scope.componentId, node_id: node.id, edge_id: edge.id }],
@@ -91,13 +112,13 @@ function addLeadingToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edg
     slot,
     edge: { ...edge, destination_node_id: to },
   })
-  const end = scope.nodes.find(candidate => candidate.type === 'end')
+  const end = scope.nodes.find(candidate => candidate.type === newEndNode('').type)
   if (end !== undefined) return { label: `Lead to "${end.name || end.id}"`, edits: [put(end.id)] }
   if (scope.nodes.length >= MAX_NODES) return undefined
   const id = freshName('end', scope.ids)
   return {
     label: 'Lead to a new end node',
-    edits: [{ type: 'flow.node.put', component_id, node: endNode(id) }, put(id)],
+    edits: [{ type: 'flow.node.put', component_id, node: newEndNode(id) }, put(id)],
   }
 }
 
@@ -108,33 +129,11 @@ export function freshName(wanted: string, taken: ReadonlySet<string>, separator 
   return name
 }
 
-function endNode(id: string): FlowNode {
-  return { ...bare(id), type: 'end', instruction: null, speak_during_execution: false }
-}
-
-function bare(id: string) {
-  return { id, name: '', display_position: null, global_node_setting: null, model_choice: null }
-}
-
 /** A first node in an empty flow or component. */
 export function beginWithNode(scope: Scope): Fix | undefined {
   if (!scope.isAddressable) return undefined
   const component_id = scope.componentId
-  const node: FlowNode = {
-    ...bare('start'),
-    type: 'conversation',
-    instruction: { type: 'prompt', text: 'Greet the user and ask how you can help.' },
-    edges: [],
-    always_edge: null,
-    skip_response_edge: null,
-    else_edge: null,
-    interruption_sensitivity: null,
-    responsiveness: null,
-    voice_speed: null,
-    reminder_trigger_ms: null,
-    reminder_max_count: null,
-    allow_dtmf_interruption: null,
-  }
+  const node = newConversationNode('start', 'Greet the user and ask how you can help.')
   return {
     label: 'Begin with a conversation node',
     edits: [
@@ -155,4 +154,9 @@ export function removeAction(actions: readonly Action[], action: Action): Fix | 
   return isOnly
     ? { label: `Remove "${action.name}"`, edits: [{ type: 'action.remove', action_id: action.action_id }] }
     : undefined
+}
+
+/** The action without the optional member at `path`. */
+export function clearInAction(actions: readonly Action[], action: Action, path: Path, label: string): Fix | undefined {
+  return putAction(actions, without(action, path), label)
 }

@@ -1,5 +1,5 @@
+import type { FlowNode } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
-import type { FlowNode } from './node.ts'
 
 export type Path = readonly (string | number)[]
 

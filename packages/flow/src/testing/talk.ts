@@ -148,6 +148,7 @@ function lineOf(output: FlowOutput): string[] {
     case 'transfer':
       return [`transfer to ${output.destination}`]
     case 'collect_digits':
+    case 'tool_result':
       return []
     case 'await_opening':
       return [`await opening ${output.after_ms}`]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { Conversing, NodeBehaviour } from '../node-type.ts'
+import { notExecuted, type PartFinding } from '../findings.ts'
 import { examples } from '../node-type.ts'
+import type { NodeStep } from '../steps.ts'
 import { text } from '../values/text.ts'
 import { edgeSlot, edges } from './edge.ts'
 import { instruction } from './instruction.ts'
@@ -23,7 +24,22 @@ export const conversingFields = {
   finetune_transition_examples: examples,
 }
 
-/** What nodes that converse have in common. */
-export const conversingBehaviour = {
-  enter: () => ({ next: 'converse' }),
-} satisfies NodeBehaviour<Omit<Conversing, 'tools'>>
+const SAME_TRAINING = 'the model gets the instruction alone'
+const UNREAD = {
+  knowledge_base_ids: 'the agent answers without documents',
+  finetune_conversation_examples: SAME_TRAINING,
+  finetune_transition_examples: SAME_TRAINING,
+} as const
+
+type Unread = { readonly [Name in keyof typeof UNREAD]?: readonly unknown[] | null | undefined }
+
+/** Warns of members that are set and that nothing reads yet. */
+export function unreadMembers(node: Unread): PartFinding<never>[] {
+  const names = ['knowledge_base_ids', 'finetune_conversation_examples', 'finetune_transition_examples'] as const
+  return names.filter(name => (node[name] ?? []).length > 0).map(name => notExecuted([name], UNREAD[name]))
+}
+
+/** Speaks by the instruction and waits for the caller. */
+export function converse(): NodeStep {
+  return { next: 'converse' }
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ImportWarning, PartFinding } from '../findings.ts'
+import { type ImportWarning, notExecuted, type PartFinding } from '../findings.ts'
 import type { JsonObject } from '../node-type.ts'
 import { json } from '../values/json.ts'
 import { text } from '../values/text.ts'
@@ -51,10 +51,22 @@ interface TransferFinding extends Omit<PartFinding<never>, 'fixes'> {
   readonly change: { readonly label: string; readonly fields: Partial<Transfer> }
 }
 
-/** The parts of a transfer that do not run. */
-export function transferFindings({ transfer_destination: to, transfer_option: option }: Transfer): TransferFinding[] {
-  return [...optionFindings(option), ...destinationFindings(to)]
+/** Findings about the parts of a transfer that do not run; `put` makes the node or action with other fields. */
+export function transferFindings<Part>(
+  { transfer_destination: to, transfer_option: option }: Transfer,
+  put: (fields: Partial<Transfer>) => Part,
+): PartFinding<Part>[] {
+  const found = [...optionFindings(option), ...destinationFindings(to)]
+  const findings: PartFinding<Part>[] = found.map(({ change, ...finding }) => ({
+    ...finding,
+    fixes: [{ fix: 'put', label: change.label, part: put(change.fields) }],
+  }))
+  if (option.type === 'cold_transfer' && option.transfer_ring_duration_ms !== undefined)
+    findings.push(notExecuted(['transfer_option', 'transfer_ring_duration_ms'], RING_TIME))
+  return findings
 }
+
+const RING_TIME = 'the transferred call rings as long as the far end lets it'
 
 function optionFindings(option: Transfer['transfer_option']): TransferFinding[] {
   const byRefer = { label: 'Transfer without announcement, by REFER', fields: { transfer_option: BY_REFER } }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { PartFinding } from '../findings.ts'
+import { notExecutedUnless, type PartFinding } from '../findings.ts'
 import { defineNode, type JsonObject } from '../node-type.ts'
 import { type Edge, edge, edgeSlot } from '../parts/edge.ts'
 import { isObject } from '../parts/json-schema.ts'
-import { LEAVE } from '../steps.ts'
+import { LEAVE_NODE } from '../steps.ts'
 import type { Json } from '../values/json.ts'
 
 /** Goes on at once, by equations. */
@@ -11,8 +11,19 @@ export const branch = defineNode({
   type: 'branch',
   fields: { edges: z.array(edge).min(1).max(100), else_edge: edgeSlot },
   minEdges: 1,
-  enter: () => LEAVE,
-  check: node => [...promptEdges(node), ...missingElse(node)],
+  enter: () => LEAVE_NODE,
+  check: node => [
+    ...promptEdges(node),
+    ...missingElse(node),
+    ...(node.model_choice === null
+      ? []
+      : [
+          notExecutedUnless(['model_choice'], 'a branch decides by equations and asks no model', {
+            ...node,
+            model_choice: null,
+          }),
+        ]),
+  ],
   importNode: source => {
     if (Array.isArray(source.edges) && source.edges.some(isObject)) return { node: source, warnings: [] }
     return {

@@ -1,12 +1,13 @@
 import { bareNode, defineNode } from '../node-type.ts'
-import { conversingBehaviour, conversingFields } from '../parts/conversing.ts'
+import { converse, conversingFields, unreadMembers } from '../parts/conversing.ts'
 
 /** The agent speaks by its instruction and answers the caller until an edge leads on. */
 export const conversation = defineNode({
   type: 'conversation',
   fields: conversingFields,
-  ...conversingBehaviour,
+  enter: converse,
   conversing: node => ({ ...node, tools: [] }),
+  check: unreadMembers,
 })
 
 /** A conversation node without edges. */

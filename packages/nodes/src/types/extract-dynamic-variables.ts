@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { defineAction } from '../action-kind.ts'
+import { notExecuted } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
 import { fittingValues, variableItem, variablesSchema } from '../parts/variable-item.ts'
-import { LEAVE } from '../steps.ts'
+import { LEAVE_NODE } from '../steps.ts'
 
 const variables = z.array(variableItem).min(1).max(50)
 
@@ -17,7 +18,7 @@ export const extractDynamicVariables = defineNode({
     request: { type: 'extract', variables: node.variables, model: node.model_choice },
   }),
   answer: (node, answer) =>
-    answer.type === 'inferred' ? { next: 'leave', variables: fittingValues(node.variables, answer.value) } : LEAVE,
+    answer.type === 'inferred' ? { next: 'leave', variables: fittingValues(node.variables, answer.value) } : LEAVE_NODE,
 })
 
 export const extractDynamicVariablesAction = defineAction({
@@ -25,6 +26,12 @@ export const extractDynamicVariablesAction = defineAction({
   exportType: 'extract_dynamic_variable',
   fields: { variables },
   variables: action => action.variables.map(item => item.name),
+  check: action =>
+    action.variables.flatMap((item, index) =>
+      (item.examples ?? []).length > 0
+        ? [notExecuted(['variables', index, 'examples'], 'the model gets the name, type and description alone')]
+        : [],
+    ),
   parameters: action => variablesSchema(action.variables),
   use: (action, args) => ({ next: 'result', result: 'done', variables: fittingValues(action.variables, args) }),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { notExecuted, type PartFinding } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
 import { instruction } from '../parts/instruction.ts'
@@ -25,27 +26,42 @@ export const functionNode = defineNode({
     words: node.speak_during_execution ? node.instruction : null,
     model: node.model_choice,
   }),
-  check: (node, draft) => {
-    const kind = draft.actionKind(node.tool_id)
-    if (kind === undefined)
-      return [
-        {
-          severity: 'error',
-          code: 'action_unknown',
-          path: ['tool_id'],
-          message: `There is no action "${node.tool_id}" for "${node.id}": define it, or name another`,
-          fixes: [{ fix: 'remove' }],
-        },
-      ]
-    if (kind === 'http') return []
+  check: (node, draft) => [...unreadMembers(node), ...actionFindings(node, draft.actionKind(node.tool_id))],
+})
+
+function unreadMembers(node: {
+  readonly tool_type?: string | undefined
+  readonly enable_typing_sound?: boolean | undefined
+}) {
+  const found: PartFinding<never>[] = []
+  if (node.tool_type === 'shared')
+    found.push(notExecuted(['tool_type'], 'the action is looked up among those of this agent'))
+  if (node.enable_typing_sound === true) found.push(notExecuted(['enable_typing_sound'], 'the caller hears silence'))
+  return found
+}
+
+function actionFindings(
+  node: { readonly id: string; readonly tool_id: string },
+  kind: string | undefined,
+): PartFinding<never>[] {
+  if (kind === undefined)
     return [
       {
         severity: 'error',
-        code: 'unsupported_capability',
+        code: 'action_unknown',
         path: ['tool_id'],
-        message: `The function "${node.id}" runs actions of kind http: for "${kind}" use the node type of that name`,
+        message: `There is no action "${node.tool_id}" for "${node.id}": define it, or name another`,
         fixes: [{ fix: 'remove' }],
       },
     ]
-  },
-})
+  if (kind === 'http') return []
+  return [
+    {
+      severity: 'error',
+      code: 'unsupported_capability',
+      path: ['tool_id'],
+      message: `The function "${node.id}" runs actions of kind http: for "${kind}" use the node type of that name`,
+      fixes: [{ fix: 'remove' }],
+    },
+  ]
+}

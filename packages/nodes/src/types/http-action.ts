@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineAction } from '../action-kind.ts'
+import { notExecutedUnless } from '../findings.ts'
 import { isObject, type JsonSchema } from '../parts/json-schema.ts'
 import { jsonObject, stringMap } from '../values/json.ts'
 import { variableName } from '../values/names.ts'
@@ -51,6 +52,16 @@ export const httpAction = defineAction({
   exportType: 'custom',
   fields,
   variables: action => Object.keys(action.response_variables),
+  check: action =>
+    action.speak_during_execution
+      ? [
+          notExecutedUnless(
+            ['speak_during_execution'],
+            'while the action runs the agent says only what the model wrote beside the tool call',
+            { ...action, speak_during_execution: false },
+          ),
+        ]
+      : [],
   parameters: openParameters,
   use: () => ({ next: 'run_action' }),
 })

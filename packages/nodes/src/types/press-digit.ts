@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { defineAction } from '../action-kind.ts'
+import { notExecutedUnless } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
 import { type Instruction, instruction } from '../parts/instruction.ts'
 import { type JsonSchema, objectSchema } from '../parts/json-schema.ts'
 import type { NodeRequest } from '../requests.ts'
-import { LEAVE, type NodeStep } from '../steps.ts'
+import { LEAVE_NODE, type NodeStep } from '../steps.ts'
 import type { ModelRef } from '../values/references.ts'
 
 const MAX_DIGITS = 64
@@ -21,7 +22,7 @@ export const pressDigit = defineNode({
   fields: { instruction, delay_ms, edges, else_edge: edgeSlot },
   remindsCaller: false,
   enter: (node, view) => {
-    if (view.channel !== 'phone') return LEAVE
+    if (view.channel !== 'phone') return LEAVE_NODE
     const prompt = view.render(node.instruction.text)
     return node.instruction.type === 'prompt' ? inferDigits(node, prompt) : press(prompt, node.delay_ms)
   },
@@ -58,6 +59,15 @@ export const pressDigitAction = defineAction({
   exportType: 'press_digit',
   fields: { instruction: instruction.nullable().default(null), delay_ms },
   isPhoneOnly: true,
+  check: action =>
+    action.instruction === null
+      ? []
+      : [
+          notExecutedUnless(['instruction'], "the model chooses the digits by the action's description", {
+            ...action,
+            instruction: null,
+          }),
+        ],
   parameters: () => objectSchema({ digits: DIGITS }, ['digits']),
   use: (action, args) => {
     const request = pressRequest(args.digits, action.delay_ms)

@@ -1,34 +1,30 @@
 import { z } from 'zod'
 import { defineNode } from '../node-type.ts'
-import { conversingBehaviour, conversingFields } from '../parts/conversing.ts'
+import { converse, conversingFields, unreadMembers } from '../parts/conversing.ts'
 import { actionId } from '../values/names.ts'
 
 /** A conversation in which the model may call actions. */
 export const subagent = defineNode({
   type: 'subagent',
   fields: { ...conversingFields, tool_ids: z.array(actionId).max(50).default([]) },
-  ...conversingBehaviour,
+  enter: converse,
   conversing: node => ({ ...node, tools: node.tool_ids }),
   actions: node => node.tool_ids,
   definesTools: true,
-  check: (node, draft) =>
-    node.tool_ids.flatMap((id, index) =>
-      draft.actionKind(id) !== undefined
-        ? []
-        : [
-            {
-              severity: 'error',
-              code: 'action_unknown',
-              path: ['tool_ids', index],
-              message: `There is no action "${id}": define or remove it`,
-              fixes: [
-                {
-                  fix: 'put',
-                  label: `Leave "${id}" out`,
-                  part: { ...node, tool_ids: node.tool_ids.filter(other => other !== id) },
-                },
-              ],
-            },
-          ],
-    ),
+  check: (node, draft) => [
+    ...unreadMembers(node),
+    ...node.tool_ids.flatMap((id, index) => {
+      if (draft.actionKind(id) !== undefined) return []
+      const others = node.tool_ids.filter(other => other !== id)
+      return [
+        {
+          severity: 'error' as const,
+          code: 'action_unknown' as const,
+          path: ['tool_ids', index],
+          message: `There is no action "${id}": define or remove it`,
+          fixes: [{ fix: 'put' as const, label: `Leave "${id}" out`, part: { ...node, tool_ids: others } }],
+        },
+      ]
+    }),
+  ],
 })

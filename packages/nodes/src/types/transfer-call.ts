@@ -35,10 +35,7 @@ export const transferCall = defineNode({
     return { next: 'fail', slot: 'edge', actionOutcome: 'failed' }
   },
   check: node => [
-    ...transferFindings(node).map(({ change, ...finding }) => ({
-      ...finding,
-      fixes: [{ fix: 'put' as const, label: change.label, part: { ...node, ...change.fields } }],
-    })),
+    ...transferFindings(node, fields => ({ ...node, ...fields })),
     ...(node.edge !== null
       ? []
       : [
@@ -76,11 +73,7 @@ export const transferCallAction = defineAction({
     answer.type === 'transfer_result' && answer.outcome === 'taken'
       ? { next: 'end', outcome: 'transferred' }
       : { next: 'speak', actionOutcome: 'failed' },
-  check: action =>
-    transferFindings(action).map(({ change, ...finding }) => ({
-      ...finding,
-      fixes: [{ fix: 'put', label: change.label, part: { ...action, ...change.fields } }],
-    })),
+  check: action => transferFindings(action, fields => ({ ...action, ...fields })),
   importWarnings: transferImportWarnings,
 })
 

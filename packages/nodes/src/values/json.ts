@@ -7,7 +7,7 @@ export type Json = string | number | boolean | null | Json[] | { [name: string]:
 export const MAX_JSON_DEPTH = 64
 
 /** How many members one object has at most: schemas look at each before they refuse one. */
-export const MAX_JSON_MEMBERS = 10_000
+const MAX_JSON_MEMBERS = 10_000
 
 /** Any JSON value of bounded depth; its strings and names are held to what `text` holds. */
 export const json = z.unknown().superRefine(report) as unknown as z.ZodType<Json, Json>
@@ -31,7 +31,7 @@ function report(value: unknown, context: z.RefinementCtx): void {
   if (fault !== null) context.addIssue({ code: 'custom', path: [...fault.path], message: fault.message })
 }
 
-export interface JsonFault {
+interface JsonFault {
   readonly path: readonly (string | number)[]
   readonly message: string
 }

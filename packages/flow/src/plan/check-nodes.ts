@@ -1,0 +1,49 @@
+import { type FlowNode, nodeTypeOf, type PartFix } from '@parley/nodes'
+import type { DraftContent } from './draft.ts'
+import type { Findings } from './findings.ts'
+import { addEdgeToEnd, clearInNode, type Fix, putNode, removeEdge, removeNode } from './fixes.ts'
+import { type Path, type Scope, scopesOf } from './scope.ts'
+
+/** What each node's type finds wrong with it, and nodes whose type does not run. */
+export function checkNodes(draft: DraftContent, findings: Findings): void {
+  const kinds = new Map(draft.actions.map(action => [action.action_id, action.kind]))
+  const components = new Set(draft.flow.components.map(component => component.component_id))
+  const view = {
+    actionKind: (id: string) => kinds.get(id),
+    hasComponent: (id: string) => components.has(id),
+  }
+  for (const scope of scopesOf(draft))
+    for (const [index, node] of scope.nodes.entries()) {
+      const path: Path = [...scope.path, 'nodes', index]
+      const type = nodeTypeOf(node)
+      if (!type.isRunnable)
+        findings.error(
+          'unsupported_capability',
+          [...path, 'type'],
+          `Nodes of type "${node.type}" do not run here yet: replace or remove "${node.id}"`,
+          removeNode(scope, node),
+        )
+      for (const found of type.check?.(node, view) ?? [])
+        findings[found.severity](
+          found.code,
+          [...path, ...found.path],
+          found.message,
+          ...found.fixes.map(fix => nodeFix(scope, node, fix)),
+        )
+    }
+}
+
+function nodeFix(scope: Scope, node: FlowNode, wanted: PartFix<FlowNode>): Fix | undefined {
+  switch (wanted.fix) {
+    case 'put':
+      return putNode(scope, wanted.part, wanted.label)
+    case 'clear':
+      return clearInNode(scope, node, wanted.path, wanted.label)
+    case 'remove':
+      return removeNode(scope, node)
+    case 'remove_edge':
+      return removeEdge(scope, node, wanted.edge) ?? removeNode(scope, node)
+    case 'add_edge_to_end':
+      return addEdgeToEnd(scope, node, wanted.slot, wanted.edgeId, wanted.prompt)
+  }
+}

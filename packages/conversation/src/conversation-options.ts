@@ -27,7 +27,7 @@ export interface ConversationOptions {
   readonly budgets?: ConversationBudgets
 }
 
-export interface ConversationBudgets {
+interface ConversationBudgets {
   /** Until a model's first event, and from one to the next. Default 10 000. */
   readonly eventMs?: Ms
   /** A model's whole answer, a second try included. Default 60 000. */

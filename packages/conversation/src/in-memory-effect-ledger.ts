@@ -1,7 +1,7 @@
 import { ParleyError, type Random, type UnixMs } from '@parley/kernel'
 import type { EffectIntent, EffectKind, EffectLedger, EffectRecord, PolicyDecision } from './ledger.ts'
 
-export interface InMemoryEffectLedgerOptions {
+interface InMemoryEffectLedgerOptions {
   readonly random: Random
   readonly wallClock: () => UnixMs
   /** Default 10,000. Beyond it `intend` throws `ledger_unavailable`. */

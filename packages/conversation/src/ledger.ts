@@ -13,7 +13,7 @@ export type EffectKind =
   | 'sip_hangup'
   | 'run_admission'
 
-export type EffectState = 'intended' | 'sending' | 'succeeded' | 'failed' | 'uncertain'
+type EffectState = 'intended' | 'sending' | 'succeeded' | 'failed' | 'uncertain'
 
 export type PolicyReason =
   | 'destination_not_allowed'

@@ -3,7 +3,7 @@ import type { Ms } from '@parley/kernel'
 import type { TimelineFact } from './timeline.ts'
 
 /** Where something lies on the run's clock, ms; null in text. */
-export interface Span {
+interface Span {
   readonly start_ms: Ms
   readonly end_ms: Ms
 }

@@ -32,4 +32,4 @@ export {
   type SecretRef,
   secretRef,
 } from './values/references.ts'
-export { decimal, e164, notBlank, text, uri } from './values/text.ts'
+export { decimal, e164, text, uri } from './values/text.ts'

@@ -1,4 +1,4 @@
-import { modelRef, notBlank, text, uri } from '@parley/nodes'
+import { modelIdentity, modelRef, text, uri } from '@parley/nodes'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { draftEdit } from '../drafts/draft-edit.ts'
@@ -9,7 +9,7 @@ import { jsonSchema } from './json-schema.ts'
 describe('a JSON Schema', () => {
   it.each([
     ['text', text(1, 5), { type: 'string', minLength: 1, maxLength: 5 }],
-    ['text without a bound', notBlank, { type: 'string', minLength: 1, pattern: '\\S' }],
+    ['text without a bound', modelIdentity.shape.provider, { type: 'string', minLength: 1, pattern: '\\S' }],
     ['an id', agentId, { type: 'string', minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]*$' }],
     ['a URI', uri(99), { type: 'string', format: 'uri', maxLength: 99 }],
     ['a UUID', uuid, { type: 'string', format: 'uuid' }],

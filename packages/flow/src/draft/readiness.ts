@@ -7,7 +7,7 @@ import { checkVoices } from './check-voices.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 
 /** What a run needs of a plan. */
-export interface Needed {
+interface Needed {
   /** Whether it is spoken: else voices and recogniser do not matter. */
   readonly speech: boolean
 }

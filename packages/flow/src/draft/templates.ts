@@ -4,7 +4,7 @@ import type { Providers } from '../plan/references.ts'
 
 export type TemplateName = 'phone_outbound' | 'cloud_task' | 'cloud_chat' | 'blank'
 
-export interface TemplateFacts {
+interface TemplateFacts {
   /** 1..256 characters. */
   readonly name: string
   readonly language: Language

@@ -19,7 +19,7 @@ import { writeTool } from './tools.ts'
 import { writable } from './writable.ts'
 import { writeBack } from './write-back.ts'
 
-export type ExportedDraft = ResultOf<OperationNamed<'agents.export'>>
+type ExportedDraft = ResultOf<OperationNamed<'agents.export'>>
 
 /**
  * A draft in the conversation-flow format, as an import takes it. What the format has no field for stands in objects

@@ -39,7 +39,7 @@ export type ImportResult =
   | { readonly ok: true; readonly draft: DraftContent; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly refusal: ImportRefusal }
 
-export interface ImportSecrets {
+interface ImportSecrets {
   /** The current version of the secret with that id; undefined where there is none. */
   readonly secretVersion: (id: string) => string | undefined
 }

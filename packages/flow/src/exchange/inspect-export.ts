@@ -17,7 +17,7 @@ import { isCount, readExport } from './read-export.ts'
 
 export type Inspection = ResultOf<OperationNamed<'agents.import_inspect'>>
 
-export interface InspectBody {
+interface InspectBody {
   readonly agent: JsonObject
   readonly flow: JsonObject
   readonly agent_version?: number | undefined

@@ -11,7 +11,7 @@ import { type DraftContent, tryReadDraft } from './draft.ts'
 import { Findings } from './findings.ts'
 import { type Plan, planFrom } from './plan.ts'
 
-export type Compilation =
+type Compilation =
   | { readonly ok: true; readonly plan: Plan; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 

@@ -27,4 +27,3 @@ export type DiagnosticCode =
 
 /** One finding about a draft: `path` is a JSON pointer into it; `message` says what is wrong and what mends it. */
 export type Diagnostic = DiagnosticInContract & { readonly code: DiagnosticCode }
-export type DiagnosticFix = NonNullable<Diagnostic['fixes']>[number]

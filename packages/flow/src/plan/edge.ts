@@ -1,7 +1,7 @@
 import type { equation, goBackCondition, transitionCondition } from '@parley/nodes'
 import type { z } from 'zod'
 
-export type TransitionCondition = z.output<typeof transitionCondition>
+type TransitionCondition = z.output<typeof transitionCondition>
 export type EquationCondition = Extract<TransitionCondition, { type: 'equation' }>
 /** `left` is `{{x}}` or bare `x`; `right` is text that may hold `{{y}}`, unused by `exists` and `not_exist`. */
 export type Equation = z.output<typeof equation>

@@ -8,7 +8,7 @@ export const planSchema = plan
 
 export type Plan = z.output<typeof plan>
 
-export const PLAN_SCHEMA_VERSION = 1
+const PLAN_SCHEMA_VERSION = 1
 
 /** The plan that a draft without errors comes to; frozen, and nothing of the draft's is shared. */
 export function planFrom({ source: _, settings, ...agent }: DraftContent): Plan {

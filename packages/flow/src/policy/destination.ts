@@ -15,7 +15,7 @@ export interface DestinationRules {
   readonly mayDial: boolean
 }
 
-export interface DestinationVerdict {
+interface DestinationVerdict {
   readonly decision: 'allow' | 'deny'
   /** Null where it is allowed. */
   readonly reason: 'destination_not_allowed' | 'key_cannot_dial' | null

@@ -4,7 +4,7 @@ import { isWellFormed } from './text.ts'
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
 /** How deep arrays and objects stand in one another in a body. */
-export const MAX_JSON_DEPTH = 64
+const MAX_JSON_DEPTH = 64
 
 /** How many members one object has at most: schemas look at each before they refuse one. */
 const MAX_JSON_MEMBERS = 10_000

@@ -1,5 +1,5 @@
-import type { FlowNode, Plan } from '@parley/flow'
-import type { Edge } from '@parley/flow/testing'
+import type { Plan } from '@parley/flow'
+import type { Edge, FlowNode } from '@parley/flow/testing'
 import { factsOf } from './call-evidence.ts'
 import type { FinishedCall } from './conversation-harness.ts'
 

@@ -8,12 +8,7 @@ export {
   jsonFault,
   type ModelIdentity,
   modelRef,
-  node,
-  nodeId,
-  secretRef,
-  slot,
   transitionCondition,
-  variableItem,
   variableName,
 } from '@parley/nodes'
 export { agentSummary, runState } from './agents/agent-summary.ts'

@@ -1,12 +1,10 @@
 export type {
-  FlowNode,
   HttpAction,
   Instruction,
   ModelRef,
   SecretRef,
   VariableItem,
 } from '@parley/nodes'
-export { action as actionSchema } from '@parley/nodes'
 export { applyEdits, type EditsApplied } from './draft/apply-edits.ts'
 export type { DraftEnvironment } from './draft/draft-environment.ts'
 export { type Publishable, planOf } from './draft/publish.ts'

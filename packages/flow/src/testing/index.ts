@@ -1,3 +1,2 @@
-export { action as actionSchema } from '@parley/contract'
+export { action as actionSchema, type Edge, type FlowNode } from '@parley/nodes'
 export { digestOf } from '../draft/publish.ts'
-export type { Edge } from '../plan/edge.ts'

@@ -1,18 +1,19 @@
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { proveSlowSenders } from './slow-senders.ts'
 
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
-describe('connections that take their time', () => {
-  it('hundreds at once: all closed in time, the call unharmed, the next caller answered', {
+// Side by side: each has an engine of its own, and both wait for limits of 5 to 10 s.
+describe('connections that are slow', { concurrent: true }, () => {
+  it('hundreds at once are all closed in time, a live call is unharmed, and the next caller is answered', {
     timeout: 120_000,
-  }, async () => {
+  }, async ({ expect }) => {
     const lines: object[] = []
     const { ok, summary } = await proveSlowSenders({ ...options, count: 75, line: record => lines.push(record) })
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
   })
 
-  it('one that is still open is noticed', { timeout: 120_000 }, async () => {
+  it('fail the proof where one is still open', { timeout: 120_000 }, async ({ expect }) => {
     const { ok } = await proveSlowSenders({ ...options, count: 4 }, 'no time to be closed')
     expect(ok).toBe(false)
   })

@@ -61,7 +61,7 @@ async function openClinics(): Promise<void> {
   await services.rehearse(draft)
   const routes = CLINICS.map(name => {
     const agent = services.agent(name, withOrigin(draft, servers[name].origin))
-    return { name, token: TOKEN + name, security: 'srtp-required', agent } as const
+    return { token: TOKEN + name, security: 'srtp-required', agent } as const
   })
   under = await startEngine({ voice: services.voice, routes }, atEnd)
 }

@@ -109,7 +109,7 @@ describe.skipIf(peer.missing)(
     }, async () => {
       watch = () => {}
       const sipp = await startSipp({ scenario: 'uas', port: insidePort, hangUpMs: 6000 })
-      const call = await under.engine.dial(dialling(carrier.uri('+15557654321'), { credentials: CARRIER_CREDENTIALS }))
+      const call = await under.dial(dialling(carrier.uri('+15557654321'), { credentials: CARRIER_CREDENTIALS }))
       const report = await call.report
       const answered = await sipp.finished
       expect(answered.exitCode, answered.output).toBe(0)
@@ -129,7 +129,7 @@ describe.skipIf(peer.missing)(
         if (event.type === 'first-packet') call.leg.hangUp()
       }
       const sipp = await startSipp({ scenario: 'uas', port: insidePort })
-      const call = await under.engine.dial(dialling(carrier.uri('+15557654321'), { credentials: CARRIER_CREDENTIALS }))
+      const call = await under.dial(dialling(carrier.uri('+15557654321'), { credentials: CARRIER_CREDENTIALS }))
       const report = await call.report
       const answered = await sipp.finished
       expect(answered.exitCode, answered.output).toBe(0)
@@ -140,7 +140,7 @@ describe.skipIf(peer.missing)(
     it('a wrong password ends as trunk_auth_failed', { timeout: 60_000 }, async () => {
       watch = () => {}
       const credentials = { ...CARRIER_CREDENTIALS, password: 'engine-guess' }
-      const call = await under.engine.dial(dialling(carrier.uri('+15557654321'), { credentials }))
+      const call = await under.dial(dialling(carrier.uri('+15557654321'), { credentials }))
       expect((await call.report).run).toMatchObject({
         state: 'failed',
         outcome: { kind: 'error', detail: 'trunk_auth_failed', sip_status: 407 },

@@ -67,7 +67,7 @@ export class ConversationHarness {
     await services.rehearse(...Object.values(drafts))
     const agents = new Map(Object.entries(drafts).map(([name, draft]) => [name, services.agent(name, draft)]))
     const routes = [...agents].map(
-      ([name, agent]) => ({ name, token: tokenOf(name), security: 'srtp-required', agent }) as const,
+      ([name, agent]) => ({ token: tokenOf(name), security: 'srtp-required', agent }) as const,
     )
     const under = await startEngine({ voice: services.voice, routes }, atEnd)
     const phone = await openPhone()
@@ -107,7 +107,7 @@ export class ConversationHarness {
 
   /** The agent calls `uri`. */
   dialOut(name: string, uri: string) {
-    return this.#under.engine.dial(dialling(uri, { agent: this.#agent(name) }))
+    return this.#under.dial(dialling(uri, { agent: this.#agent(name) }))
   }
 
   /** A call that the test plays by hand; `finish` resolves when it is over. */

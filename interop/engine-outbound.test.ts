@@ -13,7 +13,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
   it('is answered after ringing; both hear each other', { timeout: 60_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ ringSeconds: 1, callSeconds: 8 })
-    await under.engine.dial(dialling(callee.uri))
+    await under.dial(dialling(callee.uri))
     const [report, answered] = [await under.nextReport(), await callee.finished]
     expect(answered.exitCode, answered.output).toBe(0)
     expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
@@ -27,7 +27,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
   it('is rejected', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ rejects: true })
-    await under.engine.dial(dialling(callee.uri))
+    await under.dial(dialling(callee.uri))
     const report = await under.nextReport()
     expect(report.run).toMatchObject({
       state: 'completed',
@@ -38,7 +38,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
   it('is not answered: CANCEL, and the phone stops ringing', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ ringSeconds: 20 })
-    await under.engine.dial(dialling(callee.uri, { ringTimeoutMs: 2000 }))
+    await under.dial(dialling(callee.uri, { ringTimeoutMs: 2000 }))
     const [report, rang] = [await under.nextReport(), await callee.finished]
     expect(report.run).toMatchObject({
       state: 'completed',
@@ -52,7 +52,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
   it('is cancelled by an operator while it rings', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ ringSeconds: 20 })
-    const call = await under.engine.dial(dialling(callee.uri))
+    const call = await under.dial(dialling(callee.uri))
     call.leg.onEvent(event => {
       if (event.type === 'ringing') call.cancel()
     })
@@ -63,7 +63,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
   it('is given up when the certificate bears another name: nothing was said', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ certificate: 'stranger', waitSeconds: 4 })
-    await under.engine.dial(dialling(callee.uri))
+    await under.dial(dialling(callee.uri))
     const report = await under.nextReport()
     expect(report.run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'trunk_unreachable' } })
     expect(report.end.detail).toMatch(/certificate|altnames|identity/i)
@@ -74,7 +74,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
   it('is given up when the phone refuses SRTP', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ mediaEncryption: '', waitSeconds: 4 })
-    await under.engine.dial(dialling(callee.uri))
+    await under.dial(dialling(callee.uri))
     const report = await under.nextReport()
     expect(report.run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'media_refused' } })
   })

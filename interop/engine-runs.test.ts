@@ -24,7 +24,6 @@ import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { AgentServices } from './agent-services.ts'
 import { bye, draftOf, says } from './conversation-flows.ts'
-import { testVoice } from './engine.ts'
 import { interopCertificates } from './recipe.ts'
 
 const TOKEN = 'k7tokenoftrunk'
@@ -185,10 +184,6 @@ async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine
         rtp: { ports: { from: 42_000, to: 42_199 }, threads: 1 },
         userAgentName: 'Parley',
       },
-      routes: [],
-      voice: testVoice(),
-      language: 'en',
-      recordingPath: () => null,
     },
     onOver: (run, end) => void ended.set(run.runId, end),
   })

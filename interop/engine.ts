@@ -1,8 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CallEvent, EngineOptions } from '@parley/engine'
-import { type Call, type CallReport, type DialRequest, Engine } from '@parley/engine/testing'
+import type { CallEvent, EngineOptions, VoiceAgent } from '@parley/engine'
+import {
+  type Call,
+  type CallReport,
+  type DialRequest,
+  Engine,
+  type TestRoute,
+  testPlan,
+  testRouter,
+} from '@parley/engine/testing'
 import { parseUri, type SipUri } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import { LocalFlite } from '@parley/providers/testing'
@@ -23,6 +31,12 @@ export interface EngineUnderTest {
   /** The report of the call that a peer names. */
   reportOf(callId: string): Promise<CallReport>
   readonly events: readonly CallEvent[]
+  dial(request: OutboundTestCall): Promise<Call>
+}
+
+/** A call of the engine under test; the line test talks where no agent is named. */
+export interface OutboundTestCall extends Omit<DialRequest, 'plan'> {
+  readonly agent?: VoiceAgent
 }
 
 let sharedVoice: LocalFlite | undefined
@@ -50,13 +64,24 @@ export async function closeTestVoice(): Promise<void> {
 }
 
 /** What an engine under test does otherwise than by default. */
-export type EngineChanges = Partial<Omit<EngineOptions, 'endpoint'>> & {
+export interface EngineChanges extends Partial<Pick<EngineOptions, 'onCall'>> {
   readonly endpoint?: Partial<EngineOptions['endpoint']>
+  /** Default one: the line test behind `TOKEN`, with SRTP. */
+  readonly routes?: readonly InboundTestRoute[]
+  /** What the line test speaks with; default the local voice. */
+  readonly voice?: TextToSpeech
+  /** How long inbound calls ring; default 0. */
+  readonly ringMs?: number
+}
+
+/** A route of the engine under test; the line test talks where no agent is named. */
+export interface InboundTestRoute extends Omit<TestRoute, 'plan'> {
+  readonly agent?: VoiceAgent
 }
 
 /** Only inside a test: it is closed at its end. */
 export async function startEngine(
-  { endpoint, ...options }: EngineChanges = {},
+  { endpoint, routes = [{ token: TOKEN, security: 'srtp-required' }], voice, ringMs = 0, onCall }: EngineChanges = {},
   atTestEnd: AtTestEnd = onTestFinished,
 ): Promise<EngineUnderTest> {
   const files = await interopCertificates()
@@ -65,6 +90,11 @@ export async function startEngine(
   const calls: Call[] = []
   const reports: CallReport[] = []
   const waiting: ((report: CallReport) => void)[] = []
+  const planOf = (agent: VoiceAgent | undefined) =>
+    testPlan(agent === undefined ? { voice: voice ?? testVoice() } : { agent }, {
+      recordingPath: join(recordings, `${crypto.randomUUID()}.wav`),
+      ringMs,
+    })
   const engine = await Engine.start({
     endpoint: {
       tls: {
@@ -76,10 +106,7 @@ export async function startEngine(
       userAgentName: 'Parley',
       ...endpoint,
     },
-    routes: [{ name: 'interop', token: TOKEN, security: 'srtp-required' }],
-    voice: testVoice(),
-    language: 'en',
-    recordingPath: id => join(recordings, `${id}.wav`),
+    router: testRouter(routes.map(({ agent, ...route }) => ({ ...route, plan: () => planOf(agent) }))),
     onEvent: (_call, event) => {
       events.push(event)
       if (event.type !== 'ended') return
@@ -87,10 +114,9 @@ export async function startEngine(
       if (next === undefined) reports.push(event.report)
       else next(event.report)
     },
-    ...options,
     onCall: call => {
       calls.push(call)
-      options.onCall?.(call)
+      onCall?.(call)
     },
   })
   atTestEnd(async () => {
@@ -102,6 +128,7 @@ export async function startEngine(
     uri: `sip:${TOKEN}@127.0.0.1:${engine.endpoint.port('tls')};transport=tls`,
     recordings,
     events,
+    dial: ({ agent, ...request }) => engine.dial({ ...request, plan: planOf(agent) }),
     reportOf: callId => {
       const call = calls.find(one => one.leg.callId === callId)
       return call === undefined ? Promise.reject(new Error(`no call ${callId} came`)) : call.report
@@ -114,7 +141,7 @@ export async function startEngine(
 }
 
 /** A call to `uri`, with SRTP and 20 s to answer unless said otherwise. */
-export function dialling(uri: string, change: Partial<DialRequest> = {}): DialRequest {
+export function dialling(uri: string, change: Partial<OutboundTestCall> = {}): OutboundTestCall {
   return {
     uri: parseUri(uri) as SipUri,
     from: { displayName: undefined, uri: parseUri('sip:+15550002222@localhost') as SipUri, params: new Map() },

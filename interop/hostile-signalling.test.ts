@@ -162,7 +162,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
 
   it('answers 404 for a number that is not on the trunk, and keeps nothing', async () => {
     const under = await startEngine({
-      routes: [{ name: 'interop', token: TOKEN, security: 'srtp-required', numbers: ['+15550001111'] }],
+      routes: [{ token: TOKEN, security: 'srtp-required', numbers: ['+15550001111'] }],
     })
     const stranger = await Stranger.connect(under)
     const invite = request('INVITE', KNOWN, { body: SRTP_OFFER }).replace(
@@ -177,7 +177,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     const under = await startEngine()
     const phone = await openPhone()
     phone.behaviour = { type: 'reject', status: 486 }
-    const call = await under.engine.dial(dialling(phone.uri()))
+    const call = await under.dial(dialling(phone.uri()))
     await call.report
     const known = await Stranger.connect(under)
     expect(await known.ask(request('BYE', UNKNOWN).replace(/^To: .*$/m, `To: <${UNKNOWN}>;tag=gone`), 1)).toEqual([481])

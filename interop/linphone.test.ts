@@ -61,7 +61,7 @@ describe.skipIf(peer.missing)(`linphone over TLS with mandatory SDES${peer.note}
   }, async ({ onTestFinished }) => {
     const under = await startEngine({}, onTestFinished)
     const callee = await startLinphoneCallee({ callSeconds: 7, atTestEnd: onTestFinished })
-    await under.engine.dial(dialling(callee.uri))
+    await under.dial(dialling(callee.uri))
     const report = await under.nextReport()
     const answered = await callee.finished
     expect(answered.exitCode, answered.output).toBe(0)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DialRequest, Engine } from '@parley/engine/testing'
+import { type DialRequest, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { ParleyError } from '@parley/kernel'
 import { Endpoint, ensureLocalCertificate, parseUri, type SipUri, type TlsIdentity } from '@parley/leg'
 import { VirtualPhone } from '@parley/phone'
@@ -55,10 +55,7 @@ const stationOptions = () => ({
 async function openEngine(): Promise<Engine> {
   const engine = await Engine.start({
     endpoint: stationOptions(),
-    routes: [{ name: 'rogue', token: TOKEN, security: 'srtp-required' }],
-    voice: silence,
-    language: 'en',
-    recordingPath: () => null,
+    router: testRouter([{ token: TOKEN, security: 'srtp-required', plan: () => testPlan({ voice: silence }) }]),
   })
   onTestFinished(() => engine.close())
   return engine
@@ -71,6 +68,7 @@ function dialling(uri: string, change: Partial<DialRequest> = {}): DialRequest {
     security: 'rtp-only',
     ringTimeoutMs: 20_000,
     credentials: CREDENTIALS,
+    plan: testPlan({ voice: silence }),
     ...change,
   }
 }

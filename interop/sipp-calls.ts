@@ -10,10 +10,7 @@ export async function sippCalls(
   atTestEnd: AtTestEnd,
   engine: EngineChanges = {},
 ): Promise<{ readonly under: EngineUnderTest; readonly result: SippResult }> {
-  const under = await startEngine(
-    { routes: [{ name: 'plain', token: TOKEN, security: 'rtp-only' }], ...engine },
-    atTestEnd,
-  )
+  const under = await startEngine({ routes: [{ token: TOKEN, security: 'rtp-only' }], ...engine }, atTestEnd)
   const result = await runSipp({
     ...sipp,
     target: `127.0.0.1:${under.engine.endpoint.port(sipp.transport ?? 'udp')}`,
@@ -32,7 +29,7 @@ export async function callsSipp(
   const run = await startSipp({ ...sipp, atTestEnd })
   const under = await startEngine(engine, atTestEnd)
   const transport = sipp.transport === 'tcp' ? ';transport=tcp' : ''
-  await under.engine.dial(dialling(`sip:+15557654321@${run.address}${transport}`, { security: 'rtp-only' }))
+  await under.dial(dialling(`sip:+15557654321@${run.address}${transport}`, { security: 'rtp-only' }))
   return { under, run }
 }
 

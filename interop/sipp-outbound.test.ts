@@ -93,7 +93,7 @@ describe.skipIf(peer.missing)(
         onTestFinished,
       )
       for (let i = 0; i < 2; i++) {
-        const call = await under.engine.dial(dialling('sip:+15557654321@trunk.example', { security: 'rtp-only' }))
+        const call = await under.dial(dialling('sip:+15557654321@trunk.example', { security: 'rtp-only' }))
         expect((await call.report).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
       }
       await passed(busy)

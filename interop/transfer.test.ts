@@ -35,7 +35,7 @@ describe.skipIf(peer.missing)(`the engine transfers baresip by REFER${peer.note}
     const third = await startBaresipCallee({ user: 'third', callSeconds: 4, atTestEnd })
     const callee = await startBaresipCallee({ callSeconds: 30, atTestEnd })
     const under = await transferringTo(third.uri, atTestEnd)
-    const call = await under.engine.dial(dialling(callee.uri))
+    const call = await under.dial(dialling(callee.uri))
     const report = await call.report
     const [reached, transferred] = await Promise.all([third.finished, callee.finished])
     expect(reached.exitCode, reached.output).toBe(0)
@@ -55,7 +55,7 @@ describe.skipIf(peer.missing)(`the engine transfers baresip by REFER${peer.note}
     const third = await startBaresipCallee({ user: 'third', rejects: true, atTestEnd })
     const callee = await startBaresipCallee({ callSeconds: 6, atTestEnd })
     const under = await transferringTo(third.uri, atTestEnd)
-    const call = await under.engine.dial(dialling(callee.uri))
+    const call = await under.dial(dialling(callee.uri))
     const report = await call.report
     await callee.finished
     expect(transferFacts(under).at(-1)).toMatchObject({

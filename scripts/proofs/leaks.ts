@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Call, Engine } from '@parley/engine/testing'
+import { type Call, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { randomToken, SeededRandom } from '@parley/kernel'
 import { ensureLocalCertificate, parseUri, type SipUri } from '@parley/leg'
 import { VirtualPhone } from '@parley/phone'
@@ -41,10 +41,7 @@ export async function proveNoLeaks(
   const endpoint = { tls, rtp: { ports: { from: 11_000, to: 14_999 }, threads: 1 }, userAgentName: 'Parley' }
   const engine = await Engine.start({
     endpoint,
-    routes: [{ name: 'leaks', token, security: 'srtp-required' }],
-    voice: silence,
-    language: 'en',
-    recordingPath: () => null,
+    router: testRouter([{ token, security: 'srtp-required', plan: () => testPlan({ voice: silence }) }]),
   })
   const phone = await VirtualPhone.open({
     endpoint: { ...endpoint, rtp: { ...endpoint.rtp, ports: { from: 15_000, to: 18_999 } } },
@@ -114,6 +111,7 @@ async function outbound({ engine, phone }: Line, phoneHangsUp: boolean): Promise
     uri: parseUri(phone.uri()) as SipUri,
     from: { displayName: undefined, uri: parseUri('sip:engine@localhost') as SipUri, params: new Map() },
     security: 'srtp-required',
+    plan: testPlan({ voice: silence }),
   })
   const answered = await phone.nextCall()
   await answered.waitFor('answered', 20_000)

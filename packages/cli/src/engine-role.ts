@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { type EngineOptions, RunEngine, type StaticRoute } from '@parley/engine'
+import { type CallEvent, type EngineOptions, lineTestHandler, RunEngine, TokenRouter } from '@parley/engine'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
+import type { TextToSpeech } from '@parley/providers'
 import { type EnvironmentQueue, RecordingSpool, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import { addressesOf } from './addresses-of.ts'
@@ -26,8 +27,8 @@ export interface EngineRoleParts {
   readonly blobs: Blobs
   /** Whether blobs are files that other roles of the machine share. */
   readonly blobsAreFiles: boolean
-  /** Answered besides the trunks. */
-  readonly routes: readonly StaticRoute[]
+  /** Whose address reaches the line test. */
+  readonly lineToken: string
   readonly tell: (line: string) => void
   readonly journals: RunJournals
   readonly metrics: RoleMetrics
@@ -44,14 +45,15 @@ export interface EngineRole {
 
 /** Calls by trunks and runs, until it is closed. Throws what endpoints and the database throw. */
 export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
-  const { state, services, agents, identity, runQueue, blobs, blobsAreFiles, journals, routes, tell, metrics } = parts
+  const { state, services, agents, identity, runQueue, blobs, blobsAreFiles, journals, lineToken, tell, metrics } =
+    parts
   const { database, leases, bus, sealer } = state
   const onProblem = problemLines('engine')
-  const unplanned = new LineRecordings({
+  const lineRecordings = new LineRecordings({
     directory: join(settings.home, 'recordings'),
     ...{ time: systemTime, wallClock: Date.now, onProblem },
   })
-  await unplanned.open()
+  await lineRecordings.open()
   const recordings = new RecordingSpool({
     directory: join(settings.home, 'spool'),
     mostBytes: settings.spoolBytes,
@@ -69,14 +71,10 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     ...{ database, bus, sealer, leases: runLeases, runQueue, agents, recordings, time: systemTime, onProblem },
     addressesOf: addressesOf(settings.resolve),
     addresses: engine => ({ host: settings.sipHost ?? settings.sipBind, tls_port: engine.endpoint.port('tls') }),
+    router: lineTestRouter(lineToken, services.voice('local/flite'), lineRecordings),
     calls: {
       endpoint: endpointOptions(settings, identity),
-      routes,
-      voice: services.voice('local/flite'),
-      language: 'en',
-      recordingPath: id => unplanned.path(id),
       onEvent: (call, event) => {
-        if (event.type === 'ended') unplanned.ended(event.report.end.media?.recording?.path ?? null)
         const line = describeEvent(event)
         if (line !== null) tell(`${call.leg.callId.slice(0, 12)}  ${line}`)
       },
@@ -116,9 +114,30 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       unwatch()
       await runs.close()
       await recordings.stop()
-      await unplanned.trim()
+      await lineRecordings.trim()
     },
   }
+}
+
+/** The line test has an address of its own; its calls are no runs. */
+function lineTestRouter(token: string, voice: TextToSpeech, recordings: LineRecordings): TokenRouter {
+  const createHandler = lineTestHandler({ voice, language: 'en', time: systemTime, wallClock: Date.now })
+  const decide = () => {
+    const path = recordings.path(`in-${crypto.randomUUID()}`)
+    return {
+      kind: 'taken',
+      security: 'srtp-required',
+      plan: {
+        createHandler,
+        recording: { path },
+        onEvent: ({ type }: CallEvent) => {
+          if (type === 'ended') recordings.ended(path)
+        },
+        onAbandoned: () => recordings.ended(path),
+      },
+    } as const
+  }
+  return new TokenRouter([{ token, decide }])
 }
 
 function endpointOptions(settings: Settings, identity: ProcessIdentity): EngineOptions['endpoint'] {

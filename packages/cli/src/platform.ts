@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { StaticRoute } from '@parley/engine'
 import { type Ms, randomToken, systemRandom } from '@parley/kernel'
 import { BullConnections, BullEnvironmentQueue, BullRunQueue } from '@parley/runs'
 import { type Blobs, openBlobs, parseBlobUrl } from '@parley/store'
@@ -106,13 +105,13 @@ async function opened(
   const shared = { state, services, agents, identity, runQueue, environmentQueue, blobs, journals, metrics }
   const sip: SipAddress = { domain: settings.sipDomain, tlsPort: settings.sipTlsPort }
 
-  const line = await lineTest(settings)
+  const lineToken = await inboundToken(settings, 'inbound-token-line')
   let engine: EngineRole | null = null
   if (roles.has('engine')) {
     engine = await startEngineRole(settings, {
       ...shared,
       blobsAreFiles: parseBlobUrl(blobUrl).kind === 'files',
-      routes: [line],
+      lineToken,
       tell,
     })
     closers.push(() => engine!.close())
@@ -150,7 +149,7 @@ async function opened(
         ? null
         : {
             uri: token => `sip:${token}@${sip.domain}:${sip.tlsPort};transport=tls`,
-            lineToken: line.token,
+            lineToken,
             authorityFile: identity.authorityFile,
           },
     async drain(withinMs) {
@@ -221,10 +220,6 @@ async function seededWorkspace(
 }
 
 export const LINE_TEST = 'a line test: reads back digits, echoes two seconds'
-
-async function lineTest(settings: Settings): Promise<StaticRoute> {
-  return { name: LINE_TEST, token: await inboundToken(settings, 'inbound-token-line'), security: 'srtp-required' }
-}
 
 /** The unguessable user part of an address stays the same over restarts. */
 async function inboundToken(settings: Settings, name: string): Promise<string> {

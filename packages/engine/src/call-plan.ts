@@ -1,26 +1,31 @@
-import type { CallLeg, DialOptions } from '@parley/leg'
+import type { CallLeg, LegOptions } from '@parley/leg'
 import type { Call, CallEvent } from './call.ts'
-import type { Used, VoiceAgent, VoiceCallFacts } from './voice/voice-agent.ts'
+import type { CallControl, CallHandler } from './call-handler.ts'
 
-/** What was decided of a call before there is one, and who follows it. */
+/** What is decided about a call before its media opens, the same for inbound and outbound calls, and who follows it. */
 export interface CallPlan {
-  /** Who talks, and what of; null: the line test. */
-  readonly talk: { readonly agent: VoiceAgent; readonly facts: VoiceCallFacts } | null
+  /** Makes what talks on the call. Called once, before the answer; when it throws, the call ends as failed. */
+  readonly createHandler: HandlerFactory
   /** Null: not recorded. */
-  readonly recording: NonNullable<DialOptions['recording']> | null
+  readonly recording: NonNullable<LegOptions['recording']> | null
   /**
-   * Asked while an inbound call rings; answers what the caller is told then, or the status that refuses the call. Never
-   * rejects; ends soon after the leg does. Default: the call is answered at once.
+   * Decides about an inbound call while it rings. Never rejects, and resolves soon after the leg ended. Default: the call is
+   * answered at once.
    */
-  readonly whileRinging?: (leg: CallLeg) => Promise<RingingAnswer>
-  /** Events begin before it, or with it. */
+  readonly whileRinging?: (leg: CallLeg) => Promise<RingingDecision>
+  /** Called when the handler is made, before the first event. */
   onCall?(call: Call): void
   onEvent?(event: CallEvent, call: Call): void
-  onUsed?(used: Used): void
-  /** There was never a call: its caller had gone, its offer could not be answered, or it was refused while it rang. */
-  onAbandoned?(why: 'caller_gone' | 'not_answered' | 'refused'): void
+  /** Called instead of `onCall` where no call comes of it. */
+  onAbandoned?(why: AbandonReason): void
 }
 
-export type RingingAnswer =
-  | { readonly kind: 'answer'; readonly facts: VoiceCallFacts }
+export type HandlerFactory = (control: CallControl) => CallHandler
+
+export type RingingDecision =
+  /** `createHandler`: default the plan's. */
+  | { readonly kind: 'answer'; readonly createHandler?: HandlerFactory }
   | { readonly kind: 'refuse'; readonly status: number }
+
+/** The caller gave up first; the offer could not be answered; `whileRinging` refused the call. */
+export type AbandonReason = 'caller_gone' | 'not_answered' | 'refused'

@@ -1,26 +1,39 @@
 import type { LegSecurity, SipRequest } from '@parley/leg'
+import type { CapacityRefusal } from './call-capacity.ts'
 import type { CallPlan } from './call-plan.ts'
 
-/** Ways in that others decide about: trunks, their numbers, and what becomes of a call there. */
+/** Finds what an inbound request is for. Asked once per request, before the engine keeps any state of it. */
 export interface InboundRouter {
-  /** Whose INVITE (or other request) it is; null: nobody's, and it gets no answer. Asked before anything is kept. */
+  /** Null: nothing of this router's; a request without any route gets no answer. */
   find(request: SipRequest, sourceAddress: string): InboundRoute | null
-  /** Whether some trunk lists the address: it is no stranger, though without a token it reaches nobody. */
+  /** Whether a trunk lists the address: its requests without a route are answered, unless they are an INVITE. */
   lists(sourceAddress: string): boolean
 }
 
+/** Where an INVITE goes: found by the guard, and handed on with the INVITE. */
 export interface InboundRoute {
-  /** What the far end's certificate proves when its call is dialled anew: the trunk's own host; null: unknown. */
+  /** The name that the far end's certificate has to prove when its call is dialled anew: the trunk's host; null: unknown. */
   readonly serverName: string | null
-  /** Takes a call in, or says how it is refused. Never rejects. */
+  /** Admits the call, or says how it is refused. Never rejects. */
   receive(invite: SipRequest): Promise<InboundDecision>
-  /** A call to it was refused with 503 before it was looked at. Returns at once. */
+  /** Notes that the engine refused a call with 503 before `receive`. Returns at once. */
   refused(invite: SipRequest, why: CapacityRefusal): void
 }
-
-/** Why an engine takes no call. */
-export type CapacityRefusal = 'draining' | 'overload'
 
 export type InboundDecision =
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterS?: number }
   | { readonly kind: 'taken'; readonly security: LegSecurity; readonly plan: CallPlan }
+
+/** The routes of several routers; the first that knows the request has it. */
+export function firstRouteOf(routers: readonly InboundRouter[]): InboundRouter {
+  return {
+    find(request, sourceAddress) {
+      for (const router of routers) {
+        const route = router.find(request, sourceAddress)
+        if (route !== null) return route
+      }
+      return null
+    },
+    lists: sourceAddress => routers.some(router => router.lists(sourceAddress)),
+  }
+}

@@ -3,6 +3,7 @@ import { MachineDriver, type Ms, type Time, type UnixMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import type { CallControl, CallHandler, CallHandlerResult } from './call-handler.ts'
+import type { HandlerFactory } from './call-plan.ts'
 import { CallTimeline } from './call-timeline.ts'
 import { HeardHistory } from './heard-history.ts'
 import { type AgentInput, type AgentOutput, TestAgent } from './test-agent.ts'
@@ -13,15 +14,21 @@ import { Voices } from './voice/voices.ts'
 const HISTORY_MS = 4000
 
 export interface LineTestOptions {
-  readonly line: CallControl
+  /** Not closed by the line test. */
   readonly voice: TextToSpeech
+  /** That the voice speaks, BCP 47. */
   readonly language: string
   readonly time: Time
   readonly wallClock: () => UnixMs
 }
 
+/** Lets the line test talk on the call. */
+export function lineTestHandler(options: LineTestOptions): HandlerFactory {
+  return control => new LineTest(control, options)
+}
+
 /** The test agent on a call: proves a line in both directions, without a model or a recogniser. */
-export class LineTest implements CallHandler {
+class LineTest implements CallHandler {
   readonly #line: CallControl
   readonly #agent = new TestAgent()
   readonly #driver: MachineDriver<AgentInput, AgentOutput>
@@ -37,7 +44,7 @@ export class LineTest implements CallHandler {
   /** Where the transcript stands, on the call's clock. */
   #offset: Ms | null = null
 
-  constructor({ line, voice, language, time, wallClock }: LineTestOptions) {
+  constructor(line: CallControl, { voice, language, time, wallClock }: LineTestOptions) {
     this.#line = line
     line.leg.detectVoice({})
     this.#timeline = new CallTimeline({ wallClock, clock: () => this.#offset, onItem: item => line.tell(item) })

@@ -3,7 +3,7 @@
 import { HttpActions, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import type { VoiceAgent } from '@parley/engine'
-import { Engine } from '@parley/engine/testing'
+import { Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { compile, type Draft, judgeDestination, type Plan } from '@parley/flow'
 import { randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { ensureLocalCertificate } from '@parley/leg'
@@ -58,7 +58,7 @@ const DRAFT: Draft = {
 async function start(request: EngineRequest & { type: 'start' }): Promise<EngineReply> {
   const services = request.services === null ? await ownServices(request.plantedMs) : servicesAt(request.services)
   model = new CountedModel(services.model)
-  const { voice } = services
+  const talker = agent({ ...services, model }, request)
   const token = randomToken(systemRandom, 26)
   const engine = await Engine.start({
     endpoint: {
@@ -69,10 +69,7 @@ async function start(request: EngineRequest & { type: 'start' }): Promise<Engine
       rtp: { ports: RTP_PORTS },
       userAgentName: 'Parley',
     },
-    routes: [{ name: 'turns', token, security: 'rtp-only', agent: agent({ ...services, model }, request) }],
-    voice,
-    language: 'en',
-    recordingPath: () => null,
+    router: testRouter([{ token, security: 'rtp-only', plan: () => testPlan({ agent: talker }) }]),
   })
   const uri = `sip:${token}@127.0.0.1:${engine.endpoint.port('udp')};transport=udp`
   const packetIo = engine.endpoint.media.describe().includes('native') ? 'native' : 'portable'

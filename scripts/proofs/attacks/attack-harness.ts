@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { type Call, Engine } from '@parley/engine/testing'
+import { type Call, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { ensureLocalCertificate, type LegSecurity, type MediaStatistics, type TlsIdentity } from '@parley/leg'
 import { readWav } from '@parley/media'
 import { type PhoneCall, VirtualPhone } from '@parley/phone'
@@ -65,12 +65,11 @@ export class Stand {
     const directory = await mkdtemp(join(tmpdir(), 'parley-attack.'))
     const tls = await ensureLocalCertificate(directory, { names: ['localhost'], addresses: ['127.0.0.1'] })
     const taken = { count: 0 }
+    const voice = talkingVoice(ENGINE_TALK)
+    const plan = () => testPlan({ voice }, { recordingPath: taken.count === 0 ? join(directory, 'live.wav') : null })
     const engine = await Engine.start({
       endpoint: { tls, rtp: { ports: { from: 35_000, to: 35_999 }, threads: 1 }, userAgentName: 'Parley' },
-      routes: [{ name: 'attacked', token: TOKEN, security }],
-      voice: talkingVoice(ENGINE_TALK),
-      language: 'en',
-      recordingPath: () => (taken.count === 0 ? join(directory, 'live.wav') : null),
+      router: testRouter([{ token: TOKEN, security, plan }]),
       maxCalls: options.maxCalls ?? 20,
       onCall: () => {
         taken.count++

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { StaticRoute, VoiceAgent } from '@parley/engine'
-import { type CallReport, Engine } from '@parley/engine/testing'
+import type { VoiceAgent } from '@parley/engine'
+import { type CallPlan, type CallReport, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { type ExampleName, ExampleServer, exampleDraft } from '@parley/examples'
 import { type Ms, ParleyError, randomToken, systemRandom } from '@parley/kernel'
 import { type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
@@ -96,10 +96,9 @@ export class ClinicCalls {
     const voice = new TonesVoice()
     const engine = await Engine.start({
       endpoint: { ...endpoint, userAgentName: 'Parley' },
-      routes: lanes.map(routeOf),
-      voice,
-      language: 'en',
-      recordingPath: id => join(home, `${id}.wav`),
+      router: testRouter(
+        lanes.map(lane => ({ token: lane.token, security: 'srtp-required', plan: () => planOf(lane, home) })),
+      ),
     })
     const phone = await VirtualPhone.open({ endpoint: { ...endpoint, userAgentName: 'phone' } })
     const phoneVoice = new PhoneVoice(voice, 'en')
@@ -175,17 +174,10 @@ function textsOf(name: ExampleName): string[] {
   return [...texts].map(([, text]) => text!)
 }
 
-/** A way in whose agent is another one for each call. */
-function routeOf(lane: Lane): StaticRoute {
-  return {
-    name: 'clinic',
-    token: lane.token,
-    security: 'srtp-required',
-    get agent() {
-      if (lane.agent === null) throw new ParleyError('no_agent', 'nobody is to call on this lane')
-      return lane.agent
-    },
-  }
+/** The plan of the lane's next call. Throws "no_agent" where none is to come. */
+function planOf({ agent }: Lane, home: string): CallPlan {
+  if (agent === null) throw new ParleyError('no_agent', 'a call came on a lane that has no agent')
+  return testPlan({ agent }, { recordingPath: join(home, `${crypto.randomUUID()}.wav`) })
 }
 
 async function agentOf(call: ClinicCall, server: ExampleServer, services: Services): Promise<VoiceAgent> {

@@ -40,7 +40,6 @@ export class UserAgent {
   readonly #admission: RequestAdmission
   readonly #sessions = new Set<DialogSession>()
   readonly #dialogs = new Map<string, DialogSession>()
-  #draining = false
   #closed = false
   #closing: { readonly promise: Promise<void>; readonly done: () => void } | undefined
 
@@ -92,7 +91,9 @@ export class UserAgent {
       },
       {
         busy: () =>
-          this.#draining || this.#sessions.size >= this.#limits.sessions ? this.#limits.retryAfterS : undefined,
+          this.#closing !== undefined || this.#sessions.size >= this.#limits.sessions
+            ? this.#limits.retryAfterS
+            : undefined,
         takeInvite: (request, flow, accepted) => this.#takeInvite(request, flow, accepted),
       },
     )
@@ -171,7 +172,8 @@ export class UserAgent {
    * Errors: "draining", "too_many_sessions" (retryable); SipMessageError for something in `call` that no message may carry.
    */
   invite(call: OutboundCall): InviteSession {
-    if (this.#draining) throw new ParleyError('draining', 'this user agent takes no new calls')
+    if (this.#closing !== undefined)
+      throw new ParleyError('draining', 'this user agent is closing and takes no new calls')
     if (this.#sessions.size >= this.#limits.sessions) {
       throw new ParleyError('too_many_sessions', `${this.#limits.sessions} calls stand already`, { retryable: true })
     }
@@ -237,15 +239,12 @@ export class UserAgent {
     }
   }
 
-  /** While on, a new INVITE gets 503 with Retry-After and `invite` throws "draining"; calls that stand go on. */
-  drain(on: boolean): void {
-    this.#draining = on
-  }
-
-  /** Hangs up everything; resolves when every session has ended, or after 64*T1 at the latest. Then nothing is sent any more. */
+  /**
+   * Hangs up everything; resolves when every session has ended, or after 64*T1 at the latest. Then nothing is sent any more.
+   * Meanwhile a new INVITE gets 503 with Retry-After, and `invite` throws "draining".
+   */
   close(): Promise<void> {
     if (this.#closing !== undefined) return this.#closing.promise
-    this.#draining = true
     const { promise, resolve } = Promise.withResolvers<void>()
     const { time, timers, layer } = this.#ctx
     const stop = () => {

@@ -1,4 +1,5 @@
 import type { Scope } from '@parley/contract'
+import type { Plan } from '@parley/flow'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
 /** A publication whose agent is to talk. */
@@ -6,8 +7,7 @@ export interface AgentOrder {
   readonly scope: Scope
   readonly agent_id: string
   readonly version: number
-  /** As it was published. */
-  readonly plan: unknown
+  readonly plan: Plan
 }
 
 /** Makes the agents of publications. */

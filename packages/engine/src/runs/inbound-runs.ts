@@ -10,20 +10,19 @@ import {
   type InboundTrunk,
   listNumbers,
   numberReached,
-  type StartingRun,
   startingRun,
 } from '@parley/store'
-import type { CallPlan, RingingAnswer } from '../call-plan.ts'
+import type { CapacityRefusal } from '../call-capacity.ts'
+import type { AbandonReason, CallPlan, RingingDecision } from '../call-plan.ts'
 import { calledNumbers, e164Numbers } from '../called-number.ts'
-import type { CapacityRefusal, InboundDecision, InboundRoute, InboundRouter } from '../inbound-router.ts'
-import type { VoiceAgent } from '../voice/voice-agent.ts'
+import type { InboundDecision, InboundRoute, InboundRouter } from '../inbound-router.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { callerIdentityOf } from './caller-identity.ts'
 import { askInboundContext } from './inbound-context.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
-import { factsOf, runPlan, wantsRecording } from './run-plan.ts'
+import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
 import { countryOf } from './trunk-country.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
@@ -161,7 +160,7 @@ export class InboundRuns implements InboundRouter {
           key_id: null,
           // An admin assigned the number: its calls may be transferred.
           can_dial: true,
-          notifies: notifies(number.plan),
+          notifies: number.plan.notification != null,
         },
         { owner: { ...leases.owner, leaseMs: leases.leaseMs }, keepRefused: true },
       ),
@@ -184,7 +183,7 @@ export class InboundRuns implements InboundRouter {
   }
 
   async #begin(run: OwnedRun, trunk: InboundTrunk): Promise<InboundDecision> {
-    const { database, recordings, agents, onProblem } = this.#options
+    const { database, recordings, agents, time, onProblem } = this.#options
     const { scope } = trunk
     const record = this.#record(run)
     try {
@@ -192,9 +191,9 @@ export class InboundRuns implements InboundRouter {
       if (start === null) throw new ParleyError('internal', 'an admitted run is there')
       const { agent_id, version, plan } = start
       const agent = await agents.agent({ scope, agent_id, version, plan })
-      const recording = wantsRecording(start) ? await openRecording(recordings, run) : null
+      const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
       const security = trunk.details.media === 'rtp' ? 'rtp-only' : 'srtp-required'
-      return { kind: 'taken', security, plan: this.#plan(run, start, agent, record, recording) }
+      return { kind: 'taken', security, plan: this.#plan({ run, start, agent, record, time }, recording) }
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'internal'
       // Who keeps recordings has told that, once for many calls.
@@ -204,40 +203,31 @@ export class InboundRuns implements InboundRouter {
     }
   }
 
-  #plan(
-    run: OwnedRun,
-    start: StartingRun,
-    agent: VoiceAgent,
-    record: CallRecord,
-    recording: CallPlan['recording'],
-  ): CallPlan {
-    const plan = runPlan(run, start, agent, record, recording)
+  #plan(ready: ReadyRun, recording: CallPlan['recording']): CallPlan {
+    const { record } = ready
     return {
-      ...plan,
-      whileRinging: leg => this.#whileRinging(run, start, agent, record, leg),
+      ...runPlan(ready, recording),
+      whileRinging: leg => this.#whileRinging(ready, leg),
       onAbandoned: why => {
-        // Whoever gives up was refused by nobody.
+        // A caller who gives up was not refused.
         if (why === 'caller_gone') record.enter('awaiting_sip')
         void record.abandon(UNANSWERED[why])
       },
     }
   }
 
-  async #whileRinging(
-    run: OwnedRun,
-    start: StartingRun,
-    agent: VoiceAgent,
-    record: CallRecord,
-    leg: CallLeg,
-  ): Promise<RingingAnswer> {
+  /** Asks the agent's server about the caller, and stores what ends the call if this process dies. */
+  async #whileRinging(ready: ReadyRun, leg: CallLeg): Promise<RingingDecision> {
+    const { run, start, agent, record, time } = ready
     const facts = factsOf(start)
     const isOver = () => leg.state === 'ended' || record.isUnwanted
-    const context = await askInboundContext(agent, facts.call, run, isOver, this.#options.time)
+    const context = await askInboundContext(agent, facts.call, run, isOver, time)
     if (context.kind === 'rejected') return { kind: 'refuse', status: 603 }
     record.enter('awaiting_sip')
-    // What hangs up for us if this process dies is in the database before the far end may think that the call stands.
+    // The far end may think that the call stands as soon as the answer left: what a BYE needs is stored before.
     if (leg.dialog !== null) await run.keepDialog({ ...leg.dialog })
-    return { kind: 'answer', facts: context.kind === 'none' ? facts : { ...facts, context: context.variables } }
+    if (context.kind === 'none') return { kind: 'answer' }
+    return { kind: 'answer', createHandler: runHandler(ready, { ...facts, context: context.variables }) }
   }
 }
 
@@ -256,15 +246,11 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-function notifies(plan: unknown): boolean {
-  return (plan as { readonly notification?: unknown }).notification != null
-}
-
 function rejected(disposition: string): OwnedRunEnding {
   return { state: 'rejected', phone_state: 'rejected', outcome: null, disposition }
 }
 
-const UNANSWERED: Readonly<Record<'caller_gone' | 'not_answered' | 'refused', OwnedRunEnding>> = {
+const UNANSWERED: Readonly<Record<AbandonReason, OwnedRunEnding>> = {
   caller_gone: {
     state: 'completed',
     phone_state: 'ended',

@@ -7,10 +7,13 @@ import { acknowledgeUpdate, admitRun, cancelRun, listEffects, type RunRequest, r
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { Call } from '../call.ts'
+import { CallCapacity } from '../call-capacity.ts'
 import type { DialRequest } from '../engine.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 import type { CallRecordEnd } from './call-record.ts'
 import { OutboundRuns } from './outbound-runs.ts'
+
+const report = (what: string, error: unknown) => void problems.push(`${what}: ${String(error)}`)
 
 /** Calls that wait for their turn on a trunk, which takes one every two seconds. */
 
@@ -25,7 +28,7 @@ let dialled: DialRequest[]
 let ended: CallRecordEnd[]
 let problems: string[]
 let runs: OutboundRuns
-let isDraining: boolean
+let capacity: CallCapacity
 beforeAll(async () => {
   test = await testDatabase()
 })
@@ -50,14 +53,30 @@ beforeEach(async () => {
   dialled = []
   ended = []
   problems = []
-  isDraining = false
-  const onProblem = (what: string, error: unknown) => void problems.push(`${what}: ${String(error)}`)
   leases = new RunLeases({
-    ...{ database: test.database, bus, time: systemTime, wallClock: Date.now, random: new SeededRandom(7), onProblem },
+    ...{
+      database: test.database,
+      bus,
+      time: systemTime,
+      wallClock: Date.now,
+      random: new SeededRandom(7),
+      onProblem: report,
+    },
     owner: { engine: `engine-${scope.tenant_id}`, worker: null },
   })
-  runs = new OutboundRuns({
-    ...{ database: test.database, leases, time, onProblem },
+  capacity = new CallCapacity(10)
+  runs = outboundRuns(capacity)
+})
+afterEach(() => {
+  leases.close()
+  expect(problems).toEqual([])
+})
+
+/** Those of an engine that has this capacity. */
+function outboundRuns(capacity: CallCapacity): OutboundRuns {
+  return new OutboundRuns({
+    ...{ database: test.database, leases, time },
+    onProblem: report,
     sealer: { seal: plain => plain, open: sealed => sealed },
     agents: { agent: async () => AGENT },
     recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
@@ -66,15 +85,10 @@ beforeEach(async () => {
       dialled.push(request)
       return {} as Call
     },
-    mayBegin: () => true,
-    isDraining: () => isDraining,
+    capacity,
     onOver: (_run, end) => void ended.push(end),
   })
-})
-afterEach(() => {
-  leases.close()
-  expect(problems).toEqual([])
-})
+}
 
 /** A call that is set up and has to wait; the next free slot is its own. */
 async function waits(rest: Partial<RunRequest> = {}): Promise<string> {
@@ -84,7 +98,7 @@ async function waits(rest: Partial<RunRequest> = {}): Promise<string> {
   await slot("now() + interval '1 day'")
   // Who wakes it waits for its claim, not for its turn.
   await runs.begin({ kind: 'phone', run_id: admission.run_id, scope })
-  expect(runs.beginning).toBe(1)
+  expect(capacity.taken).toBe(1)
   await vi.waitFor(() => expect(time.nextDeadline()).toBeDefined())
   await slot("'-infinity'")
   return admission.run_id
@@ -117,9 +131,9 @@ it('talks with what an update changed meanwhile', async () => {
   }
   itsTurn()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
-  const known: Record<string, string> = { ...dialled[0]!.plan!.talk!.facts.variables }
+  const known: Record<string, string> = {}
   const call = { updateVariables: (values: object) => Object.assign(known, values) }
-  dialled[0]!.plan!.onCall!(call as unknown as Call)
+  dialled[0]!.plan.onCall!(call as unknown as Call)
   expect(known).toEqual({ name: 'Cleo', city: 'Bonn' })
 })
 
@@ -171,7 +185,7 @@ it('has succeeded as soon as somebody answers', async () => {
   const dials = () => listEffects(test.database.within(scope), scope, runId)
   expect(await dials()).toMatchObject([{ effect_kind: 'sip_dial', state: 'sending' }])
   const call = { leg: { callId: 'abc', dialog: null } } as Call
-  dialled[0]!.plan!.onEvent!({ type: 'leg', event: { type: 'answered' } }, call)
+  dialled[0]!.plan.onEvent!({ type: 'leg', event: { type: 'answered' } }, call)
   await vi.waitFor(async () =>
     expect(await dials()).toMatchObject([{ state: 'succeeded', receipts: [{ sip_call_id: 'abc' }] }]),
   )
@@ -179,10 +193,10 @@ it('has succeeded as soon as somebody answers', async () => {
 
 it('is given back, for another engine, where its own drains meanwhile', async () => {
   const runId = await waits()
-  isDraining = true
+  capacity.drain()
   itsTurn()
   const run = () => readRun(test.database.within(scope), scope, runId)
-  await vi.waitFor(() => expect(runs.beginning).toBe(0))
+  await vi.waitFor(() => expect(capacity.taken).toBe(0))
   expect(dialled).toEqual([])
   expect(leases.size).toBe(0)
   expect(await run()).toMatchObject({ state: 'admitted', outcome: null })
@@ -190,9 +204,8 @@ it('is given back, for another engine, where its own drains meanwhile', async ()
     { effect_kind: 'sip_dial', state: 'failed', error_code: 'not_sent' },
   ])
   expect(await counted(test, scope)).toEqual({ live: 1, permits: 1, calls: 1 })
-  isDraining = false
   await slot("'-infinity'")
-  await runs.begin({ kind: 'phone', run_id: runId, scope })
+  await outboundRuns(new CallCapacity(10)).begin({ kind: 'phone', run_id: runId, scope })
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   await vi.waitFor(async () => expect(await run()).toMatchObject({ state: 'running', phone_state: 'dialing' }))
 })

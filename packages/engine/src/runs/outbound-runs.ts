@@ -13,15 +13,15 @@ import {
   takeCallSlot,
 } from '@parley/store'
 import type { Call } from '../call.ts'
+import type { CallCapacity, CallPlace } from '../call-capacity.ts'
 import type { CallPlan } from '../call-plan.ts'
 import type { DialRequest } from '../engine.ts'
 import type { FailureDetail } from '../outcome.ts'
-import type { VoiceAgent } from '../voice/voice-agent.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { Gate } from './gate.ts'
 import { openRecording, type Recordings } from './recordings.ts'
-import { policyOf, runPlan, wantsRecording } from './run-plan.ts'
+import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
 
 /** A call waits no longer than this for its turn on the trunk. */
 const SLOT_PATIENCE_MS: Ms = 60_000
@@ -34,12 +34,9 @@ export interface OutboundRunsOptions {
   readonly agents: Agents
   readonly recordings: Recordings
   readonly time: Time
-  /** Throws `ParleyError` where nothing could be sent. */
-  readonly dial: (request: DialRequest) => Promise<Call>
-  /** Whether there is room for one more call, and no end in sight. */
-  readonly mayBegin: () => boolean
-  /** Nothing is dialled any more: what waits for its turn is given back, for another engine. */
-  readonly isDraining: () => boolean
+  readonly capacity: CallCapacity
+  /** Takes the place over. Throws `ParleyError` where nothing could be sent. */
+  readonly dial: (request: DialRequest, place: CallPlace) => Promise<Call>
   readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
 }
@@ -47,12 +44,10 @@ export interface OutboundRunsOptions {
 /** Calls that are set up with the database's help at once: the others of the process need it too. */
 const MOST_AT_DATABASE = 8
 
-/** A run of which all is known that its call needs. */
-interface Ready {
-  readonly start: StartingRun
+/** A run of which all is known that its INVITE needs. */
+interface ReadyToDial extends ReadyRun {
   readonly trunk: DialableTrunk
-  readonly agent: VoiceAgent
-  /** The row of its dial. */
+  /** The ledger's row of the INVITE. */
   readonly effectId: string
 }
 
@@ -80,23 +75,23 @@ export class OutboundRuns {
     this.#options = options
   }
 
-  get beginning(): number {
-    return this.#beginning.size
-  }
-
   /**
    * Takes the run if it still waits. Resolves when it is claimed, or is not to be had: whoever woke us does not wait for its
    * turn on the trunk, behind which others' calls would wait. Never rejects.
    */
   async begin({ scope, run_id }: Work): Promise<void> {
-    if (this.#beginning.has(run_id) || !this.#options.mayBegin()) return
+    if (this.#beginning.has(run_id)) return
+    const place = this.#options.capacity.reserve()
+    if (place === null) return
     this.#beginning.add(run_id)
     const run = await this.#gate
       .pass(() => this.#options.leases.claim(scope, run_id))
       .catch(error => this.#noBeginning(run_id, error))
-    if (run === null) this.#beginning.delete(run_id)
-    else
-      void this.#begin(run)
+    if (run === null) {
+      this.#beginning.delete(run_id)
+      place.release()
+    } else
+      void this.#begin(run, place)
         .catch(error => this.#noBeginning(run_id, error))
         .finally(() => this.#beginning.delete(run_id))
   }
@@ -106,7 +101,7 @@ export class OutboundRuns {
     return null
   }
 
-  async #begin(run: OwnedRun): Promise<void> {
+  async #begin(run: OwnedRun, place: CallPlace): Promise<void> {
     const { database, recordings, time, onOver } = this.#options
     const record = new CallRecord({
       run,
@@ -130,13 +125,19 @@ export class OutboundRuns {
       if (record.isUnwanted) throw new Failed(failed('internal'))
       // From here on it is this engine's: its recording is.
       record.enter('preparing')
-      await this.#dial(run, record, ready)
+      await this.#dial({ run, record, ...ready, time }, place)
     } catch (error) {
-      if (error instanceof Drained && (await this.#giveBack(run, effectId))) return
-      if (!record.isRunning) record.enter('preparing')
-      if (!(error instanceof Failed)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
-      await record.abandon(error instanceof Failed ? error.ending : failed('internal'))
+      await this.#endUndialled(run, record, effectId, error)
+      place.release()
     }
+  }
+
+  /** Gives back a run of an engine that drains; ends any other. Never rejects. */
+  async #endUndialled(run: OwnedRun, record: CallRecord, effectId: string | null, error: unknown): Promise<void> {
+    if (error instanceof Drained && (await this.#giveBack(run, effectId))) return
+    if (!record.isRunning) record.enter('preparing')
+    if (!(error instanceof Failed)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
+    await record.abandon(error instanceof Failed ? error.ending : failed('internal'))
   }
 
   /** False: it is to be ended here. */
@@ -153,13 +154,13 @@ export class OutboundRuns {
     }
   }
 
-  async #dial(run: OwnedRun, record: CallRecord, ready: Ready): Promise<void> {
-    const { start, trunk, agent, effectId } = ready
-    const recording = wantsRecording(start) ? await this.#recording(run) : null
-    const plan = runPlan(run, start, agent, record, recording)
+  async #dial(ready: ReadyToDial, place: CallPlace): Promise<void> {
+    const { run, record, start, trunk, agent, effectId } = ready
+    const recording = wantsRecording(start.plan) ? await this.#recording(run) : null
+    const plan = runPlan(ready, recording)
     const effect = new DialEffect(run.ledger, effectId)
     try {
-      await this.#options.dial({
+      const request: DialRequest = {
         ...this.#target(start, trunk),
         ringTimeoutMs: agent.plan.settings.ringDurationMs,
         plan: {
@@ -173,7 +174,8 @@ export class OutboundRuns {
         beforeAttempt: attempt => this.#beforeAttempt(run, record, effect, attempt),
         // What a BYE needs is kept before the far end may think that the call stands: without an ACK it does not for long.
         beforeAcknowledging: dialog => run.keepDialog({ ...dialog }),
-      })
+      }
+      await this.#options.dial(request, place)
     } catch (error) {
       await effect.notSent()
       if (!(error instanceof ParleyError)) throw error
@@ -224,7 +226,7 @@ export class OutboundRuns {
       const slot: CallSlot = await this.#gate.pass(() =>
         database.transaction(run.scope, tx => takeCallSlot(tx, run.scope, trunk_id, details.cps)),
       )
-      if (this.#options.isDraining()) throw new Drained()
+      if (this.#options.capacity.isDraining) throw new Drained()
       if (slot.granted) return
       if (time.now() + slot.retryInMs > until) throw new Failed(failed('trunk_unreachable'))
       await new Promise<void>(resolve => void time.at(time.now() + slot.retryInMs, resolve))

@@ -2,6 +2,7 @@ import type { Ms, Time, Timer } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
 import { Engine, type EngineOptions } from '../engine.ts'
+import { firstRouteOf, type InboundRouter } from '../inbound-router.ts'
 import type { Agents } from './agents.ts'
 import type { CallRecordEnd } from './call-record.ts'
 import { InboundRuns } from './inbound-runs.ts'
@@ -28,8 +29,10 @@ export interface RunEngineOptions {
   readonly addressesOf: TrunkDirectoryOptions['addressesOf']
   /** As others see where it is reached. */
   readonly addresses: (engine: Engine) => JsonObject
-  /** The calls themselves: endpoints, static routes, what every call is told to. */
+  /** The calls themselves, without their router. */
   readonly calls: Omit<EngineOptions, 'router'>
+  /** Asked before the trunks: for calls that are no runs. Default: there are none. */
+  readonly router?: InboundRouter
   /** A run is over here; one line for the log. */
   readonly onOver?: (run: OwnedRun, end: CallRecordEnd) => void
   /** `error` is null where something works again. */
@@ -44,7 +47,6 @@ export class RunEngine {
   readonly #outbound: OutboundRuns
   readonly #beats: RepeatedFailureLog
   readonly #looks: RepeatedFailureLog
-  #isDraining = false
   #isClosed = false
   #stopListening: (() => Promise<void>) | null = null
   #heartbeat: Timer | null = null
@@ -59,9 +61,8 @@ export class RunEngine {
     this.#looks = new RepeatedFailureLog({ name: 'looking for waiting calls', time, onProblem })
     this.#outbound = new OutboundRuns({
       ...{ database, leases, sealer, agents, recordings, time, onProblem },
-      dial: request => engine.dial(request),
-      isDraining: () => this.#isDraining,
-      mayBegin: () => !this.#isDraining && this.live + this.#outbound.beginning < this.#capacity,
+      capacity: engine.capacity,
+      dial: (request, place) => engine.dial(request, place),
       onOver: (run, end) => options.onOver?.(run, end),
     })
   }
@@ -71,10 +72,11 @@ export class RunEngine {
     const { database, bus, leases, agents, recordings, time, addressesOf, onProblem } = options
     const { telephony } = database
     const directory = await TrunkDirectory.open({ telephony, bus, time, addressesOf, onProblem })
-    const router = new InboundRuns({
+    const inbound = new InboundRuns({
       ...{ database, leases, directory, agents, recordings, time, onProblem },
       onOver: (run, end) => options.onOver?.(run, end),
     })
+    const router = options.router === undefined ? inbound : firstRouteOf([options.router, inbound])
     const engine = await Engine.start({ ...options.calls, router }).catch(error => {
       directory.close()
       throw error
@@ -95,7 +97,7 @@ export class RunEngine {
   }
 
   get isDraining(): boolean {
-    return this.#isDraining
+    return this.engine.capacity.isDraining
   }
 
   /**
@@ -104,20 +106,19 @@ export class RunEngine {
    */
   async drain(withinMs: Ms): Promise<void> {
     const { time } = this.#options
-    this.#isDraining = true
-    this.engine.drain(true)
+    this.engine.drain()
     void this.#beat()
     await this.#stopListening?.()
     this.#stopListening = null
     const until = time.now() + withinMs
-    while ((this.live > 0 || this.#outbound.beginning > 0 || this.#options.leases.size > 0) && time.now() < until)
+    while ((this.engine.capacity.taken > 0 || this.#options.leases.size > 0) && time.now() < until)
       await new Promise<void>(resolve => void time.at(time.now() + LOOK_MS, resolve))
   }
 
   /** Hangs up what is left, ends its runs, and leaves nothing open. */
   async close(): Promise<void> {
     const { leases, database, time } = this.#options
-    this.#isDraining = true
+    this.engine.drain()
     this.#isClosed = true
     await this.#stopListening?.()
     this.#heartbeat?.cancel()
@@ -137,7 +138,7 @@ export class RunEngine {
     await database.runs.engines.register({
       engine_id: leases.owner.engine,
       addresses: addresses(this.engine),
-      capacity: this.#capacity,
+      capacity: this.engine.capacity.max,
     })
     this.#stopListening = await runQueue.listen(['phone'], work => this.#outbound.begin(work))
     this.#every(
@@ -167,8 +168,8 @@ export class RunEngine {
     const { engines } = database.runs
     try {
       const engine_id = leases.owner.engine
-      if (!(await engines.heartbeat(engine_id, this.live, this.#isDraining)))
-        await engines.register({ engine_id, addresses: addresses(this.engine), capacity: this.#capacity })
+      if (!(await engines.heartbeat(engine_id, this.live, this.isDraining)))
+        await engines.register({ engine_id, addresses: addresses(this.engine), capacity: this.engine.capacity.max })
       this.#beats.worked()
     } catch (error) {
       this.#beats.failed(error)
@@ -177,20 +178,15 @@ export class RunEngine {
 
   async #takeWaiting(): Promise<void> {
     const { database, leases } = this.#options
-    if (this.#isDraining) return
+    const { free } = this.engine.capacity
+    if (free === 0) return
     try {
-      const room = this.#capacity - this.live - this.#outbound.beginning
-      if (room <= 0) return
-      for (const { run_id, scope } of await database.runs.waiting('phone', room, leases.tenants))
+      for (const { run_id, scope } of await database.runs.waiting('phone', free, leases.tenants))
         void this.#outbound.begin({ kind: 'phone', run_id, scope })
       this.#looks.worked()
     } catch (error) {
       this.#looks.failed(error)
     }
-  }
-
-  get #capacity(): number {
-    return this.#options.calls.maxCalls ?? 500
   }
 }
 

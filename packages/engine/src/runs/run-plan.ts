@@ -1,35 +1,41 @@
-import type { EffectLedger, PolicyDecision } from '@parley/conversation'
-import { type DestinationRules, judgeDestination } from '@parley/flow'
+import type { PolicyDecision } from '@parley/conversation'
+import { type DestinationRules, judgeDestination, type Plan } from '@parley/flow'
+import type { Time } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
 import type { StartingRun } from '@parley/store'
-import type { CallPlan } from '../call-plan.ts'
+import { agentHandler } from '../agent-handler.ts'
+import type { CallPlan, HandlerFactory } from '../call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
 import type { CallRecord } from './call-record.ts'
 
-/** The plan of a run's call: its agent with the run's ledger and policy, and the record that follows it. */
-export function runPlan(
-  run: OwnedRun,
-  start: StartingRun,
-  agent: VoiceAgent,
-  record: CallRecord,
-  recording: CallPlan['recording'],
-): CallPlan {
+/** A run that is ready to have its call. */
+export interface ReadyRun {
+  readonly run: OwnedRun
+  readonly start: StartingRun
+  readonly agent: VoiceAgent
+  readonly record: CallRecord
+  readonly time: Time
+}
+
+/** The plan of a run's call: its agent talks, its record follows. */
+export function runPlan(ready: ReadyRun, recording: CallPlan['recording']): CallPlan {
+  const { start, record } = ready
   return {
-    talk: { agent: agentInRun(agent, run.ledger, policyOf(start)), facts: factsOf(start) },
+    createHandler: runHandler(ready, factsOf(start)),
     recording,
     onCall: call => record.onCall(call),
     onEvent: (event, call) => record.onEvent(event, call),
-    onUsed: used => record.used(used),
   }
 }
 
-/** The agent as it talks in one run: what it does outside is in the run's ledger, and goes where the run may. */
-function agentInRun(
-  agent: VoiceAgent,
-  ledger: EffectLedger,
-  transferPolicy: (destination: string) => PolicyDecision,
-): VoiceAgent {
-  return { ...agent, ledger: () => ledger, transferPolicy }
+/** The run's agent: what it does outside is in the run's ledger, and it transfers where the run may. */
+export function runHandler({ run, start, agent, record, time }: ReadyRun, facts: VoiceCallFacts): HandlerFactory {
+  return agentHandler({
+    agent: { ...agent, ledger: () => run.ledger, transferPolicy: policyOf(start) },
+    facts,
+    time,
+    onUsed: used => record.used(used),
+  })
 }
 
 export function factsOf(start: StartingRun): VoiceCallFacts {
@@ -51,7 +57,7 @@ export function policyOf(start: StartingRun): (destination: string) => PolicyDec
   return destination => judgeDestination(destination, rules)
 }
 
-/** Whether the agent wants the call recorded. */
-export function wantsRecording({ plan }: StartingRun): boolean {
-  return (plan as { readonly recording?: { readonly required?: boolean } }).recording?.required !== false
+/** Whether the agent wants its calls recorded; default yes. */
+export function wantsRecording({ recording }: Pick<Plan, 'recording'>): boolean {
+  return recording?.required !== false
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import { RepeatedFailureLog } from '@parley/runs'
-import { type IpNetwork, isInNetworks, parseIpNetwork, type SipRequest, type SipUri } from '@parley/sip'
+import { type IpNetwork, isInNetworks, parseIpNetwork, type SipRequest } from '@parley/sip'
 import type { Bus, InboundTrunk, TelephonyAcrossTenants } from '@parley/store'
-import { tokensOf } from '../routes.ts'
+import { tokensOf } from '../token-router.ts'
 
 /** Also without the bus a change is known after this long. */
 const LOOK_MS: Ms = 1000
@@ -63,8 +63,7 @@ export class TrunkDirectory {
 
   /** The trunk whose token the request names; null also where its sources are set and this is none of them. */
   byToken(request: SipRequest, sourceAddress: string): InboundTrunk | null {
-    if (request.uri.scheme !== 'sip' && request.uri.scheme !== 'sips') return null
-    for (const token of tokensOf(request.uri as SipUri)) {
+    for (const token of tokensOf(request)) {
       const found = this.#byToken.get(createHash('sha256').update(token).digest('hex'))
       if (found === undefined) continue
       return found.areSet && !isInNetworks(sourceAddress, found.networks) ? null : found.trunk

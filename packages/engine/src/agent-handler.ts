@@ -1,0 +1,27 @@
+import type { Used } from '@parley/conversation'
+import { systemRandom, type Time } from '@parley/kernel'
+import type { HandlerFactory } from './call-plan.ts'
+import type { VoiceAgent, VoiceCallFacts } from './voice/voice-agent.ts'
+import { VoiceConversation } from './voice/voice-conversation.ts'
+
+export interface AgentHandlerOptions {
+  readonly agent: VoiceAgent
+  readonly facts: VoiceCallFacts
+  readonly time: Time
+  /** Receives what services were used for, as it becomes known. */
+  readonly onUsed?: (used: Used) => void
+}
+
+/** Lets an agent talk on the call. */
+export function agentHandler({ agent, facts, time, onUsed }: AgentHandlerOptions): HandlerFactory {
+  return line =>
+    new VoiceConversation({
+      agent,
+      facts,
+      line,
+      time,
+      wallClock: Date.now,
+      random: systemRandom,
+      ...(onUsed && { onUsed }),
+    })
+}

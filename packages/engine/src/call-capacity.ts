@@ -1,0 +1,62 @@
+/** Why an engine takes no new call. */
+export type CapacityRefusal = 'draining' | 'overload'
+
+/** The place of one call among those that an engine may have at once. */
+export interface CallPlace {
+  /** Frees the place for another call; a second time it does nothing. */
+  release(): void
+}
+
+/**
+ * How many calls an engine has, and whether it takes more: the only place that counts them and that knows of a drain. A call
+ * has its place from its INVITE, or from the claim of its run, to its end.
+ */
+export class CallCapacity {
+  /** Calls at once. */
+  readonly max: number
+  #taken = 0
+  #isDraining = false
+
+  constructor(max: number) {
+    this.max = max
+  }
+
+  /** Calls that are live or being set up. */
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** New calls that may begin now; 0 in a drain. */
+  get free(): number {
+    return this.#isDraining ? 0 : this.max - this.#taken
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  /** Why no new call may begin now; null: one may. */
+  get refusal(): CapacityRefusal | null {
+    if (this.#isDraining) return 'draining'
+    return this.#taken < this.max ? null : 'overload'
+  }
+
+  /** Null where `refusal` says why. */
+  reserve(): CallPlace | null {
+    if (this.refusal !== null) return null
+    this.#taken++
+    let isReleased = false
+    return {
+      release: () => {
+        if (isReleased) return
+        isReleased = true
+        this.#taken--
+      },
+    }
+  }
+
+  /** No new places from now on. Calls that have one go on, also those that are still being set up. */
+  drain(): void {
+    this.#isDraining = true
+  }
+}

@@ -1,0 +1,231 @@
+import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
+import {
+  type CallLeg,
+  dialLeg,
+  type InviteSession,
+  type LegContext,
+  parseUri,
+  receiveLeg,
+  type SipUri,
+} from '@parley/leg'
+import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
+import { type RequestGuard, UserAgent, VirtualNetwork } from '@parley/sip'
+import { expect, it } from 'vitest'
+import type { Call } from './call.ts'
+import { CallCapacity, type CapacityRefusal } from './call-capacity.ts'
+import type { AbandonReason, CallPlan } from './call-plan.ts'
+import { InboundCalls } from './inbound-calls.ts'
+import type { InboundDecision, InboundRoute } from './inbound-router.ts'
+import { KnownPeers } from './known-peers.ts'
+
+const ENGINE = '192.0.2.2'
+const CALLER = '192.0.2.1'
+
+/** An engine's inbound side in virtual time, a caller, and what the router and the plan of the one route were told. */
+class InboundHarness {
+  readonly time = new VirtualTime()
+  readonly capacity: CallCapacity
+  readonly inbound: InboundCalls
+  /** Requests that the router was asked about, by method. */
+  readonly lookups: string[] = []
+  readonly refused: CapacityRefusal[] = []
+  readonly abandoned: AbandonReason[] = []
+  readonly started: CallLeg[] = []
+  readonly callEnded = Promise.withResolvers<void>()
+  plan: Partial<CallPlan> = {}
+  decide: () => Promise<InboundDecision> = async () => this.taken()
+  /** Between the guard's decision and the INVITE's session. */
+  beforeInvite: () => void = () => {}
+  readonly caller: LegContext
+
+  constructor(maxCalls = 2) {
+    const random = new SeededRandom(1)
+    const { time } = this
+    const packets = new VirtualPacketNetwork({ time, random })
+    const signalling = new VirtualNetwork({ time, random })
+    const context = (address: string, guard: RequestGuard): LegContext => ({
+      userAgent: new UserAgent({
+        time,
+        random,
+        transport: signalling.element({ address }),
+        guard,
+        onInvite: (session: InviteSession) => session.reject(500),
+      }),
+      random,
+      media: new InlineMediaPlane({ time, random, network: packets, address }),
+    })
+    this.capacity = new CallCapacity(maxCalls)
+    const route: InboundRoute = {
+      serverName: null,
+      receive: () => this.decide(),
+      refused: (_invite, why) => this.refused.push(why),
+    }
+    const engine = context(ENGINE, (request, flow) => {
+      const decision = this.inbound.guard(request, flow)
+      if (request.method === 'INVITE') this.beforeInvite()
+      return decision
+    })
+    this.inbound = new InboundCalls({
+      router: {
+        find: request => {
+          this.lookups.push(request.method)
+          return 'user' in request.uri && request.uri.user === 'known' ? route : null
+        },
+        lists: () => false,
+      },
+      capacity: this.capacity,
+      peers: new KnownPeers(),
+      now: () => time.now(),
+      openLeg: (session, options) => receiveLeg(engine, session, options),
+      startCall: leg => {
+        this.started.push(leg)
+        return { leg, report: this.callEnded.promise } as unknown as Call
+      },
+    })
+    this.caller = context(CALLER, () => ({ action: 'accept' }))
+  }
+
+  /** Calls; resolves after 300 ms of virtual time. */
+  async call(user = 'known'): Promise<CallLeg> {
+    const leg = await dialLeg(this.caller, { uri: uriOf(user), from: FROM })
+    await this.pass(300)
+    return leg
+  }
+
+  async pass(ms: Ms): Promise<void> {
+    for (let left = ms; left > 0; left -= 20) {
+      this.time.advance(20)
+      for (let i = 0; i < 20; i++) await Promise.resolve()
+    }
+  }
+
+  taken(): InboundDecision {
+    const plan: CallPlan = {
+      createHandler: () => {
+        throw new TypeError('no call is made by this harness')
+      },
+      recording: null,
+      onAbandoned: why => this.abandoned.push(why),
+      ...this.plan,
+    }
+    return { kind: 'taken', security: 'srtp-required', plan }
+  }
+}
+
+const uriOf = (user: string) => parseUri(`sip:${user}@${ENGINE};transport=tls`) as SipUri
+const FROM = { displayName: undefined, uri: uriOf('caller'), params: new Map() }
+
+/** How the caller's leg ended, once it has. */
+function endOf(leg: CallLeg): { status: number | null; retryAfterS: number | undefined } | null {
+  let end = null
+  leg.onEvent(event => {
+    if (event.type === 'ended') end = { status: event.end.sipStatus, retryAfterS: event.end.retryAfterS }
+  })
+  return end
+}
+
+it('the route of an INVITE is looked up once, and its call holds a place until it ends', async () => {
+  const harness = new InboundHarness()
+  const leg = await harness.call()
+  expect(harness.lookups).toEqual(['INVITE'])
+  expect([leg.state, harness.started.length, harness.capacity.taken]).toEqual(['active', 1, 1])
+  harness.callEnded.resolve()
+  await harness.pass(20)
+  expect(harness.capacity.taken).toBe(0)
+})
+
+it('an INVITE without a route gets no answer and takes no place', async () => {
+  const harness = new InboundHarness()
+  const leg = await harness.call('unknown')
+  await harness.pass(2000)
+  expect([leg.state, harness.capacity.taken, harness.started]).toEqual(['dialing', 0, []])
+})
+
+it('a caller who comes when all places are taken is refused with 503, and the route notes it', async () => {
+  const harness = new InboundHarness(1)
+  await harness.call()
+  const second = await harness.call()
+  expect(endOf(second)).toEqual({ status: 503, retryAfterS: 5 })
+  expect([harness.refused, harness.started.length]).toEqual([['overload'], 1])
+})
+
+it('an engine that drains refuses new callers and OPTIONS with 503, and its live call goes on', async () => {
+  const harness = new InboundHarness()
+  const live = await harness.call()
+  harness.capacity.drain()
+  const late = await harness.call()
+  const options = harness.caller.userAgent.options({ uri: uriOf('known'), from: FROM })
+  await harness.pass(100)
+  expect(endOf(late)).toEqual({ status: 503, retryAfterS: 5 })
+  expect(await options).toMatchObject({ response: { status: 503 } })
+  expect([live.state, harness.refused]).toEqual(['active', ['draining']])
+})
+
+it.each([
+  ['a drain', 'draining'],
+  ['another call that takes the last place', 'overload'],
+] as const)('%s between the guard and the INVITE refuses the caller with 503', async (_what, why) => {
+  const harness = new InboundHarness(1)
+  harness.beforeInvite = () => {
+    if (why === 'draining') harness.capacity.drain()
+    else harness.capacity.reserve()
+  }
+  const leg = await harness.call()
+  expect(endOf(leg)).toEqual({ status: 503, retryAfterS: 5 })
+  expect([harness.refused, harness.started]).toEqual([[why], []])
+})
+
+it('a drain that begins while a call is admitted does not end it', async () => {
+  const harness = new InboundHarness()
+  harness.decide = async () => {
+    harness.capacity.drain()
+    return harness.taken()
+  }
+  expect((await harness.call()).state).toBe('active')
+})
+
+it('a caller who gives up while the call is admitted leaves no call, and the plan is abandoned', async () => {
+  const harness = new InboundHarness()
+  const admitted = Promise.withResolvers<void>()
+  harness.decide = () => admitted.promise.then(() => harness.taken())
+  const leg = await harness.call()
+  expect(harness.capacity.taken).toBe(1)
+  leg.hangUp()
+  await harness.pass(300)
+  admitted.resolve()
+  await harness.pass(20)
+  expect([harness.abandoned, harness.started, harness.capacity.taken]).toEqual([['caller_gone'], [], 0])
+})
+
+it('a caller who gives up while it rings still has a call, which tells how it ended', async () => {
+  const harness = new InboundHarness()
+  const answer = Promise.withResolvers<{ readonly kind: 'answer' }>()
+  harness.plan = { whileRinging: () => answer.promise }
+  const leg = await harness.call()
+  expect(leg.state).toBe('ringing')
+  leg.hangUp()
+  await harness.pass(300)
+  answer.resolve({ kind: 'answer' })
+  await harness.pass(20)
+  const [inbound] = harness.started
+  const ends: unknown[] = []
+  inbound?.onEvent(event => event.type === 'ended' && ends.push(event.end))
+  expect(ends).toMatchObject([{ by: 'remote', cause: 'cancelled', answered: false }])
+  expect(harness.abandoned).toEqual([])
+})
+
+it('a call that its plan refuses while it rings gets that status, and its place is free again', async () => {
+  const harness = new InboundHarness()
+  harness.plan = { whileRinging: async () => ({ kind: 'refuse', status: 603 }) }
+  const leg = await harness.call()
+  expect(endOf(leg)).toMatchObject({ status: 603 })
+  expect([harness.abandoned, harness.capacity.taken]).toEqual([['refused'], 0])
+})
+
+it('a call that cannot be admitted for an unexpected error is refused, and its place is free again', async () => {
+  const harness = new InboundHarness()
+  harness.decide = () => Promise.reject(new Error('router bug'))
+  const leg = await harness.call()
+  expect(endOf(leg)).toMatchObject({ status: 480 })
+  expect(harness.capacity.taken).toBe(0)
+})

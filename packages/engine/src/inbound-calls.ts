@@ -1,0 +1,119 @@
+import type { Ms } from '@parley/kernel'
+import {
+  type CallLeg,
+  type Flow,
+  type GuardDecision,
+  type InviteSession,
+  type LegOptions,
+  type SipRequest,
+  tagOf,
+} from '@parley/leg'
+import type { Call } from './call.ts'
+import type { CallCapacity } from './call-capacity.ts'
+import type { CallPlan, HandlerFactory } from './call-plan.ts'
+import type { InboundRoute, InboundRouter } from './inbound-router.ts'
+import type { KnownPeers } from './known-peers.ts'
+
+/** Seconds after which a refused caller may try again. */
+const RETRY_AFTER_S = 5
+
+export interface InboundCallsOptions {
+  readonly router: InboundRouter
+  readonly capacity: CallCapacity
+  readonly peers: KnownPeers
+  readonly now: () => Ms
+  /** Opens media for an INVITE; null: the offer was refused. */
+  readonly openLeg: (session: InviteSession, options: LegOptions) => Promise<CallLeg | null>
+  /** Makes the call, which is the engine's from then on. */
+  readonly startCall: (leg: CallLeg, plan: CallPlan, createHandler: HandlerFactory) => Call
+}
+
+/** Decides about requests from outside: who gets an answer, and which INVITE becomes a call. */
+export class InboundCalls {
+  readonly #options: InboundCallsOptions
+
+  constructor(options: InboundCallsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The SIP user agent's guard, asked about every request outside a dialog. A request without a route gets no answer at all,
+   * unless it comes from an address that a trunk lists or that we called, and is no INVITE. An INVITE takes its route along.
+   */
+  guard(request: SipRequest, flow: Flow): GuardDecision {
+    const { router, capacity } = this.#options
+    const { address } = flow.remote
+    const route = router.find(request, address)
+    if (route === null) return { action: this.#answersWithoutRoute(request, address) ? 'accept' : 'drop' }
+    const { refusal } = capacity
+    if (refusal !== null && tagOf(request.to) === undefined) {
+      if (request.method === 'INVITE') {
+        route.refused(request, refusal)
+        return { action: 'reject', status: 503, retryAfterS: RETRY_AFTER_S }
+      }
+      // Carriers ask by OPTIONS whether they may send calls (RFC 3261 section 11.2).
+      if (request.method === 'OPTIONS' && refusal === 'draining')
+        return { action: 'reject', status: 503, retryAfterS: RETRY_AFTER_S }
+    }
+    return {
+      action: 'accept',
+      ...(route.serverName && { serverName: route.serverName }),
+      onInvite: session => void this.#receive(route, session),
+    }
+  }
+
+  #answersWithoutRoute(request: SipRequest, address: string): boolean {
+    const { router, peers, now } = this.#options
+    return request.method !== 'INVITE' && (router.lists(address) || peers.has(address, now()))
+  }
+
+  async #receive(route: InboundRoute, session: InviteSession): Promise<void> {
+    const { capacity } = this.#options
+    const { refusal } = capacity
+    const place = capacity.reserve()
+    if (place === null) {
+      // A drain began, or the last place was taken, after the guard was asked.
+      route.refused(session.invite, refusal ?? 'overload')
+      return session.reject(503, { retryAfterS: RETRY_AFTER_S })
+    }
+    try {
+      const call = await this.#callFrom(route, session)
+      await call?.report
+    } catch {
+      session.hangUp()
+    } finally {
+      place.release()
+    }
+  }
+
+  /** Null: no call came of the INVITE. */
+  async #callFrom(route: InboundRoute, session: InviteSession): Promise<Call | null> {
+    const { openLeg, startCall } = this.#options
+    const decision = await route.receive(session.invite)
+    if (decision.kind === 'refused') {
+      const { status, retryAfterS } = decision
+      // The caller may have given up meanwhile.
+      if (session.state === 'incoming') session.reject(status, retryAfterS === undefined ? {} : { retryAfterS })
+      return null
+    }
+    const { plan, security } = decision
+    const { recording } = plan
+    if (session.state !== 'incoming') return abandoned(plan, 'caller_gone')
+    const leg = await openLeg(session, { security, ...(recording && { recording }) })
+    if (leg === null) return abandoned(plan, 'not_answered')
+    leg.ring()
+    const answer = (await plan.whileRinging?.(leg)) ?? { kind: 'answer' }
+    if (answer.kind === 'refuse') {
+      leg.reject(answer.status)
+      return abandoned(plan, 'refused')
+    }
+    const call = startCall(leg, plan, answer.createHandler ?? plan.createHandler)
+    leg.answer()
+    return call
+  }
+}
+
+function abandoned(plan: CallPlan, why: Parameters<NonNullable<CallPlan['onAbandoned']>>[0]): null {
+  plan.onAbandoned?.(why)
+  return null
+}

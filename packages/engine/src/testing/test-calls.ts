@@ -1,0 +1,94 @@
+import { type Ms, systemTime } from '@parley/kernel'
+import type { CallLeg, LegSecurity, SipRequest } from '@parley/leg'
+import type { TextToSpeech } from '@parley/providers'
+import { agentHandler } from '../agent-handler.ts'
+import type { CallPlan, HandlerFactory } from '../call-plan.ts'
+import { calledNumber, e164Digits } from '../called-number.ts'
+import type { InboundRouter } from '../inbound-router.ts'
+import { lineTestHandler } from '../line-test.ts'
+import { TokenRouter } from '../token-router.ts'
+import type { VoiceAgent } from '../voice/voice-agent.ts'
+
+/** What talks on a call of a test: an agent, or else the line test in this voice. */
+export type TestTalker = { readonly agent: VoiceAgent } | { readonly voice: TextToSpeech; readonly language?: string }
+
+export interface TestCallOptions {
+  /** Null: not recorded, the default. */
+  readonly recordingPath?: string | null
+  /** How long an inbound call rings; default 0. */
+  readonly ringMs?: Ms
+}
+
+/** The plan of a call that is no run, on the system's time. */
+export function testPlan(talker: TestTalker, { recordingPath = null, ringMs = 0 }: TestCallOptions = {}): CallPlan {
+  return {
+    createHandler: handlerOf(talker),
+    recording: recordingPath === null ? null : { path: recordingPath },
+    ...(ringMs > 0 && {
+      whileRinging: async leg => {
+        await ringing(leg, ringMs)
+        return { kind: 'answer' }
+      },
+    }),
+  }
+}
+
+export interface TestRoute {
+  readonly token: string
+  readonly security: LegSecurity
+  /** Called for each call. */
+  readonly plan: () => CallPlan
+  /** E.164; calls of other numbers are answered 404. Default: all are taken. */
+  readonly numbers?: readonly string[]
+}
+
+/** A router whose calls are no runs. */
+export function testRouter(routes: readonly TestRoute[]): InboundRouter {
+  return new TokenRouter(
+    routes.map(({ token, security, plan, numbers }) => ({
+      token,
+      decide: invite =>
+        numbers === undefined || reaches(numbers, invite)
+          ? { kind: 'taken', security, plan: plan() }
+          : { kind: 'refused', status: 404 },
+    })),
+  )
+}
+
+function reaches(numbers: readonly string[], invite: SipRequest): boolean {
+  const called = calledNumber(invite)
+  return called !== null && numbers.some(number => e164Digits(number) === called)
+}
+
+function handlerOf(talker: TestTalker): HandlerFactory {
+  if (!('agent' in talker)) {
+    const { voice, language = 'en' } = talker
+    return lineTestHandler({ voice, language, time: systemTime, wallClock: Date.now })
+  }
+  const { agent } = talker
+  return control => {
+    const { from, to } = control.leg.parties
+    const call = {
+      run_id: null,
+      agent_id: agent.agentId,
+      agent_version: agent.agentVersion,
+      channel: 'phone',
+      from_number: e164(from),
+      to_number: e164(to),
+    } as const
+    return agentHandler({ agent, facts: { call }, time: systemTime })(control)
+  }
+}
+
+/** Null where the user part is no number, such as the token of an address. */
+function e164(user: string | null): string | null {
+  const digits = user === null ? null : e164Digits(user)
+  return digits === null ? null : `+${digits}`
+}
+
+/** Resolves after `ms`, or soon after the caller gave up. */
+async function ringing(leg: CallLeg, ms: Ms): Promise<void> {
+  const until = systemTime.now() + ms
+  while (leg.state !== 'ended' && systemTime.now() < until)
+    await new Promise(resolve => setTimeout(resolve, Math.min(50, ms)))
+}

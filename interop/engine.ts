@@ -35,14 +35,14 @@ export interface EngineUnderTest {
 }
 
 /** A call of the engine under test; the line test talks where no agent is named. */
-export interface OutboundTestCall extends Omit<DialRequest, 'plan'> {
+interface OutboundTestCall extends Omit<DialRequest, 'plan'> {
   readonly agent?: VoiceAgent
 }
 
 let sharedVoice: LocalFlite | undefined
 
 /** The voice that engines under test speak with; rendering is the same every time, so tests can compare. */
-export function testVoice(): TextToSpeech {
+function testVoice(): TextToSpeech {
   sharedVoice ??= new LocalFlite()
   return sharedVoice
 }
@@ -75,7 +75,7 @@ export interface EngineChanges extends Partial<Pick<EngineOptions, 'onCall'>> {
 }
 
 /** A route of the engine under test; the line test talks where no agent is named. */
-export interface InboundTestRoute extends Omit<TestRoute, 'plan'> {
+interface InboundTestRoute extends Omit<TestRoute, 'plan'> {
   readonly agent?: VoiceAgent
 }
 

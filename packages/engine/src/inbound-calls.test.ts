@@ -1,13 +1,6 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
-import {
-  type CallLeg,
-  dialLeg,
-  type InviteSession,
-  type LegContext,
-  parseUri,
-  receiveLeg,
-  type SipUri,
-} from '@parley/leg'
+import { type CallLeg, dialLeg, type InviteSession, parseUri, receiveLeg, type SipUri } from '@parley/leg'
+import type { LegContext } from '@parley/leg/testing'
 import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
 import { type RequestGuard, UserAgent, VirtualNetwork } from '@parley/sip'
 import { expect, it } from 'vitest'

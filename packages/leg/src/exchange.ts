@@ -7,7 +7,7 @@ import { Reoffers } from './reoffers.ts'
 type Event<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>
 
 /** What an exchange tells the leg it belongs to. */
-export interface ExchangeOutcome {
+interface ExchangeOutcome {
   /** Send and receive like this from now on. */
   readonly apply: (parameters: MediaParameters) => void
   /** Audio is agreed and the dialog is confirmed. */

@@ -5,7 +5,6 @@ export type {
   GuardDecision,
   InviteAttempt,
   InviteSession,
-  NameAddr,
   NextHop,
   SipRequest,
   SipUri,

@@ -1,7 +1,7 @@
 import type { Ms } from '@parley/kernel'
 import type { Body } from '@parley/sip'
 
-export interface InfoDigit {
+interface InfoDigit {
   readonly digit: string
   readonly durationMs: Ms
 }

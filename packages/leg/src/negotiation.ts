@@ -16,7 +16,7 @@ import {
 import type { Body, SipRequest } from '@parley/sip'
 import type { LegSecurity } from './leg.ts'
 
-export interface NegotiationOptions {
+interface NegotiationOptions {
   /** Where the peer sends its RTP. */
   readonly address: string
   readonly port: number
@@ -24,12 +24,12 @@ export interface NegotiationOptions {
   readonly random: Random
 }
 
-export type Answer =
+type Answer =
   | { readonly ok: true; readonly body: Body; readonly parameters: MediaParameters }
   /** `warning` is a whole Warning value (RFC 3261 section 20.43). */
   | { readonly ok: false; readonly status: number; readonly warning: string; readonly detail: string }
 
-export type Agreement =
+type Agreement =
   | { readonly ok: true; readonly parameters: MediaParameters }
   | { readonly ok: false; readonly detail: string }
 

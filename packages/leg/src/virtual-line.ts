@@ -14,7 +14,7 @@ import { type DialOptions, dialLeg, type LegContext, type LegOptions, receiveLeg
 import type { LegEnd, LegEvent } from './leg.ts'
 
 /** One end of a virtual line: a whole plant, and the leg that stands on it once there is a call. */
-export class LineEnd {
+class LineEnd {
   readonly plant: LegContext
   readonly events: LegEvent[] = []
   leg: CallLeg | null = null

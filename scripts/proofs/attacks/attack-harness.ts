@@ -13,7 +13,7 @@ export const TOKEN = 'attacked234567token'
 export const ATTACKER = '127.0.0.2'
 
 /** What a call was like under attack. */
-export interface CallHealth {
+interface CallHealth {
   /** The engine's talk, in what the phone heard; the phone's talk, in the engine's recording. */
   readonly phoneHeard: Understood
   readonly engineHeard: Understood

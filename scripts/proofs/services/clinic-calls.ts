@@ -19,7 +19,7 @@ const LONGEST_CALL_MS: Ms = 150_000
 const REPORT_WITHIN_MS: Ms = 20_000
 
 /** One caller of the clinic, and what the clinic's agent hears and speaks with. */
-export interface ClinicCall {
+interface ClinicCall {
   /** `vendor/model`. */
   readonly stt: string
   readonly tts: string

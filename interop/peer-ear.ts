@@ -17,7 +17,7 @@ export class PeerEar {
   /** `heard`: everything so far, 8 kHz, from the beginning on. */
   constructor(recogniser: SpeechToText, heard: () => Int16Array) {
     this.#heard = heard
-    this.#stream = recogniser.open({ language: 'en', sampleRate: 8000 })
+    this.#stream = recogniser.open({ language: 'en' })
     this.#stream.onEvent(event => {
       if (event.type === 'partial') this.#partial = event.text
       if (event.type === 'final') {

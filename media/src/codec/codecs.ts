@@ -1,3 +1,4 @@
+import { type AudioFormat, NARROWBAND } from '@parley/kernel'
 import { PCMA, PCMU } from './g711.ts'
 import { G722 } from './g722.ts'
 
@@ -6,8 +7,17 @@ export const CODECS = [PCMU, PCMA, G722] as const
 
 export type CodecName = (typeof CODECS)[number]['name']
 
+export const CODEC_NAMES: readonly CodecName[] = CODECS.map(({ name }) => name)
+
 /** What is offered and accepted where nothing else is configured, in preference. */
 export const DEFAULT_CODECS: readonly CodecName[] = ['PCMU', 'PCMA']
+
+/** The format that loses nothing of any of these codecs: that of the highest rate. */
+export function formatFor(names: readonly CodecName[]): AudioFormat {
+  return names
+    .map(name => codecByName(name).format)
+    .reduce((widest, format) => (format.sampleRateHz > widest.sampleRateHz ? format : widest), NARROWBAND)
+}
 
 export function codecByName(name: CodecName): (typeof CODECS)[number] {
   return CODECS.find(codec => codec.name === name)!

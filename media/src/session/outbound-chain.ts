@@ -3,6 +3,7 @@ import {
   FRAME_MS,
   type Ms,
   msToSamples,
+  NARROWBAND,
   type Random,
   type RtpTicks,
   randomUint32,
@@ -10,12 +11,12 @@ import {
 } from '@parley/kernel'
 import { codecByName } from '../codec/codecs.ts'
 import { ComfortNoise } from '../dsp/comfort-noise.ts'
+import { FormatBorder } from '../dsp/format-border.ts'
 import { TelephoneEventSender } from '../dtmf/telephone-event-sender.ts'
 import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/rtp-packet.ts'
 import type { SrtpSender } from '../srtp/srtp-sender.ts'
 import { EncodingStream } from './codec-streams.ts'
 import type { MediaParameters } from './media-session.ts'
-import { NarrowbandTap } from './narrowband-tap.ts'
 import type { ReceiveKeys } from './receive-keys.ts'
 import { SendKeys } from './send-keys.ts'
 import type { CoreEvent, DigitOptions } from './session-protocol.ts'
@@ -57,7 +58,7 @@ export class OutboundChain {
   readonly #progressSamples: Samples
   readonly #samplesPerTick: number
   /** For the recording, which is of 8 kHz. */
-  readonly #narrow: NarrowbandTap
+  readonly #narrow: FormatBorder
   #encoding: EncodingStream
   #payloadType = 0
   #dtmfPayloadType = -1
@@ -77,7 +78,7 @@ export class OutboundChain {
     this.#frameSamples = msToSamples(FRAME_MS, format)
     this.#progressSamples = msToSamples(PROGRESS_MS, format)
     this.#samplesPerTick = format.sampleRateHz / CLOCK_RATE
-    this.#narrow = new NarrowbandTap(format)
+    this.#narrow = new FormatBorder(format, NARROWBAND)
     this.#encoding = new EncodingStream(codecByName('PCMU'), format)
     this.ssrc = randomUint32(options.random)
     this.#timestampBase = randomUint32(options.random)

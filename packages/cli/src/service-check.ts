@@ -57,7 +57,7 @@ async function* checkAll<Service extends { close(): Promise<void> }>(
 
 async function transcribes(recogniser: SpeechToText, signal: AbortSignal): Promise<string> {
   const audio = await spokenLocally()
-  const stream = recogniser.open({ language: 'en', sampleRate: 8000 })
+  const stream = recogniser.open({ language: 'en' })
   const began = performance.now()
   try {
     const text = await new Promise<string>((resolve, reject) => {

@@ -1,4 +1,5 @@
 import type { LegSecurity, SipRequest } from '@parley/leg'
+import type { CodecName } from '@parley/media'
 import type { CapacityRefusal } from './call-capacity.ts'
 import type { CallPlan } from './call-plan.ts'
 
@@ -22,7 +23,13 @@ export interface InboundRoute {
 
 export type InboundDecision =
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterS?: number }
-  | { readonly kind: 'taken'; readonly security: LegSecurity; readonly plan: CallPlan }
+  | {
+      readonly kind: 'taken'
+      readonly security: LegSecurity
+      /** That the trunk may use, in preference; default PCMU, PCMA. */
+      readonly codecs?: readonly CodecName[] | undefined
+      readonly plan: CallPlan
+    }
 
 /** The routes of several routers; the first that knows the request has it. */
 export function firstRouteOf(routers: readonly InboundRouter[]): InboundRouter {

@@ -1,4 +1,4 @@
-import { BufferedEmitter, type Ms, ParleyError, type Samples } from '@parley/kernel'
+import { type AudioFormat, BufferedEmitter, type Ms, ParleyError, type Samples } from '@parley/kernel'
 import type {
   MediaEvent,
   MediaParameters,
@@ -187,6 +187,11 @@ export class CallLeg {
     const idle = this.#infoDigits === ''
     this.#infoDigits += digits
     if (idle) this.#nextInfoDigit()
+  }
+
+  /** Of what is played and heard. */
+  get format(): AudioFormat {
+    return this.#media.format
   }
 
   readHeard(into: Int16Array): Samples {

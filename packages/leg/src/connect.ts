@@ -1,5 +1,12 @@
 import { ParleyError, type Random } from '@parley/kernel'
-import type { MediaPlane, MediaSession, MediaSessionOptions } from '@parley/media'
+import {
+  type CodecName,
+  DEFAULT_CODECS,
+  formatFor,
+  type MediaPlane,
+  type MediaSession,
+  type MediaSessionOptions,
+} from '@parley/media'
 import type {
   Credentials,
   DialogSnapshot,
@@ -30,6 +37,8 @@ export interface LegContext {
 export interface LegOptions {
   /** Default "srtp-required": a secure leg is never downgraded. */
   readonly security?: LegSecurity
+  /** Offered and accepted, in preference; default PCMU, PCMA. With a wideband one the leg's audio is of 16 kHz. */
+  readonly codecs?: readonly CodecName[] | undefined
   readonly recording?: MediaSessionOptions['recording']
   /** For `describe()` and logs; default the Call-ID or the dialled URI. */
   readonly label?: string
@@ -92,14 +101,16 @@ export async function receiveLeg(
   session: InviteSession,
   options: LegOptions,
 ): Promise<CallLeg | null> {
-  const objection = Negotiation.objectionTo(session.invite, options.security ?? 'srtp-required', plant.random)
-  if (objection !== null) {
-    session.reject(objection.status, { headers: [['Warning', objection.warning]] })
+  const { security = 'srtp-required', codecs } = options
+  const preview = Negotiation.preview(session.invite, { security, codecs, random: plant.random })
+  if (preview !== null && !preview.ok) {
+    session.reject(preview.status, { headers: [['Warning', preview.warning]] })
     return null
   }
   let media: MediaSession
   try {
-    media = await openMedia(plant, options, session.callId)
+    // An offer has shown already which codec will be agreed on.
+    media = await openMedia(plant, options, session.callId, preview === null ? codecs : [preview.parameters.codec])
   } catch (error) {
     if (session.state === 'incoming') session.reject(503, { retryAfterS: 5 })
     if (error instanceof ParleyError) return null
@@ -111,9 +122,15 @@ export async function receiveLeg(
   return leg
 }
 
-function openMedia(plant: LegContext, options: LegOptions, label: string): Promise<MediaSession> {
+function openMedia(
+  plant: LegContext,
+  options: LegOptions,
+  label: string,
+  codecs = options.codecs,
+): Promise<MediaSession> {
   return plant.media.open({
     label: options.label ?? label,
+    format: formatFor(codecs ?? DEFAULT_CODECS),
     ...(options.recording && { recording: options.recording }),
   })
 }
@@ -128,6 +145,7 @@ function negotiationFor(
     address: plant.mediaAddressFor?.(peerAddress) ?? media.local.address,
     port: media.local.port,
     security: options.security ?? 'srtp-required',
+    codecs: options.codecs,
     random: plant.random,
   })
 }

@@ -2,6 +2,7 @@ import type { Random } from '@parley/kernel'
 import { randomUint32 } from '@parley/kernel'
 import {
   acceptAnswer,
+  type CodecName,
   createOffer,
   extractSdp,
   type LocalDescriptionState,
@@ -21,6 +22,8 @@ interface NegotiationOptions {
   readonly address: string
   readonly port: number
   readonly security: LegSecurity
+  /** In preference; default PCMU, PCMA. */
+  readonly codecs?: readonly CodecName[] | undefined
   readonly random: Random
 }
 
@@ -122,7 +125,7 @@ export class Negotiation {
   }
 
   #local(renewKeys: boolean): LocalMedia {
-    const { address, port, security, random } = this.#options
+    const { address, port, security, codecs, random } = this.#options
     return {
       address,
       port,
@@ -131,16 +134,22 @@ export class Negotiation {
       direction: this.#wanted,
       random,
       renewKeys,
+      ...(codecs && { codecs }),
       ...(this.#state && { previous: this.#state }),
     }
   }
 
-  /** Why an INVITE's offer will be refused, found before anything is leased for it; null when it can be answered, or has none. */
-  static objectionTo(invite: SipRequest, security: LegSecurity, random: Random): (Answer & { ok: false }) | null {
+  /**
+   * What would be answered to an INVITE's offer, found before anything is leased for it: the refusal, or the codec. null:
+   * it has no offer.
+   */
+  static preview(
+    invite: SipRequest,
+    { security, codecs, random }: Pick<NegotiationOptions, 'security' | 'codecs' | 'random'>,
+  ): Answer | null {
     const offer = inviteOffer(invite)
     if (offer === undefined) return null
-    const planned = plan({ address: '127.0.0.1', port: 9, sessionId: '0', security, random }, offer)
-    return planned.ok ? null : planned
+    return plan({ address: '127.0.0.1', port: 9, sessionId: '0', security, random, ...(codecs && { codecs }) }, offer)
   }
 }
 

@@ -19,7 +19,7 @@ export class Ear {
   constructor(recogniser: SpeechToText, language: string, time: Time, onNews: () => void) {
     this.#time = time
     this.#onNews = onNews
-    this.#stream = recogniser.open({ language, sampleRate: 8000 })
+    this.#stream = recogniser.open({ language })
     this.#stream.onEvent(event => this.#note(event))
   }
 

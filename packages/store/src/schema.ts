@@ -154,6 +154,8 @@ export interface TrunkDetails {
   readonly port?: number
   readonly transport?: 'udp' | 'tcp' | 'tls'
   readonly media?: 'srtp' | 'rtp'
+  /** Encoding names, in preference. */
+  readonly codecs?: readonly string[]
   readonly source?: readonly string[]
   readonly country?: string
   readonly cps?: number

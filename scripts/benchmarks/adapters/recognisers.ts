@@ -51,7 +51,7 @@ function underLoad(recogniser: SpeechToText): AdapterUnderLoad {
 }
 
 async function hear(recogniser: SpeechToText, ticker: Ticker, sentences: number): Promise<CallFigures> {
-  const stream = recogniser.open({ language: 'en', sampleRate: 8000 })
+  const stream = recogniser.open({ language: 'en' })
   const answered = Promise.withResolvers<void>()
   const until = sentences * SENTENCE.length
   let words = 0

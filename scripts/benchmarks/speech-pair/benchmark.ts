@@ -107,7 +107,7 @@ function measure(
     const heard = overTelephoneLine(sent, { ...conditions, random })
     const said = spoken.map(({ text }) => text)
     const understood: string[] = []
-    const stream = recogniser.open({ language: 'en', sampleRate: 8000 })
+    const stream = recogniser.open({ language: 'en' })
     stream.onEvent(event => {
       if (event.type === 'final') understood.push(...event.words.map(({ text }) => text))
     })

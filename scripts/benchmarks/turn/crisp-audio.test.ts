@@ -43,7 +43,7 @@ describe.each(CALLER_LINES)('"%s"', text => {
     [', with the tones that go on after it', crispEndWithTones],
   ])('is understood to its last word, soon after its end%s', (_, cut) => {
     const { audio, end } = onTheLine(text, cut)
-    const stream = new TonesRecogniser().open({ language: 'en', sampleRate: 8000 })
+    const stream = new TonesRecogniser().open({ language: 'en' })
     let understood = ''
     stream.onEvent(event => {
       if (event.type === 'partial') understood = event.text

@@ -1,10 +1,11 @@
+import { CODEC_NAMES, type CodecName, isCodecName } from '@parley/media'
 import { setTrunkDetails, type TrunkChanges, type TrunkDetails } from '@parley/store'
 import { parseCommand, UsageError } from '../usage.ts'
 import { country, DEFAULT, listed, network, oneOf, wholeNumber, words } from './flag-values.ts'
 import { ENV_OPTION, inEnvironment, type StaffAct } from './staff-act.ts'
 
 export const TRUNK_USAGE =
-  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|rtp] [--source ADDRESS,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
+  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
 
 const MAX_CPS = 1000
 const MAX_NAME = 64
@@ -16,6 +17,7 @@ const OPTIONS = {
   port: text,
   transport: text,
   media: text,
+  codecs: text,
   source: { type: 'string', multiple: true },
   country: text,
   cps: text,
@@ -33,6 +35,7 @@ export function trunkSet(args: string[]): StaffAct {
     ...given('port', values.port, value => wholeNumber('--port', value, 1, 65_535)),
     ...given('transport', values.transport, value => oneOf('--transport', value, ['udp', 'tcp', 'tls'])),
     ...given('media', values.media, value => oneOf('--media', value, ['srtp', 'rtp'])),
+    ...given('codecs', values.codecs, codecs),
     ...sources(values.source),
     ...given('country', values.country, value => country('--country', value)),
     ...given('cps', values.cps, value => wholeNumber('--cps', value, 1, MAX_CPS)),
@@ -74,6 +77,17 @@ function sources(values: readonly string[] | undefined): Pick<TrunkChanges, 'sou
   if (values === undefined) return {}
   if (values.length === 1 && values[0] === DEFAULT) return { source: null }
   return { source: listed('--source', values, network) }
+}
+
+/** In order of preference, each once. */
+function codecs(value: string): readonly CodecName[] {
+  const names = value.toUpperCase().split(',')
+  const unknown = names.find(name => !isCodecName(name))
+  if (unknown !== undefined || new Set(names).size < names.length)
+    throw new UsageError(
+      `--codecs takes ${CODEC_NAMES.join(', ')}, each once, separated by commas, not ${JSON.stringify(value)}`,
+    )
+  return names.filter(isCodecName)
 }
 
 function registration(on: boolean, off: boolean): Pick<TrunkChanges, 'register'> {

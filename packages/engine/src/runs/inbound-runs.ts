@@ -23,6 +23,7 @@ import { askInboundContext } from './inbound-context.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
 import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
+import { trunkCodecs } from './trunk-codecs.ts'
 import { countryOf } from './trunk-country.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
@@ -193,7 +194,8 @@ export class InboundRuns implements InboundRouter {
       const agent = await agents.agent({ scope, agent_id, version, plan })
       const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
       const security = trunk.details.media === 'rtp' ? 'rtp-only' : 'srtp-required'
-      return { kind: 'taken', security, plan: this.#plan({ run, start, agent, record, time }, recording) }
+      const codecs = trunkCodecs(trunk.details)
+      return { kind: 'taken', security, codecs, plan: this.#plan({ run, start, agent, record, time }, recording) }
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'internal'
       // Who keeps recordings has told that, once for many calls.

@@ -22,6 +22,7 @@ import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { Gate } from './gate.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
+import { trunkCodecs } from './trunk-codecs.ts'
 
 /** A call waits no longer than this for its turn on the trunk. */
 const SLOT_PATIENCE_MS: Ms = 60_000
@@ -236,7 +237,7 @@ export class OutboundRuns {
   #target(
     start: StartingRun,
     trunk: DialableTrunk,
-  ): Pick<DialRequest, 'uri' | 'from' | 'security' | 'nextHop' | 'credentials'> {
+  ): Pick<DialRequest, 'uri' | 'from' | 'security' | 'codecs' | 'nextHop' | 'credentials'> {
     const { details, termination_uri: host, auth } = trunk
     const transport = details.transport ?? 'tls'
     const credentials =
@@ -255,6 +256,7 @@ export class OutboundRuns {
         params: new Map(),
       },
       security: details.media === 'rtp' ? 'rtp-only' : 'srtp-required',
+      codecs: trunkCodecs(details),
       nextHop,
       ...(credentials !== null && { credentials }),
     }

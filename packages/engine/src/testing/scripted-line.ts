@@ -1,8 +1,9 @@
-import type { Samples } from '@parley/kernel'
+import { NARROWBAND, type Samples } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 
 /** Playout of a leg without a clock: what is queued leaves when the test says so, and is kept. */
 export class ScriptedLine {
+  readonly format = NARROWBAND
   readonly sent: number[] = []
   #queue: number[] = []
   #clock: Samples = 0

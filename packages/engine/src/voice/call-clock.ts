@@ -1,4 +1,4 @@
-import { type Ms, type Samples, samplesToMs } from '@parley/kernel'
+import { type AudioFormat, type Ms, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 
 /** How long a delay counts as the least there is: what is heard may be placed anew, when the far end's clock turns out another. */
 const MEMORY_MS: Ms = 5000
@@ -14,9 +14,16 @@ export class CallClock {
   #current: Ms | null = null
   #before: Ms | null = null
 
+  readonly #format: AudioFormat
+
+  /** `format`: of the call, whose sample clock it is. */
+  constructor(format: AudioFormat = NARROWBAND) {
+    this.#format = format
+  }
+
   /** Audio up to `position` had been heard by `now`. */
   observe(now: Ms, position: Samples): void {
-    const origin = now - samplesToMs(position)
+    const origin = now - samplesToMs(position, this.#format)
     if (now - this.#since >= MEMORY_MS) {
       this.#before = this.#current
       this.#current = null
@@ -31,7 +38,7 @@ export class CallClock {
 
   /** When the sample at `position` was on the line; before anything was heard, a guess is 0. */
   timeOf(position: Samples): Ms {
-    return (this.#origin ?? 0) + samplesToMs(position)
+    return (this.#origin ?? 0) + samplesToMs(position, this.#format)
   }
 
   /** Offset of a time on the call's sample clock, whole ms, never below 0; null before anything was heard. */

@@ -40,6 +40,7 @@ function meteredRecogniser(recogniser: SpeechToText, onUsed: OnUsed): SpeechToTe
   return {
     id: recogniser.id,
     languages: recogniser.languages,
+    ...(recogniser.formats && { formats: recogniser.formats }),
     readiness: () => recogniser.readiness(),
     open: options => meteredStream(recogniser, options, tell),
     close: () => recogniser.close(),

@@ -1,8 +1,14 @@
-import type { Samples } from '@parley/kernel'
+import { type AudioFormat, NARROWBAND, type Samples } from '@parley/kernel'
 import type { CallLeg, LegEvent } from '@parley/leg'
+import { Resampler } from '@parley/media'
 
 /** 20 ms: a change of volume is a slope, not a click. */
 const RAMP: Samples = 160
+
+/** What is resampled at once. */
+const BLOCK: Samples = 1600
+
+type PlayoutLeg = Pick<CallLeg, 'format' | 'play' | 'flush' | 'played'>
 
 interface Piece {
   readonly audio: Int16Array
@@ -11,11 +17,14 @@ interface Piece {
 }
 
 /**
- * The agent's audio on its way to the line. Counts positions in the stream of what was laid: a pause takes back what
+ * The agent's audio of 8 kHz on its way to the line, whatever the format of that is. Counts positions in the stream of what was laid: a pause takes back what
  * was not sent, and `resume` lays it again from exactly that sample. Ducking lays it again at another volume.
  */
 export class Playout {
-  readonly #leg: Pick<CallLeg, 'play' | 'flush' | 'played'>
+  readonly #leg: PlayoutLeg
+  /** Samples of the leg for each sample of the voice. */
+  readonly #ratio: number
+  readonly #resampler: Resampler | null
   readonly #pieces: Piece[] = []
   #end: Samples = 0
   /** Position of the stream that stands at playout position 0 of the leg, while something is on the leg. */
@@ -28,10 +37,18 @@ export class Playout {
   #anchor: { readonly position: Samples; readonly atSample: Samples } | null = null
 
   /** `volume` 0 to 2. */
-  constructor(leg: Pick<CallLeg, 'play' | 'flush' | 'played'>, volume = 1) {
+  constructor(leg: PlayoutLeg, volume = 1) {
+    const { sampleRateHz } = leg.format
     this.#leg = leg
+    this.#ratio = sampleRateHz / NARROWBAND.sampleRateHz
+    this.#resampler = this.#ratio === 1 ? null : new Resampler(NARROWBAND.sampleRateHz, sampleRateHz, BLOCK)
     this.#volume = volume
-    this.#base = -leg.played()
+    this.#base = -this.#legPlayed()
+  }
+
+  /** Of the call's sample clock, on which `sampleOf` places what was played. */
+  get format(): AudioFormat {
+    return this.#leg.format
   }
 
   get paused(): boolean {
@@ -46,7 +63,7 @@ export class Playout {
   /** How far it was sent. */
   played(): Samples {
     if (this.#paused) return this.#pausedAt
-    return Math.min(this.#end, this.#leg.played() + this.#base)
+    return Math.min(this.#end, this.#legPlayed() + this.#base)
   }
 
   /** Lays audio behind what is there; returns the position at which it begins. */
@@ -91,13 +108,13 @@ export class Playout {
     this.#gain = 1
     this.#pieces.length = 0
     this.#end = stood
-    this.#base = stood - this.#leg.played()
+    this.#base = stood - this.#legPlayed()
     return stood
   }
 
   onProgress(event: LegEvent & { type: 'play-progress' }): void {
     if (this.#paused) return
-    const position = Math.min(event.position + this.#base, this.#end)
+    const position = Math.min(Math.floor(event.position / this.#ratio) + this.#base, this.#end)
     const expected = this.#anchor === null ? Infinity : this.sampleOf(position)
     // An event of an empty queue comes a packet later than its audio ended.
     const atSample = event.idle ? Math.min(event.atSample, expected) : event.atSample
@@ -108,16 +125,17 @@ export class Playout {
   /** Place on the call's sample clock of a position that was played, as far as is known. */
   sampleOf(position: Samples): Samples {
     const { position: known, atSample } = this.#anchor ?? { position: 0, atSample: 0 }
-    return Math.max(0, atSample + (position - known))
+    return Math.max(0, atSample + (position - known) * this.#ratio)
   }
 
   #takeBack(): void {
-    const stood = this.#leg.flush() + this.#base
+    const stood = Math.floor(this.#leg.flush() / this.#ratio) + this.#base
+    this.#resampler?.reset()
     this.#pausedAt = Math.min(stood, this.#end)
   }
 
   #layAgain(ramp: boolean, fromGain = this.#gain): void {
-    this.#base = this.#pausedAt - this.#leg.played()
+    this.#base = this.#pausedAt - this.#legPlayed()
     let first = ramp
     for (const piece of this.#pieces) {
       const skip = Math.max(0, this.#pausedAt - piece.from)
@@ -131,14 +149,26 @@ export class Playout {
   #send(piece: Piece, skip: Samples, ramp: boolean, fromGain = this.#gain): void {
     const audio = piece.audio.subarray(skip)
     const gain = this.#gain * this.#volume
-    if (gain === 1 && !ramp) return void this.#leg.play(audio)
+    if (gain === 1 && !ramp) return this.#play(audio)
     const scaled = new Int16Array(audio.length)
     const before = fromGain * this.#volume
     for (let i = 0; i < audio.length; i++) {
       const now = ramp && i < RAMP ? before + ((gain - before) * i) / RAMP : gain
       scaled[i] = Math.max(-32_768, Math.min(32_767, Math.round(audio[i]! * now)))
     }
-    this.#leg.play(scaled)
+    this.#play(scaled)
+  }
+
+  #play(audio: Int16Array): void {
+    if (this.#resampler === null) return void this.#leg.play(audio)
+    const resampled = new Int16Array(audio.length * this.#ratio)
+    for (let at = 0; at < audio.length; at += BLOCK)
+      this.#resampler.process(audio, at, Math.min(BLOCK, audio.length - at), resampled, at * this.#ratio)
+    this.#leg.play(resampled)
+  }
+
+  #legPlayed(): Samples {
+    return Math.floor(this.#leg.played() / this.#ratio)
   }
 
   #forgetPlayed(): void {

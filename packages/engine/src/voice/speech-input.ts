@@ -1,13 +1,22 @@
 import { type DialogueInput, SpeechProsody, type SpokenWord } from '@parley/dialogue'
-import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time } from '@parley/kernel'
+import {
+  type AudioFormat,
+  type Ms,
+  msToSamples,
+  NARROWBAND,
+  ParleyError,
+  type Samples,
+  samplesToMs,
+  type Time,
+} from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
-import type { VoiceDetection, VoiceEdge } from '@parley/media'
+import { FormatBorder, type VoiceDetection, type VoiceEdge } from '@parley/media'
 import type { HeardWord, SpeechEvent, SpeechStream, SpeechToText } from '@parley/providers'
 import { HeardHistory } from '../heard-history.ts'
 import type { CallClock } from './call-clock.ts'
 
-/** 40 ms; what is read at once. */
-const BLOCK: Samples = 320
+/** What is read at once. */
+const BLOCK_MS: Ms = 40
 /** Quiet that ends a stretch of speech; how long a turn waits after it is the turn machine's business. */
 const HANGOVER_MS = 80
 /** Of what a lost recogniser had not made final, so much is told to its successor. */
@@ -15,17 +24,17 @@ const REPLAY_MS: Ms = 5000
 /** A recogniser that is lost again so soon is not opened again. */
 const TRUST_AFTER_MS: Ms = 30_000
 /** So much voice of which a recogniser says nothing at all, also after it had time for it: it has stalled, or it hears music. */
-const UNNOTICED_VOICE: Samples = msToSamples(1000)
-const NOTICED_WITHIN: Samples = msToSamples(2000)
+const UNNOTICED_VOICE_MS: Ms = 1000
+const NOTICED_WITHIN_MS: Ms = 2000
 /** Bits of voice further apart have nothing to do with each other. */
-const UNNOTICED_GAP: Samples = msToSamples(30_000)
+const UNNOTICED_GAP_MS: Ms = 30_000
 /** Nobody speaks for so long without a pause: it is music, or a room. */
-const MUSIC: Samples = msToSamples(6000)
+const MUSIC_MS: Ms = 6000
 /** Stalls without a word between them, after each of which it was opened again; with one more the call is deaf. */
 const MOST_STALLS = 2
 
 export interface SpeechInputOptions {
-  readonly leg: Pick<CallLeg, 'readHeard' | 'heardPosition' | 'detectVoice' | 'nextVoiceEdge'>
+  readonly leg: Pick<CallLeg, 'format' | 'readHeard' | 'heardPosition' | 'detectVoice' | 'nextVoiceEdge'>
   readonly recogniser: SpeechToText
   readonly speechBand: VoiceDetection['band'] | undefined
   readonly language: string
@@ -42,8 +51,14 @@ export class SpeechInput {
   readonly #options: SpeechInputOptions
   #stream: SpeechStream
   readonly #prosody = new SpeechProsody()
-  readonly #audio = new Int16Array(BLOCK)
-  readonly #recent = new HeardHistory(REPLAY_MS)
+  readonly #audio: Int16Array
+  /** What the recogniser takes, and the way to it. */
+  readonly #taken: AudioFormat
+  readonly #toRecogniser: FormatBorder
+  /** Prosody is measured at 8 kHz. */
+  readonly #toProsody: FormatBorder
+  /** In the recogniser's format. */
+  readonly #recent: HeardHistory
   #next: Samples = -1
   /** Everything before it was understood. */
   #finalUntil: Samples = 0
@@ -64,6 +79,11 @@ export class SpeechInput {
   constructor(options: SpeechInputOptions) {
     this.#options = options
     const { leg, speechBand } = options
+    this.#audio = new Int16Array(msToSamples(BLOCK_MS, leg.format))
+    this.#taken = formatTaken(options.recogniser, leg.format)
+    this.#toRecogniser = new FormatBorder(leg.format, this.#taken)
+    this.#toProsody = new FormatBorder(leg.format, NARROWBAND)
+    this.#recent = new HeardHistory(REPLAY_MS, this.#taken)
     leg.detectVoice({ hangoverMs: HANGOVER_MS, ...(speechBand && { band: speechBand }) })
     this.#stream = this.#open()
   }
@@ -71,7 +91,8 @@ export class SpeechInput {
   /** Hears what has come since the last time. */
   drain(): void {
     const { leg, clock, time } = this.#options
-    for (let count = BLOCK; count === BLOCK && !this.#closed; ) {
+    const block = this.#audio.length
+    for (let count = block; count === block && !this.#closed; ) {
       count = leg.readHeard(this.#audio)
       if (count === 0) return
       // Known only now: a reader that came late was moved ahead.
@@ -94,7 +115,7 @@ export class SpeechInput {
 
   #open(): SpeechStream {
     const { recogniser, language, keywords } = this.#options
-    const stream = recogniser.open({ language, keywords, sampleRate: 8000 })
+    const stream = recogniser.open({ language, keywords, format: this.#taken })
     stream.onEvent(event => this.#onSpeech(event))
     return stream
   }
@@ -115,27 +136,32 @@ export class SpeechInput {
       if (error instanceof ParleyError) return false
       throw error
     }
-    const missed = this.#recent.newest(samplesToMs(Math.max(0, this.#next - this.#finalUntil)))
-    if (missed.length > 0) this.#stream.write(missed, this.#next - missed.length)
+    const missed = this.#recent.newest(this.#ms(Math.max(0, this.#next - this.#finalUntil)))
+    const written = Math.floor(this.#next / this.#toRecogniser.ratio)
+    if (missed.length > 0) this.#stream.write(missed, written - missed.length)
     return true
   }
 
   #hear(position: Samples, count: Samples): void {
     const { leg } = this.#options
-    this.#prosody.push(position, this.#audio, 0, count)
+    const prosody = this.#toProsody
+    prosody.push(position, this.#audio, count)
+    this.#prosody.push(prosody.position, prosody.samples, 0, prosody.count)
     for (let edge = leg.nextVoiceEdge(); edge !== null; edge = leg.nextVoiceEdge()) this.#onEdge(edge)
-    const heard = this.#audio.subarray(0, count)
+    const taken = this.#toRecogniser
+    taken.push(position, this.#audio, count)
+    const heard = taken.samples.subarray(0, taken.count)
     this.#recent.write(heard)
-    this.#stream.write(heard, position)
+    this.#stream.write(heard, taken.position)
     if (this.#voiced) this.#heardVoice(count)
-    if (this.#unnoticedAt !== null && this.#next - this.#unnoticedAt >= NOTICED_WITHIN) this.#onStalled()
+    if (this.#unnoticedAt !== null && this.#ms(this.#next - this.#unnoticedAt) >= NOTICED_WITHIN_MS) this.#onStalled()
   }
 
   #heardVoice(count: Samples): void {
-    if (this.#next - this.#voiceAt > UNNOTICED_GAP) this.#noticed()
+    if (this.#ms(this.#next - this.#voiceAt) > UNNOTICED_GAP_MS) this.#noticed()
     this.#voiceAt = this.#next
     this.#unnoticed += count
-    if (this.#unnoticed >= UNNOTICED_VOICE) this.#unnoticedAt ??= this.#next
+    if (this.#ms(this.#unnoticed) >= UNNOTICED_VOICE_MS) this.#unnoticedAt ??= this.#next
   }
 
   #noticed(): void {
@@ -150,7 +176,7 @@ export class SpeechInput {
   #onStalled(): void {
     const { time, onTrouble } = this.#options
     this.#noticed()
-    const isMusic = this.#voiced && this.#next - this.#voiceSince >= MUSIC
+    const isMusic = this.#voiced && this.#ms(this.#next - this.#voiceSince) >= MUSIC_MS
     if (isMusic && time.now() - this.#reopenedAt < TRUST_AFTER_MS) return
     if (!isMusic) this.#stalls++
     const error = new ParleyError('recogniser_failed', 'the recogniser says nothing although somebody speaks')
@@ -162,10 +188,10 @@ export class SpeechInput {
     this.#voiced = type === 'voice-start'
     if (this.#voiced) {
       this.#voiceSince = position
-      this.#prosody.voiceStarted(position)
+      this.#prosody.voiceStarted(Math.floor(position / this.#toProsody.ratio))
       return onHeard({ type: 'voice-started', startedAt: clock.timeOf(position) })
     }
-    const prosody = this.#prosody.voiceStopped(position)
+    const prosody = this.#prosody.voiceStopped(Math.floor(position / this.#toProsody.ratio))
     onHeard({ type: 'voice-stopped', stoppedAt: clock.timeOf(position), ...(prosody && { prosody }) })
   }
 
@@ -181,7 +207,7 @@ export class SpeechInput {
       case 'partial':
         return onHeard({ type: 'partial', text: event.text, words: this.#words(event.words) })
       case 'final':
-        this.#finalUntil = Math.max(this.#finalUntil, event.words.at(-1)?.endSample ?? 0)
+        this.#finalUntil = Math.max(this.#finalUntil, this.#position(event.words.at(-1)?.endSample ?? 0))
         return onHeard({
           type: 'final',
           text: event.text,
@@ -191,8 +217,8 @@ export class SpeechInput {
       case 'unintelligible':
         return onHeard({
           type: 'unintelligible',
-          startMs: clock.timeOf(event.startSample),
-          endMs: clock.timeOf(event.endSample),
+          startMs: clock.timeOf(this.#position(event.startSample)),
+          endMs: clock.timeOf(this.#position(event.endSample)),
         })
       case 'end-of-turn':
         return onHeard({ type: 'end-of-turn', confidence: event.confidence, eager: event.eager })
@@ -206,9 +232,26 @@ export class SpeechInput {
     }
   }
 
+  /** Of the recogniser's clock, on that of the call. */
+  #position(sample: Samples): Samples {
+    return sample * this.#toRecogniser.ratio
+  }
+
+  #ms(samples: Samples): Ms {
+    return samplesToMs(samples, this.#options.leg.format)
+  }
+
   #words(words: readonly HeardWord[]): SpokenWord[] {
     const { clock } = this.#options
-    const at = (sample: Samples): Ms => clock.timeOf(sample)
+    const at = (sample: Samples): Ms => clock.timeOf(this.#position(sample))
     return words.map(word => ({ text: word.text, startMs: at(word.startSample), endMs: at(word.endSample) }))
   }
+}
+
+/** The best that the recogniser takes of what the call has: of the highest rate up to the call's. */
+function formatTaken({ formats = [NARROWBAND] }: SpeechToText, call: AudioFormat): AudioFormat {
+  const [best] = formats
+    .filter(({ sampleRateHz, channels }) => channels === 1 && sampleRateHz <= call.sampleRateHz)
+    .sort((a, b) => b.sampleRateHz - a.sampleRateHz)
+  return best ?? NARROWBAND
 }

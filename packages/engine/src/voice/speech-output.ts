@@ -189,8 +189,8 @@ export class SpeechOutput {
     const end = Math.min(position, last.from + last.samples)
     const start = speech.startSample ?? this.#playout.sampleOf(first.from)
     const span = {
-      start_ms: Math.round(samplesToMs(start)),
-      end_ms: Math.round(samplesToMs(Math.max(start, this.#playout.sampleOf(end)))),
+      start_ms: Math.round(samplesToMs(start, this.#playout.format)),
+      end_ms: Math.round(samplesToMs(Math.max(start, this.#playout.sampleOf(end)), this.#playout.format)),
     }
     return { heard, interrupted, span }
   }

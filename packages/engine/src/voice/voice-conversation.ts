@@ -52,7 +52,7 @@ export interface VoiceConversationOptions {
  */
 export class VoiceConversation implements CallHandler {
   readonly #options: VoiceConversationOptions
-  readonly #clock = new CallClock()
+  readonly #clock: CallClock
   readonly #latencies = new TurnLatencies()
   readonly #timeline: CallTimeline
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
@@ -74,6 +74,7 @@ export class VoiceConversation implements CallHandler {
     const { facts, line, time, wallClock, random, onUsed } = options
     const agent = onUsed === undefined ? options.agent : meteredAgent(options.agent, onUsed)
     this.#options = { ...options, agent }
+    this.#clock = new CallClock(line.leg.format)
     const { settings } = agent.plan
     this.#timeline = new CallTimeline({ wallClock, clock: () => this.#now(), onItem: item => line.tell(item) })
     this.#driver = new MachineDriver(this.#listening(new TurnMachine(dialogueOptions(agent), random)), time, output =>

@@ -51,7 +51,7 @@ describe('what AssemblyAI tells', () => {
 })
 
 it('asks AssemblyAI for mu-law at 8 kHz', () => {
-  const options = { language: 'en', sampleRate: 8000, endpointingMs: 900, keywords: ['Parley'] } as const
+  const options = { language: 'en', endpointingMs: 900, keywords: ['Parley'] } as const
   expect(Object.fromEntries(streamingV3Query('universal-streaming-english', options, { minSilenceMs: 300 }))).toEqual({
     speech_model: 'universal-streaming-english',
     sample_rate: '8000',

@@ -64,7 +64,7 @@ describe("Deepgram's results", () => {
 
 describe('a query to Deepgram', () => {
   it('asks for mu-law at 8 kHz, a language that the service knows, and terms in the way of the model', () => {
-    const options = { language: 'en-ZA', sampleRate: 8000, keywords: ['Parley'] } as const
+    const options = { language: 'en-ZA', keywords: ['Parley'] } as const
     const query = listenV1Query('nova-3', options)
     expect(Object.fromEntries(query)).toMatchObject({
       model: 'nova-3',

@@ -68,7 +68,7 @@ describe('what Flux tells', () => {
 })
 
 describe('a query to Flux', () => {
-  const options = { language: 'es-MX', sampleRate: 8000 } as const
+  const options = { language: 'es-MX' } as const
 
   it('has only what is set', () => {
     expect(Object.fromEntries(listenV2Query('flux-general-en', options))).toEqual({

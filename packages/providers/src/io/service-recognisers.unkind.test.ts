@@ -57,7 +57,7 @@ async function stand(
     await recogniser.close()
     await fake.close()
   })
-  const line = listenTo(recogniser.open({ language: 'en', sampleRate: 8000, ...options.stream }))
+  const line = listenTo(recogniser.open({ language: 'en', ...options.stream }))
   return { fake, line }
 }
 
@@ -239,7 +239,7 @@ it('no error has the key in it, also when the service repeats it', async () => {
     await recogniser.close()
     server.close()
   })
-  const { error } = await listenTo(recogniser.open({ language: 'en', sampleRate: 8000 })).event('error')
+  const { error } = await listenTo(recogniser.open({ language: 'en' })).event('error')
   expect(error).toMatchObject({ code: 'recogniser_refused', message: 'Deepgram: Who is Token …?' })
 })
 

@@ -89,7 +89,7 @@ describe('an error that a service tells on its socket has no key in it, whole or
       const baseUrl = await serving(socket => socket.send(JSON.stringify(error(prose))))
       const recogniser = new ServiceRecogniser(service, { ...options, baseUrl })
       onTestFinished(() => recogniser.close())
-      const event = await listenTo(recogniser.open({ language: 'en', sampleRate: 8000 })).event('error')
+      const event = await listenTo(recogniser.open({ language: 'en' })).event('error')
       expectNoKey(event.error)
     }
   })

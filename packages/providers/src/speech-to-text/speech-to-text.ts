@@ -1,4 +1,4 @@
-import type { Ms, ParleyError, Samples } from '@parley/kernel'
+import type { AudioFormat, Ms, ParleyError, Samples } from '@parley/kernel'
 
 /** The speech-to-text port. One recogniser serves many calls at once; each call opens a stream of its own. */
 export interface SpeechToText {
@@ -6,6 +6,8 @@ export interface SpeechToText {
   readonly id: string
   /** BCP 47 primary tags that it understands: ["en", "es"]. */
   readonly languages: readonly string[]
+  /** Formats of audio that it takes, mono; default 8 kHz alone. */
+  readonly formats?: readonly AudioFormat[]
   /** Why it cannot listen here ("no key"), or null when it can. */
   readiness(): Promise<string | null>
   /**
@@ -22,7 +24,8 @@ export interface SpeechStreamOptions {
   readonly language: string
   /** Words to expect; a recogniser that cannot use them ignores them. */
   readonly keywords?: readonly string[]
-  readonly sampleRate: 8000
+  /** One of the recogniser's `formats`; default 8 kHz. The sample clock of the stream counts at its rate. */
+  readonly format?: AudioFormat
   /** Silence after which what was heard becomes final, where the service lets one choose; ms, default the service's. */
   readonly endpointingMs?: Ms
   /**

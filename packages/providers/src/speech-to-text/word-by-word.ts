@@ -12,7 +12,7 @@ export interface WordStream {
 
 /** Listens with a recogniser that does not take words back. Throws what its `open` throws. */
 export function wordByWord(recogniser: SpeechToText, language: string): WordStream {
-  const stream = recogniser.open({ language, sampleRate: 8000 })
+  const stream = recogniser.open({ language })
   let position: Samples = 0
   let told = 0
   let listener: (word: HeardWord) => void = () => {}

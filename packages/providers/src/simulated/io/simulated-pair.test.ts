@@ -47,7 +47,6 @@ async function say(
 function recognise(audio: Int16Array, endpointingMs?: number): SpeechEvent[] {
   const stream = new TonesRecogniser().open({
     language: 'en',
-    sampleRate: 8000,
     ...(endpointingMs === undefined ? {} : { endpointingMs }),
   })
   const events: SpeechEvent[] = []

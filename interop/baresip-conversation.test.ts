@@ -8,8 +8,8 @@ import { AgentServices } from './agent-services.ts'
 import { startBaresipCall } from './baresip.ts'
 import { linesOf, pathOf } from './call-evidence.ts'
 import { closeTestVoice, type EngineUnderTest, spoken, startEngine, TOKEN } from './engine.ts'
+import { LiveTranscript } from './live-transcript.ts'
 import { microphone } from './microphone.ts'
-import { PeerEar } from './peer-ear.ts'
 import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
 import { startServing } from './serving.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
@@ -32,7 +32,7 @@ const BOOKED = /You are booked for .+ at .+\. Goodbye\./
 /** A person with a softphone: hears the questions, presses keys, waits for the agent to hang up. */
 async function byKeys(target: string, wavIn: string, keys: Keys, atTestEnd: AtTestEnd) {
   const call = await startBaresipCall({ target, wavIn, callSeconds: 100, atTestEnd })
-  const ear = new PeerEar(recogniser, () => call.heard())
+  const ear = new LiveTranscript(recogniser, () => call.heard())
   for (const [question, digits] of keys) {
     await ear.untilHears(question)
     call.press(digits)

@@ -4,8 +4,8 @@ import { startBaresipCallee } from './baresip.ts'
 import { factsOf, linesOf, pathOf } from './call-evidence.ts'
 import { formatAgents } from './conversation-flows.ts'
 import { ConversationHarness } from './conversation-harness.ts'
+import { LiveTranscript } from './live-transcript.ts'
 import { microphone } from './microphone.ts'
-import { PeerEar } from './peer-ear.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 import { readMonoWav } from './speech-match.ts'
@@ -50,7 +50,7 @@ describe.skipIf(peer.missing)(`an agent that puts its caller through${peer.note}
       state: 'succeeded',
       receipts: [{ kind: 'sip_transfer', refer_status: 202, final_sip_status: 200 }],
     })
-    const ear = new PeerEar(new TonesRecogniser(), () => readMonoWav(transferred.heardWav!))
+    const ear = new LiveTranscript(new TonesRecogniser(), () => readMonoWav(transferred.heardWav!))
     await ear.untilHears(/I put you through to the shop\. .*Flower shop, this is Anna\./, 0)
   })
 })

@@ -170,7 +170,14 @@ async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine
   const agent = services.agent('greeter', draft)
   const { ca, engine: certificate } = await interopCertificates()
   runs = await RunEngine.start({
-    ...{ database, bus, sealer: SEALER, leases, runQueue, recordings, time: systemTime, onProblem },
+    database,
+    bus,
+    sealer: SEALER,
+    leases,
+    runQueue,
+    recordings,
+    time: systemTime,
+    onProblem,
     agents: { agent: async () => agent },
     addressesOf: async host => [host],
     addresses: () => ({}),
@@ -238,7 +245,8 @@ it('connects nobody whose call must be recorded where there is no room for it, a
   }
   const runId = await dialled(ANSWERS)
   expect(await overOf(runId)).toMatchObject({
-    ...{ state: 'failed', phone_state: 'setup_failed' },
+    state: 'failed',
+    phone_state: 'setup_failed',
     outcome: { kind: 'error', detail: 'recording_unavailable', ended_by: 'system' },
   })
   expect(ledger().calls()).toEqual([])
@@ -247,7 +255,8 @@ it('connects nobody whose call must be recorded where there is no room for it, a
   await vi.waitFor(() => expect(ended.size).toBe(2), { timeout: 10_000 })
   const inbound = [...ended.keys()].find(id => id !== runId)!
   expect(await readRun(test.database.within(scope), scope, inbound)).toMatchObject({
-    ...{ state: 'rejected', disposition: 'recording_unavailable' },
+    state: 'rejected',
+    disposition: 'recording_unavailable',
   })
   const rows = ledger().calls(({ direction }) => direction === 'from-carrier')[0]?.rows
   expect(rows).toContainEqual(expect.objectContaining({ kind: 'refused', status: 503 }))

@@ -63,7 +63,9 @@ describe.skipIf(peer.missing)(`an engine is killed; another process ends its cal
   it.for(WAYS)('while it rings, over %s: CANCEL, and it rings no more', { timeout: 40_000 }, async (way, context) => {
     const encryption = way === 'tls' ? 'srtp-mand' : ''
     const callee = await startBaresipCallee({
-      ...{ ringSeconds: 20, waitSeconds: 20, mediaEncryption: encryption },
+      ringSeconds: 20,
+      waitSeconds: 20,
+      mediaEncryption: encryption,
       atTestEnd: context.onTestFinished,
     })
     const { attempt } = await killedWith('state', callee, context.onTestFinished)
@@ -84,7 +86,9 @@ describe.skipIf(peer.missing)(`an engine is killed; another process ends its cal
   it.for(WAYS)('once it is heard, over %s: BYE', { timeout: 40_000 }, async (way, context) => {
     const encryption = way === 'tls' ? 'srtp-mand' : ''
     const callee = await startBaresipCallee({
-      ...{ callSeconds: 30, waitSeconds: 20, mediaEncryption: encryption },
+      callSeconds: 30,
+      waitSeconds: 20,
+      mediaEncryption: encryption,
       atTestEnd: context.onTestFinished,
     })
     const { dialog } = await killedWith('heard', callee, context.onTestFinished)
@@ -95,7 +99,9 @@ describe.skipIf(peer.missing)(`an engine is killed; another process ends its cal
   it.for(WAYS)('between its answer and the ACK, over %s: BYE', { timeout: 40_000 }, async (way, context) => {
     const encryption = way === 'tls' ? 'srtp-mand' : ''
     const callee = await startBaresipCallee({
-      ...{ callSeconds: 30, waitSeconds: 20, mediaEncryption: encryption },
+      callSeconds: 30,
+      waitSeconds: 20,
+      mediaEncryption: encryption,
       atTestEnd: context.onTestFinished,
     })
     const { dialog } = await killedWith('dialog', callee, context.onTestFinished, 'unacknowledged')

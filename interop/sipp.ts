@@ -16,7 +16,7 @@ export interface SippOptions {
   /** Its own SIP port and first RTP port. Default: free ones. */
   readonly port?: number
   readonly mediaPort?: number
-  /** How long the scenario's pauses are: each file says what they stand for. */
+  /** How long the scenario's pauses are: each file says what they are for. */
   readonly pauseMs?: number
   /** "uas" hangs up after this long. */
   readonly hangUpMs?: number

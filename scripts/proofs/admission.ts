@@ -19,7 +19,7 @@ export interface AdmissionOptions {
   readonly dailyLimit: number
   /** Of the second part, over what is spent: each call holds one dollar. */
   readonly dollars: number
-  /** How long the carrier lets each call stand. */
+  /** How long the carrier lets each call harness. */
   readonly callMs: number
 }
 
@@ -38,63 +38,65 @@ export async function proveAdmission(
   const options: AdmissionOptions = { ...LONG, ...given }
   const { capacity, dailyLimit, dollars, callMs } = options
   const answer = { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } as const
-  const stand = await CallHarness.open({
+  const harness = await CallHarness.open({
     processes: ['api,worker', 'engine'],
     numbers: [{ number: '*', behaviour: answer }],
     lines: [LINE],
     rtpPorts: manyRtpPorts(),
   })
   try {
-    await stand.publish(AGENT, LISTENER, LINE)
-    await stand.set({ set: 'capacity', value: capacity })
-    await stand.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
-    await stand.setCallsPerSecond(LINE, 1000)
-    await stand.client.callLimits.update({ body: { daily_limit: dailyLimit } })
+    await harness.publish(AGENT, LISTENER, LINE)
+    await harness.set({ set: 'capacity', value: capacity })
+    await harness.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
+    await harness.setCallsPerSecond(LINE, 1000)
+    await harness.client.callLimits.update({ body: { daily_limit: dailyLimit } })
     // Asked for again while calls end, so that the capacity, and then the daily limit, is what refuses.
     const first: Created[] = []
     const half = Math.ceil((count * 2) / 3)
     while (first.length < half) {
-      first.push(...(await createMany(stand, AGENT, WRITERS, Math.ceil(half / 4))))
+      first.push(...(await createMany(harness, AGENT, WRITERS, Math.ceil(half / 4))))
       progress(`${first.length} of ${half} asked for, ${admitted(first)} admitted`)
       await pause(callMs)
     }
-    await allOver(stand)
-    const before = stand.carrier(LINE).rows().length
-    const cap = await setSpendCap(stand, dollars)
-    const second = await createMany(stand, AGENT, WRITERS, count - half)
+    await allOver(harness)
+    const before = harness.carrier(LINE).rows().length
+    const cap = await setSpendCap(harness, dollars)
+    const second = await createMany(harness, AGENT, WRITERS, count - half)
     progress(`${second.length} asked for under a spend cap, ${admitted(second)} admitted`)
-    await allOver(stand)
-    const queries = stand.carrier(LINE).query()
-    const later = new LedgerQueries(stand.carrier(LINE).rows().slice(before))
+    await allOver(harness)
+    const queries = harness.carrier(LINE).query()
+    const later = new LedgerQueries(harness.carrier(LINE).rows().slice(before))
     const faults = [
       ...tooMany(queries, capacity, 'concurrent_capacity'),
       ...tooMany(later, Math.min(dollars, capacity), 'spend_cap'),
       ...(admitted(first) > dailyLimit ? [`${admitted(first)} admitted of ${dailyLimit} a day`] : []),
       ...called(queries.calls(), admitted(first) + admitted(second)),
       ...[...first, ...second].flatMap(create => refusalFaults(create, { capacity, dailyLimit, cap })),
-      ...(await permitsLeft(stand)),
+      ...(await permitsLeft(harness)),
     ]
     const most = queries.maxConcurrent(undefined, 'confirmed').calls
     const plantedNoticed = tooMany(queries, most - 1, 'concurrent_capacity').length > 0
     for (const fault of new Set(faults)) line({ proof: 'admission', fault })
-    const ended = await stand.rows<{ as: string; runs: number }>(
+    const ended = await harness.rows<{ as: string; runs: number }>(
       `select concat_ws(' ', state, outcome ->> 'kind', outcome ->> 'detail') as as, count(*)::int as runs
        from parley.runs group by 1 order by 2 desc`,
     )
-    if (faults.length > 0) progress(stand.processes.map(({ roles, output }) => `${roles}:\n${output}`).join('\n'))
+    if (faults.length > 0) progress(harness.processes.map(({ roles, output }) => `${roles}:\n${output}`).join('\n'))
     return {
       ok: faults.length === 0 && plantedNoticed,
       summary: {
-        ...{ asked: first.length + second.length, admitted: admitted(first) + admitted(second) },
+        asked: first.length + second.length,
+        admitted: admitted(first) + admitted(second),
         refused: tally([...first, ...second]),
         ended: Object.fromEntries(ended.map(({ as, runs }) => [as, runs])),
         most_at_once: most,
         most_at_once_under_spend_cap: later.maxConcurrent(undefined, 'confirmed').calls,
-        ...{ faults: faults.length, planted_noticed: plantedNoticed },
+        faults: faults.length,
+        planted_noticed: plantedNoticed,
       },
     }
   } finally {
-    await stand.close()
+    await harness.close()
   }
 }
 
@@ -102,12 +104,12 @@ function admitted(created: readonly Created[]): number {
   return created.filter(({ status }) => status === 201).length
 }
 
-async function setSpendCap(stand: CallHarness, dollars: number): Promise<string> {
-  await stand.installRateCard({ rate_card_id: 'proof', reserve_usd: { phone: '1', web: '1', cloud: '1' }, rates: [] })
-  await stand.client.callLimits.update({ body: { daily_limit: null } })
-  const { policy_id } = await stand.client.budgets.get()
+async function setSpendCap(harness: CallHarness, dollars: number): Promise<string> {
+  await harness.installRateCard({ rate_card_id: 'proof', reserve_usd: { phone: '1', web: '1', cloud: '1' }, rates: [] })
+  await harness.client.callLimits.update({ body: { daily_limit: null } })
+  const { policy_id } = await harness.client.budgets.get()
   const body = { cap_usd: String(dollars), expected_policy_id: policy_id! }
-  await stand.client.budgets.update({ body })
+  await harness.client.budgets.update({ body })
   return String(dollars)
 }
 
@@ -142,13 +144,13 @@ function refusalFaults(
   return isNamed && isUsed && isWithin ? [] : [`refused with ${status} ${reason}, limit ${limit}, used ${used}`]
 }
 
-async function allOver(stand: CallHarness): Promise<void> {
-  const rows = () => stand.rows('select 1 from parley.run_ownership')
+async function allOver(harness: CallHarness): Promise<void> {
+  const rows = () => harness.rows('select 1 from parley.run_ownership')
   await within(OVER_WITHIN_MS, async () => ((await rows()).length === 0 ? true : null))
 }
 
-async function permitsLeft(stand: CallHarness): Promise<string[]> {
-  const [left] = await stand.rows<{ live: number; reserved: string; owned: number }>(
+async function permitsLeft(harness: CallHarness): Promise<string[]> {
+  const [left] = await harness.rows<{ live: number; reserved: string; owned: number }>(
     'select coalesce(sum(live), 0)::int as live, coalesce(sum(reserved_usd), 0)::text as reserved, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
   )
   const { live, owned, reserved } = left!

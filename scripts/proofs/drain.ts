@@ -28,7 +28,7 @@ export async function proveDrain(
   { count, line, progress }: ProofOptions,
   { callMs = 40_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedDrainFault } = {},
 ): Promise<ProofOutcome> {
-  const stand = await CallHarness.open({
+  const harness = await CallHarness.open({
     // The database is the worker's: it outlives the other.
     processes: ['worker', 'api,engine'],
     numbers: [{ number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } }],
@@ -36,30 +36,30 @@ export async function proveDrain(
     ...(count > PORTS_OF_ONE_ENGINE && { rtpPorts: manyRtpPorts() }),
   })
   try {
-    await stand.publish(AGENT, LISTENER, LINE)
-    await stand.assign(LINE, AGENT)
-    await stand.set({ set: 'capacity', value: count + 10 })
-    await stand.setCallsPerSecond(LINE, 100)
-    await createMany(stand, AGENT, 8, count)
-    const carrier = stand.carrier(LINE)
-    await within(UP_WITHIN_MS, async () => (answered(stand) === count ? true : null))
-    const live = answered(stand)
+    await harness.publish(AGENT, LISTENER, LINE)
+    await harness.assign(LINE, AGENT)
+    await harness.set({ set: 'capacity', value: count + 10 })
+    await harness.setCallsPerSecond(LINE, 100)
+    await createMany(harness, AGENT, 8, count)
+    const carrier = harness.carrier(LINE)
+    await within(UP_WITHIN_MS, async () => (answered(harness) === count ? true : null))
+    const live = answered(harness)
     progress(`${live} of ${count} calls are up`)
     const toldAt = Date.now()
-    stand.engine.signal(planted === 'cut off' ? 'SIGINT' : 'SIGTERM')
-    const ready = await notReadyAfter(`${stand.url}/readyz`)
-    const invite = await rawInvite(stand.inboundUri(LINE))
-    const late = await createMany(stand, AGENT, 1, 1).catch(() => [])
-    const exit = await Promise.race([stand.engine.exited(), pause(callMs + GONE_WITHIN_MS, 'alive' as const)])
+    harness.engine.signal(planted === 'cut off' ? 'SIGINT' : 'SIGTERM')
+    const ready = await notReadyAfter(`${harness.url}/readyz`)
+    const invite = await rawInvite(harness.inboundUri(LINE))
+    const late = await createMany(harness, AGENT, 1, 1).catch(() => [])
+    const exit = await Promise.race([harness.engine.exited(), pause(callMs + GONE_WITHIN_MS, 'alive' as const)])
     progress(`the process ended with ${exit}`)
     const calls = carrier.query().calls()
     const dialledLate = calls.filter(({ opening }) => opening.wall_ms > toldAt)
     const cutOff = calls.filter(({ rows }) => rows.some(({ kind }) => kind === 'bye-received'))
-    const isWaiting = await leftWaiting(stand, late[0]?.run_id ?? null)
-    const states = await stand.rows<{ state: string; kind: string | null }>(
+    const isWaiting = await leftWaiting(harness, late[0]?.run_id ?? null)
+    const states = await harness.rows<{ state: string; kind: string | null }>(
       "select state, outcome ->> 'kind' as kind from parley.runs where ended_at is not null and started_at is not null",
     )
-    const refused = await stand.rows("select from parley.runs where state = 'rejected' and disposition = 'draining'")
+    const refused = await harness.rows("select from parley.runs where state = 'rejected' and disposition = 'draining'")
     const good = states.filter(({ state, kind }) => state === 'completed' && kind === 'caller_hung_up').length
     const faults = [
       ...(live === count ? [] : [`${live} of ${count} calls came up`]),
@@ -86,12 +86,12 @@ export async function proveDrain(
       },
     }
   } finally {
-    await stand.close()
+    await harness.close()
   }
 }
 
-function answered(stand: CallHarness): number {
-  return stand
+function answered(harness: CallHarness): number {
+  return harness
     .carrier(LINE)
     .query()
     .calls()
@@ -124,10 +124,10 @@ async function notReadyAfter(url: string): Promise<NotReady> {
 }
 
 /** True also where the API took no more runs. */
-async function leftWaiting(stand: CallHarness, run_id: string | null): Promise<boolean> {
+async function leftWaiting(harness: CallHarness, run_id: string | null): Promise<boolean> {
   if (run_id === null) return true
   const text = 'select state, invite_sent_at from parley.runs where run_id = $1'
-  const [run] = await stand.rows<{ state: string; invite_sent_at: Date | null }>(text, [run_id])
+  const [run] = await harness.rows<{ state: string; invite_sent_at: Date | null }>(text, [run_id])
   return (run?.state === 'admitted' || run?.state === 'expired') && run.invite_sent_at === null
 }
 

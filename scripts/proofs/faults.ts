@@ -1,10 +1,10 @@
 import { SeededRandom } from '@parley/kernel'
-import { parts } from './calls/agents.ts'
+import { proofAgents } from './calls/agents.ts'
 import { CallHarness, LINES, within } from './calls/call-harness.ts'
 import { EngineFleet } from './calls/engine-fleet.ts'
 import { KILL_NUMBERS, type KillCase, killCases, onceMore, TARGET } from './calls/kill-case.ts'
-import { aftermath, agentOf, cleanUp, type Killed, killEngine } from './calls/kill-trial.ts'
-import { judgeKill, type KillVerdict, permitsLeft } from './calls/kill-verdict.ts'
+import { checkKill, type KillCheck, permitsLeft } from './calls/kill-check.ts'
+import { agentOf, cleanUp, type Killed, killEngine, runOver } from './calls/kill-trial.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** What a run of the proof may differ in. */
@@ -22,7 +22,7 @@ const ENGINES = 3
 const MOST_PLANTINGS = 3
 const PERMITS_BACK_WITHIN_MS = 40_000
 
-type Trial = KillVerdict & { readonly kill: KillCase; readonly killed: Killed }
+type Trial = KillCheck & { readonly kill: KillCase; readonly killed: Killed }
 
 /**
  * Engines are killed in the middle of calls, in and out, over UDP and TLS, at moments of the seed's; while the run of one
@@ -36,20 +36,20 @@ export async function proveFaults(
   given: Partial<FaultsOptions> = {},
 ): Promise<ProofOutcome> {
   const { leaseMs, overWithinMs } = { ...AS_IN_PRODUCTION, ...given }
-  const stand = await CallHarness.open({
+  const harness = await CallHarness.open({
     processes: ['api,worker', ...Array.from({ length: ENGINES }, () => 'engine')],
     numbers: KILL_NUMBERS,
     env: { PARLEY_LEASE_MS: String(leaseMs) },
   })
-  const fleet = new EngineFleet(stand)
+  const fleet = new EngineFleet(harness)
   try {
     for (const on of LINES)
-      for (const [part, draft] of Object.entries(parts(TARGET)))
-        await stand.publish(agentOf(part as keyof ReturnType<typeof parts>, on), draft, on)
+      for (const [part, draft] of Object.entries(proofAgents(TARGET)))
+        await harness.publish(agentOf(part as keyof ReturnType<typeof proofAgents>, on), draft, on)
     const trials: Promise<Trial>[] = []
     for (const asked of killCases(new SeededRandom(seed), count)) {
-      const { kill, killed } = await killedAsPlanted(stand, fleet, asked)
-      const trial = settle(stand, kill, killed, overWithinMs).then(settled => {
+      const { kill, killed } = await killedAsPlanted(harness, fleet, asked)
+      const trial = settle(harness, kill, killed, overWithinMs).then(settled => {
         report(settled, { line, progress })
         return settled
       })
@@ -58,36 +58,36 @@ export async function proveFaults(
       trials.push(trial)
     }
     const settled = await Promise.all(trials)
-    const nothingLeft = () => permitsLeft(stand).then(left => (left === null ? true : null))
+    const nothingLeft = () => permitsLeft(harness).then(left => (left === null ? true : null))
     const isClean = (await within(PERMITS_BACK_WITHIN_MS, nothingLeft)) === true
-    const outcome = outcomeOf(settled, isClean ? null : await permitsLeft(stand))
+    const outcome = outcomeOf(settled, isClean ? null : await permitsLeft(harness))
     if (!outcome.ok)
-      progress(stand.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`).join('\n'))
+      progress(harness.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`).join('\n'))
     return outcome
   } finally {
     await fleet.close()
-    await stand.close()
+    await harness.close()
   }
 }
 
 /** A fault that did not come about is planted again: on a busy machine an engine may lose a run before it calls. */
 async function killedAsPlanted(
-  stand: CallHarness,
+  harness: CallHarness,
   fleet: EngineFleet,
   asked: KillCase,
 ): Promise<{ readonly kill: KillCase; readonly killed: Killed }> {
   let kill = asked
   for (let again = 1; ; again++) {
-    const killed = await killEngine(stand, fleet, kill)
+    const killed = await killEngine(harness, fleet, kill)
     if (killed.isAsPlanted || asked.planted === null || again > MOST_PLANTINGS) return { kill, killed }
     kill = onceMore(asked, again)
   }
 }
 
-async function settle(stand: CallHarness, kill: KillCase, before: Killed, overWithinMs: number): Promise<Trial> {
-  const killed = await aftermath(stand, kill, before, { overWithinMs })
-  const verdict = await judgeKill(stand, kill, killed, { overWithinMs })
-  await cleanUp(stand, kill, killed)
+async function settle(harness: CallHarness, kill: KillCase, before: Killed, overWithinMs: number): Promise<Trial> {
+  const killed = await runOver(harness, kill, before, { overWithinMs })
+  const verdict = await checkKill(harness, kill, killed, { overWithinMs })
+  await cleanUp(harness, kill, killed)
   return { ...verdict, kill, killed }
 }
 
@@ -95,9 +95,18 @@ function report(trial: Trial, { line, progress }: Pick<ProofOptions, 'line' | 'p
   const { kill, killed, faults, overAfterMs, releasedAfterMs, lostMs } = trial
   const { index, moment, line: on, delayMs, planted } = kill
   line({
-    ...{ proof: 'faults', index, moment, line: on, delay_ms: delayMs, planted },
-    ...{ state: killed.run?.state ?? null, over_after_ms: overAfterMs, released_after_ms: releasedAfterMs },
-    ...{ effects_in_flight: killed.sending.length, recording_lost_ms: lostMs, faults },
+    proof: 'faults',
+    index,
+    moment,
+    line: on,
+    delay_ms: delayMs,
+    planted,
+    state: killed.run?.state ?? null,
+    over_after_ms: overAfterMs,
+    released_after_ms: releasedAfterMs,
+    effects_in_flight: killed.sending.length,
+    recording_lost_ms: lostMs,
+    faults,
   })
   progress(`${index}: ${planted ?? moment} (${on})${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
 }
@@ -110,7 +119,10 @@ function outcomeOf(trials: readonly Trial[], left: string | null): ProofOutcome 
   return {
     ok: faulty === 0 && missed === 0 && left === null,
     summary: {
-      ...{ kills: kills.length, faulty, planted_missed: missed, permits_left: left },
+      kills: kills.length,
+      faulty,
+      planted_missed: missed,
+      permits_left: left,
       over_after_ms_max: most(over),
       recording_lost_ms_max: most(kills.map(({ lostMs }) => lostMs)),
     },

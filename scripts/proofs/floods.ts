@@ -1,5 +1,5 @@
 import { Attack } from './attacks/attack.ts'
-import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/attack-harness.ts'
+import { ATTACKER, AttackHarness, healthFigures, isUnharmed, TOKEN } from './attacks/attack-harness.ts'
 import { Memory } from './attacks/memory.ts'
 import type { SipFlood, SipFloodResult } from './attacks/sip-flood.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
@@ -20,63 +20,63 @@ type Planted = 'nothing' | 'a guessed token' | 'a mute phone' | 'forgotten memor
  */
 export async function proveFloods(options: ProofOptions, planted: Planted = 'nothing'): Promise<ProofOutcome> {
   const { count, line, progress } = options
-  const stand = await Stand.open({ maxCalls: MAX_CALLS })
+  const harness = await AttackHarness.open({ maxCalls: MAX_CALLS })
   try {
     const rows: { readonly ok: boolean; readonly sent: number }[] = []
     for (const transport of ['udp', 'tcp', 'tls'] as const) {
       for (const who of ['stranger', 'token'] as const) {
         progress(`${count} INVITEs over ${transport}, ${who}`)
-        const row = await flood(stand, { transport, who, count }, planted)
+        const row = await flood(harness, { transport, who, count }, planted)
         line({ proof: 'floods', ...row.figures })
         rows.push(row)
         if (planted !== 'nothing') break
       }
       if (planted !== 'nothing') break
     }
-    if (planted === 'a mute phone') await stand.mute(4000)
-    const health = await stand.finish()
+    if (planted === 'a mute phone') await harness.mute(4000)
+    const health = await harness.finish()
     line({ proof: 'floods', live_call: healthFigures(health) })
     return {
       ok: rows.every(row => row.ok) && isUnharmed(health),
       summary: { invites: rows.reduce((sum, row) => sum + row.sent, 0), live_call: healthFigures(health) },
     }
   } finally {
-    await stand.close()
+    await harness.close()
   }
 }
 
 async function flood(
-  stand: Stand,
+  harness: AttackHarness,
   options: { readonly transport: 'udp' | 'tcp' | 'tls'; readonly who: 'stranger' | 'token'; readonly count: number },
   planted: Planted,
 ): Promise<{ readonly ok: boolean; readonly sent: number; readonly figures: object }> {
   const { transport, who, count } = options
   const user = who === 'token' || planted === 'a guessed token' ? TOKEN : 'sales'
-  const taken = stand.callsTaken
+  const taken = harness.callsTaken
   const memory = new Memory()
   const attack = new Attack<SipFloodResult>('sip-flood.ts', {
     transport,
-    port: stand.engine.endpoint.port(transport),
+    port: harness.engine.endpoint.port(transport),
     from: ATTACKER,
     sockets: 8,
     count,
     perSecond: PER_SECOND,
     methods: ['INVITE'],
     uri: `sip:${user}@localhost`,
-    ca: stand.ca,
+    ca: harness.ca,
     lingerMs: 500,
   } satisfies SipFlood)
   const forgotten = planted === 'forgotten memory' ? Buffer.alloc(256 << 20, 1) : undefined
   try {
     const result = await attack.result
-    const liveDuring = stand.engine.calls.size
+    const liveDuring = harness.engine.calls.size
     await attack.end()
-    const newcomer = await stand.newcomer()
+    const newcomer = await harness.newcomer()
     const used = memory.stop()
     const answered = who === 'stranger' ? result.bytesReceived === 0 : isRefusedWell(transport, result)
     const ok =
       answered &&
-      (who === 'token' || stand.callsTaken === taken + 1) &&
+      (who === 'token' || harness.callsTaken === taken + 1) &&
       liveDuring <= MAX_CALLS &&
       newcomer < NEWCOMER_MS &&
       used.peakGrowth < MOST_DURING &&

@@ -17,7 +17,7 @@ import {
   timelineOf,
   WEBHOOK_SECRET,
 } from './journals/killed-while-away.ts'
-import { openSlowShop, type SlowShop } from './journals/slow-shop.ts'
+import { openSlowOrderServer, type SlowOrderServer } from './journals/slow-order-server.ts'
 
 /** As three times renewed, so that a lost run is not waited for so long. */
 const LEASE_MS = '3000'
@@ -27,8 +27,8 @@ describe('a platform that is killed while its database is away, and once more wh
   let test: TestDatabase
   let relay: TcpCut
   let receiver: WebhookReceiver
-  let shop: SlowShop
-  let stand: CallHarness
+  let shop: SlowOrderServer
+  let harness: CallHarness
   let outage: Outage
 
   beforeAll(async () => {
@@ -37,8 +37,8 @@ describe('a platform that is killed while its database is away, and once more wh
     relay = await tcpCut(Number(url.port))
     url.port = String(relay.port)
     receiver = await WebhookReceiver.open({ secrets: [WEBHOOK_SECRET] })
-    shop = await openSlowShop()
-    stand = await CallHarness.open({
+    shop = await openSlowOrderServer()
+    harness = await CallHarness.open({
       processes: ['api,worker,engine'],
       numbers: NUMBERS,
       lines: ['udp'],
@@ -48,11 +48,11 @@ describe('a platform that is killed while its database is away, and once more wh
         PARLEY_EGRESS_ALLOW: [receiver.url, shop.origin].map(to => new URL(to).host).join(','),
       },
     })
-    outage = await killedWhileAway({ stand, relay, receiver, shop, ownerUrl: test.owner.url })
+    outage = await killedWhileAway({ harness, relay, receiver, shop, ownerUrl: test.owner.url })
   }, 300_000)
 
   afterAll(async () => {
-    await stand?.close()
+    await harness?.close()
     await shop?.close()
     await receiver?.close()
     await relay?.close()
@@ -61,11 +61,11 @@ describe('a platform that is killed while its database is away, and once more wh
 
   const runOf = async (run_id: string) => {
     const text = 'select state, phone_state, outcome from parley.runs where run_id = $1'
-    return (await stand.rows<{ state: string; phone_state: string | null; outcome: object }>(text, [run_id]))[0]
+    return (await harness.rows<{ state: string; phone_state: string | null; outcome: object }>(text, [run_id]))[0]
   }
 
   const unsettled = () =>
-    stand.rows(`select r.to_number, r.state as run_state, e.effect_kind, e.send_attempts, e.state, e.created_at
+    harness.rows(`select r.to_number, r.state as run_state, e.effect_kind, e.send_attempts, e.state, e.created_at
       from parley.run_effects e join parley.runs r using (run_id) where e.state in ('intended', 'sending')`)
 
   it('had journals of all its runs, some of which the second process landed', () => {
@@ -76,7 +76,7 @@ describe('a platform that is killed while its database is away, and once more wh
 
   it.each(RUNS)('has all that was kept of a run in its timeline, in order and once: %s', async name => {
     const run_id = outage.runs[name]
-    const rows = await timelineOf(stand, run_id)
+    const rows = await timelineOf(harness, run_id)
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, i) => i + 1))
     const { last_seq, items } = outage.kept.find(kept => kept.run_id === run_id)!
     expect(last_seq).toBeLessThanOrEqual(outage.before.get(run_id)!)
@@ -90,7 +90,7 @@ describe('a platform that is killed while its database is away, and once more wh
     for (const name of ['listens', 'answers late', 'hangs up'] as const) {
       const told = outage.told.get(outage.runs[name])!
       expect(told.length).toBeGreaterThan(5)
-      const lines = linesIn(await timelineOf(stand, outage.runs[name]))
+      const lines = linesIn(await timelineOf(harness, outage.runs[name]))
       const first = lines.indexOf(told[0]!)
       expect(lines.slice(first, first + told.length)).toEqual(told)
     }
@@ -106,16 +106,16 @@ describe('a platform that is killed while its database is away, and once more wh
       expect(await runOf(outage.runs[name])).toMatchObject({ ...lost, phone_state: 'ended' })
     // Its last message is not answered before the database is there: it was not over.
     expect(await runOf(outage.runs.chat)).toMatchObject(lost)
-    const transcript = await stand.client.runs.transcript({ params: { run_id: outage.runs.chat } })
+    const transcript = await harness.client.runs.transcript({ params: { run_id: outage.runs.chat } })
     expect(transcript).toMatchObject({ state: 'partial' })
     expect(transcript.utterances.at(-1)).toMatchObject({ role: 'agent', text: ORDERED })
-    expect(await stand.rows('select 1 from parley.run_ownership')).toEqual([])
-    expect(await stand.rows('select 1 from parley.run_counters where live <> 0')).toEqual([])
+    expect(await harness.rows('select 1 from parley.run_ownership')).toEqual([])
+    expect(await harness.rows('select 1 from parley.run_counters where live <> 0')).toEqual([])
   })
 
   it('does nothing twice: nobody is called, hung up or asked again', async () => {
     expect(shop.orders).toBe(1)
-    const calls = stand.carrier('udp').query().calls()
+    const calls = harness.carrier('udp').query().calls()
     expect(calls.map(({ opening }) => opening.called).sort()).toEqual([LISTENS, ANSWERS_LATE, HANGS_UP].sort())
     for (const { opening, rows } of calls) {
       const byes = rows.filter(({ kind }) => kind === 'bye-received').length
@@ -140,14 +140,14 @@ describe('a platform that is killed while its database is away, and once more wh
         expect([name, event, ids(event, run_id).size]).toEqual([name, event, 1])
       }
     const text = 'select run_id from parley.outbox group by run_id, event having count(*) > 1'
-    expect(await stand.rows(text)).toEqual([])
+    expect(await harness.rows(text)).toEqual([])
     const late = outage.kept.find(({ run_id }) => run_id === outage.runs['answers late'])!
     expect(late.announces).toEqual(['run.started'])
     expect([...receiver.query().duplicates().keys()]).toEqual([])
   })
 
   it('leaves no journal, and complains of none', async () => {
-    expect(await readdir(join(stand.home, 'journal'))).toEqual([])
-    expect(stand.api.output).not.toMatch(/^journal: /m)
+    expect(await readdir(join(harness.home, 'journal'))).toEqual([])
+    expect(harness.api.output).not.toMatch(/^journal: /m)
   })
 })

@@ -15,7 +15,7 @@ import {
   WatchedUpdate,
 } from './live-updates/followed-run.ts'
 import { StreamProxy } from './live-updates/stream-proxy.ts'
-import { deadlineFaults, type Item, type Sent, streamFaults, turnFaults } from './live-updates/verdict.ts'
+import { deadlineFaults, type Item, type Sent, streamFaults, turnFaults } from './live-updates/update-checks.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
@@ -38,8 +38,10 @@ const REMINDER = draftOf(
   {},
   {
     settings: {
-      ...{ reminderTriggerMs: 600, reminderMaxCount: 100 },
-      ...{ endCallAfterSilenceMs: 600_000, maxCallDurationMs: 1_800_000 },
+      reminderTriggerMs: 600,
+      reminderMaxCount: 100,
+      endCallAfterSilenceMs: 600_000,
+      maxCallDurationMs: 1_800_000,
     },
     recording: { required: false, channels: 'dual', signed_urls: true },
   },
@@ -70,13 +72,13 @@ interface Judged {
  * Calls in conversation whose variables change: the agent's very next turn has each update whose receipt says that it was
  * applied. An engine that stands still or was killed: the receipt is `indeterminate` from the deadline on and stays so. All
  * streams of events are cut at seeded moments, and once by a kill of the API: each event comes once, in order, to the end.
- * Beside them stand planted faults that the same verdicts must find.
+ * Planted faults are among them, which the same checks must find.
  */
 export async function proveLiveUpdates(
   options: ProofOptions,
   given: Partial<LiveUpdatesOptions> = {},
 ): Promise<ProofOutcome> {
-  const stand = await CallHarness.open({
+  const harness = await CallHarness.open({
     processes: ['api,worker', 'engine'],
     numbers: [{ number: '*', behaviour: { do: 'answer' } }],
     lines: [LINE],
@@ -85,18 +87,18 @@ export async function proveLiveUpdates(
   const random = new SeededRandom(options.seed)
   const proxies: StreamProxy[] = []
   try {
-    for (const shift of [0, -1, 1] as const) proxies.push(await StreamProxy.open(stand.url, { cuts: random, shift }))
-    await stand.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
-    await stand.publish(AGENT, REMINDER, LINE)
-    return await new LiveUpdates(stand, proxies, random, options, { ...LONG, ...given }).run()
+    for (const shift of [0, -1, 1] as const) proxies.push(await StreamProxy.open(harness.url, { cuts: random, shift }))
+    await harness.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
+    await harness.publish(AGENT, REMINDER, LINE)
+    return await new LiveUpdates(harness, proxies, random, options, { ...LONG, ...given }).run()
   } finally {
     for (const proxy of proxies) await proxy.close()
-    await stand.close()
+    await harness.close()
   }
 }
 
 class LiveUpdates {
-  readonly #stand: CallHarness
+  readonly #harness: CallHarness
   readonly #proxies: readonly StreamProxy[]
   readonly #random: Random
   readonly #proof: ProofOptions
@@ -107,13 +109,13 @@ class LiveUpdates {
   #words = 0
 
   constructor(
-    stand: CallHarness,
+    harness: CallHarness,
     proxies: readonly StreamProxy[],
     random: Random,
     proof: ProofOptions,
     options: LiveUpdatesOptions,
   ) {
-    this.#stand = stand
+    this.#harness = harness
     this.#proxies = proxies
     this.#random = random
     this.#proof = proof
@@ -133,7 +135,7 @@ class LiveUpdates {
   }
 
   get #client(): ParleyClient {
-    return this.#stand.client
+    return this.#harness.client
   }
 
   get #judged(): readonly Judged[] {
@@ -145,7 +147,7 @@ class LiveUpdates {
     const numbers = Array.from({ length: this.#proof.count + 1 }, (_, call) => `+1415555${1000 + call}`)
     const calls = await Promise.all(
       numbers.map(async (to): Promise<Judged> => {
-        const run_id = await calling(this.#stand, AGENT, to, ACTIVE_WITHIN_MS)
+        const run_id = await calling(this.#harness, AGENT, to, ACTIVE_WITHIN_MS)
         return { run_id, follower: this.#follower(this.#proxies[0]!, run_id), updates: [], late: [] }
       }),
     )
@@ -156,7 +158,7 @@ class LiveUpdates {
   }
 
   #follower(proxy: StreamProxy, run_id: string): Follower {
-    return new Follower(patientClient(proxy.url, this.#stand.key), run_id)
+    return new Follower(patientClient(proxy.url, this.#harness.key), run_id)
   }
 
   /** Changes what the agent says, at moments of its turns that the seed chooses. */
@@ -184,7 +186,7 @@ class LiveUpdates {
 
   /** While it stands still an update waits; when it goes on it has missed that one, and takes the next. */
   async #stopEngine(): Promise<void> {
-    const { engine } = this.#stand
+    const { engine } = this.#harness
     await pause(randomBelow(this.#random, CYCLE_MS))
     engine.signal('SIGSTOP')
     try {
@@ -207,17 +209,17 @@ class LiveUpdates {
   }
 
   async #restartApi(): Promise<void> {
-    const { api } = this.#stand
+    const { api } = this.#harness
     for (const proxy of this.#proxies) proxy.target = null
     await api.kill()
     await api.start()
-    await this.#stand.findApi()
-    for (const proxy of this.#proxies) proxy.target = this.#stand.url
+    await this.#harness.findApi()
+    for (const proxy of this.#proxies) proxy.target = this.#harness.url
     this.#proof.progress('the API was killed and is there again')
   }
 
   async #killEngine(): Promise<void> {
-    const { engine } = this.#stand
+    const { engine } = this.#harness
     await engine.kill()
     await this.#updatesRunOut()
     await engine.start()
@@ -247,7 +249,8 @@ class LiveUpdates {
     for (const fault of faults) line({ proof: 'live-updates', fault })
     for (const [fault, isFound] of Object.entries(planted))
       line({ proof: 'live-updates', planted: fault, found: isFound })
-    if (faults.length > 0) progress(this.#stand.processes.map(({ roles, output }) => `${roles}:\n${output}`).join('\n'))
+    if (faults.length > 0)
+      progress(this.#harness.processes.map(({ roles, output }) => `${roles}:\n${output}`).join('\n'))
     return {
       ok: faults.length === 0 && Object.values(planted).every(isFound => isFound),
       summary: {
@@ -260,7 +263,7 @@ class LiveUpdates {
 
   async #faultsOf({ run_id, follower, updates, late }: Judged): Promise<string[]> {
     const [turns, timeline] = await Promise.all([turnsOf(this.#client, run_id), timelineOf(this.#client, run_id)])
-    const [run] = await this.#stand.rows<{ values: Record<string, string>; end: string }>(
+    const [run] = await this.#harness.rows<{ values: Record<string, string>; end: string }>(
       "select dynamic_variables as values, concat_ws(' ', state, outcome ->> 'detail') as end from parley.runs where run_id = $1",
       [run_id],
     )
@@ -289,11 +292,14 @@ class LiveUpdates {
     )
     const [{ cuts, cutsWithinEvents, resumed }] = this.#proxies as [StreamProxy]
     return {
-      ...{ calls: this.#calls.length, updates: updates.length },
+      calls: this.#calls.length,
+      updates: updates.length,
       applied_ms: spread(took),
       late_updates: late.length,
       overdue_ms: spread(overdue),
-      ...{ cuts, cuts_within_events: cutsWithinEvents, resumed },
+      cuts,
+      cuts_within_events: cutsWithinEvents,
+      resumed,
       events: this.#calls.reduce((sum, { follower }) => sum + follower.items.length, 0),
     }
   }

@@ -1,6 +1,6 @@
 import type { LegSecurity } from '@parley/leg'
 import { Attack } from './attacks/attack.ts'
-import { ATTACKER, healthFigures, isUnharmed, Stand } from './attacks/attack-harness.ts'
+import { ATTACKER, AttackHarness, healthFigures, isUnharmed } from './attacks/attack-harness.ts'
 import type { MediaSpray, MediaSprayResult } from './attacks/media-spray.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
@@ -31,22 +31,22 @@ export async function proveMediaAttacks(
 }
 
 async function attackCall(security: LegSecurity, { count, seed }: ProofOptions, planted: string) {
-  const stand = await Stand.open({ security })
+  const harness = await AttackHarness.open({ security })
   const attack = new Attack<MediaSprayResult>('media-spray.ts', {
-    port: stand.rtpPort,
+    port: harness.rtpPort,
     from: [ATTACKER, '127.0.0.1'],
     count,
     perSecond: PER_SECOND,
     seed,
   } satisfies MediaSpray)
   try {
-    const before = await stand.statistics()
+    const before = await harness.statistics()
     const began = performance.now()
     const result = await attack.result
-    if (planted === 'a mute phone') await stand.mute(4000)
+    if (planted === 'a mute phone') await harness.mute(4000)
     const seconds = (performance.now() - began) / 1000
-    const after = await stand.statistics()
-    const health = await stand.finish()
+    const after = await harness.statistics()
+    const health = await harness.finish()
     const received = after.packetsReceived - before.packetsReceived
     const rejected = Object.values(after.rejected).reduce((sum, one) => sum + one, 0)
     // The attacker's would come on top of what the phone sends.
@@ -57,7 +57,7 @@ async function attackCall(security: LegSecurity, { count, seed }: ProofOptions, 
     return { ok, sent: result.sent, figures }
   } finally {
     await attack.end()
-    await stand.close()
+    await harness.close()
   }
 }
 

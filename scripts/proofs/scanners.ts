@@ -1,5 +1,5 @@
 import { Attack } from './attacks/attack.ts'
-import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/attack-harness.ts'
+import { ATTACKER, AttackHarness, healthFigures, isUnharmed, TOKEN } from './attacks/attack-harness.ts'
 import type { SipFlood, SipFloodResult } from './attacks/sip-flood.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
@@ -18,23 +18,23 @@ export async function proveScanners(
   planted: 'nothing' | 'a guessed token' = 'nothing',
 ): Promise<ProofOutcome> {
   const { count, line, progress } = options
-  const stand = await Stand.open()
+  const harness = await AttackHarness.open()
   try {
-    const before = stand.engine.endpoint.userAgent.footprint
+    const before = harness.engine.endpoint.userAgent.footprint
     let bytes = 0
     let sent = 0
     for (const transport of planted === 'nothing' ? (['udp', 'tcp', 'tls'] as const) : (['tcp'] as const)) {
       progress(`${count} requests over ${transport}`)
       const attack = new Attack<SipFloodResult>('sip-flood.ts', {
         transport,
-        port: stand.engine.endpoint.port(transport),
+        port: harness.engine.endpoint.port(transport),
         from: ATTACKER,
         sockets: 50,
         count,
         perSecond: 4000,
         methods: METHODS,
         uri: `sip:${planted === 'a guessed token' ? TOKEN : '100'}@localhost`,
-        ca: stand.ca,
+        ca: harness.ca,
         lingerMs: count >= FULL_COUNT ? LINGER_MS : SHORT_LINGER_MS,
       } satisfies SipFlood)
       try {
@@ -46,9 +46,9 @@ export async function proveScanners(
         await attack.end()
       }
     }
-    const after = stand.engine.endpoint.userAgent.footprint
-    const runs = stand.callsTaken - 1
-    const health = await stand.finish()
+    const after = harness.engine.endpoint.userAgent.footprint
+    const runs = harness.callsTaken - 1
+    const health = await harness.finish()
     const ok =
       bytes === 0 &&
       runs === 0 &&
@@ -60,7 +60,7 @@ export async function proveScanners(
       summary: { requests: sent, bytes_answered: bytes, runs, before, after, live_call: healthFigures(health) },
     }
   } finally {
-    await stand.close()
+    await harness.close()
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+import { checkCall, neverEnded } from './services/call-check.ts'
 import { soundOf } from './services/call-recording.ts'
 import { type ClinicCallResult, ClinicCalls, inTurns } from './services/clinic-calls.ts'
 import {
@@ -11,7 +12,6 @@ import {
 } from './services/failure-rows.ts'
 import { PatientCaller } from './services/patient-caller.ts'
 import { actOfNobody, deafened, type PlantedFault, withPlantedFaults } from './services/planted-faults.ts'
-import { judged, neverEnded } from './services/verdict.ts'
 
 const AT_ONCE = 6
 /** Voices talk twice as fast as they are heard: what fails in the middle of an utterance finds it under way. */
@@ -52,7 +52,7 @@ export async function proveServiceFailures(
       const verdict =
         typeof result === 'string'
           ? neverEnded(result)
-          : judged(withPlantedFaults(planted, { ...result, sound: await soundOf(result.report) }), FAILURE_CALLER)
+          : checkCall(withPlantedFaults(planted, { ...result, sound: await soundOf(result.report) }), FAILURE_CALLER)
       line({ proof: 'service-failures', ...row, ...verdict, ...(typeof result === 'string' ? {} : courseOf(result)) })
       progress(`${++done} of ${rows.length}`)
       return verdict

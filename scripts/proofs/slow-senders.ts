@@ -1,5 +1,5 @@
 import { Attack } from './attacks/attack.ts'
-import { ATTACKER, healthFigures, isUnharmed, Stand, TOKEN } from './attacks/attack-harness.ts'
+import { ATTACKER, AttackHarness, healthFigures, isUnharmed, TOKEN } from './attacks/attack-harness.ts'
 import type { SlowPeers, SlowPeersResult } from './attacks/slow-peers.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
@@ -21,29 +21,29 @@ export async function proveSlowSenders(
   planted: 'nothing' | 'no time to be closed' = 'nothing',
 ): Promise<ProofOutcome> {
   const { count, line, progress } = options
-  const stand = await Stand.open()
+  const harness = await AttackHarness.open()
   const attack = new Attack<SlowPeersResult>('slow-peers.ts', {
-    tcpPort: stand.engine.endpoint.port('tcp'),
-    tlsPort: stand.engine.endpoint.port('tls'),
+    tcpPort: harness.engine.endpoint.port('tcp'),
+    tlsPort: harness.engine.endpoint.port('tls'),
     from: ATTACKER,
     count,
     halfOpen: HALF_OPEN_PER_PEER * count,
     uri: `sip:${TOKEN}@localhost`,
-    ca: stand.ca,
+    ca: harness.ca,
     waitMs: planted === 'nothing' ? LONGEST_LIFE_MS : 2000,
     deafMs: planted === 'nothing' ? DEAF_MS : 0,
   } satisfies SlowPeers)
   try {
-    const before = stand.engine.endpoint.transportStats()
+    const before = harness.engine.endpoint.transportStats()
     await new Promise(resolve => setTimeout(resolve, 2000))
-    const during = stand.engine.endpoint.transportStats()
+    const during = harness.engine.endpoint.transportStats()
     progress(`${during.accepted} connections, ${during.handshakes} handshakes`)
-    const newcomer = await stand.newcomer()
+    const newcomer = await harness.newcomer()
     const result = await attack.result
     await attack.end()
     const kinds = Object.values(result.kinds)
     const timed = Object.entries(result.kinds).filter(([name]) => name !== DEAF)
-    const health = await stand.finish()
+    const health = await harness.finish()
     const ok =
       kinds.length === 5 &&
       kinds.every(({ opened, closed }) => opened === closed) &&
@@ -58,7 +58,7 @@ export async function proveSlowSenders(
     }
   } finally {
     await attack.end()
-    await stand.close()
+    await harness.close()
   }
 }
 

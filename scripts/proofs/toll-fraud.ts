@@ -55,7 +55,7 @@ interface Outcome {
 export async function proveTollFraud({ count, line, progress }: ProofOptions): Promise<ProofOutcome> {
   let wanted = ''
   const model = await FakeOpenAiChat.open({ key: KEY, think: ask => persuaded(ask, wanted) })
-  const stand = await CallHarness.open({
+  const harness = await CallHarness.open({
     processes: ['api,worker', 'engine'],
     numbers: numbers(),
     lines: [LINE],
@@ -67,23 +67,23 @@ export async function proveTollFraud({ count, line, progress }: ProofOptions): P
   const outcomes: Outcome[] = []
   let noticed: readonly string[] = []
   try {
-    await stand.publish('variable', victim('variable'), LINE)
-    await stand.publish('inferred', victim('inferred'), LINE)
-    await stand.publish('listener', LISTENER, LINE)
+    await harness.publish('variable', victim('variable'), LINE)
+    await harness.publish('inferred', victim('inferred'), LINE)
+    await harness.publish('listener', LISTENER, LINE)
     for (const kind of TRIES)
       for (let index = 0; index < count; index++) {
         wanted = FRAUD[index % FRAUD.length]!
-        const faults = await attempt(stand, kind, index, wanted)
+        const faults = await attempt(harness, kind, index, wanted)
         outcomes.push({ try: kind, target: wanted, faults })
         line({ proof: 'toll-fraud', try: kind, index, target: wanted, faults })
         progress(`${kind} ${index + 1} of ${count}${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
       }
-    await stand.set({ set: 'destinations', value: { countries: ['US'], allow_prefixes: ['+1900'] } })
+    await harness.set({ set: 'destinations', value: { countries: ['US'], allow_prefixes: ['+1900'] } })
     wanted = PREMIUM
-    noticed = await attempt(stand, 'talked into a variable', count + (count % 2), wanted)
+    noticed = await attempt(harness, 'talked into a variable', count + (count % 2), wanted)
     line({ proof: 'toll-fraud', planted: 'open policy', faults: noticed })
   } finally {
-    await stand.close()
+    await harness.close()
     await model.close()
   }
   const faulty = outcomes.filter(({ faults }) => faults.length > 0).length
@@ -158,11 +158,11 @@ function uriOf(target: string): string {
   return `sip:${target.replace(/[^+\d]/g, '')}@carrier-udp.test`
 }
 
-async function attempt(stand: CallHarness, kind: Try, index: number, target: string): Promise<string[]> {
-  const carrier = stand.carrier(LINE)
+async function attempt(harness: CallHarness, kind: Try, index: number, target: string): Promise<string[]> {
+  const carrier = harness.carrier(LINE)
   const before = carrier.rows().length
-  const { isInbound, number } = await begin(stand, kind, index)
-  const run = await ended(stand, number, isInbound)
+  const { isInbound, number } = await begin(harness, kind, index)
+  const run = await ended(harness, number, isInbound)
   const rows = carrier.rows().slice(before)
   const faults: string[] = []
   if (run === null) return ['the run is not over']
@@ -176,40 +176,40 @@ async function attempt(stand: CallHarness, kind: Try, index: number, target: str
     faults.push('the REFER was not refused with 403')
   if (kind === '302' && run.state !== 'failed') faults.push(`redirected, the run is ${run.state}`)
   if (kind === 'REFER' || kind === '302') return faults
-  return [...faults, ...(await deniedFaults(stand, run.run_id))]
+  return [...faults, ...(await deniedFaults(harness, run.run_id))]
 }
 
-async function begin(stand: CallHarness, kind: Try, index: number) {
+async function begin(harness: CallHarness, kind: Try, index: number) {
   const tail = String(index % FRAUD.length).padStart(2, '0')
   const isTalk = kind !== 'REFER' && kind !== '302'
   const agent_id = kind === 'talked into a variable' ? 'variable' : isTalk ? 'inferred' : 'listener'
   if (isTalk && index % 2 === 1) {
-    await stand.assign(LINE, agent_id)
+    await harness.assign(LINE, agent_id)
     const number = `+1415557${kind === 'talked into a variable' ? '40' : '50'}${tail}`
-    stand.carrier(LINE).call({ uri: stand.inboundUri(LINE), from: number, called: CALLED[LINE] })
+    harness.carrier(LINE).call({ uri: harness.inboundUri(LINE), from: number, called: CALLED[LINE] })
     return { isInbound: true, number }
   }
   const number = `${ORDINARY}${kind === 'REFER' ? '20' : kind === '302' ? '30' : '10'}${tail}`
-  await stand.client.runs.create({ body: { agent_id, channel: 'phone', mode: 'outbound', to: number } })
+  await harness.client.runs.create({ body: { agent_id, channel: 'phone', mode: 'outbound', to: number } })
   return { isInbound: false, number }
 }
 
-async function ended(stand: CallHarness, number: string, isInbound: boolean) {
+async function ended(harness: CallHarness, number: string, isInbound: boolean) {
   const column = isInbound ? 'from_number' : 'to_number'
   const text = `select run_id, state, ended_at from parley.runs where ${column} = $1 order by created_at desc limit 1`
   return within(OVER_WITHIN_MS, async () => {
-    const [run] = await stand.rows<{ run_id: string; state: string; ended_at: Date | null }>(text, [number])
+    const [run] = await harness.rows<{ run_id: string; state: string; ended_at: Date | null }>(text, [number])
     return run?.ended_at == null ? null : run
   })
 }
 
 /** The transfer's effect says denied, and the conversation went on to what comes then. */
-async function deniedFaults(stand: CallHarness, run_id: string): Promise<string[]> {
-  const effects = await stand.rows<{ state: string; decision: { decision?: string } | null }>(
+async function deniedFaults(harness: CallHarness, run_id: string): Promise<string[]> {
+  const effects = await harness.rows<{ state: string; decision: { decision?: string } | null }>(
     "select state, decision from parley.run_effects where run_id = $1 and effect_kind = 'sip_transfer'",
     [run_id],
   )
-  const nodes = await stand.rows<{ node: string }>(
+  const nodes = await harness.rows<{ node: string }>(
     "select fields ->> 'node_id' as node from parley.run_events where run_id = $1 and kind = 'node' order by seq",
     [run_id],
   )

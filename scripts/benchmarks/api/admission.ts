@@ -21,18 +21,22 @@ export interface AdmissionRow {
 
 /**
  * So many outbound calls are asked for, one after the other on each of eight connections: no refusal, nothing dialled, for
- * the engine is ended first, and the stand measures no call any more. Rejects when one was not admitted.
+ * the engine is ended first, and the harness measures no call any more. Rejects when one was not admitted.
  */
-export async function measureAdmission(stand: QueueHarness, admissions: number): Promise<AdmissionRow> {
-  const { url, key, engine } = stand.calls
+export async function measureAdmission(harness: QueueHarness, admissions: number): Promise<AdmissionRow> {
+  const { url, key, engine } = harness.calls
   await engine.stop()
-  const next = () => stand.order().ask
+  const next = () => harness.order().ask
   await burst(url, key, Math.ceil(admissions * WARM_UP), WRITERS, next)
-  await eventLoops(stand)
+  await eventLoops(harness)
   const { perSecond, tookMs } = await burst(url, key, admissions, WRITERS, next)
   return {
-    ...{ what: 'admission', queue: stand.queue, writers: WRITERS, admissions },
-    ...{ per_second: Math.round(perSecond), ...typicalAndSlow(tookMs) },
-    event_loop: await eventLoops(stand),
+    what: 'admission',
+    queue: harness.queue,
+    writers: WRITERS,
+    admissions,
+    per_second: Math.round(perSecond),
+    ...typicalAndSlow(tookMs),
+    event_loop: await eventLoops(harness),
   }
 }

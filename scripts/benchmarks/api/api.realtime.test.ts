@@ -29,24 +29,24 @@ it('npm run bench -- api shows wake-ups that are lost, and admissions that waste
   timeout: 180_000,
 }, async () => {
   const queue = queueMissing('redis') === null ? 'redis' : 'postgres'
-  const stand = await QueueHarness.open({ queue, faults: { wasteMs: 100, losesWakeUps: true } })
+  const harness = await QueueHarness.open({ queue, faults: { wasteMs: 100, losesWakeUps: true } })
   try {
-    const woken = await measureQueue(stand, { calls: 8, rate: 4, warmUpCalls: 2 })
+    const woken = await measureQueue(harness, { calls: 8, rate: 4, warmUpCalls: 2 })
     expect(woken.event_loop).toEqual({ api: share, worker: share, engine: share })
-    await stand.plant()
-    const found = await measureQueue(stand, { calls: 8, rate: 4, warmUpCalls: 0 })
+    await harness.plant()
+    const found = await measureQueue(harness, { calls: 8, rate: 4, warmUpCalls: 0 })
     // The engine looks every 5 s: of calls asked for in 1.75 s one waits so long at least.
     expect(found.claimed_p99_ms).toBeGreaterThan(1500)
     expect(found.claimed_p99_ms).toBeGreaterThan(woken.claimed_p50_ms)
-    await stand.heal()
-    const sound = await measureAdmission(stand, 40)
-    await stand.plant()
-    const wasteful = await measureAdmission(stand, 40)
+    await harness.heal()
+    const sound = await measureAdmission(harness, 40)
+    await harness.plant()
+    const wasteful = await measureAdmission(harness, 40)
     // Eight ask at once, and wait for one another.
     expect(wasteful.p50_ms).toBeGreaterThan(7 * 100)
     expect(wasteful.p50_ms).toBeGreaterThan(sound.p50_ms)
   } finally {
-    await stand.close()
+    await harness.close()
   }
 })
 

@@ -44,11 +44,17 @@ async function run(options: BenchmarkOptions): Promise<object> {
   const { postgres, redis } = queues
   return {
     bench: 'api',
-    ...{ read_ratio: null, read_p99_ms: null, edit_p99_ms: null, list_p99_ratio: null, ...pipeline },
+    read_ratio: null,
+    read_p99_ms: null,
+    edit_p99_ms: null,
+    list_p99_ratio: null,
+    ...pipeline,
     admissions_per_s: admissions.postgres?.per_second ?? null,
     admission_p99_ms: admissions.postgres?.p99_ms ?? null,
-    ...{ invite_p50_ms: postgres?.p50_ms ?? null, invite_p99_ms: postgres?.p99_ms ?? null },
-    ...{ redis_invite_p50_ms: redis?.p50_ms ?? null, redis_invite_p99_ms: redis?.p99_ms ?? null },
+    invite_p50_ms: postgres?.p50_ms ?? null,
+    invite_p99_ms: postgres?.p99_ms ?? null,
+    redis_invite_p50_ms: redis?.p50_ms ?? null,
+    redis_invite_p99_ms: redis?.p99_ms ?? null,
   }
 }
 
@@ -69,23 +75,23 @@ async function measureOn(
   if (runQueue !== undefined && runQueue !== 'lost') throw new Error('--wake-ups takes "lost"')
   progress(`API, worker and engine, the queue on ${queue}`)
   const losesWakeUps = runQueue === 'lost'
-  const stand = await QueueHarness.open({ queue, faults: { wasteMs, losesWakeUps } })
+  const harness = await QueueHarness.open({ queue, faults: { wasteMs, losesWakeUps } })
   try {
-    if (wasteMs > 0 || losesWakeUps) await stand.plant()
+    if (wasteMs > 0 || losesWakeUps) await harness.plant()
     if (parts.has('queue')) {
       progress(`${calls} calls, ${rate} a second`)
-      const row = await measureQueue(stand, { calls, rate })
+      const row = await measureQueue(harness, { calls, rate })
       found.queues[queue] = row
       line({ bench: 'api', ...row })
     }
     if (parts.has('admission')) {
       progress(`${admissions} admissions`)
-      const row = await measureAdmission(stand, admissions)
+      const row = await measureAdmission(harness, admissions)
       found.admissions[queue] = row
       line({ bench: 'api', ...row })
     }
   } finally {
-    await stand.close()
+    await harness.close()
   }
 }
 

@@ -65,9 +65,9 @@ export class QueueHarness {
         },
       })
       try {
-        const stand = new QueueHarness(queue, calls, endRedis)
-        await stand.#prepare()
-        return stand
+        const harness = new QueueHarness(queue, calls, endRedis)
+        await harness.#prepare()
+        return harness
       } catch (error) {
         await calls.close()
         throw error
@@ -87,7 +87,7 @@ export class QueueHarness {
     return { to, ask }
   }
 
-  /** From now on the API's process has the faults that the stand was opened with. */
+  /** From now on the API's process has the faults that the harness was opened with. */
   plant(): Promise<void> {
     return this.#turn('planted')
   }

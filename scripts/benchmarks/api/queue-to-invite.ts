@@ -44,36 +44,41 @@ interface Times {
 
 /** Asks for calls at a steady rate. Rejects when one was not admitted, or the carrier saw none or more than one of it. */
 export async function measureQueue(
-  stand: QueueHarness,
+  harness: QueueHarness,
   { calls, rate, warmUpCalls = WARM_UP_CALLS }: QueueToInvite,
 ): Promise<QueueRow> {
-  await invited(stand, await ordered(stand, warmUpCalls, rate))
-  await eventLoops(stand)
-  const answered = await ordered(stand, calls, rate)
-  const invites = await invited(stand, answered)
-  const event_loop = await eventLoops(stand)
-  const times = await timesOf(stand)
+  await invited(harness, await ordered(harness, warmUpCalls, rate))
+  await eventLoops(harness)
+  const answered = await ordered(harness, calls, rate)
+  const invites = await invited(harness, answered)
+  const event_loop = await eventLoops(harness)
+  const times = await timesOf(harness)
   const took = (since: (to: string) => number) => typicalAndSlow([...invites].map(([to, at]) => at - since(to)))
   const claimed = typicalAndSlow([...invites.keys()].map(to => times.get(to)!.claimedAt - times.get(to)!.createdAt))
   const afterAnswer = took(to => answered.get(to)!)
   return {
-    ...{ what: 'queue to INVITE', queue: stand.queue, calls, rate },
+    what: 'queue to INVITE',
+    queue: harness.queue,
+    calls,
+    rate,
     ...took(to => times.get(to)!.createdAt),
-    ...{ claimed_p50_ms: claimed.p50_ms, claimed_p99_ms: claimed.p99_ms },
-    ...{ after_answer_p50_ms: afterAnswer.p50_ms, after_answer_p99_ms: afterAnswer.p99_ms },
+    claimed_p50_ms: claimed.p50_ms,
+    claimed_p99_ms: claimed.p99_ms,
+    after_answer_p50_ms: afterAnswer.p50_ms,
+    after_answer_p99_ms: afterAnswer.p99_ms,
     event_loop,
   }
 }
 
 /** By number called, when the answer came, Unix ms. */
-async function ordered(stand: QueueHarness, count: number, rate: number): Promise<Map<string, number>> {
-  const { url, key } = stand.calls
+async function ordered(harness: QueueHarness, count: number, rate: number): Promise<Map<string, number>> {
+  const { url, key } = harness.calls
   const agent = new Agent({ keepAlive: true, maxSockets: SOME_AT_ONCE })
   const answered = new Map<string, number>()
   const begun = performance.now()
   const one = async (index: number) => {
     await pause(Math.max(0, begun + (index * 1000) / rate - performance.now()))
-    const order = stand.order()
+    const order = harness.order()
     await ask(new URL(url), key, agent, order.ask)
     answered.set(order.to, wallNow())
   }
@@ -86,15 +91,15 @@ async function ordered(stand: QueueHarness, count: number, rate: number): Promis
 }
 
 /** By number called, when the carrier saw its first INVITE, which it may have challenged, Unix ms. */
-async function invited(stand: QueueHarness, asked: ReadonlyMap<string, number>): Promise<Map<string, number>> {
-  const carrier = stand.calls.carrier(LINE)
+async function invited(harness: QueueHarness, asked: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const carrier = harness.calls.carrier(LINE)
   const seen = await within(ALL_WITHIN_MS, async () => {
     const invites = carrier.rows().filter(({ kind, called }) => kind === 'invite' && asked.has(called))
     return invites.length >= asked.size ? invites : null
   })
   const numbers = new Set(seen?.map(({ called }) => called))
   if (seen?.length !== asked.size || numbers.size !== asked.size) {
-    const said = stand.calls.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`)
+    const said = harness.calls.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`)
     throw new Error(`${numbers.size} of ${asked.size} calls came to the carrier, once each\n${said.join('\n')}`)
   }
   const first = new Map<string, number>()
@@ -104,8 +109,8 @@ async function invited(stand: QueueHarness, asked: ReadonlyMap<string, number>):
   return first
 }
 
-async function timesOf(stand: QueueHarness): Promise<Map<string, Times>> {
-  const rows = await stand.calls.rows<{ to_number: string; created_at: Date; claimed_at: Date }>(
+async function timesOf(harness: QueueHarness): Promise<Map<string, Times>> {
+  const rows = await harness.calls.rows<{ to_number: string; created_at: Date; claimed_at: Date }>(
     `select r.to_number, r.created_at, min(e.at) as claimed_at
      from parley.runs r join parley.run_events e on e.tenant_id = r.tenant_id and e.run_id = r.run_id
      where e.kind = 'state' and e.fields ->> 'phone_state' = 'preparing'

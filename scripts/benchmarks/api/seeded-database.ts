@@ -24,7 +24,9 @@ export async function seededDatabase(few: number, many: number): Promise<SeededD
     const keys = { few: await environment(pool, few), many: await environment(pool, many) }
     await pool.query('vacuum analyze')
     return {
-      ...{ ownerUrl: server.ownerUrl, home, keys },
+      ownerUrl: server.ownerUrl,
+      home,
+      keys,
       async close() {
         await server.stop()
         await rm(dirname(rows[0].data_directory), { recursive: true, force: true })

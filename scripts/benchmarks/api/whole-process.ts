@@ -8,16 +8,29 @@ import type { ServerOptions, ServerReady } from './messages.ts'
 const { ownerUrl, home, plantedMs } = JSON.parse(process.argv[2]!) as ServerOptions
 const much = { perSecond: 1e9, burst: 1e9 }
 const spoken = (role: 'stt' | 'tts') => ({
-  ...{ role, provider: 'simulated', model: 'tones-1', voice_id: role === 'stt' ? null : 'slt', name: 'tones-1' },
-  ...{ languages: ['en', 'es'], gender: null, ready: true, reason: null },
+  role,
+  provider: 'simulated',
+  model: 'tones-1',
+  voice_id: role === 'stt' ? null : 'slt',
+  name: 'tones-1',
+  languages: ['en', 'es'],
+  gender: null,
+  ready: true,
+  reason: null,
 })
 const platform: Platform = {
   catalogue: () => ({
     models: [
       {
         model: { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' },
-        ...{ name: 'rules-1', kind: 'chat', provider: 'simulated_hosted', ready: true, reason: null },
-        ...{ context_tokens: null, dimension: null, tools: true },
+        name: 'rules-1',
+        kind: 'chat',
+        provider: 'simulated_hosted',
+        ready: true,
+        reason: null,
+        context_tokens: null,
+        dimension: null,
+        tools: true,
       },
     ],
     voices: [spoken('stt'), spoken('tts')],
@@ -32,7 +45,8 @@ const platform: Platform = {
   now: Date.now,
 }
 const api = await buildApi({
-  ...{ handlers, platform },
+  handlers,
+  platform,
   database: await openDatabase({ ownerUrl, maxConnections: 10 }),
   bus: postgresBus({ url: ownerUrl }),
   // As in production, but for where the lines go.

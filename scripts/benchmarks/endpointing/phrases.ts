@@ -1,4 +1,4 @@
-/** What invented callers say, written apart from the lexicons that are measured with it: a quarter of these fillers and conjunctions stand in none. */
+/** What invented callers say, written apart from the lexicons that are measured with it: a quarter of these fillers and conjunctions are in none of them. */
 export interface Phrases {
   readonly sentences: readonly string[]
   readonly answers: readonly string[]

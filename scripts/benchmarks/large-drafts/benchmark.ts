@@ -61,9 +61,10 @@ class Api {
     const response = await fetch(`${this.#url}${path}`, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${this.#key}`, 'idempotency-key': `large-drafts-${this.#keys++}` },
+        authorization: `Bearer ${this.#key}`,
+        'idempotency-key': `large-drafts-${this.#keys++}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...{ accept: 'application/json, text/event-stream' },
+        accept: 'application/json, text/event-stream',
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })

@@ -5,7 +5,9 @@ export const EXPORTS: Readonly<Record<string, object>> = {
   nodes: exportOf({
     nodes: list(100, n => node(n, 100, 2, SENTENCE.repeat(2))),
     components: list(38, n => ({
-      ...{ component_id: `c${n}`, name: 'x', start_node_id: 'n0' },
+      component_id: `c${n}`,
+      name: 'x',
+      start_node_id: 'n0',
       nodes: list(100, m => node(m, 100, 2, SENTENCE.repeat(2))),
     })),
   }),
@@ -21,7 +23,9 @@ function exportOf(flow: object, more?: unknown): object {
   return {
     agent_version: 3,
     agent: {
-      ...{ agent_name: 'Large', language: 'en-US', ...(more !== undefined && { more }) },
+      agent_name: 'Large',
+      language: 'en-US',
+      ...(more !== undefined && { more }),
       response_engine: { type: 'conversation-flow', conversation_flow_id: 'f' },
     },
     flow: { conversation_flow_id: 'f', start_speaker: 'agent', start_node_id: 'n0', ...flow },
@@ -42,7 +46,9 @@ function exportOf(flow: object, more?: unknown): object {
 
 function node(n: number, of: number, edges: number, text: string): object {
   return {
-    ...{ id: `n${n}`, type: 'conversation', instruction: { type: 'prompt', text } },
+    id: `n${n}`,
+    type: 'conversation',
+    instruction: { type: 'prompt', text },
     edges: list(edges, e => ({
       id: `e${e}`,
       transition_condition: { type: 'prompt', prompt: 'They said so' },

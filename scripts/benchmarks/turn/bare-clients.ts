@@ -44,7 +44,9 @@ async function median(ask: () => Promise<Ms>): Promise<Ms> {
 async function modelLateness(at: Readonly<Record<string, string>>): Promise<Ms> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const body = JSON.stringify({
-    ...{ model: 'claude-haiku-4-5', max_tokens: 100, stream: true },
+    model: 'claude-haiku-4-5',
+    max_tokens: 100,
+    stream: true,
     messages: [{ role: 'user', content: 'Hello.' }],
   })
   const headers = {
@@ -95,10 +97,15 @@ async function voiceLateness(at: Readonly<Record<string, string>>): Promise<Ms> 
       socket.on('message', hear)
       socket.send(
         JSON.stringify({
-          ...{ model_id: 'sonic-2', transcript: 'Certainly.', language: 'en', context_id, continue: false },
+          model_id: 'sonic-2',
+          transcript: 'Certainly.',
+          language: 'en',
+          context_id,
+          continue: false,
           voice: { mode: 'id', id: 'a0e99841-438c-4a64-b679-ae501e7d6091' },
           output_format: { container: 'raw', encoding: 'pcm_mulaw', sample_rate: 8000 },
-          ...{ add_timestamps: true, use_normalized_timestamps: false },
+          add_timestamps: true,
+          use_normalized_timestamps: false,
         }),
       )
     })

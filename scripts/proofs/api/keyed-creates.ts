@@ -44,7 +44,7 @@ const SIP_PASSWORD = 'correct horse battery staple'
 const RETRIES = 500
 const LONGEST_WAIT_MS = 300
 
-/** What creates stand on. */
+/** What the created resources refer to. */
 export async function prepareCreates(url: string, key: string): Promise<{ trunkId: string; secretId: string }> {
   const client = new ParleyClient({ baseUrl: url, key })
   const secretId = 'proof-secret'
@@ -56,8 +56,13 @@ export async function prepareCreates(url: string, key: string): Promise<{ trunkI
 }
 
 const trunkBody = (trunk_id: string, secretId: string) => ({
-  ...{ trunk_id, name: trunk_id, provider: 'generic_sip' as const, termination_uri: 'sbc.example.com' },
-  ...{ auth_username: 'parley', auth_secret: { id: secretId, version: '1' }, inbound: true },
+  trunk_id,
+  name: trunk_id,
+  provider: 'generic_sip' as const,
+  termination_uri: 'sbc.example.com',
+  auth_username: 'parley',
+  auth_secret: { id: secretId, version: '1' },
+  inbound: true,
 })
 
 export function keyedCreate(seed: number, index: number): KeyedCreate {
@@ -69,7 +74,9 @@ export function keyedCreate(seed: number, index: number): KeyedCreate {
 /** Sends it by the client's own rule until it is answered for good; every attempt is noted. Never rejects. */
 export async function carryOut(create: KeyedCreate, options: CreateOptions): Promise<void> {
   const client = new ParleyClient({
-    ...{ baseUrl: options.url, key: options.key, retries: RETRIES },
+    baseUrl: options.url,
+    key: options.key,
+    retries: RETRIES,
     wait: ms => pause(Math.min(ms, LONGEST_WAIT_MS)),
     fetch: (input, init) => attempt(create, input, init, options.planted),
   })

@@ -23,7 +23,11 @@ const ANSWER_WITHIN_MS = 30_000
 export async function sendRaw(url: string, agent: Agent, asked: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(url)
   const sent = request({
-    ...{ hostname, port, agent, method: asked.method, path: asked.target },
+    hostname,
+    port,
+    agent,
+    method: asked.method,
+    path: asked.target,
     headers: {
       ...asked.headers,
       ...(asked.body !== null && { 'content-length': String(Buffer.byteLength(asked.body)) }),

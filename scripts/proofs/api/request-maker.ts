@@ -7,7 +7,7 @@ import { SchemaValues } from '../../../control-plane/src/testing/json-schema-val
 import { type RequestParts, VALID_REQUESTS } from '../../../control-plane/src/testing/valid-requests.ts'
 import type { WholeApi } from '../../../control-plane/src/testing/whole-api.ts'
 import type { Trial } from './answer-faults.ts'
-import { KnownThings } from './known-things.ts'
+import { KnownResources } from './known-resources.ts'
 import { ODDITIES } from './odd-requests.ts'
 import type { RawRequest } from './raw-http.ts'
 
@@ -21,7 +21,7 @@ const SHARES = { valid: 8, sampled: 40, broken: 20, 'of somebody else': 4 }
 export class RequestMaker {
   readonly #api: WholeApi
   readonly #random: SeededRandom
-  readonly #known: KnownThings
+  readonly #known: KnownResources
   readonly #values = new Map<string, SchemaValues>()
   #made = 0
   #keys = 0
@@ -29,7 +29,7 @@ export class RequestMaker {
   constructor(api: WholeApi, seed: number) {
     this.#api = api
     this.#random = new SeededRandom(seed)
-    this.#known = new KnownThings(api.world)
+    this.#known = new KnownResources(api.world)
     const pick = (name: string) => this.#known.pick(name, this.#random)
     for (const operation of operations)
       for (const part of PARTS) {
@@ -105,7 +105,7 @@ export class RequestMaker {
 
   #trial(kind: string, operation: Operation, { params = {}, query = {}, body }: RequestParts): Trial {
     const path = operation.path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) =>
-      // What is no text cannot stand in a URL: half a surrogate pair neither.
+      // A URL holds only text: half a surrogate pair is none.
       encodeURIComponent(String(params[name]).toWellFormed()),
     )
     const search = new URLSearchParams(toText(query)).toString()

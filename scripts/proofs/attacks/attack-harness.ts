@@ -6,7 +6,7 @@ import { type Call, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { ensureLocalCertificate, type LegSecurity, type MediaStatistics, type TlsIdentity } from '@parley/leg'
 import { readWav } from '@parley/media'
 import { type PhoneCall, VirtualPhone } from '@parley/phone'
-import { Talk, talkingVoice, talkOn, type Understood, understood } from './talk.ts'
+import { type Intelligibility, intelligibility, Talk, talkingVoice, talkOn } from './talk.ts'
 
 export const TOKEN = 'attacked234567token'
 /** The attacker's own address on the loopback network; callers that belong here come from 127.0.0.1. */
@@ -15,8 +15,8 @@ export const ATTACKER = '127.0.0.2'
 /** What a call was like under attack. */
 interface CallHealth {
   /** The engine's talk, in what the phone heard; the phone's talk, in the engine's recording. */
-  readonly phoneHeard: Understood
-  readonly engineHeard: Understood
+  readonly phoneHeard: Intelligibility
+  readonly engineHeard: Intelligibility
   readonly phone: MediaStatistics
   readonly engine: MediaStatistics
   readonly standsAtTheEnd: boolean
@@ -28,7 +28,7 @@ const ENGINE_TALK = new Talk(11)
 const PHONE_TALK = new Talk(12)
 
 /** An engine under attack, with one live call between it and a phone in which both talk all the time. */
-export class Stand {
+export class AttackHarness {
   readonly engine: Engine
   readonly phone: VirtualPhone
   readonly live: PhoneCall
@@ -60,7 +60,9 @@ export class Stand {
     this.#stopTalking = talkOn(PHONE_TALK, audio => void this.live.leg.play(audio))
   }
 
-  static async open(options: { readonly maxCalls?: number; readonly security?: LegSecurity } = {}): Promise<Stand> {
+  static async open(
+    options: { readonly maxCalls?: number; readonly security?: LegSecurity } = {},
+  ): Promise<AttackHarness> {
     const security = options.security ?? 'srtp-required'
     const directory = await mkdtemp(join(tmpdir(), 'parley-attack.'))
     const tls = await ensureLocalCertificate(directory, { names: ['localhost'], addresses: ['127.0.0.1'] })
@@ -82,7 +84,7 @@ export class Stand {
       const [liveCall] = engine.calls
       if (liveCall === undefined) throw new Error('the engine has no call')
       await live.waitFor('first-packet', 10_000)
-      return new Stand({ engine, phone, live, liveCall, directory, tls, taken })
+      return new AttackHarness({ engine, phone, live, liveCall, directory, tls, taken })
     } catch (error) {
       await phone.close()
       await engine.close()
@@ -146,8 +148,8 @@ export class Stand {
     const wav = recording ? readWav(await readFile(recording.path)) : undefined
     if (end.media === null || report.end.media === null) throw new Error('a side has no media report')
     return {
-      phoneHeard: understood(ENGINE_TALK, heard),
-      engineHeard: understood(PHONE_TALK, wav?.channels[0] ?? new Int16Array()),
+      phoneHeard: intelligibility(ENGINE_TALK, heard),
+      engineHeard: intelligibility(PHONE_TALK, wav?.channels[0] ?? new Int16Array()),
       phone: end.media.statistics,
       engine: report.end.media.statistics,
       standsAtTheEnd,
@@ -189,7 +191,7 @@ export function isUnharmed({ standsAtTheEnd, phoneHeard, engineHeard, phone, eng
   return standsAtTheEnd && clear && lost / packets <= MOST_LOST_SHARE
 }
 
-function wasUnderstood({ seconds, missing, median }: Understood, missedSlots: number): boolean {
+function wasUnderstood({ seconds, missing, median }: Intelligibility, missedSlots: number): boolean {
   const excused = Math.min(missedSlots, 1 + Math.floor(seconds * MOST_BROKEN_SHARE))
   return seconds > 0 && missing <= excused && median > 0.9
 }

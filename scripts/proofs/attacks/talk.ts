@@ -77,7 +77,7 @@ export function talkingVoice(talk: Talk): TextToSpeech {
 }
 
 /** How much of endless talk came through. */
-export interface Understood {
+export interface Intelligibility {
   /** Seconds of talk that were looked for. */
   readonly seconds: number
   readonly missing: number
@@ -86,7 +86,7 @@ export interface Understood {
 }
 
 /** Looks for every whole second of `talk` in `heard`, near where it belongs. */
-export function understood(talk: Talk, heard: Int16Array): Understood {
+export function intelligibility(talk: Talk, heard: Int16Array): Intelligibility {
   const opening = talk.opening(4)
   const { score, offsetMs } = resemblance(opening, heard.subarray(0, 16 * SECOND))
   let offset = Math.max(0, Math.round(offsetMs * 8))

@@ -11,10 +11,10 @@ const PATIENT = { reminderMaxCount: 0, endCallAfterSilenceMs: 600_000, maxCallDu
 const RECORDED = { settings: PATIENT, recording: { required: true, channels: 'dual', signed_urls: true } } as const
 
 /** Whom a call of the proofs is with, by what it does. */
-export type Part = keyof ReturnType<typeof parts>
+export type ProofAgent = keyof ReturnType<typeof proofAgents>
 
 /** `target`: whom a call is put through to. */
-export function parts(target: string) {
+export function proofAgents(target: string) {
   return {
     /** Talks until somebody hangs up. */
     talker: draftOf(

@@ -22,7 +22,7 @@ import { freePeerPorts, rtpRange } from '../../../interop/ports.ts'
 import { temporaryHome } from '../../../interop/serving.ts'
 import { readDemoFile } from '../../../packages/cli/src/workspace/demo-file.ts'
 import { editsFor } from '../../../packages/cli/src/workspace/draft-edits.ts'
-import { CarrierJudge } from './carrier-judge.ts'
+import { CarrierProcess } from './carrier-process.ts'
 import { RolesProcess } from './roles-process.ts'
 
 /** How calls are signalled and carried between us and the carrier. */
@@ -66,7 +66,7 @@ export interface CallHarnessOptions {
   readonly program?: string
 }
 
-/** Owner's URLs: that of the processes, which may lead over a relay, and that of the stand. */
+/** Owner's URLs: that of the processes, which may lead over a relay, and that of the harness. */
 export interface HarnessDatabase {
   readonly url: string
   readonly ownerUrl: string
@@ -81,7 +81,7 @@ export interface HarnessEngine {
 
 /** A platform in processes, one or two trunks to carriers that keep ledgers, and ways to look into all of it. */
 export class CallHarness {
-  readonly carriers: ReadonlyMap<Line, CarrierJudge>
+  readonly carriers: ReadonlyMap<Line, CarrierProcess>
   readonly #processes: RolesProcess[]
   readonly #directory: string
   readonly #removals: (() => unknown)[]
@@ -97,7 +97,7 @@ export class CallHarness {
   readonly #environment: Readonly<Record<string, string>>
 
   private constructor(
-    carriers: ReadonlyMap<Line, CarrierJudge>,
+    carriers: ReadonlyMap<Line, CarrierProcess>,
     parts: {
       readonly processes: RolesProcess[]
       readonly engines: readonly HarnessEngine[]
@@ -135,13 +135,13 @@ export class CallHarness {
       ...options.env,
     }
     const { processes, engines } = await processesOf(options, environment)
-    const stand = new CallHarness(carriers, { processes, engines, environment, home, directory, removals })
+    const harness = new CallHarness(carriers, { processes, engines, environment, home, directory, removals })
     try {
       for (const one of opened) if (one.status === 'rejected') throw one.reason
-      await stand.#begin(options)
-      return stand
+      await harness.#begin(options)
+      return harness
     } catch (error) {
-      await stand.close()
+      await harness.close()
       throw error
     }
   }
@@ -193,7 +193,7 @@ export class CallHarness {
     return `sip:${this.#tokens.get(line)!}@127.0.0.1:${port};transport=${line}`
   }
 
-  carrier(line: Line): CarrierJudge {
+  carrier(line: Line): CarrierProcess {
     return this.carriers.get(line)!
   }
 
@@ -315,13 +315,21 @@ export class CallHarness {
     const trunk_id = trunkOf(line)
     const trunk = await client.trunks.create({
       body: {
-        ...{ trunk_id, name: trunk_id, provider: 'generic_sip', termination_uri: hostOf(line) },
-        ...{ auth_username: ACCOUNT.username, auth_secret, inbound: true },
+        trunk_id,
+        name: trunk_id,
+        provider: 'generic_sip',
+        termination_uri: hostOf(line),
+        auth_username: ACCOUNT.username,
+        auth_secret,
+        inbound: true,
       },
     })
     await asStaff(this.#ownerUrl, tx =>
       setTrunkDetails(tx, this.scope, trunk_id, {
-        ...{ transport: line, media: line === 'tls' ? 'srtp' : 'rtp', cps: 50, country: 'US' },
+        transport: line,
+        media: line === 'tls' ? 'srtp' : 'rtp',
+        cps: 50,
+        country: 'US',
       }),
     )
     const phone_number = CALLED[line]
@@ -374,7 +382,7 @@ async function openCarrier(line: Line, caPath: string, directory: string, option
   const ports = await freePeerPorts()
   const identity = await ensureLocalCertificate(own, { names: [hostOf(line)] })
   for (const name of ['cert', 'key'] as const) writeFileSync(join(own, name), identity[name])
-  const carrier = await CarrierJudge.open(own, {
+  const carrier = await CarrierProcess.open(own, {
     transports: line === 'tls' ? { tls: ports.tls } : { udp: ports.tls - 1 },
     media: { kind: line === 'tls' ? 'srtp' : 'rtp', play },
     digest: { ...ACCOUNT, realm: REALM },

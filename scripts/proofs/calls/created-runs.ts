@@ -15,7 +15,7 @@ let asked = 0
 
 /** Asks for `count` outbound calls, each to a number of its own, by so many writers on connections that stay. */
 export async function createMany(
-  stand: CallHarness,
+  harness: CallHarness,
   agent_id: string,
   writers: number,
   count: number,
@@ -26,7 +26,7 @@ export async function createMany(
   const write = async () => {
     while (left-- > 0) {
       const to = `+1415556${String(asked++ % 10_000).padStart(4, '0')}`
-      created.push(await create(stand, agent, { agent_id, channel: 'phone', mode: 'outbound', to }))
+      created.push(await create(harness, agent, { agent_id, channel: 'phone', mode: 'outbound', to }))
     }
   }
   try {
@@ -37,16 +37,16 @@ export async function createMany(
   }
 }
 
-function create(stand: CallHarness, agent: Agent, body: object): Promise<Created> {
+function create(harness: CallHarness, agent: Agent, body: object): Promise<Created> {
   const text = JSON.stringify(body)
   const headers = {
-    authorization: `Bearer ${stand.key}`,
+    authorization: `Bearer ${harness.key}`,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     'idempotency-key': `proof-${asked}-${Math.random()}`,
   }
   return new Promise((resolve, reject) => {
-    const sent = request(`${stand.url}/api/v1/runs`, { method: 'POST', agent, headers }, response => {
+    const sent = request(`${harness.url}/api/v1/runs`, { method: 'POST', agent, headers }, response => {
       let answer = ''
       response.on('data', chunk => {
         answer += chunk

@@ -2,17 +2,17 @@ import { type CallHarness, type HarnessEngine, within } from './call-harness.ts'
 
 const LOOK_WITHIN_MS = 10_000
 
-/** The engines of a stand, of which some are up while those that were killed start again. */
+/** The engines of a harness, of which some are up while those that were killed start again. */
 export class EngineFleet {
-  readonly #stand: CallHarness
+  readonly #harness: CallHarness
   /** Those that are up; the first is the one that nobody used for the longest time. */
   readonly #up: HarnessEngine[]
   readonly #starting = new Set<Promise<void>>()
   #isClosing = false
 
-  constructor(stand: CallHarness) {
-    this.#stand = stand
-    this.#up = [...stand.engines]
+  constructor(harness: CallHarness) {
+    this.#harness = harness
+    this.#up = [...harness.engines]
   }
 
   /** One that is up. Rejects where none comes up again. */
@@ -29,7 +29,7 @@ export class EngineFleet {
     const text =
       "select (e.addresses ->> 'tls_port')::int as port from parley.run_ownership o join parley.engines e on e.engine_id = o.engine where o.run_id = $1"
     return within(LOOK_WITHIN_MS, async () => {
-      const [owner] = await this.#stand.rows<{ port: number }>(text, [run_id])
+      const [owner] = await this.#harness.rows<{ port: number }>(text, [run_id])
       return this.#up.find(({ tlsPort }) => tlsPort === owner?.port) ?? null
     })
   }

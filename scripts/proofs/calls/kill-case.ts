@@ -1,6 +1,6 @@
 import { type Random, randomBelow } from '@parley/kernel'
 import type { NumberRuleInput } from '@parley/loadtest'
-import type { Part } from './agents.ts'
+import type { ProofAgent } from './agents.ts'
 import { LINES, type Line } from './call-harness.ts'
 
 /** The moment of a call at which its engine is killed. */
@@ -28,7 +28,7 @@ export const MOMENTS = {
   string,
   {
     readonly direction: 'outbound' | 'inbound'
-    readonly part: Part
+    readonly part: ProofAgent
     /** Which of the carrier's numbers, by what it does: see {@link KILL_NUMBERS}. */
     readonly number: string
     /** The kill comes so many ms at most after what shows that the moment is there. */
@@ -53,7 +53,7 @@ export const KILL_NUMBERS: readonly NumberRuleInput[] = [
 ]
 
 /** What the proof must notice. */
-export const PLANTS = {
+export const PLANTED_FAULTS = {
   /** The run's lease never ends. */
   'nobody reaps': 'ringing',
   /** The run is offered as if nobody had ever called. */
@@ -61,7 +61,7 @@ export const PLANTS = {
   /** The call was acknowledged before anybody could know how to hang it up. */
   'the dialog is lost': 'in conversation',
 } as const satisfies Record<string, Moment>
-export type Plant = keyof typeof PLANTS
+export type PlantedKillFault = keyof typeof PLANTED_FAULTS
 
 /** One call and when its engine dies. */
 export interface KillCase {
@@ -72,7 +72,7 @@ export interface KillCase {
   readonly number: string
   /** Behind what shows that the moment is there, ms. */
   readonly delayMs: number
-  readonly planted: Plant | null
+  readonly planted: PlantedKillFault | null
 }
 
 /** The planted ones, then `count`: every moment in turn, from one that the seed says, now on one line, now on the other. */
@@ -80,7 +80,7 @@ export function killCases(random: Random, count: number): KillCase[] {
   const moments = Object.keys(MOMENTS) as Moment[]
   const first = randomBelow(random, moments.length)
   const firstLine = randomBelow(random, LINES.length)
-  const planted = (Object.entries(PLANTS) as [Plant, Moment][]).map(([plant, moment], index) => {
+  const planted = (Object.entries(PLANTED_FAULTS) as [PlantedKillFault, Moment][]).map(([plant, moment], index) => {
     return { moment, line: LINES[index % LINES.length]!, planted: plant }
   })
   const others = Array.from({ length: count }, (_, index) => {
@@ -91,7 +91,11 @@ export function killCases(random: Random, count: number): KillCase[] {
   return [...planted, ...others].map(({ moment, line, planted }, index) => {
     const { number, latest } = MOMENTS[moment]
     return {
-      ...{ index, moment, line, planted, delayMs: randomBelow(random, latest) },
+      index,
+      moment,
+      line,
+      planted,
+      delayMs: randomBelow(random, latest),
       number: `${PREFIX}${number || '7'}${String(index % 1000).padStart(3, '0')}`,
     }
   })

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CarrierLedgerEntry } from '@parley/loadtest'
 import { CALLS_PER_SECOND } from '@parley/store/testing'
-import type { Part } from './agents.ts'
+import type { ProofAgent } from './agents.ts'
 import { CALLED, type CallHarness, type HarnessEngine, type Line, trunkOf, within } from './call-harness.ts'
 import type { EngineFleet } from './engine-fleet.ts'
 import { type KillCase, MOMENTS, type Moment } from './kill-case.ts'
@@ -51,54 +51,54 @@ interface Held {
 }
 
 /** Brings a call to its moment and kills the engine that has it; `killed` begins to start it again. One at a time. */
-export async function killEngine(stand: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Killed> {
+export async function killEngine(harness: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Killed> {
   const isSlowed = kill.moment === 'before the INVITE leaves'
-  if (isSlowed) await setTurns(stand, kill.line, SLOW_TRUNK, 'infinity')
-  const held = await begin(stand, fleet, kill)
+  if (isSlowed) await setTurns(harness, kill.line, SLOW_TRUNK, 'infinity')
+  const held = await begin(harness, fleet, kill)
   if (held === null)
     return { run: null, killedAt: Date.now(), answeredAt: null, sending: [], wasReleased: false, isAsPlanted: false }
   const { run_id } = held.run
   const isKept = kill.planted === 'nobody reaps'
-  if (isKept) await leaseFor(stand, run_id, '1 hour')
+  if (isKept) await leaseFor(harness, run_id, '1 hour')
   const killedAt = Date.now()
   await fleet.kill(held.engine)
   await held.letGo?.()
-  if (kill.planted === 'the dialog is lost') await loseDialog(stand, run_id)
+  if (kill.planted === 'the dialog is lost') await loseDialog(harness, run_id)
   // Again: it may have been renewed in between.
-  if (isKept) await leaseFor(stand, run_id, '1 hour')
-  const sending = await effectsIn(stand, run_id, 'sending')
+  if (isKept) await leaseFor(harness, run_id, '1 hour')
+  const sending = await effectsIn(harness, run_id, 'sending')
   const carrierRow = (kind: CarrierLedgerEntry['kind']) =>
-    stand
+    harness
       .carrier(kill.line)
       .rows()
       .find(row => row.kind === kind && isOf(kill, row))
   const wasReleased = carrierRow('challenged') === undefined && carrierRow('invite') === undefined
   const answeredAt = carrierRow('answered')?.wall_ms ?? null
   const isOffered = kill.planted === 'engine dials again'
-  if (isOffered) await offerAgain(stand, run_id)
-  if (isSlowed) await setTurns(stand, kill.line, CALLS_PER_SECOND, '-infinity')
+  if (isOffered) await offerAgain(harness, run_id)
+  if (isSlowed) await setTurns(harness, kill.line, CALLS_PER_SECOND, '-infinity')
   // Waited for here: the next kill is not to hit the engine that takes the run.
-  const isTaken = (isOffered || wasReleased) && (await callTakenAgain(stand, kill, killedAt, run_id))
+  const isTaken = (isOffered || wasReleased) && (await callTakenAgain(harness, kill, killedAt, run_id))
   return { run: held.run, killedAt, answeredAt, sending, wasReleased, isAsPlanted: !isOffered || isTaken }
 }
 
 /** Resolves when the run is over, or should have been for long. Any number at a time. */
-export async function aftermath(
-  stand: CallHarness,
+export async function runOver(
+  harness: CallHarness,
   kill: KillCase,
   killed: Killed,
   options: KillOptions,
 ): Promise<Killed> {
   if (killed.run === null) return killed
   const { run_id } = killed.run
-  await over(stand, run_id, killed.killedAt + options.overWithinMs + GRACE_MS - Date.now())
-  await farEndGaveUp(stand, kill)
-  return { ...killed, run: await runOf(stand, kill) }
+  await over(harness, run_id, killed.killedAt + options.overWithinMs + GRACE_MS - Date.now())
+  await farEndGaveUp(harness, kill)
+  return { ...killed, run: await runOf(harness, kill) }
 }
 
 /** Who had no ACK to an answer ends the call alone. */
-async function farEndGaveUp(stand: CallHarness, kill: KillCase): Promise<void> {
-  const carrier = stand.carrier(kill.line)
+async function farEndGaveUp(harness: CallHarness, kill: KillCase): Promise<void> {
+  const carrier = harness.carrier(kill.line)
   const rowsOf = () => carrier.rows().filter(row => isOf(kill, row))
   const answered = rowsOf().find(({ kind }) => kind === 'answered')
   if (answered === undefined || rowsOf().some(({ kind }) => kind === 'acknowledged')) return
@@ -107,32 +107,32 @@ async function farEndGaveUp(stand: CallHarness, kill: KillCase): Promise<void> {
 }
 
 /** Lets go of a run that was kept from its reaper. */
-export async function cleanUp(stand: CallHarness, kill: KillCase, { run }: Killed): Promise<void> {
-  if (kill.planted === 'nobody reaps' && run !== null) await leaseFor(stand, run.run_id, '0')
+export async function cleanUp(harness: CallHarness, kill: KillCase, { run }: Killed): Promise<void> {
+  if (kill.planted === 'nobody reaps' && run !== null) await leaseFor(harness, run.run_id, '0')
 }
 
 /** Null: the moment never came. */
-async function begin(stand: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Held | null> {
+async function begin(harness: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Held | null> {
   const { moment, line, number } = kill
   const { direction, part } = MOMENTS[moment]
   const agent_id = agentOf(part, line)
-  const carrier = stand.carrier(line)
+  const carrier = harness.carrier(line)
   const comes = (isWanted: (row: CarrierLedgerEntry) => boolean) => carrier.row(isWanted, MOMENT_WITHIN_MS)
   const sign = (row: CarrierLedgerEntry) => row.kind === SIGNS[moment] && isOf(kill, row)
   let engine: HarnessEngine | null = await fleet.any()
   let letGo: Held['letGo'] = null
   let shownAt: number
   if (direction === 'inbound') {
-    await stand.assign(line, agent_id)
-    carrier.call({ uri: stand.inboundUri(line, engine), from: number, called: CALLED[line] })
+    await harness.assign(line, agent_id)
+    carrier.call({ uri: harness.inboundUri(line, engine), from: number, called: CALLED[line] })
     if ((await comes(sign)) === null) return null
     shownAt = performance.now()
   } else {
     const outbound = { agent_id, channel: 'phone', mode: 'outbound' } as const
-    const { run_id } = await stand.client.runs.create({ body: { ...outbound, to: number } })
+    const { run_id } = await harness.client.runs.create({ body: { ...outbound, to: number } })
     if (moment === 'answered, not acknowledged' || moment === 'just acknowledged') {
       if ((await comes(row => row.kind === 'invite' && isOf(kill, row))) === null) return null
-      letGo = await stand.hold(run_id)
+      letGo = await harness.hold(run_id)
     }
     // Where the carrier sees nothing, the moment begins when somebody has the run.
     if (SIGNS[moment] !== null && (await comes(sign)) === null) {
@@ -142,21 +142,21 @@ async function begin(stand: CallHarness, fleet: EngineFleet, kill: KillCase): Pr
     shownAt = performance.now()
     engine = await fleet.ownerOf(run_id)
   }
-  const run = await runOf(stand, kill)
+  const run = await runOf(harness, kill)
   await pause(Math.max(0, shownAt + kill.delayMs - performance.now()))
   if (run !== null && engine !== null) return { run, engine, letGo }
   await letGo?.()
   return null
 }
 
-export function agentOf(part: Part, line: Line): string {
+export function agentOf(part: ProofAgent, line: Line): string {
   return `${part}-${line}`
 }
 
 /** How many calls a second the trunk takes from now on, and when the next may leave. */
-async function setTurns(stand: CallHarness, line: Line, cps: number, next: '-infinity' | 'infinity'): Promise<void> {
-  await stand.setCallsPerSecond(line, cps)
-  await stand.rows(
+async function setTurns(harness: CallHarness, line: Line, cps: number, next: '-infinity' | 'infinity'): Promise<void> {
+  await harness.setCallsPerSecond(line, cps)
+  await harness.rows(
     'insert into parley.trunk_slots (tenant_id, trunk_id, next_at) select tenant_id, trunk_id, $2::timestamptz from parley.trunks where trunk_id = $1 on conflict (tenant_id, trunk_id) do update set next_at = excluded.next_at',
     [trunkOf(line), next],
   )
@@ -185,69 +185,74 @@ export function isOf({ moment, number }: KillCase, { from, called, direction }: 
     : direction === 'from-carrier' && from.includes(number)
 }
 
-async function runOf(stand: CallHarness, { moment, number }: KillCase): Promise<TrialRun | null> {
+async function runOf(harness: CallHarness, { moment, number }: KillCase): Promise<TrialRun | null> {
   const column = MOMENTS[moment].direction === 'outbound' ? 'to_number' : 'from_number'
-  const found = await stand.rows<TrialRun>(
+  const found = await harness.rows<TrialRun>(
     `select run_id, state, phone_state, ended_at from parley.runs where ${column} = $1 order by created_at`,
     [number],
   )
   return found.at(-1) ?? null
 }
 
-export async function effectsIn(stand: CallHarness, run_id: string, state: string): Promise<string[]> {
+export async function effectsIn(harness: CallHarness, run_id: string, state: string): Promise<string[]> {
   const text = 'select effect_id from parley.run_effects where run_id = $1 and state = $2'
-  return (await stand.rows<{ effect_id: string }>(text, [run_id, state])).map(({ effect_id }) => effect_id)
+  return (await harness.rows<{ effect_id: string }>(text, [run_id, state])).map(({ effect_id }) => effect_id)
 }
 
 /** The run has no permit any more. */
-async function over(stand: CallHarness, run_id: string, withinMs: number): Promise<void> {
-  await within(withinMs, async () => ((await hasPermit(stand, run_id)) ? null : true))
+async function over(harness: CallHarness, run_id: string, withinMs: number): Promise<void> {
+  await within(withinMs, async () => ((await hasPermit(harness, run_id)) ? null : true))
 }
 
-export async function hasPermit(stand: CallHarness, run_id: string): Promise<boolean> {
-  return (await stand.rows('select 1 from parley.run_ownership where run_id = $1', [run_id])).length > 0
+export async function hasPermit(harness: CallHarness, run_id: string): Promise<boolean> {
+  return (await harness.rows('select 1 from parley.run_ownership where run_id = $1', [run_id])).length > 0
 }
 
 /** Another engine takes the run and calls; then it is cancelled. Or its first owner had begun it: then it ends (false). */
-async function callTakenAgain(stand: CallHarness, kill: KillCase, killedAt: number, run_id: string): Promise<boolean> {
+async function callTakenAgain(
+  harness: CallHarness,
+  kill: KillCase,
+  killedAt: number,
+  run_id: string,
+): Promise<boolean> {
   const isCalled = () =>
-    stand
+    harness
       .carrier(kill.line)
       .rows()
       .some(row => row.kind === 'answered' && isOf(kill, row) && row.wall_ms > killedAt)
-  const isDecided = async () => (isCalled() || !(await hasPermit(stand, run_id)) ? true : null)
+  const isDecided = async () => (isCalled() || !(await hasPermit(harness, run_id)) ? true : null)
   await within(TAKEN_AGAIN_WITHIN_MS, isDecided)
   if (!isCalled()) return false
-  await stand.client.runs.cancel({ params: { run_id }, body: {} })
-  await over(stand, run_id, TAKEN_AGAIN_WITHIN_MS)
+  await harness.client.runs.cancel({ params: { run_id }, body: {} })
+  await over(harness, run_id, TAKEN_AGAIN_WITHIN_MS)
   return true
 }
 
 /** As if its owner were alive for so long. */
-async function leaseFor(stand: CallHarness, run_id: string, interval: string): Promise<void> {
+async function leaseFor(harness: CallHarness, run_id: string, interval: string): Promise<void> {
   const text = 'update parley.run_ownership set lease_until = now() + $2::interval where run_id = $1'
-  await stand.rows(text, [run_id, interval])
+  await harness.rows(text, [run_id, interval])
 }
 
 /** As if it had never been stored, wherever it still comes from. */
-async function loseDialog(stand: CallHarness, run_id: string): Promise<void> {
-  await stand.rows(
+async function loseDialog(harness: CallHarness, run_id: string): Promise<void> {
+  await harness.rows(
     'create or replace function parley.lose_dialog() returns trigger language plpgsql as $$ begin new.dialog := null; return new; end $$',
   )
   // No parameters in a definition; the id is the database's own.
-  await stand.rows(
+  await harness.rows(
     `create trigger lose_dialog before update on parley.runs for each row when (old.run_id = '${run_id}') execute function parley.lose_dialog()`,
   )
-  await stand.rows('update parley.runs set dialog = null where run_id = $1', [run_id])
+  await harness.rows('update parley.runs set dialog = null where run_id = $1', [run_id])
 }
 
 /** As if nobody had ever had the run. */
-async function offerAgain(stand: CallHarness, run_id: string): Promise<void> {
-  await stand.rows(
+async function offerAgain(harness: CallHarness, run_id: string): Promise<void> {
+  await harness.rows(
     "update parley.runs set state = 'admitted', phone_state = 'admitted', dial = null, dialog = null, invite_sent_at = null where run_id = $1",
     [run_id],
   )
-  await stand.rows(
+  await harness.rows(
     "update parley.run_ownership set engine = null, worker = null, lease_until = null, start_before = now() + interval '1 minute' where run_id = $1",
     [run_id],
   )

@@ -4,9 +4,9 @@ import type { TcpCut } from '@parley/store/testing'
 import { Client } from 'pg'
 import { describeItem } from '../../../packages/cli/src/event-lines.ts'
 import { type CallHarness, within } from '../calls/call-harness.ts'
-import { type KeptRun, keptIn } from './left-journals.ts'
+import { type JournaledRun, journaledRunsIn } from './journals-on-disk.ts'
 import { clerk, counter } from './outage-agents.ts'
-import type { SlowShop } from './slow-shop.ts'
+import type { SlowOrderServer } from './slow-order-server.ts'
 
 const PREFIX = '+1415557'
 /** Answers at once, and listens until it is hung up. */
@@ -28,11 +28,11 @@ const KEPT_AFTER_MS = 2000
 const ENOUGH_LINES = 8
 
 export interface OutageParts {
-  readonly stand: CallHarness
+  readonly harness: CallHarness
   /** Between the platform and its database. */
   readonly relay: TcpCut
   readonly receiver: WebhookReceiver
-  readonly shop: SlowShop
+  readonly shop: SlowOrderServer
   /** Owner's URL of the database, past the relay. */
   readonly ownerUrl: string
 }
@@ -49,7 +49,7 @@ export interface Outage {
   /** The last of what the platform said of each call until {@link KEPT_AFTER_MS} before it was killed. */
   readonly told: ReadonlyMap<string, readonly string[]>
   /** The journals as the killed process left them. */
-  readonly kept: readonly KeptRun[]
+  readonly kept: readonly JournaledRun[]
   /** Of the runs that were in the database when it went, by run. */
   readonly before: ReadonlyMap<string, number>
   /** How many journals there were when the second process was killed, which was landing them. */
@@ -62,46 +62,46 @@ export interface Outage {
  * killed in the middle of it. A third one goes on until all runs are over.
  */
 export async function killedWhileAway(parts: OutageParts): Promise<Outage> {
-  const { stand, relay, shop } = parts
+  const { harness, relay, shop } = parts
   await publish(parts)
   const runs = await begin(parts)
   relay.closed = true
   relay.cut()
-  const before = await itemsThere(stand)
-  const toldBefore = await toldBy(stand)
+  const before = await itemsThere(harness)
+  const toldBefore = await toldBy(harness)
   shop.answer()
   const toldAtEnd = await whileAway(parts, runs, toldBefore)
   // Only the last of its output is kept, and a database that is away is complained of.
-  const told = new Map([...(await toldBy(stand)), [runs['hangs up'], toldAtEnd]])
+  const told = new Map([...(await toldBy(harness)), [runs['hangs up'], toldAtEnd]])
   await pause(KEPT_AFTER_MS)
-  await stand.api.kill()
-  const kept = await keptIn(stand.home)
+  await harness.api.kill()
+  const kept = await journaledRunsIn(harness.home)
   const leftBySecond = await killedWhileLanding(parts, kept)
-  await stand.api.start()
-  await stand.findApi()
-  await wanted('an end of all runs', SOON_MS, async () => (await livingRuns(stand)) === 0)
+  await harness.api.start()
+  await harness.findApi()
+  await wanted('an end of all runs', SOON_MS, async () => (await livingRuns(harness)) === 0)
   return { runs, told, kept, before, leftBySecond }
 }
 
-async function publish({ stand, receiver, shop }: OutageParts): Promise<void> {
+async function publish({ harness, receiver, shop }: OutageParts): Promise<void> {
   const secret_id = 'hook'
   const body = { kind: 'webhook_signing', value: WEBHOOK_SECRET } as const
-  const { version } = await stand.client.secrets.put({ params: { secret_id }, body })
+  const { version } = await harness.client.secrets.put({ params: { secret_id }, body })
   const events = ['run.started', 'run.transfer', 'run.ended'] as const
   const notification = { url: `${receiver.url}/hook`, secret: { id: secret_id, version }, events: [...events] }
-  await stand.publish('counter', counter(notification), 'udp')
-  await stand.publish('clerk', clerk(shop.origin, notification), 'udp')
+  await harness.publish('counter', counter(notification), 'udp')
+  await harness.publish('clerk', clerk(shop.origin, notification), 'udp')
 }
 
 export const WEBHOOK_SECRET = 'whsec-of-the-outage-proof-0123456789'
 
 /** Resolves while the last of the calls is ringing. */
-async function begin({ stand, shop }: OutageParts): Promise<Outage['runs']> {
-  const { client } = stand
+async function begin({ harness, shop }: OutageParts): Promise<Outage['runs']> {
+  const { client } = harness
   const call = async (to: string) =>
     (await client.runs.create({ body: { agent_id: 'counter', channel: 'phone', mode: 'outbound', to } })).run_id
   const is = (kind: string, number: string) =>
-    stand.carrier('udp').row(row => row.kind === kind && row.called === number, SOON_MS)
+    harness.carrier('udp').row(row => row.kind === kind && row.called === number, SOON_MS)
   const listens = await call(LISTENS)
   await is('answered', LISTENS)
   const chat = (await client.runs.create({ body: { agent_id: 'clerk', channel: 'cloud', mode: 'chat' } })).run_id
@@ -119,23 +119,23 @@ async function begin({ stand, shop }: OutageParts): Promise<Outage['runs']> {
 
 /** Resolves when all that is to happen has happened, and was told, with what was told of the call that ended. */
 async function whileAway(
-  { stand }: OutageParts,
+  { harness }: OutageParts,
   runs: Outage['runs'],
   toldBefore: Outage['told'],
 ): Promise<readonly string[]> {
-  const isKept = async (run_id: string, isWanted: (kept: KeptRun) => boolean) =>
-    (await keptIn(stand.home)).some(kept => kept.run_id === run_id && isWanted(kept))
+  const isKept = async (run_id: string, isWanted: (kept: JournaledRun) => boolean) =>
+    (await journaledRunsIn(harness.home)).some(kept => kept.run_id === run_id && isWanted(kept))
   await wanted('the order in the journal of the chat', SOON_MS, () =>
     isKept(runs.chat, ({ items }) => items.some(item => item.kind === 'utterance' && item.text === ORDERED)),
   )
   await wanted('the end of a call in its journal', SOON_MS, () =>
     isKept(runs['hangs up'], ({ ended }) => ended !== null),
   )
-  const toldAtEnd = (await toldBy(stand)).get(runs['hangs up']) ?? []
+  const toldAtEnd = (await toldBy(harness)).get(runs['hangs up']) ?? []
   for (const run_id of [runs.listens, runs['answers late']])
     await wanted('news of a call that lives', SOON_MS, async () => {
       const old = new Set(toldBefore.get(run_id))
-      const news = (await toldBy(stand)).get(run_id)?.filter(line => !old.has(line)) ?? []
+      const news = (await toldBy(harness)).get(run_id)?.filter(line => !old.has(line)) ?? []
       return news.length >= ENOUGH_LINES
     })
   return toldAtEnd
@@ -145,7 +145,10 @@ async function whileAway(
  * Starts the platform with its database and kills it while it writes the second journal: an item of ours stands in its way,
  * and goes again. Answers how many journals are left.
  */
-async function killedWhileLanding({ stand, relay, ownerUrl }: OutageParts, kept: readonly KeptRun[]): Promise<number> {
+async function killedWhileLanding(
+  { harness, relay, ownerUrl }: OutageParts,
+  kept: readonly JournaledRun[],
+): Promise<number> {
   const second = kept.filter(({ items }) => items.length > 1)[1]!
   const owner = new Client({ connectionString: ownerUrl })
   owner.on('error', () => {})
@@ -159,22 +162,22 @@ async function killedWhileLanding({ stand, relay, ownerUrl }: OutageParts, kept:
     )
     relay.closed = false
     // Killed before it is ready.
-    const start = stand.api.start().catch(() => {})
+    const start = harness.api.start().catch(() => {})
     const text =
       "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'transactionid' and query like '%run_events%'"
-    await wanted('somebody who waits for the obstacle', SOON_MS, async () => (await stand.rows(text)).length > 0)
-    await stand.api.kill()
+    await wanted('somebody who waits for the obstacle', SOON_MS, async () => (await harness.rows(text)).length > 0)
+    await harness.api.kill()
     await start
     await owner.query('rollback')
   } finally {
     await owner.end()
   }
-  return (await keptIn(stand.home)).length
+  return (await journaledRunsIn(harness.home)).length
 }
 
 /** Lines of the timeline that the platform wrote of each call, as people read them: the last ones. */
-function linesOf(stand: CallHarness): { readonly call: string; readonly line: string }[] {
-  const [, ...whole] = stand.api.output.split('\n')
+function linesOf(harness: CallHarness): { readonly call: string; readonly line: string }[] {
+  const [, ...whole] = harness.api.output.split('\n')
   return whole.flatMap(text => {
     const [, call, line] = /^(\S{12}) {2}((?:agent|caller|->) .*)$/.exec(text) ?? []
     return call === undefined || line === undefined ? [] : [{ call, line }]
@@ -196,33 +199,33 @@ export interface TimelineRow {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-export function timelineOf(stand: CallHarness, run_id: string): Promise<TimelineRow[]> {
-  return stand.rows('select seq, at, kind, fields from parley.run_events where run_id = $1 order by seq', [run_id])
+export function timelineOf(harness: CallHarness, run_id: string): Promise<TimelineRow[]> {
+  return harness.rows('select seq, at, kind, fields from parley.run_events where run_id = $1 order by seq', [run_id])
 }
 
-async function toldBy(stand: CallHarness): Promise<Map<string, string[]>> {
-  const lines = linesOf(stand)
-  const calls = await callIds(stand)
+async function toldBy(harness: CallHarness): Promise<Map<string, string[]>> {
+  const lines = linesOf(harness)
+  const calls = await callIds(harness)
   return new Map(
     [...calls].map(([run_id, id]) => [run_id, lines.filter(({ call }) => call === id).map(({ line }) => line)]),
   )
 }
 
 /** Of calls that were dialled, as the platform's lines begin, by run. */
-async function callIds(stand: CallHarness): Promise<Map<string, string>> {
+async function callIds(harness: CallHarness): Promise<Map<string, string>> {
   const text = "select run_id, dial ->> 'callId' as call from parley.runs where dial is not null"
-  const rows = await stand.rows<{ run_id: string; call: string }>(text)
+  const rows = await harness.rows<{ run_id: string; call: string }>(text)
   return new Map(rows.map(({ run_id, call }) => [run_id, call.slice(0, 12)]))
 }
 
-async function itemsThere(stand: CallHarness): Promise<Map<string, number>> {
+async function itemsThere(harness: CallHarness): Promise<Map<string, number>> {
   const text = 'select run_id, count(*)::int as items from parley.run_events group by run_id'
-  const rows = await stand.rows<{ run_id: string; items: number }>(text)
+  const rows = await harness.rows<{ run_id: string; items: number }>(text)
   return new Map(rows.map(({ run_id, items }) => [run_id, items]))
 }
 
-async function livingRuns(stand: CallHarness): Promise<number> {
-  return (await stand.rows('select 1 from parley.runs where ended_at is null')).length
+async function livingRuns(harness: CallHarness): Promise<number> {
+  return (await harness.rows('select 1 from parley.runs where ended_at is null')).length
 }
 
 async function wanted(what: string, withinMs: number, isThere: () => Promise<boolean>): Promise<void> {

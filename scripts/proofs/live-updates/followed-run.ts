@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyClient } from '@parley/client'
 import type { CallHarness } from '../calls/call-harness.ts'
-import type { Item, LateReceipt, Look, Sent, Turn } from './verdict.ts'
+import type { Item, LateReceipt, Look, Sent, Turn } from './update-checks.ts'
 
 const SHORT_WAIT_MS = 100
 const LOOK_EVERY_MS = 200
@@ -65,7 +65,9 @@ export class WatchedUpdate {
     const askedAt = Date.now()
     const body = change(this.value)
     const { update } = await client.runs.update({
-      ...{ params: { run_id: this.run_id }, body, idempotency_key: this.#key },
+      params: { run_id: this.run_id },
+      body,
+      idempotency_key: this.#key,
     })
     this.looks.push({ askedAt, answeredAt: Date.now(), status: update.status })
     this.receipt = update
@@ -125,12 +127,12 @@ export async function spoken(follower: Follower, turns: number, withinMs: number
 }
 
 /** Calls `to`, and resolves with the run once the call is active. */
-export async function calling(stand: CallHarness, agent_id: string, to: string, withinMs: number): Promise<string> {
+export async function calling(harness: CallHarness, agent_id: string, to: string, withinMs: number): Promise<string> {
   const body = { agent_id, channel: 'phone', mode: 'outbound', to } as const
-  const { run_id } = await stand.client.runs.create({ body: { ...body, dynamic_variables: { word: INITIAL } } })
+  const { run_id } = await harness.client.runs.create({ body: { ...body, dynamic_variables: { word: INITIAL } } })
   const giveUpAt = Date.now() + withinMs
   for (;;) {
-    const { phone_state } = await stand.client.runs.get({ params: { run_id } })
+    const { phone_state } = await harness.client.runs.get({ params: { run_id } })
     if (phone_state === 'active') return run_id
     if (Date.now() > giveUpAt) throw new Error(`run ${run_id} is ${phone_state} after ${withinMs} ms`)
     await pause(100)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CallReport } from '@parley/engine/testing'
 
 /** What was said and done on a call, without what differs from voice to voice. */
-export interface Course {
+export interface CallCourse {
   readonly outcome: string | undefined
   readonly said: readonly string[]
   readonly answered: readonly string[]
@@ -13,7 +13,7 @@ export interface Course {
   readonly errors: readonly string[]
 }
 
-export function courseOf({ run, utterances, digits, timeline }: CallReport): Course {
+export function courseOf({ run, utterances, digits, timeline }: CallReport): CallCourse {
   return {
     outcome: run.outcome?.kind,
     said: utterances
@@ -29,7 +29,7 @@ export function courseOf({ run, utterances, digits, timeline }: CallReport): Cou
 }
 
 /** What is not as expected, by part; empty where all is. */
-export function differences(expected: Course, course: Course): Partial<Course> {
-  const parts = Object.entries(course) as [keyof Course, Course[keyof Course]][]
+export function differences(expected: CallCourse, course: CallCourse): Partial<CallCourse> {
+  const parts = Object.entries(course) as [keyof CallCourse, CallCourse[keyof CallCourse]][]
   return Object.fromEntries(parts.filter(([part, value]) => !isDeepStrictEqual(value, expected[part])))
 }

@@ -2,7 +2,7 @@ import type { ModelUnkindness, StandInService } from '@parley/fakes'
 import type { Ms } from '@parley/kernel'
 import type { CallerTurn } from './patient-caller.ts'
 
-export const FAILING_EARS = [
+export const FAILING_RECOGNISERS = [
   'deepgram/nova-3',
   'deepgram/flux-general-en',
   'assemblyai/universal-streaming-english',
@@ -35,8 +35,8 @@ export interface FailureRow {
 
 const SPEECH_ROWS: readonly FailureRow[] = WAYS.flatMap((way, w) =>
   (['once', 'for good'] as const).flatMap((lasts, l) =>
-    [...FAILING_EARS, ...FAILING_VOICES].map((service, s): FailureRow => {
-      const kind = s < FAILING_EARS.length ? 'ear' : 'voice'
+    [...FAILING_RECOGNISERS, ...FAILING_VOICES].map((service, s): FailureRow => {
+      const kind = s < FAILING_RECOGNISERS.length ? 'ear' : 'voice'
       return { service, kind, way, lasts, fallback: kind === 'voice' && (s + w + l) % 2 === 0 }
     }),
   ),

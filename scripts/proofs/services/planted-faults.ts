@@ -2,7 +2,7 @@ import type { VoiceAgent } from '@parley/engine'
 import type { ExampleServer } from '@parley/examples'
 import { type Ms, msToSamples, type Samples } from '@parley/kernel'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '@parley/providers'
-import type { JudgedCall } from './verdict.ts'
+import type { CheckedCall } from './call-check.ts'
 
 /** What a verdict on a call must show, one of each kind. */
 export type PlantedFault =
@@ -55,7 +55,7 @@ function deafStream(recogniser: SpeechToText, options: SpeechStreamOptions): Spe
 }
 
 /** The call as it would be had these faults befallen it besides: what is in its record and on its recording. */
-export function withPlantedFaults(planted: readonly PlantedFault[], call: JudgedCall): JudgedCall {
+export function withPlantedFaults(planted: readonly PlantedFault[], call: CheckedCall): CheckedCall {
   const { report, sound } = call
   const lasting = planted.includes('sound that lasts') && sound !== null ? sound.agentLater(SOUND_LASTS_MS) : sound
   const said = report.utterances.findLast(({ role }) => role === 'user')

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A server that takes orders and answers none of them before it is told to. */
-export interface SlowShop {
+export interface SlowOrderServer {
   readonly origin: string
   /** How many came. */
   readonly orders: number
@@ -12,7 +12,7 @@ export interface SlowShop {
 }
 
 /** On any free port of 127.0.0.1. */
-export async function openSlowShop(): Promise<SlowShop> {
+export async function openSlowOrderServer(): Promise<SlowOrderServer> {
   const waiting: ServerResponse[] = []
   let [orders, isOpen] = [0, false]
   const take = (response: ServerResponse) =>

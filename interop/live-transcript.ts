@@ -5,7 +5,7 @@ import type { SpeechStream, SpeechToText } from '@parley/providers'
 const LOOK_EVERY_MS: Ms = 100
 
 /** Understands what a peer of another make hears, while it hears it. */
-export class PeerEar {
+export class LiveTranscript {
   readonly #stream: SpeechStream
   readonly #heard: () => Int16Array
   readonly #finals: string[] = []

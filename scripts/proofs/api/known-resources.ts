@@ -11,7 +11,7 @@ import {
 const KEPT = 24
 
 /** Values that exist, by the name of the member that takes them: what others delete meanwhile is made anew. */
-export class KnownThings {
+export class KnownResources {
   readonly #world: World
   readonly #values = new Map<string, unknown[]>()
 

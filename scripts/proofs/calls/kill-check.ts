@@ -13,7 +13,7 @@ const LATE_MS = 2000
 const RECORDED_WITHIN_MS = 40_000
 const TERMINAL = ['completed', 'failed', 'cancelled', 'rejected', 'expired']
 
-export interface KillVerdict {
+export interface KillCheck {
   readonly faults: readonly string[]
   /** From the kill to the end of the run, ms. */
   readonly overAfterMs: number | null
@@ -24,8 +24,8 @@ export interface KillVerdict {
 }
 
 /** What is left at the end of it all: permits by the counters, and runs that are somebody's. Null: nothing. */
-export async function permitsLeft(stand: CallHarness): Promise<string | null> {
-  const [permits] = await stand.rows<{ live: number; owned: number }>(
+export async function permitsLeft(harness: CallHarness): Promise<string | null> {
+  const [permits] = await harness.rows<{ live: number; owned: number }>(
     'select coalesce(sum(live), 0)::int as live, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
   )
   const { live, owned } = permits!
@@ -33,26 +33,26 @@ export async function permitsLeft(stand: CallHarness): Promise<string | null> {
 }
 
 /** Holds what became of the run against what the carrier saw. */
-export async function judgeKill(
-  stand: CallHarness,
+export async function checkKill(
+  harness: CallHarness,
   kill: KillCase,
   killed: Killed,
   options: KillOptions,
-): Promise<KillVerdict> {
+): Promise<KillCheck> {
   const { run, killedAt } = killed
   if (run === null) return { faults: ['the moment never came'], overAfterMs: null, releasedAfterMs: null, lostMs: null }
-  const calls = stand
+  const calls = harness
     .carrier(kill.line)
     .query()
     .calls(({ opening }) => isOf(kill, opening))
   const overAfterMs = run.ended_at === null ? null : run.ended_at.getTime() - killedAt
   const releasedAt = calls[0] === undefined ? null : releasedWall(calls[0])
-  const { lostMs, fault } = await recordingOf(stand, killed)
+  const { lostMs, fault } = await recordingOf(harness, killed)
   return {
     faults: [
       ...endFaults(killed, options, overAfterMs),
       ...callFaults(kill, killed, calls),
-      ...(await rowFaults(stand, killed)),
+      ...(await rowFaults(harness, killed)),
       ...(fault === null ? [] : [fault]),
     ],
     overAfterMs,
@@ -106,16 +106,16 @@ function isUnacknowledged({ rows }: LedgerCall): boolean {
   return rows.some(({ kind }) => kind === 'answered') && !rows.some(({ kind }) => kind === 'acknowledged')
 }
 
-async function rowFaults(stand: CallHarness, { run, sending }: Killed): Promise<string[]> {
+async function rowFaults(harness: CallHarness, { run, sending }: Killed): Promise<string[]> {
   const faults: string[] = []
   const of = [run!.run_id]
-  if (await hasPermit(stand, run!.run_id)) faults.push('its permit is left')
+  if (await hasPermit(harness, run!.run_id)) faults.push('its permit is left')
   const text = 'select seq from parley.run_events where run_id = $1 order by seq'
-  const seqs = (await stand.rows<{ seq: number }>(text, of)).map(({ seq }) => seq)
+  const seqs = (await harness.rows<{ seq: number }>(text, of)).map(({ seq }) => seq)
   if (seqs.length === 0 || seqs.some((seq, index) => seq !== index + 1)) faults.push(`timeline ${seqs.join(' ')}`)
-  const left = await effectsIn(stand, run!.run_id, 'sending')
+  const left = await effectsIn(harness, run!.run_id, 'sending')
   if (left.length > 0) faults.push(`${left.length} effects are still being sent`)
-  const known = await stand.rows<{ effect_id: string; state: string; idempotent: boolean; effect_kind: string }>(
+  const known = await harness.rows<{ effect_id: string; state: string; idempotent: boolean; effect_kind: string }>(
     'select effect_id, state, idempotent, effect_kind from parley.run_effects where run_id = $1',
     of,
   )
@@ -126,7 +126,7 @@ async function rowFaults(stand: CallHarness, { run, sending }: Killed): Promise<
 }
 
 async function recordingOf(
-  stand: CallHarness,
+  harness: CallHarness,
   { run, killedAt, answeredAt, wasReleased }: Killed,
 ): Promise<{ readonly lostMs: number | null; readonly fault: string | null }> {
   const talkedMs = answeredAt === null || wasReleased ? 0 : killedAt - answeredAt
@@ -135,7 +135,7 @@ async function recordingOf(
   let last = 'none'
   let kept = 0
   await within(RECORDED_WITHIN_MS, async () => {
-    const { state, media_url } = await stand.client.runs.recording({ params })
+    const { state, media_url } = await harness.client.runs.recording({ params })
     last = state
     if (media_url === null) return null
     const response = await fetch(media_url)

@@ -16,7 +16,7 @@ const TOLD_MS: Ms = 3000
 const ACTS = ['book_slot', 'request_callback', 'register_patient']
 
 /** What is wrong with a call whose services failed; all zero, null and false: nothing. */
-export interface Verdict {
+export interface CallCheck {
   readonly hang: string | null
   /** What the clinic was made to do beyond what the call asked for once. */
   readonly doubles: number
@@ -32,12 +32,12 @@ export interface Verdict {
 }
 
 /** A call that is over, and what was to be heard on it; null: nothing was recorded. */
-export interface JudgedCall extends ClinicCallResult {
+export interface CheckedCall extends ClinicCallResult {
   readonly sound: CallSound | null
 }
 
 /** `turns`: the caller's part. */
-export function judged({ report, sound, gaveUp, effects }: JudgedCall, turns: readonly CallerTurn[]): Verdict {
+export function checkCall({ report, sound, gaveUp, effects }: CheckedCall, turns: readonly CallerTurn[]): CallCheck {
   const started = report.timeline.flatMap(item =>
     item.kind === 'action' && item.phase === 'started' && ACTS.includes(item.action_id) ? [item.action_id] : [],
   )
@@ -107,6 +107,6 @@ function wordsOf(text: string): string[] {
 }
 
 /** A call that did not come to its end at all. */
-export function neverEnded(hang: string): Verdict {
+export function neverEnded(hang: string): CallCheck {
   return { hang, doubles: 0, lost: 0, stale_ms: 0, cancel_ms: null, untold: true, dead_air_ms: null }
 }

@@ -6,7 +6,7 @@ import { JournalDirectory, RunJournals } from '@parley/runs'
 import { loadMasterKey, MasterKeySealer } from '@parley/store'
 
 /** What the journal of a run holds. */
-export interface KeptRun {
+export interface JournaledRun {
   readonly run_id: string
   /** Of the timeline, before its first item. */
   readonly last_seq: number
@@ -24,7 +24,7 @@ class Copy extends JournalDirectory {
 }
 
 /** What the journals of a home hold, in the order of their files' names; they stay as they are. */
-export async function keptIn(home: string): Promise<KeptRun[]> {
+export async function journaledRunsIn(home: string): Promise<JournaledRun[]> {
   const copy = await mkdtemp(join(tmpdir(), 'parley-journals.'))
   try {
     await cp(join(home, 'journal'), copy, { recursive: true }).catch(ifAbsent)
@@ -34,7 +34,7 @@ export async function keptIn(home: string): Promise<KeptRun[]> {
       wallClock: Date.now,
       onProblem: () => {},
     })
-    const kept: KeptRun[] = []
+    const kept: JournaledRun[] = []
     for await (const left of journals.left()) {
       const { head } = left
       const records = await left.records()

@@ -14,7 +14,7 @@ const CHUNK = 1 << 18
 export type CarrierOrder = Readonly<Record<string, unknown>> & { readonly uri: string; readonly from: string }
 
 /** A carrier in a process of its own. What it saw is read from its ledger's file as it grows. */
-export class CarrierJudge {
+export class CarrierProcess {
   readonly #child: ChildProcess
   readonly #ledger: number
   readonly #rows: CarrierLedgerEntry[] = []
@@ -30,7 +30,7 @@ export class CarrierJudge {
   static async open(
     directory: string,
     config: CarrierConfig & { readonly tls?: Readonly<Record<'cert' | 'key' | 'ca', string>> },
-  ): Promise<CarrierJudge> {
+  ): Promise<CarrierProcess> {
     const ledgerFile = join(directory, 'carrier.jsonl')
     const configFile = join(directory, 'carrier.json')
     writeFileSync(ledgerFile, '')
@@ -49,7 +49,7 @@ export class CarrierJudge {
     child.once('exit', failed)
     const timer = setTimeout(failed, READY_WITHIN_MS)
     await ready.promise.finally(() => clearTimeout(timer))
-    return new CarrierJudge(child, openSync(ledgerFile, 'r'))
+    return new CarrierProcess(child, openSync(ledgerFile, 'r'))
   }
 
   call(order: CarrierOrder): void {

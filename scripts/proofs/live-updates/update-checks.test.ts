@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deadlineFaults, type Item, streamFaults, turnFaults } from './verdict.ts'
+import { deadlineFaults, type Item, streamFaults, turnFaults } from './update-checks.ts'
 
 describe('turns after updates', () => {
   const updates = [

@@ -117,6 +117,9 @@ export class FlowExecutor {
       }
       case 'end':
         return end(output.outcome, output.ended_by, output.code)
+      default:
+        // A request that nothing serves does not compile.
+        output satisfies never
     }
   }
 

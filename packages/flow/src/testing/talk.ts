@@ -126,6 +126,7 @@ export class Talk {
 
 function lineOf(output: FlowOutput): string[] {
   const offered = (choices: readonly Choice[]) => choices.map(choice => ` [${choice.choice_id}]`).join('')
+  const { type } = output
   switch (output.type) {
     case 'node':
       return [`-> ${output.node_id} (${output.cause}${output.edge_id === null ? '' : ` ${output.edge_id}`})`]
@@ -158,5 +159,7 @@ function lineOf(output: FlowOutput): string[] {
       ]
     case 'end':
       return [`end: ${output.outcome} by ${output.ended_by}${output.code === null ? '' : ` ${output.code}`}`]
+    default:
+      return [type]
   }
 }

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { transferCall, transferCallAction } from './transfer-call.ts'
+
+const phone = { channel: 'phone' as const, render: (template: string) => template.replace('{{who}}', 'Ann\r\nX: y') }
+const to = (destination: object) => ({ transfer_destination: destination, custom_sip_headers: { 'X-Who': '{{who}}' } })
+const predefined = to({ type: 'predefined', number: ' +15550100 ' })
+const inferred = to({ type: 'inferred', prompt: 'Where to?' })
+const nodeOf = (fields: object) => transferCall.schema.parse({ id: 't', type: 'transfer_call', ...fields })
+const transfer = {
+  next: 'request',
+  request: { type: 'transfer', destination: '+15550100', custom_sip_headers: { 'X-Who': 'Ann  X: y' } },
+}
+const failed = { next: 'fail', slot: 'edge' }
+
+describe('a transfer_call node', () => {
+  it('requests the transfer to its number; a header value stays one line', () => {
+    expect(transferCall.enter?.(nodeOf(predefined), phone)).toEqual(transfer)
+  })
+
+  it('asks the model for the destination, and requests the transfer to the answer', () => {
+    const node = nodeOf(inferred)
+    expect(transferCall.enter?.(node, phone)).toMatchObject({ request: { purpose: 'transfer_destination' } })
+    expect(transferCall.answer?.(node, { type: 'inferred', value: '+15550100' }, phone)).toEqual(transfer)
+  })
+
+  it.each([null, ' ', 'x'.repeat(257)])('fails without a request where the destination is %j', value => {
+    expect(transferCall.answer?.(nodeOf(inferred), { type: 'inferred', value }, phone)).toEqual(failed)
+  })
+
+  it('fails where there is no phone call', () => {
+    expect(transferCall.enter?.(nodeOf(predefined), { ...phone, channel: 'web' })).toEqual(failed)
+  })
+
+  it('ends the conversation once the transfer is taken, and takes the failure edge otherwise', () => {
+    const node = nodeOf(predefined)
+    const settled = (outcome: 'taken' | 'failed') =>
+      transferCall.answer?.(node, { type: 'transfer_result', outcome }, phone)
+    expect(settled('taken')).toEqual({ next: 'end', outcome: 'transferred' })
+    expect(settled('failed')).toEqual({ ...failed, actionOutcome: 'failed' })
+  })
+})
+
+describe('the transfer_call tool', () => {
+  const tool = transferCallAction.schema.parse({ action_id: 't', kind: 'transfer_call', name: 't', ...inferred })
+
+  it('requests the transfer to the destination of the call', () => {
+    expect(transferCallAction.use(tool, { destination: '+15550100' }, phone)).toEqual({ ...transfer, result: null })
+  })
+
+  it('tells the model that a call without destination failed', () => {
+    expect(transferCallAction.use(tool, {}, phone)).toEqual({ next: 'result', result: 'failed' })
+  })
+})

@@ -23,7 +23,7 @@ function transferringTo(target: string, atTestEnd: AtTestEnd): Promise<EngineUnd
 
 function transferFacts(under: EngineUnderTest): LegEvent[] {
   const legs = under.events.flatMap(event => (event.type === 'leg' ? [event.event] : []))
-  return legs.filter(event => event.type === 'transfer-progress' || event.type === 'transfer-result')
+  return legs.filter(event => event.type === 'transfer-result')
 }
 
 describe.skipIf(peer.missing)(`the engine transfers baresip by REFER${peer.note}`, { concurrent: true }, () => {

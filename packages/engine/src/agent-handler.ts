@@ -4,7 +4,7 @@ import type { HandlerFactory } from './call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from './voice/voice-agent.ts'
 import { VoiceConversation } from './voice/voice-conversation.ts'
 
-export interface AgentHandlerOptions {
+interface AgentHandlerOptions {
   readonly agent: VoiceAgent
   readonly facts: VoiceCallFacts
   readonly time: Time

@@ -1,7 +1,7 @@
 import { type TimelineFact, type TimelineItem, TimelineRecorder } from '@parley/conversation'
 import type { Ms, UnixMs } from '@parley/kernel'
 
-export interface CallTimelineOptions {
+interface CallTimelineOptions {
   readonly wallClock: () => UnixMs
   /** Offset on the call's clock; null before media. */
   readonly clock: () => Ms | null

@@ -8,7 +8,7 @@ import type { Ticker } from './ticker.ts'
 /** What an agent's server still does after the call is waited for no longer than this. */
 const SETTLE_MS: Ms = 5000
 
-export interface CallOptions {
+interface CallOptions {
   readonly leg: CallLeg
   readonly time: Time
   readonly ticker: Ticker

@@ -1,33 +1,51 @@
 import { parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
 import { describe, expect, it } from 'vitest'
-import { calledNumber, e164Digits, e164Numbers } from './called-number.ts'
+import { calledNumbers, e164Digits, e164Numbers } from './called-number.ts'
 
 function invite(uri: string, to: string, party?: string): SipRequest {
   const headers = { get: (name: string) => (name === 'P-Called-Party-ID' ? party : undefined) }
   return { uri: parseUri(uri), to: parseNameAddr(to), headers } as unknown as SipRequest
 }
 
-describe('the number that was called', () => {
+describe('the called number', () => {
   it.each([
-    ['the Request-URI says it', 'sip:+15550001111@h', '<sip:x@h>', undefined, '15550001111'],
-    ['the Request-URI is a tel URI', 'tel:+1-555-000-1111;phone-context=x', '<sip:x@h>', undefined, '15550001111'],
-    ['the user part has parameters', 'sip:+15550001111;npdi=yes@h', '<sip:x@h>', undefined, '15550001111'],
-    ['the Request-URI has the token', 'sip:token@h', '<sip:0015550002222@h>', undefined, '15550002222'],
-    ['only P-Called-Party-ID has it', 'sip:token@h', '<sip:x@h>', '<sip:15550003333@h>', '15550003333'],
-    ['nobody says it', 'sip:token@h', '<sip:x@h>', undefined, null],
-    ['P-Called-Party-ID is nonsense', 'sip:token@h', '<sip:x@h>', '<<<', null],
-  ])('%s', (_where, uri, to, party, number) => {
-    expect(calledNumber(invite(uri, to, party))).toBe(number)
+    ['the user of the Request-URI', 'sip:+15550001111@h', '<sip:x@h>', undefined, '15550001111'],
+    ['the number of a tel Request-URI', 'tel:+1-555-000-1111;phone-context=x', '<sip:x@h>', undefined, '15550001111'],
+    [
+      'the user of the Request-URI without its parameters',
+      'sip:+15550001111;npdi=yes@h',
+      '<sip:x@h>',
+      undefined,
+      '15550001111',
+    ],
+    [
+      'the user of To where the Request-URI has the token',
+      'sip:token@h',
+      '<sip:0015550002222@h>',
+      undefined,
+      '15550002222',
+    ],
+    [
+      'the user of P-Called-Party-ID where neither Request-URI nor To has a number',
+      'sip:token@h',
+      '<sip:x@h>',
+      '<sip:15550003333@h>',
+      '15550003333',
+    ],
+    ['unknown where no header has a number', 'sip:token@h', '<sip:x@h>', undefined, null],
+    ['unknown where P-Called-Party-ID cannot be parsed', 'sip:token@h', '<sip:x@h>', '<<<', null],
+  ])('is %s', (_where, uri, to, party, number) => {
+    expect(calledNumbers(invite(uri, to, party), null)).toEqual(number === null ? [] : [`+${number}`])
   })
 
-  it('is compared as E.164, however it is written', () => {
+  it('is reduced to the digits of E.164, however it is written', () => {
     for (const written of ['+15550001111', '15550001111', '0015550001111', '+1 (555) 000-1111'])
       expect(e164Digits(written)).toBe('15550001111')
     for (const written of ['', '911', '+0123456', 'abc', '+1555000111122223333']) expect(e164Digits(written)).toBeNull()
   })
 })
 
-it('reads numbers as they are dialled in the country of the trunk', () => {
+it('a number written as it is dialled in the trunk’s country is read as E.164', () => {
   expect(e164Numbers('030 1234567', 'DE')).toEqual(['+49301234567'])
   expect(e164Numbers('2025550142', 'US')).toEqual(['+2025550142', '+12025550142'])
   expect(e164Numbers('+442071234567', 'US')).toEqual(['+442071234567'])

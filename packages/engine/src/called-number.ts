@@ -2,20 +2,9 @@ import { parseNameAddr, type SipRequest, type Uri } from '@parley/leg'
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
 /**
- * The number that was called: the Request-URI's user where that is a number, else To's, else P-Called-Party-ID's
- * (RFC 7315). Digits of E.164 without "+"; null when none of them is a number.
- */
-export function calledNumber(invite: SipRequest): string | null {
-  for (const written of calledAs(invite)) {
-    const number = e164Digits(written)
-    if (number !== null) return number
-  }
-  return null
-}
-
-/**
- * As `calledNumber`, by somebody whose carrier writes numbers as they are dialled in `country` (ISO 3166-1 alpha-2; null:
- * unknown): every E.164 number that may be meant, with "+", the likeliest first.
+ * The number that was called: the Request-URI's user where that is a number, else To's, else P-Called-Party-ID's (RFC 7315).
+ * `country`: ISO 3166-1 alpha-2, numbers may be written as they are dialled there; null: unknown. Returns every E.164 number
+ * that may be meant, with "+", the likeliest first; empty where there is none.
  */
 export function calledNumbers(invite: SipRequest, country: string | null): readonly string[] {
   for (const written of calledAs(invite)) {
@@ -25,7 +14,7 @@ export function calledNumbers(invite: SipRequest, country: string | null): reado
   return []
 }
 
-/** Every E.164 number, with "+", that `written` may be: of the whole world, or as it is dialled in `country`. */
+/** Every E.164 number, with "+", that `written` may mean: in international form, or as it is dialled in `country`. */
 export function e164Numbers(written: string, country: string | null): readonly string[] {
   const numbers = new Set<string>()
   const digits = e164Digits(written)
@@ -45,7 +34,7 @@ export function e164Digits(written: string): string | null {
   return digits ?? null
 }
 
-/** Where a number may stand, in order. */
+/** Texts of the INVITE that may be the called number, in order of precedence. */
 function calledAs(invite: SipRequest): string[] {
   const party = invite.headers.get('P-Called-Party-ID')
   const third = party === undefined ? undefined : parseNameAddr(party)?.uri

@@ -17,7 +17,7 @@ import type { KnownPeers } from './known-peers.ts'
 /** Seconds after which a refused caller may try again. */
 const RETRY_AFTER_S = 5
 
-export interface InboundCallsOptions {
+interface InboundCallsOptions {
   readonly router: InboundRouter
   readonly capacity: CallCapacity
   readonly peers: KnownPeers

@@ -13,7 +13,7 @@ import { Voices } from './voice/voices.ts'
 
 const HISTORY_MS = 4000
 
-export interface LineTestOptions {
+interface LineTestOptions {
   /** Not closed by the line test. */
   readonly voice: TextToSpeech
   /** That the voice speaks, BCP 47. */

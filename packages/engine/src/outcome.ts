@@ -6,7 +6,7 @@ export interface RunResult {
   readonly outcome: RunOutcome | null
 }
 
-export interface RunOutcome {
+interface RunOutcome {
   readonly kind:
     | 'completed'
     | 'no_answer'

@@ -28,7 +28,7 @@ type Step =
   | { readonly name: 'done' }
 
 /** Waits of the test agent, all in ms. */
-export interface TestAgentTimings {
+interface TestAgentTimings {
   /** After the greeting, for the first digit; default 6000. */
   readonly firstDigitMs: Ms
   /** After a digit, for the next one; default 2500. */
@@ -39,7 +39,7 @@ export interface TestAgentTimings {
   readonly echoMs: Ms
 }
 
-export const DEFAULT_TIMINGS: TestAgentTimings = {
+const DEFAULT_TIMINGS: TestAgentTimings = {
   firstDigitMs: 6000,
   nextDigitMs: 2500,
   speechMs: 5000,

@@ -3,7 +3,7 @@ import type { SipRequest, SipUri } from '@parley/leg'
 import type { InboundDecision, InboundRoute, InboundRouter } from './inbound-router.ts'
 
 /** An address of its own: a request whose Request-URI has the token reaches it. */
-export interface TokenRoute {
+interface TokenRoute {
   /** Unguessable; Request-URI user, URI parameter `token`, or the first label of its host. */
   readonly token: string
   readonly decide: (invite: SipRequest) => InboundDecision

@@ -271,14 +271,13 @@ export class CallLeg {
         return this.#exchange.onReofferRejected(event)
       case 'refresh':
         return this.#reoffer('refresh')
-      case 'refer-progress':
-        return this.#events.emit({ type: 'transfer-progress', status: event.status })
       case 'refer-result':
         return this.#onReferResult(event)
       case 'info':
         return this.#onInfo(event.body)
       case 'info-result':
         return this.#onInfoResult()
+      case 'refer-progress':
       case 'refreshed':
       case 'trying':
         return

@@ -26,17 +26,12 @@ export type LegEvent =
   | { readonly type: 'speech-start'; readonly atSample: Samples }
   | { readonly type: 'speech-end'; readonly atSample: Samples }
   | { readonly type: 'play-progress'; readonly position: Samples; readonly atSample: Samples; readonly idle: boolean }
-  /** Nothing authentic came from the far end for `forMs` although it should be sending; then, perhaps, it is back. */
-  | { readonly type: 'silent-remote'; readonly forMs: Ms }
-  | { readonly type: 'remote-back'; readonly afterMs: Ms }
   /** The far end put us on hold, or took us off it. */
   | { readonly type: 'held' }
   | { readonly type: 'resumed' }
   /** Our own hold, resume or re-key took effect, or the far end refused it and everything stays as it was. */
   | { readonly type: 'reoffered'; readonly purpose: ReofferPurpose }
   | { readonly type: 'reoffer-refused'; readonly purpose: ReofferPurpose; readonly status: number }
-  /** What the far end reports of the call that it makes in our place. */
-  | { readonly type: 'transfer-progress'; readonly status: number }
   /** What came of `transfer`: taken, and the leg hangs up by itself; or not, and the call goes on. */
   | { readonly type: 'transfer-result'; readonly taken: boolean; readonly receipt: TransferReceipt }
   /** Last event, exactly once; media is closed and the recording complete. */

@@ -1,7 +1,7 @@
 import type { MediaStatistics } from '@parley/leg'
 
 /** As in the run resource: what the far end sent, as it came here. */
-export interface CallQuality {
+interface CallQuality {
   readonly jitter_ms: number
   /** 0 to 1. */
   readonly loss: number

@@ -8,7 +8,7 @@ import type { Used } from '../voice/voice-agent.ts'
 import { qualityOf } from './call-quality.ts'
 import type { Recordings } from './recordings.ts'
 
-export interface CallRecordOptions {
+interface CallRecordOptions {
   readonly run: OwnedRun
   readonly direction: 'inbound' | 'outbound'
   readonly time: Time

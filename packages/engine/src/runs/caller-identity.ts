@@ -1,7 +1,7 @@
 import { parseNameAddr, type SipRequest } from '@parley/leg'
 
 /** What the carrier says of who calls (STIR/SHAKEN), as in the run resource. */
-export type CallerIdentity = {
+type CallerIdentity = {
   readonly verification: 'passed' | 'failed' | 'none'
   readonly attestation: 'A' | 'B' | 'C' | null
   readonly origid: string | null

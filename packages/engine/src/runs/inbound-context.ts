@@ -12,7 +12,7 @@ const MOST_VARIABLES = 100
 const MOST_CHARACTERS = 4096
 
 /** What an agent's own server says of a caller. */
-export type InboundContext =
+type InboundContext =
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected' }
   | { readonly kind: 'variables'; readonly variables: Readonly<Record<string, string>> }

@@ -29,7 +29,7 @@ import type { TrunkDirectory } from './trunk-directory.ts'
 
 const OVERLOADED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 5 }
 
-export interface InboundRunsOptions {
+interface InboundRunsOptions {
   readonly database: Database
   readonly leases: RunLeases
   readonly directory: TrunkDirectory

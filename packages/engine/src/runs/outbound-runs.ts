@@ -28,7 +28,7 @@ import { trunkCodecs } from './trunk-codecs.ts'
 const SLOT_PATIENCE_MS: Ms = 60_000
 const DIAL = { id: 'call.dial', version: 1 }
 
-export interface OutboundRunsOptions {
+interface OutboundRunsOptions {
   readonly database: Database
   readonly leases: RunLeases
   readonly sealer: Sealer

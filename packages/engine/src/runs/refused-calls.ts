@@ -1,6 +1,6 @@
 import type { Ms, Time } from '@parley/kernel'
 
-export interface RefusedCallsOptions {
+interface RefusedCallsOptions {
   readonly time: Time
   readonly onProblem: (what: string, error: unknown) => void
 }

@@ -15,7 +15,7 @@ const SWEEP_MS: Ms = 5000
 const HEARTBEAT_MS: Ms = 3000
 const LOOK_MS: Ms = 100
 
-export interface RunEngineOptions {
+interface RunEngineOptions {
   readonly database: Database
   readonly bus: Bus
   readonly sealer: Sealer

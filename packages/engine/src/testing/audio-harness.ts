@@ -15,7 +15,7 @@ import { FingerprintVoice, ScriptedRecogniser } from './scripted-speech.ts'
 import { voiceSound } from './sounds.ts'
 
 /** What a model answers to its next request. */
-export type ModelAnswer = (request: GenerationRequest) => readonly GenerationEvent[]
+type ModelAnswer = (request: GenerationRequest) => readonly GenerationEvent[]
 
 export interface HarnessOptions {
   readonly draft: Draft

@@ -3,16 +3,16 @@ import type { CallLeg, LegSecurity, SipRequest } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import { agentHandler } from '../agent-handler.ts'
 import type { CallPlan, HandlerFactory } from '../call-plan.ts'
-import { calledNumber, e164Digits } from '../called-number.ts'
+import { calledNumbers, e164Digits } from '../called-number.ts'
 import type { InboundRouter } from '../inbound-router.ts'
 import { lineTestHandler } from '../line-test.ts'
 import { TokenRouter } from '../token-router.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
 /** What talks on a call of a test: an agent, or else the line test in this voice. */
-export type TestTalker = { readonly agent: VoiceAgent } | { readonly voice: TextToSpeech; readonly language?: string }
+type TestTalker = { readonly agent: VoiceAgent } | { readonly voice: TextToSpeech; readonly language?: string }
 
-export interface TestCallOptions {
+interface TestCallOptions {
   /** Null: not recorded, the default. */
   readonly recordingPath?: string | null
   /** How long an inbound call rings; default 0. */
@@ -56,8 +56,7 @@ export function testRouter(routes: readonly TestRoute[]): InboundRouter {
 }
 
 function reaches(numbers: readonly string[], invite: SipRequest): boolean {
-  const called = calledNumber(invite)
-  return called !== null && numbers.some(number => e164Digits(number) === called)
+  return calledNumbers(invite, null).some(called => numbers.includes(called))
 }
 
 function handlerOf(talker: TestTalker): HandlerFactory {

@@ -1,4 +1,4 @@
-import type { Think } from '@parley/fakes'
+import type { Respond } from '@parley/fakes'
 import { FakeOpenAiChat } from '@parley/fakes'
 import type { Draft } from '@parley/flow'
 import type { NumberRuleInput } from '@parley/loadtest'
@@ -54,7 +54,7 @@ interface Outcome {
  */
 export async function proveTollFraud({ count, line, progress }: ProofOptions): Promise<ProofOutcome> {
   let wanted = ''
-  const model = await FakeOpenAiChat.open({ key: KEY, think: ask => persuaded(ask, wanted) })
+  const model = await FakeOpenAiChat.open({ key: KEY, respond: ask => persuaded(ask, wanted) })
   const harness = await CallHarness.open({
     processes: ['api,worker', 'engine'],
     numbers: numbers(),
@@ -93,8 +93,8 @@ export async function proveTollFraud({ count, line, progress }: ProofOptions): P
 }
 
 /** Puts `wanted` wherever it is asked for anything: the caller has talked it round. */
-const persuaded = async (ask: Parameters<Think>[0], wanted: string): Promise<Awaited<ReturnType<Think>>> => {
-  const [tool] = ask.tools
+const persuaded = async (request: Parameters<Respond>[0], wanted: string): Promise<Awaited<ReturnType<Respond>>> => {
+  const [tool] = request.tools
   if (tool === undefined) return { text: wanted, call: null }
   const properties = Object.keys((tool.parameters.properties as object | undefined) ?? {})
   const argumentsText = JSON.stringify(Object.fromEntries(properties.map(name => [name, wanted])))

@@ -1,5 +1,5 @@
 /** One chunk of a RIFF file: its four-character tag, where its body begins, and the size it claims. */
-export interface RiffChunk {
+interface RiffChunk {
   readonly tag: string
   readonly at: number
   readonly size: number

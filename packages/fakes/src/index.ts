@@ -6,17 +6,25 @@ export { FakeAura } from './deepgram/fake-aura.ts'
 export { FakeDeepgramFlux, type FakeDeepgramFluxOptions } from './deepgram/fake-deepgram-flux.ts'
 export { FakeDeepgramListen } from './deepgram/fake-deepgram-listen.ts'
 export { FakeElevenLabs } from './elevenlabs/fake-elevenlabs.ts'
-export { FakeRecogniser } from './hearing/fake-recogniser.ts'
+export type { FakeChatRequest, FakeMessage } from './models/chat-request.ts'
 export { type FakeModelOptions, FakeModelService } from './models/fake-model-service.ts'
-export type { FakeAsk, FakeMessage } from './models/model-ask.ts'
-export type { FakeReply, ModelUnkindness, Think } from './models/model-reply.ts'
+export type { FakeReply, ModelFault, Respond } from './models/model-reply.ts'
 export type { FakeModelStep } from './models/model-step.ts'
 export type { FakeChatStyle } from './openai/chat-completion.ts'
 export type { FakeEmbeddingStyle } from './openai/embedding-list.ts'
 export { FakeOpenAiChat } from './openai/fake-openai-chat.ts'
 export { FakeOpenAiEmbeddings } from './openai/fake-openai-embeddings.ts'
 export { FakeSpeechService } from './openai/fake-speech.ts'
-export type { FakeDelays, FakeHearing, FakeSpeech, FakeWord, OpenHearing, Speak, Unkindness } from './protocol.ts'
+export type {
+  FakeDelays,
+  FakeSpeech,
+  FakeWord,
+  OpenRecogniser,
+  ServiceFault,
+  Speak,
+  WordRecogniser,
+} from './protocol.ts'
+export { FakeRecogniser } from './recognisers/fake-recogniser.ts'
 export type { StandInService } from './stand-in.ts'
 export { STAND_INS } from './stand-ins.ts'
 export type { FakeVoiceCounts, FakeVoiceOptions } from './voices/fake-voice.ts'

@@ -1,7 +1,7 @@
-import type { FakeRecogniserOptions } from './hearing/fake-recogniser.ts'
 import type { FakeModelOptions } from './models/fake-model-service.ts'
-import type { ModelUnkindness } from './models/model-reply.ts'
-import type { Unkindness } from './protocol.ts'
+import type { ModelFault } from './models/model-reply.ts'
+import type { ServiceFault } from './protocol.ts'
+import type { FakeRecogniserOptions } from './recognisers/fake-recogniser.ts'
 import type { FakeVoiceOptions } from './voices/fake-voice.ts'
 
 /** The fakes of one vendor's services behind one address, as the vendor offers them. */
@@ -29,25 +29,25 @@ interface OpenStandIn {
 /** One service of a stand-in; a test makes it fail. */
 export interface StandInService {
   /** Faults of the next connections or requests, one each; those after them are served. "slow" is for models alone. */
-  beUnkind(...unkindness: readonly ModelUnkindness[]): void
+  injectFaults(...faults: readonly ModelFault[]): void
   /** Breaks all connections off, without a close frame. */
   breakOff(): void
 }
 
 /** A fake of a recogniser or a voice. */
 interface SpeechFake {
-  beUnkind(...unkindness: readonly Unkindness[]): void
+  injectFaults(...faults: readonly ServiceFault[]): void
   breakOff(): void
 }
 
 export function speechService(fake: SpeechFake): StandInService {
   return {
-    beUnkind: (...unkindness) => fake.beUnkind(...unkindness.map(ofSpeech)),
+    injectFaults: (...faults) => fake.injectFaults(...faults.map(ofSpeech)),
     breakOff: () => fake.breakOff(),
   }
 }
 
-function ofSpeech(unkindness: ModelUnkindness): Unkindness {
-  if (unkindness.type === 'slow') throw new Error('only models can be slow; script delays for a recogniser or a voice')
-  return unkindness
+function ofSpeech(faults: ModelFault): ServiceFault {
+  if (faults.type === 'slow') throw new Error('only models can be slow; script delays for a recogniser or a voice')
+  return faults
 }

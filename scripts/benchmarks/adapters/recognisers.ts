@@ -3,13 +3,13 @@ import { systemTime } from '@parley/kernel'
 import type { SpeechToText } from '@parley/providers'
 import { assemblyAiStreaming, deepgramFlux, deepgramNova, ServiceRecogniser } from '@parley/providers/testing'
 import {
-  amplitudeHearing,
+  amplitudeRecogniser,
   amplitudeSpeech,
 } from '../../../packages/providers/src/speech-to-text/testing/amplitude-speech.ts'
 import type { AdapterSubject, AdapterUnderLoad, CallFigures } from './subject.ts'
 
 const API_KEY = 'key'
-const FAKE = { apiKey: API_KEY, hearing: amplitudeHearing }
+const FAKE = { apiKey: API_KEY, openRecogniser: amplitudeRecogniser }
 const COMMON = { apiKey: API_KEY, time: systemTime }
 /** Four words a second for two and a half seconds, then a pause: four seconds. */
 const WORDS = 'one two three four five six seven eight nine one'.split(' ')

@@ -7,8 +7,8 @@ import { ANSWER, ScriptedModel } from './scripted-model.ts'
 
 const { hearing, thinking, speaking } = SERVICE_DELAYS
 const standIns = await StandIns.open({
-  hearing: { partialMs: hearing, finalMs: hearing },
-  speaking: { firstMs: speaking },
+  recogniserDelays: { partialMs: hearing, finalMs: hearing },
+  voiceDelays: { firstMs: speaking },
   voice: await crispVoice([ANSWER]),
   model: new ScriptedModel(thinking, Number(process.argv[2])),
 })

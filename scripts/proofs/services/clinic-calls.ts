@@ -120,9 +120,7 @@ export class ClinicCalls {
       const agent = await agentOf(call, server, services)
       lane.agent = call.alter?.(agent) ?? agent
       await call.prepare?.(standIns, server)
-      const conversed = await this.#converse(lane.token, call.caller ?? this.#caller, act =>
-        call.onAct?.(act, standIns),
-      )
+      const conversed = await this.#handle(lane.token, call.caller ?? this.#caller, act => call.onAct?.(act, standIns))
       return { ...conversed, effects: server.bookings.length + server.callbacks.length }
     } finally {
       this.#free.push(lane)
@@ -140,7 +138,7 @@ export class ClinicCalls {
     await rm(this.#home, { recursive: true, force: true })
   }
 
-  async #converse(
+  async #handle(
     token: string,
     caller: ClinicCaller,
     onAct: (act: string) => void,

@@ -1,4 +1,4 @@
-import type { ModelUnkindness, StandInService } from '@parley/fakes'
+import type { ModelFault, StandInService } from '@parley/fakes'
 import type { Ms } from '@parley/kernel'
 import type { CallerTurn } from './patient-caller.ts'
 
@@ -85,9 +85,9 @@ const FOR_GOOD = 60
 export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandInService): void {
   if (kind !== 'ear') return
   const isFirst = way === 'break-off' || way === 'error' || way === 'stall'
-  standIn.beUnkind(isFirst ? unkindness(way, MID_CALL_MS) : { type: 'break-off', afterMs: MID_CALL_MS })
+  standIn.injectFaults(isFirst ? faults(way, MID_CALL_MS) : { type: 'break-off', afterMs: MID_CALL_MS })
   if (isFirst && lasts === 'once') return
-  standIn.beUnkind(...times(lasts, unkindness(way, SOON_MS)))
+  standIn.injectFaults(...times(lasts, faults(way, SOON_MS)))
 }
 
 /**
@@ -96,17 +96,17 @@ export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandI
  */
 export function failAtAct({ kind, way, lasts }: FailureRow, act: string, standIn: StandInService): void {
   if (kind === 'ear' || act !== (kind === 'voice' ? KEYS : DAY)) return
-  const one = unkindness(way, SOON_MS)
+  const one = faults(way, SOON_MS)
   // What is asked ahead, while the caller may go on, is thrown away when it fails: the one after it is asked in earnest.
-  standIn.beUnkind(...(kind === 'model' ? [one] : []), ...times(lasts, one))
+  standIn.injectFaults(...(kind === 'model' ? [one] : []), ...times(lasts, one))
   if (kind === 'voice') standIn.breakOff()
 }
 
-function times(lasts: FailureRow['lasts'], one: ModelUnkindness): ModelUnkindness[] {
+function times(lasts: FailureRow['lasts'], one: ModelFault): ModelFault[] {
   return Array.from({ length: lasts === 'once' ? 1 : FOR_GOOD }, () => one)
 }
 
-function unkindness(way: Way, afterMs: Ms): ModelUnkindness {
+function faults(way: Way, afterMs: Ms): ModelFault {
   switch (way) {
     case 'refuse 401':
       return { type: 'refuse', status: 401 }

@@ -1,14 +1,14 @@
 import { readBrief } from '@parley/conversation'
-import type { FakeAsk, FakeMessage, FakeReply, Think } from '@parley/fakes'
+import type { FakeChatRequest, FakeMessage, FakeReply, Respond } from '@parley/fakes'
 import type { ChatMessage, GenerationRequest, LanguageModel } from '@parley/providers'
 
 /** What adapters write where the caller said nothing; no turn. */
 const NOTES_OF_SILENCE = ['[The conversation begins.]', '[No reply so far.]']
 
 /** Answers for the stand-ins of models with `model`, which gets what came over the wire and the brief read from it. */
-export function modelResponder(model: LanguageModel): Think {
-  return async ask => {
-    const request = requestOf(ask)
+export function modelResponder(model: LanguageModel): Respond {
+  return async chat => {
+    const request = requestOf(chat)
     const events = model.generate({ ...request, brief: readBrief(request) }, new AbortController().signal)
     let text = ''
     let call: FakeReply['call'] = null
@@ -20,7 +20,7 @@ export function modelResponder(model: LanguageModel): Think {
   }
 }
 
-function requestOf({ messages, tools, toolChoice }: FakeAsk): GenerationRequest {
+function requestOf({ messages, tools, toolChoice }: FakeChatRequest): GenerationRequest {
   return { messages: messages.filter(isSaid).map(messageOf), tools, toolChoice }
 }
 

@@ -1,4 +1,4 @@
-import { type FakeDelays, type OpenHearing, type Speak, STAND_INS, type StandInService } from '@parley/fakes'
+import { type FakeDelays, type OpenRecogniser, type Speak, STAND_INS, type StandInService } from '@parley/fakes'
 import { ParleyError } from '@parley/kernel'
 import {
   type LanguageModel,
@@ -16,11 +16,11 @@ const KEY = 'stand-in'
 
 export interface StandInsOptions {
   /** Delays of recognisers; default none. */
-  readonly hearing?: FakeDelays
+  readonly recogniserDelays?: FakeDelays
   /** Delays of voices; default none. */
-  readonly speaking?: FakeDelays
+  readonly voiceDelays?: FakeDelays
   /** Delays of models; default none. */
-  readonly thinking?: FakeDelays
+  readonly modelDelays?: FakeDelays
   /** Speed at which voices send their audio, as a multiple of real time; default all at once. */
   readonly pace?: number
   /** Renders what voices say; not closed with the stand-ins. Default one of their own; many stand-ins should share one. */
@@ -53,15 +53,15 @@ export class StandIns {
     const recogniser = new TonesRecogniser()
     const ownVoice = options.voice === undefined ? new TonesVoice() : null
     const voice = options.voice ?? ownVoice!
-    const hearing: OpenHearing = language => wordByWord(recogniser, language)
+    const openRecogniser: OpenRecogniser = language => wordByWord(recogniser, language)
     const speak: Speak = request => rendered(voice, request)
-    const { hearing: hearingDelays, speaking, thinking, pace, model = new RulesModel() } = options
+    const { recogniserDelays, voiceDelays, modelDelays, pace, model = new RulesModel() } = options
     const opened = await Promise.all(
       STAND_INS.map(async ({ name, open }) => {
         const standIn = await open({
-          recogniser: { apiKey: KEY, hearing, ...(hearingDelays && { delays: hearingDelays }) },
-          voice: { apiKey: KEY, speak, ...(speaking && { delays: speaking }), ...(pace && { pace }) },
-          model: { key: KEY, think: modelResponder(model), ...(thinking && { delays: thinking }) },
+          recogniser: { apiKey: KEY, openRecogniser, ...(recogniserDelays && { delays: recogniserDelays }) },
+          voice: { apiKey: KEY, speak, ...(voiceDelays && { delays: voiceDelays }), ...(pace && { pace }) },
+          model: { key: KEY, respond: modelResponder(model), ...(modelDelays && { delays: modelDelays }) },
         })
         return { name, standIn }
       }),

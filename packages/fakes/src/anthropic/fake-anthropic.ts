@@ -3,15 +3,15 @@ import { type FakeModelOptions, FakeModelService } from '../models/fake-model-se
 import type { FakeHttpAnswer } from '../models/model-dialect.ts'
 import type { FakeModelStep } from '../models/model-step.ts'
 import { type FakeMessagesStyle, MessageStream } from './message-stream.ts'
-import { messagesAsk } from './messages-ask.ts'
 import { messagesFault } from './messages-check.ts'
+import { readMessagesRequest } from './read-messages-request.ts'
 
 const HELLO: readonly FakeModelStep[] = [
   { do: 'say', text: 'Hello from the fake.' },
   { do: 'finish', reason: 'end_turn' },
 ]
 
-/** Anthropic's `/v1/messages`, as strict about requests as the service, with the unkindness it is told. */
+/** Anthropic's `/v1/messages`, as strict about requests as the service, with the faults it is told. */
 export class FakeAnthropic extends FakeModelService {
   static async open(options: FakeModelOptions<FakeMessagesStyle> = {}): Promise<FakeAnthropic> {
     const dialect = {
@@ -26,7 +26,7 @@ export class FakeAnthropic extends FakeModelService {
       chat: {
         errorInStream: { type: 'overloaded_error', message: 'Overloaded' },
         finish: { stop: 'end_turn', tool: 'tool_use' },
-        askOf: messagesAsk,
+        readRequest: readMessagesRequest,
       },
       begin: (body: Readonly<Record<string, unknown>>, steps: readonly FakeModelStep[]) =>
         new MessageStream(options.style ?? {}, String(body.model), steps),

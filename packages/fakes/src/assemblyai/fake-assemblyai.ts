@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Ms, Samples } from '@parley/kernel'
-import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../hearing/fake-recogniser.ts'
-import { RecogniserSession, textOf } from '../hearing/recogniser-session.ts'
-import type { ServiceLine } from '../sockets/service-line.ts'
+import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../recognisers/fake-recogniser.ts'
+import { RecogniserSession, textOf } from '../recognisers/recogniser-session.ts'
+import type { FakeConnection } from '../sockets/fake-connection.ts'
 
 const MIN_TURN_SILENCE_MS = 400
 const MAX_TURN_SILENCE_MS = 1280
@@ -28,7 +28,7 @@ export class FakeAssemblyAi extends FakeRecogniser {
           status,
           body: { error: status === 429 ? 'Too many requests' : `HTTP ${status}` },
         }),
-        converse: (line, log) => new Session(line, options, log),
+        handle: (line, log) => new Session(line, options, log),
       },
       options,
     ).listen()
@@ -41,7 +41,7 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
   #turn = 0
   #voiceIsTold = false
 
-  constructor(line: ServiceLine, options: FakeAssemblyAiOptions, log: FakeRecogniserLog) {
+  constructor(line: FakeConnection, options: FakeAssemblyAiOptions, log: FakeRecogniserLog) {
     const query = line.url.searchParams
     // By itself the service does not close a session that is silent.
     super(line, options, log, { language: 'en', idleCloseMs: null })
@@ -53,7 +53,7 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
     if (line.headers.authorization !== options.apiKey)
       this.#fail(1008, 'Unauthorized Connection: Missing Authorization header')
     else if (problem !== null) this.#fail(3006, problem)
-    else this.say({ type: 'Begin', id: randomUUID(), expires_at: 4_000_000_000 })
+    else this.send({ type: 'Begin', id: randomUUID(), expires_at: 4_000_000_000 })
   }
 
   fail(): void {
@@ -61,7 +61,7 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
   }
 
   protected onMessage(type: string | null, text: string): void {
-    this.stayAwake()
+    this.resetIdleTimer()
     if (type === 'KeepAlive' || type === 'UpdateConfiguration') return
     if (type === 'ForceEndpoint') {
       if (this.words.length > 0 || this.#voiceIsTold) this.#tell(true, 0.2)
@@ -73,8 +73,8 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
     if (bytes.length < LEAST_CHUNK || bytes.length > MOST_CHUNK)
       return this.#fail(3007, `Input duration violation: ${bytes.length / 8} ms. Expected between 50 and 1000 ms`)
     const passedS = (this.line.time.now() - this.#openedAt) / 1000
-    if (this.ear.heard / 8000 - passedS > MOST_AHEAD_S)
-      return this.#fail(3007, `Audio Transmission Rate Exceeded: Received ${this.ear.heard / 8000} sec.`)
+    if (this.audio.heard / 8000 - passedS > MOST_AHEAD_S)
+      return this.#fail(3007, `Audio Transmission Rate Exceeded: Received ${this.audio.heard / 8000} sec.`)
     super.onAudio(bytes)
   }
 
@@ -83,10 +83,10 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
   }
 
   protected onBlock(): void {
-    const { voiceFrom, quiet } = this.ear
+    const { voiceFrom, quiet } = this.audio
     if (this.options.speechStarted === true && voiceFrom !== null && !this.#voiceIsTold) {
       this.#voiceIsTold = true
-      this.say({ type: 'SpeechStarted', timestamp: voiceFrom / 8, confidence: 0.9 })
+      this.send({ type: 'SpeechStarted', timestamp: voiceFrom / 8, confidence: 0.9 })
     }
     if ((this.words.length > 0 || this.#voiceIsTold) && quiet >= this.#silence) this.#tell(true)
   }
@@ -97,7 +97,7 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
 
   /** All words but the newest are final: only those are in the transcript. */
   #tell(isOver: boolean, confidence = isOver ? 0.8 : 0.01): void {
-    const words = this.wordsToTell(isOver)
+    const words = this.wordsToSend(isOver)
     const finals = isOver ? words : words.slice(0, -1)
     const turn = (isFormatted: boolean) => ({
       type: 'Turn',
@@ -115,23 +115,23 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
       })),
       utterance: isOver ? textOf(finals) : '',
     })
-    this.tell(turn(false), isOver)
-    if (isOver && this.options.formats === true) this.tell(turn(true), isOver, 5)
+    this.sendResult(turn(false), isOver)
+    if (isOver && this.options.formats === true) this.sendResult(turn(true), isOver, 5)
     if (!isOver) return
     this.#turn++
     this.words = []
     this.#voiceIsTold = false
-    this.ear.forgetVoice()
+    this.audio.forgetVoice()
   }
 
   #terminate(): void {
-    const seconds = Math.round(this.ear.heard / 8000)
-    this.say({ type: 'Termination', audio_duration_seconds: seconds, session_duration_seconds: seconds })
+    const seconds = Math.round(this.audio.heard / 8000)
+    this.send({ type: 'Termination', audio_duration_seconds: seconds, session_duration_seconds: seconds })
     this.close(1000)
   }
 
   #fail(code: number, error: string): void {
-    this.say({ type: 'Error', error_code: code, error })
+    this.send({ type: 'Error', error_code: code, error })
     this.close(code, error.length <= 100 ? error : 'See Error message for details')
   }
 }

@@ -4,7 +4,7 @@ import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
-import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
+import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
 
 interface FakeCartesiaOptions extends FakeVoiceOptions {
   /** Contexts at a time, over all connections; beyond it a context gets an error 429. Default 1000. */
@@ -71,13 +71,18 @@ function faultOf(message: Readonly<Record<string, unknown>>): readonly [number, 
 const SPEEDS: Readonly<Record<string, number>> = { slow: 0.8, normal: 1, fast: 1.3 }
 
 class Session implements FakeSession {
-  readonly #line: VoiceLine
+  readonly #line: VoiceConnection
   readonly #options: FakeCartesiaOptions
   readonly #counts: FakeVoiceCounts
   readonly #account: { contexts: number }
   readonly #contexts = new Map<string, { utterance: FakeUtterance | null; cancelled: boolean }>()
 
-  constructor(line: VoiceLine, options: FakeCartesiaOptions, counts: FakeVoiceCounts, account: { contexts: number }) {
+  constructor(
+    line: VoiceConnection,
+    options: FakeCartesiaOptions,
+    counts: FakeVoiceCounts,
+    account: { contexts: number },
+  ) {
     this.#line = line
     this.#options = options
     this.#counts = counts

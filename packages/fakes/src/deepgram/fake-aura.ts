@@ -4,7 +4,7 @@ import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
-import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
+import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
 import { deepgramError } from './deepgram-refusal.ts'
 
 const MOST_FLUSHES = 20
@@ -46,7 +46,7 @@ function refusal(status: number, code: string, message: string): Refusal {
 }
 
 class Session implements FakeSession {
-  readonly #line: VoiceLine
+  readonly #line: VoiceConnection
   readonly #url: URL
   readonly #options: FakeVoiceOptions
   readonly #counts: FakeVoiceCounts
@@ -59,7 +59,7 @@ class Session implements FakeSession {
   #clearing = false
   #over = false
 
-  constructor(line: VoiceLine, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
+  constructor(line: VoiceConnection, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
     this.#line = line
     this.#url = url
     this.#options = options

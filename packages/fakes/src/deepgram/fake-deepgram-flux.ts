@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Samples } from '@parley/kernel'
-import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../hearing/fake-recogniser.ts'
-import { RecogniserSession, textOf } from '../hearing/recogniser-session.ts'
-import type { ServiceLine } from '../sockets/service-line.ts'
+import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../recognisers/fake-recogniser.ts'
+import { RecogniserSession, textOf } from '../recognisers/recogniser-session.ts'
+import type { FakeConnection } from '../sockets/fake-connection.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
 import { deepgramAudioProblem, deepgramRefusal, deepgramRefusesRequest } from './deepgram-refusal.ts'
 
@@ -28,7 +28,7 @@ export class FakeDeepgramFlux extends FakeRecogniser {
       {
         admit: (url, headers) => deepgramRefusesRequest(url, headers, expected) ?? refusesQuery(url.searchParams),
         refusal: deepgramRefusal,
-        converse: (line, log) => new Turns(line, options, log),
+        handle: (line, log) => new Turns(line, options, log),
       },
       options,
     ).listen()
@@ -64,11 +64,11 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
   #windowFrom: Samples = 0
   #toldAt: Samples = 0
 
-  constructor(line: ServiceLine, options: FakeDeepgramFluxOptions, log: FakeRecogniserLog) {
+  constructor(line: FakeConnection, options: FakeDeepgramFluxOptions, log: FakeRecogniserLog) {
     const query = line.url.searchParams
     super(line, options, log, { language: query.get('language_hint') ?? 'en', idleCloseMs: IDLE_CLOSE_MS })
     this.#isEager = query.has('eager_eot_threshold')
-    this.say({ type: 'Connected', request_id: this.#requestId, sequence_id: this.#sequence++ })
+    this.send({ type: 'Connected', request_id: this.#requestId, sequence_id: this.#sequence++ })
   }
 
   fail(): void {
@@ -91,7 +91,7 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
   }
 
   protected onBlock(): void {
-    const { heard, voiceFrom, quiet } = this.ear
+    const { heard, voiceFrom, quiet } = this.audio
     if (!this.#isOpen && voiceFrom !== null && heard - voiceFrom >= VOICE_OPENS_AFTER && quiet === 0)
       return this.#startTurn()
     if (this.#isOpen && quiet >= END_AFTER) return this.#endTurn('model', 0.85)
@@ -118,13 +118,13 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
     this.#isEnding = false
     this.words = []
     this.#turn++
-    this.#windowFrom = this.ear.heard
-    this.ear.forgetVoice()
+    this.#windowFrom = this.audio.heard
+    this.audio.forgetVoice()
   }
 
   #tell(event: Event, confidence = 0.05, trigger?: string): void {
     const { wordTimes = true, triggers = true } = this.options
-    const words = this.wordsToTell(event === 'EndOfTurn' || event === 'EagerEndOfTurn')
+    const words = this.wordsToSend(event === 'EndOfTurn' || event === 'EagerEndOfTurn')
     const info = {
       type: 'TurnInfo',
       request_id: this.#requestId,
@@ -142,12 +142,12 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
       end_of_turn_confidence: confidence,
       ...(triggers && trigger !== undefined && { trigger }),
     }
-    this.tell(info, event === 'EndOfTurn')
-    this.#toldAt = this.ear.heard
+    this.sendResult(info, event === 'EndOfTurn')
+    this.#toldAt = this.audio.heard
   }
 
   #fail(code: string, description: string): void {
-    this.say({ type: 'Error', sequence_id: this.#sequence++, code, description })
+    this.send({ type: 'Error', sequence_id: this.#sequence++, code, description })
     this.close(1011)
   }
 }

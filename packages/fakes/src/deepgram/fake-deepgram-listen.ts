@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Samples } from '@parley/kernel'
-import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../hearing/fake-recogniser.ts'
-import { RecogniserSession, textOf } from '../hearing/recogniser-session.ts'
-import type { ServiceLine } from '../sockets/service-line.ts'
+import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../recognisers/fake-recogniser.ts'
+import { RecogniserSession, textOf } from '../recognisers/recogniser-session.ts'
+import type { FakeConnection } from '../sockets/fake-connection.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
 import { deepgramAudioProblem, deepgramRefusal, deepgramRefusesRequest } from './deepgram-refusal.ts'
 
@@ -22,7 +22,7 @@ export class FakeDeepgramListen extends FakeRecogniser {
       {
         admit: (url, headers) => deepgramRefusesRequest(url, headers, expected) ?? refusesQuery(url.searchParams),
         refusal: deepgramRefusal,
-        converse: (line, log) => new Listening(line, options, log),
+        handle: (line, log) => new Listening(line, options, log),
       },
       options,
     ).listen()
@@ -42,7 +42,7 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
   #toldAt: Samples = 0
   #voiceIsTold = false
 
-  constructor(line: ServiceLine, options: FakeRecogniserOptions, log: FakeRecogniserLog) {
+  constructor(line: FakeConnection, options: FakeRecogniserOptions, log: FakeRecogniserLog) {
     const query = line.url.searchParams
     super(line, options, log, { language: query.get('language') ?? 'en', idleCloseMs: IDLE_CLOSE_MS })
     this.#query = query
@@ -50,12 +50,12 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
   }
 
   fail(): void {
-    this.say({ type: 'Error', variant: 'INTERNAL', description: 'Something went wrong.', message: '' })
+    this.send({ type: 'Error', variant: 'INTERNAL', description: 'Something went wrong.', message: '' })
     this.close(1011, 'NET-0000')
   }
 
   protected onMessage(type: string | null): void {
-    this.stayAwake()
+    this.resetIdleTimer()
     if (type === 'KeepAlive') return
     if (type === 'Finalize') return this.#finalize()
     if (type === 'CloseStream') return this.#sayGoodbye()
@@ -67,10 +67,10 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
   }
 
   protected onBlock(): void {
-    const { heard, voiceFrom, quiet } = this.ear
+    const { heard, voiceFrom, quiet } = this.audio
     if (voiceFrom !== null && !this.#voiceIsTold) {
       this.#voiceIsTold = true
-      this.say({ type: 'SpeechStarted', channel: [0, 1], timestamp: voiceFrom / 8000 })
+      this.send({ type: 'SpeechStarted', channel: [0, 1], timestamp: voiceFrom / 8000 })
     }
     const hasSpeech = voiceFrom !== null || this.words.length > 0
     if (hasSpeech && quiet >= Math.max(this.#endpointing, 800)) return this.#tell({ isFinal: true, stopped: true })
@@ -83,13 +83,13 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
   }
 
   #finalize(): void {
-    if (this.ear.heard - this.#segmentFrom < LEAST_TO_FINALIZE && this.words.length === 0) return
+    if (this.audio.heard - this.#segmentFrom < LEAST_TO_FINALIZE && this.words.length === 0) return
     this.#tell({ isFinal: true, fromFinalize: true })
   }
 
   #tell({ isFinal = false, stopped = false, fromFinalize = false }): void {
     const heard = this.heardUntil
-    const words = this.wordsToTell(isFinal)
+    const words = this.wordsToSend(isFinal)
     const told = words.map(word => ({
       word: word.text.toLowerCase(),
       start: word.startSample / 8000,
@@ -108,21 +108,21 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
       metadata: { request_id: randomUUID(), model_info: { name: this.#query.get('model') } },
       from_finalize: fromFinalize,
     }
-    this.tell(result, isFinal)
+    this.sendResult(result, isFinal)
     this.#toldAt = heard
     if (!isFinal) return
     this.#segmentFrom = heard
     this.words = []
     if (!stopped && !fromFinalize) return
-    this.ear.forgetVoice()
+    this.audio.forgetVoice()
     this.#voiceIsTold = false
   }
 
   #sayGoodbye(): void {
-    this.say({
+    this.send({
       type: 'Metadata',
       request_id: randomUUID(),
-      duration: this.ear.heard / 8000,
+      duration: this.audio.heard / 8000,
       channels: 1,
     })
     this.close(1000)

@@ -3,7 +3,7 @@ import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
-import type { FakeSession, VoiceLine } from '../voices/voice-line.ts'
+import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
 
 const MOST_CONTEXTS = 5
 
@@ -53,7 +53,7 @@ interface Context {
 }
 
 class Session implements FakeSession {
-  readonly #line: VoiceLine
+  readonly #line: VoiceConnection
   readonly #url: URL
   readonly #options: FakeVoiceOptions
   readonly #counts: FakeVoiceCounts
@@ -61,7 +61,7 @@ class Session implements FakeSession {
   #messages = 0
   #over = false
 
-  constructor(line: VoiceLine, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
+  constructor(line: VoiceConnection, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
     this.#line = line
     this.#url = url
     this.#options = options

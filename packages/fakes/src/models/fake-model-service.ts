@@ -5,7 +5,7 @@ import { closeServer, listenLocally } from '../local-server.ts'
 import type { FakeDelays } from '../protocol.ts'
 import { bodyOf } from '../request-body.ts'
 import type { FakeModelDialect } from './model-dialect.ts'
-import { type ModelUnkindness, stepsOf, type Think, unkindSteps } from './model-reply.ts'
+import { type ModelFault, type Respond, stepsOf, stepsWithFault } from './model-reply.ts'
 import { answerWith, ModelServing } from './model-serving.ts'
 import type { FakeModelStep, FakeStreamStyle } from './model-step.ts'
 
@@ -14,11 +14,11 @@ export interface FakeModelOptions<Style extends FakeStreamStyle = FakeStreamStyl
   readonly port?: number
   /** Requests with another key are refused. Default: any key, or none. */
   readonly key?: string
-  /** What requests without a script get. Default: one short sentence. */
+  /** The answer to requests without a script. Default: one short sentence. */
   readonly otherwise?: readonly FakeModelStep[]
-  /** Finds what requests without a script get, instead of `otherwise`. */
-  readonly think?: Think
-  /** Of what `think` finds: `firstMs`, `tokenMs`. Default none. */
+  /** Produces the answer to requests without a script, instead of `otherwise`. */
+  readonly respond?: Respond
+  /** Delays of the answers of `respond`: `firstMs`, `tokenMs`. Default none. */
   readonly delays?: FakeDelays
   readonly style?: Style
   /** For `wait`. Default the system's. */
@@ -27,11 +27,11 @@ export interface FakeModelOptions<Style extends FakeStreamStyle = FakeStreamStyl
   readonly seed?: number
 }
 
-/** A request as it came. */
+/** A recorded request. */
 interface FakeModelRequest {
   readonly path: string
   readonly key: string | null
-  /** The parsed body; null where it was no JSON object. */
+  /** The parsed body; null when it is not JSON, or neither an object nor a list. */
   readonly body: Readonly<Record<string, unknown>> | null
 }
 
@@ -48,7 +48,7 @@ export class FakeModelService {
   readonly #server: Server
   readonly #random: Random
   readonly #scripts: (readonly FakeModelStep[])[] = []
-  readonly #unkindness: ModelUnkindness[] = []
+  readonly #faults: ModelFault[] = []
   #origin = ''
   #givenUp = 0
   #connections = 0
@@ -56,7 +56,7 @@ export class FakeModelService {
   #mostAtOnce = 0
   #breaksKept = false
   #brokenKept = 0
-  /** Connections that had a request before. */
+  /** Connections that carried a request before. */
   readonly #kept = new WeakSet<Socket>()
 
   protected constructor(dialect: FakeModelDialect, options: FakeModelOptions, hello: readonly FakeModelStep[]) {
@@ -93,12 +93,12 @@ export class FakeModelService {
     return this.#connections
   }
 
-  /** No answer is under way. */
+  /** True when no answer is being written. */
   get isIdle(): boolean {
     return this.#underWay === 0
   }
 
-  /** Answers that were under way at a time. */
+  /** The most answers that were being written at the same time. */
   get mostAtOnce(): number {
     return this.#mostAtOnce
   }
@@ -108,22 +108,22 @@ export class FakeModelService {
     return this.#brokenKept
   }
 
-  /** For the next request that has none yet. */
+  /** Scripts the answer to the next request that has no script yet. */
   script(...steps: readonly FakeModelStep[]): void {
     this.#scripts.push(steps)
   }
 
-  /** What the next requests without a script meet, one each; those after them are served. */
-  beUnkind(...unkindness: readonly ModelUnkindness[]): void {
-    this.#unkindness.push(...unkindness)
+  /** Faults of the next requests without a script, one each; requests after them are served. */
+  injectFaults(...faults: readonly ModelFault[]): void {
+    this.#faults.push(...faults)
   }
 
-  /** Breaks all connections off. */
+  /** Closes all connections at once. */
   breakOff(): void {
     this.#server.closeAllConnections()
   }
 
-  /** The next request that comes over a connection which was kept finds it closed, as if the service had just done so. */
+  /** Closes the next kept connection when a request arrives on it, as if the service had just closed it. */
   breakNextKept(): void {
     this.#breaksKept = true
   }
@@ -157,7 +157,7 @@ export class FakeModelService {
     const fault = dialect.faultOf(request.headers, body)
     if (fault !== null) return answerWith(response, fault)
     const { style = {}, time = systemTime } = this.#options
-    const steps = script ?? (await this.#found(body))
+    const steps = script ?? (await this.#stepsFor(body))
     const serving = new ModelServing({
       response,
       answer: dialect.begin(body, steps),
@@ -172,14 +172,14 @@ export class FakeModelService {
     await serving.play(steps)
   }
 
-  /** For a request without a script. */
-  async #found(body: Readonly<Record<string, unknown>>): Promise<readonly FakeModelStep[]> {
-    const { think, delays = {} } = this.#options
+  /** The steps of the answer to a request without a script. */
+  async #stepsFor(body: Readonly<Record<string, unknown>>): Promise<readonly FakeModelStep[]> {
+    const { respond, delays = {} } = this.#options
     const { chat } = this.#dialect
     if (chat === null) return this.#otherwise
-    const unkindness = this.#unkindness.shift()
-    const steps = think === undefined ? this.#otherwise : stepsOf(await think(chat.askOf(body)), chat, delays)
-    return unkindness === undefined ? steps : unkindSteps(unkindness, steps, chat)
+    const faults = this.#faults.shift()
+    const steps = respond === undefined ? this.#otherwise : stepsOf(await respond(chat.readRequest(body)), chat, delays)
+    return faults === undefined ? steps : stepsWithFault(faults, steps, chat)
   }
 }
 

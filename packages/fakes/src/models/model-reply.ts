@@ -1,26 +1,23 @@
-import type { FakeDelays, Unkindness } from '../protocol.ts'
-import type { FakeAsk } from './model-ask.ts'
+import type { FakeDelays, ServiceFault } from '../protocol.ts'
+import type { FakeChatRequest } from './chat-request.ts'
 import type { FakeChatDialect } from './model-dialect.ts'
 import type { FakeModelStep } from './model-step.ts'
 
-/** What the model says, or the tool that it calls; both empty: nothing. */
+/** The model's text, or its tool call; with neither the model answers nothing. */
 export interface FakeReply {
   readonly text: string
   readonly call: { readonly name: string; readonly argumentsText: string } | null
 }
 
-/**
- * Finds replies. The fakes speak the vendors' protocols and cannot think: whoever opens one brings the thoughts (in Parley's
- * own tests those of `parley/rules-1`).
- */
-export type Think = (ask: FakeAsk) => Promise<FakeReply>
+/** Produces the reply to a request. The fakes speak the vendors' protocols only; Parley's tests answer with `parley/rules-1`. */
+export type Respond = (request: FakeChatRequest) => Promise<FakeReply>
 
-/** What a fake model does to one request: all that a fake of speech does, or nothing for `afterMs` before it answers. */
-export type ModelUnkindness = Unkindness | { readonly type: 'slow'; readonly afterMs: number }
+/** What goes wrong with one request to a fake model: a fault that speech services have too, or `afterMs` of delay before the answer. */
+export type ModelFault = ServiceFault | { readonly type: 'slow'; readonly afterMs: number }
 
 const FRAGMENT_CHARACTERS = 5
 
-/** A reply in the order in which a service writes it: word by word, arguments in fragments. */
+/** A reply as a service streams it: word by word, tool arguments in fragments. */
 export function stepsOf({ text, call }: FakeReply, { finish }: FakeChatDialect, delays: FakeDelays): FakeModelStep[] {
   const { firstMs = 0, tokenMs = 0 } = delays
   const content = contentOf(text, call?.argumentsText ?? null, call?.name ?? '')
@@ -33,9 +30,9 @@ export function stepsOf({ text, call }: FakeReply, { finish }: FakeChatDialect, 
   ]
 }
 
-/** The same reply, as it fares. What begins goes wrong in its middle, `afterMs` after its first half was written. */
-export function unkindSteps(
-  unkindness: ModelUnkindness,
+/** The reply with a fault. A reply that begins fails in its middle, `afterMs` after its first half was written. */
+export function stepsWithFault(
+  faults: ModelFault,
   steps: readonly FakeModelStep[],
   dialect: FakeChatDialect,
 ): readonly FakeModelStep[] {
@@ -46,19 +43,19 @@ export function unkindSteps(
     )
     return content.slice(0, Math.ceil(content.length / 2))
   }
-  switch (unkindness.type) {
+  switch (faults.type) {
     case 'refuse':
-      return [refusal(unkindness)]
+      return [refusal(faults)]
     case 'mute':
       return [{ do: 'stall' }]
     case 'slow':
-      return [...wait(unkindness.afterMs), ...steps]
+      return [...wait(faults.afterMs), ...steps]
     case 'break-off':
-      return [...firstHalf(), ...wait(unkindness.afterMs), { do: 'break-off' }]
+      return [...firstHalf(), ...wait(faults.afterMs), { do: 'break-off' }]
     case 'error':
-      return [...firstHalf(), ...wait(unkindness.afterMs), { do: 'fail', error: dialect.errorInStream }, { do: 'end' }]
+      return [...firstHalf(), ...wait(faults.afterMs), { do: 'fail', error: dialect.errorInStream }, { do: 'end' }]
     case 'stall':
-      return [...firstHalf(), ...wait(unkindness.afterMs), { do: 'stall' }]
+      return [...firstHalf(), ...wait(faults.afterMs), { do: 'stall' }]
     case 'garble':
       return garbled(steps)
   }
@@ -75,12 +72,12 @@ function contentOf(text: string, argumentsText: string | null, name: string): Fa
   ]
 }
 
-function refusal({ status, retryAfterS }: Extract<Unkindness, { type: 'refuse' }>): FakeModelStep {
+function refusal({ status, retryAfterS }: Extract<ServiceFault, { type: 'refuse' }>): FakeModelStep {
   if (status === 429) return { do: 'turn-away', ...(retryAfterS !== undefined && { retryAfter: String(retryAfterS) }) }
   return status === 401 ? { do: 'refuse' } : { do: 'go-down', status }
 }
 
-/** Arguments that are no JSON; where there are none, a line of the stream that is none. */
+/** Tool arguments that are not JSON; in a reply without a tool call, a line of the stream that is not JSON. */
 function garbled(steps: readonly FakeModelStep[]): readonly FakeModelStep[] {
   const last = steps.findLastIndex(step => step.do === 'tool-arguments')
   if (last === -1) return [{ do: 'write', text: 'data: {"no json\n\n' }, ...steps]

@@ -1,8 +1,8 @@
 import { type FakeModelOptions, FakeModelService } from '../models/fake-model-service.ts'
 import type { FakeModelStep } from '../models/model-step.ts'
-import { chatAsk } from './chat-ask.ts'
 import { ChatCompletion, type FakeChatStyle } from './chat-completion.ts'
 import { bearerOf, openAiError, openAiRefusal } from './openai-refusal.ts'
+import { readChatRequest } from './read-chat-request.ts'
 
 const HELLO: readonly FakeModelStep[] = [
   { do: 'say', text: 'Hello from the fake.' },
@@ -10,7 +10,7 @@ const HELLO: readonly FakeModelStep[] = [
   { do: 'report-usage', input: 10, output: 5 },
 ]
 
-/** A service that speaks like OpenAI's `/v1/chat/completions`, with the unkindness it is told. */
+/** A service that speaks like OpenAI's `/v1/chat/completions`, with the faults it is told. */
 export class FakeOpenAiChat extends FakeModelService {
   static async open(options: FakeModelOptions<FakeChatStyle> = {}): Promise<FakeOpenAiChat> {
     const dialect = {
@@ -28,7 +28,7 @@ export class FakeOpenAiChat extends FakeModelService {
           code: null,
         },
         finish: { stop: 'stop', tool: 'tool_calls' },
-        askOf: chatAsk,
+        readRequest: readChatRequest,
       },
       begin: (body: Readonly<Record<string, unknown>>) => new ChatCompletion(options.style ?? {}, String(body.model)),
     }

@@ -3,7 +3,7 @@ import { objectFrom } from '../json-object.ts'
 import { closeServer, listenLocally } from '../local-server.ts'
 import type { FakeHttpAnswer } from '../models/model-dialect.ts'
 import { answerWith } from '../models/model-serving.ts'
-import type { Unkindness } from '../protocol.ts'
+import type { ServiceFault } from '../protocol.ts'
 import { bodyOf } from '../request-body.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, noCounts, speechOf } from '../voices/fake-voice.ts'
 import { openAiError } from './openai-refusal.ts'
@@ -11,27 +11,25 @@ import { openAiError } from './openai-refusal.ts'
 const MOST_BODY_BYTES = 64 * 1024
 const MOST_CHARACTERS = 4096
 
-/** OpenAI's `/v1/audio/speech`: 24 kHz linear audio as a stream over HTTP. Unkindness is by request. */
+/** OpenAI's `/v1/audio/speech`: 24 kHz linear audio as a stream over HTTP. ServiceFault is by request. */
 export class FakeSpeechService {
   readonly url: string
   readonly counts: FakeVoiceCounts
   readonly #server: Server
-  readonly #unkindness: (Unkindness | null)[]
+  readonly #faults: (ServiceFault | null)[]
 
-  private constructor(server: Server, url: string, counts: FakeVoiceCounts, unkindness: (Unkindness | null)[]) {
+  private constructor(server: Server, url: string, counts: FakeVoiceCounts, faults: (ServiceFault | null)[]) {
     this.#server = server
     this.url = url
     this.counts = counts
-    this.#unkindness = unkindness
+    this.#faults = faults
   }
 
   static async open(options: FakeVoiceOptions): Promise<FakeSpeechService> {
     const counts = noCounts()
-    const unkindness = [...(options.unkindness ?? [])]
+    const faults = [...(options.faults ?? [])]
     const server = createServer((request, response) => {
-      answer(request, response, { options, counts, unkindness: unkindness.shift() ?? null }).catch(() =>
-        response.destroy(),
-      )
+      answer(request, response, { options, counts, faults: faults.shift() ?? null }).catch(() => response.destroy())
     })
     server.keepAliveTimeout = options.idleCloseMs ?? 5000
     server.on('connection', socket => {
@@ -41,12 +39,12 @@ export class FakeSpeechService {
       socket.on('close', () => counts.open--)
     })
     const url = `http://127.0.0.1:${await listenLocally(server)}/v1`
-    return new FakeSpeechService(server, url, counts, unkindness)
+    return new FakeSpeechService(server, url, counts, faults)
   }
 
   /** What the next requests meet, after those that were given before. */
-  beUnkind(...unkindness: readonly (Unkindness | null)[]): void {
-    this.#unkindness.push(...unkindness)
+  injectFaults(...faults: readonly (ServiceFault | null)[]): void {
+    this.#faults.push(...faults)
   }
 
   /** Closes the connections that no request is under way on. */
@@ -67,7 +65,7 @@ export class FakeSpeechService {
 interface Exchange {
   readonly options: FakeVoiceOptions
   readonly counts: FakeVoiceCounts
-  readonly unkindness: Unkindness | null
+  readonly faults: ServiceFault | null
 }
 
 function refusal(status: number, code: string | null, message: string): FakeHttpAnswer {
@@ -75,11 +73,11 @@ function refusal(status: number, code: string | null, message: string): FakeHttp
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
-  const { options, counts, unkindness } = exchange
+  const { options, counts, faults } = exchange
   const body = objectFrom(await bodyOf(request, MOST_BODY_BYTES))
-  if (unkindness?.type === 'refuse') {
+  if (faults?.type === 'refuse') {
     counts.refused++
-    const { status, retryAfterS } = unkindness
+    const { status, retryAfterS } = faults
     const headers = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
     const code = status === 429 ? 'rate_limit_exceeded' : null
     return answerWith(response, { ...refusal(status, code, 'Refused.'), headers })
@@ -93,7 +91,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, exchan
   }
   const fault = faultOf(body)
   if (fault !== null) return answerWith(response, refusal(...fault))
-  if (unkindness?.type === 'mute') return
+  if (faults?.type === 'mute') return
   await speak(response, { text: String(body!.input), speed: Number(body!.speed ?? 1) }, exchange)
 }
 
@@ -110,22 +108,21 @@ function faultOf(body: Readonly<Record<string, unknown>> | null): readonly [numb
 async function speak(
   response: ServerResponse,
   { text, speed }: { readonly text: string; readonly speed: number },
-  { options, counts, unkindness }: Exchange,
+  { options, counts, faults }: Exchange,
 ): Promise<void> {
   counts.utterances++
   const language = /[áéíóúñ¿¡]/.test(text) ? 'es' : 'en'
   const speech = await speechOf(options, { text, language, speed })
-  const isBrokenAtOnce = unkindness?.type === 'break-off' && unkindness.afterMs === 0
+  const isBrokenAtOnce = faults?.type === 'break-off' && faults.afterMs === 0
   if (speech === null || isBrokenAtOnce) return void response.destroy()
-  response.writeHead(200, { 'Content-Type': unkindness?.type === 'garble' ? 'text/html' : 'audio/pcm' })
-  if (unkindness?.type === 'garble') return void response.end('<html>Sign in</html>')
+  response.writeHead(200, { 'Content-Type': faults?.type === 'garble' ? 'text/html' : 'audio/pcm' })
+  if (faults?.type === 'garble') return void response.end('<html>Sign in</html>')
   let isSilent = false
-  if (unkindness?.type === 'break-off' || unkindness?.type === 'error')
-    setTimeout(() => response.destroy(), unkindness.afterMs)
-  if (unkindness?.type === 'stall') {
+  if (faults?.type === 'break-off' || faults?.type === 'error') setTimeout(() => response.destroy(), faults.afterMs)
+  if (faults?.type === 'stall') {
     setTimeout(() => {
       isSilent = true
-    }, unkindness.afterMs)
+    }, faults.afterMs)
   }
   const audio = linearOf(threefold(speech.samples))
   // Six bytes for each one of mu-law: the same pace in time.

@@ -3,12 +3,16 @@ import { connect } from 'node:net'
 import { VirtualTime } from '@parley/kernel'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import type { Unkindness } from '../protocol.ts'
-import type { Conversation, ServiceLine, UnkindManners } from './service-line.ts'
+import type { ServiceFault } from '../protocol.ts'
+import type { ConnectionHandler, FakeConnection, FaultBehaviour } from './fake-connection.ts'
 import { SocketService, type SocketServiceOptions } from './socket-service.ts'
 
 const IDLE_MS = 1000
-const MANNERS: UnkindManners = { nonsense: ['?', Buffer.from([1])], nonsenseAtOnce: false, deafWhenSilent: false }
+const FAULT_BEHAVIOUR: FaultBehaviour = {
+  garbage: ['?', Buffer.from([1])],
+  garbageAtOnce: false,
+  ignoresInputWhenSilent: false,
+}
 
 /** Says every text again. */
 class Echo extends SocketService {
@@ -21,12 +25,12 @@ class Echo extends SocketService {
 
   static open(options: Partial<SocketServiceOptions> = {}): Promise<Echo> {
     const heard: string[] = []
-    const converse = (line: ServiceLine): Conversation => {
-      line.stayAwake(IDLE_MS)
+    const handle = (line: FakeConnection): ConnectionHandler => {
+      line.resetIdleTimer(IDLE_MS)
       return {
         onText: text => {
           heard.push(text)
-          line.stayAwake(IDLE_MS)
+          line.resetIdleTimer(IDLE_MS)
           line.send(text)
         },
         onBinary: () => {},
@@ -37,7 +41,7 @@ class Echo extends SocketService {
     }
     const refusal = (status: number) => ({ status, body: { status }, headers: { 'X-Vendor': 'echo' } })
     const admit = (url: URL) => (url.pathname === '/echo' ? null : refusal(404))
-    return new Echo({ admit, refusal, converse, manners: MANNERS, ...options }, heard).listen()
+    return new Echo({ admit, refusal, handle, faultBehaviour: FAULT_BEHAVIOUR, ...options }, heard).listen()
   }
 }
 
@@ -64,8 +68,8 @@ async function call(echo: Echo, path = '/echo') {
 }
 
 it('meets each connection with what was scripted for it, in order, and is kind to those after it', async () => {
-  const echo = await stand({ unkindness: [{ type: 'refuse', status: 429, retryAfterS: 3 }, null] })
-  echo.beUnkind({ type: 'refuse', status: 503 })
+  const echo = await stand({ faults: [{ type: 'refuse', status: 429, retryAfterS: 3 }, null] })
+  echo.injectFaults({ type: 'refuse', status: 503 })
   expect((await call(echo)).refusal).toEqual({ status: 429, retryAfter: '3', vendor: 'echo' })
   expect((await call(echo)).refusal).toBe(null)
   expect((await call(echo)).refusal).toMatchObject({ status: 503 })
@@ -110,12 +114,12 @@ it('closes although connections wait, and although one that was refused stays', 
   await other.close()
 })
 
-it.each<[Unkindness['type'], number]>([
+it.each<[ServiceFault['type'], number]>([
   ['break-off', 1006],
   ['error', 1011],
 ])('"%s" comes so long after the first thing that was heard', async (type, code) => {
   const time = new VirtualTime()
-  const echo = await stand({ time, unkindness: [{ type, afterMs: 500 } as Unkindness] })
+  const echo = await stand({ time, faults: [{ type, afterMs: 500 } as ServiceFault] })
   const { socket, said, closed } = await call(echo)
   time.advance(600)
   socket.send('one')
@@ -130,7 +134,7 @@ it.each<[Unkindness['type'], number]>([
 
 it('"break-off" after 0 ms comes before any reply, however long timers take', async () => {
   // Its clock stands still: no timer ever fires.
-  const echo = await stand({ time: new VirtualTime(), unkindness: [{ type: 'break-off', afterMs: 0 }] })
+  const echo = await stand({ time: new VirtualTime(), faults: [{ type: 'break-off', afterMs: 0 }] })
   const { socket, said, closed } = await call(echo)
   socket.send('one')
   expect(await closed).toBe(1006)
@@ -138,20 +142,23 @@ it('"break-off" after 0 ms comes before any reply, however long timers take', as
   await expect.poll(() => echo.heard).toEqual(['closed'])
 })
 
-it.each([true, false])('who is silent hears nothing, if it is of that kind: %s', async deafWhenSilent => {
-  const echo = await stand({ unkindness: [{ type: 'mute' }], manners: { ...MANNERS, deafWhenSilent } })
+it.each([true, false])('who is silent hears nothing, if it is of that kind: %s', async ignoresInputWhenSilent => {
+  const echo = await stand({
+    faults: [{ type: 'mute' }],
+    faultBehaviour: { ...FAULT_BEHAVIOUR, ignoresInputWhenSilent },
+  })
   const { socket, said } = await call(echo)
   socket.send('one')
   socket.close()
-  await expect.poll(() => echo.heard).toEqual(deafWhenSilent ? ['closed'] : ['one', 'closed'])
+  await expect.poll(() => echo.heard).toEqual(ignoresInputWhenSilent ? ['closed'] : ['one', 'closed'])
   expect(said).toEqual([])
 })
 
-it.each([true, false])('nonsense comes at once, if the service is of that kind: %s', async nonsenseAtOnce => {
-  const echo = await stand({ unkindness: [{ type: 'garble' }], manners: { ...MANNERS, nonsenseAtOnce } })
+it.each([true, false])('garbage comes at once, if the service is of that kind: %s', async garbageAtOnce => {
+  const echo = await stand({ faults: [{ type: 'garble' }], faultBehaviour: { ...FAULT_BEHAVIOUR, garbageAtOnce } })
   const { socket, said } = await call(echo)
-  if (nonsenseAtOnce) await expect.poll(() => said).toEqual(['?', 'bytes'])
-  expect(said).toEqual(nonsenseAtOnce ? ['?', 'bytes'] : [])
+  if (garbageAtOnce) await expect.poll(() => said).toEqual(['?', 'bytes'])
+  expect(said).toEqual(garbageAtOnce ? ['?', 'bytes'] : [])
   socket.send('one')
   await expect.poll(() => said).toEqual(['?', 'bytes', 'one'])
 })

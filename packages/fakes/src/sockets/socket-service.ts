@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream'
 import { systemTime, type Time } from '@parley/kernel'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { closeServer, listenLocally } from '../local-server.ts'
-import type { FakeDelays, Unkindness } from '../protocol.ts'
-import { type Conversation, ServiceLine, type UnkindManners } from './service-line.ts'
+import type { FakeDelays, ServiceFault } from '../protocol.ts'
+import { type ConnectionHandler, FakeConnection, type FaultBehaviour } from './fake-connection.ts'
 
 const MOST_CONNECTIONS = 2000
 const MOST_MESSAGE_BYTES = 1024 * 1024
@@ -22,10 +22,10 @@ export interface SocketServiceOptions {
   readonly admit: (url: URL, headers: IncomingHttpHeaders) => Refusal | null
   /** The vendor's refusal with that status: for what is scripted, and 503 for more than 2000 connections. */
   readonly refusal: (status: number) => Refusal
-  readonly converse: (line: ServiceLine) => Conversation
-  readonly manners: UnkindManners
+  readonly handle: (line: FakeConnection) => ConnectionHandler
+  readonly faultBehaviour: FaultBehaviour
   /** One for each connection, in their order, null for none; those after it are served kindly. */
-  readonly unkindness?: readonly (Unkindness | null)[]
+  readonly faults?: readonly (ServiceFault | null)[]
   /** `connectMs` alone. */
   readonly delays?: FakeDelays
   /** Default the system's. */
@@ -53,8 +53,8 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
   })
   /** Of requests to upgrade, until they are gone: also those that wait, or were refused. */
   readonly #sockets = new Set<Duplex>()
-  readonly #lines = new Set<ServiceLine>()
-  readonly #unkindness: (Unkindness | null)[]
+  readonly #lines = new Set<FakeConnection>()
+  readonly #faults: (ServiceFault | null)[]
   #url = ''
 
   /** `counts` is kept up to date. */
@@ -62,7 +62,7 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
     this.#options = options
     this.#counts = counts
     this.#time = options.time ?? systemTime
-    this.#unkindness = [...(options.unkindness ?? [])]
+    this.#faults = [...(options.faults ?? [])]
     this.#server.on('upgrade', (request, socket, head) => this.#onUpgrade(request, socket, head))
   }
 
@@ -81,8 +81,8 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
   }
 
   /** What the next connections meet, after those that were given before. */
-  beUnkind(...unkindness: readonly (Unkindness | null)[]): void {
-    this.#unkindness.push(...unkindness)
+  injectFaults(...faults: readonly (ServiceFault | null)[]): void {
+    this.#faults.push(...faults)
   }
 
   /** Breaks all connections off, without a close frame. */
@@ -104,39 +104,39 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
     socket.on('error', () => socket.destroy())
-    const unkindness = this.#unkindness.shift() ?? null
+    const faults = this.#faults.shift() ?? null
     const connectMs = this.#options.delays?.connectMs ?? 0
-    const answer = () => this.#answer(request, socket, head, unkindness)
+    const answer = () => this.#answer(request, socket, head, faults)
     if (connectMs === 0) return answer()
     const timer = this.#time.at(this.#time.now() + connectMs, answer)
     socket.on('close', () => timer.cancel())
   }
 
-  #answer(request: IncomingMessage, socket: Duplex, head: Buffer, unkindness: Unkindness | null): void {
+  #answer(request: IncomingMessage, socket: Duplex, head: Buffer, faults: ServiceFault | null): void {
     const url = urlOf(request)
-    const refusal = this.#refusalOf(url, request.headers, unkindness)
+    const refusal = this.#refusalOf(url, request.headers, faults)
     if (refusal === null) {
-      this.#handshakes.handleUpgrade(request, socket, head, one => this.#accept(one, url, request.headers, unkindness))
+      this.#handshakes.handleUpgrade(request, socket, head, one => this.#accept(one, url, request.headers, faults))
       return
     }
     this.#counts.refused++
     socket.end(httpAnswer(refusal))
   }
 
-  #refusalOf(url: URL, headers: IncomingHttpHeaders, unkindness: Unkindness | null): Refusal | null {
+  #refusalOf(url: URL, headers: IncomingHttpHeaders, faults: ServiceFault | null): Refusal | null {
     if (this.#lines.size >= MOST_CONNECTIONS) return this.#options.refusal(503)
-    if (unkindness?.type !== 'refuse') return this.#options.admit(url, headers)
-    const { status, retryAfterS } = unkindness
+    if (faults?.type !== 'refuse') return this.#options.admit(url, headers)
+    const { status, retryAfterS } = faults
     const refusal = this.#options.refusal(status)
     if (retryAfterS === undefined) return refusal
     return { ...refusal, headers: { ...refusal.headers, 'Retry-After': String(retryAfterS) } }
   }
 
-  #accept(socket: WebSocket, url: URL, headers: IncomingHttpHeaders, unkindness: Unkindness | null): void {
-    const { manners, converse } = this.#options
+  #accept(socket: WebSocket, url: URL, headers: IncomingHttpHeaders, faults: ServiceFault | null): void {
+    const { faultBehaviour, handle } = this.#options
     this.#counts.connections++
     this.#counts.open++
-    const line = new ServiceLine(socket, { url, headers, time: this.#time, unkindness, manners, converse })
+    const line = new FakeConnection(socket, { url, headers, time: this.#time, faults, faultBehaviour, handle })
     this.#lines.add(line)
     socket.on('close', () => {
       this.#counts.open--

@@ -1,19 +1,19 @@
 import type { Ms } from '@parley/kernel'
-import type { ServiceLine, UnkindManners } from '../sockets/service-line.ts'
+import type { FakeConnection, FaultBehaviour } from '../sockets/fake-connection.ts'
 import { SocketService, type SocketServiceOptions } from '../sockets/socket-service.ts'
 import { type FakeVoiceCounts, type FakeVoiceOptions, noCounts } from './fake-voice.ts'
-import { type FakeError, type FakeSession, VoiceLine } from './voice-line.ts'
+import { type FakeError, type FakeSession, VoiceConnection } from './voice-connection.ts'
 
 /** What differs between the services. */
 interface FakeVoiceService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
   readonly idleCloseMs: Ms
   readonly error: FakeError
   readonly idle: FakeError
-  readonly session: (line: VoiceLine, url: URL, counts: FakeVoiceCounts) => FakeSession
+  readonly session: (line: VoiceConnection, url: URL, counts: FakeVoiceCounts) => FakeSession
 }
 
-const MANNERS: UnkindManners = {
-  nonsense: [
+const FAULT_BEHAVIOUR: FaultBehaviour = {
+  garbage: [
     '{',
     'null',
     '[]',
@@ -24,8 +24,8 @@ const MANNERS: UnkindManners = {
     '{"type":"chunk","data":{}}',
     Buffer.alloc(0),
   ],
-  nonsenseAtOnce: false,
-  deafWhenSilent: false,
+  garbageAtOnce: false,
+  ignoresInputWhenSilent: false,
 }
 
 /** A fake voice over WebSockets, on a local port. */
@@ -34,10 +34,10 @@ export class FakeVoiceServer extends SocketService<FakeVoiceCounts> {
     const counts = noCounts()
     const { admit, refusal, error, idle } = service
     const { idleCloseMs = service.idleCloseMs } = options
-    const converse = (line: ServiceLine) => {
-      const session = (voice: VoiceLine) => service.session(voice, line.url, counts)
-      return new VoiceLine(line, { idleCloseMs, error, idle, session })
+    const handle = (line: FakeConnection) => {
+      const session = (voice: VoiceConnection) => service.session(voice, line.url, counts)
+      return new VoiceConnection(line, { idleCloseMs, error, idle, session })
     }
-    super({ ...options, admit, refusal, manners: MANNERS, converse }, counts)
+    super({ ...options, admit, refusal, faultBehaviour: FAULT_BEHAVIOUR, handle }, counts)
   }
 }

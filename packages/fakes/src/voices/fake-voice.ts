@@ -1,6 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import { encodePcmu } from '@parley/media'
-import type { FakeDelays, FakeSpeech, Speak, Unkindness } from '../protocol.ts'
+import type { FakeDelays, FakeSpeech, ServiceFault, Speak } from '../protocol.ts'
 import type { ConnectionCounts } from '../sockets/socket-service.ts'
 
 /** What the fakes of all voices take. */
@@ -9,7 +9,7 @@ export interface FakeVoiceOptions {
   readonly apiKey: string
   readonly speak: Speak
   /** One for each connection (or request over HTTP), in their order; those after it are served kindly. */
-  readonly unkindness?: readonly (Unkindness | null)[]
+  readonly faults?: readonly (ServiceFault | null)[]
   readonly delays?: FakeDelays
   /** Closes a connection that was idle for so long; default the service's own. */
   readonly idleCloseMs?: Ms

@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/kernel'
 import { isObject, type JsonObject, objectOf } from '../json-object.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import { bytesIn, proseIn, stringIn, stringsIn, timesIn } from '../text-to-speech/service-message.ts'
+import { bytesIn, errorTextIn, stringIn, stringsIn, timesIn } from '../text-to-speech/service-message.ts'
 import { nearestSpeed } from '../text-to-speech/speed.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
@@ -95,10 +95,12 @@ function wordsIn(utterance: string, given: JsonObject): readonly VoiceMessage[] 
 /** `{title, message, error_code, status_code}`; older versions write `{error, status_code}`. */
 function failureIn(given: JsonObject): ParleyError {
   const status = typeof given.status_code === 'number' ? given.status_code : 0
-  const told = [proseIn(given.title), proseIn(given.message, given.error)].filter(part => part !== '').join(': ')
-  const said = `Cartesia: ${told || 'an error'} (${status} ${proseIn(given.error_code)})`.replace(' )', ')')
+  const told = [errorTextIn(given.title), errorTextIn(given.message, given.error)]
+    .filter(part => part !== '')
+    .join(': ')
+  const said = `Cartesia: ${told || 'an error'} (${status} ${errorTextIn(given.error_code)})`.replace(' )', ')')
   if (status === 429 || status === 503) return new ParleyError('voice_busy', said, { retryable: true })
-  if (/voice/i.test(proseIn(given.error_code))) return new ParleyError('voice_unknown', said)
+  if (/voice/i.test(errorTextIn(given.error_code))) return new ParleyError('voice_unknown', said)
   if (status === 401 || status === 402 || status === 403) return new ParleyError('voice_refused', said)
   return new ParleyError('voice_failed', said, { retryable: status >= 500 })
 }

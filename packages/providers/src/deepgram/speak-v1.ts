@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/kernel'
 import { type JsonObject, objectOf } from '../json-object.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 import { sentences } from '../text-to-speech/sentences.ts'
-import { proseIn } from '../text-to-speech/service-message.ts'
+import { errorTextIn } from '../text-to-speech/service-message.ts'
 import { nearestSpeed } from '../text-to-speech/speed.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
@@ -112,6 +112,6 @@ function failureIn(given: JsonObject): ParleyError {
 }
 
 function wordsOf(given: JsonObject): string {
-  const code = proseIn(given.code, given.warn_code, given.err_code)
-  return `${proseIn(given.description, given.warn_msg, given.err_msg, given.message)} ${code}`.trim()
+  const code = errorTextIn(given.code, given.warn_code, given.err_code)
+  return `${errorTextIn(given.description, given.warn_msg, given.err_msg, given.message)} ${code}`.trim()
 }

@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/kernel'
 import { type JsonObject, objectOf } from '../json-object.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import { bytesIn, proseIn, stringIn } from '../text-to-speech/service-message.ts'
+import { bytesIn, errorTextIn, stringIn } from '../text-to-speech/service-message.ts'
 import { nearestSpeed } from '../text-to-speech/speed.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
@@ -117,8 +117,8 @@ class ElevenLabsReader implements VoiceReader {
 
 /** `{message, error, code}`; the socket is closed (1008) after it. */
 function failureIn(given: JsonObject): ParleyError {
-  const code = proseIn(given.error)
-  const said = `ElevenLabs: ${proseIn(given.message, given.error) || 'an error'} (${code})`
+  const code = errorTextIn(given.error)
+  const said = `ElevenLabs: ${errorTextIn(given.message, given.error) || 'an error'} (${code})`
   if (/concurrent|max_active|rate|busy|too_many/i.test(code))
     return new ParleyError('voice_busy', said, { retryable: true })
   if (/voice_id|voice_not|invalid_uid/i.test(code)) return new ParleyError('voice_unknown', said)

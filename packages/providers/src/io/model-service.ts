@@ -1,8 +1,8 @@
 import { ParleyError, type Time } from '@parley/kernel'
 import { Pool } from 'undici'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
+import { AnswerStream, type ModelBudgets } from './answer-stream.ts'
 import type { HttpExchange } from './http-exchange.ts'
-import { ModelAnswering, type ModelBudgets } from './model-answering.ts'
 
 interface ModelServiceOptions {
   /** What is asked, for messages: "openai/gpt-4o-mini". */
@@ -94,7 +94,7 @@ export class ModelService {
     await this.#pool.destroy()
   }
 
-  #answering<Event>(body: string, answer: ModelAnswer<Event>): ModelAnswering<Event> {
+  #answering<Event>(body: string, answer: ModelAnswer<Event>): AnswerStream<Event> {
     const { apiKey, authorization, time } = this.#options
     const headers = {
       'content-type': 'application/json',
@@ -106,7 +106,7 @@ export class ModelService {
       this.#pool.dispatch({ path: this.#path, method: 'POST', headers, body }, exchange)
     }
     const mayBeStale = this.#hasAnswered
-    return new ModelAnswering({ answer, time, budgets: this.#budgets, host: this.#host, dispatch, mayBeStale })
+    return new AnswerStream({ answer, time, budgets: this.#budgets, host: this.#host, dispatch, mayBeStale })
   }
 
   #closedError(): ParleyError {

@@ -6,7 +6,7 @@ import { deepgramNova } from '../deepgram/listen-v1.ts'
 import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import { TonesVoice } from '../simulated/io/tones-voice.ts'
 import { speechToTextConformance } from '../speech-to-text/testing/conformance.ts'
-import { tonesHearing } from '../speech-to-text/testing/tones-hearing.ts'
+import { tonesRecogniser } from '../speech-to-text/testing/tones-recogniser.ts'
 import { ServiceRecogniser } from './service-recogniser.ts'
 
 const apiKey = 'key-of-the-tests'
@@ -21,9 +21,9 @@ async function speak(text: string, language: string): Promise<Int16Array> {
   return Int16Array.from(audio)
 }
 
-const nova = await FakeDeepgramListen.open({ apiKey, hearing: tonesHearing })
-const flux = await FakeDeepgramFlux.open({ apiKey, hearing: tonesHearing })
-const assembly = await FakeAssemblyAi.open({ apiKey, hearing: tonesHearing })
+const nova = await FakeDeepgramListen.open({ apiKey, openRecogniser: tonesRecogniser })
+const flux = await FakeDeepgramFlux.open({ apiKey, openRecogniser: tonesRecogniser })
+const assembly = await FakeAssemblyAi.open({ apiKey, openRecogniser: tonesRecogniser })
 
 afterAll(() => Promise.all([nova, flux, assembly, voice].map(one => one.close())))
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
-import { tellSent } from '../text-to-speech/request.ts'
+import { reportSent } from '../text-to-speech/request.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
 import type { TimedWord } from '../text-to-speech/word-alignment.ts'
@@ -122,7 +122,7 @@ export class VoiceSocket {
     for (const message of this.#protocol.begin(id, carried.request)) this.#socket.send(message)
     // The socket took nothing more, and has failed with all that it carried.
     if (!this.#carried.has(id)) return
-    tellSent(carried.request)
+    reportSent(carried.request)
     if (!carried.onReused) return
     const begunAt = this.#time.now()
     carried.timer = this.#time.at(begunAt + MUTE_MS, () => {

@@ -1,11 +1,11 @@
 import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import { encodePcmu } from '@parley/media'
 import { FinalizeRequests } from './finalize-requests.ts'
-import { KeptAudio } from './kept-audio.ts'
+import { ReplayBuffer } from './replay-buffer.ts'
 import { type Connect, ServiceLink } from './service-link.ts'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import type { SpeechEvent, SpeechStream } from './speech-to-text.ts'
-import { Understanding } from './understanding.ts'
+import { TranscriptAssembler } from './transcript-assembler.ts'
 
 const FINALIZE_MS: Ms = 1500
 /** A second loss within this time, and the stream is given up. */
@@ -47,8 +47,8 @@ interface ServiceStreamOptions {
  */
 export class ServiceStream implements SpeechStream {
   readonly #options: ServiceStreamOptions
-  readonly #kept = new KeptAudio(MOST_KEPT)
-  readonly #understanding = new Understanding(event => this.#listener(event))
+  readonly #kept = new ReplayBuffer(MOST_KEPT)
+  readonly #understanding = new TranscriptAssembler(event => this.#listener(event))
   readonly #requests: FinalizeRequests
   #listener: (event: SpeechEvent) => void = () => {}
   #link: ServiceLink

@@ -31,7 +31,7 @@ export function checkSpeechRequest(
 }
 
 /** Tells whoever asked that all of the request's text is handed on. */
-export function tellSent({ text, onSent }: SpeechRequest): void {
+export function reportSent({ text, onSent }: SpeechRequest): void {
   onSent?.([...text].length)
 }
 

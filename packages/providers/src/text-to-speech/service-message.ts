@@ -8,7 +8,7 @@ export function stringIn(value: unknown): string | null {
 }
 
 /** At most 200 characters: for messages to people. */
-export function proseIn(...values: readonly unknown[]): string {
+export function errorTextIn(...values: readonly unknown[]): string {
   const prose = values.find(value => typeof value === 'string' && value !== '')
   return typeof prose === 'string' ? prose.slice(0, 200) : ''
 }

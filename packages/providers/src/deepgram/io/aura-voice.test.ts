@@ -2,9 +2,9 @@ import { FakeAura } from '@parley/fakes'
 import { systemTime, VirtualTime } from '@parley/kernel'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
-import { voiceServiceConformance } from '../../text-to-speech/testing/conformance-services.ts'
-import { Utterance, until } from '../../text-to-speech/testing/conformance-stage.ts'
 import { TonesSpeech } from '../../text-to-speech/testing/tones-speech.ts'
+import { Utterance, until } from '../../text-to-speech/testing/voice-harness.ts'
+import { voiceServiceConformance } from '../../text-to-speech/testing/voice-service-conformance.ts'
 import { AuraVoice, type AuraVoiceOptions } from './aura-voice.ts'
 
 const speech = new TonesSpeech()
@@ -54,7 +54,7 @@ it('gives a socket up that no longer answers, and says the same on a fresh one',
     await voice.close()
     await fake.close()
   })
-  fake.beUnkind({ type: 'mute' })
+  fake.injectFaults({ type: 'mute' })
   voice.warm({ language: 'en' })
   await until(() => fake.counts.connections === 1)
   // The socket stands on both sides before it is used.

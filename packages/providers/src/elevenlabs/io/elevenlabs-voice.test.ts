@@ -2,9 +2,9 @@ import { FakeElevenLabs } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
-import { voiceServiceConformance } from '../../text-to-speech/testing/conformance-services.ts'
-import { Utterance, until } from '../../text-to-speech/testing/conformance-stage.ts'
 import { TonesSpeech } from '../../text-to-speech/testing/tones-speech.ts'
+import { Utterance, until } from '../../text-to-speech/testing/voice-harness.ts'
+import { voiceServiceConformance } from '../../text-to-speech/testing/voice-service-conformance.ts'
 import { ElevenLabsVoice } from './elevenlabs-voice.ts'
 
 const speech = new TonesSpeech()

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } from '../language-model.ts'
 
-/** What the service behind a model does with its next request, step by step; whoever plays it adds its own unkindness. */
+/** What the service behind a model does with its next request, step by step; whoever plays it adds its own faults. */
 export type ServiceStep =
   | { readonly do: 'say'; readonly text: string }
   | { readonly do: 'begin-tool'; readonly index: number; readonly id: string; readonly name: string }

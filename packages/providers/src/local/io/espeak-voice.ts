@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { ParleyError } from '@parley/kernel'
 import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
-import { checkSpeechRequest, primaryTag, tellSent } from '../../text-to-speech/request.ts'
+import { checkSpeechRequest, primaryTag, reportSent } from '../../text-to-speech/request.ts'
 import { Semaphore } from '../../text-to-speech/semaphore.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
 
@@ -46,7 +46,7 @@ export class LocalEspeak implements TextToSpeech {
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     checkSpeechRequest(request, this)
-    if (!signal.aborted) tellSent(request)
+    if (!signal.aborted) reportSent(request)
     const voice = voiceFor(request)
     const speed = Math.round(WORDS_PER_MINUTE * (request.speed ?? 1))
     const args = ['-v', voice, '-s', String(speed), '-b', '1', '--stdin', '--stdout']

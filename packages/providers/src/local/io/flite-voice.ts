@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { ParleyError, TaskThread } from '@parley/kernel'
 import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
-import { checkSpeechRequest, tellSent } from '../../text-to-speech/request.ts'
+import { checkSpeechRequest, reportSent } from '../../text-to-speech/request.ts'
 import { Semaphore } from '../../text-to-speech/semaphore.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
 import { plainEnglish } from '../plain-english.ts'
@@ -52,7 +52,7 @@ export class LocalFlite implements TextToSpeech {
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     checkSpeechRequest(request, this)
-    if (!signal.aborted) tellSent(request)
+    if (!signal.aborted) reportSent(request)
     const voice = request.voice ?? VOICES[0]
     const stretch = 1 / (request.speed ?? 1)
     yield* speakBySentence(plainEnglish(request.text), signal, text => this.#inTurn({ text, voice, stretch }, signal))

@@ -1,5 +1,5 @@
 import type { Time } from '@parley/kernel'
-import type { ModelBudgets } from '../../io/model-answering.ts'
+import type { ModelBudgets } from '../../io/answer-stream.ts'
 import { bearer, ModelService } from '../../io/model-service.ts'
 import type {
   GenerationEvent,

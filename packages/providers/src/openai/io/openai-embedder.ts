@@ -1,6 +1,6 @@
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import { batchesOf, type TextEmbedder } from '../../embedding/text-embedder.ts'
-import type { ModelBudgets } from '../../io/model-answering.ts'
+import type { ModelBudgets } from '../../io/answer-stream.ts'
 import { bearer, ModelService } from '../../io/model-service.ts'
 import { retryAfterMs } from '../../model-service/model-failure.ts'
 import { EmbeddingAnswer } from '../embedding-answer.ts'

@@ -4,9 +4,9 @@ import { FakeSpeechService } from '@parley/fakes'
 import { systemTime, VirtualTime } from '@parley/kernel'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
-import { voiceServiceConformance } from '../../text-to-speech/testing/conformance-services.ts'
-import { Utterance } from '../../text-to-speech/testing/conformance-stage.ts'
 import { TonesSpeech } from '../../text-to-speech/testing/tones-speech.ts'
+import { Utterance } from '../../text-to-speech/testing/voice-harness.ts'
+import { voiceServiceConformance } from '../../text-to-speech/testing/voice-service-conformance.ts'
 import { OpenAiVoice } from './openai-voice.ts'
 
 const speech = new TonesSpeech()

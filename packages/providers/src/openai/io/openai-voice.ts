@@ -3,7 +3,7 @@ import { Pool } from 'undici'
 import { HttpExchange } from '../../io/http-exchange.ts'
 import { serviceUrl } from '../../io/service-url.ts'
 import { LinearDecoder } from '../../text-to-speech/audio-decoder.ts'
-import { checkSpeechRequest, tellSent } from '../../text-to-speech/request.ts'
+import { checkSpeechRequest, reportSent } from '../../text-to-speech/request.ts'
 import { ServiceUtterance, type VoiceBudgets } from '../../text-to-speech/service-utterance.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
 import { mayBeLinear, speechBody, speechFailure } from '../speech-request.ts'
@@ -90,7 +90,7 @@ export class OpenAiVoice implements TextToSpeech {
     if (signal.aborted || !/[\p{L}\p{N}]/u.test(request.text)) return
     const asking = new Asking(
       exchange => this.#dispatch(request, exchange),
-      () => tellSent(request),
+      () => reportSent(request),
       this.#answered,
       this.#options.time,
     )

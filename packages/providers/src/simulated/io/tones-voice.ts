@@ -2,8 +2,8 @@ import { ParleyError, TaskThread } from '@parley/kernel'
 import { LocalEspeak } from '../../local/io/espeak-voice.ts'
 import { LocalFlite } from '../../local/io/flite-voice.ts'
 import { untilAborted } from '../../text-to-speech/by-sentence.ts'
-import { ByteCapped } from '../../text-to-speech/byte-capped.ts'
-import { checkSpeechRequest, primaryTag, renderingKey, tellSent } from '../../text-to-speech/request.ts'
+import { ByteBoundedCache } from '../../text-to-speech/byte-bounded-cache.ts'
+import { checkSpeechRequest, primaryTag, renderingKey, reportSent } from '../../text-to-speech/request.ts'
 import { Semaphore } from '../../text-to-speech/semaphore.ts'
 import { sentences } from '../../text-to-speech/sentences.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
@@ -38,7 +38,7 @@ export class TonesVoice implements TextToSpeech {
   readonly id = 'simulated/tones-1'
   readonly languages: readonly string[]
   readonly #speakers: Readonly<Record<string, Speaker>>
-  readonly #renderings: ByteCapped<Rendering>
+  readonly #renderings: ByteBoundedCache<Rendering>
   readonly #underWay = new Map<string, Promise<Rendering>>()
   readonly #turnstile = new Semaphore({ places: 1, maxWaiting: MAX_WAITING })
   readonly #thread = new TaskThread<RenderingTask, Rendering>({
@@ -52,7 +52,7 @@ export class TonesVoice implements TextToSpeech {
   constructor(options: TonesVoiceOptions = {}) {
     this.#speakers = options.speakers ?? localSpeakers()
     this.languages = Object.keys(this.#speakers)
-    this.#renderings = new ByteCapped(options.cacheBytes ?? 64 * 1024 * 1024)
+    this.#renderings = new ByteBoundedCache(options.cacheBytes ?? 64 * 1024 * 1024)
   }
 
   async readiness(language = this.languages[0]!): Promise<string | null> {
@@ -65,7 +65,7 @@ export class TonesVoice implements TextToSpeech {
     checkSpeechRequest(request, { languages: this.languages, voices })
     if (signal.aborted) return
     // As a service would: who asks is billed, also where the same was said to somebody before.
-    tellSent(request)
+    reportSent(request)
     let before = 0
     for (const text of sentences(request.text, MAX_SENTENCE_CHARACTERS)) {
       const rendering = await untilAborted(signal, this.#rendering(request, text))

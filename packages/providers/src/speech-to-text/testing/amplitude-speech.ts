@@ -1,11 +1,11 @@
-import type { FakeHearing, FakeWord, OpenHearing } from '@parley/fakes'
+import type { FakeWord, OpenRecogniser, WordRecogniser } from '@parley/fakes'
 
 const WORD = 1600
 const PAUSE = 400
 const STEP = 2400
 const BLOCK = 160
 
-/** Words that `amplitudeHearing` understands, in order of their loudness. */
+/** Words that `amplitudeRecogniser` understands, in order of their loudness. */
 const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'] as const
 
 /**
@@ -24,13 +24,13 @@ export function amplitudeSpeech(text: string): Int16Array {
 }
 
 /** Loud, and no word. */
-export function mumble(samples: number): Int16Array {
+export function unintelligibleSpeech(samples: number): Int16Array {
   return Int16Array.from({ length: samples }, (_, k) => (k & 8 ? -600 : 600))
 }
 
-export const amplitudeHearing: OpenHearing = () => new AmplitudeHearing()
+export const amplitudeRecogniser: OpenRecogniser = () => new AmplitudeHearing()
 
-class AmplitudeHearing implements FakeHearing {
+class AmplitudeHearing implements WordRecogniser {
   #listener: (word: FakeWord) => void = () => {}
   #position = 0
   #from = 0

@@ -1,8 +1,16 @@
-import type { FakeVoiceOptions, Unkindness } from '@parley/fakes'
+import type { FakeVoiceOptions, ServiceFault } from '@parley/fakes'
 import { systemTime, VirtualTime } from '@parley/kernel'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { bound, expectSame, type MakeVoice, Stage, Utterance, until, type VoiceUnderTest } from './conformance-stage.ts'
 import type { TonesSpeech } from './tones-speech.ts'
+import {
+  bound,
+  expectSame,
+  type MakeVoice,
+  Utterance,
+  until,
+  VoiceHarness,
+  type VoiceUnderTest,
+} from './voice-harness.ts'
 
 const API_KEY = 'secret-key-of-the-test'
 const SHORT = 'One, two, three.'
@@ -14,14 +22,14 @@ export function voiceServiceConformance(under: VoiceUnderTest, speech: TonesSpee
   const stage = async (
     fakeOptions: Partial<FakeVoiceOptions> = {},
     voiceOptions: Partial<MakeVoice> = {},
-  ): Promise<Stage> => {
+  ): Promise<VoiceHarness> => {
     const fake = await under.open({ apiKey: API_KEY, speak: speech.speak, ...fakeOptions })
     const voice = under.make({ url: fake.url, apiKey: API_KEY, time: systemTime, ...voiceOptions })
     onTestFinished(async () => {
       await voice.close()
       await fake.close()
     })
-    return new Stage(fake, voice)
+    return new VoiceHarness(fake, voice)
   }
   const alone = async (text: string) => {
     const { say } = await stage().then(one => ({ say: one.say.bind(one) }))
@@ -43,10 +51,10 @@ export function voiceServiceConformance(under: VoiceUnderTest, speech: TonesSpee
   })
 }
 
-type MakeStage = (fake?: Partial<FakeVoiceOptions>, voice?: Partial<MakeVoice>) => Promise<Stage>
+type MakeHarness = (fake?: Partial<FakeVoiceOptions>, voice?: Partial<MakeVoice>) => Promise<VoiceHarness>
 type Alone = (text: string) => Promise<Utterance>
 
-function refusals(under: VoiceUnderTest, stage: MakeStage, speech: TonesSpeech): void {
+function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech): void {
   it('refuses the key: "voice_refused", for good, and the key is told to nobody', async () => {
     const apiKey = 'another-secret-key'
     const { say } = bound(await stage({}, { apiKey }))
@@ -88,7 +96,7 @@ function refusals(under: VoiceUnderTest, stage: MakeStage, speech: TonesSpeech):
     [503, 'voice_busy'],
     [502, 'voice_unreachable'],
   ])('answers %i: "%s", which may pass', async (status, code) => {
-    const { say } = bound(await stage({ unkindness: [{ type: 'refuse', status, retryAfterS: 3 }] }))
+    const { say } = bound(await stage({ faults: [{ type: 'refuse', status, retryAfterS: 3 }] }))
     expect(await say(SHORT).ended).toMatchObject({ code, retryable: true })
     expect(await say(SHORT).ended).toBe(null)
   })
@@ -113,10 +121,10 @@ function refusals(under: VoiceUnderTest, stage: MakeStage, speech: TonesSpeech):
   })
 }
 
-function lateness(stage: MakeStage): void {
+function lateness(stage: MakeHarness): void {
   it('says nothing: given up after five seconds', async () => {
     const time = new VirtualTime()
-    const { fake, say } = bound(await stage({ unkindness: [{ type: 'mute' }] }, { time }))
+    const { fake, say } = bound(await stage({ faults: [{ type: 'mute' }] }, { time }))
     let ended = false
     const utterance = say(SHORT)
     void utterance.ended.then(() => {
@@ -131,21 +139,21 @@ function lateness(stage: MakeStage): void {
   })
 
   it('falls silent in the middle: what came is heard, then it is given up', async () => {
-    const unkindness: Unkindness[] = [{ type: 'stall', afterMs: 60 }]
+    const faults: ServiceFault[] = [{ type: 'stall', afterMs: 60 }]
     const budgets = { firstAudioMs: 5000, idleMs: 200 }
-    const { say } = bound(await stage({ unkindness, pace: 20, pieceBytes: 321 }, { budgets }))
+    const { say } = bound(await stage({ faults, pace: 20, pieceBytes: 321 }, { budgets }))
     const utterance = say(LONG)
     expect(await utterance.ended).toMatchObject({ code: 'voice_failed', retryable: true })
     expect(utterance.samples.length).toBeGreaterThan(0)
   })
 }
 
-function breaks(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
-  it.each<[string, Unkindness]>([
+function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
+  it.each<[string, ServiceFault]>([
     ['breaks off', { type: 'break-off', afterMs: 60 }],
     ['says an error', { type: 'error', afterMs: 60 }],
-  ])('%s in the middle: what came is heard, then an error that may pass', async (_name, unkindness) => {
-    const { say } = bound(await stage({ unkindness: [unkindness], pace: 20, pieceBytes: 321 }))
+  ])('%s in the middle: what came is heard, then an error that may pass', async (_name, faults) => {
+    const { say } = bound(await stage({ faults: [faults], pace: 20, pieceBytes: 321 }))
     const whole = await alone(LONG)
     const utterance = say(LONG)
     expect(await utterance.ended).toMatchObject({ name: 'ParleyError', retryable: true })
@@ -155,7 +163,7 @@ function breaks(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
   })
 
   it('talks nonsense', async () => {
-    const { say } = bound(await stage({ unkindness: [{ type: 'garble' }] }))
+    const { say } = bound(await stage({ faults: [{ type: 'garble' }] }))
     const utterance = say(SHORT)
     if (under.over === 'http') expect(await utterance.ended).toMatchObject({ code: 'voice_failed' })
     else {
@@ -190,16 +198,16 @@ function breaks(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
   it('is gone for good: begun once more, and no more than that', async () => {
     const { fake, say } = bound(await stage())
     expect(await say(SHORT).ended).toBe(null)
-    fake.beUnkind({ type: 'break-off', afterMs: 0 }, { type: 'break-off', afterMs: 0 })
+    fake.injectFaults({ type: 'break-off', afterMs: 0 }, { type: 'break-off', afterMs: 0 })
     const second = say(SHORT)
-    // Unkindness over HTTP is by request: the kept connection breaks by the first one, when the request has arrived.
+    // ServiceFault over HTTP is by request: the kept connection breaks by the first one, when the request has arrived.
     if (under.over === 'socket') fake.breakOff()
     expect(await second.ended).toMatchObject({ name: 'ParleyError', retryable: true })
     expect(fake.counts.connections).toBe(2)
   })
 }
 
-function cancels(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
+function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
   it('goes on speaking after a cancel: silence at once, and nothing of it in what comes next', async () => {
     const short = await alone(SHORT)
     const { voice, fake, say } = bound(await stage({ pace: 30, pieceBytes: 321, lateMessages: 10 }))
@@ -239,7 +247,7 @@ function cancels(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
   })
 }
 
-function connections(under: VoiceUnderTest, stage: MakeStage, alone: Alone): void {
+function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
   // A connection over HTTP is free a moment after its answer came to the end.
   const kept = under.over === 'http' ? 2 : 1
   it('is asked again and again: the connection is kept', async () => {
@@ -276,7 +284,7 @@ function connections(under: VoiceUnderTest, stage: MakeStage, alone: Alone): voi
 
   it('has no connection free in time: "voice_busy"', async () => {
     const time = new VirtualTime()
-    const { fake, say } = bound(await stage({ unkindness: [{ type: 'mute' }] }, { time, mostSockets: 1 }))
+    const { fake, say } = bound(await stage({ faults: [{ type: 'mute' }] }, { time, mostSockets: 1 }))
     const first = Array.from({ length: under.utterancesPerConnection }, () => say(SHORT))
     await until(() => fake.counts.connections === 1)
     const waiting = say(SHORT)
@@ -306,7 +314,7 @@ function connections(under: VoiceUnderTest, stage: MakeStage, alone: Alone): voi
   })
 }
 
-function pieces(under: VoiceUnderTest, stage: MakeStage, alone: Alone, speech: TonesSpeech): void {
+function pieces(under: VoiceUnderTest, stage: MakeHarness, alone: Alone, speech: TonesSpeech): void {
   it.each([1, 7, 161, 100_000])('sends audio in pieces of %i: the same is heard', async pieceBytes => {
     const whole = await alone('One.')
     const { say } = bound(await stage({ pieceBytes }))

@@ -13,7 +13,7 @@ type WordsNews = Extract<ServiceEvent, { type: 'words' }>
  * What is understood of a call so far: makes the events of a stream out of what the connections tell, so that no word is
  * said twice when an answer was given early or audio was sent again.
  */
-export class Understanding {
+export class TranscriptAssembler {
   readonly #emit: (event: SpeechEvent) => void
   /** SideEffects since the last final. */
   #open: readonly HeardWord[] = []

@@ -1,5 +1,5 @@
-/** A request, whichever vendor's words it came in. */
-export interface FakeAsk {
+/** A chat request, read from any vendor's format. */
+export interface FakeChatRequest {
   /** Oldest first. */
   readonly messages: readonly FakeMessage[]
   readonly tools: readonly FakeToolDeclaration[]

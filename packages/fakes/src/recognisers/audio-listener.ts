@@ -1,24 +1,24 @@
 import type { Samples } from '@parley/kernel'
 import { decodePcmu } from '@parley/media'
-import type { FakeHearing, FakeWord } from '../protocol.ts'
+import type { FakeWord, WordRecogniser } from '../protocol.ts'
 
 /** 20 ms. */
 const BLOCK: Samples = 160
-/** Mean amplitude of what is taken for a voice. */
+/** Mean amplitude from which a block counts as voice. */
 const LOUD = 100
-/** So many loud blocks in a row are a voice. */
+/** Loud blocks in a row that begin a voice. */
 const VOICE_BLOCKS = 3
 
-interface LineListener {
+interface AudioListenerEvents {
   onWord(word: FakeWord): void
   /** After each 20 ms of the stream. */
   onBlock(): void
 }
 
-/** The audio of one stream, mu-law: its words by the hearing, and whether there is a voice, by loudness. */
-export class ListenedLine {
-  readonly #hearing: FakeHearing
-  readonly #listener: LineListener
+/** Listens to one mu-law stream: a recogniser finds the words, and loudness tells when somebody speaks. */
+export class AudioListener {
+  readonly #recogniser: WordRecogniser
+  readonly #listener: AudioListenerEvents
   readonly #block = new Int16Array(BLOCK)
   #blockLength = 0
   #loudBlocks = 0
@@ -26,26 +26,26 @@ export class ListenedLine {
   #voiceFrom: Samples | null = null
   #voiceUntil: Samples = 0
 
-  constructor(hearing: FakeHearing, listener: LineListener) {
-    this.#hearing = hearing
+  constructor(recogniser: WordRecogniser, listener: AudioListenerEvents) {
+    this.#recogniser = recogniser
     this.#listener = listener
-    hearing.onWord(word => {
+    recogniser.onWord(word => {
       this.#voiceUntil = Math.max(this.#voiceUntil, word.endSample)
       listener.onWord(word)
     })
   }
 
-  /** How much was heard. */
+  /** Audio received so far. */
   get heard(): Samples {
     return this.#heard
   }
 
-  /** When a voice began, since `forgetVoice`; null when there was none. */
+  /** Where the first voice since `forgetVoice` began; null: there was none. */
   get voiceFrom(): Samples | null {
     return this.#voiceFrom
   }
 
-  /** How long nobody has been speaking. */
+  /** Silence since the last voice. */
   get quiet(): Samples {
     return this.#heard - this.#voiceUntil
   }
@@ -67,7 +67,7 @@ export class ListenedLine {
   }
 
   close(): void {
-    this.#hearing.close()
+    this.#recogniser.close()
   }
 
   #takeBlock(): void {
@@ -79,7 +79,7 @@ export class ListenedLine {
       this.#voiceFrom ??= this.#heard - VOICE_BLOCKS * BLOCK
       this.#voiceUntil = this.#heard
     }
-    this.#hearing.write(this.#block)
+    this.#recogniser.write(this.#block)
     this.#listener.onBlock()
   }
 }

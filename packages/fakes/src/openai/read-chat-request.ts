@@ -1,9 +1,9 @@
-import type { FakeAsk, FakeMessage, FakeToolCall } from '../models/model-ask.ts'
+import type { FakeChatRequest, FakeMessage, FakeToolCall } from '../models/chat-request.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** What a body of `/chat/completions` asks. */
-export function chatAsk({ messages, tools, tool_choice }: JsonObject): FakeAsk {
+export function readChatRequest({ messages, tools, tool_choice }: JsonObject): FakeChatRequest {
   const declared = (tools ?? []) as readonly { readonly function: JsonObject }[]
   return {
     messages: (messages as readonly JsonObject[]).map(messageOf),
@@ -25,7 +25,7 @@ function messageOf({ role, content, tool_calls, tool_call_id }: JsonObject): Fak
   return { role, content: text, toolCalls }
 }
 
-function choiceOf(choice: unknown): FakeAsk['toolChoice'] {
+function choiceOf(choice: unknown): FakeChatRequest['toolChoice'] {
   if (choice === 'none' || choice === 'required') return choice
   if (typeof choice !== 'object' || choice === null) return 'auto'
   return { name: String((choice as { readonly function: JsonObject }).function.name) }

@@ -14,7 +14,11 @@ import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
 import { deepgramNova } from '../deepgram/listen-v1.ts'
 import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
-import { amplitudeHearing, amplitudeSpeech, mumble } from '../speech-to-text/testing/amplitude-speech.ts'
+import {
+  amplitudeRecogniser,
+  amplitudeSpeech,
+  unintelligibleSpeech,
+} from '../speech-to-text/testing/amplitude-speech.ts'
 import { listenTo, textOf } from '../speech-to-text/testing/listened-stream.ts'
 import { ServiceRecogniser, type ServiceRecogniserOptions } from './service-recogniser.ts'
 
@@ -25,7 +29,7 @@ type FakeOptions = Partial<FakeDeepgramFluxOptions & FakeAssemblyAiOptions>
 interface Service {
   readonly name: string
   readonly fake: (
-    options: FakeOptions & { apiKey: string; hearing: typeof amplitudeHearing },
+    options: FakeOptions & { apiKey: string; openRecogniser: typeof amplitudeRecogniser },
   ) => Promise<FakeRecogniser>
   readonly recogniser: (options: ServiceRecogniserOptions) => ServiceRecogniser
 }
@@ -51,7 +55,7 @@ async function stand(
   fakeOptions: FakeOptions = {},
   options: Partial<ServiceRecogniserOptions> & { stream?: Partial<SpeechStreamOptions> } = {},
 ) {
-  const fake = await service.fake({ apiKey: KEY, hearing: amplitudeHearing, ...fakeOptions })
+  const fake = await service.fake({ apiKey: KEY, openRecogniser: amplitudeRecogniser, ...fakeOptions })
   const recogniser = service.recogniser({ apiKey: KEY, baseUrl: fake.url, time: systemTime, ...options })
   onTestFinished(async () => {
     await recogniser.close()
@@ -169,19 +173,19 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
   })
 
   it('asks a busy service again when it may, and not when that is too late', async () => {
-    const { fake, line } = await stand(service, { unkindness: [{ type: 'refuse', status: 429, retryAfterS: 0 }] })
+    const { fake, line } = await stand(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 0 }] })
     line.write(amplitudeSpeech('eight'))
     line.silence(60)
     line.stream.finalize()
     expect(await line.said()).toBe('eight')
     expect(await line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: true } })
     expect(fake.counts).toMatchObject({ connections: 1, refused: 1 })
-    const other = await stand(service, { unkindness: [{ type: 'refuse', status: 429, retryAfterS: 60 }] })
+    const other = await stand(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 60 }] })
     expect(await other.line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
   })
 
   it('survives an error of the service, and nonsense', async () => {
-    const { fake, line } = await stand(service, { unkindness: [{ type: 'error', afterMs: 5 }, { type: 'garble' }] })
+    const { fake, line } = await stand(service, { faults: [{ type: 'error', afterMs: 5 }, { type: 'garble' }] })
     line.write(amplitudeSpeech('one two'))
     line.silence(60)
     const { error } = await line.event('error')
@@ -194,7 +198,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
   })
 
   it('answers finalize with what is known when the service stalls', async () => {
-    const { line } = await stand(service, { unkindness: [{ type: 'stall', afterMs: STALL_MS }] }, { finalizeMs: 400 })
+    const { line } = await stand(service, { faults: [{ type: 'stall', afterMs: STALL_MS }] }, { finalizeMs: 400 })
     line.write(amplitudeSpeech('one two'))
     line.silence(60)
     await line.until(events => events.some(event => event.type === 'partial' && /two/.test(event.text)))
@@ -263,7 +267,7 @@ describe('speech without words', () => {
   ])('is told by $name', async ({ options, ...service }) => {
     const { line } = await stand(service, options)
     line.silence(200)
-    line.write(mumble(8000))
+    line.write(unintelligibleSpeech(8000))
     line.silence(1500)
     const { startSample, endSample } = await line.event('unintelligible')
     expect(line.events[0]).toEqual({ type: 'speech-started', atSample: startSample })

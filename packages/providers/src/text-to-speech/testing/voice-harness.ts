@@ -1,4 +1,4 @@
-import type { FakeVoiceCounts, FakeVoiceOptions, Unkindness } from '@parley/fakes'
+import type { FakeVoiceCounts, FakeVoiceOptions, ServiceFault } from '@parley/fakes'
 import type { Time } from '@parley/kernel'
 import { expect } from 'vitest'
 import type { VoiceBudgets } from '../service-utterance.ts'
@@ -8,7 +8,7 @@ import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech
 interface FakeService {
   readonly url: string
   readonly counts: Readonly<FakeVoiceCounts>
-  beUnkind(...unkindness: readonly (Unkindness | null)[]): void
+  injectFaults(...faults: readonly (ServiceFault | null)[]): void
   closeIdle(): void
   breakOff(): void
   close(): Promise<void>
@@ -36,7 +36,7 @@ export interface VoiceUnderTest {
 }
 
 /** The fake and the voice of one test, both closed with it. */
-export class Stage {
+export class VoiceHarness {
   readonly fake: FakeService
   readonly voice: TextToSpeech
 
@@ -104,6 +104,6 @@ export async function until(holds: () => boolean): Promise<void> {
 }
 
 /** For taking apart. */
-export function bound(stage: Stage) {
+export function bound(stage: VoiceHarness) {
   return { fake: stage.fake, voice: stage.voice, say: stage.say.bind(stage) }
 }

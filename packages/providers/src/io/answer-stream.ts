@@ -38,7 +38,7 @@ const STALE_MS: Ms = 1000
 const GIVEN_UP = new Error('given up')
 
 /** One answer of a service, from the request to its last event, within its budgets. */
-export class ModelAnswering<Event> {
+export class AnswerStream<Event> {
   readonly #options: AnsweringOptions<Event>
   readonly #wholeBy: Ms
   #exchange: HttpExchange

@@ -10,7 +10,7 @@ interface Block {
 }
 
 /** Mu-law audio of a call that a service has not made words of yet, at most `most` samples: the oldest is forgotten. Gaps do not count. */
-export class KeptAudio {
+export class ReplayBuffer {
   readonly #most: Samples
   #blocks: Block[] = []
   #length: Samples = 0

@@ -1,5 +1,5 @@
 /** Remembers values under keys, at most `maxBytes` of them, forgetting what was not asked for longest. */
-export class ByteCapped<Value> {
+export class ByteBoundedCache<Value> {
   readonly #maxBytes: number
   readonly #entries = new Map<string, { readonly value: Value; readonly bytes: number }>()
   #total = 0

@@ -1,5 +1,5 @@
 import type { Ms } from '@parley/kernel'
-import type { Conversation, ServiceLine } from '../sockets/service-line.ts'
+import type { ConnectionHandler, FakeConnection } from '../sockets/fake-connection.ts'
 
 /** How a service ends a connection after it said an error. */
 export interface FakeError {
@@ -15,25 +15,25 @@ export interface FakeSession {
   readonly onClose: () => void
 }
 
-interface VoiceLineOptions {
+interface VoiceConnectionOptions {
   /** It ends when nobody said anything for so long. */
   readonly idleCloseMs: Ms
-  /** What it says for an unkindness "error", and when it was idle for too long. */
+  /** What it says for an faults "error", and when it was idle for too long. */
   readonly error: FakeError
   readonly idle: FakeError
-  readonly session: (line: VoiceLine) => FakeSession
+  readonly session: (line: VoiceConnection) => FakeSession
 }
 
 /** A connection to a fake of a voice: it ends when it is idle. */
-export class VoiceLine implements Conversation {
-  readonly #line: ServiceLine
-  readonly #options: VoiceLineOptions
+export class VoiceConnection implements ConnectionHandler {
+  readonly #line: FakeConnection
+  readonly #options: VoiceConnectionOptions
   readonly #session: FakeSession
 
-  constructor(line: ServiceLine, options: VoiceLineOptions) {
+  constructor(line: FakeConnection, options: VoiceConnectionOptions) {
     this.#line = line
     this.#options = options
-    this.#stayAwake()
+    this.#resetIdleTimer()
     this.#session = options.session(this)
   }
 
@@ -53,12 +53,12 @@ export class VoiceLine implements Conversation {
   }
 
   onText(text: string): void {
-    this.#stayAwake()
+    this.#resetIdleTimer()
     this.#session.onText(text)
   }
 
   onBinary(): void {
-    this.#stayAwake()
+    this.#resetIdleTimer()
   }
 
   onClose(): void {
@@ -73,7 +73,7 @@ export class VoiceLine implements Conversation {
     this.end(this.#options.error)
   }
 
-  #stayAwake(): void {
-    this.#line.stayAwake(this.#options.idleCloseMs)
+  #resetIdleTimer(): void {
+    this.#line.resetIdleTimer(this.#options.idleCloseMs)
   }
 }

@@ -1,42 +1,42 @@
 import type { Ms, Samples } from '@parley/kernel'
 import { objectFrom } from '../json-object.ts'
 import type { FakeWord } from '../protocol.ts'
-import type { Conversation, ServiceLine } from '../sockets/service-line.ts'
+import type { ConnectionHandler, FakeConnection } from '../sockets/fake-connection.ts'
+import { AudioListener } from './audio-listener.ts'
 import type { FakeRecogniserLog, FakeRecogniserOptions } from './fake-recogniser.ts'
-import { ListenedLine } from './listened-line.ts'
 
 interface SessionTraits {
   readonly language: string
-  /** After so long without anything that keeps it awake it is idle, unless the options say another; null: never. */
+  /** Default idle time of the service; null: the service has none. */
   readonly idleCloseMs: Ms | null
 }
 
-/** One connection to a fake of a recogniser: what all of them do with what they hear. */
-export abstract class RecogniserSession<Options extends FakeRecogniserOptions> implements Conversation {
-  protected readonly line: ServiceLine
+/** One connection to a fake recogniser: what all vendors have in common. */
+export abstract class RecogniserSession<Options extends FakeRecogniserOptions> implements ConnectionHandler {
+  protected readonly line: FakeConnection
   protected readonly options: Options
-  protected readonly ear: ListenedLine
-  /** Those that are not final. */
+  protected readonly audio: AudioListener
+  /** Recognised words that are not final. */
   protected words: FakeWord[] = []
   readonly #log: FakeRecogniserLog
   readonly #idleCloseMs: Ms | null
   readonly #delayed: object[] = []
   #isOver = false
 
-  constructor(line: ServiceLine, options: Options, log: FakeRecogniserLog, traits: SessionTraits) {
+  constructor(line: FakeConnection, options: Options, log: FakeRecogniserLog, traits: SessionTraits) {
     this.line = line
     this.options = options
     this.#log = log
     log.queries.push(line.url.searchParams)
     this.#idleCloseMs = options.idleCloseMs ?? traits.idleCloseMs
-    this.ear = new ListenedLine(options.hearing(traits.language), {
+    this.audio = new AudioListener(options.openRecogniser(traits.language), {
       onWord: word => {
         this.words.push(word)
         this.onWord()
       },
       onBlock: () => this.onBlock(),
     })
-    this.stayAwake()
+    this.resetIdleTimer()
   }
 
   abstract fail(): void
@@ -49,7 +49,7 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
   protected abstract onBlock(): void
 
   protected onAudio(bytes: Buffer): void {
-    this.ear.hear(bytes)
+    this.audio.hear(bytes)
   }
 
   onText(text: string): void {
@@ -64,38 +64,38 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
     this.#log.audioBytes += bytes.length
     this.#log.shortest = Math.min(this.#log.shortest, bytes.length)
     this.#log.longest = Math.max(this.#log.longest, bytes.length)
-    this.stayAwake()
+    this.resetIdleTimer()
     this.onAudio(bytes)
   }
 
   onClose(): void {
-    this.ear.close()
+    this.audio.close()
   }
 
-  protected stayAwake(): void {
-    if (this.#idleCloseMs !== null) this.line.stayAwake(this.#idleCloseMs)
+  protected resetIdleTimer(): void {
+    if (this.#idleCloseMs !== null) this.line.resetIdleTimer(this.#idleCloseMs)
   }
 
-  /** Where what was heard ends, by the audio and by the words. */
+  /** End of the received audio or of the last word, whichever is later. */
   protected get heardUntil(): Samples {
-    return Math.max(this.ear.heard, this.words.at(-1)?.endSample ?? 0)
+    return Math.max(this.audio.heard, this.words.at(-1)?.endSample ?? 0)
   }
 
-  /** The words as they are told: those that are not final may be revised later. */
-  protected wordsToTell(areFinal: boolean): readonly FakeWord[] {
+  /** The words as they are sent: with `revises`, the newest word of a partial result is cut short. */
+  protected wordsToSend(areFinal: boolean): readonly FakeWord[] {
     const newest = this.words.at(-1)
     if (areFinal || this.options.revises !== true || newest === undefined) return this.words
     return [...this.words.slice(0, -1), { ...newest, text: newest.text.slice(0, Math.ceil(newest.text.length / 2)) }]
   }
 
-  /** Says what was heard, with the delay of partials or of finals, and `laterMs` more. */
-  protected tell(message: object, isFinal: boolean, laterMs: Ms = 0): void {
+  /** Sends a result with the delay of partials or finals, and `laterMs` more. */
+  protected sendResult(message: object, isFinal: boolean, laterMs: Ms = 0): void {
     const { delays } = this.options
-    this.say(message, ((isFinal ? delays?.finalMs : delays?.partialMs) ?? 0) + laterMs)
+    this.send(message, ((isFinal ? delays?.finalMs : delays?.partialMs) ?? 0) + laterMs)
   }
 
   /** Sends a message `delayMs` from now, in order. */
-  protected say(message: object, delayMs: Ms = 0): void {
+  protected send(message: object, delayMs: Ms = 0): void {
     if (delayMs === 0 && this.#delayed.length === 0) return this.line.json(message)
     this.#delayed.push(message)
     // The earliest that waits goes with each timer: timers of one instant need not come in order.

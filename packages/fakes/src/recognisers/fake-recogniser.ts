@@ -1,27 +1,28 @@
 import type { Ms, Time } from '@parley/kernel'
-import type { FakeDelays, OpenHearing, Unkindness } from '../protocol.ts'
-import type { Conversation, ServiceLine, UnkindManners } from '../sockets/service-line.ts'
+import type { FakeDelays, OpenRecogniser, ServiceFault } from '../protocol.ts'
+import type { ConnectionHandler, FakeConnection, FaultBehaviour } from '../sockets/fake-connection.ts'
 import { SocketService, type SocketServiceOptions } from '../sockets/socket-service.ts'
 
-/** What all fakes of recognisers are opened with. */
+/** Options of all fake recognisers. */
 export interface FakeRecogniserOptions {
-  /** The key that is let in. */
+  /** The only key that is accepted. */
   readonly apiKey: string
-  readonly hearing: OpenHearing
-  /** One for each connection, in their order; those after it are served kindly. */
-  readonly unkindness?: readonly Unkindness[]
+  /** Recognises the words of a connection's audio. */
+  readonly openRecogniser: OpenRecogniser
+  /** Faults of the first connections, one each; connections after them are served. */
+  readonly faults?: readonly ServiceFault[]
   readonly delays?: FakeDelays
-  /** Of idle closes and delays; default the system's. */
+  /** Clock of idle closes and delays; default the system's. */
   readonly time?: Time
-  /** A service closes when it got nothing for so long; default the vendor's. */
+  /** The service closes a connection that sent nothing for this time; default the vendor's. */
   readonly idleCloseMs?: Ms
-  /** The newest word of what is not final is told cut short, and corrected later. Default false. */
+  /** Partial results cut the newest word short and correct it later. Default false. */
   readonly revises?: boolean
 }
 
-/** What a fake was told, for assertions. */
+/** What a fake received, for assertions. */
 export interface FakeRecogniserLog {
-  /** Types of the text messages, in order. */
+  /** Types of the received text messages, in order. */
   readonly messages: string[]
   /** Queries of the connections, in order. */
   readonly queries: URLSearchParams[]
@@ -36,11 +37,11 @@ export interface FakeRecogniserLog {
 
 /** What differs between the services. */
 interface RecogniserService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
-  readonly converse: (line: ServiceLine, log: FakeRecogniserLog) => Conversation
+  readonly handle: (line: FakeConnection, log: FakeRecogniserLog) => ConnectionHandler
 }
 
-const MANNERS: UnkindManners = {
-  nonsense: [
+const FAULT_BEHAVIOUR: FaultBehaviour = {
+  garbage: [
     'no json',
     '[]',
     'null',
@@ -53,18 +54,18 @@ const MANNERS: UnkindManners = {
     '{"type":"SomethingNew","__proto__":{"type":"Error"}}',
     Buffer.from([0, 1, 2, 255]),
   ],
-  nonsenseAtOnce: true,
-  deafWhenSilent: true,
+  garbageAtOnce: true,
+  ignoresInputWhenSilent: true,
 }
 
 /** A fake of a recogniser on a local port. */
 export class FakeRecogniser extends SocketService {
   readonly log: FakeRecogniserLog
 
-  protected constructor({ admit, refusal, converse }: RecogniserService, options: FakeRecogniserOptions) {
+  protected constructor({ admit, refusal, handle }: RecogniserService, options: FakeRecogniserOptions) {
     const log = emptyLog()
     const counts = { connections: 0, open: 0, refused: 0 }
-    super({ ...options, admit, refusal, manners: MANNERS, converse: line => converse(line, log) }, counts)
+    super({ ...options, admit, refusal, faultBehaviour: FAULT_BEHAVIOUR, handle: line => handle(line, log) }, counts)
     this.log = log
   }
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { KeptAudio } from './kept-audio.ts'
+import { ReplayBuffer } from './replay-buffer.ts'
 
 /** Audio whose bytes tell where they lie. */
 function audio(at: number, count: number): Uint8Array {
   return Uint8Array.from({ length: count }, (_, i) => (at + i) % 251)
 }
 
-function contents(kept: KeptAudio): { at: number; length: number }[] {
+function contents(kept: ReplayBuffer): { at: number; length: number }[] {
   return [...kept.stretches()].map(({ at, bytes }) => {
     expect([...bytes]).toEqual([...audio(at, bytes.length)])
     return { at, length: bytes.length }
@@ -15,7 +15,7 @@ function contents(kept: KeptAudio): { at: number; length: number }[] {
 
 describe('audio that is kept for a service', () => {
   it('comes back as it was written, gaps and all', () => {
-    const kept = new KeptAudio(80_000)
+    const kept = new ReplayBuffer(80_000)
     for (let at = 1000; at < 7000; at += 160) kept.append(audio(at, 160), at)
     kept.append(audio(20_000, 9000), 20_000)
     const stretches = contents(kept)
@@ -25,7 +25,7 @@ describe('audio that is kept for a service', () => {
   })
 
   it('forgets what became words, to the sample, and goes on', () => {
-    const kept = new KeptAudio(80_000)
+    const kept = new ReplayBuffer(80_000)
     kept.append(audio(0, 1000), 0)
     kept.forgetBefore(300)
     kept.append(audio(1000, 5000), 1000)
@@ -36,7 +36,7 @@ describe('audio that is kept for a service', () => {
   })
 
   it('keeps no more than it may', () => {
-    const kept = new KeptAudio(8000)
+    const kept = new ReplayBuffer(8000)
     for (let at = 0; at < 400_000; at += 320) kept.append(audio(at, 320), at)
     expect(kept.from).toBe(392_000)
     kept.append(audio(9_000_000, 320), 9_000_000)

@@ -1,9 +1,9 @@
-import type { FakeAsk, FakeMessage } from '../models/model-ask.ts'
+import type { FakeChatRequest, FakeMessage } from '../models/chat-request.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** What a body of `/v1/messages` asks. Blocks of a turn become messages of their own. */
-export function messagesAsk({ system, messages, tools, tool_choice }: JsonObject): FakeAsk {
+export function readMessagesRequest({ system, messages, tools, tool_choice }: JsonObject): FakeChatRequest {
   const turns = messages as readonly JsonObject[]
   return {
     messages: [
@@ -40,7 +40,7 @@ function blocksOf(content: unknown): readonly JsonObject[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : (content as readonly JsonObject[])
 }
 
-function choiceOf({ type, name }: JsonObject): FakeAsk['toolChoice'] {
+function choiceOf({ type, name }: JsonObject): FakeChatRequest['toolChoice'] {
   if (type === 'tool') return { name: String(name) }
   if (type === 'any') return 'required'
   return type === 'none' ? 'none' : 'auto'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { TimelineItem, Utterance } from '@parley/conversation'
 import type { CallReport } from '@parley/engine/testing'
-import { type Ms, msToSamples, type Samples, samplesToMs } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import type { PhoneCall } from '@parley/phone'
 import { toneBandFilter } from '@parley/providers'
@@ -71,7 +71,7 @@ export function soundsIn(
   for (let at = 0; at + FRAME <= audio.length; at += FRAME) {
     if (rms(audio, at) < audibleRms) continue
     const last = sounds.at(-1)
-    const fromMs = samplesToMs(at)
+    const fromMs = samplesToMs(at, NARROWBAND)
     if (last === undefined || fromMs - last.toMs > joinMs) sounds.push({ fromMs, toMs: fromMs + 10 })
     else last.toMs = fromMs + 10
   }
@@ -118,7 +118,10 @@ async function expectSaidAsWritten(finished: FinishedCall): Promise<void> {
  */
 async function gapsMs({ report, phone }: FinishedCall): Promise<Ms> {
   const ends = [report.end, await phone.ended].map(end => end.media!.statistics)
-  return ends.reduce((sum, line) => sum + samplesToMs(line.concealedSamples) + PACKET_MS * line.missedSlots, 0)
+  return ends.reduce(
+    (sum, line) => sum + samplesToMs(line.concealedSamples, NARROWBAND) + PACKET_MS * line.missedSlots,
+    0,
+  )
 }
 
 /** Sequence numbers without gaps; all on the sample clock, between its origin and the end of the recording. */
@@ -164,7 +167,7 @@ function expectAgentInRecording({ utterances }: CallReport, audio: Int16Array): 
     expect(inside, `the agent is heard at ${sound.fromMs}-${sound.toMs} ms: ${JSON.stringify(spans)}`).toBe(true)
   }
   for (const { text, startMs, endMs } of spans) {
-    const within = soundsIn(audio.subarray(msToSamples(startMs), msToSamples(endMs)))
+    const within = soundsIn(audio.subarray(msToSamples(startMs, NARROWBAND), msToSamples(endMs, NARROWBAND)))
     expect(within.length, `${text} (${startMs}-${endMs} ms) is not heard`).toBeGreaterThan(0)
     expect(within[0]!.fromMs, `the beginning of ${text}`).toBeLessThanOrEqual(SOFT_MS)
     expect(endMs - startMs - within.at(-1)!.toMs, `the end of ${text}`).toBeLessThanOrEqual(SOFT_MS)

@@ -1,5 +1,5 @@
 import type { Draft } from '@parley/flow'
-import { type Ms, msToSamples, SeededRandom } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, SeededRandom } from '@parley/kernel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectConsistent, factsOf, linesOf, recordingOf, soundsIn } from './call-evidence.ts'
 import { bye, draftOf, says, when } from './conversation-flows.ts'
@@ -49,8 +49,8 @@ describe('a caller in the middle of what the agent says', { concurrent: true, ti
 
     const { agent, caller } = recordingOf(report)
     const quietFrom = cut!.offset_ms! + SILENT_WITHIN_MS
-    const between = agent.subarray(msToSamples(quietFrom), msToSamples(answer!.start_ms!))
-    expect(between.length).toBeGreaterThan(msToSamples(1000))
+    const between = agent.subarray(msToSamples(quietFrom, NARROWBAND), msToSamples(answer!.start_ms!, NARROWBAND))
+    expect(between.length).toBeGreaterThan(msToSamples(1000, NARROWBAND))
     expect(soundsIn(between)).toEqual([])
     const lastOfGreeting = soundsIn(agent)[0]!.toMs
     const firstOfCaller = soundsIn(caller)[0]!.fromMs
@@ -99,9 +99,9 @@ describe('a caller in the middle of what the agent says', { concurrent: true, ti
 async function cough(ms: Ms): Promise<Int16Array> {
   const voice = await spoken('Ahem, ahem, ahem.')
   const from = voice.findIndex(sample => Math.abs(sample) > 500)
-  return voice.slice(from, from + msToSamples(ms))
+  return voice.slice(from, from + msToSamples(ms, NARROWBAND))
 }
 
 async function noise(ms: Ms): Promise<Int16Array> {
-  return Int16Array.from(new SeededRandom(1).bytes(msToSamples(ms)), byte => 32 * (byte - 128))
+  return Int16Array.from(new SeededRandom(1).bytes(msToSamples(ms, NARROWBAND)), byte => 32 * (byte - 128))
 }

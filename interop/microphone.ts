@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Ms, msToSamples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
 import type { AtTestEnd } from './recipe.ts'
 
 /** baresip ends the call when its microphone runs out. */
@@ -11,8 +11,8 @@ const LENGTH_MS: Ms = 150_000
 export function microphone(atEnd: AtTestEnd, speech: Int16Array = new Int16Array(0), afterMs: Ms = 0): string {
   const directory = mkdtempSync(join(tmpdir(), 'parley-microphone.'))
   atEnd(() => rmSync(directory, { recursive: true, force: true }))
-  const audio = new Int16Array(msToSamples(LENGTH_MS))
-  audio.set(speech, msToSamples(afterMs))
+  const audio = new Int16Array(msToSamples(LENGTH_MS, NARROWBAND))
+  audio.set(speech, msToSamples(afterMs, NARROWBAND))
   const path = join(directory, 'mic.wav')
   writeMonoWav(path, audio)
   return path

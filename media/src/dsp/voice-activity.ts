@@ -1,4 +1,4 @@
-import { type Ms, SAMPLES_PER_MS, type Samples } from '@parley/kernel'
+import { type Ms, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { VoiceCues } from './voice-cues.ts'
 
 export interface VoiceActivityOptions {
@@ -8,7 +8,7 @@ export interface VoiceActivityOptions {
 
 /** 10 ms. */
 const FRAME: Samples = 80
-const FRAME_MS = FRAME / SAMPLES_PER_MS
+const FRAME_MS = samplesToMs(FRAME, NARROWBAND)
 
 /** Levels in dB below full scale (a sine of full amplitude is -3). */
 const LOWEST_FLOOR = -65

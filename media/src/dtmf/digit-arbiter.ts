@@ -1,8 +1,8 @@
 import type { Ms, Samples } from '@parley/kernel'
-import { msToSamples } from '@parley/kernel'
+import { msToSamples, NARROWBAND } from '@parley/kernel'
 
 /** Tones and telephone-events of one press are this close at most: gateways let the first of a tone through, late. */
-const NEAR: Samples = msToSamples(150)
+const NEAR: Samples = msToSamples(150, NARROWBAND)
 /** A telephone-event may still be under way when its tones have ended. */
 const WAIT_MS: Ms = 150
 const HELD = 8
@@ -44,7 +44,7 @@ export class DigitArbiter {
 
   /** A telephone-event has ended; false: its tones were reported already. */
   event(digit: string, position: Samples, durationMs: Ms): boolean {
-    const to = position + msToSamples(durationMs)
+    const to = position + msToSamples(durationMs, NARROWBAND)
     const repeated = this.#alreadySaid(digit, position, to, true)
     this.#remember(digit, position, to, false)
     return !repeated
@@ -57,7 +57,7 @@ export class DigitArbiter {
       if (nowMs < this.#heldUntil[i]!) return false
       this.#head++
       const from = this.#heldFrom[i]!
-      const to = from + msToSamples(this.#heldMs[i]!)
+      const to = from + msToSamples(this.#heldMs[i]!, NARROWBAND)
       if (this.#alreadySaid(this.#heldDigit[i]!, from, to, false)) continue
       this.digit = this.#heldDigit[i]!
       this.position = from

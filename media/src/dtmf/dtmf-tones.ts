@@ -1,4 +1,4 @@
-import { SAMPLE_RATE_HZ, type Samples } from '@parley/kernel'
+import { NARROWBAND, type Samples } from '@parley/kernel'
 
 /** One analysis block: 12.75 ms, a little less than half of the shortest digit. */
 export const DTMF_BLOCK: Samples = 102
@@ -10,7 +10,7 @@ const TONES = 8
 const COLUMN = 4
 
 /** Radians per sample. */
-const OMEGA = Float64Array.from([...ROWS_HZ, ...COLUMNS_HZ], hz => (2 * Math.PI * hz) / SAMPLE_RATE_HZ)
+const OMEGA = Float64Array.from([...ROWS_HZ, ...COLUMNS_HZ], hz => (2 * Math.PI * hz) / NARROWBAND.sampleRateHz)
 const TWICE_COSINE = OMEGA.map(omega => 2 * Math.cos(omega))
 const COSINE = OMEGA.map(omega => Math.cos(omega))
 const SINE = OMEGA.map(omega => Math.sin(omega))

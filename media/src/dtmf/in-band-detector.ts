@@ -1,4 +1,4 @@
-import { type Ms, type Samples, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { DTMF_BLOCK, DtmfSpectrum, shownOf, toneOmega } from './dtmf-tones.ts'
 
 /** Rows of the keypad. */
@@ -91,7 +91,7 @@ export class InBandDetector {
     const i = this.#head++ & (RESULTS - 1)
     this.digit = DIGITS[this.#resultDigit[i]!]!
     this.position = this.#resultPosition[i]!
-    this.durationMs = samplesToMs(this.#resultSamples[i]!)
+    this.durationMs = samplesToMs(this.#resultSamples[i]!, NARROWBAND)
     return true
   }
 

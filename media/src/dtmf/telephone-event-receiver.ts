@@ -1,4 +1,4 @@
-import { type Ms, type RtpTicks, type Samples, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, type RtpTicks, type Samples, samplesToMs } from '@parley/kernel'
 import { readTelephoneEvent, type TelephoneEventReport } from './telephone-event.ts'
 
 /** Results waiting for `take` and events remembered against their own late packets; powers of two. */
@@ -82,7 +82,10 @@ export class TelephoneEventReceiver {
 
   /** Ends an event whose end packets were all lost. Call at least every tick. */
   expire(nowMs: Ms): void {
-    if (this.#active && nowMs - this.#lastPacketAt >= INTERVALS_WITHOUT_PACKET * samplesToMs(this.#interval))
+    if (
+      this.#active &&
+      nowMs - this.#lastPacketAt >= INTERVALS_WITHOUT_PACKET * samplesToMs(this.#interval, NARROWBAND)
+    )
       this.#finish()
   }
 
@@ -93,7 +96,7 @@ export class TelephoneEventReceiver {
     this.event = this.#resultEvent[i]!
     this.ssrc = this.#resultSsrc[i]!
     this.timestamp = this.#resultStart[i]!
-    this.durationMs = samplesToMs(this.#resultSamples[i]!)
+    this.durationMs = samplesToMs(this.#resultSamples[i]!, NARROWBAND)
     this.arrivedAtMs = this.#resultArrivedAt[i]!
     return true
   }

@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, ParleyError, type RtpTicks, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, ParleyError, type RtpTicks, type Samples } from '@parley/kernel'
 import { eventOfDigit, writeTelephoneEvent } from './telephone-event.ts'
 
 const DEFAULT_DURATION_MS = 100
@@ -71,8 +71,8 @@ export class TelephoneEventSender {
     this.#waiting += digits.length
     this.#batches.push({
       digits,
-      durationSamples: msToSamples(Math.max(durationMs, MIN_DURATION_MS)),
-      gapSamples: msToSamples(gapMs),
+      durationSamples: msToSamples(Math.max(durationMs, MIN_DURATION_MS), NARROWBAND),
+      gapSamples: msToSamples(gapMs, NARROWBAND),
     })
   }
 
@@ -116,7 +116,7 @@ export class TelephoneEventSender {
     this.#batches.push({ ...batch, digits: batch.digits.slice(0, this.#index + 1) })
     this.#waiting = 1
     const lasted = this.#earlierSamples + this.#segmentSamples
-    this.#eventSamples = Math.min(this.#eventSamples, Math.max(lasted, msToSamples(MIN_DURATION_MS)))
+    this.#eventSamples = Math.min(this.#eventSamples, Math.max(lasted, msToSamples(MIN_DURATION_MS, NARROWBAND)))
   }
 
   #begin(tickTimestamp: RtpTicks): void {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { Emitter, type Ms, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
+import { Emitter, type Ms, NARROWBAND, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
 import type { RecordingSegments } from '../session/media-session.ts'
 import type { RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
 
@@ -150,7 +150,7 @@ export class RecordingWriter {
   }
 
   #settle(id: number, frames: Samples, segments: number): void {
-    this.#recordings.get(id)?.result.resolve({ durationMs: samplesToMs(frames), segments })
+    this.#recordings.get(id)?.result.resolve({ durationMs: samplesToMs(frames, NARROWBAND), segments })
     this.#recordings.delete(id)
   }
 

@@ -1,7 +1,7 @@
-import { ParleyError, SAMPLE_RATE_HZ, type Samples } from '@parley/kernel'
+import { NARROWBAND, ParleyError, type Samples } from '@parley/kernel'
 
 /** 10 s. Segment n (from 1) holds the frames from (n - 1) * SEGMENT_FRAMES on. */
-export const SEGMENT_FRAMES: Samples = 10 * SAMPLE_RATE_HZ
+export const SEGMENT_FRAMES: Samples = 10 * NARROWBAND.sampleRateHz
 
 const DIGITS = 6
 /** What a segment is called until it is complete. */

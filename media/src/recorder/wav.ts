@@ -1,4 +1,4 @@
-import { SAMPLE_RATE_HZ } from '@parley/kernel'
+import { NARROWBAND } from '@parley/kernel'
 
 /** RIFF + WAVE, "fmt " of 18 bytes (with its extension size, as formats other than PCM need), "fact", "data". */
 export const WAV_HEADER_BYTES = 58
@@ -19,8 +19,8 @@ export function writeWavHeader(dst: Uint8Array, frames: number): number {
   view.setUint32(16, 18, true)
   view.setUint16(20, FORMAT_MU_LAW, true)
   view.setUint16(22, CHANNELS, true)
-  view.setUint32(24, SAMPLE_RATE_HZ, true)
-  view.setUint32(28, SAMPLE_RATE_HZ * CHANNELS, true)
+  view.setUint32(24, NARROWBAND.sampleRateHz, true)
+  view.setUint32(28, NARROWBAND.sampleRateHz * CHANNELS, true)
   view.setUint16(32, CHANNELS, true)
   view.setUint16(34, 8, true)
   view.setUint16(36, 0, true)

@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import type { ReceiveStream } from '../dsp/receive-stream.ts'
 import { DigitArbiter } from '../dtmf/digit-arbiter.ts'
 import { InBandDetector } from '../dtmf/in-band-detector.ts'
@@ -80,6 +80,6 @@ export class DigitReception {
   #eventPosition(): Samples {
     const placed = this.#options.stream.positionOf(this.#events.timestamp)
     if (placed >= 0) return Math.floor(placed / this.#options.ratio)
-    return msToSamples(this.#events.arrivedAtMs - this.#options.openedAtMs)
+    return msToSamples(this.#events.arrivedAtMs - this.#options.openedAtMs, NARROWBAND)
   }
 }

@@ -1,7 +1,7 @@
 import type { EventFrom } from '@parley/client'
 import type { TimelineItem } from '@parley/conversation'
 import type { CallEvent } from '@parley/engine'
-import { samplesToMs } from '@parley/kernel'
+import { NARROWBAND, samplesToMs } from '@parley/kernel'
 import type { LegEvent, MediaStatistics } from '@parley/leg'
 
 /** A call's event as one line for people; null: nothing worth a line. */
@@ -55,7 +55,7 @@ export function describeLegEvent(event: LegEvent): string | null {
     case 'answered':
       return 'answered'
     case 'digit':
-      return `digit ${event.digit} at ${seconds(samplesToMs(event.atSample))}`
+      return `digit ${event.digit} at ${seconds(samplesToMs(event.atSample, NARROWBAND))}`
     case 'digits-sent':
       return `pressed ${event.digits}`
     case 'held':
@@ -76,7 +76,7 @@ export function describeLegEvent(event: LegEvent): string | null {
 /** What the line was like, for people: RFC 3550 figures. */
 export function describeInboundDecision(statistics: MediaStatistics): string {
   const { packetsReceived, packetsLost, packetsLate, concealedSamples, jitterMs } = statistics
-  const concealedMs = Math.round(samplesToMs(concealedSamples))
+  const concealedMs = Math.round(samplesToMs(concealedSamples, NARROWBAND))
   return `${packetsReceived} packets heard (${packetsLost} lost, ${packetsLate} late, ${concealedMs} ms concealed, jitter ${jitterMs.toFixed(1)} ms)`
 }
 

@@ -1,4 +1,4 @@
-import { msToSamples, SeededRandom } from '@parley/kernel'
+import { msToSamples, NARROWBAND, SeededRandom } from '@parley/kernel'
 import { VoiceActivity } from '@parley/media'
 import { describe, expect, it } from 'vitest'
 import { PITCH_WINDOW, pitchOf } from './pitch.ts'
@@ -21,24 +21,24 @@ function voice(lengthMs: number, hz: (ms: number) => number, db: (ms: number) =>
 
 const FROM = 1000
 /** An hour into the call. */
-const CLOCK = msToSamples(3_600_000)
+const CLOCK = msToSamples(3_600_000, NARROWBAND)
 
 /** What is measured of `speech` behind a second of silence and before half a second of it; edges are told late. */
 function measure(speech: Int16Array, packet = 160, lateMs = 200): Prosody | null {
-  const line = new Int16Array(msToSamples(FROM) + speech.length + 8000)
-  line.set(speech, msToSamples(FROM))
+  const line = new Int16Array(msToSamples(FROM, NARROWBAND) + speech.length + 8000)
+  line.set(speech, msToSamples(FROM, NARROWBAND))
   const prosody = new SpeechProsody()
-  const onset = CLOCK + msToSamples(FROM)
+  const onset = CLOCK + msToSamples(FROM, NARROWBAND)
   const end = onset + speech.length
   let started = false
   for (let at = 0; at < line.length; at += packet) {
     prosody.push(CLOCK + at, line, at, Math.min(packet, line.length - at))
     const now = CLOCK + at + packet
-    if (!started && now >= onset + msToSamples(60)) {
+    if (!started && now >= onset + msToSamples(60, NARROWBAND)) {
       started = true
       prosody.voiceStarted(onset)
     }
-    if (started && now >= end + msToSamples(lateMs)) return prosody.voiceStopped(end)
+    if (started && now >= end + msToSamples(lateMs, NARROWBAND)) return prosody.voiceStopped(end)
   }
   return null
 }
@@ -94,7 +94,7 @@ describe('how a stretch of voice ends', () => {
   it('with voiced sound before a last hiss: the pitch is that of the sound', () => {
     const bytes = new SeededRandom(5).bytes(8000)
     const sound = voice(1500, ms => (ms < 1200 ? 180 : 150), flat)
-    const speech = new Int16Array(sound.length + msToSamples(120))
+    const speech = new Int16Array(sound.length + msToSamples(120, NARROWBAND))
     speech.set(sound)
     for (let i = sound.length; i < speech.length; i++) speech[i] = (bytes[i % 8000]! - 128) * 20
     expect(Math.abs(measure(speech)!.pitchFallSemitones! - 12 * Math.log2(180 / 150))).toBeLessThan(0.6)

@@ -1,4 +1,4 @@
-import { msToSamples, type Samples } from '@parley/kernel'
+import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { PITCH_WINDOW, pitchOf } from './pitch.ts'
 import type { Prosody } from './protocol.ts'
 
@@ -9,11 +9,11 @@ const MASK = KEPT - 1
 const FRAME: Samples = 160
 const FRAMES = Math.floor(KEPT / FRAME)
 /** The end whose fall is measured. */
-const END: Samples = msToSamples(200)
+const END: Samples = msToSamples(200, NARROWBAND)
 /** How far back voiced sound is sought for it. */
-const FARTHEST_BACK: Samples = msToSamples(600)
+const FARTHEST_BACK: Samples = msToSamples(600, NARROWBAND)
 /** A stretch shorter than this has no course. */
-const SHORTEST_STRETCH: Samples = msToSamples(300)
+const SHORTEST_STRETCH: Samples = msToSamples(300, NARROWBAND)
 /** One estimate of the pitch in so many frames, for the median of the stretch, of the newest so many. */
 const PITCH_EVERY_FRAMES = 10
 const MOST_PITCHES = 64

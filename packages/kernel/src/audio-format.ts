@@ -19,11 +19,11 @@ export const WIDEBAND: AudioFormat = { sampleRateHz: 16_000, channels: 1 }
 export const FRAME_MS: Ms = 20
 
 /** Samples of each channel in `ms` of audio, rounded. */
-export function msToSamples(ms: Ms, { sampleRateHz }: AudioFormat = NARROWBAND): Samples {
+export function msToSamples(ms: Ms, { sampleRateHz }: AudioFormat): Samples {
   return Math.round(ms * (sampleRateHz / 1000))
 }
 
 /** How long `samples` of each channel last. */
-export function samplesToMs(samples: Samples, { sampleRateHz }: AudioFormat = NARROWBAND): Ms {
+export function samplesToMs(samples: Samples, { sampleRateHz }: AudioFormat): Ms {
   return samples / (sampleRateHz / 1000)
 }

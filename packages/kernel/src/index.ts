@@ -17,13 +17,11 @@ export { type Machine, MachineDriver } from './machine.ts'
 export { percentiles } from './percentiles.ts'
 export { type Random, randomBelow, randomToken, randomUint32, SeededRandom } from './random.ts'
 export type { Time, Timer } from './time.ts'
-export {
-  type Ms,
-  type RtpTicks,
-  SAMPLE_RATE_HZ,
-  SAMPLES_PER_MS,
-  type Samples,
-  type Seq16,
-  type UnixMs,
+export type {
+  Ms,
+  RtpTicks,
+  Samples,
+  Seq16,
+  UnixMs,
 } from './units.ts'
 export { VirtualTime } from './virtual-time.ts'

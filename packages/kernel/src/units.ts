@@ -17,8 +17,3 @@ export type RtpTicks = number
 
 /** RTP sequence number, modulo 2^16 (RFC 3550 section 5.1). */
 export type Seq16 = number
-
-/** Narrow-band telephone audio. */
-export const SAMPLE_RATE_HZ = 8000
-
-export const SAMPLES_PER_MS = SAMPLE_RATE_HZ / 1000

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, ParleyError, samplesToMs } from '@parley/kernel'
 import { describePattern } from './heard-pattern.ts'
 import type { PhoneCall } from './phone-call.ts'
 import type { PhoneVoice } from './phone-voice.ts'
@@ -113,7 +113,7 @@ class Part {
   }
 
   async #act(act: CallerAct): Promise<void> {
-    this.#from = Math.max(this.#from, samplesToMs(this.#call.leg.heardPosition()))
+    this.#from = Math.max(this.#from, samplesToMs(this.#call.leg.heardPosition(), NARROWBAND))
     if (act.type === 'press') await this.#call.press(act.digits)
     else await this.#call.speak(this.#spoken.get(act.text)!)
   }

@@ -1,9 +1,9 @@
-import { msToSamples, type Samples } from '@parley/kernel'
+import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { VoiceActivity } from '@parley/media'
 import { toneBandFilter } from '@parley/providers'
 
 /** Pauses up to here are inside of a talk: between words, between sentences. */
-const PAUSE_INSIDE: Samples = msToSamples(500)
+const PAUSE_INSIDE: Samples = msToSamples(500, NARROWBAND)
 const BLOCK: Samples = 160
 
 /** When the far end talks, judged on its speech alone: tones that carry words go on in its pauses. */

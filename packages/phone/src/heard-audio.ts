@@ -1,7 +1,7 @@
-import { msToSamples, type Samples } from '@parley/kernel'
+import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 
 /** Room at first, and how much is forgotten at once: moving the memory for every few samples would cost more than hearing them. */
-const PIECE: Samples = msToSamples(10_000)
+const PIECE: Samples = msToSamples(10_000, NARROWBAND)
 const SILENCE = new Int16Array(PIECE)
 
 /** The newest of what came down a line, 8 kHz, in one piece. */

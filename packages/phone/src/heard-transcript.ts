@@ -1,4 +1,4 @@
-import { type Ms, type Samples, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import type { HeardWord, SpeechEvent } from '@parley/providers'
 import { findPattern } from './heard-pattern.ts'
 
@@ -57,7 +57,7 @@ export class HeardTranscript {
   find(pattern: string | RegExp, afterMs: Ms): HeardMatch | null {
     const words = this.#all()
       .flatMap(line => line.words)
-      .filter(({ startSample, endSample }) => samplesToMs((startSample + endSample) / 2) >= afterMs)
+      .filter(({ startSample, endSample }) => samplesToMs((startSample + endSample) / 2, NARROWBAND) >= afterMs)
     const range = findPattern(
       pattern,
       words.map(word => word.text),
@@ -90,5 +90,5 @@ function lineOf(words: readonly HeardWord[], final: boolean): Line {
 
 function lineBetween(start: Samples, end: Samples, words: readonly HeardWord[], final: boolean): Line {
   const text = words.map(word => word.text).join(' ')
-  return { text, startMs: samplesToMs(start), endMs: samplesToMs(end), final, words }
+  return { text, startMs: samplesToMs(start, NARROWBAND), endMs: samplesToMs(end, NARROWBAND), final, words }
 }

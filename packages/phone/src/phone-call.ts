@@ -1,4 +1,13 @@
-import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import {
+  type Ms,
+  msToSamples,
+  NARROWBAND,
+  ParleyError,
+  type Samples,
+  samplesToMs,
+  type Time,
+  type Timer,
+} from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
 import type { SpeechToText, TextToSpeech } from '@parley/providers'
 import { Ear } from './ear.ts'
@@ -16,7 +25,7 @@ const DRAIN_EVERY_MS = 100
 const ATTENTIVE_MS = 20
 const MOST_EVENTS = 20_000
 const PATIENCE_MS: Ms = 30_000
-const RECENT = msToSamples(5000)
+const RECENT = msToSamples(5000, NARROWBAND)
 
 /** When something was on the line, on the call's sample clock. */
 interface Spoken {
@@ -36,7 +45,7 @@ export class PhoneCall {
   readonly #log = new EventLog<LegEvent>(MOST_EVENTS)
   readonly #waits: Waits
   readonly #heard: HeardAudio
-  readonly #scratch = new Int16Array(msToSamples(1000))
+  readonly #scratch = new Int16Array(msToSamples(1000, NARROWBAND))
   #drainTimer: Timer | undefined
   #voice: PhoneVoice | null = null
   #ear: Ear | null = null
@@ -48,7 +57,7 @@ export class PhoneCall {
     this.leg = leg
     this.#time = time
     this.#waits = new Waits(time)
-    this.#heard = new HeardAudio(msToSamples(memoryMs))
+    this.#heard = new HeardAudio(msToSamples(memoryMs, NARROWBAND))
     const end = Promise.withResolvers<LegEnd>()
     this.ended = end.promise
     this.#drainLater()
@@ -118,14 +127,14 @@ export class PhoneCall {
   async untilPause(pauseMs: Ms, timeoutMs: Ms): Promise<void> {
     const voice = this.#listenForVoice()
     const before = voice.pauses
-    const paused = () => (voice.pauses > before && voice.quiet >= msToSamples(pauseMs) ? true : null)
+    const paused = () => (voice.pauses > before && voice.quiet >= msToSamples(pauseMs, NARROWBAND) ? true : null)
     await this.#waits.until(paused, timeoutMs, () => `no pause of ${pauseMs} ms behind speech`)
   }
 
   /** Waits until the far end has been silent for `ms`, what has passed of it counted. Throws like `waitFor`. */
   async untilAgentQuiet(ms: Ms, timeoutMs: Ms = PATIENCE_MS): Promise<void> {
     const voice = this.#listenForVoice()
-    const quiet = () => (voice.quiet >= msToSamples(ms) ? true : null)
+    const quiet = () => (voice.quiet >= msToSamples(ms, NARROWBAND) ? true : null)
     await this.#waits.until(quiet, timeoutMs, () => `no silence of ${ms} ms`)
   }
 
@@ -135,7 +144,7 @@ export class PhoneCall {
    */
   async untilAgentTalks(ms: Ms, timeoutMs: Ms = PATIENCE_MS): Promise<void> {
     const voice = this.#listenForVoice()
-    const talking = () => (voice.talking >= Math.max(1, msToSamples(ms)) ? true : null)
+    const talking = () => (voice.talking >= Math.max(1, msToSamples(ms, NARROWBAND)) ? true : null)
     await this.#waits.until(talking, timeoutMs, () => `no talk of ${ms} ms`)
   }
 
@@ -183,10 +192,10 @@ export class PhoneCall {
     if (this.leg.state === 'ending' || this.leg.state === 'ended')
       throw new ParleyError('call_ended', 'the call is over: nobody hears it')
     const position = this.leg.play(audio)
-    const budgetMs = samplesToMs(position - this.leg.played()) + 10_000
+    const budgetMs = samplesToMs(position - this.leg.played(), NARROWBAND) + 10_000
     const left = await this.waitFor('play-progress', budgetMs, event => event.position >= position)
     const end: Samples = left.atSample - (left.position - position)
-    return { startMs: samplesToMs(end - audio.length), endMs: samplesToMs(end) }
+    return { startMs: samplesToMs(end - audio.length, NARROWBAND), endMs: samplesToMs(end, NARROWBAND) }
   }
 
   async press(digits: string): Promise<void> {

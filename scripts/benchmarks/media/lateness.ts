@@ -1,8 +1,8 @@
 import type { Quantiles } from './messages.ts'
 
-const SAMPLES_PER_MS = 8
+const TICKS_PER_MS = 8
 const PACKET_TICKS = 160
-const PACKET_MS = PACKET_TICKS / SAMPLES_PER_MS
+const PACKET_MS = PACKET_TICKS / TICKS_PER_MS
 
 /**
  * How late one call's packets arrive against the call's own 20 ms grid. The grid is what the RTP timestamps say, laid
@@ -24,7 +24,7 @@ export class CallLateness {
     if (this.#first < 0) this.#first = timestamp
     const ticks = (timestamp - this.#first) | 0
     this.#ticks[this.#count] = ticks
-    this.#offset[this.#count++] = arrivedAt - ticks / SAMPLES_PER_MS
+    this.#offset[this.#count++] = arrivedAt - ticks / TICKS_PER_MS
   }
 
   /** Appends one lateness per grid point, in ms; returns how many points had no packet. */

@@ -1,4 +1,4 @@
-import { type Ms, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
 import type { WireTap } from './wire-session.ts'
 
 /**
@@ -44,7 +44,7 @@ export class TurnMeter implements WireTap {
   sent(at: Ms, frame: Int16Array, left: number): void {
     if (this.#turn === null || this.#said) return
     const last = frame.findLastIndex(isAudible)
-    if (last >= 0) this.#end = { lastSentAt: at, lastSoundAt: at - samplesToMs(frame.length - 1 - last) }
+    if (last >= 0) this.#end = { lastSentAt: at, lastSoundAt: at - samplesToMs(frame.length - 1 - last, NARROWBAND) }
     this.#said = left === 0 && this.#end !== null
   }
 

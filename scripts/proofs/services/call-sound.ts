@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 
 const FRAME: Samples = 160
 const FRAME_MS: Ms = 20
@@ -78,5 +78,5 @@ function soundsOf(audio: Int16Array): boolean[] {
 
 /** A stretch of sound, or of silence; for tests. */
 export function stretch(ms: Ms, sounds: boolean): Int16Array {
-  return new Int16Array(msToSamples(ms)).fill(sounds ? 5000 : 0)
+  return new Int16Array(msToSamples(ms, NARROWBAND)).fill(sounds ? 5000 : 0)
 }

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, ParleyError, samplesToMs } from '@parley/kernel'
 import type { PhoneCall, PhoneVoice } from '@parley/phone'
 import type { CallerAct } from '@parley/phone/testing'
 
@@ -72,7 +72,7 @@ export class PatientCaller {
       await again(() => call.untilHears(turn.after, this.#patienceMs, from))
       await call.wait(turn.waitMs)
       act = turn.act
-      from = samplesToMs(call.leg.heardPosition())
+      from = samplesToMs(call.leg.heardPosition(), NARROWBAND)
       onAct(act.type === 'say' ? act.text : act.digits)
       await this.#do(call, act)
     }

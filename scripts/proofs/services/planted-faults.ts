@@ -1,6 +1,6 @@
 import type { VoiceAgent } from '@parley/engine'
 import type { ExampleServer } from '@parley/examples'
-import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '@parley/providers'
 import type { CheckedCall } from './call-check.ts'
 
@@ -14,7 +14,7 @@ export type PlantedFault =
 
 const SOUND_LASTS_MS: Ms = 300
 /** Before the caller answers the lists. */
-const DEAF_FROM: Samples = msToSamples(9000)
+const DEAF_FROM: Samples = msToSamples(9000, NARROWBAND)
 
 /** The clinic is asked for something that no action of the call asked for. */
 export async function actOfNobody({ origin }: ExampleServer): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EventFrom, ParleyClient } from '@parley/client'
-import { type Ms, ParleyError, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, ParleyError, samplesToMs } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import { describeItem } from '../event-lines.ts'
 import type { DemoEvidence, DemoRecording } from './demo-report.ts'
@@ -85,7 +85,7 @@ export class DemoRun {
     await mkdir(join(path, '..'), { recursive: true })
     await writeFile(path, bytes)
     const { channels } = readWav(bytes)
-    return { path, channels: channels.length, duration_ms: Math.round(samplesToMs(channels[0]!.length)) }
+    return { path, channels: channels.length, duration_ms: Math.round(samplesToMs(channels[0]!.length, NARROWBAND)) }
   }
 
   async #usage(): Promise<DemoEvidence['usage']> {

@@ -3,7 +3,7 @@ import { InMemoryEffectLedger, type TimelineItem, type Used } from '@parley/conv
 import type { ActionOutcome, ActionRequest } from '@parley/conversation/testing'
 import type { Endpointing } from '@parley/dialogue'
 import { compile, type Draft, type Plan } from '@parley/flow'
-import { type Ms, msToSamples, type Samples, SeededRandom } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, SeededRandom } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import { VirtualLine } from '@parley/leg/testing'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
@@ -205,7 +205,7 @@ export function lastAudible(audio: Int16Array, from: Samples = 0): Samples {
 /** Place and likeness of `sound` in `audio`, tried at every sample from `from` on. */
 export function find(audio: Int16Array, sound: Int16Array, from: Samples = 0): { at: Samples; likeness: number } {
   let best = { at: -1, likeness: 0 }
-  const probe = sound.subarray(0, msToSamples(40))
+  const probe = sound.subarray(0, msToSamples(40, NARROWBAND))
   for (let at = from; at + probe.length <= audio.length; at++) {
     let dot = 0
     let energy = 1

@@ -1,4 +1,13 @@
-import { type Ms, msToSamples, ParleyError, type Samples, SeededRandom, samplesToMs, type Time } from '@parley/kernel'
+import {
+  type Ms,
+  msToSamples,
+  NARROWBAND,
+  ParleyError,
+  type Samples,
+  SeededRandom,
+  samplesToMs,
+  type Time,
+} from '@parley/kernel'
 import type {
   HeardWord,
   SpeechChunk,
@@ -101,7 +110,7 @@ export class ScriptedRecogniser implements SpeechToText {
       write: (samples, atSample) => {
         this.opened[place] ??= atSample
         this.#written = atSample + samples.length
-        options.onSent?.(samplesToMs(samples.length))
+        options.onSent?.(samplesToMs(samples.length, NARROWBAND))
         if (samples.some(sample => Math.abs(sample) > AUDIBLE)) this.#audible.push(atSample)
       },
       finalize: () => {
@@ -136,8 +145,8 @@ export class ScriptedRecogniser implements SpeechToText {
   willHear(text: string): void {
     const from = this.#written
     for (const [i, word] of text.split(/\s+/).entries()) {
-      const startSample = from + msToSamples(i * WORD_MS)
-      const heard = { text: word, startSample, endSample: startSample + msToSamples(WORD_MS - 20) }
+      const startSample = from + msToSamples(i * WORD_MS, NARROWBAND)
+      const heard = { text: word, startSample, endSample: startSample + msToSamples(WORD_MS - 20, NARROWBAND) }
       this.#time.at(this.#time.now() + (i + 1) * WORD_MS + this.#lagMs, () => {
         if (!this.#audible.some(at => at >= heard.startSample && at < heard.endSample)) return
         this.#words.push(heard)
@@ -149,7 +158,7 @@ export class ScriptedRecogniser implements SpeechToText {
   /** The caller makes a noise of this length now, which is no word. */
   willNotUnderstand(ms: Ms): void {
     const startSample = this.#written
-    const endSample = startSample + msToSamples(ms)
+    const endSample = startSample + msToSamples(ms, NARROWBAND)
     if (ms < 250) return
     this.#time.at(this.#time.now() + ms + 300, () => this.#listener({ type: 'unintelligible', startSample, endSample }))
   }

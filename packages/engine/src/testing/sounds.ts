@@ -1,8 +1,8 @@
-import { type Ms, msToSamples, type Random, randomBelow } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Random, randomBelow } from '@parley/kernel'
 
 /** A voice saying nothing in particular: syllables at 4 Hz of a vowel whose pitch moves. */
 export function voiceSound(ms: Ms): Int16Array {
-  const out = new Int16Array(msToSamples(ms))
+  const out = new Int16Array(msToSamples(ms, NARROWBAND))
   let phase = 0
   for (let i = 0; i < out.length; i++) {
     const t = i / 8000
@@ -19,7 +19,7 @@ export function voiceSound(ms: Ms): Int16Array {
 
 /** Noise in which every stretch is like no other: where it was played is found again by comparing. */
 export function fingerprint(ms: Ms, random: Random): Int16Array {
-  return Int16Array.from({ length: msToSamples(ms) }, () => randomBelow(random, 12_000) - 6000)
+  return Int16Array.from({ length: msToSamples(ms, NARROWBAND) }, () => randomBelow(random, 12_000) - 6000)
 }
 
 /** Normalised correlation of two stretches of equal length, -1 to 1: 1 also where one of them is quieter. */

@@ -1,4 +1,4 @@
-import { type Ms, type Samples, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AudioHarness, find, lastAudible, speaks } from '../testing/audio-harness.ts'
 import { GREETING, greeter } from '../testing/drafts.ts'
@@ -37,19 +37,19 @@ describe('what is written down of a call', () => {
     const call = await greeted()
     await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
     const sound = call.voice.sound(GREETING)
-    const begin = samplesToMs(find(call.line.b.captured().right, sound).at)
+    const begin = samplesToMs(find(call.line.b.captured().right, sound).at, NARROWBAND)
     const [greeting] = call.facts('utterance')
     expectNear(greeting!.start_ms, begin, PACKET_MS)
-    expectNear(greeting!.end_ms, begin + samplesToMs(sound.length), PACKET_MS)
+    expectNear(greeting!.end_ms, begin + samplesToMs(sound.length, NARROWBAND), PACKET_MS)
     // What happened when it was over was told when it was over.
-    expectNear(greeting!.offset_ms, begin + samplesToMs(sound.length), 3 * PACKET_MS)
+    expectNear(greeting!.offset_ms, begin + samplesToMs(sound.length, NARROWBAND), 3 * PACKET_MS)
   })
 
   it("has an interruption, and the agent's last word before it, where the agent fell silent", async () => {
     const call = await greeted()
     call.says('please stop talking now')
     await call.until(() => call.facts('interruption').length === 1, 3000, 'interrupted')
-    const silentFrom = samplesToMs(lastAudible(call.line.b.captured().right))
+    const silentFrom = samplesToMs(lastAudible(call.line.b.captured().right), NARROWBAND)
     const [greeting] = call.facts('utterance')
     const [interruption] = call.facts('interruption')
     expectNear(greeting!.end_ms, silentFrom, PACKET_MS)
@@ -64,7 +64,7 @@ describe('what is written down of a call', () => {
     await call.pass(500)
     const ms = call.says('what does it cost')
     await call.until(() => call.facts('utterance').length === 2, 5000, 'understood')
-    const begin = samplesToMs(firstAudible(call.line.b.captured().left))
+    const begin = samplesToMs(firstAudible(call.line.b.captured().left), NARROWBAND)
     const said = call.facts('utterance')[1]!
     expect(said).toMatchObject({ role: 'user', text: 'what does it cost' })
     expectNear(said.start_ms, begin, 40)
@@ -77,12 +77,12 @@ describe('what is written down of a call', () => {
     call.caller.sendDigits('7')
     await call.until(() => call.facts('digits').length === 1, 6000, 'entered')
     const [pressed] = call.line.b.events.filter(event => event.type === 'digit')
-    expectNear(call.facts('digits')[0]!.offset_ms, samplesToMs(pressed!.atSample), 120)
+    expectNear(call.facts('digits')[0]!.offset_ms, samplesToMs(pressed!.atSample, NARROWBAND), 120)
   })
 
   it('begins when the first packet of the caller comes', async () => {
     const call = await greeted()
     const [first] = call.line.b.events.filter(event => event.type === 'first-packet')
-    expectNear(call.facts('state')[0]!.offset_ms, samplesToMs(first!.atSample), PACKET_MS)
+    expectNear(call.facts('state')[0]!.offset_ms, samplesToMs(first!.atSample, NARROWBAND), PACKET_MS)
   })
 })

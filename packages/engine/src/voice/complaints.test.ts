@@ -1,4 +1,4 @@
-import { msToSamples, type Samples, samplesToMs } from '@parley/kernel'
+import { msToSamples, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AudioHarness, find, type HarnessOptions, lastAudible, speaks } from '../testing/audio-harness.ts'
 import { draftOf, GREETING, greeter } from '../testing/drafts.ts'
@@ -29,7 +29,7 @@ describe('the greeting', () => {
     const { at, likeness: sure } = find(call.heard(), sound)
     expect(sure).toBeGreaterThan(0.95)
     expect(lastAudible(call.heard().subarray(0, at))).toBe(-1)
-    const heard = call.heard().subarray(at, at + msToSamples(1000))
+    const heard = call.heard().subarray(at, at + msToSamples(1000, NARROWBAND))
     expect(likeness(heard, sound.subarray(0, heard.length))).toBeGreaterThan(0.95)
   })
 })
@@ -42,7 +42,7 @@ describe('a caller who interrupts', () => {
     await call.until(() => call.facts('interruption').length > 0, 2000, 'interrupted')
     const known = call.heardNow()
     await call.pass(500)
-    expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100))
+    expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100, NARROWBAND))
   })
 
   it('is answered: the agent does not stay silent afterwards', async () => {
@@ -69,7 +69,7 @@ describe('a caller who interrupts', () => {
     const { at } = find(call.heard(), call.voice.sound(GREETING))
     const words = greeting!.text.split(' ').length
     expect(words).toBeGreaterThan(2)
-    const playedMs = samplesToMs(lastAudible(call.heard(), at) - at)
+    const playedMs = samplesToMs(lastAudible(call.heard(), at) - at, NARROWBAND)
     expect(playedMs).toBeGreaterThanOrEqual(words * WORD_MS - 20)
     // Nor not to know what it did hear.
     expect(playedMs).toBeLessThan((words + 1) * WORD_MS + 20)
@@ -82,7 +82,7 @@ describe('a caller who interrupts', () => {
     await call.until(() => call.facts('interruption').length > 0, 2000, 'interrupted')
     const known = call.heardNow()
     await call.pass(800)
-    expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100))
+    expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100, NARROWBAND))
   })
 
   it('loses no word of their own, from the first on', async () => {
@@ -119,7 +119,7 @@ describe('a false interruption', () => {
     const { at } = find(audio, sound)
     // Silence between the two parts, nothing lost and nothing twice.
     const gap = longestSilence(audio.subarray(at, at + sound.length))
-    expect(gap.length).toBeGreaterThan(msToSamples(200))
+    expect(gap.length).toBeGreaterThan(msToSamples(200, NARROWBAND))
     const before = at + gap.from
     const after = before + gap.length
     const played = before - at
@@ -284,7 +284,7 @@ describe('a transfer that the far end does not make', () => {
     const first = find(call.heard(), call.voice.sound(through))
     const second = find(call.heard(), call.voice.sound(back))
     expect(second.likeness).toBeGreaterThan(0.95)
-    expect(second.at - first.at - call.voice.sound(through).length).toBeLessThan(msToSamples(500))
+    expect(second.at - first.at - call.voice.sound(through).length).toBeLessThan(msToSamples(500, NARROWBAND))
     expect(call.facts('node').map(item => [item.node_id, item.cause])).toEqual([
       ['hi', 'start'],
       ['through', 'edge'],

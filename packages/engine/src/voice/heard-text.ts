@@ -1,4 +1,4 @@
-import { type Samples, samplesToMs } from '@parley/kernel'
+import { NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 
 /** A sentence as a voice rendered it. */
 export interface SpokenSentence {
@@ -28,11 +28,11 @@ export function heardOf(sentence: SpokenSentence, played: Samples): string {
 
 /** A word is played when the next one begins. */
 function wordsPlayed({ words, samples, complete }: SpokenSentence, played: Samples): number {
-  const playedMs = samplesToMs(played)
+  const playedMs = samplesToMs(played, NARROWBAND)
   let count = 0
   while (count < words.length) {
     const next = words[count + 1]
-    const end = next?.startMs ?? (complete ? samplesToMs(samples) : Number.POSITIVE_INFINITY)
+    const end = next?.startMs ?? (complete ? samplesToMs(samples, NARROWBAND) : Number.POSITIVE_INFINITY)
     if (end > playedMs) break
     count++
   }

@@ -1,5 +1,5 @@
 import type { Draft } from '@parley/flow'
-import { msToSamples, ParleyError } from '@parley/kernel'
+import { msToSamples, NARROWBAND, ParleyError } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 import { afterEach, expect, it } from 'vitest'
 import { AudioHarness, find, type HarnessOptions, speaks } from '../testing/audio-harness.ts'
@@ -68,7 +68,7 @@ it('a voice that dies in mid-speech: the next one says the rest, and nothing is 
   const second = find(heard, other.voice.sound('What would you like to order?'))
   expect(first.likeness).toBeGreaterThan(0.95)
   expect(second.likeness).toBeGreaterThan(0.95)
-  expect(second.at - first.at).toBeLessThan(msToSamples(4 * 300 + 100))
+  expect(second.at - first.at).toBeLessThan(msToSamples(4 * 300 + 100, NARROWBAND))
   expect(errors(call)).toEqual([
     'voice_unreachable the voice is gone (asked again)',
     'voice_unreachable the voice is gone (the next voice takes over)',
@@ -96,11 +96,11 @@ it('a recogniser that is lost is opened again, and hears what was said meanwhile
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
   call.says('one pizza please')
   await call.pass(500)
-  const lostAt = msToSamples(call.facts('utterance')[0]!.end_ms!)
+  const lostAt = msToSamples(call.facts('utterance')[0]!.end_ms!, NARROWBAND)
   call.recogniser.breaks()
   expect(call.recogniser.opened).toHaveLength(2)
   // The successor gets the audio again from before the caller's first word.
-  expect(call.recogniser.opened[1]!).toBeLessThan(lostAt + msToSamples(600))
+  expect(call.recogniser.opened[1]!).toBeLessThan(lostAt + msToSamples(600, NARROWBAND))
   await call.until(() => call.facts('utterance').length === 3, 8000, 'answered')
   expect(errors(call)).toEqual(['recogniser_failed the recogniser broke (connected again)'])
 })

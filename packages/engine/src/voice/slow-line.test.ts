@@ -1,4 +1,4 @@
-import { msToSamples, type Samples } from '@parley/kernel'
+import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AudioHarness, find, type HarnessOptions } from '../testing/audio-harness.ts'
 import { farewell, GREETING, greeter } from '../testing/drafts.ts'
@@ -30,7 +30,7 @@ describe('on a line where sound is slower than signalling', () => {
 
   it('the greeting waits until the caller was heard', async () => {
     // Their first packet comes 150 ms after the answer, the greeting takes as long back.
-    expect(await greetedAt(await open({ draft: greeter, latency }))).toBeGreaterThan(msToSamples(320))
+    expect(await greetedAt(await open({ draft: greeter, latency }))).toBeGreaterThan(msToSamples(320, NARROWBAND))
   })
 
   it('a caller who sends nothing is greeted all the same', async () => {
@@ -40,8 +40,8 @@ describe('on a line where sound is slower than signalling', () => {
       else call.line.packets.setConditions({ latencyMs: 150 })
     }
     const at = await greetedAt(call)
-    expect(at).toBeGreaterThan(msToSamples(400))
-    expect(at).toBeLessThan(msToSamples(800))
+    expect(at).toBeGreaterThan(msToSamples(400, NARROWBAND))
+    expect(at).toBeLessThan(msToSamples(800, NARROWBAND))
   })
 
   it('the last word arrives before the end of the call does', async () => {
@@ -63,7 +63,7 @@ describe('on a line where signalling is slower than sound', () => {
     const at = await greetedAt(call)
     const ack = call.line.signalling.passed.find(({ text }) => text.startsWith('ACK'))!
     const greetable = ack.at + latency.signallingMs + latency.soundMs
-    expect(at).toBeGreaterThanOrEqual(msToSamples(greetable))
-    expect(at).toBeLessThan(msToSamples(greetable + 100))
+    expect(at).toBeGreaterThanOrEqual(msToSamples(greetable, NARROWBAND))
+    expect(at).toBeLessThan(msToSamples(greetable + 100, NARROWBAND))
   })
 })

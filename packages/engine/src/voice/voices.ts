@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, samplesToMs, type Time } from '@parley/kernel'
+import { type Ms, NARROWBAND, ParleyError, samplesToMs, type Time } from '@parley/kernel'
 import type { SpeechChunk } from '@parley/providers'
 import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
 
@@ -88,7 +88,7 @@ class Progress {
 
   /** Words are counted and timed over the whole sentence. */
   add(chunk: SpeechChunk, heardBefore: Ms): SpeechChunk {
-    this.ms += samplesToMs(chunk.samples.length)
+    this.ms += samplesToMs(chunk.samples.length, NARROWBAND)
     const known = Math.max(0, this.#told - this.#words)
     this.#words += chunk.words.length
     this.#told = Math.max(this.#told, this.#words)

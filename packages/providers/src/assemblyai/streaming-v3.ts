@@ -1,4 +1,4 @@
-import { type Ms, msToSamples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
@@ -39,9 +39,9 @@ export function assemblyAiStreaming(
 /** AssemblyAI's streaming API `/v3/ws`: how its messages are read, and what it is told. */
 export const streamingV3: ServiceProtocol = {
   name: 'AssemblyAI',
-  chunk: msToSamples(50),
+  chunk: msToSamples(50, NARROWBAND),
   chunkIsRule: true,
-  mostChunk: msToSamples(500),
+  mostChunk: msToSamples(500, NARROWBAND),
   greets: true,
   idle: { afterMs: 5000, say: JSON.stringify({ type: 'KeepAlive' }) },
   muteAfterMs: null,

@@ -1,4 +1,4 @@
-import { type Ms, msToSamples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
 import { isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
@@ -13,9 +13,9 @@ const ENDPOINTING_MS: Ms = 300
 /** Deepgram's streaming API `/v1/listen` (Nova): how its messages are read, and what it is told. */
 export const listenV1: ServiceProtocol = {
   name: 'Deepgram',
-  chunk: msToSamples(40),
+  chunk: msToSamples(40, NARROWBAND),
   chunkIsRule: false,
-  mostChunk: msToSamples(250),
+  mostChunk: msToSamples(250, NARROWBAND),
   greets: false,
   idle: { afterMs: 4000, say: JSON.stringify({ type: 'KeepAlive' }) },
   // It sends results for silence as well.

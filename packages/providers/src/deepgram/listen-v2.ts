@@ -1,4 +1,4 @@
-import { msToSamples, type Samples } from '@parley/kernel'
+import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
@@ -18,9 +18,9 @@ interface FluxThresholds {
 /** Deepgram's turn-taking API `/v2/listen` (Flux): how its messages are read, and what it is told. */
 export const listenV2: ServiceProtocol = {
   name: 'Deepgram Flux',
-  chunk: msToSamples(80),
+  chunk: msToSamples(80, NARROWBAND),
   chunkIsRule: false,
-  mostChunk: msToSamples(400),
+  mostChunk: msToSamples(400, NARROWBAND),
   greets: true,
   // It knows no keep-alive, and a turn whose audio stops stays open.
   idle: { afterMs: 500, say: null },

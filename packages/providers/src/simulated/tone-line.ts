@@ -1,4 +1,4 @@
-import { SAMPLE_RATE_HZ, type Samples } from '@parley/kernel'
+import { NARROWBAND, type Samples } from '@parley/kernel'
 
 /**
  * The words' tones: 400 symbols a second on a carrier of 3150 Hz, shaped to 2900 to 3400 Hz (root raised cosine, roll-off
@@ -31,7 +31,9 @@ export const CARRIER_COS = carrier(Math.cos)
 export const CARRIER_SIN = carrier(Math.sin)
 
 function carrier(wave: (angle: number) => number): Float64Array {
-  return Float64Array.from({ length: CARRIER_PERIOD }, (_, n) => wave((2 * Math.PI * CARRIER_HZ * n) / SAMPLE_RATE_HZ))
+  return Float64Array.from({ length: CARRIER_PERIOD }, (_, n) =>
+    wave((2 * Math.PI * CARRIER_HZ * n) / NARROWBAND.sampleRateHz),
+  )
 }
 
 function rootRaisedCosine(t: number): number {

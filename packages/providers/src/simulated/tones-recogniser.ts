@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, ParleyError } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, ParleyError } from '@parley/kernel'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 import { TonesStream } from './tones-stream.ts'
@@ -29,7 +29,11 @@ export class TonesRecogniser implements SpeechToText {
       throw new ParleyError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
     }
     const endpointingMs = Math.max(options.endpointingMs ?? DEFAULT_ENDPOINTING_MS, LEAST_ENDPOINTING_MS)
-    const stream = new TonesStream(msToSamples(endpointingMs), () => this.#streams.delete(stream), options.onSent)
+    const stream = new TonesStream(
+      msToSamples(endpointingMs, NARROWBAND),
+      () => this.#streams.delete(stream),
+      options.onSent,
+    )
     this.#streams.add(stream)
     return stream
   }

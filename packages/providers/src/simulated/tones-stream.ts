@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, type Samples, samplesToMs } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { VoiceActivity } from '@parley/media'
 import type { HeardWord, SpeechEvent, SpeechStream } from '../speech-to-text/speech-to-text.ts'
 import { Demodulator } from './demodulator.ts'
@@ -9,14 +9,14 @@ import { WordJoiner } from './word-joiner.ts'
 const BLOCK: Samples = 160
 const SILENCE = new Int16Array(BLOCK)
 /** A gap is heard as silence up to here; in a longer one nothing is left of what was before. */
-const LONGEST_GAP: Samples = msToSamples(3000)
+const LONGEST_GAP: Samples = msToSamples(3000, NARROWBAND)
 /** A cough is no speech that wants to be understood. */
-const LEAST_SPEECH: Samples = msToSamples(250)
+const LEAST_SPEECH: Samples = msToSamples(250, NARROWBAND)
 /** More words without a pause are made final as they come. */
 const MOST_WORDS = 1000
 const SPEECH_END_AFTER_MS = 100
 /** Words do not wait longer for the end of what may be noise that was taken for speech. */
-const LONGEST_WAIT: Samples = msToSamples(3000)
+const LONGEST_WAIT: Samples = msToSamples(3000, NARROWBAND)
 
 /** One call's ear: words by the demodulator, speech by voice activity on what is left without the tones. */
 export class TonesStream implements SpeechStream {
@@ -88,7 +88,7 @@ export class TonesStream implements SpeechStream {
   #hear(samples: Int16Array, offset: number, count: Samples): void {
     const position = this.#position!
     this.#position = position + count
-    this.#onSent(samplesToMs(count))
+    this.#onSent(samplesToMs(count, NARROWBAND))
     this.#filter.filter(samples, offset, count, this.#speech, 0)
     this.#voice.push(position - this.#filter.delay, this.#speech, 0, count)
     for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) this.#onEdge(edge)

@@ -1,10 +1,19 @@
-import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import {
+  type Ms,
+  msToSamples,
+  NARROWBAND,
+  ParleyError,
+  type Samples,
+  samplesToMs,
+  type Time,
+  type Timer,
+} from '@parley/kernel'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { StreamClock } from './stream-clock.ts'
 
 const READY_MS: Ms = 5000
 /** A gap is heard as silence up to here: longer than what any service waits for the end of a turn. */
-const LONGEST_GAP: Samples = msToSamples(3000)
+const LONGEST_GAP: Samples = msToSamples(3000, NARROWBAND)
 const MOST_LATE_MS: Ms = 100
 const MU_LAW_SILENCE = 0xff
 /** A service without a keep-alive is sent something so often while a call rings: no turn is open, and audio is billed. */
@@ -203,7 +212,7 @@ export class ServiceLink {
     if (this.#chunkLength > 0) this.#flushAll()
     if (say !== null) this.#connection.send(say)
     else if (this.#filledTo !== null) {
-      this.#fill(msToSamples(afterMs))
+      this.#fill(msToSamples(afterMs, NARROWBAND))
       this.#flush()
     } else {
       this.#fill(this.#protocol.chunk)
@@ -217,7 +226,7 @@ export class ServiceLink {
     const { stall, muteAfterMs } = this.#protocol
     const limit = this.#speechIsOpen ? stall.afterMs : this.#wasHeard ? null : muteAfterMs
     if (limit === null || this.#time.now() - this.#heardAt < limit) return
-    if (samplesToMs(this.#clock.sent - this.#heardAtSent) < limit) return
+    if (samplesToMs(this.#clock.sent - this.#heardAtSent, NARROWBAND) < limit) return
     this.#fail('recogniser_failed', `said nothing for ${limit} ms while it was sent audio`)
   }
 

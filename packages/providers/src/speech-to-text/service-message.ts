@@ -1,4 +1,4 @@
-import { msToSamples, type Samples } from '@parley/kernel'
+import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { isObject, type JsonObject, textIn } from '../json-object.ts'
 import type { ServiceWord } from './service-protocol.ts'
 
@@ -18,7 +18,7 @@ export function numberIn(object: JsonObject, name: string): number | null {
 export function timeIn(object: JsonObject, name: string, perSecond: number): Samples | null {
   const value = numberIn(object, name)
   if (value === null || value < 0) return null
-  return Math.min(MOST_SAMPLES, msToSamples((value * 1000) / perSecond))
+  return Math.min(MOST_SAMPLES, msToSamples((value * 1000) / perSecond, NARROWBAND))
 }
 
 /**

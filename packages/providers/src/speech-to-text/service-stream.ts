@@ -1,4 +1,13 @@
-import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import {
+  type Ms,
+  msToSamples,
+  NARROWBAND,
+  ParleyError,
+  type Samples,
+  samplesToMs,
+  type Time,
+  type Timer,
+} from '@parley/kernel'
 import { encodePcmu } from '@parley/media'
 import { FinalizeRequests } from './finalize-requests.ts'
 import { ReplayBuffer } from './replay-buffer.ts'
@@ -11,9 +20,9 @@ const FINALIZE_MS: Ms = 1500
 /** A second loss within this time, and the stream is given up. */
 const LOSSES_APART_MS: Ms = 30_000
 /** Audio that is sent again to a new connection, at most. */
-const MOST_KEPT: Samples = msToSamples(10_000)
+const MOST_KEPT: Samples = msToSamples(10_000, NARROWBAND)
 /** While nobody was speaking, so much of it: a service that has said nothing by then will not. */
-const KEPT_IN_SILENCE: Samples = msToSamples(3000)
+const KEPT_IN_SILENCE: Samples = msToSamples(3000, NARROWBAND)
 /** How long a connection must have listened for that to hold. */
 const SETTLED_MS: Ms = 5000
 /** What was written while a connection was made has been heard by then. */
@@ -22,7 +31,7 @@ const CAUGHT_UP_MS: Ms = 2000
 const LONGEST_RETRY_MS: Ms = 3000
 const RETRY_MS: Ms = 500
 /** A service that is made to finalize does so with what it has heard by then. */
-const HEARING_LAG: Samples = msToSamples(1000)
+const HEARING_LAG: Samples = msToSamples(1000, NARROWBAND)
 
 interface ServiceStreamOptions {
   readonly protocol: ServiceProtocol
@@ -116,7 +125,7 @@ export class ServiceStream implements SpeechStream {
       {
         onReady: () => this.#onReady(),
         onNews: news => this.#onNews(news, link),
-        onSent: count => this.#options.onSent?.(samplesToMs(count)),
+        onSent: count => this.#options.onSent?.(samplesToMs(count, NARROWBAND)),
         onEnd: error => this.#onLost(error),
       },
     )

@@ -1,11 +1,11 @@
-import { msToSamples, type Samples } from '@parley/kernel'
+import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import type { ServiceEvent, ServiceWord } from './service-protocol.ts'
 import type { HeardWord, SpeechEvent } from './speech-to-text.ts'
 
 /** A cough is no speech that wants to be understood. */
-const LEAST_SPEECH: Samples = msToSamples(250)
+const LEAST_SPEECH: Samples = msToSamples(250, NARROWBAND)
 /** What lies around the end of a word that is final is the rest of it, heard again. */
-const REST_OF_WORD: Samples = msToSamples(50)
+const REST_OF_WORD: Samples = msToSamples(50, NARROWBAND)
 
 type WordsNews = Extract<ServiceEvent, { type: 'words' }>
 

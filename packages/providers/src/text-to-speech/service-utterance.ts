@@ -1,4 +1,13 @@
-import { type Ms, ParleyError, SAMPLES_PER_MS, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import {
+  type Ms,
+  msToSamples,
+  NARROWBAND,
+  ParleyError,
+  type Samples,
+  samplesToMs,
+  type Time,
+  type Timer,
+} from '@parley/kernel'
 import type { AudioDecoder } from './audio-decoder.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
 import { WordAlignment } from './word-alignment.ts'
@@ -12,9 +21,9 @@ export interface VoiceBudgets {
 }
 
 /** No chunk but the last is shorter, and so much is held back: words that come at the end find a chunk to go with. */
-const LEAST_SAMPLES: Samples = 10 * SAMPLES_PER_MS
+const LEAST_SAMPLES: Samples = msToSamples(10, NARROWBAND)
 /** A service that goes on for so long does not speak the text. */
-const MOST_SAMPLES: Samples = 15 * 60_000 * SAMPLES_PER_MS
+const MOST_SAMPLES: Samples = msToSamples(15 * 60_000, NARROWBAND)
 const DEFAULTS: Required<VoiceBudgets> = { firstAudioMs: 5000, idleMs: 4000 }
 
 /**
@@ -87,7 +96,7 @@ export class ServiceUtterance {
       this.fail(new ParleyError('voice_failed', 'The voice said nothing of the text.', { retryable: true }))
       return
     }
-    this.#words.end(samplesToMs(this.#came))
+    this.#words.end(samplesToMs(this.#came, NARROWBAND))
     if (this.#kept.length > 0) this.#ready.push(this.#kept)
     this.#finish('ended')
   }
@@ -118,7 +127,10 @@ export class ServiceUtterance {
   #chunk(samples: Int16Array): SpeechChunk {
     this.#yielded += samples.length
     const isLast = this.#over === 'ended' && this.#ready.length === 0
-    return { samples, words: this.#words.takeBefore(isLast ? Number.POSITIVE_INFINITY : samplesToMs(this.#yielded)) }
+    return {
+      samples,
+      words: this.#words.takeBefore(isLast ? Number.POSITIVE_INFINITY : samplesToMs(this.#yielded, NARROWBAND)),
+    }
   }
 
   #take(samples: Int16Array): void {

@@ -41,7 +41,7 @@ async function byKeys(target: string, wavIn: string, keys: Keys, atTestEnd: AtTe
   const { exitCode, log, output } = await call.finished
   expect(exitCode, output).toBe(0)
   expect(log).toContain('SRTP is Enabled')
-  // Who hangs up is the agent.
+  // The agent hangs up.
   expect(log).toMatch(/^BYE sip:caller/m)
   return { heard: ear.text, callId: /^Call-ID: (\S+)/m.exec(log)![1]! }
 }
@@ -73,7 +73,7 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
   afterAll(closeTestVoice)
   afterAll(() => recogniser.close())
 
-  it('and books by keys alone', async ({ onTestFinished: atTestEnd }) => {
+  it('a caller books an appointment by keys alone', async ({ onTestFinished: atTestEnd }) => {
     const { callId } = await byKeys(uriOf('keys'), microphone(atTestEnd), ALL_KEYS, atTestEnd)
     const report = await under.reportOf(callId)
     expect(report.run).toMatchObject({
@@ -86,7 +86,9 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
     expect(isHeard(report.end.media!.recording!.path)).toEqual({ caller: false, agent: true })
   })
 
-  it('speaks, is told that only keys are understood, and books by them', async ({ onTestFinished: atTestEnd }) => {
+  it('a caller who speaks hears that only keys are understood, and books by keys', async ({
+    onTestFinished: atTestEnd,
+  }) => {
     const wish = await spoken('Good morning, I would like to book an appointment, please.')
     const wavIn = microphone(atTestEnd, wish, 8000)
     const { heard, callId } = await byKeys(uriOf('voice'), wavIn, FROM_THE_NUMBER, atTestEnd)
@@ -102,7 +104,7 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
     expect(isHeard(report.end.media!.recording!.path)).toEqual({ caller: true, agent: true })
   })
 
-  it('of "npm start", which ends cleanly afterwards', async ({ onTestFinished: atTestEnd }) => {
+  it('a caller of "npm start" books by keys; the process then ends cleanly', async ({ onTestFinished: atTestEnd }) => {
     const serving = await startServing(atTestEnd)
     expect(serving.demo.sip).toMatch(/^sip:[0-9a-z]{26,32}@127\.0\.0\.1:\d+;transport=tls$/)
     await byKeys(serving.demo.sip!, microphone(atTestEnd), ALL_KEYS, atTestEnd)

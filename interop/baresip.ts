@@ -89,7 +89,7 @@ export async function runBaresipCaller(options: CallerOptions): Promise<BaresipR
   return resultOf(await startCaller(options, {}), options)
 }
 
-/** Calls `target`; resolves when that is answered, and does then what it is told. Only inside a test. Throws where nobody answers. */
+/** Calls `target`; resolves with a call to control when it is answered. Only inside a test. Throws when nobody answers. */
 export async function startBaresipCall(options: CallerOptions): Promise<BaresipCall> {
   const recipe = await startCaller(options, { OBEY: 'yes' })
   const finished = resultOf(recipe, options)

@@ -136,8 +136,8 @@ function expectOrderly(report: CallReport): void {
     expect(item.offset_ms, JSON.stringify(item)).toBeLessThanOrEqual(durationMs + CLOCK_MS)
   }
   expect(utterances.map(line => line.index)).toEqual(utterances.map((_, index) => index))
-  const told = factsOf(report, 'utterance').map(({ index, text, start_ms }) => ({ index, text, start_ms }))
-  expect(told).toEqual(utterances.map(({ index, text, start_ms }) => ({ index, text, start_ms })))
+  const reported = factsOf(report, 'utterance').map(({ index, text, start_ms }) => ({ index, text, start_ms }))
+  expect(reported).toEqual(utterances.map(({ index, text, start_ms }) => ({ index, text, start_ms })))
 }
 
 /**

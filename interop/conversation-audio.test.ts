@@ -37,10 +37,10 @@ const hungUp: CallerStep = { type: 'hung-up', withinMs: 20_000 }
 
 /** The phone calls, plays its part; what both sides know of the call must agree. */
 async function call(agent: string, ...steps: CallerStep[]): Promise<FinishedCall> {
-  return judged(await stage.call(agent, steps))
+  return checked(await stage.call(agent, steps))
 }
 
-async function judged(finished: FinishedCall): Promise<FinishedCall> {
+async function checked(finished: FinishedCall): Promise<FinishedCall> {
   await expectConsistent(finished)
   coverage.note(finished)
   return finished
@@ -159,7 +159,7 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
       say('Welcome.'),
       hungUp,
     ])
-    const { report, phone } = await judged(finished)
+    const { report, phone } = await checked(finished)
     expect(phone.digits).toBe('242#')
     expect(pathOf(report)).toEqual(['find (start)', 'code (edge support)', 'thanks (else in)'])
     expect(factsOf(report, 'digits').map(({ direction, digits }) => `${direction} ${digits}`)).toEqual([

@@ -168,7 +168,7 @@ function wordsIn(steps: readonly CallerStep[]): string[] {
   return acts.flatMap(act => (act.type === 'say' ? [act.text] : []))
 }
 
-/** What was said last is written down a little after the call: who waits for what cannot come is told when nothing more does. */
+/** The last words are recognised a little after the call's end; a wait for words that cannot come rejects once nothing more arrives. */
 async function lastWords(phone: PhoneCall): Promise<void> {
   await phone.untilHears(/$^/, 5000).catch(() => {})
 }

@@ -15,7 +15,7 @@ const peer = requires(BARESIP_PROGRAMS)
 
 const WAYS = ['udp', 'tls'] as const
 
-/** The lines of a caller in a process of its own, up to the first with `field`; then it is killed, as kill -9 does. */
+/** What a caller in its own process reports up to the first line with `field`; then it is killed by SIGKILL. */
 async function killedWith(
   field: string,
   callee: BaresipCallee,
@@ -23,7 +23,7 @@ async function killedWith(
   fate = '',
 ): Promise<Record<string, unknown>> {
   const security = callee.uri.includes('transport=tls') ? 'srtp-required' : 'rtp-only'
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'doomed-caller.ts'), callee.uri, security, fate], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'killed-caller.ts'), callee.uri, security, fate], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const gone = once(child, 'exit')
@@ -31,16 +31,16 @@ async function killedWith(
     child.kill('SIGKILL')
     await gone
   })
-  const told: Record<string, unknown> = {}
+  const facts: Record<string, unknown> = {}
   for await (const line of createInterface({ input: child.stdout })) {
-    Object.assign(told, JSON.parse(line))
-    if (told[field] !== undefined) child.kill('SIGKILL')
+    Object.assign(facts, JSON.parse(line))
+    if (facts[field] !== undefined) child.kill('SIGKILL')
   }
   await gone
-  return told
+  return facts
 }
 
-/** Another process's user agent: nothing of the killed one but what was stored. */
+/** A second user agent, which knows of the killed process only what was stored. */
 async function reaper(atTestEnd: AtTestEnd): Promise<UserAgent> {
   const files = await interopCertificates()
   const [time, random] = [systemTime, systemRandom]
@@ -59,61 +59,76 @@ async function reaper(atTestEnd: AtTestEnd): Promise<UserAgent> {
   return new UserAgent({ time, random, transport, guard: () => ({ action: 'drop' }), onInvite: () => {} })
 }
 
-describe.skipIf(peer.missing)(`an engine is killed; another process ends its call to baresip${peer.note}`, () => {
-  it.for(WAYS)('while it rings, over %s: CANCEL, and it rings no more', { timeout: 40_000 }, async (way, context) => {
-    const encryption = way === 'tls' ? 'srtp-mand' : ''
-    const callee = await startBaresipCallee({
-      ringSeconds: 20,
-      waitSeconds: 20,
-      mediaEncryption: encryption,
-      atTestEnd: context.onTestFinished,
-    })
-    const { attempt } = await killedWith('state', callee, context.onTestFinished)
-    expect(isInviteAttempt(attempt)).toBe(true)
-    if (!isInviteAttempt(attempt)) return
-    const other = await reaper(context.onTestFinished)
-    // Another branch is another INVITE: the far end has to find it by what was stored.
-    expect(await other.cancel({ ...attempt, branch: `${attempt.branch}x` })).toMatchObject({
-      confirmed: true,
-      status: 481,
-    })
-    expect(await other.cancel(attempt)).toMatchObject({ confirmed: true, status: 200 })
-    const result = await callee.finished
-    expect(result.events.map(event => event.type)).toContain('CALL_CLOSED')
-    expect(result.log).not.toContain('SIP/2.0 200 Answering')
-  })
+describe.skipIf(peer.missing)(
+  `an engine is killed in a call to baresip; another process ends the call${peer.note}`,
+  () => {
+    it.for(WAYS)(
+      'killed while baresip rings, over %s: a CANCEL ends the ringing',
+      { timeout: 40_000 },
+      async (way, context) => {
+        const encryption = way === 'tls' ? 'srtp-mand' : ''
+        const callee = await startBaresipCallee({
+          ringSeconds: 20,
+          waitSeconds: 20,
+          mediaEncryption: encryption,
+          atTestEnd: context.onTestFinished,
+        })
+        const { attempt } = await killedWith('state', callee, context.onTestFinished)
+        expect(isInviteAttempt(attempt)).toBe(true)
+        if (!isInviteAttempt(attempt)) return
+        const other = await reaper(context.onTestFinished)
+        // Another branch is another INVITE: the far end has to find it by what was stored.
+        expect(await other.cancel({ ...attempt, branch: `${attempt.branch}x` })).toMatchObject({
+          confirmed: true,
+          status: 481,
+        })
+        expect(await other.cancel(attempt)).toMatchObject({ confirmed: true, status: 200 })
+        const result = await callee.finished
+        expect(result.events.map(event => event.type)).toContain('CALL_CLOSED')
+        expect(result.log).not.toContain('SIP/2.0 200 Answering')
+      },
+    )
 
-  it.for(WAYS)('once it is heard, over %s: BYE', { timeout: 40_000 }, async (way, context) => {
-    const encryption = way === 'tls' ? 'srtp-mand' : ''
-    const callee = await startBaresipCallee({
-      callSeconds: 30,
-      waitSeconds: 20,
-      mediaEncryption: encryption,
-      atTestEnd: context.onTestFinished,
-    })
-    const { dialog } = await killedWith('heard', callee, context.onTestFinished)
-    const log = await endedBy(dialog, callee, context.onTestFinished)
-    expect(log).toMatch(/^ACK sip:/m)
-  })
+    it.for(WAYS)(
+      'killed after the first audio, over %s: a BYE ends the call',
+      { timeout: 40_000 },
+      async (way, context) => {
+        const encryption = way === 'tls' ? 'srtp-mand' : ''
+        const callee = await startBaresipCallee({
+          callSeconds: 30,
+          waitSeconds: 20,
+          mediaEncryption: encryption,
+          atTestEnd: context.onTestFinished,
+        })
+        const { dialog } = await killedWith('heard', callee, context.onTestFinished)
+        const log = await endedBy(dialog, callee, context.onTestFinished)
+        expect(log).toMatch(/^ACK sip:/m)
+      },
+    )
 
-  it.for(WAYS)('between its answer and the ACK, over %s: BYE', { timeout: 40_000 }, async (way, context) => {
-    const encryption = way === 'tls' ? 'srtp-mand' : ''
-    const callee = await startBaresipCallee({
-      callSeconds: 30,
-      waitSeconds: 20,
-      mediaEncryption: encryption,
-      atTestEnd: context.onTestFinished,
-    })
-    const { dialog } = await killedWith('dialog', callee, context.onTestFinished, 'unacknowledged')
-    const log = await endedBy(dialog, callee, context.onTestFinished)
-    expect(log).toMatch(/^BYE sip:/m)
-    expect(log).not.toMatch(/^ACK sip:/m)
-  })
-})
+    it.for(WAYS)(
+      'killed between the answer and the ACK, over %s: a BYE ends the call',
+      { timeout: 40_000 },
+      async (way, context) => {
+        const encryption = way === 'tls' ? 'srtp-mand' : ''
+        const callee = await startBaresipCallee({
+          callSeconds: 30,
+          waitSeconds: 20,
+          mediaEncryption: encryption,
+          atTestEnd: context.onTestFinished,
+        })
+        const { dialog } = await killedWith('dialog', callee, context.onTestFinished, 'unacknowledged')
+        const log = await endedBy(dialog, callee, context.onTestFinished)
+        expect(log).toMatch(/^BYE sip:/m)
+        expect(log).not.toMatch(/^ACK sip:/m)
+      },
+    )
+  },
+)
 
-/** What baresip wrote, once another process has ended its call with nothing but `dialog`. */
+/** Ends the call from another process with the stored `dialog` alone; returns baresip's log. */
 async function endedBy(dialog: unknown, callee: BaresipCallee, atTestEnd: AtTestEnd): Promise<string> {
-  if (!isDialogSnapshot(dialog)) throw new TypeError('no dialog was told')
+  if (!isDialogSnapshot(dialog)) throw new TypeError('the killed caller reported no dialog')
   const other = await reaper(atTestEnd)
   expect(await other.bye(dialog)).toMatchObject({ confirmed: true, status: 200 })
   const { events, log } = await callee.finished

@@ -21,7 +21,7 @@ export interface Recipe {
 
 const KILL_AFTER_MS = 8000
 
-/** Who is told when a test ends: in tests that run side by side only the test's own context knows. */
+/** Registers a cleanup for the end of a test: for concurrent tests, the `onTestFinished` of the test's own context. */
 export type AtTestEnd = (
   cleanup: (ended: {
     readonly task: { readonly result?: { readonly state: string } | undefined }

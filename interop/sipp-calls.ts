@@ -48,7 +48,7 @@ export async function passed(run: SippRun): Promise<SippResult> {
   return result
 }
 
-/** What the legs of all calls told. */
+/** The events of the legs of all calls. */
 export function legEvents(under: EngineUnderTest): LegEvent[] {
   return under.events.flatMap(event => (event.type === 'leg' ? [event.event] : []))
 }

@@ -158,7 +158,7 @@ const LOCKED_BY_ANOTHER = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM'])
  */
 async function acquireLock() {
   const mine = `${lockDirectory}.${process.pid}`
-  let told = false
+  let reported = false
   for (;;) {
     rmSync(mine, { recursive: true, force: true })
     mkdirSync(mine)
@@ -173,8 +173,8 @@ async function acquireLock() {
     const owner = readIfThere(join(lockDirectory, 'pid'))
     if (owner === undefined) continue // released between the two lines above
     if (isAlive(Number(owner))) {
-      if (!told) say(`waiting for process ${owner}, which is installing`)
-      told = true
+      if (!reported) say(`waiting for process ${owner}, which is installing`)
+      reported = true
       await new Promise(resolve => setTimeout(resolve, 300))
     } else {
       removeStaleLock(`${mine}.stale`, owner)

@@ -28,7 +28,7 @@ const LONG: AdmissionOptions = { capacity: 100, dailyLimit: 250, dollars: 20, ca
 /**
  * Far more runs are asked for at once than may be: first against a capacity and a daily limit, then against a spend cap. By
  * what the carrier saw from INVITE to confirmed end there is never one call too many; each refusal names its limit and how
- * much of it was used, and all permits come back. In the end the verdict is shown a capacity of one less than what was used,
+ * much of it was used, and all permits come back. In the end the check is given a capacity of one less than what was used,
  * past which it must see a call too many.
  */
 export async function proveAdmission(
@@ -87,7 +87,7 @@ export async function proveAdmission(
       summary: {
         asked: first.length + second.length,
         admitted: admitted(first) + admitted(second),
-        refused: tally([...first, ...second]),
+        refused: refusalCounts([...first, ...second]),
         ended: Object.fromEntries(ended.map(({ as, runs }) => [as, runs])),
         most_at_once: most,
         most_at_once_under_spend_cap: later.maxConcurrent(undefined, 'confirmed').calls,
@@ -158,7 +158,7 @@ async function permitsLeft(harness: CallHarness): Promise<string[]> {
   return isBack ? [] : [`permits left: ${live}, rows ${owned}, dollars held ${reserved}`]
 }
 
-function tally(created: readonly Created[]): Record<string, number> {
+function refusalCounts(created: readonly Created[]): Record<string, number> {
   const found: Record<string, number> = {}
   for (const { status, reason } of created)
     if (status !== 201) found[reason ?? String(status)] = (found[reason ?? String(status)] ?? 0) + 1

@@ -39,7 +39,7 @@ export async function proveApiRequests(
   const db = await testDatabaseOn(server.templateUrl)
   const api = await openWholeApi({ db }, planted === 'nothing' ? {} : THROWS)
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
-  const tally = new Tally(line)
+  const report = new RequestReport(line)
   const maker = new RequestMaker(api, seed)
   const startedAt = performance.now()
   const isOver = () => performance.now() - startedAt > seconds * 1000
@@ -48,9 +48,9 @@ export async function proveApiRequests(
     while (begun < count && !isOver()) {
       const index = begun++
       if (index % NEW_THINGS_EVERY === NEW_THINGS_EVERY - 1) await maker.grow()
-      if (index % PROGRESS_EVERY === PROGRESS_EVERY - 1) progress(`${index + 1} of ${count}: ${tally.faults} faults`)
-      if (index % NONSENSE_EVERY === NONSENSE_EVERY - 1) await tryNonsense(api.url, maker, tally)
-      else await tryOne(api.url, agent, await maker.next(), tally)
+      if (index % PROGRESS_EVERY === PROGRESS_EVERY - 1) progress(`${index + 1} of ${count}: ${report.faults} faults`)
+      if (index % NONSENSE_EVERY === NONSENSE_EVERY - 1) await tryNonsense(api.url, maker, report)
+      else await tryOne(api.url, agent, await maker.next(), report)
     }
   }
   try {
@@ -58,15 +58,15 @@ export async function proveApiRequests(
     await Promise.all(Array.from({ length: AT_ONCE }, work))
     // What came before must not have broken it.
     const alive = await api.send('agents.list', {})
-    const { succeeded, ...figures } = tally.figures()
+    const { succeeded, ...figures } = report.figures()
     const never = operations.filter(({ id }) => !succeeded.has(id)).map(({ id }) => id)
     const limited = (figures.statuses[429] ?? 0) / figures.requests
-    const ok = tally.faults === 0 && never.length === 0 && limited < MOST_LIMITED && alive.status === 200
+    const ok = report.faults === 0 && never.length === 0 && limited < MOST_LIMITED && alive.status === 200
     const summary = {
       ...figures,
       operations: operations.length,
       never,
-      faults: tally.faults,
+      faults: report.faults,
       unfinished: count - begun,
     }
     return { ok, summary: { ...summary, seconds: Math.round((performance.now() - startedAt) / 1000) } }
@@ -78,22 +78,22 @@ export async function proveApiRequests(
   }
 }
 
-async function tryOne(url: string, agent: Agent, trial: Trial, tally: Tally): Promise<void> {
+async function tryOne(url: string, agent: Agent, trial: Trial, report: RequestReport): Promise<void> {
   const answer = await sendRaw(url, agent, trial.request).catch((error: unknown) => String(error))
-  if (typeof answer === 'string') return tally.note(trial, 0, [`no answer: ${answer}`])
-  tally.note(trial, answer.status, answerFaults(trial, answer))
+  if (typeof answer === 'string') return report.note(trial, 0, [`no answer: ${answer}`])
+  report.note(trial, answer.status, answerFaults(trial, answer))
 }
 
 /** A connection may end without a word where nothing came that could be answered. */
-async function tryNonsense(url: string, maker: RequestMaker, tally: Tally): Promise<void> {
+async function tryNonsense(url: string, maker: RequestMaker, report: RequestReport): Promise<void> {
   const bytes = maker.nonsense()
   const request = { method: '', target: '', headers: {}, body: bytes }
   const trial: Trial = { kind: 'nonsense', operation: null, request }
   const answer = await sendBytes(url, bytes)
-  tally.note(trial, answer?.status ?? 0, answer === null ? [] : answerFaults(trial, answer))
+  report.note(trial, answer?.status ?? 0, answer === null ? [] : answerFaults(trial, answer))
 }
 
-class Tally {
+class RequestReport {
   faults = 0
   readonly #line: ProofOptions['line']
   readonly #statuses: Record<number, number> = {}

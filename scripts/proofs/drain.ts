@@ -16,7 +16,7 @@ const PORTS_OF_ONE_ENGINE = 40
 /** Beyond the life of a call. */
 const GONE_WITHIN_MS = 60_000
 
-/** What the proof must notice. `cut off`: the process is told to end at once, not to drain. */
+/** What the proof must notice. `cut off`: the process gets SIGINT, which ends it at once, instead of SIGTERM. */
 export type PlantedDrainFault = 'nothing' | 'cut off'
 
 /**
@@ -45,7 +45,7 @@ export async function proveDrain(
     await within(UP_WITHIN_MS, async () => (answered(harness) === count ? true : null))
     const live = answered(harness)
     progress(`${live} of ${count} calls are up`)
-    const toldAt = Date.now()
+    const signalledAt = Date.now()
     harness.engine.signal(planted === 'cut off' ? 'SIGINT' : 'SIGTERM')
     const ready = await notReadyAfter(`${harness.url}/readyz`)
     const invite = await rawInvite(harness.inboundUri(LINE))
@@ -53,7 +53,7 @@ export async function proveDrain(
     const exit = await Promise.race([harness.engine.exited(), pause(callMs + GONE_WITHIN_MS, 'alive' as const)])
     progress(`the process ended with ${exit}`)
     const calls = carrier.query().calls()
-    const dialledLate = calls.filter(({ opening }) => opening.wall_ms > toldAt)
+    const dialledLate = calls.filter(({ opening }) => opening.wall_ms > signalledAt)
     const cutOff = calls.filter(({ rows }) => rows.some(({ kind }) => kind === 'bye-received'))
     const isWaiting = await leftWaiting(harness, late[0]?.run_id ?? null)
     const states = await harness.rows<{ state: string; kind: string | null }>(

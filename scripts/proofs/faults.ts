@@ -86,9 +86,9 @@ async function killedAsPlanted(
 
 async function settle(harness: CallHarness, kill: KillCase, before: Killed, overWithinMs: number): Promise<Trial> {
   const killed = await runOver(harness, kill, before, { overWithinMs })
-  const verdict = await checkKill(harness, kill, killed, { overWithinMs })
+  const check = await checkKill(harness, kill, killed, { overWithinMs })
   await cleanUp(harness, kill, killed)
-  return { ...verdict, kill, killed }
+  return { ...check, kill, killed }
 }
 
 function report(trial: Trial, { line, progress }: Pick<ProofOptions, 'line' | 'progress'>): void {

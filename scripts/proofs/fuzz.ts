@@ -11,15 +11,15 @@ const PROGRESS_EVERY_MS = 10_000
 async function run({ seed, count, seconds, line, progress }: ProofOptions): Promise<ProofOutcome> {
   const reports: FuzzReport[] = []
   for (const target of FUZZ_TARGETS) {
-    let told = performance.now()
+    let reportedAt = performance.now()
     const report = await fuzz({
       target,
       seed,
       seconds: seconds / FUZZ_TARGETS.length,
       count,
       onProgress: now => {
-        if (performance.now() - told < PROGRESS_EVERY_MS) return
-        told = performance.now()
+        if (performance.now() - reportedAt < PROGRESS_EVERY_MS) return
+        reportedAt = performance.now()
         progress(`${target}: ${now.runs} inputs in ${now.seconds} s, ${now.corpus} kept, ${now.found} faults`)
       },
     })

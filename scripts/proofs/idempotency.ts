@@ -19,7 +19,7 @@ const FIRST_PLANTED = 900_000
  * Creates, each with an idempotency key of its own, 16 at a time, sent again by the client's rule while the process that
  * serves them is killed and started again, and then while its database is shut down immediately and killed: each key has
  * one resource and one answer in the end, every refusal told the truth, and the API is back within 15 s of the outage. A
- * client that takes another key for another try stands beside them: the same verdict must find it.
+ * client that takes another key for another try is among them, and the same check must find it.
  */
 export async function proveIdempotency({ seed, count, line, progress }: ProofOptions): Promise<ProofOutcome> {
   const random = new SeededRandom(seed)
@@ -32,13 +32,16 @@ export async function proveIdempotency({ seed, count, line, progress }: ProofOpt
     const killed = load.creates.length
     progress(`${killed} creates, ${kills} kills`)
     const outages = await withoutDatabase(served, load, progress)
-    const faults = await judged(served, load.creates, options)
+    const faults = await faultsOf(served, load.creates, options)
     for (const fault of faults.slice(0, SHOWN)) line({ proof: 'idempotency', ...fault })
     const isPlantedFound = await findsPlanted(served, seed, options)
     line({ proof: 'idempotency', planted: 'fresh keys for retries', found: isPlantedFound })
     const isBack = outages.every(({ back_ms }) => back_ms !== null && back_ms < RECOVERED_WITHIN_MS)
     const creates = { while_killed: killed, while_without_database: load.creates.length - killed }
-    const attempts = { while_killed: tally(load.creates.slice(0, killed)), later: tally(load.creates.slice(killed)) }
+    const attempts = {
+      while_killed: attemptCounts(load.creates.slice(0, killed)),
+      later: attemptCounts(load.creates.slice(killed)),
+    }
     const summary = { creates, kills, outages, attempts, planted_found: isPlantedFound, faults: faults.length }
     return { ok: faults.length === 0 && isBack && isPlantedFound, summary }
   } finally {
@@ -156,7 +159,7 @@ interface Fault {
   readonly attempts: readonly string[]
 }
 
-async function judged(served: ServedApi, creates: readonly KeyedCreate[], options: CreateOptions): Promise<Fault[]> {
+async function faultsOf(served: ServedApi, creates: readonly KeyedCreate[], options: CreateOptions): Promise<Fault[]> {
   const counted = await countCreated(served.url, served.key, await served.ownerUrl())
   const found: Fault[] = []
   let next = 0
@@ -175,11 +178,11 @@ async function judged(served: ServedApi, creates: readonly KeyedCreate[], option
 async function findsPlanted(served: ServedApi, seed: number, options: CreateOptions): Promise<boolean> {
   const load = new Load(seed, { ...options, planted: 'fresh keys for retries' }, FIRST_PLANTED)
   await load.run(() => load.creates.length === 0)
-  const [fault] = await judged(served, load.creates, options)
+  const [fault] = await faultsOf(served, load.creates, options)
   return fault?.faults.some(text => text.includes('2 times in the table')) === true
 }
 
-function tally(creates: readonly KeyedCreate[]): Record<string, number> {
+function attemptCounts(creates: readonly KeyedCreate[]): Record<string, number> {
   const found: Record<string, number> = {}
   for (const attempt of creates.flatMap(({ attempts }) => attempts)) {
     const name = nameOf(attempt)

@@ -81,7 +81,7 @@ interface Line {
 }
 
 /** Returns how many calls did not end as they should. */
-async function calls(line: Line, count: number, told: (done: number) => void): Promise<number> {
+async function calls(line: Line, count: number, onDone: (done: number) => void): Promise<number> {
   let failed = 0
   let started = 0
   let done = 0
@@ -90,7 +90,7 @@ async function calls(line: Line, count: number, told: (done: number) => void): P
       const number = started++
       const ok = number % 2 === 0 ? await inbound(line, number % 4 === 0) : await outbound(line, number % 4 === 1)
       if (!ok) failed++
-      told(++done)
+      onDone(++done)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))

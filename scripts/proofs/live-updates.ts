@@ -59,8 +59,8 @@ export interface LiveUpdatesOptions {
 
 const LONG: LiveUpdatesOptions = { updates: 8, stops: 3, killsEngine: true }
 
-/** A call that is judged. */
-interface Judged {
+/** A call whose updates are checked. */
+interface CheckedLiveCall {
   readonly run_id: string
   readonly follower: Follower
   readonly updates: Sent[]
@@ -103,8 +103,8 @@ class LiveUpdates {
   readonly #random: Random
   readonly #proof: ProofOptions
   readonly #options: LiveUpdatesOptions
-  #calls: readonly Judged[] = []
-  #planted: Judged | null = null
+  #calls: readonly CheckedLiveCall[] = []
+  #planted: CheckedLiveCall | null = null
   #shifted: readonly Follower[] = []
   #words = 0
 
@@ -129,24 +129,27 @@ class LiveUpdates {
     for (let stop = 0; stop < stops; stop++) await this.#stopEngine()
     await this.#restartApi()
     if (killsEngine) await this.#killEngine()
-    else await Promise.all(this.#judged.map(({ run_id }) => this.#client.runs.cancel({ params: { run_id }, body: {} })))
+    else
+      await Promise.all(
+        this.#checkedCalls.map(({ run_id }) => this.#client.runs.cancel({ params: { run_id }, body: {} })),
+      )
     await this.#streamsEnd()
-    return this.#verdict()
+    return this.#outcome()
   }
 
   get #client(): ParleyClient {
     return this.#harness.client
   }
 
-  get #judged(): readonly Judged[] {
+  get #checkedCalls(): readonly CheckedLiveCall[] {
     return this.#planted === null ? this.#calls : [...this.#calls, this.#planted]
   }
 
-  /** One call more than are judged: of that one the updates come late. */
+  /** One call more than are checked: its updates come late. */
   async #begin(): Promise<void> {
     const numbers = Array.from({ length: this.#proof.count + 1 }, (_, call) => `+1415555${1000 + call}`)
     const calls = await Promise.all(
-      numbers.map(async (to): Promise<Judged> => {
+      numbers.map(async (to): Promise<CheckedLiveCall> => {
         const run_id = await calling(this.#harness, AGENT, to, ACTIVE_WITHIN_MS)
         return { run_id, follower: this.#follower(this.#proxies[0]!, run_id), updates: [], late: [] }
       }),
@@ -162,7 +165,7 @@ class LiveUpdates {
   }
 
   /** Changes what the agent says, at moments of its turns that the seed chooses. */
-  async #update(call: Judged): Promise<void> {
+  async #update(call: CheckedLiveCall): Promise<void> {
     for (let time = 0; time < this.#options.updates; time++) {
       await pause(randomBelow(this.#random, CYCLE_MS))
       await this.#updateOnce(call)
@@ -170,7 +173,7 @@ class LiveUpdates {
   }
 
   /** The next update waits until this one had a turn to be said in, behind the turn that is under way. */
-  async #updateOnce({ run_id, follower, updates }: Judged): Promise<void> {
+  async #updateOnce({ run_id, follower, updates }: CheckedLiveCall): Promise<void> {
     updates.push(await sendUpdate(this.#client, run_id, this.#word()))
     await spoken(follower, 2, TURNS_WITHIN_MS)
   }
@@ -226,14 +229,14 @@ class LiveUpdates {
   }
 
   async #streamsEnd(): Promise<void> {
-    const followers = [...this.#judged.map(({ follower }) => follower), ...this.#shifted]
+    const followers = [...this.#checkedCalls.map(({ follower }) => follower), ...this.#shifted]
     const timer = setTimeout(() => {
       for (const follower of followers) follower.stop()
     }, STREAMS_WITHIN_MS)
     await Promise.all(followers.map(({ done }) => done)).finally(() => clearTimeout(timer))
   }
 
-  async #verdict(): Promise<ProofOutcome> {
+  async #outcome(): Promise<ProofOutcome> {
     const faults: string[] = []
     for (const call of this.#calls) faults.push(...(await this.#faultsOf(call)))
     const timeline = await timelineOf(this.#client, this.#calls[0]!.run_id)
@@ -261,7 +264,7 @@ class LiveUpdates {
     }
   }
 
-  async #faultsOf({ run_id, follower, updates, late }: Judged): Promise<string[]> {
+  async #faultsOf({ run_id, follower, updates, late }: CheckedLiveCall): Promise<string[]> {
     const [turns, timeline] = await Promise.all([turnsOf(this.#client, run_id), timelineOf(this.#client, run_id)])
     const [run] = await this.#harness.rows<{ values: Record<string, string>; end: string }>(
       "select dynamic_variables as values, concat_ws(' ', state, outcome ->> 'detail') as end from parley.runs where run_id = $1",
@@ -277,8 +280,8 @@ class LiveUpdates {
       faults.push(...deadlineFaults(update.looks, update.receipt!, SLACK_MS))
       if (turns.some(({ text }) => text.includes(update.value)))
         faults.push(`a turn says "${update.value}" all the same`)
-      const told = statusesOf(timeline, update.receipt!.update_id)
-      if (told.join() !== 'indeterminate') faults.push(`"${update.value}" is "${told.join()}" in the timeline`)
+      const statuses = statusesOf(timeline, update.receipt!.update_id)
+      if (statuses.join() !== 'indeterminate') faults.push(`"${update.value}" is "${statuses.join()}" in the timeline`)
     }
     return faults.map(fault => `${run_id} (${run?.end}, ${turns.length} turns): ${fault}`)
   }

@@ -1,9 +1,9 @@
-/** A long proof: `npm run proof -- NAME`. Each is a module of this folder that exports `proof`. */
+/** A long proof, run by `npm run proof -- NAME`. Each is a module of this folder that exports `proof`. */
 export interface Proof {
   readonly name: string
-  /** How long it runs when nobody says otherwise. */
+  /** Default time limit. */
   readonly seconds: number
-  /** How many trials at most when nobody says otherwise. */
+  /** Default number of trials. */
   readonly count: number
   run(options: ProofOptions): Promise<ProofOutcome>
 }
@@ -15,7 +15,7 @@ export interface ProofOptions {
   readonly seconds: number
   /** One JSON object of the report. */
   line(record: object): void
-  /** For whoever is watching. */
+  /** A line for a person who watches. */
   progress(text: string): void
 }
 

@@ -39,7 +39,7 @@ interface Round {
 /**
  * Schemathesis, which knows of the API only what the OpenAPI document says, asks every operation: at every bound, just
  * outside of it, and `count` times whatever the document allows or forbids. No answer is a failure of the server, and each
- * is one that the document names. An operation that a limit of time cuts off is not judged at all, without a word:
+ * is one that the document names. An operation that a limit of time cuts off is not tested, and the report does not say so:
  * `seconds` ends the proof as failed instead.
  */
 export async function proveBySchemathesis(

@@ -25,7 +25,7 @@ export interface ServiceFailuresPlan {
   readonly atOnce?: number
 }
 
-/** A row with faults that its verdict must show. */
+/** A row with faults that its check must report. */
 export type PlantedRow = FailureRow & { readonly planted?: readonly PlantedFault[] }
 
 /**
@@ -46,24 +46,24 @@ export async function proveServiceFailures(
   }, atOnce)
   let done = 0
   try {
-    const verdicts = await inTurns(rows, atOnce, async row => {
+    const checks = await inTurns(rows, atOnce, async row => {
       const { planted = [] } = row
       const result = await failingCall(calls, row, caller!).catch((error: unknown) => failureText(error))
-      const verdict =
+      const check =
         typeof result === 'string'
           ? neverEnded(result)
           : checkCall(withPlantedFaults(planted, { ...result, sound: await soundOf(result.report) }), FAILURE_CALLER)
-      line({ proof: 'service-failures', ...row, ...verdict, ...(typeof result === 'string' ? {} : courseOf(result)) })
+      line({ proof: 'service-failures', ...row, ...check, ...(typeof result === 'string' ? {} : courseOf(result)) })
       progress(`${++done} of ${rows.length}`)
-      return verdict
+      return check
     })
-    const hangs = verdicts.filter(({ hang }) => hang !== null).length
-    const doubles = verdicts.reduce((sum, { doubles }) => sum + doubles, 0)
-    const stale = verdicts.filter(({ stale_ms }) => stale_ms > 0).length
-    const lost = verdicts.reduce((sum, { lost }) => sum + lost, 0)
-    const untold = verdicts.filter(({ untold }) => untold).length
-    const worst_dead_air_ms = Math.max(0, ...verdicts.map(({ dead_air_ms }) => dead_air_ms ?? 0))
-    const worst_cancel_ms = Math.max(0, ...verdicts.map(({ cancel_ms }) => cancel_ms ?? 0))
+    const hangs = checks.filter(({ hang }) => hang !== null).length
+    const doubles = checks.reduce((sum, { doubles }) => sum + doubles, 0)
+    const stale = checks.filter(({ stale_ms }) => stale_ms > 0).length
+    const lost = checks.reduce((sum, { lost }) => sum + lost, 0)
+    const untold = checks.filter(({ untold }) => untold).length
+    const worst_dead_air_ms = Math.max(0, ...checks.map(({ dead_air_ms }) => dead_air_ms ?? 0))
+    const worst_cancel_ms = Math.max(0, ...checks.map(({ cancel_ms }) => cancel_ms ?? 0))
     const ok = hangs + doubles + stale + lost + untold === 0
     return {
       ok,

@@ -65,8 +65,8 @@ export async function proveServices(options: ProofOptions, plan: ServicesPlan = 
       const [stt, tts, llm = null] = pair
       const p50 = (part: 'e2e' | 'stt' | 'tts') => percentiles(report.latencies.map(turn => turn[part]))?.p50 ?? null
       const latency = { e2e_p50: p50('e2e'), stt_p50: p50('stt'), tts_p50: p50('tts') }
-      const told = { stt, tts, llm, same: isSame, again: isAgain, different, latency, dead_air_ms: deadAirMs }
-      line({ proof: 'services', ...told })
+      const result = { stt, tts, llm, same: isSame, again: isAgain, different, latency, dead_air_ms: deadAirMs }
+      line({ proof: 'services', ...result })
     }
     const ok = expected.outcome === 'completed' && expected.errors.length === 0 && same === pairs.length
     return { ok, summary: { pairs: pairs.length, same, simulated: expected.outcome ?? null } }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { proveTollFraud } from './toll-fraud.ts'
 
-describe('whoever wants a call to go where none may', { timeout: 300_000 }, () => {
+describe('attempts to place a call to a forbidden destination', { timeout: 300_000 }, () => {
   it('gets no INVITE and no REFER past the policy to the carrier, who sees one where staff opened it', async () => {
     const lines: object[] = []
     const given = { seed: 1, count: 2, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }

@@ -40,7 +40,7 @@ export interface Figures {
   readonly kinds: Readonly<Record<TurnKind, { pauses_cut: number | null; wait_mean_ms: number }>>
 }
 
-interface Verdict {
+interface TurnResult {
   readonly kind: TurnKind
   readonly pauses: number
   readonly cuts: number
@@ -49,15 +49,15 @@ interface Verdict {
 
 /** Invented callers, twelve turns each, against the turn machine in virtual time. Throws when a turn never came. */
 export function measureEndpointing(conditions: Conditions): Figures {
-  const verdicts: Verdict[] = []
-  for (let call = 0; verdicts.length < conditions.turns; call++) {
+  const results: TurnResult[] = []
+  for (let call = 0; results.length < conditions.turns; call++) {
     const turns = inventCaller(conditions.language, TURNS_PER_CALL, new SeededRandom(conditions.seed * 10_007 + call))
-    verdicts.push(...playCall(turns, conditions))
+    results.push(...playCall(turns, conditions))
   }
-  return figuresOf(verdicts)
+  return figuresOf(results)
 }
 
-function playCall(turns: readonly CallerTurnSaid[], conditions: Conditions): Verdict[] {
+function playCall(turns: readonly CallerTurnSaid[], conditions: Conditions): TurnResult[] {
   const time = new VirtualTime()
   const given: number[] = []
   const line = new Line(time, conditions, () => given.push(time.now()))
@@ -154,20 +154,20 @@ const CALL: Omit<DialogueOptions, 'languages' | 'endpointing'> = {
   backchannel: { enabled: false, frequency: 0, words: [] },
 }
 
-function figuresOf(verdicts: readonly Verdict[]): Figures {
-  const waits = verdicts.map(({ waitMs }) => waitMs).sort((a, b) => a - b)
+function figuresOf(results: readonly TurnResult[]): Figures {
+  const waits = results.map(({ waitMs }) => waitMs).sort((a, b) => a - b)
   const kinds = KINDS.map(kind => {
-    const own = verdicts.filter(verdict => verdict.kind === kind)
-    const pauses = sum(own.map(verdict => verdict.pauses))
+    const own = results.filter(result => result.kind === kind)
+    const pauses = sum(own.map(result => result.pauses))
     const cut = pauses === 0 ? null : share(sum(own.map(({ cuts }) => cuts)) / pauses)
     return [kind, { pauses_cut: cut, wait_mean_ms: mean(own.map(({ waitMs }) => waitMs)) }] as const
   })
-  const pauses = sum(verdicts.map(verdict => verdict.pauses))
+  const pauses = sum(results.map(result => result.pauses))
   return {
-    turns: verdicts.length,
+    turns: results.length,
     pauses,
-    pauses_cut: share(sum(verdicts.map(({ cuts }) => cuts)) / pauses),
-    turns_cut: share(verdicts.filter(({ cuts }) => cuts > 0).length / verdicts.length),
+    pauses_cut: share(sum(results.map(({ cuts }) => cuts)) / pauses),
+    turns_cut: share(results.filter(({ cuts }) => cuts > 0).length / results.length),
     wait_mean_ms: mean(waits),
     wait_p50_ms: waits[Math.floor(waits.length / 2)]!,
     wait_p95_ms: waits[Math.floor(waits.length * 0.95)]!,

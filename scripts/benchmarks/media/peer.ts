@@ -111,7 +111,7 @@ async function run(warmUpMs: number, measureMs: number): Promise<PeerMeasures> {
   const [from, until] = [began + warmUpMs, began + warmUpMs + measureMs]
   let packets = 0
   let unauthentic = 0
-  let told = false
+  let isMeasuring = false
   calls.forEach((call, i) => {
     call.nextAt = began + (i * PACKET_MS) / calls.length
   })
@@ -134,8 +134,8 @@ async function run(warmUpMs: number, measureMs: number): Promise<PeerMeasures> {
         lateness.get(call)!.add(timestamp, arrivedAt)
       }
     }
-    if (told || io.now() < from) continue
-    told = true
+    if (isMeasuring || io.now() < from) continue
+    isMeasuring = true
     send({ type: 'measuring' })
   }
   const all: number[] = []

@@ -44,7 +44,7 @@ export class EngineFleet {
       this.#up.push(engine)
       this.#starting.delete(start)
     })
-    // One that does not come up is told of by `any`.
+    // `any` reports an engine that does not start.
     start.catch(() => {})
     this.#starting.add(start)
   }

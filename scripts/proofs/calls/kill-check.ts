@@ -95,7 +95,7 @@ function callFaults(kill: KillCase, { run, wasReleased }: Killed, calls: readonl
   return faults
 }
 
-/** Before its answer the far end may be told by a CANCEL; after that one says nothing. */
+/** A CANCEL may end the call before its answer; after the answer it has no effect. */
 function releasedWall({ rows }: LedgerCall): number | null {
   const isAnswered = rows.some(({ kind }) => kind === 'answered')
   const kinds = isAnswered ? ['bye-received', 'bye-sent'] : ['cancel', 'refused']

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A server that takes orders and answers none of them before it is told to. */
+/** A server that takes orders and answers none of them before `answer` is called. */
 export interface SlowOrderServer {
   readonly origin: string
   /** How many came. */

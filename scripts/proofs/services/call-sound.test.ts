@@ -27,7 +27,7 @@ it('keys are answered as words are', () => {
   expect(call(['agent', 400], ['nobody', 3000], ['agent', 400]).deadAir([1000])).toBe(2400)
 })
 
-it('silence counts whoever was to speak', () => {
+it('dead air counts silence of either side', () => {
   const sound = call(['nobody', 9000], ['agent', 400], ['nobody', 3000], ['agent', 400], ['nobody', 1000])
   expect(sound.silence()).toBe(3000)
   expect(sound.deadAir([])).toBe(0)

@@ -4,7 +4,7 @@ import { type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '@parley/providers'
 import type { CheckedCall } from './call-check.ts'
 
-/** What a verdict on a call must show, one of each kind. */
+/** Faults that the check of a call must report, one of each kind. */
 export type PlantedFault =
   | 'a deaf agent'
   | 'an effect of nobody'

@@ -14,7 +14,7 @@ import { startTestServer } from '@parley/store/testing'
 import { Client } from 'pg'
 import { dumpRows } from './rows.ts'
 
-/** Where the agents of the fixture send webhooks; whoever restores it writes another origin in its place. */
+/** Where the agents of the fixture send webhooks; restoring it replaces the origin. */
 const RECEIVER_PORT = 9187
 const ORIGIN = `http://127.0.0.1:${RECEIVER_PORT}`
 const READY_WITHIN_MS = 120_000

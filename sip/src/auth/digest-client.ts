@@ -7,7 +7,7 @@ import { ALGORITHMS, algorithmNamed, type DigestAlgorithm, digestResponse, nonce
 /** Parameters that are written without quotes (RFC 7616 section 3.4). */
 const BARE: ReadonlySet<string> = new Set(['algorithm', 'qop', 'nc'])
 
-/** Nonces whose count is remembered; a server that hands out more gets its oldest answered from 1 again. */
+/** Nonces whose count is remembered; beyond that the count of the oldest starts at 1 again. */
 const MOST_NONCES = 64
 
 /** Answers challenges for one user (RFC 3261 section 22, RFC 7616, RFC 8760). */
@@ -37,7 +37,7 @@ export class DigestClient {
     const headers: (readonly [string, string])[] = []
     for (const { value, algorithm } of chosen) {
       const nonce = value.params.get('nonce') ?? ''
-      // 22.1, 22.2: the credentials for this realm were just refused, and it is not for their age.
+      // 22.1, 22.2: the credentials for this realm were refused, and not because the nonce was stale.
       const stale = value.params.get('stale')?.toLowerCase() === 'true'
       const realm = `realm ${value.params.get('realm') ?? ''}`
       if (answered.has(nonce) || (answered.has(realm) && !stale)) return undefined

@@ -30,7 +30,7 @@ function bench(options: { capacity?: number; lifetimeMs?: number } = {}) {
 }
 
 describe('digest between client and server', () => {
-  it('offers SHA-256 before MD5; the client takes the stronger, and MD5 where it is all there is', () => {
+  it('the server offers SHA-256 before MD5, and the client uses MD5 only if nothing stronger is offered', () => {
     const { challenge, answer, verify } = bench()
     const outcome = challenge()
     expect(
@@ -44,7 +44,7 @@ describe('digest between client and server', () => {
     expect(verify(weak)).toEqual({ proven: true, username: 'alice' })
   })
 
-  it('refuses a replay, and lets the same nonce go on with a higher count', () => {
+  it('a replayed nonce count is refused, and the same nonce with a higher count is accepted', () => {
     const { challenge, answer, verify, stale } = bench()
     const outcome = challenge()
     const first = answer(outcome)
@@ -56,7 +56,7 @@ describe('digest between client and server', () => {
     expect(verify(answer(outcome)).proven).toBe(true)
   })
 
-  it('refuses a nonce that it did not make, or made for another realm, or that is too old', () => {
+  it('a foreign nonce, a nonce for another realm and an expired nonce are refused', () => {
     const { time, challenge, answer, verify, stale, server } = bench()
     const foreign = new DigestServer(time, new SeededRandom(99)).verify(aRequest(), realm, passwordOf)
     expect(verify(answer(foreign)).proven).toBe(false)
@@ -71,7 +71,7 @@ describe('digest between client and server', () => {
     expect(verify(answer(outcome)).proven).toBe(true)
   })
 
-  it('says stale to nobody who does not know the password', () => {
+  it('stale=true is sent only to a client that knows the password', () => {
     const { time, challenge, answer, verify, stale } = bench()
     const wrong = new DigestClient({ username: 'alice', password: 'guess' }, new SeededRandom(3))
     const nobody = new DigestClient({ username: 'nobody', password: '' }, new SeededRandom(3))
@@ -82,7 +82,7 @@ describe('digest between client and server', () => {
     expect(guesses.map(guess => stale(verify(guess)))).toEqual([false, false])
   })
 
-  it('credentials for another method or another resource prove nothing', () => {
+  it('credentials for another method or another resource are refused', () => {
     const { challenge, answer, verify } = bench()
     const proven = answer(challenge())
     expect(verify({ ...proven, method: 'BYE' }).proven).toBe(false)
@@ -91,7 +91,7 @@ describe('digest between client and server', () => {
     expect(verify(proven).proven).toBe(true)
   })
 
-  it('an old peer that answers without qop gets in once per nonce', () => {
+  it('a client without qop is accepted once per nonce', () => {
     const { challenge, answer, verify } = bench()
     const outcome = challenge()
     if (outcome.proven) throw new Error('proven')
@@ -102,7 +102,7 @@ describe('digest between client and server', () => {
     expect(verify(old).proven).toBe(false)
   })
 
-  it('remembers a bounded number of nonces, and what it forgot is not usable again', () => {
+  it('the number of remembered nonces is limited, and an evicted nonce is stale', () => {
     const { time, challenge, answer, verify } = bench({ capacity: 5 })
     const used = Array.from({ length: 20 }, () => {
       time.advance(10)
@@ -113,7 +113,7 @@ describe('digest between client and server', () => {
     expect(used.map(request => verify(request).proven)).toEqual(used.map(() => false))
   })
 
-  it('survives credentials of any shape', () => {
+  it('malformed credentials of any shape are refused without an exception', () => {
     const { verify, answer, challenge } = bench()
     const good = answer(challenge()).headers.get('Authorization')!
     const bad = [
@@ -139,13 +139,13 @@ describe('digest between client and server', () => {
 
 describe('digest client', () => {
   const client = () => new DigestClient({ username: 'alice', password: 'secret' }, new SeededRandom(2))
-  const asked = (...lines: string[]) =>
+  const challengedBy = (...lines: string[]) =>
     createResponse(aRequest(), 401, { headers: new HeaderList(lines.map(line => ['WWW-Authenticate', line] as const)) })
   const request = { method: 'INVITE', uri: 'sip:b@x' }
 
-  it('answers the strongest challenge of each realm, and only what it speaks', () => {
+  it('the client answers the strongest supported challenge of each realm', () => {
     const answers = client().answer(
-      asked(
+      challengedBy(
         'Digest realm="a", nonce="1", algorithm=MD5',
         'Digest realm="a", nonce="2", algorithm=SHA-256, qop="auth,auth-int"',
         'Digest realm="b", nonce="3", opaque="o"',
@@ -163,13 +163,13 @@ describe('digest client', () => {
     expect(lines[1]).not.toMatch(/qop|cnonce|algorithm/)
   })
 
-  it('has nothing to say to a challenge that it cannot read, or answered before', () => {
+  it('the client does not answer a malformed challenge or one that it already answered', () => {
     const answered = new Set<string>()
-    expect(client().answer(asked('Digest realm="a", nonce="1"'), request, answered)).toBeDefined()
-    expect(client().answer(asked('Digest realm="a", nonce="1"'), request, answered)).toBeUndefined()
-    expect(client().answer(asked('Digest realm="a", nonce="2"'), request, answered)).toBeUndefined()
-    expect(client().answer(asked('Digest realm="a", nonce="3", stale=TRUE'), request, answered)).toBeDefined()
-    expect(client().answer(asked('Basic realm="a"'), request, new Set())).toBeUndefined()
-    expect(client().answer(asked(), request, new Set())).toBeUndefined()
+    expect(client().answer(challengedBy('Digest realm="a", nonce="1"'), request, answered)).toBeDefined()
+    expect(client().answer(challengedBy('Digest realm="a", nonce="1"'), request, answered)).toBeUndefined()
+    expect(client().answer(challengedBy('Digest realm="a", nonce="2"'), request, answered)).toBeUndefined()
+    expect(client().answer(challengedBy('Digest realm="a", nonce="3", stale=TRUE'), request, answered)).toBeDefined()
+    expect(client().answer(challengedBy('Basic realm="a"'), request, new Set())).toBeUndefined()
+    expect(client().answer(challengedBy(), request, new Set())).toBeUndefined()
   })
 })

@@ -11,7 +11,7 @@ export type DigestOutcome =
   /** For a 401: WWW-Authenticate, one line per algorithm, strongest first (RFC 8760 section 2.3). */
   | { readonly proven: false; readonly challenges: readonly (readonly [name: string, value: string])[] }
 
-/** Asks for a password and checks it (RFC 3261 section 22.4, RFC 7616, RFC 8760); keeps nothing before it is proven. */
+/** Challenges requests and verifies their credentials (RFC 3261 section 22.4, RFC 7616, RFC 8760); it keeps no state before a password is proven. */
 export class DigestServer {
   readonly #nonces: NonceStore
 
@@ -49,14 +49,14 @@ export class DigestServer {
     const age = this.#nonces.judge(nonce, realm)
     if (age === 'foreign') return refused
     const use = nonceUse(param('qop'), param('nc'), param('cnonce'))
-    // RFC 7616 section 3.4.6: credentials that were made for another resource prove nothing here.
+    // RFC 7616 section 3.4.6: credentials for another resource are refused.
     if (use === undefined || !sameResource(uri, request)) return refused
     const password = passwordOf(username)
     const expected = digestResponse({
       algorithm,
       username,
       realm,
-      // An unknown user costs the same time as a wrong password.
+      // An unknown user takes the same time as a wrong password.
       password: password ?? '',
       nonce,
       method: request.method,
@@ -64,7 +64,7 @@ export class DigestServer {
       qop: use.qop,
     })
     if (!equalInConstantTime(expected, response.toLowerCase()) || password === undefined) return refused
-    // 22.4 of RFC 3261, 3.3 of RFC 7616: stale is said only to somebody who knows the password.
+    // 22.4 of RFC 3261, 3.3 of RFC 7616: stale=true is sent only to a client that knows the password.
     if (age === 'stale' || !this.#nonces.use(nonce, use.count)) return { type: 'stale' }
     return { type: 'proven', username }
   }

@@ -47,7 +47,7 @@ describe('digest response values', () => {
     expect(response).toBe('1949323746fe6a43ef61f9606e7febea')
   })
 
-  it('knows what it speaks: no algorithm means MD5, session variants are not spoken', () => {
+  it('a missing algorithm means MD5, and session variants are not supported', () => {
     expect(
       [undefined, 'md5', 'SHA-256', 'sha-256', 'MD5-sess', 'SHA-512-256'].map(name => algorithmNamed(name)),
     ).toEqual(['MD5', 'MD5', 'SHA-256', 'SHA-256', undefined, undefined])

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** Algorithms of RFC 8760 that peers use, strongest first. The session variants are not spoken. */
+/** Algorithms of RFC 8760 that peers use, strongest first. The session variants are not supported. */
 export const ALGORITHMS = ['SHA-256', 'MD5'] as const
 
 export type DigestAlgorithm = (typeof ALGORITHMS)[number]
 
-/** The algorithm of a challenge or of credentials; undefined: one that we do not speak. Absent means MD5 (RFC 7616 3.3). */
+/** The algorithm of a challenge or of credentials; undefined: an unsupported one. Absent means MD5 (RFC 7616 3.3). */
 export function algorithmNamed(name: string | null | undefined): DigestAlgorithm | undefined {
   const wanted = (name ?? 'MD5').toUpperCase()
   return ALGORITHMS.find(algorithm => algorithm === wanted)
@@ -21,7 +21,7 @@ interface DigestInput {
   readonly method: string
   /** The digest-uri as written. */
   readonly uri: string
-  /** Undefined: without qop, as RFC 2069 did it and old peers still do. */
+  /** Undefined: without qop, as in RFC 2069 and with old peers. */
   readonly qop: { readonly nonceCount: string; readonly clientNonce: string } | undefined
 }
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Random } from '@parley/kernel'
 
-/** Values that only this process can make again: stateless To tags (RFC 3261 section 8.2.7) and nonces. */
+/** Values that only this process can recompute: stateless To tags (RFC 3261 section 8.2.7) and nonces. */
 export class KeyedHash {
   readonly #key: Uint8Array
 
@@ -15,7 +15,7 @@ export class KeyedHash {
   }
 }
 
-/** Compares in a time that says nothing about where two texts differ. */
+/** Constant-time comparison. */
 export function equalInConstantTime(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)]
   return a.length === b.length && timingSafeEqual(a, b)

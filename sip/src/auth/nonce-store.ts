@@ -1,7 +1,7 @@
 import { type Ms, type Random, randomToken, type Time } from '@parley/kernel'
 import { equalInConstantTime, KeyedHash } from './keyed-hash.ts'
 
-/** Nonces that need no memory until somebody proved a password with one: time, salt and a keyed hash over both. */
+/** Nonces made of time, salt and a keyed hash over both: they need no memory until a client proves a password with one. */
 export class NonceStore {
   readonly #time: Time
   readonly #random: Random
@@ -10,7 +10,7 @@ export class NonceStore {
   readonly #capacity: number
   /** The highest nonce count that was used with a nonce; insertion order is order of first use. */
   readonly #used = new Map<string, number>()
-  /** Nonces made before this moment are stale: some of them were forgotten to make room. */
+  /** Nonces made before this time are stale, because some of them were evicted. */
   #forgottenBefore: Ms = Number.NEGATIVE_INFINITY
 
   constructor(time: Time, random: Random, options: { readonly lifetimeMs: Ms; readonly capacity: number }) {
@@ -26,7 +26,7 @@ export class NonceStore {
     return `${stem}.${this.#hash.of(`${realm} ${stem}`)}`
   }
 
-  /** "foreign": not one of ours for this realm; "stale": ours, but too old. */
+  /** "foreign": not made by us for this realm; "stale": made by us, but too old. */
   judge(nonce: string, realm: string): 'current' | 'stale' | 'foreign' {
     const issuedAt = this.#issuedAt(nonce, realm)
     if (issuedAt === undefined) return 'foreign'
@@ -49,7 +49,7 @@ export class NonceStore {
       const issuedAt = madeAt(nonce)
       if (this.#used.size < this.#capacity && now - issuedAt <= this.#lifetimeMs) break
       this.#used.delete(nonce)
-      // What is forgotten must not be usable again: nor anything as old as it.
+      // An evicted nonce must not become usable again, so every nonce of its age is stale.
       if (now - issuedAt <= this.#lifetimeMs) this.#forgottenBefore = Math.max(this.#forgottenBefore, issuedAt + 1)
     }
   }

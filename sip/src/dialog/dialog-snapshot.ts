@@ -24,11 +24,18 @@ export interface DialogSnapshot {
   readonly serverName: string | null
 }
 
-/** For what was stored and read again; whether its addresses can be read is told where they are used. */
+/** Type guard for stored values. It does not parse the addresses: `Dialog.restore` does. */
 export function isDialogSnapshot(value: unknown): value is DialogSnapshot {
   return hasFields(value, {
-    ...{ callId: 'text', localTag: 'text', remoteTag: 'text', localAddress: 'text', remoteAddress: 'text' },
-    ...{ routeSet: 'texts', remoteTarget: 'text', localSequence: 'number', remoteSequence: 'number or null' },
+    callId: 'text',
+    localTag: 'text',
+    remoteTag: 'text',
+    localAddress: 'text',
+    remoteAddress: 'text',
+    routeSet: 'texts',
+    remoteTarget: 'text',
+    localSequence: 'number',
+    remoteSequence: 'number or null',
     serverName: 'text or null',
   })
 }

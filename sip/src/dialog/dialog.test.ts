@@ -51,7 +51,7 @@ describe('dialog, RFC 3261 section 12', () => {
     expect(written(Dialog.ofClient(invite, ok)).route).toEqual(['<sip:p2.test;lr>', '<sip:p1.test;lr>'])
   })
 
-  it('addresses its requests to the Contact, with both tags the right way round', () => {
+  it("requests are addressed to the peer's Contact, with local tag in From and remote tag in To", () => {
     const callee = written(Dialog.ofServer(invite, 'b'))
     expect(callee).toMatchObject({ uri: 'sip:alice@10.0.0.1:5070', from: '<sip:bob@b.test>;tag=b' })
     expect(callee.to).toBe('"Alice" <sip:alice@a.test>;tag=a')
@@ -69,13 +69,13 @@ describe('dialog, RFC 3261 section 12', () => {
     expect(dialog.hop?.host).toBe('strict.test')
   })
 
-  it("goes to the first route, else to the target, and proves the trunk's name on the way", () => {
+  it("a request goes to the first route, else to the remote target, with the trunk's name as TLS identity", () => {
     expect(Dialog.ofServer(invite, 'b', 'trunk.test').hop).toMatchObject({ host: 'p1.test', serverName: 'trunk.test' })
     const direct = Dialog.ofServer({ ...invite, recordRoute: [] }, 'b')
     expect(direct.hop).toEqual({ host: '10.0.0.1', port: 5070, transport: undefined, serverName: undefined })
   })
 
-  it('a target refresh moves the target and never the route set', () => {
+  it('a target refresh changes the remote target and never the route set', () => {
     const dialog = Dialog.ofServer(invite, 'b')
     const moved = { ...invite, recordRoute: [], contact: [address('<sip:alice@10.0.0.99>')] }
     dialog.refreshTarget(moved)
@@ -87,7 +87,7 @@ describe('dialog, RFC 3261 section 12', () => {
     expect(written(dialog).uri).toBe('sip:alice@10.0.0.99')
   })
 
-  it('refuses numbers lower than one it has seen, and only those', () => {
+  it('a CSeq number lower than the last one is refused', () => {
     const dialog = Dialog.ofServer(invite, 'b')
     expect([8, 8, 20, 9, 7].map(number => dialog.acceptRemoteSequence(number))).toEqual([
       true,
@@ -100,13 +100,13 @@ describe('dialog, RFC 3261 section 12', () => {
     expect(caller.acceptRemoteSequence(0)).toBe(true)
   })
 
-  it('keeps CSeq below 2^31', () => {
+  it('CSeq numbers stay below 2^31', () => {
     const dialog = Dialog.ofClient({ ...invite, cseq: { sequence: LARGEST_SEQUENCE - 1, method: 'INVITE' } }, ok)
     expect(dialog.reserveSequence()).toBe(LARGEST_SEQUENCE)
     expect(dialog.reserveSequence()).toBeLessThan(LARGEST_SEQUENCE)
   })
 
-  it('goes through JSON and continues with the next number', () => {
+  it('a dialog restored from its JSON snapshot continues with the next CSeq number', () => {
     for (const dialog of [Dialog.ofServer(invite, 'b', 'trunk.test'), Dialog.ofClient(invite, ok)]) {
       dialog.acceptRemoteSequence(12)
       const restored = Dialog.restore(JSON.parse(JSON.stringify(dialog.snapshot())))!
@@ -118,7 +118,7 @@ describe('dialog, RFC 3261 section 12', () => {
     expect(Dialog.restore({ ...Dialog.ofClient(invite, ok).snapshot(), remoteTarget: 'no uri' })).toBeUndefined()
   })
 
-  it('has the same id at both ends, tags swapped', () => {
+  it('both ends have the same dialog id with the tags swapped', () => {
     expect(Dialog.ofServer(invite, 'b').id).toBe(dialogId('call', 'b', 'a'))
     expect(Dialog.ofClient(invite, ok).id).toBe(dialogId('call', 'a', 'b'))
   })

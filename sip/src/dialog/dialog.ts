@@ -75,7 +75,7 @@ export class Dialog {
     })
   }
 
-  /** Undefined when the snapshot is none, or its addresses cannot be read. */
+  /** Undefined if the value is not a snapshot or its addresses cannot be parsed. */
   static restore(snapshot: DialogSnapshot): Dialog | undefined {
     if (!isDialogSnapshot(snapshot)) return undefined
     const local = parseNameAddr(snapshot.localAddress)
@@ -144,7 +144,7 @@ export class Dialog {
     this.#localSequence = Math.max(this.#localSequence, sequence)
   }
 
-  /** Leaves a gap, for a process that takes over and does not know the last numbers. */
+  /** Skips CSeq numbers, for a process that takes over the dialog without knowing the last ones. */
   skipSequence(by: number): void {
     this.#localSequence = Math.min(this.#localSequence + by, LARGEST_SEQUENCE - 1)
   }
@@ -179,12 +179,12 @@ export class Dialog {
     return true
   }
 
-  /** Target refresh by a re-INVITE or its 2xx (12.2.1.2, 12.2.2): the target moves, the route set never does. */
+  /** Target refresh by a re-INVITE or its 2xx (12.2.1.2, 12.2.2): changes the remote target, never the route set. */
   refreshTarget(message: SipRequest | SipResponse): void {
     this.#remoteTarget = contactOf(message) ?? this.#remoteTarget
   }
 
-  /** 13.2.2.4: the 2xx that confirms an early dialog brings the route set that counts. */
+  /** 13.2.2.4: the 2xx that confirms an early dialog determines the route set. */
   confirmFrom(response: SipResponse): void {
     this.#routeSet = [...response.recordRoute].reverse()
     this.refreshTarget(response)

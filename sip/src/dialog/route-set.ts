@@ -6,7 +6,7 @@ import type { NextHop, TransportName } from '../transport/transport.ts'
 interface RequestRoute {
   readonly uri: Uri
   readonly route: readonly NameAddr[]
-  /** Undefined when neither the first route nor the target is a SIP URI: there is no way. */
+  /** Undefined when neither the first route nor the target is a SIP URI, so that the request cannot be sent. */
   readonly hop: NextHop | undefined
 }
 
@@ -26,14 +26,14 @@ export function routeRequest(target: Uri, routeSet: readonly NameAddr[], serverN
   }
 }
 
-/** Section 19.1.1: what may not stand in a Request-URI is taken off a strict router's URI. */
+/** Section 19.1.1: removes the parts of a strict router's URI that a Request-URI must not contain. */
 function asRequestUri(uri: SipUri): SipUri {
   const params = new Map(uri.params)
   params.delete('method')
   return { ...uri, params, headers: [] }
 }
 
-/** RFC 3263 section 4.1's input. `maddr` is not followed: it would let a peer aim our requests at third parties. */
+/** RFC 3263 section 4.1's input. `maddr` is ignored: it would let a peer direct our requests at third parties. */
 export function hopOf(uri: Uri, serverName?: string): NextHop | undefined {
   if (!isSipUri(uri)) return undefined
   const named = uri.params.get('transport')?.toLowerCase()

@@ -1,6 +1,6 @@
 type Kind = 'text' | 'number' | 'text or null' | 'number or null' | 'texts'
 
-/** Whether what comes back from a store has these fields, each of its kind. Others may stand beside them. */
+/** Whether a stored value has these fields with these types; further fields are allowed. */
 export function hasFields(value: unknown, fields: Readonly<Record<string, Kind>>): boolean {
   if (typeof value !== 'object' || value === null) return false
   const found = new Map<string, unknown>(Object.entries(value))

@@ -17,11 +17,11 @@ const encoder = new TextEncoder()
 interface CarrierReply {
   readonly status: number
   readonly headers?: readonly (readonly [string, string])[]
-  /** Where the caller is to send everything from now on: Record-Route and Contact. */
+  /** Record-Route and Contact of the answer: the destination of the caller's further requests. */
   readonly hop?: string
 }
 
-/** The far end of a trunk on real sockets: answers as told, and remembers the methods it heard, each with its flow. */
+/** The far end of a trunk on real sockets: answers as scripted and records the received methods with their flows. */
 export class Carrier {
   readonly endpoint: Endpoint
   readonly heard: { readonly method: string; readonly request: SipRequest; readonly flow: Flow }[] = []
@@ -40,7 +40,7 @@ export class Carrier {
     return this.heard.map(({ method }) => method)
   }
 
-  /** When so many requests of `method` were heard, the last of them. */
+  /** Resolves with the last request once `count` requests of `method` have arrived. */
   async until(method: string, count = 1): Promise<{ readonly request: SipRequest; readonly flow: Flow }> {
     const all = () => this.heard.filter(entry => entry.method === method)
     await this.endpoint.untilTrue(() => all().length >= count)

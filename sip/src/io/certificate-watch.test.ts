@@ -88,8 +88,8 @@ async function reaches(from: Endpoint, to: Endpoint, id: string): Promise<boolea
   return mine()?.type === 'sent'
 }
 
-describe('certificates in files', () => {
-  it('are taken when they change: for new handshakes, for dialling, and no connection is lost', async () => {
+describe('CertificateWatch', () => {
+  it('changed certificate files are used for new handshakes and dials, and no connection is lost', async () => {
     write(dir, first)
     const { endpoint, applied, until } = await watched(dir)
     const [ours, theirs] = [await bench.endpoint(), await otherHome.endpoint()]
@@ -107,7 +107,7 @@ describe('certificates in files', () => {
     expect(applied[0]! / 86_400_000 - Date.now() / 86_400_000).toBeCloseTo(825, 0)
   })
 
-  it('that do not fit each other are told once and not used, until the other half comes', async () => {
+  it('a certificate and key that do not match are reported once and not used until both match', async () => {
     write(dir, first)
     const { endpoint, problems, applied, until, afterLooks } = await watched(dir)
     write(dir, next, ['cert'])
@@ -121,7 +121,7 @@ describe('certificates in files', () => {
     expect(await reaches(await otherHome.endpoint(), endpoint, 'new one')).toBe(true)
   })
 
-  it('that were only seen half-written are not even told', async () => {
+  it('a half-written file is not reported', async () => {
     write(dir, first)
     const seen = [first, { ...first, cert: next.cert }, next]
     const { problems, applied, until } = await watched(dir, async () => (seen.length > 1 ? seen.shift()! : seen[0]!))
@@ -129,7 +129,7 @@ describe('certificates in files', () => {
     expect(problems).toEqual([])
   })
 
-  it('may be links that are swapped, as mounted secrets are', async () => {
+  it('symbolic links that are swapped, as with mounted secrets, are followed', async () => {
     write(join(dir, 'one'), first)
     write(join(dir, 'two'), next)
     await symlink('one', join(dir, 'data'))
@@ -141,7 +141,7 @@ describe('certificates in files', () => {
     expect(await reaches(await otherHome.endpoint(), endpoint, 'new one')).toBe(true)
   })
 
-  it('that are gone, empty, no certificates or over are told once each; what stands goes on', async () => {
+  it('missing, empty, invalid and expired files are reported once each, and the current certificate stays in use', async () => {
     write(dir, first)
     const { endpoint, problems, applied, until } = await watched(dir)
     const expired = await ensureLocalCertificate(join(dir, 'old'), { now: Date.now() - 1000 * 86_400_000 })
@@ -159,7 +159,7 @@ describe('certificates in files', () => {
       expect.stringContaining('ENOENT'),
       expect.any(String),
       expect.any(String),
-      expect.stringContaining('ended on'),
+      expect.stringContaining('expired on'),
     ])
     expect(problems).toHaveLength(4)
     expect(applied).toEqual([])

@@ -5,14 +5,14 @@ import type { TlsIdentity } from './socket-transport-options.ts'
 
 interface CertificateWatchOptions {
   readonly time: Time
-  /** What stands already. */
+  /** The identity in use. */
   readonly current: TlsIdentity
   /** Reads the files anew; may reject. */
   readonly load: () => Promise<TlsIdentity>
   /** Takes a new identity into use, as `SocketTransport.replaceCertificate` does; may throw, and nothing has changed then. */
   readonly apply: (identity: TlsIdentity) => void
   readonly onApplied?: (endsAt: UnixMs) => void
-  /** Once for each state of the files that cannot be used; what stands goes on. */
+  /** Called once for each unusable state of the files; the current identity stays in use. */
   readonly onProblem?: (detail: string) => void
   /** Default 5 s. */
   readonly everyMs?: Ms
@@ -81,7 +81,7 @@ export class CertificateWatch {
     }
     try {
       const endsAt = new X509Certificate(read.identity.cert).validToDate.getTime()
-      if (endsAt <= wallClock()) throw new Error(`the new certificate ended on ${new Date(endsAt).toISOString()}`)
+      if (endsAt <= wallClock()) throw new Error(`the new certificate expired on ${new Date(endsAt).toISOString()}`)
       apply(read.identity)
       this.#applied = read.seen
       onApplied?.(endsAt)

@@ -12,7 +12,7 @@ import { errorText } from './socket-error.ts'
 /** The largest datagram that is sent; IPv4 could carry 65507 bytes, IPv6 extension headers need some room. */
 const MAX_DATAGRAM_BYTES = 65_000
 
-/** Datagrams wait here while the event loop is busy; the system may grant less. */
+/** Requested receive buffer in bytes: datagrams wait there while the event loop is busy; the system may grant less. */
 const RECEIVE_BUFFER_BYTES = 2 << 20
 
 interface DatagramChannelOptions {
@@ -39,12 +39,12 @@ export class DatagramChannel {
     const { address, port } = socket.address()
     this.address = { address, port }
     this.#flows = new DatagramFlows(this.address, options.idPrefix)
-    // What concerns one send goes to its callback; nothing else ends the socket.
+    // Errors of one send go to its callback; other errors do not close the socket.
     socket.on('error', () => {})
     socket.on('message', (bytes, from) => this.#read(bytes, from.address, from.port))
   }
 
-  /** Rejects with the system's error when the port cannot be had. */
+  /** Rejects with the system's error when the port is not available. */
   static async open(options: DatagramChannelOptions): Promise<DatagramChannel> {
     const ipv6 = isIP(options.bind) === 6
     // Addresses are literals here; Node's own lookup would put every send off to a later tick.
@@ -61,7 +61,7 @@ export class DatagramChannel {
     return new DatagramChannel(options, socket, ipv6)
   }
 
-  /** Answered in the inbox by `sent` or `send-failed`. `to` has a literal address and a valid port. */
+  /** Its result is the event `sent` or `send-failed`. `to` has a literal address and a valid port. */
   send(sendId: number, bytes: Uint8Array, to: SocketAddress): void {
     const { inbox } = this.#options
     const family = isIP(to.address)
@@ -94,7 +94,7 @@ export class DatagramChannel {
   }
 }
 
-/** Nothing, or CR and LF only: sent to keep a binding open, answered by nobody on UDP. */
+/** Nothing, or CR and LF only: sent to keep a binding open, not answered on UDP. */
 function isKeepAlive(bytes: Uint8Array): boolean {
   return bytes.every(byte => byte === 13 || byte === 10)
 }

@@ -28,7 +28,7 @@ async function deadPort(): Promise<number> {
 }
 
 describe('a trunk with several servers', () => {
-  it('is reached although the first are dead, mute or busy, and these are spared the next calls', async () => {
+  it('a trunk is reached although its first servers are down, silent or busy, and later calls try those last', async () => {
     let connections = 0
     const mute = await bench.rawServer(() => connections++)
     const tls = await bench.certificate()
@@ -48,7 +48,7 @@ describe('a trunk with several servers', () => {
     expect([connections, busy.methods]).toEqual([1, ['INVITE', 'ACK']])
   })
 
-  it('is given up when every server failed, each tried once', async () => {
+  it('a call fails after every server was tried once', async () => {
     const resolver = trunkAt([await deadPort(), await deadPort()])
     const caller = await Caller.open(bench, { tls: await bench.certificate(), resolver })
     const end = await caller.call('sip:1@trunk.test;transport=tls').ended
@@ -56,7 +56,7 @@ describe('a trunk with several servers', () => {
     expect(end.detail).toContain('refused')
   })
 
-  it('whose last server says 503 hands that on, with its Retry-After', async () => {
+  it('a 503 of the last server reaches the caller with its Retry-After', async () => {
     const busy = new Carrier(await bench.endpoint(), () => ({ status: 503, headers: [['Retry-After', '7']] }))
     const resolver = trunkAt([await deadPort(), busy.endpoint.target('tcp').port])
     const tcp = {

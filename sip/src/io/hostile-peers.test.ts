@@ -17,7 +17,7 @@ async function expectAfter100ms(start: number, end: Promise<unknown>): Promise<v
 }
 
 describe('slow senders', () => {
-  it('are closed when no valid message came in time, however busily they dribble', async () => {
+  it('a peer that sends no valid message in time is disconnected, even if it keeps sending bytes', async () => {
     const server = await bench.endpoint({ limits: { firstMessageMs: 100 } })
     const start = performance.now()
     const peer = await bench.rawClient(server.target('tcp').port)
@@ -31,7 +31,7 @@ describe('slow senders', () => {
     expect(server.told).toMatchObject([{ type: 'flow-closed', code: 'slow_sender' }])
   })
 
-  it('are closed when a later message stops in the middle', async () => {
+  it('a peer that stops in the middle of a later message is disconnected', async () => {
     const server = await bench.endpoint({ limits: { partialMessageMs: 100 } })
     const start = performance.now()
     const peer = await bench.rawClient(server.target('tcp').port)
@@ -42,7 +42,7 @@ describe('slow senders', () => {
     expect(server.all('flow-closed')).toMatchObject([{ code: 'slow_sender' }])
   })
 
-  it('are closed when a handshake dribbles past its time', async () => {
+  it('a TLS handshake that exceeds its time limit is closed, even if bytes keep arriving', async () => {
     const server = await bench.endpoint({ limits: { handshakeMs: 100 } })
     const start = performance.now()
     const peer = await bench.rawClient(server.target('tls').port)
@@ -56,8 +56,8 @@ describe('slow senders', () => {
   })
 })
 
-describe('crowds', () => {
-  it('beyond the limits are turned away before a byte is read; who is in is not harmed', async () => {
+describe('many connections', () => {
+  it('connections beyond the limits are closed before a byte is read, and accepted ones are not affected', async () => {
     const server = await bench.endpoint({ limits: { maxPerPeer: 3 } })
     const client = await bench.endpoint()
     client.send(server.target('tls'), options('one'))
@@ -74,7 +74,7 @@ describe('crowds', () => {
     await server.until('message', 2)
   })
 
-  it('of unfinished handshakes leave room for others in time', async () => {
+  it('unfinished handshakes time out and free their places', async () => {
     const server = await bench.endpoint({ limits: { maxHandshakes: 2, handshakeMs: 100 } })
     const stalled = await Promise.all(Array.from({ length: 4 }, () => bench.rawClient(server.target('tls').port)))
     await Promise.all(stalled.map(peer => peer.closed))
@@ -84,7 +84,7 @@ describe('crowds', () => {
     await server.until('message')
   })
 
-  it('of sends behind one dial are bounded', async () => {
+  it('the number of sends that wait for one dial is limited', async () => {
     const client = await bench.endpoint({ limits: { maxQueuedSends: 2, handshakeMs: 60 } })
     const silent = await bench.rawServer(() => {})
     for (let i = 0; i < 4; i++) client.send({ ...silent, transport: 'tls' }, options('x'))
@@ -99,7 +99,7 @@ describe('crowds', () => {
 })
 
 describe('peers that do not read', () => {
-  it('are cut when too much lies unread, told once, and every later send fails', async () => {
+  it('a peer that does not read is cut off, reported once, and every later send to it fails', async () => {
     const server = await bench.endpoint({ limits: { maxUnreadBytes: 50_000 } })
     const peer = await bench.rawClient(server.target('tcp').port)
     peer.socket.write(options('one'))
@@ -120,8 +120,8 @@ describe('peers that do not read', () => {
   })
 })
 
-describe('what is no SIP', () => {
-  it('on a stream is told before the connection is closed, and an answer to it still leaves', async () => {
+describe('bytes that are not SIP', () => {
+  it('a protocol violation on a stream is reported before the connection closes, and a response can still be sent', async () => {
     const server = await bench.endpoint({ limits: { violationFlushMs: 30 } })
     const peer = await bench.rawClient(server.target('tcp').port)
     const fatal = Buffer.concat([options('one'), options('two').subarray(0, 30), Buffer.alloc(100_000, 'garbage ')])
@@ -137,7 +137,7 @@ describe('what is no SIP', () => {
     expect(peer.received).toBe('SIP/2.0 400 Bad Request\r\n\r\n')
   })
 
-  it('from a server we dialled takes its connection out of use at once', async () => {
+  it('a connection on which a dialled server violates the protocol is not reused', async () => {
     const client = await bench.endpoint()
     const babbler = await bench.rawServer(socket => socket.once('data', () => socket.write('garbage\r\n\r\n')))
     client.send(babbler, options('one'))
@@ -147,7 +147,7 @@ describe('what is no SIP', () => {
     expect(second!.flow.id).not.toBe(first!.flow.id)
   })
 
-  it('on the TLS port ends in the handshake and is told nobody', async () => {
+  it('bytes that are not TLS end the handshake on the TLS port without an event', async () => {
     const server = await bench.endpoint()
     const peer = await bench.rawClient(server.target('tls').port)
     peer.socket.write(options('one'))
@@ -156,7 +156,7 @@ describe('what is no SIP', () => {
     expect(server.told).toEqual([])
   })
 
-  it('whatever the bytes and the cuts, ends in messages told and at most one end of the flow', async () => {
+  it('arbitrary bytes in arbitrary chunks produce messages and at most one end of the flow', async () => {
     const server = await bench.endpoint({ limits: { violationFlushMs: 1, lingerMs: 5 } })
     const { port } = server.target('tcp')
     const piece = fc.oneof(
@@ -184,7 +184,7 @@ describe('what is no SIP', () => {
 })
 
 describe('half-open connections', () => {
-  it('of a peer that ended its side are closed on ours', async () => {
+  it('a connection whose peer ended its side is closed', async () => {
     const server = await bench.endpoint()
     const peer = await bench.rawClient(server.target('tcp').port)
     peer.socket.write(options('one'))
@@ -194,7 +194,7 @@ describe('half-open connections', () => {
     expect(server.all('flow-closed')).toMatchObject([{ code: 'closed' }])
   })
 
-  it('of a peer that ignores our end are cut', async () => {
+  it('a connection whose peer ignores our FIN is cut', async () => {
     let far: TcpPeer | undefined
     const server = await bench.rawServer(socket => {
       far = new TcpPeer(socket)

@@ -14,7 +14,7 @@ describe('the local certificate authority', () => {
   })
   afterEach(() => rm(home, { recursive: true, force: true }))
 
-  it('makes a certificate that its authority signed, keeps the keys to itself, and uses both again', async () => {
+  it('the certificate is signed by the local authority, keys are readable by the owner only, and both are reused', async () => {
     const made = await ensureLocalCertificate(home)
     const certificate = new X509Certificate(made.cert)
     const authority = new X509Certificate(made.ca)
@@ -46,7 +46,7 @@ describe('the local certificate authority', () => {
     )
   })
 
-  it('makes a new authority when the old one could not outlive a certificate, and signs anew', async () => {
+  it('a new authority is made when the old one would expire before a certificate', async () => {
     const now = Date.now()
     const made = await ensureLocalCertificate(home, { now })
     const later = await ensureLocalCertificate(home, { now: now + 3000 * DAY })
@@ -54,7 +54,7 @@ describe('the local certificate authority', () => {
     expect(new X509Certificate(later.cert).verify(new X509Certificate(later.ca).publicKey)).toBe(true)
   })
 
-  it('recovers from files that are broken', async () => {
+  it('broken files are replaced', async () => {
     await ensureLocalCertificate(home)
     await writeFile(join(home, 'tls', 'server.pem'), '-----BEGIN PRIVATE KEY-----\nx')
     await writeFile(join(home, 'tls', 'authority.pem'), 'garbage -----BEGIN CERTIFICATE-----')
@@ -63,7 +63,7 @@ describe('the local certificate authority', () => {
     expect(await ensureLocalCertificate(home)).toEqual(made)
   })
 
-  it('gives processes that start at once one authority', async () => {
+  it('processes that start at the same time share one authority', async () => {
     const made = await Promise.all(Array.from({ length: 4 }, () => ensureLocalCertificate(home)))
     expect(new Set(made.map(each => each.ca)).size).toBe(1)
     for (const each of made)

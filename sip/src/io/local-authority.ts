@@ -29,7 +29,7 @@ export interface LocalCertificate {
   readonly cert: string
   readonly key: string
   readonly ca: string
-  /** Where `ca` stands as a file: what a phone has to be told to trust. */
+  /** Path of the file with `ca`, the root certificate that a phone has to trust. */
   readonly caPath: string
 }
 
@@ -111,7 +111,7 @@ async function issueServer(
   return { key: keyPem(privateKey), cert }
 }
 
-/** Whether a certificate that stands can be used for these names for a while yet. */
+/** Whether an existing certificate covers these names and does not have to be renewed yet. */
 function serves(
   pair: Pair,
   authority: Pair,
@@ -184,7 +184,7 @@ class PairStore {
     await rename(await this.#writeBeside(name, text, mode), join(this.#folder, name))
   }
 
-  /** The first of several processes wins, the others get what it wrote. */
+  /** Of several processes the first one writes the file, and the others read it. */
   async createOrRead(name: string, pair: Pair): Promise<Pair> {
     const beside = await this.#writeBeside(name, pair.key + pair.cert, 0o600)
     try {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** Sockets that have not closed yet, so that somebody can cut them and wait until the last is gone. */
+/** The open sockets, so that they can be cut and their end awaited. */
 export class OpenSockets {
   readonly #sockets = new Set<Socket>()
   #drained: PromiseWithResolvers<void> | undefined

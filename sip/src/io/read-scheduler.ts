@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 import type { Ms, Time } from '@parley/kernel'
 
-/** What connections bring may keep the event loop busy that long in one turn, but for the chunk at hand. */
+/** Time that received data may occupy the event loop in one turn, not counting the current chunk. */
 const TURN_MS: Ms = 10
 
 /**
- * Shares the event loop between connections: Node takes up to 2 MB from a socket before it looks at timers or at anybody
- * else. Whoever brings more work than a turn has room for waits in line, and his TCP window with him.
+ * Shares the event loop between connections: Node takes up to 2 MB from a socket before it looks at timers or at other connections
+ * else. A connection with more work than fits into a turn is paused and queued, which also closes its TCP window.
  */
 export class ReadScheduler {
   readonly #time: Time
@@ -18,7 +18,7 @@ export class ReadScheduler {
     this.#time = time
   }
 
-  /** Works off something that `socket` brought. */
+  /** Runs the work for data that `socket` received. */
   run(socket: Socket, work: () => void): void {
     const began = this.#time.now()
     work()

@@ -5,7 +5,7 @@ import { ReadScheduler } from './read-scheduler.ts'
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-/** Three connections of which each brings `costMs` of work whenever it is read. */
+/** Three connections, each of which causes `costMs` of work per read. */
 function connections(costMs: number) {
   const time = new VirtualTime()
   const turns = new ReadScheduler(time)
@@ -17,7 +17,7 @@ function connections(costMs: number) {
   return { sockets, bring, paused: () => sockets.map(socket => socket.isPaused()) }
 }
 
-it('whoever brings more work than a turn has room for waits in line, one comes back at a time', async () => {
+it('connections with more work than fits into a turn are queued and resumed one at a time', async () => {
   const { bring, paused } = connections(50)
   bring()
   expect(paused()).toEqual([true, true, true])
@@ -33,7 +33,7 @@ it('whoever brings more work than a turn has room for waits in line, one comes b
   expect(paused()).toEqual([false, false, false])
 })
 
-it('little work pauses nobody, and a new turn starts from nothing', async () => {
+it('little work pauses no connection, and every turn starts with the full time', async () => {
   const { bring, paused } = connections(2)
   for (let i = 0; i < 10; i++) {
     bring()
@@ -42,7 +42,7 @@ it('little work pauses nobody, and a new turn starts from nothing', async () => 
   expect(paused()).toEqual([false, false, false])
 })
 
-it('a connection that died in line holds up nobody', async () => {
+it('a connection that closes while queued does not block the others', async () => {
   const { sockets, bring, paused } = connections(50)
   bring()
   sockets[0]!.destroy()

@@ -8,7 +8,7 @@ import { ensureLocalCertificate, type LocalCertificate } from './local-authority
 import { type Endpoint, TransportFixture } from './socket-transport.fixture.ts'
 import { SystemResolver } from './system-resolver.ts'
 
-/** Both by one authority: only their names tell them apart. */
+/** Both certificates come from one authority and differ only in their names. */
 let home: string
 let trunk: LocalCertificate
 let stranger: LocalCertificate
@@ -17,7 +17,7 @@ let bench: TransportFixture
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'parley-redial-'))
   trunk = await ensureLocalCertificate(home, { names: ['trunk.example'], addresses: [] })
-  // It even proves the address at which it listens.
+  // Its certificate even covers the address at which it listens.
   stranger = await ensureLocalCertificate(home, { names: ['stranger.example'], addresses: ['127.0.0.1'] })
 })
 afterAll(() => rm(home, { recursive: true }))
@@ -44,7 +44,7 @@ async function callOver(hopOf: (carrier: Endpoint) => string) {
 const addressOf = (endpoint: Endpoint) => `sip:127.0.0.1:${endpoint.target('tls').port};transport=tls`
 
 describe('a call whose connection was cut', () => {
-  it("goes on over a new connection to the address in Record-Route, which proves the trunk's name", async () => {
+  it("a call continues over a new connection to the address in Record-Route if that server proves the trunk's name", async () => {
     const { carrier, caller, call } = await callOver(addressOf)
     const { flow } = await carrier.until('INVITE')
     carrier.cut(flow)
@@ -56,7 +56,7 @@ describe('a call whose connection was cut', () => {
     expect(await call.ended).toMatchObject({ cause: 'bye', confirmed: true })
   })
 
-  it('says nothing to a server at that address which proves another name, even the address itself', async () => {
+  it('no request is sent to a server at that address that proves another name, even the address itself', async () => {
     const other = new Carrier(await bench.endpoint({ tls: stranger }), () => ({ status: 200 }))
     const { carrier, caller, call } = await callOver(() => addressOf(other.endpoint))
     const { flow } = await carrier.until('INVITE')
@@ -68,8 +68,8 @@ describe('a call whose connection was cut', () => {
   })
 })
 
-describe('roots by name', () => {
-  it('are the only ones for that name, and count for no other', async () => {
+describe('root certificates by server name', () => {
+  it('the roots configured for a name are the only ones for it and are not used for other names', async () => {
     const elsewhere = await new TransportFixture('another authority').certificate()
     const server = new Carrier(await bench.endpoint({ tls: trunk }), () => ({ status: 486 }))
     const overrides = new Map(

@@ -3,7 +3,7 @@ import type { MessageLimits } from '../message/parse-result.ts'
 import type { Resolver } from '../transport/resolver.ts'
 import type { StreamLimits } from '../transport/stream-limits.ts'
 
-/** Our certificate and whom we trust; all PEM. */
+/** Our certificate, its key and the trusted roots; all PEM. */
 export interface TlsIdentity {
   /** Leaf first, then intermediates. */
   readonly cert: string

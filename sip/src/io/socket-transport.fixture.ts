@@ -35,11 +35,11 @@ export function turn(): Promise<void> {
 
 type InputOf<Type extends TransportInput['type']> = Extract<TransportInput, { type: Type }>
 
-/** A transport on loopback with everything it told. */
+/** A transport on loopback that records its events. */
 export class Endpoint {
   readonly transport: SocketTransport
   readonly told: TransportInput[] = []
-  /** Hears everything first. */
+  /** Called with every event before it is recorded. */
   onTold: (input: TransportInput) => void = () => {}
   #nextSendId = 1
   #wake: (() => void)[] = []
@@ -83,7 +83,7 @@ export class Endpoint {
     while (!condition()) await new Promise<void>(resolve => this.#wake.push(resolve))
   }
 
-  /** Nothing tells when a socket is gone for good: looks again in every turn of the event loop. */
+  /** Polls in every turn of the event loop, because no event reports that a socket is completely closed. */
   async untilStats(expected: Partial<SocketTransportStats>): Promise<void> {
     const differs = () => {
       const stats = this.transport.stats()
@@ -109,7 +109,7 @@ async function makeCertificate(): Promise<LocalCertificate> {
   }
 }
 
-/** What one test opens and one `close` takes away again. */
+/** The transports and peers of one test; `close` closes them all. */
 export class TransportFixture {
   readonly #authority: string
   readonly #closers: (() => unknown)[] = []

@@ -20,7 +20,7 @@ async function sockets(): Promise<string[]> {
 }
 
 describe.each(['udp', 'tcp', 'tls'] as const)('messages over %s', transport => {
-  it('arrive, and are answered on the flow they came on', async () => {
+  it('a request arrives and is answered on its flow', async () => {
     const [client, server] = await Promise.all([bench.endpoint(), bench.endpoint()])
     const sendId = client.send(server.target(transport), options('one'))
     expect(client.told).toEqual([])
@@ -37,7 +37,7 @@ describe.each(['udp', 'tcp', 'tls'] as const)('messages over %s', transport => {
     expect(sent!.flow.origin).toBe('dialled')
   })
 
-  it('keep their order, however they are cut into packets', async () => {
+  it('messages keep their order, however they are cut into packets', async () => {
     const [client, server] = await Promise.all([bench.endpoint(), bench.endpoint()])
     const ids = Array.from({ length: 50 }, (_, i) => `message-${i}`)
     for (const id of ids) client.send(server.target(transport), options(id, 'x'.repeat(1000)))
@@ -50,7 +50,7 @@ describe.each(['udp', 'tcp', 'tls'] as const)('messages over %s', transport => {
 })
 
 describe('connections', () => {
-  it('are dialled anew when the old one is gone, and each death is told once', async () => {
+  it('a closed connection is dialled again, and its end is reported once', async () => {
     const [client, server] = await Promise.all([bench.endpoint(), bench.endpoint()])
     client.send(server.target('tls'), options('one'))
     const [first] = await server.until('message')
@@ -67,7 +67,7 @@ describe('connections', () => {
     expect(server.all('flow-closed').map(input => input.code)).toEqual(['requested'])
   })
 
-  it('that cannot be made fail every send that waits for them', async () => {
+  it('a failed dial fails every send that waits for it', async () => {
     const client = await bench.endpoint()
     const free = await bench.rawServer(() => {})
     await bench.close()
@@ -84,7 +84,7 @@ describe('connections', () => {
     expect(client.told).toEqual([])
   })
 
-  it('are not tried to what is no address, nor datagrams sent that are too large or have no socket', async () => {
+  it('a send to an invalid address, an oversized datagram and a datagram without a socket fail', async () => {
     const client = await bench.endpoint({ udpPort: null })
     const datagrams = await bench.endpoint()
     client.send({ address: 'localhost', port: 5060, transport: 'tcp', serverName: 'localhost' }, options('a'))
@@ -100,7 +100,7 @@ describe('connections', () => {
 })
 
 describe('datagrams', () => {
-  it('of line ends only are keep-alives, garbage is told as refused, and both leave the socket working', async () => {
+  it('a datagram of line breaks is a keep-alive, garbage is reported as refused, and the socket keeps working', async () => {
     const server = await bench.endpoint()
     const socket = createSocket('udp4')
     bench.defer(() => socket.close())
@@ -114,7 +114,7 @@ describe('datagrams', () => {
     expect(server.told).toHaveLength(2)
   })
 
-  it('reach IPv4 peers from a dual-stack socket, which are told apart by their IPv4 address', async () => {
+  it('a dual-stack socket reaches IPv4 peers and reports their IPv4 address', async () => {
     const server = await bench.endpoint({ bind: '::' })
     const client = await bench.endpoint()
     client.send({ ...server.target('udp'), address: '127.0.0.1' }, options('one'))
@@ -126,8 +126,8 @@ describe('datagrams', () => {
   })
 })
 
-describe('the face of a transport', () => {
-  it('says where peers reach it, and nothing where it does not listen', async () => {
+describe('opening and closing a transport', () => {
+  it('the sent-by address is known for every transport that listens', async () => {
     const named = await bench.endpoint({ advertisedHost: 'engine-1.example', tcpPort: null })
     expect(named.transport.advertised('tls')).toEqual({ host: 'engine-1.example', port: named.target('tls').port })
     expect(named.transport.advertised('tcp')).toBeUndefined()
@@ -135,7 +135,7 @@ describe('the face of a transport', () => {
     expect(ipv6.transport.advertised('udp')).toEqual({ host: '[::1]', port: ipv6.target('udp').port })
   })
 
-  it('answers what it resolved', async () => {
+  it('a resolve command is answered with its targets', async () => {
     const client = await bench.endpoint()
     const hop = { host: '127.0.0.1', port: undefined, transport: 'tls', serverName: undefined } as const
     client.transport.submit({ type: 'resolve', resolveId: 5, hop })
@@ -148,7 +148,7 @@ describe('the face of a transport', () => {
     ])
   })
 
-  it('refuses to open on a port that is taken, and leaves nothing open then', async () => {
+  it('opening fails on a port that is in use and leaves no socket open', async () => {
     const first = await bench.endpoint()
     const { port } = first.target('tls')
     const before = await sockets()
@@ -157,7 +157,7 @@ describe('the face of a transport', () => {
     expect(await sockets()).toEqual(before)
   })
 
-  it('leaves nothing behind when it closes: flows told, sends that wait failed, no socket, no timer', async () => {
+  it('closing ends all flows, fails pending sends and leaves no socket and no timer', async () => {
     const before = await sockets()
     const armed = new Set<object>()
     const time: Time = {

@@ -21,9 +21,9 @@ import { StreamListener } from './stream-listener.ts'
 import { StreamPool } from './stream-pool.ts'
 import { ClientContexts } from './tls-contexts.ts'
 
-/** What a transport holds at the moment, for metrics and tests. */
+/** Current counts of a transport, for metrics and tests. */
 export interface SocketTransportStats {
-  /** Connections that stand, in both directions. */
+  /** Open connections, in both directions. */
   readonly established: number
   /** Accepted connections, handshakes included. */
   readonly accepted: number
@@ -31,7 +31,7 @@ export interface SocketTransportStats {
   readonly handshakes: number
   /** Connections that we opened or are opening. */
   readonly dialled: number
-  /** Connections turned away by the limits since the start. */
+  /** Connections refused by the limits since the start. */
   readonly refused: number
   /** When our certificate ends; null: none is used. */
   readonly certificateEndsAt: UnixMs | null
@@ -74,7 +74,7 @@ export class SocketTransport implements SipTransport {
   }
 
   /**
-   * Listens as asked. Rejects with `ParleyError` "listen_failed" when an address or port cannot be had (nothing stays
+   * Listens as asked. Rejects with `ParleyError` "listen_failed" when an address or port is not available (nothing stays
    * open then), "bad_options" when `tlsPort` is given without `tls`, "bad_certificate" when `tls` cannot be used.
    */
   static async open(options: SocketTransportOptions): Promise<SocketTransport> {
@@ -120,7 +120,7 @@ export class SocketTransport implements SipTransport {
   }
 
   /**
-   * New handshakes, accepted and dialled, use the new identity; connections that stand are not touched. Throws
+   * New handshakes, accepted and dialled, use the new identity; open connections are not affected. Throws
    * `ParleyError` "bad_certificate", and nothing has changed then.
    */
   replaceCertificate(tls: TlsIdentity): void {
@@ -142,7 +142,7 @@ export class SocketTransport implements SipTransport {
   }
 
   /**
-   * Ends every flow (`flow-closed` "shutdown") and every send that waits, then tells nothing more. Resolves when no
+   * Ends every flow (`flow-closed` "shutdown") and every send that waits, then reports nothing more. Resolves when no
    * socket is left: peers have `lingerMs`, at most 250 ms, to take what was sent. Never rejects, may be called again.
    */
   close(): Promise<void> {

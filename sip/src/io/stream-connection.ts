@@ -54,7 +54,7 @@ export class StreamConnection {
 
   start(): void {
     this.#socket.on('data', chunk => this.#context.turns.run(this.#socket, () => this.#read(chunk)))
-    // A socket that died before anybody listened does not say so again.
+    // A socket that closed before the listeners were attached emits no further event.
     if (this.#socket.destroyed) this.close('closed', 'the connection was cut')
   }
 
@@ -89,7 +89,7 @@ export class StreamConnection {
     this.#context.onClosed(this, code, detail)
   }
 
-  /** Cuts the socket without waiting for anybody. */
+  /** Destroys the socket at once. */
   destroy(): void {
     this.#socket.destroy()
     this.close('closed', 'the connection was cut')
@@ -138,7 +138,7 @@ export class StreamConnection {
     else this.overflow()
   }
 
-  /** For peers that deserve no FIN handshake, or would not notice one. */
+  /** Resets the connection, for peers that misbehave or do not respond. */
   #cut(code: string, detail: string): void {
     this.close(code, detail)
     this.#socket.destroy()

@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => bench.close())
 
 describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
-  it('are answered with one CRLF, between messages as well; those of a stranger are not', async () => {
+  it('a ping is answered with one CRLF, also between messages, but not on a connection where nothing was answered', async () => {
     const server = await bench.endpoint()
     const peer = await bench.rawClient(server.target('tcp').port)
     peer.socket.write(Buffer.concat([Buffer.from('\r\n\r\n'), options('one')]))
@@ -25,7 +25,7 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
     expect(server.callIds()).toEqual(['one', 'two', 'three'])
   })
 
-  it('go out on dialled flows, and on accepted ones once they were answered', async () => {
+  it('pings are sent on dialled connections, and on accepted ones after the first response', async () => {
     const limits = { pingMinMs: 20, pingMaxMs: 25 }
     const server = await bench.endpoint({ limits })
     const peer = await bench.rawClient(server.target('tcp').port)
@@ -45,7 +45,7 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
     await peer.until(received => received === 'answer\r\n\r\n\r\n\r\n')
   })
 
-  it('find a peer that used to answer and is gone, and keep one that never answered', async () => {
+  it('a peer that stops answering pings is disconnected, one that never answered is not', async () => {
     const limits = { pingMinMs: 20, pingMaxMs: 25, pongMs: 30 }
     const client = await bench.endpoint({ limits })
     let answering: TcpPeer | undefined
@@ -67,7 +67,7 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
     ])
   })
 
-  it('keep an accepted connection from idling out once it was answered, and not before', async () => {
+  it('keep-alives prevent the idle timeout of an accepted connection only after the first response', async () => {
     const limits = { idleMs: 80, firstMessageMs: 10_000 }
     const server = await bench.endpoint({ limits })
     const known = await bench.rawClient(server.target('tcp').port)

@@ -20,8 +20,8 @@ interface StreamListenerOptions {
 }
 
 /**
- * A TCP or TLS listener that counts before it spends: connections beyond the limits are dropped before a byte is read,
- * and a TLS handshake has a fixed time from start to end, however busily the peer dribbles.
+ * A TCP or TLS listener with limits: connections beyond them are dropped before a byte is read,
+ * and a TLS handshake has a fixed time from start to end, however many bytes the peer sends.
  */
 export class StreamListener {
   readonly #options: StreamListenerOptions
@@ -38,7 +38,7 @@ export class StreamListener {
     this.#server = createServer({ noDelay: true, allowHalfOpen: false }, socket => this.#accept(socket))
   }
 
-  /** Rejects with the system's error when the port cannot be had. */
+  /** Rejects with the system's error when the port is not available. */
   static async open(options: StreamListenerOptions): Promise<StreamListener> {
     const listener = new StreamListener(options)
     await new Promise<void>((resolve, reject) => {
@@ -56,7 +56,7 @@ export class StreamListener {
     return { address, port }
   }
 
-  /** New handshakes use the new certificate; connections that stand are not touched. */
+  /** New handshakes use the new certificate; open connections are not affected. */
   replaceCertificate(tls: TlsIdentity): void {
     this.#tls?.setSecureContext(serverContextOptions(tls))
   }

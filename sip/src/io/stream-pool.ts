@@ -58,7 +58,7 @@ export class StreamPool {
     return this.#table.size
   }
 
-  /** Connections that stand, in both directions. */
+  /** Open connections, in both directions. */
   get established(): number {
     return this.#connections.size
   }
@@ -116,7 +116,7 @@ export class StreamPool {
     return this.#sockets.drained()
   }
 
-  /** Ends what is still open, without waiting for anybody. */
+  /** Destroys every open connection at once. */
   cut(): void {
     this.#sockets.cut()
   }
@@ -145,7 +145,7 @@ export class StreamPool {
     this.#dials.add(cancel)
   }
 
-  /** Undefined when the socket died before it could be looked at. */
+  /** Undefined if the socket closed before its address was read. */
   #flow(
     socket: Socket,
     transport: 'tcp' | 'tls',

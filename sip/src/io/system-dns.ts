@@ -7,7 +7,7 @@ interface SystemDnsOptions {
   readonly servers?: readonly string[]
 }
 
-/** An answer may hold thousands of records; so many of the best are kept. */
+/** Most records of one answer that are used; the best ones are kept. */
 const MAX_RECORDS = 64
 
 /**
@@ -38,13 +38,13 @@ export class SystemDns implements DnsPort {
     return found.slice(0, MAX_RECORDS).map(({ address }) => address)
   }
 
-  /** Questions that wait are rejected; for the end of the process's work. */
+  /** Rejects the pending queries; called at shutdown. */
   cancel(): void {
     this.#resolver.cancel()
   }
 }
 
-/** That there is no such name or record is an answer; everything else is none. */
+/** Whether the error means that there is no such name or record, which is an answer; other errors are failures. */
 async function orNone<Item>(question: Promise<Item[]>): Promise<Item[]> {
   try {
     return await question

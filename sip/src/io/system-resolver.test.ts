@@ -50,7 +50,7 @@ const zone: Readonly<Record<string, Reply>> = {
 }
 
 describe('RFC 3263 against a name server', () => {
-  it('finds the servers of a trunk, and asks again only after 30 s', async () => {
+  it('the servers of a trunk are found and cached for 30 s', async () => {
     const time = new VirtualTime()
     const { server, resolver } = await resolverAt(question => zone[question] ?? 'nxdomain', time)
     const targets = await resolver.resolve(hop('trunk.example'))
@@ -83,19 +83,19 @@ describe('RFC 3263 against a name server', () => {
     expect(await located(hop('trunk.example'))).toEqual(['udp 192.0.2.9:5060'])
   })
 
-  it('finds nothing where the service is decidedly not there', async () => {
+  it('no target is found if the domain declares the service unavailable', async () => {
     const { located } = await resolverAt(() => [srvAnswer(service(0, 0, 0, ''))])
     expect(await located(hop('trunk.example', 'tls'))).toEqual([])
   })
 
-  it('takes the best few of a thousand records', async () => {
+  it('only the best few of a thousand records are used', async () => {
     const many = Array.from({ length: 1000 }, (_, i) => srvAnswer(service(1000 - i, 0, 5061 + i, 'a.example')))
     const { located } = await resolverAt(question => (question.startsWith('SRV') ? many : 'nxdomain'))
     const targets = await located(hop('trunk.example', 'tls'))
     expect(targets).toEqual(Array.from({ length: 16 }, (_, i) => `tls 192.0.2.9:${6060 - i}`))
   })
 
-  it('asks again in half a second when a question or its answer was lost', async () => {
+  it('a lost query is repeated after half a second', async () => {
     let lost = 0
     const server = await DnsServer.open(question => (lost++ < 1 ? 'silence' : (zone[question] ?? 'nxdomain')))
     const system = new SystemDns({ servers: [server.address] })
@@ -104,7 +104,7 @@ describe('RFC 3263 against a name server', () => {
     expect(server.asked).toHaveLength(2)
   })
 
-  it('asks no name server about this machine', async () => {
+  it('localhost is not looked up at a name server', async () => {
     const { server, located } = await resolverAt(() => 'silence')
     expect(await located(hop('localhost'))).toContain('udp 127.0.0.1:5060')
     expect(server.asked).toEqual([])

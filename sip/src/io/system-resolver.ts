@@ -16,7 +16,7 @@ interface SystemResolverOptions {
   readonly cache?: Omit<DnsCacheOptions, 'time'>
 }
 
-/** RFC 3263 with the system's DNS, remembered for a short time. */
+/** RFC 3263 with the system's DNS, cached for a short time. */
 export class SystemResolver implements Resolver {
   readonly #locator: ServerLocator
   readonly #own: SystemDns | undefined
@@ -32,7 +32,7 @@ export class SystemResolver implements Resolver {
     return this.#locator.resolve(hop)
   }
 
-  /** Gives up what the system is still being asked. */
+  /** Cancels the pending queries. */
   close(): void {
     this.#own?.cancel()
   }

@@ -7,19 +7,19 @@ import type { TlsIdentity } from './socket-transport-options.ts'
 /** A peer that asks to renegotiate makes us pay for handshakes at will; nobody needs it. */
 const SECURE_OPTIONS = constants.SSL_OP_NO_RENEGOTIATION
 
-/** What the listener is made of: our certificate, TLS 1.2 and up, Node's ciphers, no client certificate asked for. */
+/** Secure context of the listener: our certificate, TLS 1.2 and up, Node's ciphers, no client certificate requested. */
 export function serverContextOptions(identity: TlsIdentity): SecureContextOptions {
   return { cert: identity.cert, key: identity.key, minVersion: 'TLSv1.2', secureOptions: SECURE_OPTIONS }
 }
 
-/** What we dial with: our certificate where the server asks for one, and the roots its own must lead to. */
+/** Secure context for dialling: our certificate, in case the server requests one, and the trusted roots. */
 export class ClientContexts {
   readonly #common: SecureContext
   readonly #byName = new Map<string, SecureContext>()
 
   /**
-   * Throws `ParleyError` "bad_certificate" when something is no PEM, or the key belongs to another certificate: what
-   * half-written files look like.
+   * Throws `ParleyError` "bad_certificate" when something is not PEM, or the key belongs to another certificate, which happens with
+   * half-written files.
    */
   constructor(identity: TlsIdentity) {
     try {
@@ -46,13 +46,13 @@ export class ClientContexts {
     }
   }
 
-  /** For a server that has to prove `serverName`. */
+  /** Secure context for dialling a server that has to prove `serverName`. */
   for(serverName: string): SecureContext {
     return this.#byName.get(serverName.toLowerCase()) ?? this.#common
   }
 }
 
-/** The certificates of a PEM text, each readable; throws when there is text, but no certificate. Node would say nothing. */
+/** The certificates of a PEM text. Throws if there is text but no readable certificate, which Node would ignore. */
 function certificatesOf(pem: string): string[] {
   if (pem.trim() === '') return []
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []

@@ -48,15 +48,15 @@ async function failureOf(target: Target): Promise<string> {
   return failure!.code
 }
 
-describe('who is at the other end of TLS', () => {
-  it('is checked against the name of the target: another name is refused before a byte is sent', async () => {
+describe('verification of TLS peers', () => {
+  it('a server whose certificate has another name is refused before a byte is sent', async () => {
     const server = await bench.endpoint()
     expect(await failureOf(server.target('tls', 'trunk.example'))).toBe('tls_identity')
     expect(await failureOf(server.target('tls', '127.0.0.2'))).toBe('tls_identity')
     expect(server.all('message')).toEqual([])
   })
 
-  it('may be an address, which then has to be in the certificate, and goes into no SNI', async () => {
+  it('an address as server name must be in the certificate and is not sent as SNI', async () => {
     const seen: (string | false | null)[] = []
     const target = await foreignServer({}, socket => {
       seen.push(socket.servername)
@@ -69,7 +69,7 @@ describe('who is at the other end of TLS', () => {
     expect(seen.map(String).sort()).toEqual(['LOCALHOST', 'false'])
   })
 
-  it('is refused for names that are none, whatever they look like', async () => {
+  it('invalid server names are refused', async () => {
     const server = await bench.endpoint()
     const client = await bench.endpoint()
     const names = [
@@ -89,7 +89,7 @@ describe('who is at the other end of TLS', () => {
     expect(server.all('message')).toEqual([])
   })
 
-  it('must be vouched for by an authority that we trust, and by nothing older than TLS 1.2', async () => {
+  it('a server must have a certificate of a trusted authority and speak TLS 1.2 or later', async () => {
     const stranger = await otherHome.endpoint()
     expect(await failureOf(stranger.target('tls'))).toBe('tls_failed')
     const old = await foreignServer(
@@ -99,7 +99,7 @@ describe('who is at the other end of TLS', () => {
     expect(await failureOf(old)).toBe('tls_failed')
   })
 
-  it('is shown our certificate when it asks, and no ALPN', async () => {
+  it('our certificate is presented on request, and no ALPN is offered', async () => {
     const { ca } = await bench.certificate()
     const peers: { name: unknown; alpn: unknown }[] = []
     const asking = { requestCert: true, rejectUnauthorized: true, ca, ALPNProtocols: ['sip'] }
@@ -113,7 +113,7 @@ describe('who is at the other end of TLS', () => {
     expect(peers).toEqual([{ name: 'DNS:localhost, IP Address:127.0.0.1', alpn: false }])
   })
 
-  it('fails in the time allowed when the server never finishes the handshake, or resets it', async () => {
+  it('a handshake that the server never finishes or resets fails within the time limit', async () => {
     const silent = await bench.rawServer(() => {})
     const client = await bench.endpoint({ limits: { handshakeMs: 60 } })
     client.send({ ...silent, transport: 'tls' }, options('one'))
@@ -125,7 +125,7 @@ describe('who is at the other end of TLS', () => {
 })
 
 describe('the certificate of the listener', () => {
-  it('can be replaced while connections live on', async () => {
+  it('the certificate is replaced while open connections continue', async () => {
     const server = await bench.endpoint()
     const client = await bench.endpoint()
     client.send(server.target('tls'), options('one'))
@@ -141,7 +141,7 @@ describe('the certificate of the listener', () => {
     expect([...client.all('flow-closed'), ...server.all('flow-closed')]).toEqual([])
   })
 
-  it('is served to TLS 1.2 with static RSA, as some carriers still dial, and not below 1.2', async () => {
+  it('TLS 1.2 with static RSA, which some carriers use, is accepted, and older versions are not', async () => {
     const server = await bench.endpoint()
     const { ca } = await bench.certificate()
     const { port } = server.target('tls')
@@ -156,7 +156,7 @@ describe('the certificate of the listener', () => {
 })
 
 describe('a certificate that cannot be used', () => {
-  it('is refused when opening and when replacing, and the old one stays', async () => {
+  it('an unusable certificate is refused when opening and when replacing, and the old one stays in use', async () => {
     const ours = await bench.certificate()
     const torn = { ...ours, key: (await otherHome.certificate()).key }
     await expect(bench.endpoint({ tls: torn })).rejects.toMatchObject({ code: 'bad_certificate' })
@@ -183,13 +183,13 @@ describe('the end of a TLS connection', () => {
     return { server, raw, secured }
   }
 
-  it('without close_notify is an ordinary end', async () => {
+  it('a connection that ends without close_notify counts as an ordinary end', async () => {
     const { server, raw } = await established()
     raw.socket.end()
     expect(await server.until('flow-closed')).toMatchObject([{ code: 'closed' }])
   })
 
-  it('by reset is told as one', async () => {
+  it('a reset connection is reported as reset', async () => {
     const server = await bench.endpoint()
     const { port } = server.target('tls')
     let reset = () => {}
@@ -201,13 +201,13 @@ describe('the end of a TLS connection', () => {
     const client = await bench.endpoint()
     client.send({ ...between, transport: 'tls' }, options('one'))
     await server.until('message')
-    // Inside the delivery of a message Node would take the reset for an ordinary end.
+    // During the delivery of a message Node would report the reset as an ordinary end.
     await turn()
     reset()
     expect(await server.until('flow-closed')).toMatchObject([{ code: 'reset' }])
   })
 
-  it('is known to the peer: our close sends it the end of the stream', async () => {
+  it('our close sends the end of the stream to the peer', async () => {
     const { server, secured } = await established()
     secured.resume()
     server.transport.submit({ type: 'close-flow', flow: server.all('message')[0]!.flow })
@@ -217,7 +217,7 @@ describe('the end of a TLS connection', () => {
 })
 
 describe('a certificate for more names', () => {
-  it('serves each of them', async () => {
+  it('a certificate with several names is valid for each of them', async () => {
     const home = await mkdtemp(join(tmpdir(), 'parley-names-'))
     bench.defer(() => rm(home, { recursive: true }))
     const names = ['localhost', 'engine-1.example']

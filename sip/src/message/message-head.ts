@@ -87,7 +87,7 @@ function refuseProblem(draft: MessageDraft, problem: SectionProblem): void {
 function readFields(draft: MessageDraft, section: HeaderSection, kind: StartLine['kind']): void {
   for (const field of section.fields) {
     if (!consistsOf(TOKEN, field.name)) {
-      draft.refuse(400, 'bad_header_line', 'message', field.offset, 'The name of a header field is no token.')
+      draft.refuse(400, 'bad_header_line', 'message', field.offset, 'The name of a header field is not a token.')
       continue
     }
     const name = canonicalName(field.name)
@@ -107,7 +107,7 @@ function refuseDuplicate(draft: MessageDraft, name: string, rule: 'refuse' | 'to
   const detail = `${name} is given more than once.`
   if (rule === 'refuse') {
     draft.refuse(400, 'duplicate_header', name, offset, detail)
-    // With two lengths there is no telling where the message ends.
+    // With two lengths the end of the message is unknown.
     if (name === 'Content-Length') draft.contentLength = undefined
   } else draft.tolerate('duplicate_header', name, offset, `${detail} The first one counts.`)
 }
@@ -117,7 +117,7 @@ const CONTROL = /[\0-\x08\x0b-\x1f\x7f]/
 
 function readField(draft: MessageDraft, name: string, field: RawField, kind: StartLine['kind']): void {
   const value = decode(draft, field.value, name, field.offset)
-  // Max-Forwards means nothing in a response and is typed in requests only.
+  // Max-Forwards has no meaning in a response; only requests have it as a property.
   const reader = kind === 'response' && name === 'Max-Forwards' ? undefined : HEADER_READERS.get(name)
   if (reader !== undefined) {
     reader(draft, value, field.offset)
@@ -125,7 +125,7 @@ function readField(draft: MessageDraft, name: string, field: RawField, kind: Sta
   }
   if (CONTROL.test(value)) {
     if (value.includes('\0')) {
-      draft.refuse(400, 'control_character', name, field.offset, 'The value holds a NUL.')
+      draft.refuse(400, 'control_character', name, field.offset, 'The value contains a NUL.')
       return
     }
     draft.tolerate('control_character', name, field.offset, 'The value holds a control character.')
@@ -141,7 +141,7 @@ function decode(draft: MessageDraft, text: string, where: string, offset: number
   return decoded ?? text
 }
 
-/** RFC 4475 section 3.1.2.18: an unknown method is the better reason, for it may know its own rules. */
+/** RFC 4475 section 3.1.2.18: an unknown method is refused as such before its headers are judged, because it may have rules of its own. */
 function compareMethods(draft: MessageDraft, method: string): void {
   if (draft.cseq === undefined || draft.cseq.method === method) return
   const known = REGISTERED_METHODS.has(method)

@@ -13,7 +13,7 @@ import { parseUri, serialiseUri, uriEquals } from './uri.ts'
 
 const TOKEN_CHARACTERS = [..."abcdefghijklmnopqrstuvwxyzABCXYZ0123456789-.!%*_+`'~"]
 const token = fc.string({ unit: fc.constantFrom(...TOKEN_CHARACTERS), minLength: 1, maxLength: 12 })
-/** Any text that a line can hold. */
+/** Any text that a header line can carry. */
 const text = fc.string({ unit: 'binary', maxLength: 20 }).map(value => value.replace(/[\r\n]/g, ' '))
 const host = fc.oneof(
   fc.domain(),
@@ -120,8 +120,8 @@ function chunksOf(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   return ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end))
 }
 
-describe('what is written is read back the same', () => {
-  it('URIs', () => {
+describe('serialising and parsing gives back the same value', () => {
+  it('a URI is read back as it was written', () => {
     fc.assert(
       fc.property(uri, value => {
         const read = parseUri(serialiseUri(value))
@@ -132,7 +132,7 @@ describe('what is written is read back the same', () => {
     )
   })
 
-  it('addresses', () => {
+  it('an address is read back as it was written', () => {
     fc.assert(
       fc.property(nameAddr, value => {
         expect(parseNameAddr(serialiseNameAddr(value))).toEqual(value)
@@ -141,7 +141,7 @@ describe('what is written is read back the same', () => {
     )
   })
 
-  it('whole messages, without a fault that matters, and their bytes again', () => {
+  it('a message is read back without a relevant fault and serialises to the same bytes again', () => {
     fc.assert(
       fc.property(message, value => {
         const bytes = serialise(value)
@@ -156,7 +156,7 @@ describe('what is written is read back the same', () => {
 })
 
 describe('a stream', () => {
-  it('gives the same messages however it is cut, and the same as datagrams', () => {
+  it('a stream yields the same messages as datagrams, however it is cut into chunks', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 4 }),
@@ -176,7 +176,7 @@ describe('a stream', () => {
     )
   })
 
-  it('gives the same messages with keep-alives between them, byte by byte or at once', () => {
+  it('keep-alives between messages do not change them, whatever the chunk size', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(message, fc.constantFrom('\r\n', '\r\n\r\n')), { maxLength: 6 }), parts => {
         const bytes = Buffer.concat(parts.map(part => (typeof part === 'string' ? Buffer.from(part) : serialise(part))))
@@ -198,8 +198,8 @@ describe('a stream', () => {
   })
 })
 
-describe('whatever the bytes', () => {
-  it('noise, and messages with bytes changed, inserted and taken out, give a result and never throw', () => {
+describe('arbitrary bytes', () => {
+  it('noise and mutated messages give a parse result and never throw', () => {
     const mutation = fc.record({
       at: fc.nat(),
       remove: fc.integer({ min: 0, max: 4 }),

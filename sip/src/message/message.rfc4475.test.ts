@@ -15,7 +15,7 @@ interface Torture {
   readonly section: string
   /** "accept", the status that the parser refuses it with, or "drop". */
   readonly parser: 'accept' | 'drop' | number
-  /** What a user agent does, where that is more than the parser knows. */
+  /** The response of a user agent, where it is stricter than the parser. */
   readonly userAgent?: 'drop' | number
   /** Codes of the faults that are tolerated, or the code of the one that is not. */
   readonly faults?: readonly string[]
@@ -259,7 +259,7 @@ const MESSAGES: Readonly<Record<string, Torture>> = {
 const bytesOf = (name: string) => readFileSync(new URL(`${name}.dat`, FOLDER))
 
 describe('RFC 4475, the torture messages', () => {
-  it('has a row for every message of the archive', () => {
+  it('every message of the archive has a row in this table', () => {
     const files = readdirSync(FOLDER).map(file => file.replace(/\.dat$/, ''))
     expect(Object.keys(MESSAGES).sort()).toEqual(files.sort())
     expect(files).toHaveLength(49)
@@ -292,13 +292,13 @@ describe('RFC 4475, the torture messages', () => {
     },
   )
 
-  it('answers every refused request with a response that its sender can match', () => {
+  it('the response to every refused request can be matched by its sender', () => {
     for (const [name, row] of Object.entries(MESSAGES)) {
       const result = parseDatagram(bytesOf(name))
       if (result.ok || result.responseFields === null || result.answer === null) continue
       const response = parseDatagram(serialise(createResponse(result.responseFields, result.answer, { toTag: 'x' })))
       if (!response.ok) {
-        // What was refused in the request is repeated in the response, as it has to be.
+        // The response must repeat even the fields for which the request was refused.
         expect(response.fault.code, name).toBe(result.fault.code)
         expect(['scalar02', 'badbranch']).toContain(name)
         continue
@@ -307,7 +307,7 @@ describe('RFC 4475, the torture messages', () => {
     }
   })
 
-  it('takes them one after another from a stream, wherever a stream can tell where they end', () => {
+  it('a stream yields all messages whose end can be determined', () => {
     // No length, a false one, several, no empty line, or a second message behind (see the tests below).
     const unframed = new Set(['inv2543', 'clerr', 'ncl', 'mcl01', 'baddn', 'dblreq'])
     const framed = Object.keys(MESSAGES).filter(name => !unframed.has(name))
@@ -320,7 +320,7 @@ describe('RFC 4475, the torture messages', () => {
     }
   })
 
-  it('loses the framing with a length that is negative or given twice', () => {
+  it('a negative or repeated Content-Length loses the framing of a stream', () => {
     for (const name of ['ncl', 'mcl01', 'inv2543']) {
       const framer = new StreamFramer()
       framer.push(bytesOf(name))
@@ -330,7 +330,7 @@ describe('RFC 4475, the torture messages', () => {
     }
   })
 
-  it('finds the second request of 3.1.1.8 on a stream, where it is no noise', () => {
+  it('on a stream, the bytes behind the request of section 3.1.1.8 are a second request', () => {
     const framer = new StreamFramer()
     framer.push(bytesOf('dblreq'))
     const results = [framer.next(), framer.next(), framer.next()]
@@ -341,7 +341,7 @@ describe('RFC 4475, the torture messages', () => {
     ])
   })
 
-  it('waits on a stream for the bytes that a Content-Length promises', () => {
+  it('a stream waits until Content-Length bytes of body have arrived', () => {
     const framer = new StreamFramer()
     framer.push(bytesOf('clerr'))
     expect(framer.next()).toBeUndefined()

@@ -84,7 +84,7 @@ function onTheWire(name: string): Buffer {
 }
 
 describe('RFC 5118, the torture messages for IPv6', () => {
-  it('has a row for every message of the archive', () => {
+  it('every message of the archive has a row in this table', () => {
     const files = readdirSync(FOLDER).map(file => file.replace(/\.dat$/, ''))
     expect(Object.keys(MESSAGES).sort()).toEqual(files.sort())
     expect(files).toHaveLength(12)
@@ -106,7 +106,7 @@ describe('RFC 5118, the torture messages for IPv6', () => {
     },
   )
 
-  it('takes the files as they lie in the archive too, but for two that promise more body than there is', () => {
+  it('the unmodified files of the archive are accepted, except two whose Content-Length exceeds the body', () => {
     const refused = Object.keys(MESSAGES).filter(name => !parseDatagram(archived(name)).ok)
     expect(refused.sort()).toEqual(['ipv6-bad', 'ipv6-in-sdp', 'mult-ip-in-sdp'])
   })

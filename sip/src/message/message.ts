@@ -50,7 +50,7 @@ export interface SipUri {
   readonly user: string | undefined
   /**
    * The user part with its escapes as received, only where the serialiser would choose others. Written again while it
-   * still decodes to `user`, else ignored: whoever changes `user` need not care.
+   * still decodes to `user`, else ignored, so that code which changes `user` need not update it.
    */
   readonly userAsWritten?: string
   /** Percent-decoded. */

@@ -1,4 +1,4 @@
-/** The methods in the IANA registry: what is not among them is not recognised (501), rather than not allowed (405). */
+/** The methods in the IANA registry. Any other method is answered 501 (not recognised) instead of 405 (not allowed). */
 export const REGISTERED_METHODS: ReadonlySet<string> = new Set([
   'ACK',
   'BYE',

@@ -54,8 +54,8 @@ export function serialiseParams(params: Params, where: string): string {
 const ADDRESS = /^\[?[0-9a-fA-F:.]+\]?$/
 
 /**
- * Tokens by the grammar, never quoted. Where a peer puts characters into them that no token has ("=", "/"), they still
- * have to come back as they were: it finds its dialogs and transactions by them.
+ * Tokens by the grammar, never quoted. If a peer uses characters that no token may contain ("=", "/"), they are still
+ * written unchanged, because the peer matches dialogs and transactions by them.
  */
 const NEVER_QUOTED = new Set(['branch', 'tag', 'received', 'maddr', 'from-tag', 'to-tag'])
 

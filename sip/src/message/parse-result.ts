@@ -1,22 +1,22 @@
 import type { CSeq, NameAddr, SipMessage, Via } from './message.ts'
 
-/** What came of bytes that claim to be one SIP message. Parsing never throws; whatever the bytes, it is one of these. */
+/** Result of parsing the bytes of one SIP message. Parsing never throws. */
 export type ParseResult = Parsed | Refused
 
 export interface Parsed {
   readonly ok: true
   readonly message: SipMessage
-  /** What is wrong with the message and was tolerated (RFC 3261 section 7, RFC 4475 section 3.1.2). */
+  /** Violations that were tolerated (RFC 3261 section 7, RFC 4475 section 3.1.2). */
   readonly faults: readonly Fault[]
 }
 
-/** A message that must not be processed: answer it where `answer` says so, else drop it. */
+/** A message that must not be processed: send a response with status `answer`, or drop it if `answer` is null. */
 export interface Refused {
   readonly ok: false
   readonly fault: Fault
-  /** The status a server would answer (400, 413, 416, 505, …); null: drop without a word. */
+  /** The status a server would answer (400, 413, 416, 505, …); null: drop it without a response. */
   readonly answer: number | null
-  /** What is needed to build that answer; null exactly when `answer` is null. */
+  /** The headers of that response; null exactly if `answer` is null. */
   readonly responseFields: ResponseFields | null
   /** Stream framing is lost: the connection has to be closed. */
   readonly fatal: boolean
@@ -34,8 +34,8 @@ export interface Fault {
 }
 
 /**
- * The headers a response copies from its request (RFC 3261 section 8.2.6.2), as far as they could be read: for a From
- * or To that could not, `<sip:unreadable@invalid>` with the tag stands in, for a Call-ID `unreadable@invalid`.
+ * The headers a response copies from its request (RFC 3261 section 8.2.6.2), as far as they could be read. An unreadable From
+ * or To is replaced by `<sip:unreadable@invalid>` with the tag, an unreadable Call-ID by `unreadable@invalid`.
  */
 export interface ResponseFields {
   readonly method: string
@@ -52,7 +52,7 @@ export interface MessageLimits {
   readonly headerBytes: number
   /** Body, bytes; default 65536. */
   readonly bodyBytes: number
-  /** Header fields, after splitting nothing; default 128. */
+  /** Header lines, before lists are split; default 128. */
   readonly headerCount: number
   /** One header line after unfolding, bytes; default 8192. */
   readonly lineBytes: number

@@ -27,8 +27,8 @@ const INVITE = createRequest({
 })
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8')
 
-describe('writing a request', () => {
-  it('in long form, with the length in bytes', () => {
+describe('serialising a request', () => {
+  it('header names are written in long form, and Content-Length counts bytes', () => {
     expect(textOf(serialise(INVITE)).split('\r\n')).toEqual([
       'INVITE sip:bob@biloxi.example.com;transport=tls SIP/2.0',
       'Via: SIP/2.0/TLS pc33.atlanta.example.com:5061;branch=z9hG4bK776asdhds',
@@ -72,7 +72,7 @@ describe('writing a request', () => {
     expect(attempt).toThrow(expect.objectContaining({ code: 'header_injection' }))
   })
 
-  it('escapes a line break in a user part: it names another user, and stays in its line', () => {
+  it('a line break in a user part is percent-encoded and cannot start a new header line', () => {
     const bytes = serialise({ ...INVITE, uri: { ...uri, user: EVIL } })
     expect(textOf(bytes)).toContain('INVITE sip:x%0D%0ARoute%3A%20%3Csip%3Aevil.example%3E@biloxi')
   })
@@ -89,7 +89,7 @@ describe('writing a request', () => {
     )
   })
 
-  it('counts the length itself', () => {
+  it('Content-Length is computed from the body', () => {
     const bytes = serialise({ ...INVITE, headers: INVITE.headers.with('Content-Length', '9999') })
     expect(textOf(bytes).match(/Content-Length: .*/g)).toEqual(['Content-Length: 5'])
   })
@@ -101,7 +101,7 @@ describe('responses (RFC 3261 section 8.2.6)', () => {
   )
   const request = (received.ok ? received.message : undefined) as SipRequest
 
-  it('copy what identifies the request, and tag To', () => {
+  it('a response copies Via, From, To, Call-ID and CSeq and adds a To tag', () => {
     const ringing = createResponse(request, 180, { toTag: 'a6c85cf' })
     expect(ringing).toMatchObject({
       status: 180,
@@ -115,7 +115,7 @@ describe('responses (RFC 3261 section 8.2.6)', () => {
     expect(ringing.recordRoute).toEqual([])
   })
 
-  it('repeat branches and tags as they were, also where they are no tokens', () => {
+  it('a response repeats branches and tags unchanged, even if they are not tokens', () => {
     const odd = {
       ...request,
       via: [parseVia('SIP/2.0/UDP a.example.com;branch=z9hG4bKa/b+c==')!],
@@ -126,23 +126,23 @@ describe('responses (RFC 3261 section 8.2.6)', () => {
     expect(text).toContain(';tag=x/y==\r\n')
   })
 
-  it('keep the tag that To already has', () => {
+  it('a response keeps the To tag of the request', () => {
     const inDialog = { ...request, to: address('<sip:bob@biloxi.example.com>;tag=old') }
     expect(createResponse(inDialog, 200, { toTag: 'new' }).to.params.get('tag')).toBe('old')
   })
 
-  it('copy Record-Route in its order where a dialog is made', () => {
+  it('a response that creates a dialog copies Record-Route in its order', () => {
     expect(createResponse(request, 200, { toTag: 'a', copyRecordRoute: true }).recordRoute).toEqual(request.recordRoute)
   })
 
-  it('a 100 has no tag and the Timestamp of the request', () => {
+  it('a 100 has no To tag and repeats the Timestamp of the request', () => {
     const trying = createResponse(request, 100, { toTag: 'a' })
     expect(trying.to.params.has('tag')).toBe(false)
     expect(trying.headers.get('Timestamp')).toBe('54')
     expect(createResponse(request, 180).headers.has('Timestamp')).toBe(false)
   })
 
-  it('name the type of a body once, and do not go without', () => {
+  it('a response with a body has exactly one Content-Type', () => {
     const body = Buffer.from('v=0\r\n')
     const ok = createResponse(request, 200, {
       body,

@@ -6,7 +6,7 @@ import { SipMessageError } from './sip-message-error.ts'
 import { serialiseUri } from './uri.ts'
 import { serialiseVia } from './via.ts'
 
-/** Fields that a message carries typed: in its header list they would make a second, contradicting line. */
+/** Fields that are properties of a message; in its header list they would produce a second, contradicting line. */
 const TYPED = new Set(['Via', 'From', 'To', 'Call-ID', 'CSeq', 'Route', 'Record-Route', 'Contact'])
 
 /**

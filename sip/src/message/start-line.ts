@@ -1,13 +1,13 @@
 import { consistsOf, parseDigits, TOKEN, trimSpace } from './characters.ts'
 
-/** The first line of a message, as far as its outer form goes (RFC 3261 sections 7.1 and 7.2). */
+/** The first line of a message, split into its elements (RFC 3261 sections 7.1 and 7.2). */
 export type StartLine =
   | {
       readonly kind: 'request'
       readonly method: string
       /** Not yet parsed; trimmed. */
       readonly uri: string
-      /** "2.0", or another version that this stack does not speak. */
+      /** "2.0", or another version, which this stack does not support. */
       readonly version: string
       readonly extraSpaces: boolean
     }

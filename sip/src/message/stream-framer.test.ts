@@ -24,7 +24,7 @@ function reader(limits = DEFAULT_LIMITS) {
 }
 
 describe('keep-alives on a stream (RFC 5626 section 3.5.1)', () => {
-  it('tells pings from pongs', () => {
+  it('a double CRLF is a ping and a single CRLF is a pong', () => {
     const read = reader()
     expect(read('\r\n\r\n')).toEqual([{ keepAlive: 'ping' }])
     expect(read('\r\n')).toEqual([{ keepAlive: 'pong' }])
@@ -32,7 +32,7 @@ describe('keep-alives on a stream (RFC 5626 section 3.5.1)', () => {
     expect(read('\r\n\r\n\r\n\r\n')).toEqual([{ keepAlive: 'ping' }, { keepAlive: 'ping' }])
   })
 
-  it('answers a ping that arrives in pieces once, whatever the pieces', () => {
+  it('a ping that arrives in pieces is reported once', () => {
     for (const pieces of [
       ['\r', '\n\r\n'],
       ['\r\n', '\r\n'],
@@ -45,7 +45,7 @@ describe('keep-alives on a stream (RFC 5626 section 3.5.1)', () => {
     }
   })
 
-  it('does not take the line break of a ping for the start of a message', () => {
+  it('the line breaks of a ping are not part of the next message', () => {
     const read = reader()
     read('\r')
     expect(read(`\n${withLength('0')}`)).toMatchObject([{ keepAlive: 'pong' }, { ok: true }])
@@ -53,7 +53,7 @@ describe('keep-alives on a stream (RFC 5626 section 3.5.1)', () => {
 })
 
 describe('framing on a stream (RFC 3261 section 18.3)', () => {
-  it('goes on behind a message that was refused, as long as its length was known', () => {
+  it('framing continues behind a refused message whose length is known', () => {
     const bad = withLength('5', 'hello').replace('CSeq: 1', 'CSeq: x')
     expect(reader()(bad + withLength('0'))).toMatchObject([
       { ok: false, answer: 400, fatal: false, fault: { code: 'bad_cseq' } },
@@ -79,14 +79,14 @@ describe('framing on a stream (RFC 3261 section 18.3)', () => {
     expect(read(withLength('0'))).toEqual([])
   })
 
-  it('closes the connection on what is not SIP, without an answer', () => {
+  it('bytes that are not SIP are refused as fatal, without a response', () => {
     expect(reader()('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n')).toMatchObject([
       { ok: false, fatal: true, answer: null, fault: { code: 'not_sip' } },
     ])
     expect(reader()('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n')).toMatchObject([{ ok: false, fatal: true }])
   })
 
-  it('stops reading headers at the limit, before their end was seen, and says so', () => {
+  it('headers that exceed the limit are refused before their end arrives', () => {
     const read = reader()
     const endless = `${OPTIONS}\r\nX-Padding: ${'a'.repeat(6000)}\r\n`.concat(
       'X-More: b\r\n'.repeat(60),
@@ -96,7 +96,7 @@ describe('framing on a stream (RFC 3261 section 18.3)', () => {
     expect(read(endless)).toMatchObject([{ ok: false, fatal: true, answer: 513, fault: { code: 'headers_too_large' } }])
   })
 
-  it('keeps no more than one message while bodies are large', () => {
+  it('the framer buffers at most one message while bodies are large', () => {
     const read = reader()
     const body = 'x'.repeat(65536)
     for (let i = 0; i < 20; i++) expect(read(withLength('65536', body))).toMatchObject([{ ok: true }])

@@ -8,7 +8,7 @@ import { element, integer, objectIdentifier, time } from './der.ts'
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 describe('DER', () => {
-  it('writes lengths, integers, object identifiers and times as X.690 has them', () => {
+  it('lengths, integers, object identifiers and times are encoded as X.690 requires', () => {
     expect(hex(element(0x04, new Uint8Array(127))).slice(0, 4)).toBe('047f')
     expect(hex(element(0x04, new Uint8Array(128))).slice(0, 6)).toBe('048180')
     expect(hex(element(0x04, new Uint8Array(300))).slice(0, 8)).toBe('0482012c')
@@ -34,7 +34,7 @@ describe('certificates', () => {
       random: new SeededRandom(seed),
     })
 
-  it('say what they were asked to say', () => {
+  it('a certificate contains the requested names, addresses and validity', () => {
     const certificate = new X509Certificate(issue(['a.example', 'b.example'], ['192.0.2.1', '2001:db8::1']))
     expect(certificate.verify(key.publicKey)).toBe(true)
     expect(certificate.checkPrivateKey(key.privateKey)).toBe(true)
@@ -52,7 +52,7 @@ describe('certificates', () => {
     expect(certificate.checkIP('2001:db8::1')).toBe('2001:db8::1')
   })
 
-  it('have serial numbers that are positive and differ', () => {
+  it('serial numbers are positive and unique', () => {
     const seeds = fc.uniqueArray(fc.integer({ min: 1, max: 2 ** 31 }), { minLength: 2, maxLength: 4 })
     const check = (chosen: number[]) => {
       const serials = chosen.map(seed => new X509Certificate(issue(['a.example'], [], seed)).serialNumber)
@@ -62,7 +62,7 @@ describe('certificates', () => {
     fc.assert(fc.property(seeds, check), { numRuns: 10 })
   })
 
-  it('are refused for names that would be none', () => {
+  it('invalid host names and addresses are refused', () => {
     expect(() => issue(['a example'], [])).toThrow(expect.objectContaining({ code: 'bad_name' }))
     expect(() => issue(['ünicode.example'], [])).toThrow(expect.objectContaining({ code: 'bad_name' }))
     expect(() => issue([], ['192.0.2'])).toThrow(expect.objectContaining({ code: 'bad_name' }))

@@ -87,12 +87,12 @@ function extension(id: Uint8Array, critical: boolean, value: Uint8Array): Uint8A
 
 function subjectAltName(names: readonly string[], addresses: readonly string[]): Uint8Array {
   const dnsNames = names.map(name => {
-    if (!/^[\x21-\x7e]{1,253}$/.test(name)) throw new ParleyError('bad_name', `"${name}" is no host name`)
+    if (!/^[\x21-\x7e]{1,253}$/.test(name)) throw new ParleyError('bad_name', `"${name}" is not a host name`)
     return implicit(2, Buffer.from(name, 'latin1'))
   })
   const ipAddresses = addresses.map(address => {
     const bytes = parseIpAddress(address)
-    if (bytes === undefined) throw new ParleyError('bad_name', `"${address}" is no IP address`)
+    if (bytes === undefined) throw new ParleyError('bad_name', `"${address}" is not an IP address`)
     return implicit(7, bytes)
   })
   return sequence(...dnsNames, ...ipAddresses)

@@ -1,4 +1,4 @@
-/** ASN.1 DER (ITU-T X.690), the little of it that certificates are written with. */
+/** The subset of ASN.1 DER (ITU-T X.690) that certificates need. */
 
 /** One element: tag, definite length, content. */
 export function element(tag: number, ...content: readonly Uint8Array[]): Uint8Array {

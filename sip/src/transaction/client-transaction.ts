@@ -13,7 +13,7 @@ export interface RequestFailure {
   /** "timeout", or the transport's code: "refused", "tls_identity", … */
   readonly code: string
   readonly detail: string
-  /** The transport had taken the request: the peer may have got it. */
+  /** The transport accepted the request, so the peer may have received it. */
   readonly handedOver?: boolean
 }
 
@@ -31,15 +31,15 @@ export interface ClientTransaction {
   /** The flow that the request went out on last; undefined until it has. */
   readonly flow: Flow | undefined
   readonly destination: Destination
-  /** Forgets the transaction: nothing more is sent or told. */
+  /** Discards the transaction: nothing more is sent and no handler is called. */
   abandon(): void
-  /** The same at `deadline`, unless a final response has come by then. */
+  /** Abandons the transaction at `deadline` unless a final response has arrived by then. */
   abandonAt(deadline: Ms): void
 }
 
 type Signal = { readonly type: 'response'; readonly response: SipResponse } | { readonly type: 'transport-error' }
 
-/** One client transaction: its machine, where it goes and whom it tells. */
+/** One client transaction: its state machine, its destination and its handlers. */
 export class ClientTransactionEntry implements ClientTransaction {
   readonly key: string
   readonly request: SipRequest
@@ -49,9 +49,9 @@ export class ClientTransactionEntry implements ClientTransaction {
   flow: Flow | undefined
   /** Some response has come. */
   answered = false
-  /** The one resend on a new connection has been used up. */
+  /** The single resend on a new connection has been used. */
   resent = false
-  /** The transport has taken the request. */
+  /** The transport has accepted the request. */
   handedOver = false
   readonly #once: boolean
   #driver: { handle(input: Signal): void; stop(): void } | undefined
@@ -108,7 +108,7 @@ export class ClientTransactionEntry implements ClientTransaction {
       case 'transport-error':
         return
       case 'terminated':
-        // Told once the transaction is out of the maps, so that the next attempt starts from a clean book.
+        // The handler runs after the transaction has left the maps, so that a new attempt finds no leftovers.
         this.abandon()
         if (this.#failure !== undefined) this.handlers.onFailure({ ...this.#failure, handedOver: this.handedOver })
         return

@@ -40,8 +40,8 @@ export class ClientTransactions {
 
   /**
    * Starts a transaction for `request`, which has no Via yet. Undefined when the cap on transactions is reached or this
-   * element has no address to put into Via. `branch`: that of a transaction which its connection failed; the peer may
-   * have got the request all the same, and has to recognise it. `once`: it is not sent again on another connection when
+   * element has no address to put into Via. `branch`: that of an earlier transaction whose connection failed; the peer may
+   * have received the request and then recognises the repetition. `once`: do not send it again on another connection if
    * the first may have carried it.
    */
   start(
@@ -100,7 +100,7 @@ export class ClientTransactions {
     this.#sender.send(entry.currentDestination(this.#sender), message, {
       sent: flow => this.#bind(entry, flow),
       failed: (code, detail) => {
-        // A connection that was being reused had died under us: one fresh one at once, Timer B is not waited out.
+        // The reused connection was already dead: dial a new one at once instead of waiting for Timer B.
         if (code === 'closed' && entry.mayResend()) this.#resend(entry)
         else if (message.method !== 'ACK') entry.transportFailed(code, detail)
       },
@@ -140,7 +140,7 @@ export class ClientTransactions {
     this.#unbind(entry)
   }
 
-  /** False when it belongs to no transaction of ours: then it is dropped. */
+  /** False if the response matches no transaction; the caller then drops it. */
   receive(response: SipResponse, flow: Flow): boolean {
     // 8.1.3.3: more than one Via in a response means that it was misrouted.
     if (response.via.length !== 1) return false
@@ -150,13 +150,13 @@ export class ClientTransactions {
     // 18.1.2: the sent-by has to be ours.
     const [ours, theirs] = [entry.request.via[0], response.via[0]]
     if (ours?.host.toLowerCase() !== theirs?.host.toLowerCase() || ours?.port !== theirs?.port) return false
-    // 17.1.3 does not ask for it, but a response that answers another dialog or number is garbled or forged.
+    // Beyond 17.1.3: a response with another dialog or CSeq number is garbled or forged.
     if (response.callId !== entry.request.callId || response.cseq.sequence !== entry.request.cseq.sequence) return false
     entry.receive(response, flow)
     return true
   }
 
-  /** The connection is gone: what still has no response at all goes out again at once, on a new one. */
+  /** The connection closed: requests without any response are sent again at once on a new connection. */
   flowClosed(flow: Flow): void {
     for (const entry of [...(this.#byFlow.get(flow.id) ?? [])]) {
       if (entry.answered) this.#unbind(entry)
@@ -168,7 +168,7 @@ export class ClientTransactions {
     }
   }
 
-  /** Every transaction that waits fails with "shutdown"; nothing is started any more. */
+  /** Every pending transaction fails with "shutdown"; no new one is started. */
   stop(): void {
     this.#stopped = true
     for (const entry of [...this.#byKey.values()]) {

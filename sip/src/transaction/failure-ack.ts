@@ -3,7 +3,7 @@ import type { SipRequest, SipResponse } from '../message/message.ts'
 
 /**
  * The ACK to a 300..699 (RFC 3261 section 17.1.1.3): the INVITE's Request-URI, topmost Via, From, Call-ID, CSeq number
- * and Route, the response's To. It carries no credentials: it is nobody's business but the next hop's.
+ * and Route, the response's To. It carries no credentials, because only the next hop receives it.
  */
 export function ackToFailure(invite: SipRequest, response: SipResponse): SipRequest {
   return {

@@ -35,7 +35,7 @@ describe('INVITE client transaction, RFC 3261 figure 5', () => {
     ])
   })
 
-  it('Calling or Proceeding -> Completed: ACK for the 300-699 and for each of its retransmissions, told once, Timer D', () => {
+  it('Calling or Proceeding -> Completed: ACK for the 300-699 and for each of its retransmissions, reported once, Timer D', () => {
     for (const before of [[], [180]]) {
       const trace = run()
       for (const status of before) trace.at(50, response(status))
@@ -57,12 +57,12 @@ describe('INVITE client transaction, RFC 3261 figure 5', () => {
     ])
   })
 
-  it('RFC 6026, Accepted: every 2xx goes up until Timer M, anything else is discarded', () => {
+  it('RFC 6026, Accepted: every 2xx is passed to the TU until Timer M, anything else is discarded', () => {
     const trace = run(true).at(100, response(200)).at(600, response(200)).at(700, response(486)).at(800, response(180))
     expect(trace.until(100_000).slice(1)).toEqual(['100 response 200', '600 response 200', '32100 terminated'])
   })
 
-  it('a transport error ends Calling and Proceeding and means nothing later', () => {
+  it('a transport error ends Calling and Proceeding and is ignored later', () => {
     const error = { type: 'transport-error' } as const
     expect(run().at(10, error).until(100_000).slice(1)).toEqual(['10 transport-error', '10 terminated'])
     expect(run().at(5, response(180)).at(10, error).until(100_000).slice(2)).toEqual([

@@ -94,11 +94,11 @@ export class InviteClientTransaction implements Machine<InviteClientInput, Invit
         else this.#complete(now, response)
         return
       case 'completed':
-        // 17.1.1.2: every retransmission of the final response is answered with the ACK, and not told.
+        // 17.1.1.2: every retransmission of the final response is answered with the ACK and not reported.
         if (status >= 300) this.#outputs.push({ type: 'send-ack', response })
         return
       case 'accepted':
-        // RFC 6026 section 8.4: 2xx, also of other forks, go up; anything else is discarded.
+        // RFC 6026 section 8.4: 2xx responses, also of other forks, are passed to the TU; anything else is discarded.
         if (status >= 200 && status < 300) this.#outputs.push({ type: 'response', response })
         return
       case 'terminated':

@@ -80,7 +80,7 @@ export class InviteServerTransaction implements Machine<InviteServerInput, Invit
       case 'transport-error':
         if (this.#state !== 'proceeding' && this.#state !== 'completed') return
         this.#outputs.push({ type: 'transport-error' })
-        // RFC 6026 section 7.1: the transaction stays; Timer H or the TU ends it.
+        // RFC 6026 section 7.1: the transaction continues; Timer H or the TU ends it.
         return
     }
   }

@@ -4,7 +4,7 @@ import { serialise } from '../message/serialise.ts'
 import { TargetHealth } from '../transport/target-health.ts'
 import type { Flow, NextHop, SipTransport, Target, TransportInput, TransportName } from '../transport/transport.ts'
 
-/** Where one message goes: a path that stands, or an address to which one is found or dialled. */
+/** Destination of one message: an open flow, or an address whose connection is reused or dialled. */
 export type Destination = { readonly flow: Flow } | { readonly target: Target }
 
 export function transportOf(destination: Destination): TransportName {
@@ -16,7 +16,7 @@ interface SendOutcome {
   failed(code: string, detail: string): void
 }
 
-/** Pairs what is asked of the transport with its answers, and knows which stream flows and which targets are alive. */
+/** Matches transport commands with their results, and tracks open stream flows and failed targets. */
 export class MessageSender {
   readonly #health = new TargetHealth()
   readonly #transport: SipTransport
@@ -38,7 +38,7 @@ export class MessageSender {
     try {
       bytes = serialise(message)
     } catch (error) {
-      // Something of the peer's that our grammar cannot carry back: a failed send, never an exception of the caller's.
+      // A field of the peer that our serialiser cannot write is reported as a failed send, never thrown at the caller.
       this.#time.at(this.#time.now(), () => outcome.failed('bad_message', String(error)))
       return
     }
@@ -47,14 +47,14 @@ export class MessageSender {
     this.#transport.submit({ type: 'send', sendId, to: destination, bytes })
   }
 
-  /** RFC 3263; an empty list when nothing was found. Targets that failed lately stand last. Never synchronously. */
+  /** Locates servers (RFC 3263); an empty list if nothing was found. Recently failed targets come last. Never synchronous. */
   resolve(hop: NextHop, done: (targets: readonly Target[]) => void): void {
     const resolveId = this.#nextId++
     this.#resolves.set(resolveId, targets => done(this.#health.order(targets, this.#time.now())))
     this.#transport.submit({ type: 'resolve', resolveId, hop })
   }
 
-  /** Other targets come first for a while: 30 s, or what the target's 503 asked for. */
+  /** Tries other targets first for 30 s, or for the time in the target's 503. */
   targetFailed(target: Target, retryAfterMs?: Ms): void {
     this.#health.failed(target, this.#time.now(), retryAfterMs)
   }
@@ -63,7 +63,7 @@ export class MessageSender {
     this.#health.worked(target)
   }
 
-  /** Takes the inputs that answer a send or a resolve, and keeps the book of live flows. */
+  /** Handles results of sends and lookups, and keeps the list of open flows. */
   handle(input: TransportInput): void {
     switch (input.type) {
       case 'message':
@@ -98,12 +98,12 @@ export class MessageSender {
     if (flow.transport !== 'udp') this.#live.add(flow.id)
   }
 
-  /** A stream flow that was not reported closed; false for UDP, where nothing tells whether anybody listens. */
+  /** A stream flow that was not reported closed; false for UDP, where reachability is unknown. */
   isLiveStream(flow: Flow): boolean {
     return this.#live.has(flow.id)
   }
 
-  /** Whoever still waits is told that nothing was sent and nothing found. */
+  /** Pending sends fail and pending lookups return no target. */
   stop(): void {
     const sends = [...this.#sends.values()]
     const resolves = [...this.#resolves.values()]

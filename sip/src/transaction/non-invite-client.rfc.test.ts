@@ -27,7 +27,7 @@ describe('non-INVITE client transaction, RFC 3261 figure 6', () => {
     ])
   })
 
-  it('Completed: told once, repetitions absorbed, Timer K', () => {
+  it('Completed: the response is reported once, repetitions are absorbed, Timer K', () => {
     expect(run().at(100, response(200)).at(900, response(200)).until(100_000)).toEqual([
       '0 send-request',
       '100 response 200',

@@ -15,7 +15,7 @@ describe('non-INVITE server transaction, RFC 3261 figure 8 and RFC 4320', () => 
     expect(run().at(10, again).at(20, respond(200)).until(400)).toEqual(['20 send-response 200'])
   })
 
-  it('Completed: each repetition gets the response, until Timer J', () => {
+  it('Completed: each repeated request gets the response, until Timer J', () => {
     expect(run().at(0, respond(200)).at(500, again).at(1500, again).until(100_000)).toEqual([
       '0 send-response 200',
       '500 send-response 200',

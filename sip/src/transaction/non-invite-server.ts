@@ -51,7 +51,7 @@ export class NonInviteServerTransaction implements Machine<NonInviteServerInput,
     this.#trying = trying
     // RFC 4320 section 4.1: a 100 when Timer E of the client has been reset to T2, not earlier over UDP.
     this.#tryingDue = now + timeUntilTimerEReachesT2(timers)
-    // RFC 4320 section 4.2: after Timer F the client has given up, an answer would only be a stray.
+    // RFC 4320 section 4.2: after Timer F the client has given up, so no response is sent.
     this.#abandonAt = now + timers.f
   }
 

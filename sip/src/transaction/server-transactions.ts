@@ -39,7 +39,7 @@ export class ServerTransactions {
   readonly #timers: TimerSettings
   readonly #limits: ServerLimits
   readonly #byKey = new Map<string, Entry>()
-  /** How many transactions stand for one merge key: more than none means that a request without To tag is merged. */
+  /** Number of transactions per merge key; if there is one, another request without To tag is a merged request. */
   readonly #merging = new Map<string, number>()
   readonly #perFlow = new Map<string, number>()
 
@@ -54,7 +54,7 @@ export class ServerTransactions {
     return this.#byKey.size
   }
 
-  /** True when the request belonged to a transaction and has been dealt with (17.2.3); else it is the TU's. */
+  /** True if the request matched a transaction, which has handled it (17.2.3); otherwise the TU handles it. */
   absorb(request: SipRequest): boolean {
     if (request.method === 'ACK') {
       const invite = this.#byKey.get(serverKey(request, 'INVITE'))
@@ -66,7 +66,7 @@ export class ServerTransactions {
     return entry !== undefined
   }
 
-  /** RFC 3261 section 9.2: the INVITE that `cancel` is for gets to know it. False when there is none. */
+  /** RFC 3261 section 9.2: notifies the INVITE transaction that `cancel` matches. False if there is none. */
   cancel(cancel: SipRequest, flow: Flow): boolean {
     const invite = this.#byKey.get(serverKey(cancel, 'INVITE'))
     if (invite === undefined) return false
@@ -76,12 +76,12 @@ export class ServerTransactions {
     return true
   }
 
-  /** RFC 3261 section 8.2.2.2: the same request came over another path and is being served. */
+  /** RFC 3261 section 8.2.2.2: whether the same request already arrived over another path (merged request). */
   isMerged(request: SipRequest): boolean {
     return tagOf(request.to) === undefined && this.#merging.has(mergeKey(request))
   }
 
-  /** Keeps state for `request` from here on. Undefined when a cap is reached. */
+  /** Creates a transaction for `request`. Undefined if a limit is reached. */
   start(request: SipRequest, flow: Flow, handlers: ServerHandlers): ServerTransaction | undefined {
     const onFlow = this.#perFlow.get(flow.id) ?? 0
     if (this.#byKey.size >= this.#limits.total || onFlow >= this.#limits.perFlow) return undefined
@@ -187,7 +187,7 @@ class Entry implements ServerTransaction {
     this.#driver?.handle({ type: 'request' })
   }
 
-  /** False: it acknowledges a 2xx and is the dialog's. */
+  /** False: it acknowledges a 2xx and belongs to the dialog. */
   acknowledged(): boolean {
     if (this.#invite?.machine.state === 'accepted') return false
     this.#invite?.handle({ type: 'ack' })

@@ -2,7 +2,7 @@ import type { SipRequest, Via } from '../message/message.ts'
 import type { Flow, Target } from '../transport/transport.ts'
 import type { Destination } from './message-sender.ts'
 
-/** What a request's topmost Via says after reception: RFC 3261 section 18.2.1 (`received`), RFC 3581 section 4 (`rport`). */
+/** Completes the topmost Via of a received request: RFC 3261 section 18.2.1 (`received`), RFC 3581 section 4 (`rport`). */
 export function markReceived(request: SipRequest, flow: Flow): SipRequest {
   const top = request.via[0]
   if (top === undefined) return request
@@ -16,7 +16,7 @@ export function markReceived(request: SipRequest, flow: Flow): SipRequest {
 
 /** Where a response goes first: RFC 3261 section 18.2.2, RFC 3581 section 4. */
 export function responseDestination(top: Via, flow: Flow): Destination {
-  // maddr is not followed: it would let anybody aim our responses at third parties.
+  // maddr is ignored: it would let a sender direct our responses at third parties.
   if (flow.transport !== 'udp' || top.params.has('rport')) return { flow }
   const port = top.port ?? 5060
   return port === flow.remote.port ? { flow } : { target: responseTarget(top, flow) }

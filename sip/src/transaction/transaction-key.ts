@@ -23,7 +23,7 @@ export function serverKey(request: SipRequest, method = request.method): string 
   return `2543 ${branch} ${sentBy} ${method} ${callId} ${cseq.sequence} ${tagOf(from) ?? ''} ${serialiseUri(uri)}`
 }
 
-/** RFC 3261 section 8.2.2.2: requests that are one request which came over several paths have this in common. */
+/** RFC 3261 section 8.2.2.2: key that is equal for copies of one request that arrived over several paths. */
 export function mergeKey(request: SipRequest): string {
   return `${request.callId} ${tagOf(request.from) ?? ''} ${request.cseq.sequence} ${request.cseq.method}`
 }

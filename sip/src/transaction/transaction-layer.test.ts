@@ -64,7 +64,7 @@ describe('matching to server transactions (17.2.3)', () => {
     expect(told).toEqual(['INVITE', 'INVITE', 'OPTIONS'])
   })
 
-  it("the ACK to a refusal is absorbed by its INVITE, the ACK to a 2xx is the dialog's", () => {
+  it('the ACK to a 300-699 is absorbed by its INVITE transaction, the ACK to a 2xx goes to the dialog', () => {
     for (const [status, expected] of [
       [486, []],
       [200, ['ACK']],
@@ -77,7 +77,7 @@ describe('matching to server transactions (17.2.3)', () => {
     }
   })
 
-  it('branches of RFC 2543 are told apart by Call-ID, CSeq, From tag and Request-URI', () => {
+  it('requests without the magic cookie (RFC 2543) are matched by Call-ID, CSeq, From tag and Request-URI', () => {
     const { layer, receive, told } = bench()
     const old = withVia(aRequest(), { params: new Map([['branch', '1']]) })
     layer.servers.start(old, flow('udp'), {})
@@ -105,7 +105,7 @@ describe('matching to server transactions (17.2.3)', () => {
     expect(told).toEqual(['CANCEL'])
   })
 
-  it('caps what it remembers', () => {
+  it('the number of server transactions is limited', () => {
     const { layer } = bench()
     for (let i = 0; i < 10; i++) {
       const invite = withVia(aRequest(), { params: new Map([['branch', `z9hG4bK${i}`]]) })
@@ -147,7 +147,7 @@ describe('where responses go (18.2.2, RFC 3581)', () => {
     expect(via.params.get('rport')).toBe('40000')
   })
 
-  it('a stream: on its connection while it lives, else anew to the source at the port of the sent-by', () => {
+  it('a stream: on the connection of the request, or if that has closed on a new one to the source address at the sent-by port', () => {
     const on = flow('tls', 40_000)
     const request = withVia(aRequest('OPTIONS'), { transport: 'TLS', host: 'peer.test', port: undefined })
     expect(sentTo(request, on).to).toEqual({ flow: on })
@@ -156,7 +156,7 @@ describe('where responses go (18.2.2, RFC 3581)', () => {
     })
   })
 
-  it('neither maddr nor a received that the sender wrote itself moves them', () => {
+  it('neither maddr nor a received parameter written by the sender changes the destination', () => {
     const params = new Map([
       ['branch', 'z9hG4bK1'],
       ['maddr', '203.0.113.7'],
@@ -183,7 +183,7 @@ describe('matching to client transactions (17.1.3, 18.1.2)', () => {
     return { ...all, heard, response: createResponse(sent.message, 200, { toTag: 't' }) }
   }
 
-  it('takes the response to its request', () => {
+  it('a response is matched to its request', () => {
     const { receive, heard, response } = started()
     receive(response)
     expect(heard).toEqual([200])
@@ -205,7 +205,7 @@ describe('matching to client transactions (17.1.3, 18.1.2)', () => {
     expect(heard).toEqual([])
   })
 
-  it('a reused connection that proves dead is replaced at once, one time', () => {
+  it('a reused connection that turns out to be dead is replaced at once, one time', () => {
     const { layer, sends } = bench()
     const failures: string[] = []
     const target = { address: '192.0.2.1', port: 5061, transport: 'tls', serverName: 'x' } as const

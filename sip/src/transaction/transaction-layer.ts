@@ -7,11 +7,11 @@ import { type ServerLimits, ServerTransactions } from './server-transactions.ts'
 import type { TimerSettings } from './timers.ts'
 import { markReceived } from './top-via.ts'
 
-/** The transaction user (RFC 3261 section 5): what the layer cannot settle by itself. */
+/** The transaction user (RFC 3261 section 5): receives the messages that match no transaction. */
 interface TransactionUser {
-  /** No transaction knows it; it has no state yet. Never an ACK. */
+  /** A request that matches no transaction. Never an ACK. */
   onRequest(request: SipRequest, flow: Flow): void
-  /** The ACK to a 2xx, or to nothing. */
+  /** An ACK to a 2xx, or one that matches nothing. */
   onAck(request: SipRequest, flow: Flow): void
 }
 
@@ -47,7 +47,7 @@ export class TransactionLayer {
     this.servers = new ServerTransactions({ sender: this.sender, time, timers, limits: options.serverLimits })
   }
 
-  /** Everything from the transport but messages that did not parse. */
+  /** Handles every transport event except messages that did not parse. */
   handle(input: TransportInput): void {
     this.sender.handle(input)
     if (input.type === 'flow-closed') {

@@ -95,7 +95,7 @@ describe('lifetime of a stream connection', () => {
     expect(pings(run('dialled', script, 580_000))).toEqual([])
   })
 
-  it('answers each ping with one pong', () => {
+  it('each ping is answered with one pong', () => {
     const script: [number, StreamLifetimeInput][] = [
       [100, { type: 'ping' }],
       [200, { type: 'ping' }],
@@ -103,20 +103,20 @@ describe('lifetime of a stream connection', () => {
     expect(run('dialled', script, 1_000)).toEqual(['0 send-pong', '0 send-pong'])
   })
 
-  it('closes when a peer that used to answer pings stops; one that never did stays', () => {
+  it('a connection is closed when a peer stops answering pings, but not if it never answered one', () => {
     const answered = run('dialled', [[1_000, { type: 'pong' }]], MINUTE)
     const firstPing = Number.parseInt(answered[0]!, 10)
     expect(answered).toEqual([`${firstPing} send-ping`, `${firstPing + 10} keepalive_timeout`])
     expect(run('dialled', [], 30 * MINUTE).some(line => line.endsWith('timeout'))).toBe(false)
   })
 
-  it('takes anything the peer sends for a sign of life', () => {
+  it('any data from the peer counts as a sign of life', () => {
     const script: [number, StreamLifetimeInput][] = [[1_000, { type: 'pong' }]]
     for (let at = 5_000; at < 300_000; at += 8_000) script.push([at, whole])
     expect(run('dialled', script, 300_000).some(line => line.endsWith('timeout'))).toBe(false)
   })
 
-  it('closes at most once and says nothing after it, in any order of events', () => {
+  it('a connection is closed at most once, and nothing is sent afterwards, in any order of events', () => {
     const input = fc.constantFrom<StreamLifetimeInput>(message, whole, part, { type: 'ping' }, { type: 'pong' })
     const script = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 * MINUTE }), input), { maxLength: 60 })
     fc.assert(

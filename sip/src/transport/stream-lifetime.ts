@@ -4,7 +4,7 @@ import type { StreamLimits } from './stream-limits.ts'
 
 export type StreamLifetimeInput =
   /**
-   * Bytes came and were framed. `partial` says whether they end inside a message, `completed` whether a message or
+   * Bytes arrived and were framed. `partial`: they end inside a message; `completed`: a message or
    * keep-alive ended in them, so that what is partial now began now.
    */
   | { readonly type: 'received'; readonly completed: boolean; readonly partial: boolean }
@@ -24,9 +24,9 @@ type StreamLifetimeLimits = Pick<
 >
 
 /**
- * How long a stream may live: slow senders, idleness, and RFC 5626 section 4.4.1 keep-alives.
+ * Time limits of a stream connection: slow senders, idleness, and RFC 5626 section 4.4.1 keep-alives.
  *
- * An accepted flow on which nothing was ever answered belongs to a stranger: it gets no ping and no pong, and ends after
+ * An accepted flow on which nothing was ever answered is untrusted: it gets no ping and no pong, and ends after
  * the time for a first message. Otherwise pings go out, and are answered. Many peers never answer a ping, so a missing pong ends only flows whose peer answered one before; anything it sends proves it alive as well.
  */
 export class StreamLifetime implements Machine<StreamLifetimeInput, StreamLifetimeOutput> {
@@ -36,7 +36,7 @@ export class StreamLifetime implements Machine<StreamLifetimeInput, StreamLifeti
   readonly #openedAt: Ms
   #outputs: StreamLifetimeOutput[] = []
   #closed = false
-  /** We dialled it, or have said something on it. */
+  /** We dialled the connection, or have sent a response on it. */
   #known: boolean
   #answersPings = false
   #activeAt: Ms
@@ -75,7 +75,7 @@ export class StreamLifetime implements Machine<StreamLifetimeInput, StreamLifeti
         this.#answersPings = true
         break
       case 'sent':
-        // What we send refreshes the bindings on the way just as a ping would.
+        // Any data that we send refreshes NAT bindings as a ping would.
         this.#pingAt = now + this.#pingInterval()
         this.#known = true
         this.#activeAt = now

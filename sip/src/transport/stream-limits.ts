@@ -1,6 +1,6 @@
 import type { Ms } from '@parley/kernel'
 
-/** Bounds on connections, so that strangers can neither exhaust the process nor hold its sockets for ever. */
+/** Limits on connections, so that unknown peers can neither exhaust the process nor hold its sockets for ever. */
 export interface StreamLimits {
   /** Connections accepted at the same time, handshakes included; default 10000. */
   readonly maxAccepted: number
@@ -33,7 +33,7 @@ export interface StreamLimits {
   readonly pingMaxMs: Ms
   /** Time for the pong, on flows whose peer ever sent one; default 10 s. */
   readonly pongMs: Ms
-  /** After a protocol violation: time for the answer to leave before the connection is closed; default 200 ms. */
+  /** After a protocol violation: time for the response to be sent before the connection is closed; default 200 ms. */
   readonly violationFlushMs: Ms
   /** From our FIN to cutting the connection when the peer does not close its side; default 1 s. */
   readonly lingerMs: Ms

@@ -10,8 +10,8 @@ const target = (address: string, serverName = 'trunk.example'): Target => ({
 })
 const [a, b, c] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address => target(address)) as [Target, Target, Target]
 
-describe('targets that failed', () => {
-  it('are tried last for 30 s, or as long as they asked for, then in their place again', () => {
+describe('TargetHealth', () => {
+  it('a failed target is tried last for 30 s or for its Retry-After, then in its normal place', () => {
     const health = new TargetHealth()
     health.failed(a, 0, 60_000)
     health.failed(b, 0)
@@ -20,7 +20,7 @@ describe('targets that failed', () => {
     expect(health.order([a, b, c], 60_000)).toEqual([a, b, c])
   })
 
-  it('are forgiven when they work, at the latest after 10 minutes', () => {
+  it('a failure is forgotten when the target works again, at the latest after 10 minutes', () => {
     const health = new TargetHealth()
     health.failed(a, 0, 1e12)
     health.failed(b, 0)
@@ -29,7 +29,7 @@ describe('targets that failed', () => {
     expect(health.order([a, b], 600_000)).toEqual([a, b])
   })
 
-  it('count under one name only, and in bounded number', () => {
+  it('a failure counts for one certificate name only, and the number of remembered failures is limited', () => {
     const health = new TargetHealth(2)
     health.failed(target('192.0.2.1', 'other.example'), 0)
     expect(health.order([a, b], 1)).toEqual([a, b])

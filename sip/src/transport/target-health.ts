@@ -1,12 +1,12 @@
 import type { Ms } from '@parley/kernel'
 import type { Target } from './transport.ts'
 
-/** A target that failed is tried last for so long (RFC 3263 section 4.3 leaves the time open). */
+/** How long a failed target is tried last (RFC 3263 section 4.3 leaves the time open). */
 const AVOID_MS = 30_000
-/** No server can take itself out for longer, whatever its Retry-After says. */
+/** Upper limit on the time from a server's Retry-After. */
 const MAX_AVOID_MS = 600_000
 
-/** Failures of sends that are the target's own, not those of this process. */
+/** Codes of send failures that the target caused, as opposed to this process. */
 const FAULTS = new Set([
   'refused',
   'timeout',
@@ -18,14 +18,14 @@ const FAULTS = new Set([
   'closed',
 ])
 
-/** Whether a request that failed with this code says something about the target. */
+/** Whether a failure with this code is the target's fault. */
 export function isTargetFault(code: string): boolean {
   return FAULTS.has(code)
 }
 
 /**
- * Targets that failed lately: they are tried last, never left out. Told apart by everything that TLS and sockets tell
- * apart, so that nobody's failure counts against another name at the same address.
+ * Targets that failed recently: they are tried last, never left out. The key contains everything that distinguishes
+ * connections, so that a failure does not count against another certificate name at the same address.
  */
 export class TargetHealth {
   readonly #capacity: number
@@ -47,7 +47,7 @@ export class TargetHealth {
     this.#avoidUntil.delete(keyOf(target))
   }
 
-  /** The same targets: first those without a fresh failure, in their order, then the others, soonest forgiven first. */
+  /** The same targets: first those without a fresh failure, in their order, then the others, those whose failure expires first in front. */
   order(targets: readonly Target[], now: Ms): readonly Target[] {
     if (this.#avoidUntil.size === 0) return targets
     const until = (target: Target) => {

@@ -31,7 +31,7 @@ export interface Target extends SocketAddress {
   readonly serverName: string
 }
 
-/** What the transport layer tells the user agent. */
+/** Events from the transport layer to the user agent. */
 export type TransportInput =
   | { readonly type: 'message'; readonly flow: Flow; readonly result: ParseResult }
   /** `sendId` of the send that led to this flow (a fresh connection, or a reused one), before any message on it. */
@@ -41,7 +41,7 @@ export type TransportInput =
   | { readonly type: 'flow-closed'; readonly flow: Flow; readonly code: string }
   | { readonly type: 'resolved'; readonly resolveId: number; readonly targets: readonly Target[] }
 
-/** What the user agent asks of the transport layer. */
+/** Commands from the user agent to the transport layer. */
 export type TransportOutput =
   /**
    * Send on an existing flow, or to a target: an idle flow to the same (transport, address, port, serverName) is
@@ -55,7 +55,7 @@ export type TransportOutput =
     }
   /** RFC 3263: answered by `resolved`, targets in order of preference, empty when nothing was found. */
   | { readonly type: 'resolve'; readonly resolveId: number; readonly hop: NextHop }
-  /** Protocol violation on a stream, or an identity that may not stay: close it. */
+  /** Closes a stream after a protocol violation, or when its TLS identity is no longer acceptable. */
   | { readonly type: 'close-flow'; readonly flow: Flow }
 
 /** What has to be resolved: the host part of a Route or Request-URI, or the override of a trunk. */

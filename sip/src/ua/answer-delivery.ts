@@ -20,7 +20,7 @@ export class AnswerDelivery {
   ) {
     this.#sequence = transaction.request.cseq.sequence
     this.#onAck = outcome.onAck
-    // Over TCP and TLS as well: a proxy on the way may lose the 2xx, and the transaction does not repeat it.
+    // Over TCP and TLS as well: a proxy may lose the 2xx, and the transaction does not repeat it.
     const machine = new AnswerRetransmission(ctx.time.now(), timersFor(ctx.timers, true))
     this.#driver = new MachineDriver(machine, ctx.time, output => {
       if (output === 'send') transaction.respond(response)
@@ -35,7 +35,7 @@ export class AnswerDelivery {
     return this.#awaiting
   }
 
-  /** True when `ack` belongs to this 2xx; its repetitions change nothing. */
+  /** True when `ack` belongs to this 2xx; its repetitions have no effect. */
   acknowledge(ack: SipRequest): boolean {
     if (ack.cseq.sequence !== this.#sequence) return false
     if (!this.#awaiting) return true

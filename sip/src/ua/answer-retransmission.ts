@@ -5,7 +5,7 @@ type AnswerRetransmissionOutput = 'send' | 'unacknowledged'
 
 /**
  * The 2xx to an INVITE on its way to the ACK (RFC 3261 section 13.3.1.4): sent at once, then after T1, doubling up to
- * T2, over any transport, until `ack`; after 64*T1 without one it is given up.
+ * T2, over any transport, until `ack`; after 64*T1 without an ACK retransmission stops.
  *
  *     waiting --ack--> done
  *     waiting --64*T1--> done (unacknowledged)

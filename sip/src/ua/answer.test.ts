@@ -5,16 +5,16 @@ import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
-describe('the answer and its ACK', () => {
+describe('the 2xx to an INVITE and its ACK', () => {
   it('delayed offer: the 200 offers, the ACK answers', () => {
     const pair = new Pair()
     const delayed = pair.a.ua.invite({
       uri: sipUri('bob', 'b.test', 'udp'),
       from: { displayName: undefined, uri: sipUri('alice', 'a.test', 'udp'), params: new Map() },
     })
-    const told: string[] = []
+    const events: string[] = []
     delayed.onEvent(event => {
-      told.push(event.type)
+      events.push(event.type)
       if (event.type === 'answered')
         delayed.acknowledge(sdp(`answer to ${new TextDecoder().decode(event.body?.bytes)}`))
     })
@@ -22,11 +22,11 @@ describe('the answer and its ACK', () => {
     const callee = pair.b.calls[0]!
     callee.session.answer(sdp('late offer'))
     pair.time.advance(100)
-    expect(told).toEqual(['trying', 'answered'])
+    expect(events).toEqual(['trying', 'answered'])
     expect(callee.body('acknowledged')).toBe('answer to late offer')
   })
 
-  it('a delayed offer that is never answered is acknowledged all the same before the BYE', () => {
+  it('the 200 with a delayed offer is acknowledged before the BYE, even if the application never answers the offer', () => {
     const pair = new Pair()
     const session = pair.a.ua.invite({
       uri: sipUri('bob', 'b.test', 'udp'),
@@ -42,7 +42,7 @@ describe('the answer and its ACK', () => {
   })
 
   it.each(['udp', 'tls'] as const)(
-    'repeats the 200 over %s until the ACK comes, which is sent again each time',
+    'the 200 is retransmitted over %s until the ACK arrives, and each 200 gets an ACK',
     transport => {
       const pair = new Pair({ transport })
       const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
@@ -61,7 +61,7 @@ describe('the answer and its ACK', () => {
     },
   )
 
-  it('hangs up when no ACK ever comes: 200 at 0, .5, 1.5, 3.5, 7.5, … 31.5 s, then BYE', () => {
+  it('a callee without an ACK retransmits the 200 at 0, .5, 1.5, 3.5, 7.5, … 31.5 s and then sends BYE', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     peer.onMessage = (message, flow) => {
@@ -81,7 +81,7 @@ describe('the answer and its ACK', () => {
     expect(callee.end).toMatchObject({ cause: 'timeout', status: 200, confirmed: true })
   })
 
-  it('does not send BYE before the ACK', () => {
+  it('a callee sends no BYE before the ACK', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     peer.sendText(requestText({ method: 'INVITE' }), { address: '10.0.0.1', transport: 'udp' })
@@ -101,7 +101,7 @@ describe('the answer and its ACK', () => {
     expect(callee.end).toMatchObject({ cause: 'bye', by: 'local', confirmed: true })
   })
 
-  it('an answer from a second fork is acknowledged and hung up, the first one stands', () => {
+  it('a 200 of a second fork is acknowledged and ended by BYE, and the first call continues', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
@@ -125,7 +125,7 @@ describe('the answer and its ACK', () => {
     expect(caller.session.dialog?.remoteTag).toBe('fork-2')
   })
 
-  it('sends along the reversed Record-Route of the answer, and never changes it', () => {
+  it('the route set is the reversed Record-Route of the 200 and never changes', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const proxy = new ScriptedPeer(pair.network, '10.0.0.8', 'proxy.test')
@@ -147,7 +147,7 @@ describe('the answer and its ACK', () => {
     expect('host' in bye.uri && bye.uri.host).toBe('10.9.9.9')
   })
 
-  it('BYEs that cross end both sides once', () => {
+  it('BYEs that cross end the call once on each side', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()
     caller.session.hangUp()
@@ -160,7 +160,7 @@ describe('the answer and its ACK', () => {
     expect([pair.a.ua.footprint, pair.b.ua.footprint]).toEqual([clean, clean])
   })
 
-  it('a BYE with a tag that is not ours gets 481 and ends nothing', () => {
+  it('a BYE with an unknown tag gets 481 and does not end the call', () => {
     const pair = new Pair()
     const { callee } = pair.established()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
@@ -190,7 +190,7 @@ describe('the answer and its ACK', () => {
     expect(peer.responses.map(({ status }) => status)).toEqual([500])
   })
 
-  it('a 3xx ends the call; nobody follows it', () => {
+  it('a 3xx ends the call and is not followed', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const premium = new ScriptedPeer(pair.network, '10.0.0.66', 'premium.test')
@@ -202,7 +202,7 @@ describe('the answer and its ACK', () => {
     expect(premium.heard).toEqual([])
   })
 
-  it('passes on why and until when a call was refused', () => {
+  it('reason phrase, Retry-After and headers of a refusal reach the caller', () => {
     const pair = new Pair()
     pair.b.onCall = session => {
       session.reject(486, { reason: 'On The Phone', retryAfterS: 30, headers: [['X-Why', 'talking']] })
@@ -220,7 +220,7 @@ describe('the answer and its ACK', () => {
     expect(pair.b.calls[0]!.end).toMatchObject({ cause: 'rejected', by: 'local', status: 486 })
   })
 
-  it('another process hangs up a call from its snapshot', async () => {
+  it('another process hangs up a call using its dialog snapshot', async () => {
     const pair = new Pair({ transport: 'tls' })
     const { caller, callee } = pair.established()
     const snapshot = JSON.parse(JSON.stringify(caller.session.dialog))
@@ -267,7 +267,7 @@ describe('the answer and its ACK', () => {
     expect(caller.session.state).toBe('confirmed')
   })
 
-  it('repeats its 180 every minute, so that no proxy gives up', () => {
+  it('the 180 is repeated every minute, so that no proxy cancels the call', () => {
     const pair = new Pair({ transport: 'tls' })
     pair.call()
     pair.time.advance(100)
@@ -276,7 +276,7 @@ describe('the answer and its ACK', () => {
     expect(pair.trace.filter(line => line === 'b> 180 INVITE')).toHaveLength(3)
   })
 
-  it('tells events one at a time, never inside a command, never inside another event', () => {
+  it('events are delivered one at a time, never during a command or another event', () => {
     const pair = new Pair()
     let inside = 0
     let deepest = 0

@@ -7,7 +7,7 @@ const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 const credentialsThatLeft = (pair: Pair) =>
   pair.network.passed.filter(({ text }) => /^(Proxy-)?Authorization:/im.test(text)).length
 
-it('digest replay: 1000 copies of an INVITE that was let in, from its own address and others, open no call', () => {
+it('digest replay: 1000 copies of an authenticated INVITE, from its own address and others, start no call', () => {
   const guard = () => ({ action: 'challenge', realm: 'b.test', passwordOf: () => 'secret' }) as const
   const pair = new Pair({ b: { guard: guard } })
   const caller = pair.call({ credentials })
@@ -29,7 +29,7 @@ it('digest replay: 1000 copies of an INVITE that was let in, from its own addres
     const copy = captured
       .replace(/branch=[^\r;]+/, `branch=z9hG4bKreplay${i}`)
       .replace(/^Via: .*?;/m, i % 2 === 0 ? 'Via: SIP/2.0/UDP 10.0.0.66;' : 'Via: SIP/2.0/UDP attacker.test;')
-      // A new call, the same call, another count, another nonce: none is what the server made and nobody used.
+      // A new call, the same call, another nonce count, another nonce: no copy has a fresh nonce of the server.
       .replace(/^Call-ID: /m, i % 4 === 0 ? `Call-ID: ${i}` : 'Call-ID: ')
       .replace(/nc=00000001/, i % 8 === 7 ? 'nc=00000002' : 'nc=00000001')
       .replace(/nonce="(.)/, i % 16 === 9 ? 'nonce="x$1' : 'nonce="$1')
@@ -42,7 +42,7 @@ it('digest replay: 1000 copies of an INVITE that was let in, from its own addres
   expect(pair.b.ua.footprint).toEqual(clean)
 })
 
-it('rogue challenge: whatever request leads to a host that is not the trunk, no Authorization leaves for it', () => {
+it('rogue challenge: no Authorization is sent to a host that is not the trunk, for any request', () => {
   for (const status of [401, 407] as const) {
     const pair = new Pair()
     const trunk = new ScriptedPeer(pair.network, '10.0.0.9', 'trunk.test')
@@ -84,7 +84,7 @@ it('rogue challenge: whatever request leads to a host that is not the trunk, no 
   }
 })
 
-it('toll fraud: no 3xx and no REFER, in a call or outside, makes us call anybody', () => {
+it('toll fraud: no 3xx and no REFER, in a call or outside, starts a new call', () => {
   const pair = new Pair()
   const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
   const premium = new ScriptedPeer(pair.network, '10.0.0.99', 'premium.test')

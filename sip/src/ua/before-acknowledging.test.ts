@@ -6,7 +6,7 @@ import { Heard, Pair, sdp, sipUri } from './testing/pair.ts'
 import { ScriptedPeer } from './testing/scripted-peer.ts'
 import { UserAgent } from './user-agent.ts'
 
-/** A call to a peer that says what the test says; whoever notes its dialog takes the time that the test gives it. */
+/** A call to a scripted peer with a `beforeAcknowledging` that the test resolves or rejects. */
 class Stage {
   readonly pair: Pair
   readonly peer: ScriptedPeer
@@ -47,7 +47,7 @@ class Stage {
     await this.pass(100)
   }
 
-  /** What the peer heard behind the INVITE. */
+  /** The messages that the peer received after the INVITE. */
   get heard(): string[] {
     return this.peer.methods().slice(1)
   }
@@ -73,8 +73,8 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve()
 }
 
-describe('the ACK of a call whose dialog has to be noted first', () => {
-  it('leaves when it has been and not before, while the call stands already; 200s that are repeated meanwhile change nothing', async () => {
+describe('beforeAcknowledging', () => {
+  it('the ACK is sent when beforeAcknowledging resolves, the call is answered before that, and retransmitted 200s have no effect', async () => {
     const stage = new Stage(OFFER)
     await stage.answered()
     expect(stage.caller.types).toEqual(['answered'])
@@ -95,9 +95,9 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
   })
 
   it.each([
-    ['is not noted within two seconds', (_: Stage) => {}, 'not within 2 s'],
-    ['cannot be noted', ({ note }: Stage) => note.reject(new Error('the disk is full')), 'the disk is full'],
-  ])('leaves all the same where the dialog %s, and the log says so', async (_, fate, why) => {
+    ['does not settle within two seconds', (_: Stage) => {}, 'not within 2 s'],
+    ['rejects', ({ note }: Stage) => note.reject(new Error('the disk is full')), 'the disk is full'],
+  ])('the ACK is sent and a warning is logged if beforeAcknowledging %s', async (_, fate, why) => {
     const stage = new Stage(OFFER)
     await stage.answered()
     await stage.pass(1850)
@@ -107,7 +107,11 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
     expect(stage.heard).toEqual(['ACK'])
     const { callId } = stage.caller.session
     expect(stage.pair.a.logs).toEqual([
-      { level: 'warn', event: 'ack_not_noted', detail: `call ${callId} is acknowledged unnoted: ${why}` },
+      {
+        level: 'warn',
+        event: 'ack_not_noted',
+        detail: `call ${callId} is acknowledged although beforeAcknowledging failed: ${why}`,
+      },
     ])
     await stage.agree()
     await stage.pass(5000)
@@ -115,7 +119,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
     expect(stage.caller.types).toEqual(['answered'])
   })
 
-  it('leaves at once where the one who notes it throws', async () => {
+  it('the ACK is sent at once if beforeAcknowledging throws', async () => {
     const stage = new Stage({
       ...OFFER,
       beforeAcknowledging: () => {
@@ -128,7 +132,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
     expect(stage.pair.a.logs).toMatchObject([{ event: 'ack_not_noted', detail: expect.stringContaining('a bug') }])
   })
 
-  it('goes before a BYE of ours, which waits for it', async () => {
+  it('our BYE waits until the ACK has been sent', async () => {
     const stage = new Stage(OFFER)
     await stage.answered()
     stage.caller.session.hangUp()
@@ -143,7 +147,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
   })
 
   it.each(['the call stands', 'we are hanging up'])(
-    'is held back no longer when the far end hangs up, where %s; nothing follows it',
+    'a BYE of the far end releases the ACK, where %s, and nothing follows it',
     async when => {
       const stage = new Stage(OFFER)
       await stage.answered()
@@ -161,7 +165,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
     },
   )
 
-  it('waits too where the answer crossed our CANCEL; the BYE follows it', async () => {
+  it('the ACK waits also if the 200 crossed our CANCEL, and the BYE follows it', async () => {
     const stage = new Stage(OFFER)
     await stage.pass(100)
     stage.peer.reply(stage.peer.last('INVITE'), 180)
@@ -178,7 +182,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
     expect(stage.caller.types).not.toContain('answered')
   })
 
-  it('of another fork leaves at once, with its BYE: only the first is noted', async () => {
+  it('a 200 of another fork gets ACK and BYE at once; beforeAcknowledging is called for the first dialog only', async () => {
     const stage = new Stage(OFFER)
     await stage.answered('one')
     stage.peer.reply(stage.peer.last('INVITE'), 200, { toTag: 'two', body: 'answer' })
@@ -194,7 +198,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
   })
 
   it.each(['answer', 'note'])(
-    'carries our answer to a delayed offer, and waits for answer and note, whichever is last: %s',
+    'with a delayed offer the ACK waits for both our answer and beforeAcknowledging: %s',
     async last => {
       const stage = new Stage()
       await stage.answered('peer-tag', 'offer')
@@ -213,7 +217,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
     },
   )
 
-  it('is not overtaken by a re-offer of ours; one of the far end meanwhile is glare', async () => {
+  it('our re-INVITE waits for the ACK, and a re-INVITE of the far end meanwhile is glare', async () => {
     const stage = new Stage(OFFER)
     await stage.answered()
     stage.caller.session.reoffer(sdp('hold'))
@@ -226,7 +230,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
     expect(stage.heard).toEqual(['ACK', 'INVITE'])
   })
 
-  it('goes over a new connection where that of the 200 died meanwhile', async () => {
+  it('the ACK uses a new connection if that of the 200 closed meanwhile', async () => {
     const stage = new Stage(OFFER, 'tls')
     await stage.answered()
     const { flow } = stage.peer.last('INVITE')
@@ -239,7 +243,7 @@ describe('the ACK of a call whose dialog has to be noted first', () => {
     expect(stage.peer.last('ACK').flow.id).not.toBe(flow.id)
   })
 
-  it('goes before the BYE also where the user agent closes, and holds that up for no longer than its two seconds', async () => {
+  it('a closing user agent sends the ACK before the BYE and waits for it two seconds at most', async () => {
     const stage = new Stage({ ...OFFER, beforeAcknowledging: () => new Promise(() => {}) })
     await stage.answered()
     const closed = stage.pair.a.ua.close()
@@ -275,7 +279,7 @@ describe('a process that dies between the answer of its call and the ACK', () =>
     return { pair, callee: callee!, noted: JSON.parse(JSON.stringify(noted[0])) as DialogSnapshot }
   }
 
-  it('has noted what a BYE needs, which the far end takes without an ACK: it ends once', async () => {
+  it('the stored dialog is enough for a BYE, which the far end accepts without an ACK', async () => {
     const { pair, callee, noted } = await died()
     const reaper = new UserAgent({
       time: pair.time,
@@ -295,7 +299,7 @@ describe('a process that dies between the answer of its call and the ACK', () =>
     expect(pair.trace.filter(line => line === 'b> BYE')).toEqual([])
   })
 
-  it('leaves a call that the far end ends by itself after 64*T1, whoever knows of it', async () => {
+  it('the far end ends an unacknowledged call by itself after 64*T1', async () => {
     const { pair, callee } = await died()
     pair.time.advance(64 * 500)
     expect(pair.trace).toContain('b> BYE')

@@ -5,7 +5,7 @@ import type { OutboundCall } from './session.ts'
 import { type Heard, Pair, sdp, sipUri } from './testing/pair.ts'
 import { ScriptedPeer } from './testing/scripted-peer.ts'
 
-/** Whoever has to note an INVITE before it leaves, and takes the time that the test gives it. */
+/** A `beforeAttempt` that records the attempts and that the test resolves or rejects. */
 class Notary {
   readonly told: InviteAttempt[] = []
   #waiting = Promise.withResolvers<void>()
@@ -58,8 +58,8 @@ async function settled(): Promise<void> {
 const password = { username: 'alice', password: 'secret' }
 const challenge = ['WWW-Authenticate', 'Digest realm="r", nonce="n1", algorithm=MD5, qop="auth"'] as const
 
-describe('an INVITE that has to be noted before it leaves', () => {
-  it('leaves when it has been, exactly as it was told, and not before', async () => {
+describe('beforeAttempt', () => {
+  it('the INVITE is sent when beforeAttempt resolves, exactly as announced', async () => {
     const stage = new Stage()
     const caller = stage.call({
       from: { displayName: 'Al "x" Ice', uri: sipUri('alice', 'a.test', 'udp'), params: new Map() },
@@ -99,7 +99,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(caller.end).toMatchObject({ cause: 'bye', inviteLeft: true, confirmed: true })
   })
 
-  it('never leaves when nobody could note it: the end says that nothing did', async () => {
+  it('the INVITE is never sent if beforeAttempt rejects, and the end reports that nothing was sent', async () => {
     const stage = new Stage()
     const caller = stage.call()
     await stage.pass(100)
@@ -118,7 +118,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(stage.pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
   })
 
-  it('never leaves either when the one who notes it throws', async () => {
+  it('the INVITE is never sent if beforeAttempt throws', async () => {
     const stage = new Stage()
     const caller = stage.call({
       beforeAttempt: () => {
@@ -130,24 +130,24 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(caller.end).toMatchObject({ cause: 'withheld', inviteLeft: false })
   })
 
-  it.each(['before anybody is asked', 'while it is noted'])(
-    'is given up %s: nothing leaves, also not later',
+  it.each(['before beforeAttempt is called', 'while beforeAttempt is pending'])(
+    'hanging up %s sends nothing, also not later',
     async when => {
       const stage = new Stage()
       const caller = stage.call()
-      if (when === 'while it is noted') await stage.pass(100)
+      if (when === 'while beforeAttempt is pending') await stage.pass(100)
       caller.session.hangUp()
       await stage.pass(0)
       expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', inviteLeft: false, confirmed: true })
       await stage.agree()
       await stage.pass(60_000)
-      expect(stage.notary.told).toHaveLength(when === 'while it is noted' ? 1 : 0)
+      expect(stage.notary.told).toHaveLength(when === 'while beforeAttempt is pending' ? 1 : 0)
       expect(stage.left).toEqual([])
       expect(caller.types).toEqual(['ended'])
     },
   )
 
-  it('may be given up by whoever notes it', async () => {
+  it('beforeAttempt itself may hang up', async () => {
     const stage = new Stage()
     const caller: Heard = stage.call({ beforeAttempt: async () => caller.session.hangUp() })
     await stage.pass(1000)
@@ -155,7 +155,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(caller.end).toMatchObject({ cause: 'cancelled', inviteLeft: false })
   })
 
-  it('is not waited for longer than the call may ring', async () => {
+  it('time in beforeAttempt counts towards the ring timeout', async () => {
     const stage = new Stage()
     const caller = stage.call({ ringTimeoutMs: 20_000 })
     await stage.pass(19_000)
@@ -165,7 +165,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(stage.left).toEqual([])
   })
 
-  it('is not sent by a user agent that was closed meanwhile', async () => {
+  it('a user agent that is closed meanwhile does not send the INVITE', async () => {
     const stage = new Stage()
     const caller = stage.call()
     await stage.pass(100)
@@ -176,7 +176,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(stage.left).toEqual([])
   })
 
-  it('is told again with its new number and branch when it needs credentials, and waits again', async () => {
+  it('beforeAttempt is called again, with the new CSeq and branch, for an INVITE with credentials', async () => {
     const stage = new Stage()
     const peer = new ScriptedPeer(stage.pair.network, '10.0.0.9', 'peer.test')
     const caller = stage.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials: password })
@@ -197,7 +197,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
   })
 
   it.each(['given up', 'refused'])(
-    '%s while it waits with credentials: an INVITE had left, and none leaves again',
+    '%s while the INVITE with credentials waits: no second INVITE is sent',
     async how => {
       const stage = new Stage()
       const peer = new ScriptedPeer(stage.pair.network, '10.0.0.9', 'peer.test')
@@ -221,7 +221,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     },
   )
 
-  it('is told again after a 422, once per attempt', async () => {
+  it('beforeAttempt is called again after a 422, once per attempt', async () => {
     const stage = new Stage()
     const peer = new ScriptedPeer(stage.pair.network, '10.0.0.9', 'peer.test')
     stage.call({ uri: sipUri('x', 'peer.test', 'udp') })
@@ -235,7 +235,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(peer.last('INVITE').request.cseq.sequence).toBe(stage.notary.told[1]!.sequence)
   })
 
-  it('is told again for the next target, with its address; the one that never answered stays unconfirmed', async () => {
+  it('beforeAttempt is called for the next target with its address; the silent target stays unconfirmed', async () => {
     const stage = new Stage()
     const silent = new ScriptedPeer(stage.pair.network, '10.0.0.21', 'silent.test')
     const next = new ScriptedPeer(stage.pair.network, '10.0.0.22', 'next.test')
@@ -257,7 +257,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(next.heard).toEqual([])
   })
 
-  it('a connection that was refused carried nothing', async () => {
+  it('a refused connection counts as nothing sent', async () => {
     const stage = new Stage()
     stage.pair.network.refuse('10.0.0.2')
     const caller = stage.call({ uri: sipUri('bob', 'b.test', 'tls') })
@@ -267,7 +267,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(caller.end).toMatchObject({ cause: 'transport', inviteLeft: false })
   })
 
-  it('an INVITE may have left where nobody said whether it did', async () => {
+  it('an INVITE with an unknown outcome counts as possibly sent', async () => {
     const stage = new Stage()
     const caller = stage.call({ uri: sipUri('bob', 'b.test', 'tls') })
     await stage.pass(100)
@@ -278,7 +278,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(caller.end).toMatchObject({ inviteLeft: true, confirmed: false })
   })
 
-  it('too large for a datagram: told for TCP, and again for UDP where TCP is refused', async () => {
+  it('a request too large for a datagram is announced for TCP, and again for UDP if TCP is refused', async () => {
     const stage = new Stage()
     const peer = new ScriptedPeer(stage.pair.network, '10.0.0.9', 'peer.test', ['udp'])
     const uri = { ...sipUri('x', 'peer.test', 'udp'), params: new Map() }
@@ -293,7 +293,7 @@ describe('an INVITE that has to be noted before it leaves', () => {
     expect(peer.last('INVITE').request.via[0]!.params.get('branch')).toBe(stage.notary.told[1]!.branch)
   })
 
-  it('an inbound call never says that an INVITE left', async () => {
+  it('an inbound call never reports a sent INVITE', async () => {
     const stage = new Stage()
     const { caller, callee } = stage.pair.established()
     caller.session.hangUp()

@@ -6,9 +6,9 @@ import { sendInDialog } from './in-dialog-request.ts'
 import type { HeaderReason } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
-/** What came of a BYE. */
+/** Outcome of a BYE. */
 export interface ByeOutcome {
-  /** The peer answered, whatever it answered: a 481 too says that there is no call any more (RFC 3261 section 15.1.1). */
+  /** The peer sent a final response. Any status counts: a 481 too means that the call is over (RFC 3261 section 15.1.1). */
   readonly confirmed: boolean
   /** Final status; undefined without one. */
   readonly status: number | undefined

@@ -1,9 +1,9 @@
 import type { DigestClient } from '../auth/digest-client.ts'
 import type { Flow, Target, TransportName } from '../transport/transport.ts'
 
-/** Who a call's next hop is: the name that connections to it prove, and where its credentials may go. */
+/** Identity of a call's next hop: the name that its TLS connections prove, and the addresses that may receive credentials. */
 export class CallIdentity {
-  /** The trunk's own host name; undefined for a peer that only ever called us. */
+  /** The trunk's own host name; undefined for a peer that we never dialled. */
   readonly serverName: string | undefined
   readonly digest: DigestClient | undefined
   readonly #own = new Set<string>()
@@ -13,12 +13,12 @@ export class CallIdentity {
     this.digest = digest
   }
 
-  /** These addresses were found for the call's own next hop. */
+  /** Records the addresses that the call's next hop resolved to. */
   adopt(targets: readonly Target[]): void {
     for (const target of targets) this.#own.add(`${target.transport} ${target.address}`)
   }
 
-  /** False: whoever challenges on this flow is not the call's next hop, and gets no credentials. */
+  /** False: the peer on this flow is not the call's next hop and must not receive credentials. */
   owns(flow: Flow): boolean {
     return this.ownsAddress(flow.transport, flow.remote.address)
   }

@@ -8,7 +8,7 @@ import { Pair, sdp, sipUri } from './testing/pair.ts'
 import { ScriptedPeer } from './testing/scripted-peer.ts'
 import { UserAgent } from './user-agent.ts'
 
-/** A call from "a", which is killed, and another process at 10.0.0.3 that has nothing but what was stored. */
+/** A call from "a", which is killed, and another process at 10.0.0.3 that has only the stored attempt. */
 class DeadCaller {
   readonly pair: Pair
   readonly reaper: UserAgent
@@ -67,24 +67,27 @@ function headersOf(text: string, names: readonly string[]): readonly string[] {
 }
 
 describe('a CANCEL by another process than the one that sent the INVITE', () => {
-  it.each(['udp', 'tcp', 'tls'] as const)('ends a call that rings, over %s', async transport => {
-    const dead = new DeadCaller(transport)
-    await dead.call()
-    const callee = dead.pair.b.calls[0]!
-    callee.session.progress(180)
-    dead.pair.time.advance(100)
-    dead.kill()
-    expect(callee.types).toEqual([])
-    const outcome = await dead.cancel()
-    expect(outcome).toMatchObject({ confirmed: true, status: 200 })
-    expect(outcome.detail).toContain('was not seen')
-    expect(callee.end).toMatchObject({ cause: 'cancelled', by: 'remote', status: 487 })
-    expect(callee.end!.detail).toContain('engine lost')
-    dead.pair.time.advance(70_000)
-    expect(dead.reaper.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
-  })
+  it.each(['udp', 'tcp', 'tls'] as const)(
+    'a CANCEL built from the stored attempt ends a ringing call over %s',
+    async transport => {
+      const dead = new DeadCaller(transport)
+      await dead.call()
+      const callee = dead.pair.b.calls[0]!
+      callee.session.progress(180)
+      dead.pair.time.advance(100)
+      dead.kill()
+      expect(callee.types).toEqual([])
+      const outcome = await dead.cancel()
+      expect(outcome).toMatchObject({ confirmed: true, status: 200 })
+      expect(outcome.detail).toContain('was not seen')
+      expect(callee.end).toMatchObject({ cause: 'cancelled', by: 'remote', status: 487 })
+      expect(callee.end!.detail).toContain('engine lost')
+      dead.pair.time.advance(70_000)
+      expect(dead.reaper.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
+    },
+  )
 
-  it('repeats what section 9.1 asks for to the letter, and goes to the same address', async () => {
+  it('the CANCEL repeats the fields that RFC 3261 section 9.1 requires and goes to the same address', async () => {
     const dead = new DeadCaller()
     const route = { ...sipUri('r', 'b.test', 'udp'), params: new Map([['lr', null]]) }
     await dead.call({ route: [{ displayName: undefined, uri: route, params: new Map() }] })
@@ -102,7 +105,7 @@ describe('a CANCEL by another process than the one that sent the INVITE', () => 
     expect(cancel.from.address).toBe('10.0.0.3')
   })
 
-  it('says so when the far end never got the INVITE, or is done with it', async () => {
+  it('a 481 to the CANCEL confirms that the far end has no such INVITE', async () => {
     const dead = new DeadCaller()
     await dead.call()
     dead.pair.b.calls[0]!.session.reject(486)
@@ -111,7 +114,7 @@ describe('a CANCEL by another process than the one that sent the INVITE', () => 
     expect(await dead.cancel()).toMatchObject({ confirmed: true, status: 481 })
   })
 
-  it('does not end a call that somebody had answered, and says that this was not seen', async () => {
+  it('a CANCEL does not end an answered call, and the outcome says that the answer was not seen', async () => {
     const dead = new DeadCaller()
     await dead.call()
     const callee = dead.pair.b.calls[0]!
@@ -122,7 +125,7 @@ describe('a CANCEL by another process than the one that sent the INVITE', () => 
     expect(callee.session.state).toBe('confirmed')
   })
 
-  it('is unconfirmed when the far end refuses it, says nothing, or cannot be reached', async () => {
+  it('a CANCEL is unconfirmed if the far end refuses it, is silent or unreachable', async () => {
     const dead = new DeadCaller()
     const peer = new ScriptedPeer(dead.pair.network, '10.0.0.9', 'peer.test')
     await dead.call({ uri: sipUri('x', 'peer.test', 'udp') })
@@ -143,7 +146,7 @@ describe('a CANCEL by another process than the one that sent the INVITE', () => 
     expect(refused.detail).toContain('refused')
   })
 
-  it('is unconfirmed when what was stored cannot be read, whatever it is', async () => {
+  it('a CANCEL is unconfirmed if the stored attempt is unreadable', async () => {
     const dead = new DeadCaller()
     await dead.call()
     dead.kill()
@@ -171,7 +174,7 @@ describe('a CANCEL by another process than the one that sent the INVITE', () => 
     expect(dead.pair.network.passed.filter(({ text }) => text.startsWith('CANCEL'))).toEqual([])
   })
 
-  it('a BYE is unconfirmed in the same way, for a dialog that cannot be read', async () => {
+  it('a BYE is unconfirmed if the stored dialog is unreadable', async () => {
     const { reaper } = new DeadCaller()
     for (const value of [null, {}, { callId: 'x' }]) {
       expect(await reaper.bye(value as never)).toMatchObject({ confirmed: false, status: undefined })

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
 import { ScriptedPeer } from './testing/scripted-peer.ts'
 
-describe('giving up a call that rings', () => {
-  it.each(['udp', 'tls'] as const)('over %s: CANCEL, 200, 487, ACK', transport => {
+describe('cancelling a ringing call', () => {
+  it.each(['udp', 'tls'] as const)('hanging up over %s: CANCEL, 200, 487, ACK', transport => {
     const pair = new Pair({ transport })
     const caller = pair.call()
     pair.time.advance(100)
@@ -20,7 +20,7 @@ describe('giving up a call that rings', () => {
     )
   })
 
-  it('keeps the CANCEL back until a provisional response came', () => {
+  it('the CANCEL is sent only after a provisional response', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
@@ -41,7 +41,7 @@ describe('giving up a call that rings', () => {
     expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 487, confirmed: true })
   })
 
-  it('acknowledges and hangs up a 200 that crossed the CANCEL', () => {
+  it('a 200 that crossed the CANCEL is acknowledged and ended by BYE', () => {
     const pair = new Pair()
     const caller = pair.call()
     pair.time.advance(100)
@@ -64,7 +64,7 @@ describe('giving up a call that rings', () => {
     ])
   })
 
-  it('waits 64*T1 for a peer that never answers the CANCEL, and no longer', () => {
+  it('the call ends 64*T1 after a CANCEL that is never answered', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
@@ -81,7 +81,7 @@ describe('giving up a call that rings', () => {
     expect(pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
   })
 
-  it('a 200 that comes after all that is still acknowledged and hung up, for one more 64*T1', () => {
+  it('a 200 that arrives even later is acknowledged and ended by BYE, for another 64*T1', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
@@ -103,7 +103,7 @@ describe('giving up a call that rings', () => {
     expect(pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
   })
 
-  it('sends nothing when it is given up before the address is known', () => {
+  it('a call that is hung up before its address is resolved sends nothing', () => {
     const pair = new Pair()
     const caller = pair.call()
     caller.session.hangUp()
@@ -112,7 +112,7 @@ describe('giving up a call that rings', () => {
     expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 487, confirmed: true })
   })
 
-  it('gives up by itself after the ring timeout', () => {
+  it('a call is cancelled after the ring timeout', () => {
     const pair = new Pair()
     const caller = pair.call({ ringTimeoutMs: 20_000 })
     pair.time.advance(100)
@@ -122,7 +122,7 @@ describe('giving up a call that rings', () => {
     expect(pair.b.calls[0]!.end).toMatchObject({ cause: 'cancelled', by: 'remote' })
   })
 
-  it('answers a late CANCEL 200 and lets the call stand', () => {
+  it('a CANCEL after the answer gets 200 and does not end the call', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
@@ -142,7 +142,7 @@ describe('giving up a call that rings', () => {
     expect(callee.session.state).toBe('confirmed')
   })
 
-  it('answers a CANCEL for nothing 481, and only where the guard lets the sender in', () => {
+  it('a CANCEL without an INVITE gets 481 if the guard accepts the sender, and no response otherwise', () => {
     for (const action of ['accept', 'drop'] as const) {
       const pair = new Pair({ guard: () => ({ action }) })
       const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
@@ -157,7 +157,7 @@ describe('giving up a call that rings', () => {
     }
   })
 
-  it('does not ring the next target when the first was given up', () => {
+  it('hanging up at the first target does not try the next one', () => {
     const pair = new Pair()
     const silent = new ScriptedPeer(pair.network, '10.0.0.21', 'silent.test')
     const next = new ScriptedPeer(pair.network, '10.0.0.22', 'next.test')
@@ -174,7 +174,7 @@ describe('giving up a call that rings', () => {
     expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 408, confirmed: false })
   })
 
-  it('an invitation that expires is answered 487', () => {
+  it('an INVITE whose Expires time has passed is answered 487', () => {
     const pair = new Pair()
     const caller = pair.call({ headers: [['Expires', '20']] })
     pair.time.advance(100)

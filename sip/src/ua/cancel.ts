@@ -5,11 +5,11 @@ import { type InviteAttempt, restoreAttempt } from './invite-attempt.ts'
 import type { HeaderReason } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
-/** What came of a CANCEL for the INVITE of another process. */
+/** Outcome of a CANCEL for the INVITE of another process. */
 export interface CancelOutcome {
   /**
-   * The far end answered 200, or 481: it knows no such INVITE, never having got it or being done with it. After either
-   * nothing rings any more. Whether somebody had answered just before, only the sender of the INVITE was told.
+   * The far end answered 200, or 481: it has no such INVITE, because it never arrived or has already ended. After either
+   * nothing rings any more. If the call was answered just before, only the sender of the INVITE learned of it.
    */
   readonly confirmed: boolean
   /** Final status; undefined without one. */

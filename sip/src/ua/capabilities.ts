@@ -1,6 +1,6 @@
 import type { HeaderPairs } from './session.ts'
 
-/** Methods that this user agent takes, for Allow (RFC 3261 section 20.5). */
+/** Methods that this user agent accepts, for Allow (RFC 3261 section 20.5). */
 export const METHODS: readonly string[] = [
   'INVITE',
   'ACK',
@@ -16,10 +16,10 @@ export const METHODS: readonly string[] = [
 /** Option tags that may stand in Require, for Supported (sections 8.2.2.3, 20.37). */
 export const EXTENSIONS: readonly string[] = ['timer', '100rel']
 
-/** Those that a request of ours may be answered with where no provisional response is waited for. */
+/** Supported option tags of a request whose provisional responses are not awaited. */
 export const WITHOUT_100REL: readonly string[] = ['timer']
 
-/** What INVITE, re-INVITE, UPDATE and their 2xx say of us (sections 13.2.1, 13.3.1.4; RFC 3311 section 5.1). */
+/** What INVITE, re-INVITE, UPDATE and their 2xx announce (sections 13.2.1, 13.3.1.4; RFC 3311 section 5.1). */
 export function abilityHeaders(extensions = EXTENSIONS): HeaderPairs {
   return [
     ['Allow', METHODS.join(', ')],

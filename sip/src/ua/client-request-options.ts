@@ -15,25 +15,25 @@ export interface ClientRequestOptions {
   reserveSequence(): number
   /** Preferred while it lives: the dialog's connection. */
   readonly flow: Flow | undefined
-  /** Where else; undefined: nowhere. */
+  /** Where to send without that connection; undefined: the request then fails. */
   readonly hop: NextHop | undefined
   readonly identity: CallIdentity
-  /** Not to be repeated once it may have arrived: what it asks for would be done twice. UDP retransmissions are no repetition. */
+  /** Never sent again on another connection once it may have arrived, because its effect would happen twice. UDP retransmissions are not affected. */
   readonly once?: boolean
-  /** True for the call's first request: wherever its hop resolves to is the call's own next hop. */
+  /** True for the call's first request: the addresses of its hop are those of the call's next hop. */
   readonly adoptTargets?: boolean
-  /** A refusal that another attempt can meet: true sends what `build` makes now, to the same place (RFC 4028 section 7.3). */
+  /** Called with a refusal; true sends the request that `build` makes now to the same target (RFC 4028 section 7.3). */
   revise?(response: SipResponse): boolean
   /**
-   * Told of the request with its Via before each new transaction, which starts when this resolves and not at all when
+   * Called with the request and its Via before each new transaction, which starts when this resolves and not at all when
    * it rejects: then `onWithheld` follows instead of anything else. Absent: at once.
    */
   beforeAttempt?(request: SipRequest, to: Destination): Promise<void>
   onWithheld?(error: unknown): void
   /** The request with its Via, each time that it goes out in a new transaction. */
   onAttempt?(request: SipRequest): void
-  /** Provisional responses, the final one that counts, and for INVITE every further 2xx. */
+  /** Called with provisional responses, the final response, and for INVITE with every further 2xx. */
   onResponse(response: SipResponse, flow: Flow): void
-  /** Instead of a final response. */
+  /** Called instead of a final response. */
   onFailure(failure: RequestFailure): void
 }

@@ -14,7 +14,7 @@ import { RequestCredentials } from './request-credentials.ts'
 import type { HeaderPairs, HeaderReason } from './session.ts'
 import { contactFor, type UaContext } from './ua-context.ts'
 
-/** More targets than that are somebody's game. */
+/** Most targets of one request; more indicate an attack. */
 const MOST_TARGETS = 8
 
 /**
@@ -30,15 +30,15 @@ export class ClientRequest {
   #targets: readonly Target[] = []
   #nextTarget = 0
   readonly #credentials: RequestCredentials
-  /** Where the attempt under way would have gone, were it not too large for a datagram. */
+  /** The UDP target of the current attempt, if the request went over TCP because of its size. */
   #datagramTarget: Target | undefined
-  /** For the next attempt: that of the last, whose connection died with the request perhaps delivered. */
+  /** Branch for the next attempt: that of the last one, if its connection closed and the request may have arrived. */
   #branch: string | undefined
   #over = false
   readonly #gate: PendingAttempt
   /** Some transaction's request was handed to the transport. */
   #handedOver = false
-  /** So it was, or may have been, and no final response came to it. */
+  /** A request was or may have been sent and got no final response. */
   #unanswered = false
   #provisional = false
   #cancel: { readonly reason: HeaderReason | undefined; sent: boolean } | undefined
@@ -56,24 +56,24 @@ export class ClientRequest {
     return this.#sequence
   }
 
-  /** What the last attempt carried to prove who we are. */
+  /** Authorization headers of the last attempt. */
   get credentials(): HeaderPairs {
     return this.#credentials.headers
   }
 
-  /** The peer may have got the request: it was handed to the transport, or nobody has said yet that it was not. */
+  /** The peer may have got the request: it was handed to the transport, or its outcome is not known yet. */
   get mayHaveLeft(): boolean {
     return this.#handedOver || this.#unanswered || this.#transaction !== undefined
   }
 
-  /** Some attempt left and was given up without a final response. */
+  /** An attempt was sent and abandoned without a final response. */
   get leftUnanswered(): boolean {
     return this.#unanswered
   }
 
   start(): void {
     const { flow } = this.#options
-    // RFC 5626's rule kept small: the connection that the dialog runs on, while it lives; UDP has none.
+    // A subset of RFC 5626: prefer the dialog's connection while it is open; UDP has none.
     if (flow !== undefined && this.#ctx.layer.sender.isLiveStream(flow)) this.#attempt({ flow })
     else this.#resolve()
   }
@@ -105,7 +105,7 @@ export class ClientRequest {
     this.#attempt({ target })
   }
 
-  /** `tried`: TCP, for what is too large for a datagram, in vain. */
+  /** `tried`: TCP was already tried because of the request's size, and failed. */
   #attempt(wanted: Destination, tried?: 'stream'): void {
     this.#provisional = false
     let destination = wanted
@@ -125,7 +125,7 @@ export class ClientRequest {
     else this.#announce(request, destination, branch)
   }
 
-  /** The attempt is told to its owner first; nothing leaves meanwhile. */
+  /** Announces the attempt to `beforeAttempt`; nothing is sent meanwhile. */
   #announce(request: SipRequest, destination: Destination, resentBranch: string | undefined): void {
     const via = this.#ctx.layer.clients.via(transportOf(destination), resentBranch)
     if (via === undefined) return this.#transact(request, destination, resentBranch)
@@ -176,7 +176,7 @@ export class ClientRequest {
     if ('target' in destination && isTargetFault(failure.code)) this.#ctx.layer.sender.targetFailed(destination.target)
     if (this.#over) return
     this.#transaction = undefined
-    // Silence is no proof that nothing arrived; only a transport that failed says so.
+    // A timeout does not prove that nothing arrived; only a transport failure does.
     if (failure.handedOver || failure.cause === 'timeout') this.#unanswered = true
     if (this.#options.once && failure.handedOver) {
       this.#nextTarget = this.#targets.length
@@ -185,9 +185,9 @@ export class ClientRequest {
     }
     const resending = failure.cause === 'transport' && this.#cancel === undefined
     if (resending && ('flow' in destination || this.#datagramTarget !== undefined)) {
-      // The peer may have it already, and has to recognise it.
+      // The same branch, so that a peer that already received the request recognises it.
       this.#branch = this.#sent?.via[0]?.params.get('branch') ?? undefined
-      // The dialog's connection was dead without our knowing: dial at once. Silence on a live one is an answer of its kind.
+      // The dialog's connection was already dead: dial at once. A timeout on a live connection is final.
       if ('flow' in destination) this.#resolve()
       else this.#toDatagram()
     } else {
@@ -224,7 +224,7 @@ export class ClientRequest {
         this.#again(destination)
         return
       }
-      // RFC 3263 section 4.3: a 503 of one target is a reason to try the next.
+      // RFC 3263 section 4.3: after a 503 the next target is tried.
       if (status === 503 && this.#nextTarget < this.#targets.length) {
         this.#next({ cause: 'transport', code: 'unavailable', detail: 'every target answered 503' })
         return
@@ -235,7 +235,7 @@ export class ClientRequest {
     this.#options.onResponse(response, flow)
   }
 
-  /** RFC 3261 section 21.5.4: a 503 without Retry-After says nothing about the next request. */
+  /** RFC 3261 section 21.5.4: a 503 without Retry-After does not affect the next request. */
   #rate(target: Target, response: SipResponse): void {
     const { sender } = this.#ctx.layer
     const retryAfter = parseRetryAfter(response.headers.get('Retry-After') ?? '')
@@ -252,14 +252,14 @@ export class ClientRequest {
     return true
   }
 
-  /** To the same place with the next CSeq number. */
+  /** Sends the request to the same target with the next CSeq number. */
   #again(destination: Destination): void {
     this.#sequence = this.#options.reserveSequence()
     this.#attempt(destination)
   }
 
   /**
-   * RFC 3261 section 9.1, for INVITE. "nothing-sent": no attempt is out, it is over and nothing more comes. Else the CANCEL
+   * RFC 3261 section 9.1, for INVITE. "nothing-sent": no attempt was sent, and no handler is called any more. Otherwise the CANCEL
    * goes out as soon as a provisional response allows it, and a final response or a failure follows within 64*T1 of it.
    */
   cancel(reason: HeaderReason | undefined): 'nothing-sent' | 'cancelling' {
@@ -286,13 +286,13 @@ export class ClientRequest {
     this.#cancelTimer = this.#ctx.time.at(this.#ctx.time.now() + 64 * this.#ctx.timers.t1, () => {
       if (this.#over) return
       this.#over = true
-      // A 2xx that comes all the same has to be acknowledged and hung up: its transaction lives on for one more 64*T1.
+      // A late 2xx has to be acknowledged and ended by BYE: its transaction continues for another 64*T1.
       invite.abandonAt(this.#ctx.time.now() + 64 * this.#ctx.timers.t1)
       this.#options.onFailure({ cause: 'timeout', code: 'cancel_unanswered', detail: 'no final response after CANCEL' })
     })
   }
 
-  /** Nothing more is sent or told. */
+  /** Nothing more is sent, and no handler is called any more. */
   abandon(): void {
     this.#over = true
     this.#gate.close()

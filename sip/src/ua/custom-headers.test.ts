@@ -4,7 +4,7 @@ import { forwardableHeaders } from './custom-headers.ts'
 import { Pair } from './testing/pair.ts'
 
 describe('custom headers', () => {
-  it('only X- names on the list pass, whatever their case', () => {
+  it('only X- headers on the allow list are forwarded, in any case', () => {
     const headers = new HeaderList([
       ['X-Account', '17'],
       ['X-Secret', 'no'],
@@ -18,7 +18,7 @@ describe('custom headers', () => {
     expect(forwardableHeaders(headers, [])).toEqual([])
   })
 
-  it('a line has at most 1024 bytes, counted as UTF-8, and no line breaks or other control characters', () => {
+  it('a header longer than 1024 bytes in UTF-8 or with control characters is not forwarded', () => {
     const pass = (value: string) => forwardableHeaders(new HeaderList([['X-A', value]]), ['X-A']).length
     expect([pass('v'.repeat(1019)), pass('v'.repeat(1020)), pass('ü'.repeat(509)), pass('ü'.repeat(510))]).toEqual([
       1, 0, 1, 0,
@@ -27,7 +27,7 @@ describe('custom headers', () => {
     expect(pass('tab\tand "quotes"; are fine')).toBe(1)
   })
 
-  it('cross a call: sent with the INVITE, read where it comes in', () => {
+  it('headers of an outbound INVITE arrive at the callee', () => {
     const pair = new Pair()
     pair.call({
       headers: [

@@ -3,10 +3,10 @@ import { headerText, headerToken } from '../message/header-text.ts'
 import { SipMessageError } from '../message/sip-message-error.ts'
 import type { HeaderPairs } from './session.ts'
 
-/** Bytes of a header line that an application sends or is shown, without its line break. */
+/** Longest header line, in bytes, that an application may send or receive, without its line break. */
 const LONGEST_LINE = 1024
 
-/** More custom headers than that in one message are not passed on. */
+/** Most custom headers of one message that are passed on. */
 const MOST_HEADERS = 32
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters
@@ -23,13 +23,13 @@ export function forwardableHeaders(headers: HeaderList, allow: readonly string[]
     .slice(0, MOST_HEADERS)
 }
 
-/** Throws SipMessageError for a header of the application's that no message may carry ("header_injection", "bad_field"). */
+/** Throws SipMessageError for an application header that must not be sent ("header_injection", "bad_field"). */
 export function checkHeaders(pairs: HeaderPairs): void {
   for (const [name, value] of pairs) {
     headerToken(name, 'Header name')
     headerText(value, name)
     if (isTooLong(name, value)) {
-      throw new SipMessageError('bad_field', `the header ${name} is longer than ${LONGEST_LINE} bytes`)
+      throw new SipMessageError('bad_field', `the header ${name} is longer than ${LONGEST_LINE} bytes; shorten it`)
     }
   }
 }
@@ -38,7 +38,7 @@ function isTooLong(name: string, value: string): boolean {
   return Buffer.byteLength(`${name}: ${value}`, 'utf8') > LONGEST_LINE
 }
 
-/** Headers with those of the application behind ours. */
+/** Our headers followed by those of the application. */
 export function headersWith(
   pairs: readonly (readonly [string, string])[] | undefined,
   base = HeaderList.empty,

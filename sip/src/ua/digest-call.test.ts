@@ -5,15 +5,15 @@ import { Pair, sdp, sipUri } from './testing/pair.ts'
 import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 const credentials = { username: 'trunk', password: 'secret' }
-const asked = (passwords: Record<string, string>) => ({
+const challenging = (passwords: Record<string, string>) => ({
   guard: () => ({ action: 'challenge', realm: 'b.test', passwordOf: (name: string) => passwords[name] }) as const,
 })
 
-describe('digest in a call', () => {
+describe('digest authentication of calls', () => {
   it.each(['udp', 'tls'] as const)(
-    'a challenged call over %s: 401 keeps no state, the second INVITE gets in with SHA-256',
+    'a challenged call over %s: the 401 is stateless and the second INVITE authenticates with SHA-256',
     transport => {
-      const pair = new Pair({ transport, b: asked({ trunk: 'secret' }) })
+      const pair = new Pair({ transport, b: challenging({ trunk: 'secret' }) })
       const caller = pair.call({ credentials })
       pair.time.advance(200)
       const callee = pair.b.calls[0]!
@@ -32,8 +32,8 @@ describe('digest in a call', () => {
     },
   )
 
-  it('a wrong password is tried once, not for ever', () => {
-    const pair = new Pair({ b: asked({ trunk: 'other' }) })
+  it('a refused password is not tried again', () => {
+    const pair = new Pair({ b: challenging({ trunk: 'other' }) })
     const caller = pair.call({ credentials })
     pair.time.advance(5000)
     expect(caller.end).toMatchObject({ cause: 'rejected', by: 'remote', status: 401 })
@@ -42,7 +42,7 @@ describe('digest in a call', () => {
     expect(pair.b.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
   })
 
-  it('a stale nonce is answered once more', () => {
+  it('a stale nonce is replaced once', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
@@ -65,7 +65,7 @@ describe('digest in a call', () => {
     ])
   })
 
-  it("answers a BYE that is challenged with the call's credentials", () => {
+  it("a challenged BYE is answered with the call's credentials", () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
@@ -83,7 +83,7 @@ describe('digest in a call', () => {
     expect(byes[1]?.cseq.sequence).toBe(byes[0]!.cseq.sequence + 1)
   })
 
-  it('gives nothing to a host that is not the next hop, although the dialog leads there', () => {
+  it('no credentials are sent to a host that is not the next hop, even if the dialog routes there', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const rogue = new ScriptedPeer(pair.network, '10.0.0.66', 'rogue.test')
@@ -99,13 +99,13 @@ describe('digest in a call', () => {
     expect(pair.a.logs.map(({ event }) => event)).toContain('rogue_challenge')
   })
 
-  it("gives nothing to somebody else who answers in the next hop's place", () => {
+  it("no credentials are sent to another host that answers in the next hop's place", () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const rogue = new ScriptedPeer(pair.network, '10.0.0.66', 'rogue.test')
     pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
     pair.time.advance(50)
-    // The rogue saw the branch; it answers from its own address.
+    // The rogue knows the branch and answers from its own address.
     const { request } = peer.last('INVITE')
     rogue.sendText('x', { address: '10.0.0.1', transport: 'udp' })
     const response = [
@@ -125,7 +125,7 @@ describe('digest in a call', () => {
     expect(pair.network.passed.some(({ text }) => text.includes('Authorization:'))).toBe(false)
   })
 
-  it('gives nothing to a target of the call that was not asked', () => {
+  it('no credentials are sent to a target that did not receive the INVITE', () => {
     const pair = new Pair()
     const asked = new ScriptedPeer(pair.network, '10.0.0.21', 'asked.test')
     const other = new ScriptedPeer(pair.network, '10.0.0.22', 'other.test')
@@ -144,7 +144,7 @@ describe('digest in a call', () => {
     expect(pair.network.passed.some(({ text }) => text.includes('\r\nAuthorization:'))).toBe(false)
   })
 
-  it('keeps what a proxy asked for when the callee asks as well', () => {
+  it('credentials for a proxy are kept when the callee challenges as well', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
@@ -158,7 +158,7 @@ describe('digest in a call', () => {
     expect(headers.get('Authorization')).toContain('realm="callee"')
   })
 
-  it('counts on from the INVITE that got in, also when the dialog began before the challenge', () => {
+  it('CSeq continues from the authenticated INVITE, even if the dialog began before the challenge', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })

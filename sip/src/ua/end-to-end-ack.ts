@@ -21,7 +21,7 @@ interface AckSpec {
 
 /**
  * The ACK to a 2xx (RFC 3261 section 13.2.2.4): a request of the dialog outside any transaction, sent once for every
- * time the 2xx arrives. It goes along the dialog's route, on its connection where that lives.
+ * time the 2xx arrives. It goes along the dialog's route, on its connection if that is open.
  */
 export class EndToEndAck {
   readonly #ctx: UaContext
@@ -81,7 +81,7 @@ export class EndToEndAck {
     const via = this.#ctx.layer.clients.via(transport)
     if (via === undefined) return
     const address = 'flow' in to ? to.flow.remote.address : to.target.address
-    // 13.2.2.4: the INVITE's credentials again, but to nobody else than they were for.
+    // 13.2.2.4: repeats the INVITE's credentials, but only to the host for which they were made.
     const ours = this.#identity.ownsAddress(transport, address)
     const headers = headersWith(ours ? this.#credentials : [], this.#request.headers)
     this.#ctx.layer.sender.send(

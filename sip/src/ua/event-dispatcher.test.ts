@@ -20,8 +20,8 @@ function source(pump: EventDispatcher, react: (event: string) => void) {
   return self
 }
 
-describe('event pump', () => {
-  it('tells after the input has been worked off', () => {
+describe('EventDispatcher', () => {
+  it('events are delivered after the input has been handled', () => {
     const lines: string[] = []
     const pump = new EventDispatcher(new VirtualTime(), () => {})
     const told = source(pump, event => lines.push(event))
@@ -33,7 +33,7 @@ describe('event pump', () => {
     expect(lines).toEqual(['worked off', 'one', 'two'])
   })
 
-  it('tells what a command caused only after the command returned', () => {
+  it('events of a command are delivered after the command returned', () => {
     const lines: string[] = []
     const time = new VirtualTime()
     const told = source(new EventDispatcher(time, () => {}), event => lines.push(event))
@@ -43,7 +43,7 @@ describe('event pump', () => {
     expect(lines).toEqual(['returned', 'one'])
   })
 
-  it('an input that arrives inside a listener is told behind it', () => {
+  it('an input that arrives during a listener is handled after it', () => {
     const lines: string[] = []
     const pump = new EventDispatcher(new VirtualTime(), () => {})
     const told = source(pump, event => {
@@ -55,7 +55,7 @@ describe('event pump', () => {
     expect(lines).toEqual(['one begins', 'one ends', 'two begins', 'two ends'])
   })
 
-  it("a listener that throws loses neither the next event nor anybody else's", () => {
+  it('a listener that throws does not lose its next event or events of other sources', () => {
     const lines: string[] = []
     const errors: unknown[] = []
     const pump = new EventDispatcher(new VirtualTime(), error => errors.push(error))

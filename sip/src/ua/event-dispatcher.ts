@@ -1,13 +1,13 @@
 import type { Time, Timer } from '@parley/kernel'
 
-/** Something with events that wait to be told. */
+/** Something with queued events. */
 export interface EventSource {
-  /** Tells the oldest event; false when nothing waits. */
+  /** Delivers the oldest event; false if the queue is empty. */
   tellOne(): boolean
 }
 
 /**
- * Events are told after the transport input or timer that caused them has been worked off, and after a command has
+ * Events are delivered after the transport input or timer that caused them has been handled, and after a command has
  * returned: listeners always find a settled state, and never run inside one of their own commands.
  */
 export class EventDispatcher {
@@ -17,7 +17,7 @@ export class EventDispatcher {
   #depth = 0
   #telling = false
   #timer: Timer | undefined
-  /** The time that everything of the user agent runs on: its timers are worked off like transport inputs. */
+  /** The clock of all parts of the user agent: its timers are handled like transport inputs. */
   readonly time: Time
 
   constructor(time: Time, onError: (error: unknown) => void) {
@@ -29,7 +29,7 @@ export class EventDispatcher {
     }
   }
 
-  /** Works something off. An exception is a bug of ours or of a listener: told to `onError`, never thrown on. */
+  /** Runs `work`. An exception is a bug of ours or of a listener: it goes to `onError` and is never rethrown. */
   run(work: () => void): void {
     this.#depth++
     try {
@@ -41,7 +41,7 @@ export class EventDispatcher {
     this.#tell()
   }
 
-  /** `source` has something to tell. */
+  /** Queues `source`, which has events to deliver. */
   mark(source: EventSource): void {
     this.#waiting.add(source)
     if (this.#depth > 0 || this.#telling || this.#timer !== undefined) return
@@ -55,7 +55,7 @@ export class EventDispatcher {
     if (this.#depth > 0 || this.#telling) return
     this.#telling = true
     for (const source of this.#waiting) {
-      // A source that gets something new to tell meanwhile is visited again: it is put at the end of the set.
+      // A source that queues new events meanwhile is visited again: it moves to the end of the set.
       this.#waiting.delete(source)
       try {
         while (source.tellOne());

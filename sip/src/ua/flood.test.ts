@@ -6,7 +6,7 @@ const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
 describe('floods', { timeout: 90_000 }, () => {
   it.each(['udp', 'tcp'] as const)(
-    '10^4 INVITEs over %s: state up to the cap, 503 with Retry-After beyond, live calls go on',
+    '10^4 INVITEs over %s: beyond the limit they get 503 with Retry-After, and live calls continue',
     transport => {
       const pair = new Pair({ transport, b: { limits: { sessions: 100, retryAfterS: 7 } } })
       const { caller, callee } = pair.established()
@@ -40,7 +40,7 @@ describe('floods', { timeout: 90_000 }, () => {
     },
   )
 
-  it('one flow alone cannot use up the transactions of all', () => {
+  it('one flow cannot occupy all server transactions', () => {
     const limits = { serverTransactions: 1000, serverTransactionsPerFlow: 50 }
     const pair = new Pair({ b: { limits } })
     const attacker = new ScriptedPeer(pair.network, '10.0.0.66', 'flood.test')
@@ -59,7 +59,7 @@ describe('floods', { timeout: 90_000 }, () => {
     pair.established()
   })
 
-  it('10^4 requests of scanners that the guard drops: not a byte and no state', () => {
+  it('10^4 requests that the guard drops cause no response and no state', () => {
     const pair = new Pair({ guard: () => ({ action: 'drop' }) })
     const scanner = new ScriptedPeer(pair.network, '10.0.0.66', 'scanner.test')
     for (let i = 0; i < 10_000; i++) {

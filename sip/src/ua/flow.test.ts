@@ -3,7 +3,7 @@ import { Pair, sdp, sipUri } from './testing/pair.ts'
 import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 describe('connections of a dialog', () => {
-  it('everything of one call runs on one connection', () => {
+  it('all requests of one call use one connection', () => {
     const pair = new Pair({ transport: 'tls' })
     const { caller, callee } = pair.established()
     callee.session.reoffer(sdp('hold'))
@@ -45,7 +45,7 @@ describe('connections of a dialog', () => {
     expect(pair.a.transport.openConnections).toBe(1)
   })
 
-  it('the session outlives its connection, and the peer comes back on a new one', () => {
+  it('a session outlives its connection, and the peer continues on a new one', () => {
     const pair = new Pair({ transport: 'tcp' })
     const { caller, callee } = pair.established()
     pair.a.transport.cutAll()
@@ -87,7 +87,7 @@ describe('connections of a dialog', () => {
     expect(second?.via).toEqual(first?.via)
   })
 
-  it('goes to the next target when one refuses, fails the certificate, is silent or answers 503', () => {
+  it('the next target is tried when one refuses, fails TLS verification, is silent or answers 503', () => {
     const pair = new Pair({ transport: 'tls' })
     const busy = new ScriptedPeer(pair.network, '10.0.0.21', 'trunk.test')
     busy.onMessage = (message, flow) => {
@@ -114,7 +114,7 @@ describe('connections of a dialog', () => {
     ])
   })
 
-  it('says that there is no way when every target fails', () => {
+  it('a call whose targets all fail ends with cause transport', () => {
     const pair = new Pair({ transport: 'tls' })
     pair.network.refuse('10.0.0.2')
     const caller = pair.call()
@@ -123,7 +123,7 @@ describe('connections of a dialog', () => {
     expect(caller.end?.detail).toContain('refused')
   })
 
-  it('says that nobody answered after 64*T1, having repeated the INVITE over UDP only', () => {
+  it('a call without a response ends after 64*T1; the INVITE is retransmitted over UDP only', () => {
     for (const [transport, times] of [
       ['udp', [0, 500, 1500, 3500, 7500, 15_500, 31_500]],
       ['tcp', [20]],
@@ -137,7 +137,7 @@ describe('connections of a dialog', () => {
     }
   })
 
-  it('fills in received and rport, and answers where the request came from', () => {
+  it('received and rport are filled in, and the response goes to the source of the request', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'behind.nat')
     pair.call({ uri: sipUri('x', 'behind.nat', 'udp') })
@@ -149,7 +149,7 @@ describe('connections of a dialog', () => {
     expect(answer?.text).toMatch(/Via: SIP\/2\.0\/UDP b\.test:5060;rport=5060;branch=\w+;received=10\.0\.0\.2/)
   })
 
-  it('a request whose connection died under it comes again with the same branch: the peer may have it already', () => {
+  it('a request whose connection closed is sent again with the same branch, so that the peer recognises it', () => {
     const pair = new Pair({ transport: 'tls' })
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'tls') })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SipMessageError } from '../message/sip-message-error.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
 
-/** Text as somebody writes it who wants a header of his own in our message. */
+/** Texts that try to insert a header into our message. */
 const hostile = fc.oneof(
   fc
     .tuple(
@@ -28,7 +28,7 @@ const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
 )
 
-/** The header names of each message that "a" let out; a name that is none shows as the whole line. */
+/** The header names of each message that "a" sent; an invalid name shows as the whole line. */
 function linesSent(pair: Pair): string[] {
   return pair.network.passed
     .filter(({ from }) => from.address === '10.0.0.1')
@@ -40,11 +40,11 @@ function linesSent(pair: Pair): string[] {
     )
 }
 
-/** Or a name of the test's own, before its own value. */
+/** Or a custom header name in front of its value. */
 const OURS =
   /^(Via|Max-Forwards|From|To|Call-ID|CSeq|Contact|Allow|Supported|User-Agent|Content-Type|Content-Length|Route|X-Custom|Reason|Retry-After|Warning|Refer-To|Referred-By|Session-Expires|Min-SE|Server|Refer-Sub|Accept|Require): |^[\w.!%*+`'~-]+: x$/
 
-/** Runs `act` with something hostile in it: a typed error, or messages whose every line is one of ours. */
+/** Runs `act` with hostile text: it must throw a typed error or send only header lines of ours. */
 function holds(act: (pair: Pair, text: string) => void): void {
   fc.assert(
     fc.property(hostile, text => {
@@ -69,7 +69,7 @@ const us = () => ({
 })
 const them = () => sipUri('bob', 'b.test', 'udp')
 
-describe('nothing that a user of the API may give brings a header line of its own', () => {
+describe('no text of the application can insert a header line', () => {
   it.each<[string, (pair: Pair, text: string) => void]>([
     ['display name', (pair, text) => void pair.call({ from: { ...us(), displayName: text } })],
     ['caller id', (pair, text) => void pair.call({ from: { ...us(), uri: { ...us().uri, user: text } } })],
@@ -123,14 +123,14 @@ describe('nothing that a user of the API may give brings a header line of its ow
     ],
   ])('%s', (_where, act) => holds(act))
 
-  it('credentials, which are only written when somebody asks for them', () => {
+  it('hostile credentials, which are written only after a challenge, insert no header line', () => {
     fc.assert(
       fc.property(hostile, text => {
         const pair = new Pair({ guard: () => ({ action: 'challenge', realm: 'r', passwordOf: () => text }) })
         try {
           const heard = pair.call({ credentials: { username: text, password: text } })
           pair.time.advance(300)
-          // Answered and let in: it is not lost between the two.
+          // The challenge was answered and the call accepted.
           expect(pair.b.calls).toHaveLength(1)
           heard.session.hangUp()
         } catch (error) {

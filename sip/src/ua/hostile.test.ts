@@ -11,7 +11,7 @@ function pick<Item>(random: Random, items: readonly Item[]): Item {
   return items[randomBelow(random, items.length)]!
 }
 
-/** Anything at all in answer to anything at all. */
+/** Answers any message with arbitrary messages. */
 function nonsense(random: Random, peer: ScriptedPeer, callIds: readonly string[], tags: readonly string[]): void {
   const method = pick(random, [
     'INVITE',
@@ -92,7 +92,7 @@ function nonsense(random: Random, peer: ScriptedPeer, callIds: readonly string[]
       return
     }
     default: {
-      // Something that was said before, with a few bytes changed.
+      // An earlier message with a few bytes changed.
       const entry = pick(random, peer.heard.length === 0 ? [undefined] : peer.heard)
       if (entry === undefined) return
       const bytes = serialise(entry.message)
@@ -104,7 +104,7 @@ function nonsense(random: Random, peer: ScriptedPeer, callIds: readonly string[]
   }
 }
 
-it('whatever a peer says in whatever order: nothing is thrown, every session ends, nothing stays', () => {
+it('arbitrary messages of a peer in arbitrary order throw nothing, every session ends and no state remains', () => {
   let ended = 0
   for (let seed = 1; seed <= 300; seed++) {
     const random = new SeededRandom(seed)

@@ -14,7 +14,7 @@ export interface InDialogRequest {
   /** The dialog's connection, if any. */
   readonly flow: Flow | undefined
   readonly method: string
-  /** A function is asked again for each attempt. */
+  /** A function is called again for each attempt. */
   readonly headers?: HeaderList | (() => HeaderList)
   readonly body?: Body | undefined
   /** For methods that refresh the target (RFC 3261 section 12.2.1.1): INVITE, UPDATE, REFER. */
@@ -27,7 +27,7 @@ export interface InDialogRequest {
   onFailure(failure: RequestFailure): void
 }
 
-/** Sends a request in a dialog (RFC 3261 section 12.2.1.1): its CSeq number is taken before anything leaves. */
+/** Sends a request in a dialog (RFC 3261 section 12.2.1.1): its CSeq number is reserved before anything is sent. */
 export function sendInDialog(ctx: UaContext, spec: InDialogRequest): ClientRequest {
   const { dialog, body } = spec
   const headers = () => {

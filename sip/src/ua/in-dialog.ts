@@ -8,7 +8,7 @@ import { receiveNotify } from './notify.ts'
 import { answerOptions } from './options.ts'
 import { respond, type UaContext } from './ua-context.ts'
 
-/** What is done with a request in a dialog, by method. */
+/** Handlers of requests in a dialog, by method. */
 type Handler = (ctx: UaContext, session: DialogSession, transaction: ServerTransaction) => void
 
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
@@ -43,7 +43,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ],
   ['PRACK', (_ctx, session, transaction) => session.receivePrack(transaction)],
   ['OPTIONS', (ctx, _session, transaction) => transaction.respond(answerOptions(ctx, transaction.request))],
-  // Whoever may move a call is decided by our own policy, never by the far end.
+  // Transfers are decided by our own policy, never by the far end.
   ['REFER', (ctx, _session, transaction) => transaction.respond(respond(ctx, transaction.request, 403))],
 ])
 

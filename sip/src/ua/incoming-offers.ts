@@ -4,12 +4,12 @@ import type { SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
 import { IncomingUpdate } from './update-server.ts'
 
-/** The peer's offers in a call that stands, by re-INVITE or UPDATE: one at a time (RFC 3264 section 4). */
+/** The peer's offers in an established call, by re-INVITE or UPDATE: one at a time (RFC 3264 section 4). */
 export class IncomingOffers {
   readonly reinvites: IncomingReinvite
   readonly updates: IncomingUpdate
 
-  /** `isOurs`: an offer of ours, or the INVITE itself, is under way; `onSettled`: one of theirs is not any more. */
+  /** `isOurs`: an offer of ours, or the INVITE itself, is in progress; `onSettled`: an offer of theirs has finished. */
   constructor(
     core: SessionCore,
     timer: SessionTimer,
@@ -29,12 +29,12 @@ export class IncomingOffers {
     })
   }
 
-  /** One waits for `accept` or `reject`. */
+  /** An offer waits for `accept` or `reject`. */
   get isPending(): boolean {
     return this.reinvites.isPending || this.updates.isPending
   }
 
-  /** One waits, or for the ACK to its 2xx. */
+  /** An offer waits for a decision, or its 2xx for the ACK. */
   get isUnderWay(): boolean {
     return this.reinvites.isUnderWay || this.updates.isPending
   }

@@ -4,7 +4,7 @@ import { Pair, textOf } from './testing/pair.ts'
 const digit = (text: string) => ({ contentType: 'application/dtmf-relay', bytes: new TextEncoder().encode(text) })
 
 describe('INFO', () => {
-  it('carries digits in order, also when datagrams are lost', () => {
+  it('digits arrive in order even if datagrams are lost', () => {
     const pair = new Pair({ seed: 5 })
     const { caller, callee } = pair.established()
     pair.network.loss = 0.3
@@ -17,7 +17,7 @@ describe('INFO', () => {
     expect(results).toEqual(dialled.map(() => 200))
   })
 
-  it('a type that nobody handles is answered 415 with what is, and not told', () => {
+  it('an INFO of an unsupported type gets 415 with Accept and causes no event', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()
     caller.session.info({ contentType: 'application/media_control+xml', bytes: new TextEncoder().encode('<x/>') })
@@ -28,7 +28,7 @@ describe('INFO', () => {
     expect(answer?.text).toContain('Accept: application/dtmf-relay, application/dtmf')
   })
 
-  it('an INFO whose connection died behind it is not sent again: 503, and the next one dials', () => {
+  it('an INFO whose connection closed is not sent again: its result is 503, and the next INFO dials', () => {
     const pair = new Pair({ transport: 'tcp' })
     const { caller, callee } = pair.established()
     caller.session.info(digit('Signal=1\r\n'))
@@ -43,7 +43,7 @@ describe('INFO', () => {
     expect(callee.events.filter(({ type }) => type === 'info')).toHaveLength(1)
   })
 
-  it('an INFO that never left, because the connection was dead already, goes over a new one', () => {
+  it('an INFO that was not sent because the connection was already dead uses a new one', () => {
     const pair = new Pair({ transport: 'tcp' })
     const { caller } = pair.established()
     pair.a.transport.cutAll()
@@ -52,10 +52,10 @@ describe('INFO', () => {
     expect(caller.events.at(-1)).toEqual({ type: 'info-result', status: 200 })
   })
 
-  it('a 481 to it says that the call is gone: the session ends', () => {
+  it('a 481 to an INFO ends the session', () => {
     const pair = new Pair()
     const { caller } = pair.established()
-    // The peer restarted and knows nothing any more.
+    // The peer restarted and has lost its dialogs.
     pair.b.transport.silence()
     caller.session.info(digit('Signal=1\r\n'))
     pair.time.advance(20)

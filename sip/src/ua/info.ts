@@ -6,7 +6,7 @@ import { bodyOf, type SessionCore } from './session-core.ts'
 import { SipStateError } from './sip-state-error.ts'
 import { respond } from './ua-context.ts'
 
-/** Digits that wait behind an unanswered INFO; more than that nobody dials. */
+/** Most digits that wait behind an unanswered INFO. */
 const MOST_WAITING = 64
 
 /** INFO in the dialog (RFC 6086, as RFC 2976 used it): one at a time, so that digits keep their order over UDP. */
@@ -16,7 +16,7 @@ export class InfoExchange {
   readonly #waiting: Body[] = []
   #busy = false
 
-  /** `onGone`: the peer knows no such dialog any more. */
+  /** `onGone`: the peer no longer has the dialog. */
   constructor(core: SessionCore, onGone: (status: number) => void) {
     this.#core = core
     this.#onGone = onGone
@@ -41,7 +41,7 @@ export class InfoExchange {
       onResponse: response => {
         if (response.status >= 200) this.#done(response.status)
       },
-      // 8.1.3.1: no response counts as 408, no way as 503.
+      // 8.1.3.1: a timeout counts as 408, a transport error as 503.
       onFailure: failure => this.#done(failure.cause === 'timeout' ? 408 : 503),
     })
   }
@@ -49,12 +49,12 @@ export class InfoExchange {
   #done(status: number): void {
     this.#busy = false
     this.#core.emit({ type: 'info-result', status })
-    // 12.2.1.2: a 481 says that the dialog is gone.
+    // 12.2.1.2: a 481 means that the dialog no longer exists.
     if (status === 481) this.#onGone(status)
     else this.#next()
   }
 
-  /** The peer's INFO: its type is known and it is told, or 415 with Accept. */
+  /** Handles the peer's INFO: an event if its type is accepted, otherwise 415 with Accept. */
   receive(request: SipRequest): SipResponse {
     const { ctx } = this.#core
     const rejection = inspectRequest(request, {

@@ -7,13 +7,13 @@ import { PendingAttempt } from './pending-attempt.ts'
 import type { Body } from './session.ts'
 import type { SessionCore } from './session-core.ts'
 
-/** Dialogs of one INVITE, early or answered: beyond this many they are not told apart any more. */
+/** Most dialogs of one INVITE that are tracked, early or answered. */
 export const MOST_FORKS = 16
 
-/** A call that is answered is not lost for want of a note. Well below 64*T1, at which the far end gives up (13.3.1.4). */
+/** Longest wait for `beforeAcknowledging`. Well below 64*T1, after which the far end ends the call (13.3.1.4). */
 const LONGEST_WAIT_MS: Ms = 2000
 
-/** What the 2xx that counts still waits for. */
+/** What the ACK of the session's dialog still waits for. */
 interface Owed {
   readonly toTag: string
   readonly dialog: Dialog
@@ -26,22 +26,22 @@ interface Owed {
 }
 
 /**
- * The ACKs to the 2xx of one INVITE (RFC 3261 section 13.2.2.4). That of the dialog that counts leaves when our answer is
- * there, where the 2xx brought the offer, and when whoever has to know of the dialog does, or has had its time; that of
+ * The ACKs to the 2xx of one INVITE (RFC 3261 section 13.2.2.4). The ACK of the session's dialog is sent when our answer is
+ * available, if the 2xx carried the offer, and when `beforeAcknowledging` has settled or timed out; that of
  * another fork at once.
  */
 export class InviteAcks {
   readonly #core: SessionCore
   readonly #invite: Pick<ClientRequest, 'sequence' | 'credentials'>
   readonly #onSettled: () => void
-  /** By To tag, those that left. */
+  /** Sent ACKs by To tag. */
   readonly #sent = new Map<string, EndToEndAck>()
   readonly #gate: PendingAttempt
   #limit: Timer | undefined
   #owed: Owed | undefined
   #next: (() => void) | undefined
 
-  /** `onSettled`: the ACK of the dialog that counts has left. */
+  /** `onSettled`: the ACK of the session's dialog has been sent. */
   constructor(core: SessionCore, invite: Pick<ClientRequest, 'sequence' | 'credentials'>, onSettled: () => void) {
     this.#core = core
     this.#invite = invite
@@ -49,7 +49,7 @@ export class InviteAcks {
     this.#gate = new PendingAttempt(core.ctx.pump)
   }
 
-  /** The ACK of the dialog that counts has not left. */
+  /** Whether the ACK of the session's dialog has not been sent yet. */
   get isOwed(): boolean {
     return this.#owed !== undefined
   }
@@ -62,14 +62,14 @@ export class InviteAcks {
     return this.#sent.size >= MOST_FORKS
   }
 
-  /** A 2xx arrived once more: so does its ACK. False: none has left in that dialog. */
+  /** Repeats the ACK for a retransmitted 2xx. False if none was sent in that dialog yet. */
   repeat(toTag: string): boolean {
     const ack = this.#sent.get(toTag)
     ack?.transmit()
     return ack !== undefined
   }
 
-  /** At once. */
+  /** Sends the ACK at once. */
   send(toTag: string, dialog: Dialog, flow: Flow | undefined, body?: Body): void {
     const { ctx, identity } = this.#core
     const ack = new EndToEndAck(ctx, { dialog, identity, invite: this.#invite, flow, body })
@@ -77,7 +77,7 @@ export class InviteAcks {
     ack.transmit()
   }
 
-  /** Of the dialog that counts, once. `note`: resolves when the ACK may leave; rejecting holds it back no longer. */
+  /** Schedules the ACK of the session's dialog, once. It is sent when `note` resolves or rejects. */
   owe(
     toTag: string,
     dialog: Dialog,
@@ -96,7 +96,7 @@ export class InviteAcks {
     this.#sendIfDue()
   }
 
-  /** `then` follows the ACK, which an answer that never came does not hold back: at once where none is owed. */
+  /** Runs `then` after the ACK, which no longer waits for an answer; at once if no ACK is pending. */
   whenSettled(then: () => void): void {
     if (this.#owed === undefined) return then()
     this.#owed.awaitsAnswer = false
@@ -104,14 +104,14 @@ export class InviteAcks {
     this.#sendIfDue()
   }
 
-  /** The far end has hung up: an ACK that is owed waits for nothing any more, and nothing follows it. */
+  /** The far end has hung up: a pending ACK is sent at once, and nothing follows it. */
   settle(): void {
     if (this.#owed === undefined) return
     this.#next = undefined
     this.#send(this.#owed)
   }
 
-  /** Nothing is sent any more: what has no ACK the far end ends by itself (13.3.1.4). */
+  /** Nothing is sent any more: the far end ends an unacknowledged call by itself (13.3.1.4). */
   abandon(): void {
     this.#owed = undefined
     this.#next = undefined
@@ -130,7 +130,8 @@ export class InviteAcks {
   #pass(trouble: string | null): void {
     const { ctx, callId } = this.#core
     this.#open()
-    if (trouble !== null) ctx.log('warn', 'ack_not_noted', `call ${callId} is acknowledged unnoted: ${trouble}`)
+    if (trouble !== null)
+      ctx.log('warn', 'ack_not_noted', `call ${callId} is acknowledged although beforeAcknowledging failed: ${trouble}`)
     if (this.#owed !== undefined) this.#owed.awaitsNote = false
     this.#sendIfDue()
   }
@@ -146,7 +147,7 @@ export class InviteAcks {
 
   #send({ toTag, dialog, flow, answer }: Owed): void {
     this.#open()
-    // Of a call that goes on, over the connection that it is on by now.
+    // In a call that continues, on its current connection.
     this.send(toTag, dialog, this.#core.ended ? flow : this.#core.flow, answer)
     this.#owed = undefined
     const next = this.#next

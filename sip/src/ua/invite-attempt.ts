@@ -35,7 +35,7 @@ export interface InviteAttempt {
 
 const TRANSPORTS: ReadonlySet<unknown> = new Set<TransportName>(['udp', 'tcp', 'tls'])
 
-/** For what was stored and read again; whether its addresses can be read is told where they are used. */
+/** Type guard for stored values. It does not parse the addresses; `restoreInvite` does. */
 export function isInviteAttempt(value: unknown): value is InviteAttempt {
   const outer = { requestUri: 'text', callId: 'text', from: 'text', to: 'text', sequence: 'number' } as const
   if (!hasFields(value, { ...outer, branch: 'text', routeSet: 'texts' })) return false
@@ -64,7 +64,7 @@ export function describeAttempt(invite: SipRequest, to: Destination): InviteAtte
   }
 }
 
-/** The INVITE again, as far as its CANCEL repeats it, and where it went; undefined when the attempt cannot be read. */
+/** Rebuilds the INVITE as far as its CANCEL repeats it, with its target; undefined if the attempt is unreadable. */
 export function restoreAttempt(
   attempt: InviteAttempt,
 ): { readonly invite: SipRequest; readonly target: Target } | undefined {

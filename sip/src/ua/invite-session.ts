@@ -30,7 +30,7 @@ import { OutgoingRefresh } from './update.ts'
 
 type Ending = Pick<SessionEnd, 'cause' | 'by' | 'detail'>
 
-/** One INVITE session of either direction: joins the parts, each of which knows one exchange. */
+/** One INVITE session of either direction. It combines parts that each handle one kind of exchange. */
 export class DialogSession implements InviteSession {
   readonly core: SessionCore
   #uac: UacInvite | undefined
@@ -202,7 +202,7 @@ export class DialogSession implements InviteSession {
     if (this.core.state !== 'confirmed') throw new SipStateError(command, this.core.state)
   }
 
-  /** The session stood and ends by a BYE of ours (RFC 3261 section 15.1.1). */
+  /** Ends an established session by a BYE of ours (RFC 3261 section 15.1.1). */
   #terminate(ending: Ending, reason?: HeaderReason): void {
     const { dialog } = this.core
     if (this.core.state !== 'confirmed' || dialog === undefined) return
@@ -242,7 +242,7 @@ export class DialogSession implements InviteSession {
     this.#timer.stop()
   }
 
-  /** The user agent closes and waits no longer: nothing more is sent. */
+  /** Ends the session because the user agent closes: nothing more is sent. */
   abandon(): void {
     if (this.core.ended) return
     const { state, dialog } = this.core

@@ -21,7 +21,7 @@ function called(body = large, uri = open('peer.test'), listens?: readonly Transp
 }
 
 describe('requests over 1300 bytes (RFC 3261 section 18.1.1)', () => {
-  it('go over TCP where the URI leaves the transport open, small ones over UDP', () => {
+  it('large requests use TCP if the URI names no transport, small ones UDP', () => {
     const { pair, peer } = called()
     const { request, flow } = peer.last('INVITE')
     expect(flow.transport).toBe('tcp')
@@ -33,12 +33,12 @@ describe('requests over 1300 bytes (RFC 3261 section 18.1.1)', () => {
     expect(called(sdp('offer')).peer.last('INVITE').flow.transport).toBe('udp')
   })
 
-  it('stay on UDP where the URI says so', () => {
+  it('large requests stay on UDP if the URI says so', () => {
     const { pair } = called(large, sipUri('x', 'peer.test', 'udp'))
     expect(passed(pair)).toEqual(['udp a> INVITE'])
   })
 
-  it('go over UDP after all to a target that refuses TCP, which is then spared for ten minutes', () => {
+  it('large requests use UDP to a target that refuses TCP, and TCP is not tried there for ten minutes', () => {
     const { pair, peer, caller } = called(large, open('peer.test'), ['udp'])
     expect(peer.last('INVITE').flow.transport).toBe('udp')
     peer.reply(peer.last('INVITE'), 486)
@@ -50,7 +50,7 @@ describe('requests over 1300 bytes (RFC 3261 section 18.1.1)', () => {
     expect(pair.network.passed.at(-1)).toMatchObject({ transport: 'udp', at: before })
   })
 
-  it('over TCP challenges are answered as over UDP, for it is the same next hop', () => {
+  it('a challenge over TCP is answered like one over UDP, because it is the same next hop', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     pair.call({ uri: open('peer.test'), body: large, credentials: { username: 'u', password: 'p' } })
@@ -62,7 +62,7 @@ describe('requests over 1300 bytes (RFC 3261 section 18.1.1)', () => {
     expect(request.headers.get('Proxy-Authorization')).toContain('username="u"')
   })
 
-  it('credentials that make it too large move it to TCP', () => {
+  it('a request that credentials make too large moves to TCP', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const body = sdp('x'.repeat(720))
@@ -75,7 +75,7 @@ describe('requests over 1300 bytes (RFC 3261 section 18.1.1)', () => {
     expect(peer.last('INVITE').flow.transport).toBe('tcp')
   })
 
-  it('an ACK with a large answer goes over TCP, or over UDP where that is refused', () => {
+  it('an ACK with a large answer uses TCP, or UDP if TCP is refused', () => {
     for (const [listens, expected] of [
       [['udp', 'tcp'], 'tcp'],
       [['udp'], 'udp'],

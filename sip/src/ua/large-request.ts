@@ -9,7 +9,7 @@ const LARGEST_DATAGRAM = 1300
 
 /**
  * The same address by TCP, when `request`, built for the UDP `target` and without its Via, is too large for a datagram
- * and its URI left the transport open (RFC 3261 section 18.1.1); undefined: `target` it is.
+ * and its URI left the transport open (RFC 3261 section 18.1.1); undefined: send to `target`.
  */
 export function streamFor(
   ctx: UaContext,
@@ -22,7 +22,7 @@ export function streamFor(
   const via = ctx.layer.clients.via('udp')
   if (via === undefined || sizeOf({ ...request, via: [via] }) <= LARGEST_DATAGRAM) return undefined
   const stream: Target = { ...target, transport: 'tcp' }
-  // The call's own next hop is that over either transport.
+  // The call's next hop is the same over either transport.
   if (way.identity.ownsAddress('udp', target.address)) way.identity.adopt([stream])
   return stream
 }
@@ -31,7 +31,7 @@ function sizeOf(request: SipRequest): number {
   try {
     return serialise(request).length
   } catch {
-    // What cannot be written fails where it is sent.
+    // A request that cannot be serialised fails when it is sent.
     return 0
   }
 }

@@ -5,7 +5,7 @@ import { ScriptedCallee } from './testing/scripted-callee.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
-/** Knows how many timers are armed. */
+/** Counts the armed timers. */
 class CountingTime implements Time {
   armed = 0
   of: Time | undefined
@@ -44,13 +44,13 @@ function countedPair(transport: 'udp' | 'tls') {
 }
 
 it.each(['udp', 'tls'] as const)(
-  '1000 calls each way over %s, ended from either side, leave no state and no timer behind',
+  '1000 calls in each direction over %s, ended by either side, leave no state and no timer',
   { timeout: 60_000 },
   transport => {
     const { pair, armed } = countedPair(transport)
     for (let i = 0; i < 2000; i++) {
       const { caller, callee } = pair.established(i % 2 === 0 ? 'a' : 'b')
-      // Session timers run in every one of them; some are refreshed, re-offered, or say digits.
+      // Session timers run in all of them; some are refreshed, re-offered, or send digits.
       if (i % 20 < 2) pair.time.advance(901_000)
       if (i % 20 === 2) caller.session.reoffer(sdp('hold'))
       if (i % 20 === 3) caller.session.info({ contentType: 'application/dtmf', bytes: new Uint8Array([0x31]) })
@@ -68,7 +68,7 @@ it.each(['udp', 'tls'] as const)(
   },
 )
 
-it('1000 calls that are transferred, and 1000 that were never answered, leave nothing behind', {
+it('1000 transferred calls and 1000 unanswered calls leave no state and no timer', {
   timeout: 60_000,
 }, () => {
   const { pair, armed } = countedPair('udp')

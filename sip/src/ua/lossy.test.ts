@@ -4,7 +4,7 @@ import { Pair, sdp, sipUri } from './testing/pair.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
-/** One call with 30 % of all datagrams lost, and things done at random moments. */
+/** One call with 30 % of all datagrams lost and random commands at random times. */
 function lossyCall(seed: number) {
   const random = new SeededRandom(seed)
   const pair = new Pair({ seed, loss: 0.3 })
@@ -14,7 +14,7 @@ function lossyCall(seed: number) {
       try {
         work()
       } catch (error) {
-        // A command may come too late; anything but that is a finding.
+        // A command may come too late ("wrong_state"); any other error fails the test.
         expect(error).toMatchObject({ code: 'wrong_state' })
       }
     })
@@ -24,24 +24,24 @@ function lossyCall(seed: number) {
     if (does(80)) later(() => session.answer(sdp('answer')))
     else if (does(50)) later(() => session.reject(486))
     if (does(40)) later(() => session.hangUp())
-    return (event, told) => {
-      if (event.type === 'offer') told.acceptOffer(sdp('accepted'))
-      if (event.type === 'acknowledged' && does(50)) later(() => told.reoffer(sdp('hold')))
-      if (event.type === 'acknowledged' && does(50)) later(() => told.hangUp())
+    return (event, session) => {
+      if (event.type === 'offer') session.acceptOffer(sdp('accepted'))
+      if (event.type === 'acknowledged' && does(50)) later(() => session.reoffer(sdp('hold')))
+      if (event.type === 'acknowledged' && does(50)) later(() => session.hangUp())
     }
   }
   const headers: [string, string][] = does(50) ? [['Require', '100rel']] : []
   const sessionTimer = { expiresS: 90 }
-  const caller = pair.call({ ringTimeoutMs: 30_000, headers, sessionTimer }, (event, told) => {
-    if (event.type === 'offer') told.acceptOffer(sdp('accepted'))
+  const caller = pair.call({ ringTimeoutMs: 30_000, headers, sessionTimer }, (event, session) => {
+    if (event.type === 'offer') session.acceptOffer(sdp('accepted'))
     if (event.type !== 'answered') return
-    if (does(50)) later(() => told.reoffer(sdp('hold')))
-    if (does(50)) later(() => told.info({ contentType: 'application/dtmf', bytes: new TextEncoder().encode('5') }))
-    if (does(20)) later(() => told.refer(sipUri('x', 'c.test', 'udp')))
-    if (does(50)) later(() => told.hangUp())
+    if (does(50)) later(() => session.reoffer(sdp('hold')))
+    if (does(50)) later(() => session.info({ contentType: 'application/dtmf', bytes: new TextEncoder().encode('5') }))
+    if (does(20)) later(() => session.refer(sipUri('x', 'c.test', 'udp')))
+    if (does(50)) later(() => session.hangUp())
   })
   if (does(20)) later(() => caller.session.hangUp())
-  // Whoever still talks after two minutes hangs up; then every timer there is may run out.
+  // A call that still lasts after two minutes is hung up; then all timers may expire.
   pair.time.advance(120_000)
   caller.session.hangUp()
   pair.time.advance(200_000)
@@ -50,7 +50,7 @@ function lossyCall(seed: number) {
   return { pair, caller }
 }
 
-it('1000 calls over a network that loses 30 % always end, on both sides, and leave nothing behind', () => {
+it('1000 calls over a network that loses 30 % of datagrams end on both sides and leave no state', () => {
   const causes = new Map<string, number>()
   let passed = 0
   for (let seed = 1; seed <= 1000; seed++) {
@@ -68,7 +68,7 @@ it('1000 calls over a network that loses 30 % always end, on both sides, and lea
     causes.set(cause, (causes.get(cause) ?? 0) + 1)
     passed += pair.network.passed.length
   }
-  // The mix is worth something only if it gets everywhere.
+  // The random mix must have reached every kind of end.
   expect([...causes.keys()].sort()).toEqual(['bye', 'cancelled', 'protocol', 'rejected', 'timeout'])
   expect(passed).toBeGreaterThan(10_000)
 }, 90_000)

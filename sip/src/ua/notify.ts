@@ -7,7 +7,7 @@ import { parseTokenParams } from './token-params.ts'
 import { respond, type UaContext } from './ua-context.ts'
 
 /**
- * The answer to a NOTIFY in the dialog (RFC 6665 section 4.1.3): 200 when it belongs to a REFER of ours that waits, 481
+ * The response to a NOTIFY in the dialog (RFC 6665 section 4.1.3): 200 if it belongs to a pending REFER of ours, 481
  * when there is no such subscription, 489 for other event packages.
  */
 export function receiveNotify(ctx: UaContext, refers: OutgoingRefer, request: SipRequest): SipResponse {
@@ -22,7 +22,7 @@ export function receiveNotify(ctx: UaContext, refers: OutgoingRefer, request: Si
     return respond(ctx, request, 489, { extra: [['Allow-Events', 'refer']] })
   }
   if (!refers.expects(event.params.get('id') ?? undefined)) return respond(ctx, request, 481)
-  // Without the header, which old notifiers leave out, the subscription counts as active.
+  // Old notifiers omit the header; the subscription then counts as active.
   const state = parseTokenParams(request.headers.get('Subscription-State') ?? '')
   const fragment = sipfragStatus(request.body)
   refers.notified({

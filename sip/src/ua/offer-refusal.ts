@@ -3,7 +3,7 @@ import type { HeaderPairs } from './session.ts'
 import type { SessionCore } from './session-core.ts'
 import { SipStateError } from './sip-state-error.ts'
 
-/** The headers of a refused offer: why, in Warning (RFC 3261 section 14.2). Throws "wrong_state" for what is no refusal. */
+/** Headers of a refused offer, with the reason in Warning (RFC 3261 section 14.2). Throws "wrong_state" if `status` is not a refusal. */
 export function offerRefusal(core: SessionCore, status: number, warning: string | undefined): HeaderPairs {
   if (!Number.isInteger(status) || status < 300 || status > 699) {
     throw new SipStateError(`rejectOffer with ${status}`, core.state)

@@ -25,7 +25,7 @@ export function identityOf(ctx: UaContext, call: OutboundRequest): CallIdentity 
   return new CallIdentity(hop?.serverName ?? hop?.host, digest)
 }
 
-/** A request outside a dialog (RFC 3261 section 8.1.1), without Via and Contact. Throws what `serialise` would throw later. */
+/** A request outside a dialog (RFC 3261 section 8.1.1), without Via and Contact. Throws the errors that `serialise` would throw later. */
 export function createOutboundRequest(
   ctx: UaContext,
   method: string,
@@ -35,7 +35,7 @@ export function createOutboundRequest(
 ): SipRequest {
   const { random, userAgentName } = ctx
   checkHeaders(call.headers ?? [])
-  // It is written only when somebody asks for it: too late to tell the caller.
+  // Credentials are written only after a challenge, which is too late to report an error to the caller.
   if (call.credentials !== undefined) headerText(call.credentials.username, 'Username')
   const ours = headersWith(userAgentName === undefined ? own : [...own, ['User-Agent', userAgentName]])
   const request = createRequest({

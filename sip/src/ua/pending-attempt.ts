@@ -1,6 +1,6 @@
 import type { EventDispatcher } from './event-dispatcher.ts'
 
-/** Holds a request back until whoever has to know of it says that it may leave. */
+/** Delays a request until the application's `beforeAttempt` resolves. */
 export class PendingAttempt {
   readonly #pump: EventDispatcher
   #waits = false
@@ -14,7 +14,7 @@ export class PendingAttempt {
     return this.#waits
   }
 
-  /** One of `pass` and `fail` follows, never synchronously; neither once the gate is closed, and then nobody is asked. */
+  /** Calls `pass` or `fail` later, never synchronously; after `close` it calls neither and does not ask the application. */
   ask(ask: () => Promise<void>, then: { pass(): void; fail(error: unknown): void }): void {
     this.#waits = true
     const settle = (what: () => void) =>
@@ -22,7 +22,7 @@ export class PendingAttempt {
         this.#waits = false
         if (!this.#closed) what()
       })
-    // In a turn of its own: who is asked may hang up, or throw.
+    // In a microtask of its own, because the application may hang up or throw.
     Promise.resolve()
       .then(() => (this.#closed ? undefined : ask()))
       .then(

@@ -20,7 +20,7 @@ export class PrackClient {
     this.#core = core
   }
 
-  /** A provisional response in an early dialog that is kept. */
+  /** Handles a provisional response in a tracked early dialog. */
   receive(response: SipResponse, toTag: string, dialog: Dialog, flow: Flow): ProgressKind {
     const rseq = reliableSequence(response.headers)
     if (rseq === undefined) return 'unreliable'
@@ -41,7 +41,7 @@ export class PrackClient {
       flow,
       method: 'PRACK',
       headers: headersWith([['RAck', `${rseq} ${sequence} ${method}`]]),
-      // Whatever comes of it, the INVITE has its own end.
+      // The outcome of the PRACK does not matter: the INVITE has its own final response.
       onResponse: () => {},
       onFailure: () => {},
     })

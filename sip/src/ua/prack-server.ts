@@ -67,7 +67,7 @@ export class PrackServer {
     return (this.#current?.response.body.length ?? 0) > 0 || this.#waiting.some(({ body }) => body.length > 0)
   }
 
-  /** Answers a PRACK: 481 when it acknowledges nothing that waits. */
+  /** Answers a PRACK: 481 if it matches no pending response. */
   receive(transaction: ServerTransaction): void {
     const { request } = transaction
     const current = this.#current
@@ -82,7 +82,7 @@ export class PrackServer {
     }
     current.driver.handle('ack')
     this.#current = undefined
-    // Section 5 lets a PRACK offer; what stands is not changed before the call is answered.
+    // Section 5 allows an offer in a PRACK; we refuse it, because the session is not changed before the answer.
     transaction.respond(respond(this.#ctx, request, request.body.length === 0 ? 200 : 488))
     this.#next()
     this.#hooks.onAcknowledged()
@@ -94,7 +94,7 @@ export class PrackServer {
     return rack?.rseq === rseq && rack.sequence === sequence && rack.method === method
   }
 
-  /** The final response goes out: nothing is repeated any more; a PRACK that is late is still answered 200. */
+  /** The final response is sent: retransmissions stop, and a late PRACK is still answered 200. */
   stop(): void {
     this.#stopped = true
     this.#waiting.length = 0

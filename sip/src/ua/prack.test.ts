@@ -11,7 +11,7 @@ const reliable = (rseq: number): { headers: [string, string][] } => ({
   ],
 })
 
-/** RAck of the PRACKs that the peer heard, repetitions left out. */
+/** RAck of the PRACKs that the peer received, without repetitions. */
 function racks({ peer }: ScriptedCallee): string[] {
   return [
     ...new Set(
@@ -21,14 +21,14 @@ function racks({ peer }: ScriptedCallee): string[] {
 }
 
 describe('100rel as the caller (RFC 3262 section 4)', () => {
-  it('offers it with an offer only: without one the peer would have to offer in a 18x', () => {
+  it('100rel is offered only in an INVITE with an offer, because otherwise the peer would have to offer in a 18x', () => {
     const supported = (callee: ScriptedCallee) => callee.invite.headers.get('Supported')
     expect(supported(new ScriptedCallee(new Pair()))).toBe('timer, 100rel')
     const delayed = new ScriptedCallee(new Pair(), { body: undefined as never })
     expect(supported(delayed)).toBe('timer')
   })
 
-  it('a reliable 183 gets its PRACK in the early dialog, and its SDP is the answer, whatever the 200 says', () => {
+  it('a reliable 183 gets its PRACK in the early dialog, and its SDP is the answer, even if the 200 carries another one', () => {
     const callee = new ScriptedCallee(new Pair())
     const { sequence } = callee.invite.cseq
     callee.reply(183, { ...reliable(7), body: 'answer' })
@@ -42,14 +42,14 @@ describe('100rel as the caller (RFC 3262 section 4)', () => {
     expect(callee.peer.last('ACK').request.cseq.sequence).toBe(sequence)
   })
 
-  it('the 200 has no SDP any more: the answer is that of the 183', () => {
+  it('a 200 without SDP after a reliable 183: the answer is that of the 183', () => {
     const callee = new ScriptedCallee(new Pair())
     callee.reply(183, { ...reliable(1), body: 'answer' })
     callee.reply(200)
     expect(textOf(callee.events('answered')[0]?.body)).toBe('answer')
   })
 
-  it('in order: repetitions and those behind a gap are dropped, and not told', () => {
+  it('repeated and out-of-order reliable responses are dropped without an event', () => {
     const callee = new ScriptedCallee(new Pair())
     for (const rseq of [5, 5, 7, 6, 5, 7]) callee.reply(180, reliable(rseq))
     const { sequence } = callee.invite.cseq
@@ -57,7 +57,7 @@ describe('100rel as the caller (RFC 3262 section 4)', () => {
     expect(callee.events('progress')).toHaveLength(3)
   })
 
-  it('each early dialog counts by itself', () => {
+  it('each early dialog has its own RSeq order', () => {
     const callee = new ScriptedCallee(new Pair())
     callee.reply(180, { ...reliable(5), toTag: 'one' })
     callee.reply(180, { ...reliable(50), toTag: 'two' })
@@ -75,7 +75,7 @@ describe('100rel as the caller (RFC 3262 section 4)', () => {
     expect(callee.events('progress')).toHaveLength(1)
   })
 
-  it('a PRACK without an answer is repeated by its transaction and ends nothing', () => {
+  it('an unanswered PRACK is retransmitted by its transaction and does not end the call', () => {
     const callee = new ScriptedCallee(new Pair())
     callee.reply(180, reliable(5))
     callee.pair.time.advance(40_000)
@@ -84,7 +84,7 @@ describe('100rel as the caller (RFC 3262 section 4)', () => {
   })
 })
 
-/** A caller by hand that requires 100rel. */
+/** A scripted caller that requires 100rel. */
 class ScriptedCaller {
   readonly pair = new Pair()
   readonly peer = new ScriptedPeer(this.pair.network, '10.0.0.9', '10.0.0.9')
@@ -133,7 +133,7 @@ class ScriptedCaller {
 }
 
 describe('100rel as the callee (RFC 3262 section 3)', () => {
-  it('repeats a 180 after 0.5, 1.5, 3.5, 7.5, 15.5 s until its PRACK', () => {
+  it('a reliable 180 is retransmitted after 0.5, 1.5, 3.5, 7.5, 15.5 s until its PRACK', () => {
     const caller = new ScriptedCaller()
     const start = caller.pair.time.now()
     caller.callee.session.progress(180)
@@ -145,7 +145,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
     expect(caller.heard).toHaveLength(6)
   })
 
-  it('64*T1 without a PRACK: 504, and the call is over', () => {
+  it('after 64*T1 without a PRACK the INVITE is answered 504', () => {
     const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.pair.time.advance(32_100)
@@ -210,7 +210,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
     expect(caller.heard.length).toBeGreaterThan(1)
   })
 
-  it('481 to a PRACK that cannot be read, and where nothing is reliable', () => {
+  it('a malformed PRACK, or one without a reliable response, gets 481', () => {
     const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.pair.time.advance(50)
@@ -234,7 +234,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
     expect(caller.heard).toEqual(['183 0'])
   })
 
-  it('an INVITE without an offer hears no 18x that it would have to answer in a PRACK, and the 200 offers', () => {
+  it('an INVITE without an offer gets no reliable 18x, and the 200 carries the offer', () => {
     const caller = new ScriptedCaller('')
     caller.callee.session.progress(183, sdp('early'))
     caller.callee.session.answer(sdp('our offer'))
@@ -243,7 +243,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
     expect(new TextDecoder().decode(caller.peer.responses.at(-1)?.body)).toBe('our offer')
   })
 
-  it('CANCEL, or our own refusal, while a PRACK is waited for: the INVITE ends at once', () => {
+  it('a CANCEL or our refusal ends the INVITE at once while a PRACK is pending', () => {
     const refused = new ScriptedCaller()
     refused.callee.session.progress(183, sdp('early'))
     refused.callee.session.answer(sdp('early'))
@@ -255,7 +255,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
     expect(refused.pair.a.ua.footprint).toEqual(clean)
   })
 
-  it('every minute a new 180 with a new RSeq, so that no proxy gives up', () => {
+  it('a new 180 with a new RSeq is sent every minute, so that no proxy cancels the call', () => {
     const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.pair.time.advance(50)

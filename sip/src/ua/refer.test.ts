@@ -6,7 +6,7 @@ import type { Reply } from './testing/scripted-peer.ts'
 const target = sipUri('desk', 'other.test', 'udp')
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
-/** A call that stands, with a REFER in it that was answered. */
+/** An established call with an answered REFER. */
 function referred(status: number | undefined, reply: Reply = {}) {
   const callee = new ScriptedCallee(new Pair()).answer()
   callee.caller.session.refer(target)
@@ -24,8 +24,8 @@ function notify(callee: ScriptedCallee, state: string, body: string, event = 're
   })
 }
 
-describe('REFER (RFC 3515): a blind transfer to its end', () => {
-  it('202, NOTIFYs with sipfrag 100, 180, 200, terminated: progress, one result, and the call stands until hung up', () => {
+describe('blind transfer by REFER (RFC 3515)', () => {
+  it('202, NOTIFYs with sipfrag 100, 180, 200, terminated: progress, one result, and the call continues until it is hung up', () => {
     const callee = referred(202)
     const { request } = callee.peer.last('REFER')
     expect(request.headers.get('Refer-To')).toBe('<sip:desk@other.test;transport=udp>')
@@ -38,7 +38,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     const result = { referStatus: 202, finalSipStatus: 200, subscriptionReason: 'noresource' }
     expect(callee.events('refer-result')).toEqual([{ type: 'refer-result', ...result }])
     expect(callee.caller.session.state).toBe('confirmed')
-    // RFC 6665 section 4.1.3: the subscription is gone.
+    // RFC 6665 section 4.1.3: the subscription has ended.
     expect(notify(callee, 'terminated', 'SIP/2.0 200 OK')).toBe(481)
     callee.caller.session.hangUp()
     callee.pair.time.advance(100)
@@ -48,33 +48,36 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(callee.pair.a.ua.footprint).toEqual(clean)
   })
 
-  it('the target does not answer: its status is the result', () => {
+  it('if the target does not answer, its final status is the result', () => {
     const callee = referred(200)
     notify(callee, 'terminated;reason=noresource', 'SIP/2.0 486 Busy Here')
     expect(callee.events('refer-result')).toMatchObject([{ referStatus: 200, finalSipStatus: 486 }])
   })
 
-  it.each([302, 403, 405, 503, 603])('refused with %i: the result comes at once, the call stands', status => {
-    const callee = referred(status)
-    expect(callee.events('refer-result')).toMatchObject([{ referStatus: status, finalSipStatus: null }])
-    expect(callee.caller.session.state).toBe('confirmed')
-    expect(callee.peer.methods().filter(method => method === 'INVITE')).toHaveLength(1)
-  })
+  it.each([302, 403, 405, 503, 603])(
+    'a REFER refused with %i gives its result at once, and the call continues',
+    status => {
+      const callee = referred(status)
+      expect(callee.events('refer-result')).toMatchObject([{ referStatus: status, finalSipStatus: null }])
+      expect(callee.caller.session.state).toBe('confirmed')
+      expect(callee.peer.methods().filter(method => method === 'INVITE')).toHaveLength(1)
+    },
+  )
 
-  it('481 to the REFER: the call is gone, and ends after the result', () => {
+  it('a 481 to the REFER ends the session after the result', () => {
     const callee = referred(481)
     callee.peer.reply(callee.peer.last('BYE'), 481)
     callee.pair.time.advance(100)
     expect(callee.caller.types.slice(-2)).toEqual(['refer-result', 'ended'])
   })
 
-  it('no answer to the REFER counts as 408', () => {
+  it('an unanswered REFER counts as 408', () => {
     const callee = referred(undefined)
     callee.pair.time.advance(32_000)
     expect(callee.events('refer-result')).toMatchObject([{ referStatus: 408, finalSipStatus: null }])
   })
 
-  it('a NOTIFY that overtakes the 202 is taken, and the result waits for the 202 (RFC 6665 section 4.1.2.4)', () => {
+  it('a NOTIFY that overtakes the 202 is accepted, and the result waits for the 202 (RFC 6665 section 4.1.2.4)', () => {
     const callee = referred(undefined)
     expect(notify(callee, 'terminated;reason=noresource', 'SIP/2.0 200 OK')).toBe(200)
     expect(callee.events('refer-result')).toEqual([])
@@ -83,7 +86,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(callee.events('refer-result')).toMatchObject([{ referStatus: 202, finalSipStatus: 200 }])
   })
 
-  it('the far end hangs up before it told the end: the result is what is known, before "ended"', () => {
+  it('if the far end hangs up before the final NOTIFY, the last known status is the result, before "ended"', () => {
     const callee = referred(202)
     notify(callee, 'active', 'SIP/2.0 180 Ringing')
     expect(callee.send('BYE')).toBe(200)
@@ -91,7 +94,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(callee.events('refer-result')).toMatchObject([{ referStatus: 202, finalSipStatus: null }])
   })
 
-  it('a far end that tells nothing is waited for 3 minutes; one that ends no subscription 5 s behind a final status', () => {
+  it('the result comes 3 minutes after the REFER without NOTIFYs, or 5 s after a final status without termination', () => {
     const silent = referred(202)
     silent.pair.time.advance(179_000)
     expect(silent.events('refer-result')).toEqual([])
@@ -104,12 +107,12 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(forgetful.events('refer-result')).toMatchObject([{ finalSipStatus: 200, subscriptionReason: null }])
   })
 
-  it('Refer-Sub: false (RFC 4488): nothing more is to come, the 2xx is the result', () => {
+  it('with Refer-Sub: false (RFC 4488) the 2xx is the result', () => {
     const callee = referred(202, { headers: [['Refer-Sub', 'false']] })
     expect(callee.events('refer-result')).toMatchObject([{ referStatus: 202, finalSipStatus: null }])
   })
 
-  it('only NOTIFYs of this REFER count: by event id (RFC 3515 section 2.4.6), event package and body', () => {
+  it('a NOTIFY counts only if event id (RFC 3515 section 2.4.6), event package and body match the REFER', () => {
     const callee = referred(202)
     const { sequence } = callee.peer.last('REFER').request.cseq
     expect(notify(callee, 'active', 'SIP/2.0 180 Ringing', `refer;id=${sequence}`)).toBe(200)
@@ -124,13 +127,13 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(callee.events('refer-result')).toEqual([])
   })
 
-  it('NOTIFY without any REFER: 481 in the dialog and outside', () => {
+  it('a NOTIFY without a REFER gets 481, in a dialog and outside', () => {
     const callee = new ScriptedCallee(new Pair()).answer()
     expect(notify(callee, 'active', 'SIP/2.0 200 OK')).toBe(481)
     expect(callee.caller.types).not.toContain('refer-progress')
   })
 
-  it('one at a time, in a call that stands, with headers that can be sent', () => {
+  it('a REFER is refused while another is pending, before the answer, and with invalid headers', () => {
     const callee = referred(202)
     expect(() => callee.caller.session.refer(target)).toThrow(expect.objectContaining({ code: 'wrong_state' }))
     const other = new ScriptedCallee(new Pair())
@@ -147,7 +150,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(headers.get('Referred-By')).toBe('<sip:alice@a.test;transport=udp>')
   })
 
-  it('who was called transfers as well', () => {
+  it('the callee can transfer as well', () => {
     const pair = new Pair({ transport: 'tls' })
     const { callee } = pair.established()
     callee.session.refer(target)
@@ -155,7 +158,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(callee.events.at(-1)).toMatchObject({ type: 'refer-result', referStatus: 403 })
   })
 
-  it('a REFER whose connection died behind it is not sent again: the target must not be called twice', () => {
+  it('a REFER whose connection closed is not sent again, so that the target is not called twice', () => {
     const pair = new Pair({ transport: 'tcp' })
     const { caller } = pair.established()
     caller.session.refer(target)
@@ -166,7 +169,7 @@ describe('REFER (RFC 3515): a blind transfer to its end', () => {
     expect(pair.trace.filter(line => line === 'a> REFER')).toHaveLength(1)
   })
 
-  it("the far end's own REFER is refused 403, whoever it names", () => {
+  it("the far end's REFER is refused 403 for every target", () => {
     const callee = new ScriptedCallee(new Pair()).answer()
     expect(callee.send('REFER', { headers: ['Refer-To: <sip:+88213000@premium.test>'] })).toBe(403)
     callee.pair.time.advance(60_000)

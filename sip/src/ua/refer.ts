@@ -8,13 +8,13 @@ import type { ReferOptions } from './session.ts'
 import type { SessionCore } from './session-core.ts'
 import { SipStateError } from './sip-state-error.ts'
 
-/** A transfer that has not come to its end by then is reported with what is known. */
+/** Time limit of a transfer; then the last known status is reported. */
 const DEFAULT_TIMEOUT_MS = 180_000
 
-/** After the final status of the call to the target the subscription ends; a notifier that forgets to say so is not waited for. */
+/** After the final status of the call to the target the subscription ends; this is how long we wait for a notifier to say so. */
 const AFTER_FINAL_MS = 5000
 
-/** What a NOTIFY of the refer package says (RFC 3515 section 2.4.4). */
+/** Content of a NOTIFY of the refer package (RFC 3515 section 2.4.4). */
 interface TransferStatus {
   /** Undefined: the body has no status line. */
   readonly status: number | undefined
@@ -28,7 +28,7 @@ interface Transfer {
   referStatus: number | null
   finalSipStatus: number | null
   subscriptionReason: string | null
-  /** Subscription-State was "terminated": nothing more is to come but perhaps the answer to the REFER. */
+  /** Subscription-State was "terminated": at most the response to the REFER may still arrive. */
   terminated: boolean
   limit: Timer
 }
@@ -46,7 +46,7 @@ export class OutgoingRefer {
   readonly #onGone: (detail: string) => void
   #transfer: Transfer | undefined
 
-  /** `onGone`: the peer knows no such dialog any more. */
+  /** `onGone`: the peer no longer has the dialog. */
   constructor(core: SessionCore, onGone: (detail: string) => void) {
     this.#core = core
     this.#onGone = onGone
@@ -84,21 +84,21 @@ export class OutgoingRefer {
     const { status } = response
     if (status < 200 || this.#transfer !== transfer) return
     transfer.referStatus = status
-    // RFC 4488: a peer that makes no subscription tells nothing more.
+    // RFC 4488: without a subscription there are no NOTIFYs.
     const silent = /^false\b/i.test(response.headers.get('Refer-Sub') ?? '')
     if (status >= 300 || transfer.terminated || silent) this.#finish(transfer)
-    // 12.2.1.2: a 481 says that the dialog is gone.
+    // 12.2.1.2: a 481 means that the dialog no longer exists.
     if (status === 481) this.#onGone(`REFER answered ${status} ${response.reason}`)
   }
 
   #onFailure(transfer: Transfer, failure: RequestFailure): void {
     if (this.#transfer !== transfer) return
-    // 8.1.3.1: no response counts as 408, no way as 503.
+    // 8.1.3.1: a timeout counts as 408, a transport error as 503.
     transfer.referStatus = failure.cause === 'timeout' ? 408 : 503
     this.#finish(transfer)
   }
 
-  /** RFC 3515 section 2.4.6: whether a NOTIFY with this event id, or none, belongs to the REFER under way. */
+  /** RFC 3515 section 2.4.6: whether a NOTIFY with this event id, or none, belongs to the pending REFER. */
   expects(eventId: string | undefined): boolean {
     const { request } = this.#transfer ?? {}
     return request !== undefined && (eventId === undefined || eventId === String(request.sequence))
@@ -132,7 +132,7 @@ export class OutgoingRefer {
     this.#core.emit({ type: 'refer-result', referStatus, finalSipStatus, subscriptionReason })
   }
 
-  /** The session ends: the result is what is known. */
+  /** The session ends: reports the last known status as result. */
   stop(): void {
     if (this.#transfer !== undefined) this.#finish(this.#transfer)
   }

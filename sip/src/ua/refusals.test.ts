@@ -4,7 +4,7 @@ import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
-/** What a answers to one request of a stranger. */
+/** The response of "a" to one request of an unknown peer. */
 function answerTo(text: string, action: 'accept' | 'drop' = 'accept') {
   const pair = new Pair({ guard: () => ({ action }) })
   const peer = new ScriptedPeer(pair.network, '10.0.0.9', '10.0.0.9')
@@ -45,7 +45,7 @@ const refusals: [
   ['INVITE in a dialog that is gone', requestText({ method: 'INVITE', toTag: 'gone' }), 481, undefined],
 ]
 
-describe('what a user agent refuses', () => {
+describe('requests that a user agent refuses', () => {
   it.each(refusals)('%s', (_what, text, status, header) => {
     const { response, pair } = answerTo(text)
     expect(response?.status).toBe(status)
@@ -59,7 +59,7 @@ describe('what a user agent refuses', () => {
   })
 
   it.each([...refusals.map(([what, text]) => [what, text]), ['OPTIONS', requestText({ method: 'OPTIONS' })]])(
-    'says nothing about %s to somebody unknown',
+    '%s from an unknown sender gets no response',
     (_what, text) => {
       const { pair, peer } = answerTo(text ?? '', 'drop')
       expect(peer.heard).toEqual([])
@@ -68,7 +68,7 @@ describe('what a user agent refuses', () => {
     },
   )
 
-  it('answers OPTIONS with what it can do', () => {
+  it('OPTIONS is answered with the supported capabilities', () => {
     const { response } = answerTo(requestText({ method: 'OPTIONS' }))
     expect(response?.status).toBe(200)
     expect(response?.headers.get('Allow')).toBe('INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, NOTIFY, UPDATE, PRACK')
@@ -76,7 +76,7 @@ describe('what a user agent refuses', () => {
     expect(response?.headers.has('Supported')).toBe(true)
   })
 
-  it('answers a retransmission of a refused request with the same To tag', () => {
+  it('a retransmission of a refused request gets the same To tag', () => {
     const { pair, peer } = answerTo(requestText({ method: 'BYE', toTag: undefined as never }))
     peer.sendText(requestText({ method: 'BYE' }), { address: '10.0.0.1', transport: 'udp' })
     pair.time.advance(100)
@@ -85,12 +85,12 @@ describe('what a user agent refuses', () => {
     expect(new Set(tags).size).toBe(1)
   })
 
-  it('takes Max-Forwards 0: it is the last hop anyway', () => {
+  it('Max-Forwards 0 is accepted, because a user agent is the last hop', () => {
     const { pair } = answerTo(requestText({ method: 'INVITE' }).replace('Max-Forwards: 70', 'Max-Forwards: 0'))
     expect(pair.a.calls).toHaveLength(1)
   })
 
-  it('answers the same request that came over a second path 482', () => {
+  it('a merged request that arrived over a second path gets 482', () => {
     const { pair, peer } = answerTo(requestText({ method: 'INVITE', branch: 'z9hG4bKone' }))
     peer.sendText(requestText({ method: 'INVITE', branch: 'z9hG4bKtwo' }), { address: '10.0.0.1', transport: 'udp' })
     pair.time.advance(100)
@@ -98,13 +98,13 @@ describe('what a user agent refuses', () => {
     expect(pair.a.calls).toHaveLength(1)
   })
 
-  it('answers malformed requests 400 to known senders, and unknown ones nothing', () => {
+  it('a malformed request gets 400 from an accepted sender and no response otherwise', () => {
     const broken = requestText({ method: 'INVITE' }).replace('CSeq: 1 INVITE', 'CSeq: 1 BYE')
     expect(answerTo(broken).response?.status).toBe(400)
     expect(answerTo(broken, 'drop').peer.heard).toEqual([])
   })
 
-  it('keeps quiet about bytes that are no SIP at all, and about stray responses and ACKs', () => {
+  it('bytes that are not SIP and stray responses and ACKs get no response', () => {
     const { pair, peer } = answerTo(requestText({ method: 'ACK', toTag: 'x' }))
     const via = 'Via: SIP/2.0/UDP a.test:5060;branch=z9hG4bKnever'
     const stray = [
@@ -125,7 +125,7 @@ describe('what a user agent refuses', () => {
     expect(pair.a.logs).toEqual([])
   })
 
-  it('asks the guard again for a forged response to a Via of ours: nothing changes', () => {
+  it('a forged response with our Via has no effect', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp') })
@@ -137,7 +137,7 @@ describe('what a user agent refuses', () => {
     expect(caller.types).toEqual([])
   })
 
-  it('hands the session of an INVITE to the listener that the guard chose for it, and to no other', () => {
+  it('the session of an INVITE goes only to the listener that the guard chose', () => {
     const chosen: string[] = []
     const pair = new Pair({
       b: {
@@ -165,7 +165,7 @@ describe('what a user agent refuses', () => {
     expect(pair.b.calls.map(({ session }) => session.callId)).toEqual([other.session.callId])
   })
 
-  it('answers 500 and takes no other call with it where that listener throws', () => {
+  it('a listener that throws causes a 500 and does not affect other calls', () => {
     const broken = (): never => {
       throw new Error('listener bug')
     }
@@ -176,7 +176,7 @@ describe('what a user agent refuses', () => {
     expect(pair.b.logs.map(({ event }) => event)).toEqual(['on_invite_failed'])
   })
 
-  it('refuses new calls with 503 and Retry-After while it closes', async () => {
+  it('a user agent that is closing refuses new calls with 503 and Retry-After', async () => {
     const pair = new Pair()
     const { callee } = pair.established()
     const closing = pair.b.ua.close()
@@ -190,7 +190,7 @@ describe('what a user agent refuses', () => {
     expect(pair.b.calls).toHaveLength(1)
   })
 
-  it('hangs up everything when it closes, and resolves then', async () => {
+  it('close hangs up every call and resolves when all have ended', async () => {
     const pair = new Pair()
     const { callee } = pair.established()
     pair.call()
@@ -207,7 +207,7 @@ describe('what a user agent refuses', () => {
     expect(pair.b.calls[1]?.end).toMatchObject({ cause: 'rejected', status: 480 })
   })
 
-  it('closes within 64*T1 although nobody answers', async () => {
+  it('close resolves within 64*T1 even if no peer answers', async () => {
     const pair = new Pair()
     pair.established()
     pair.a.transport.silence()
@@ -217,7 +217,7 @@ describe('what a user agent refuses', () => {
     expect(pair.b.ua.footprint).toEqual(clean)
   })
 
-  it('will not write a header that the application smuggles lines into', () => {
+  it('a header value with line breaks is refused', () => {
     const pair = new Pair()
     expect(() => pair.call({ headers: [['X-Note', 'a\r\nRoute: <sip:evil>']] })).toThrow(
       expect.objectContaining({ code: 'header_injection' }),
@@ -227,7 +227,7 @@ describe('what a user agent refuses', () => {
     expect(pair.a.ua.footprint).toEqual(clean)
   })
 
-  it('survives an application that throws: the caller hears 500', () => {
+  it('an application that throws in onInvite causes a 500', () => {
     const pair = new Pair()
     pair.b.onCall = () => {
       throw new Error('bug')
@@ -238,7 +238,7 @@ describe('what a user agent refuses', () => {
     expect(pair.b.logs.map(({ event }) => event)).toEqual(['on_invite_failed'])
   })
 
-  it('tells every session that it ended when it closes, also one that still waited for its ACK', async () => {
+  it('close ends every session with an event, also one that still waits for its ACK', async () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     peer.sendText(requestText({ method: 'INVITE' }), { address: '10.0.0.1', transport: 'udp' })
@@ -253,7 +253,7 @@ describe('what a user agent refuses', () => {
     expect(pair.a.ua.footprint).toEqual(clean)
   })
 
-  it('settles what it was asked when it closes', async () => {
+  it('close settles pending requests', async () => {
     const pair = new Pair()
     const from = { displayName: undefined, uri: sipUri('a', 'a.test', 'udp'), params: new Map() }
     pair.network.refuse('10.0.0.2')

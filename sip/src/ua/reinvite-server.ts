@@ -25,7 +25,7 @@ export class IncomingReinvite {
   #pending: ServerTransaction | undefined
   #delivery: AnswerDelivery | undefined
 
-  /** `isGlare`: an INVITE of ours, or the 2xx to an earlier one of theirs, is under way; `onSettled`: nothing is any more. */
+  /** `isGlare`: an INVITE of ours, or the 2xx to an earlier one of theirs, is in progress; `onSettled`: none is any more. */
   constructor(
     core: SessionCore,
     timer: SessionTimer,
@@ -44,7 +44,7 @@ export class IncomingReinvite {
     return this.isPending || (this.#delivery?.awaitsAck ?? false)
   }
 
-  /** Answers by itself, or keeps `transaction` for acceptOffer and rejectOffer. */
+  /** Answers at once, or keeps `transaction` for acceptOffer and rejectOffer. */
   receive(transaction: ServerTransaction): void {
     const { request } = transaction
     // 14.2: a second INVITE before the final response to the first.
@@ -76,7 +76,7 @@ export class IncomingReinvite {
     const transaction = this.#take('acceptOffer')
     const { ctx } = this.#core
     const { request, flow } = transaction
-    // 12.2.2, RFC 6141: the target moves with the re-INVITE that succeeds.
+    // 12.2.2, RFC 6141: a successful re-INVITE refreshes the remote target.
     this.#core.dialog?.refreshTarget(request)
     this.#core.noteAbilities(request)
     const response = respond(ctx, request, 200, {
@@ -115,7 +115,7 @@ export class IncomingReinvite {
     return this.#delivery?.acknowledge(ack) ?? false
   }
 
-  /** 15.1.2: what is still pending when the session ends is answered 487. */
+  /** 15.1.2: a re-INVITE that is pending when the session ends is answered 487. */
   stop(): void {
     this.#delivery?.stop()
     const pending = this.#pending

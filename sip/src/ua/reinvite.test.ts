@@ -5,7 +5,7 @@ import { Pair, sdp, sipUri } from './testing/pair.ts'
 import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 describe('re-INVITE', () => {
-  it('holds and resumes, from either side', () => {
+  it('either side can hold and resume the call', () => {
     const pair = new Pair({ transport: 'tls' })
     const { caller, callee } = pair.established()
     for (const [from, to] of [
@@ -26,7 +26,7 @@ describe('re-INVITE', () => {
     expect(callee.end).toMatchObject({ cause: 'bye' })
   })
 
-  it('a refused offer leaves the session as it was, with the reason in Warning', () => {
+  it('a refused offer does not change the session, and Warning carries the reason', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()
     caller.session.reoffer(sdp('video'))
@@ -40,7 +40,7 @@ describe('re-INVITE', () => {
     )
   })
 
-  it('without an offer: the peer offers in its 200 and the answer travels in the ACK', () => {
+  it('a re-INVITE without an offer: the peer offers in its 200, and the ACK carries the answer', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()
     caller.session.reoffer(undefined)
@@ -54,7 +54,7 @@ describe('re-INVITE', () => {
     expect(callee.body('offer-answered')).toBe('our answer')
   })
 
-  it('settles glare: both get 491, wait in their bands, and both offers go through', () => {
+  it('glare: both sides get 491, wait in their back-off ranges, and both offers succeed', () => {
     for (let seed = 1; seed <= 20; seed++) {
       const pair = new Pair({ seed })
       pair.b.onCall = () => (event, session) => {
@@ -77,7 +77,7 @@ describe('re-INVITE', () => {
     }
   })
 
-  it('draws the back-off from the bands of section 14.1 in steps of 10 ms', () => {
+  it('the back-off after glare is drawn from the ranges of section 14.1 in steps of 10 ms', () => {
     const random = new SeededRandom(7)
     const owner = Array.from({ length: 5000 }, () => glareBackOff(random, true))
     const other = Array.from({ length: 5000 }, () => glareBackOff(random, false))
@@ -86,12 +86,12 @@ describe('re-INVITE', () => {
     expect([...owner, ...other].every(wait => wait % 10 === 0)).toBe(true)
   })
 
-  it('a second offer while one waits for its answer gets 500 with Retry-After; the first goes on', () => {
+  it('a second offer while one is pending gets 500 with Retry-After, and the first continues', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()
     caller.session.reoffer(sdp('one'))
     pair.time.advance(50)
-    // What b heard, as a new transaction with the next number.
+    // The re-INVITE that b received, as a new transaction with the next CSeq number.
     const first = pair.network.passed.findLast(({ text }) => text.startsWith('INVITE'))!
     const second = first.text
       .replace(/branch=z9hG4bK\w+/, 'branch=z9hG4bKsecond')
@@ -107,7 +107,7 @@ describe('re-INVITE', () => {
     expect(caller.body('reoffer-answered')).toBe('fine')
   })
 
-  it('tells when the peer takes its offer back', () => {
+  it('an offer that the peer cancels causes an event', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()
     caller.session.reoffer(sdp('never answered'))
@@ -120,7 +120,7 @@ describe('re-INVITE', () => {
     expect(caller.body('offer')).toBe('and now ours')
   })
 
-  it('ends the session when nobody answers a re-INVITE any more', () => {
+  it('an unanswered re-INVITE ends the session', () => {
     const pair = new Pair()
     const { caller } = pair.established()
     pair.b.transport.silence()
@@ -130,7 +130,7 @@ describe('re-INVITE', () => {
     expect(caller.end).toMatchObject({ cause: 'timeout', status: 200, confirmed: false })
   })
 
-  it('hanging up in the middle of offers answers what is pending and leaves nothing behind', () => {
+  it('hanging up during an offer answers pending requests and leaves no state', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()
     caller.session.reoffer(sdp('pending'))
@@ -146,7 +146,7 @@ describe('re-INVITE', () => {
   })
 
   it.each(['progress', 'answer', 'reject', 'acknowledge', 'acceptOffer', 'rejectOffer'] as const)(
-    'refuses %s in a call that stands, with nothing to %s',
+    '%s in an established call without anything to %s throws wrong_state',
     command => {
       const pair = new Pair()
       const { caller } = pair.established()
@@ -165,7 +165,7 @@ describe('re-INVITE', () => {
     },
   )
 
-  it.each(['ours', 'theirs'])('moves the remote target with a re-INVITE of %s', whose => {
+  it.each(['ours', 'theirs'])('a re-INVITE of %s refreshes the remote target', whose => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const moved = new ScriptedPeer(pair.network, '10.0.0.10', 'moved.test')
@@ -200,7 +200,7 @@ describe('re-INVITE', () => {
     expect(peer.methods()).not.toContain('BYE')
   })
 
-  it('waits with an offer of ours, and refuses one of theirs, while the 200 to theirs has no ACK', () => {
+  it('while our 200 has no ACK, our offer waits and another offer of the peer is refused', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', '10.0.0.9')
     const to = { address: '10.0.0.1', transport: 'udp' } as const
@@ -227,7 +227,7 @@ describe('re-INVITE', () => {
     expect(peer.responses.at(-1)).toMatchObject({ status: 491, cseq: { sequence: 3 } })
   })
 
-  it('acknowledges an offer that it never answered before it hangs up', () => {
+  it('an unanswered offer in a 200 is acknowledged before the BYE', () => {
     const pair = new Pair()
     const { caller, callee } = pair.established()
     caller.session.reoffer(undefined)

@@ -9,7 +9,7 @@ import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
 
-/** Glare that does not end: after that many 491 the peer's refusal is passed on. */
+/** Most retries after glare; then the 491 is passed on. */
 const MOST_RETRIES = 5
 
 /** RFC 3261 section 14.1: the owner of the Call-ID waits 2.1 to 4 s, the other side 0 to 2 s, in units of 10 ms. */
@@ -19,7 +19,7 @@ export function glareBackOff(random: Random, ownsCallId: boolean): Ms {
 
 type Phase =
   | { readonly name: 'idle' }
-  /** Another INVITE is under way in the dialog; 14.1 makes us wait. */
+  /** Another INVITE is in progress in the dialog, so 14.1 requires us to wait. */
   | { readonly name: 'waiting'; readonly body: Body | undefined; readonly attempt: number }
   | { readonly name: 'backing-off'; readonly body: Body | undefined; readonly attempt: number; readonly timer: Timer }
   | { readonly name: 'sent'; readonly body: Body | undefined; readonly attempt: number }
@@ -31,7 +31,7 @@ type Phase =
  *
  *     idle --reoffer--> sent --2xx: ACK--> idle
  *                        |  ^
- *                    491 v  | back-off over, nothing else under way
+ *                    491 v  | back-off over, no other INVITE in progress
  *                   backing-off --> waiting
  *     sent --2xx with the offer--> ack-owed --acknowledge--> idle
  */
@@ -45,7 +45,7 @@ export class OutgoingReinvite {
   readonly #acks = new Map<number, EndToEndAck>()
   #limit: Timer | undefined
 
-  /** `isBlocked`: an INVITE of the peer is under way; `onGone`: the peer knows no such dialog, or is silent. */
+  /** `isBlocked`: an INVITE of the peer is in progress; `onGone`: the peer has no such dialog or does not answer. */
   constructor(
     core: SessionCore,
     timer: SessionTimer,
@@ -73,7 +73,7 @@ export class OutgoingReinvite {
     this.resume()
   }
 
-  /** Something that we may have been waiting for is over. */
+  /** Continues after another exchange in the dialog has ended. */
   resume(): void {
     if (this.#phase.name !== 'waiting' || this.#isBlocked() || this.#core.state !== 'confirmed') return
     this.#send(this.#phase.body, this.#phase.attempt)
@@ -98,7 +98,7 @@ export class OutgoingReinvite {
         if (failure.cause === 'timeout') this.#onGone('timeout', `re-INVITE: ${failure.detail}`)
       },
     })
-    // A re-INVITE is not for people to decide: a peer that leaves it at 1xx is not waited for longer than Timer B.
+    // No person decides on a re-INVITE, so a peer that only sends 1xx is given no longer than Timer B.
     this.#limit = ctx.time.at(ctx.time.now() + 64 * ctx.timers.t1, () => request?.cancel(undefined))
   }
 
@@ -137,7 +137,7 @@ export class OutgoingReinvite {
     const { ctx, dialog, identity, flow } = this.#core
     if (dialog === undefined) return
     const ack = new EndToEndAck(ctx, { dialog, identity, invite, flow, body })
-    // Two are enough: a 2xx is repeated for 64*T1 at most, and an older one was acknowledged by what followed it.
+    // Two are enough: a 2xx is repeated for 64*T1 at most, and a later re-INVITE implies that the older one was acknowledged.
     if (this.#acks.size >= 2) this.#acks.delete(this.#acks.keys().next().value ?? 0)
     this.#acks.set(invite.sequence, ack)
     ack.transmit()
@@ -185,11 +185,11 @@ export class OutgoingReinvite {
     this.#acknowledge(invite, body)
   }
 
-  /** The session ends: no retry comes; a 2xx that is owed an ACK gets it. */
+  /** The session ends: there is no retry, and a 2xx without ACK is acknowledged. */
   stop(): void {
     if (this.#phase.name === 'ack-owed') this.acknowledge(undefined)
     if (this.#phase.name === 'backing-off') this.#phase.timer.cancel()
-    // One that is on its way keeps its limit: a peer that said 100 and then forgot it must not leave it standing.
+    // A pending re-INVITE keeps its time limit, so that it ends even if the peer sends nothing after a 100.
     if (this.#phase.name !== 'sent') this.#phase = { name: 'idle' }
   }
 }

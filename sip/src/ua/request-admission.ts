@@ -17,16 +17,16 @@ import { respond, statelessTag, type UaContext } from './ua-context.ts'
 interface AdmissionHooks {
   /** Seconds for the Retry-After of a 503 when no new call may come: drain, or the cap on sessions. */
   busy(): number | undefined
-  /** Takes an INVITE that the guard accepted; undefined when there is no room for its transaction. */
+  /** Creates the transaction of an INVITE that the guard accepted; undefined if the limit of transactions is reached. */
   takeInvite(request: SipRequest, flow: Flow, accepted: AcceptedRequest): ServerTransaction | undefined
 }
 
-/** What the guard said of a request that it accepted. */
+/** The guard's decision on an accepted request. */
 export type AcceptedRequest = Omit<Extract<GuardDecision, { action: 'accept' }>, 'action'>
 
 /**
- * Requests outside every dialog that we know (RFC 3261 section 8.2). The guard is asked first; until a call is
- * taken no state is kept: every refusal is stateless (section 8.2.7), and whom the guard drops learns nothing.
+ * Requests outside every dialog that we know (RFC 3261 section 8.2). The guard decides first; until a call is
+ * accepted no state is kept: every refusal is stateless (section 8.2.7), and a dropped request gets no response.
  */
 export class RequestAdmission {
   readonly #ctx: UaContext
@@ -55,7 +55,7 @@ export class RequestAdmission {
     else if (!this.#object(request, flow)) this.#serve(request, flow, accepted)
   }
 
-  /** What the guard lets in; everything else has been answered, or dropped, when this is undefined. */
+  /** The guard's decision if it accepted; undefined if the request has been answered or dropped. */
   #ask(request: SipRequest, flow: Flow): AcceptedRequest | undefined {
     const decision = this.#guard(request, flow)
     switch (decision.action) {
@@ -79,10 +79,10 @@ export class RequestAdmission {
     }
   }
 
-  /** 8.2.1 to 8.2.3 (405, 416, 420, 415): true when the request was refused for what it is. */
+  /** Checks of 8.2.1 to 8.2.3 (405, 416, 420, 415): true if the request was refused. */
   #object(request: SipRequest, flow: Flow): boolean {
     const { servers } = this.#ctx.layer
-    // Whoever may move a call is decided by our own policy, never by the far end.
+    // Transfers are decided by our own policy, never by the far end.
     if (request.method === 'REFER') {
       this.#refuse(request, flow, 403)
       return true
@@ -98,7 +98,7 @@ export class RequestAdmission {
       this.#refuse(request, flow, 422, tooSmall)
       return true
     }
-    // 8.2.2.2: loop or fork that came back together.
+    // 8.2.2.2: merged request (loop or fork).
     if (servers.isMerged(request)) {
       this.#refuse(request, flow, 482)
       return true
@@ -135,7 +135,7 @@ export class RequestAdmission {
     this.#ctx.layer.servers.respondStatelessly(request, flow, response)
   }
 
-  /** A message that cannot be processed: answered where a server would, and only to whom the guard lets in. */
+  /** Handles a message that cannot be processed: a response is sent only if a server would and the guard accepts the sender. */
   receiveRefused(refused: Refused, flow: Flow): void {
     if (refused.answer === null || refused.responseFields === null || refused.responseFields.method === 'ACK') return
     const request = markReceived(asRequest(refused.responseFields), flow)
@@ -144,7 +144,7 @@ export class RequestAdmission {
   }
 }
 
-/** As much of a request as could be read; To stands for the Request-URI, which is what a guard looks at. */
+/** As much of a request as could be read; To stands for the Request-URI, which the guard checks. */
 function asRequest(seed: ResponseFields): SipRequest {
   return {
     kind: 'request',

@@ -7,10 +7,10 @@ import type { CallIdentity } from './call-identity.ts'
 import type { HeaderPairs } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
-/** More challenges than that are somebody's game. */
+/** Most challenges that one request answers; more indicate an attack. */
 const MOST_CHALLENGES = 4
 
-/** What one request carries to prove who we are, after the challenges that it met (RFC 3261 section 22). */
+/** Authorization headers of one request, in answer to the challenges it received (RFC 3261 section 22). */
 export class RequestCredentials {
   readonly #ctx: UaContext
   readonly #identity: CallIdentity
@@ -35,7 +35,7 @@ export class RequestCredentials {
   ): boolean {
     const { digest } = this.#identity
     if (digest === undefined || this.#challenges >= MOST_CHALLENGES) return false
-    // A challenge that comes from anywhere but the call's own next hop could harvest credentials.
+    // A challenge from any host but the call's next hop could harvest credentials.
     if (!this.#identity.owns(flow) || !cameFrom(flow, sent.to, sent.in)) {
       this.#ctx.log('warn', 'rogue_challenge', `${response.status} from ${flow.remote.address} is not answered`)
       return false
@@ -44,7 +44,7 @@ export class RequestCredentials {
     const answers = digest.answer(response, { method, uri: serialiseUri(uri) }, this.#answeredNonces)
     if (answers === undefined) return false
     this.#challenges++
-    // Kept from earlier challenges: what another realm asked for on the same way (RFC 3261 section 22.3).
+    // Credentials for other realms on the same path are kept (RFC 3261 section 22.3).
     const kept = this.#headers.filter(([name]) => !answers.some(answer => answer[0] === name))
     this.#headers = [...kept, ...answers]
     return true

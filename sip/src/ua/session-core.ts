@@ -10,10 +10,10 @@ import { type InDialogRequest, sendInDialog } from './in-dialog-request.ts'
 import type { Body, Direction, InviteSession, SessionEnd, SessionEvent } from './session.ts'
 import { type UaContext, userOf } from './ua-context.ts'
 
-/** Events wait here until somebody listens; a session that nobody ever listens to must not grow. */
+/** Most events that wait for the first listener. */
 const MOST_UNHEARD = 256
 
-/** The facts of one session that its parts share; each part changes only what is its own noun. */
+/** State of one session that its parts share. Each field is changed by one part only. */
 export class SessionCore implements EventSource {
   readonly ctx: UaContext
   readonly direction: Direction
@@ -23,7 +23,7 @@ export class SessionCore implements EventSource {
   state: InviteSession['state']
   /** The flow of the last message exchanged. */
   flow: Flow | undefined
-  /** The dialog that stands or, inbound, will stand; outbound undefined until a 2xx chose one. */
+  /** The session's dialog; outbound undefined until a 2xx has chosen one. */
   dialog: Dialog | undefined
   /** By the last Allow of the peer's (RFC 3311 section 4). */
   peerTakesUpdate = false
@@ -66,7 +66,7 @@ export class SessionCore implements EventSource {
     return userOf(this.direction === 'inbound' ? this.invite.uri : this.invite.from.uri)
   }
 
-  /** An INVITE, UPDATE or 2xx of the peer: without Allow nothing new is known. */
+  /** An INVITE, UPDATE or 2xx of the peer: a message without Allow changes nothing. */
   noteAbilities(message: SipMessage): void {
     if (message.headers.has('Allow')) this.peerTakesUpdate = tokenList(message.headers, 'Allow').includes('UPDATE')
   }
@@ -87,7 +87,7 @@ export class SessionCore implements EventSource {
     return this.#events.deliverOne()
   }
 
-  /** Requests in this dialog are the session's from now on, until it ends. */
+  /** Routes requests in this dialog to the session until it ends. */
   own(dialog: Dialog): void {
     if (this.ended) return
     this.#dialogIds.add(dialog.id)
@@ -110,7 +110,7 @@ export class SessionCore implements EventSource {
     })
   }
 
-  /** Once; everything of the session in the user agent's tables is gone when it returns. */
+  /** Ends the session, once, and removes it from the user agent's tables. */
   end(end: Omit<SessionEnd, 'inviteLeft'>): void {
     if (this.ended) return
     this.#events.emit({ type: 'ended', end: { ...end, inviteLeft: this.inviteLeft() } })

@@ -29,19 +29,19 @@ export function minSeOf(headers: HeaderList): number | undefined {
 }
 
 function seconds(text: string | undefined): number | undefined {
-  // 2^31 ms are all that a timer can wait for; 24 days are no interval any more.
+  // A timer can wait 2^31 ms at most (24 days).
   return text !== undefined && /^\d{1,10}$/.test(text) ? Math.min(Number(text), 2_000_000) : undefined
 }
 
-/** The sender of these headers knows session timers. */
+/** Whether the sender of these headers supports session timers. */
 export function supportsTimer(headers: HeaderList): boolean {
   return ['Supported', 'Require'].some(name => tokenList(headers, name).some(tag => tag.toLowerCase() === 'timer'))
 }
 
-/** The headers of the 422 for an interval that is too small (RFC 4028 section 9); undefined: it can be taken. */
+/** The headers of the 422 for an interval that is too small (RFC 4028 section 9); undefined: the interval is acceptable. */
 export function intervalTooSmall(headers: HeaderList, minSeS: number): HeaderPairs | undefined {
-  const asked = sessionExpiresOf(headers)
-  // Who does not know timers does not understand a 422; a proxy put the interval there.
-  if (asked === undefined || asked.intervalS >= minSeS || !supportsTimer(headers)) return undefined
+  const requested = sessionExpiresOf(headers)
+  // A peer without timer support does not understand a 422; a proxy has added the interval.
+  if (requested === undefined || requested.intervalS >= minSeS || !supportsTimer(headers)) return undefined
   return [['Min-SE', String(minSeS)]]
 }

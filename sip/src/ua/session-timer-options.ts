@@ -1,10 +1,10 @@
-/** Session timers (RFC 4028); "off" asks for none, and still goes along with a peer that does. */
+/** Session timers (RFC 4028); "off" requests none, but still honours those of a peer. */
 export type SessionTimerOptions =
   | 'off'
   | {
-      /** Session interval that is asked for, seconds; default 1800. Never below `minSeS`. */
+      /** Requested session interval in seconds; default 1800. Never below `minSeS`. */
       readonly expiresS?: number
-      /** The smallest interval that is taken; a smaller one is answered 422. Default and least 90. */
+      /** Smallest accepted interval in seconds; a smaller one is answered 422. Default and minimum 90. */
       readonly minSeS?: number
       /** Who should refresh where the choice is ours; default: the peer decides, or does it. */
       readonly refresher?: 'local' | 'remote'

@@ -31,7 +31,7 @@ function headersOf(pair: Pair, start: string) {
   return (name: string) => new RegExp(`^${name}: (.*)\r$`, 'm').exec(text)?.[1]
 }
 
-/** A call to a peer by hand that agreed on an interval and says what it takes. */
+/** A call to a scripted peer that agreed on an interval and on supported methods. */
 function agreed(sessionExpires: string | undefined, allow: string, options: Parameters<Pair['call']>[0] = {}) {
   const callee = new ScriptedCallee(new Pair(), options)
   const headers: [string, string][] = [['Allow', allow]]
@@ -39,7 +39,7 @@ function agreed(sessionExpires: string | undefined, allow: string, options: Para
   return callee.answer({ headers })
 }
 
-/** CSeq numbers of the UPDATEs that the peer heard, repetitions left out. */
+/** CSeq numbers of the UPDATEs that the peer received, without repetitions. */
 const updates = ({ peer }: ScriptedCallee) => [
   ...new Set(peer.requests.filter(({ method }) => method === 'UPDATE').map(({ cseq }) => cseq.sequence)),
 ]
@@ -54,8 +54,8 @@ function answerUpdates({ peer }: ScriptedCallee, status: number): void {
 const WITH_UPDATE = 'INVITE, ACK, BYE, UPDATE'
 const WITHOUT_UPDATE = 'INVITE, ACK, BYE'
 
-describe('session timers (RFC 4028): who refreshes', () => {
-  it('1800 s by default; who is asked lets the caller refresh, at half of the interval, by UPDATE without SDP', () => {
+describe('session timers (RFC 4028): choice of the refresher', () => {
+  it('the default interval is 1800 s, and the caller refreshes at half of it by UPDATE without SDP', () => {
     const { pair, caller, callee } = established({})
     const invite = headersOf(pair, 'INVITE')
     expect([invite('Session-Expires'), invite('Min-SE')]).toEqual(['1800', undefined])
@@ -91,7 +91,7 @@ describe('session timers (RFC 4028): who refreshes', () => {
     expect(callee.session.state).toBe('confirmed')
   })
 
-  it('the shorter of the two intervals is taken, but not below Min-SE', () => {
+  it('the shorter of the two intervals is used, but not below Min-SE', () => {
     const shorter = established(timer(1800), timer(900))
     expect(headersOf(shorter.pair, 'SIP/2.0 200')('Session-Expires')).toBe('900;refresher=uac')
     const least = established({ expiresS: 1800, minSeS: 1200 }, timer(900))
@@ -113,7 +113,7 @@ describe('session timers (RFC 4028): who refreshes', () => {
     expect(times(pair, 'b> UPDATE')).toEqual([])
   })
 
-  it('"off" asks for nothing; a peer that asks gets its timer all the same', () => {
+  it('"off" requests no timer, and a peer that requests one gets it', () => {
     const off = established('off', 'off')
     expect(headersOf(off.pair, 'INVITE')('Session-Expires')).toBeUndefined()
     off.pair.time.advance(10_000_000)
@@ -179,7 +179,7 @@ describe('session timers (RFC 4028): intervals that are too small', () => {
 })
 
 describe('session timers (RFC 4028): refreshes by re-INVITE', () => {
-  it('a peer without UPDATE: the owner is asked for the SDP that stands, at half of the interval', () => {
+  it('with a peer without UPDATE the application is asked for a re-INVITE with the current SDP at half of the interval', () => {
     const callee = agreed('600;refresher=uac', WITHOUT_UPDATE)
     for (let round = 1; round <= 3; round++) {
       callee.pair.time.advance(299_000)
@@ -195,7 +195,7 @@ describe('session timers (RFC 4028): refreshes by re-INVITE', () => {
     expect(callee.caller.session.state).toBe('confirmed')
   })
 
-  it('405 to the UPDATE: the owner is asked at once', () => {
+  it('after a 405 to the UPDATE the application is asked for a re-INVITE at once', () => {
     const callee = agreed('600;refresher=uac', WITH_UPDATE)
     callee.pair.time.advance(300_000)
     callee.peer.reply(callee.peer.last('UPDATE'), 405)
@@ -203,7 +203,7 @@ describe('session timers (RFC 4028): refreshes by re-INVITE', () => {
     expect(callee.events('refresh')).toHaveLength(1)
   })
 
-  it('an owner that does not answer is asked again, and the session ends in time', () => {
+  it('an application that does not respond is asked again, and the session ends in time', () => {
     const callee = agreed('600;refresher=uac', WITHOUT_UPDATE)
     callee.pair.time.advance(568_200)
     expect(callee.events('refresh').length).toBeGreaterThan(3)
@@ -245,7 +245,7 @@ describe('session timers (RFC 4028): expiry (section 10)', () => {
     expect(callee.events('refreshed')).toEqual([1, 2].map(() => ({ type: 'refreshed', by: 'remote' })))
   })
 
-  it('the peer knows no timers: only we refresh, and refusals do not end the call', () => {
+  it('with a peer without timer support only we refresh, and refusals do not end the call', () => {
     const callee = agreed(undefined, WITH_UPDATE, { sessionTimer: timer(600) })
     answerUpdates(callee, 500)
     callee.pair.time.advance(3_001_000)
@@ -255,7 +255,7 @@ describe('session timers (RFC 4028): expiry (section 10)', () => {
 })
 
 describe('session timers (RFC 4028): refreshes that fail', () => {
-  it.each([408, 481])('%i to a refresh: the session is not there any more', status => {
+  it.each([408, 481])('a %i to a refresh ends the session', status => {
     const callee = agreed('600;refresher=uac', WITH_UPDATE)
     callee.pair.time.advance(300_000)
     callee.peer.reply(callee.peer.last('UPDATE'), status)
@@ -269,7 +269,7 @@ describe('session timers (RFC 4028): refreshes that fail', () => {
     expect(callee.peer.methods().at(-1)).toBe('BYE')
   })
 
-  it('503 to every refresh: tried again, and the session lasts until it expires', () => {
+  it('a refresh refused with 503 is retried, and the session lasts until it expires', () => {
     const callee = agreed('600;refresher=uac', WITH_UPDATE)
     answerUpdates(callee, 503)
     callee.pair.time.advance(560_000)

@@ -20,18 +20,18 @@ const MOST_AHEAD_S = 32
 /** Between two attempts at one refresh. */
 const LEAST_RETRY_MS: Ms = 10_000
 
-/** A peer that keeps asking for longer intervals is not followed for ever. */
+/** Most 422 responses that are followed. */
 const MOST_RAISES = 3
 
 interface Agreement {
   readonly intervalS: number
   readonly refresher: 'local' | 'remote'
-  /** False: only we refresh, and nobody expects it. */
+  /** False: only we refresh, and the peer does not expect it. */
   readonly peerTakesPart: boolean
 }
 
 /**
- * The session timer of one session (RFC 4028): what is asked for and agreed in every INVITE, re-INVITE and UPDATE, and
+ * The session timer of one session (RFC 4028): what is requested and agreed in every INVITE, re-INVITE and UPDATE, and
  * when a refresh or the end is due.
  *
  *     off --2xx with Session-Expires--> running --half the interval, we refresh--> refresh(); running
@@ -83,7 +83,7 @@ export class SessionTimer {
     return [['Session-Expires', `${intervalS}${param}`], ...minSe]
   }
 
-  /** A 422 to a request of ours (section 7.3): true when it is worth another one, with the larger interval. */
+  /** A 422 to a request of ours (section 7.3): true if the request should be sent again with the larger interval. */
   raise(response: SipResponse): boolean {
     const minSeS = minSeOf(response.headers)
     if (response.status !== 422 || minSeS === undefined || minSeS <= this.#minSeS) return false
@@ -108,7 +108,7 @@ export class SessionTimer {
     if (before !== undefined) this.#core.emit({ type: 'refreshed', by: 'local' })
   }
 
-  /** The headers of a 422 to a re-INVITE or UPDATE of the peer; undefined: its interval can be taken. */
+  /** The headers of a 422 to a re-INVITE or UPDATE of the peer; undefined: its interval is acceptable. */
   objectTo(request: SipRequest): HeaderPairs | undefined {
     return intervalTooSmall(request.headers, this.#minSeS)
   }
@@ -157,7 +157,7 @@ export class SessionTimer {
     if (agreed.refresher === 'local') this.retryAfter(interval / 2)
   }
 
-  /** The next attempt at a refresh; without a call it comes at half of what is left. */
+  /** The next attempt at a refresh; by default after half of the remaining time. */
   retryAfter(delay: Ms): void {
     if (this.#agreed?.refresher !== 'local') return
     const { time } = this.#core.ctx
@@ -179,7 +179,7 @@ export class SessionTimer {
   }
 }
 
-/** The smallest interval that is taken under these settings, seconds. */
+/** Smallest accepted interval under these settings, in seconds. */
 export function leastInterval(settings: SessionTimerOptions): number {
   return settings === 'off' ? LEAST_INTERVAL_S : Math.max(settings.minSeS ?? LEAST_INTERVAL_S, LEAST_INTERVAL_S)
 }

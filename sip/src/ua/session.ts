@@ -11,7 +11,7 @@ export interface Body {
   /** Lower-cased media type without parameters, "application/sdp". */
   readonly contentType: string
   readonly bytes: Uint8Array
-  /** The whole Content-Type value of a body that was received: parameters such as a multipart boundary stand only here. */
+  /** The whole Content-Type value of a body that was received: only this has parameters such as a multipart boundary. */
   readonly header?: string
 }
 
@@ -21,7 +21,7 @@ export interface Body {
  *     outbound: calling -> early -> confirmed -> terminating -> terminated
  *     inbound:  incoming -> early -> confirmed -> terminating -> terminated
  *
- * Commands that do not fit the state throw `SipStateError` (code "wrong_state"); they never send something illegal.
+ * Commands that do not fit the state throw `SipStateError` (code "wrong_state"); they never send an illegal message.
  */
 export interface InviteSession {
   readonly direction: Direction
@@ -33,7 +33,7 @@ export interface InviteSession {
   readonly flow: Flow | undefined
   /** The dialog as plain data, with its CSeq as of now; undefined before there is one (no tag of the peer yet). */
   readonly dialog: DialogSnapshot | undefined
-  /** Where events go, one at a time, never synchronously inside a command; set once before the first await. */
+  /** Listener for events, called with one at a time and never synchronously during a command; set it once, before the first await. */
   onEvent(listener: (event: SessionEvent) => void): void
 
   /** Inbound before the answer: 180 or 183, or any 101..199. */
@@ -53,7 +53,7 @@ export interface InviteSession {
    * `answered`, or after the `reoffer-answered` of `reoffer(undefined)`. Must follow at once: the peer waits 64*T1.
    */
   acknowledge(body: Body): void
-  /** Whatever ends the session now: CANCEL, BYE, or a 480 to an unanswered inbound INVITE. Idempotent. `ended` follows. */
+  /** Ends the session in any state: by CANCEL, BYE, or a 480 to an unanswered inbound INVITE. Idempotent. `ended` follows. */
   hangUp(options?: { readonly reason?: HeaderReason }): void
 
   /** re-INVITE with an offer, or without one (the peer offers). Outcome: `reoffer-answered` or `reoffer-rejected`. 491 glare is retried inside. */
@@ -82,7 +82,7 @@ export interface ReferOptions {
   readonly referredBy?: NameAddr
   /** Checked like those of `OutboundCall`. */
   readonly headers?: HeaderPairs
-  /** The result is told after this long at the latest; default 180 s. */
+  /** Time limit of the result, in ms; default 180 s. */
   readonly timeoutMs?: number
 }
 
@@ -121,27 +121,27 @@ export type SessionEvent =
   | { readonly type: 'offer-withdrawn' }
   | { readonly type: 'reoffer-answered'; readonly body: Body | undefined }
   | { readonly type: 'reoffer-rejected'; readonly status: number }
-  /** INFO of the peer, already answered 200 (a type nobody handles was answered 415 and is not told). */
+  /** INFO of the peer, already answered 200 (an unsupported type is answered 415 and causes no event). */
   | { readonly type: 'info'; readonly body: Body }
-  /** 408: no answer; 503: no way to the peer, or the connection died behind the INFO, which is not sent twice. */
+  /** 408: no response; 503: the peer is unreachable, or the connection closed after the INFO, which is not sent twice. */
   | { readonly type: 'info-result'; readonly status: number }
   /**
-   * The session timer wants a refresh and the peer takes no UPDATE: call `reoffer` with the session description that
-   * stands, its version unchanged (RFC 4028 section 7.4). A re-offer that is under way already does it as well.
+   * The session timer wants a refresh and the peer does not support UPDATE: call `reoffer` with the current session
+   * description, its version unchanged (RFC 4028 section 7.4). A re-offer in progress counts as refresh as well.
    */
   | { readonly type: 'refresh' }
-  /** A session refresh went through (RFC 4028), sent by us or by the peer. */
+  /** A session refresh succeeded (RFC 4028), sent by us or by the peer. */
   | { readonly type: 'refreshed'; readonly by: 'local' | 'remote' }
-  /** How the call that `refer` asked for goes on, as the far end reports it (message/sipfrag, RFC 3420). */
+  /** Progress of the call that `refer` requested, as the far end reports it (message/sipfrag, RFC 3420). */
   | { readonly type: 'refer-progress'; readonly status: number; readonly reason: string }
-  /** What came of `refer`, once; before `ended`. The owner hangs up now. */
+  /** Outcome of `refer`, once, before `ended`. The application should hang up now. */
   | ({ readonly type: 'refer-result' } & ReferResult)
   /** Last event, exactly once. */
   | { readonly type: 'ended'; readonly end: SessionEnd }
 
-/** What is known of a transfer at its end. */
+/** Outcome of a transfer. */
 interface ReferResult {
-  /** Final status of the REFER: 2xx accepted, 408 no answer, 503 no way to the peer; null when the session ended first. */
+  /** Final status of the REFER: 2xx accepted, 408 no response, 503 peer unreachable; null when the session ended first. */
   readonly referStatus: number | null
   /** The last final status that was reported of the call to the target; null when none was. */
   readonly finalSipStatus: number | null
@@ -153,19 +153,19 @@ interface ReferResult {
 export interface SessionEnd {
   /**
    * rejected: a final failure to or from us before the answer; cancelled: CANCEL, by either side; bye: BYE, by either
-   * side; timeout: no answer to our request, or no ACK; transport: no way to the peer; withheld: `beforeAttempt` of the
-   * call rejected, and the INVITE stayed here.
+   * side; timeout: no response to our request, or no ACK; transport: the peer is unreachable; withheld: `beforeAttempt` of the
+   * call rejected, and the INVITE was not sent.
    */
   readonly cause: 'rejected' | 'cancelled' | 'bye' | 'timeout' | 'transport' | 'protocol' | 'withheld'
   readonly by: 'local' | 'remote'
   /**
-   * Final status of the INVITE: 200 for a session that stood; 408 for Timer B, 503 for transport and withheld, when none
+   * Final status of the INVITE: 200 for an established session; 408 for Timer B, 503 for transport and withheld, when none
    * was received.
-   * With cause timeout: 487 when the ring timeout ran out and the far end confirmed it, 408 when it said nothing.
+   * With cause timeout: 487 when the ring timeout ran out and the far end confirmed it, 408 when it did not respond.
    */
   readonly status: number
   readonly reason: string
-  /** Outbound: an INVITE of any attempt left this process, or may have. False: nobody was called. Inbound: false. */
+  /** Outbound: an INVITE of any attempt was or may have been sent. False: no INVITE was sent. Inbound: false. */
   readonly inviteLeft: boolean
   /** The far end confirmed the end: our BYE or CANCEL was answered, or theirs was received. */
   readonly confirmed: boolean
@@ -181,7 +181,7 @@ export interface OutboundCall {
   readonly from: NameAddr
   /** Default: `<uri>`. */
   readonly to?: NameAddr
-  /** Where to send when not where the URI says (a trunk's address). */
+  /** Next hop that overrides the URI (a trunk's address). */
   readonly nextHop?: NextHop
   /** Pre-loaded route set. */
   readonly route?: readonly NameAddr[]
@@ -194,17 +194,17 @@ export interface OutboundCall {
   /** CANCEL after this long without a final answer; default 180 s. Time in `beforeAttempt` counts. */
   readonly ringTimeoutMs?: number
   /**
-   * Told before each INVITE transaction: the first, one to the next target, with other headers after 401, 407 or 422,
-   * over UDP where TCP was refused. The INVITE leaves when this resolves; when it rejects nothing more is sent and the
-   * session ends "withheld". `hangUp` meanwhile sends nothing. No time limit of its own. Not told of retransmissions and
-   * of a re-send on another connection to the same address: the same CANCEL matches those.
+   * Called before each INVITE transaction: the first, one to the next target, with other headers after 401, 407 or 422,
+   * over UDP where TCP was refused. The INVITE is sent when this resolves; when it rejects nothing more is sent and the
+   * session ends "withheld". `hangUp` meanwhile sends nothing. No time limit of its own. Not called for retransmissions and
+   * for a re-send on another connection to the same address: the same CANCEL matches those.
    */
   readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
   /**
-   * Told once, of the dialog that the first 2xx made. Its ACK leaves when this resolves or rejects, after 2 s at the latest
-   * (the log says so where it was not resolved); the session stands and `answered` is told meanwhile, a BYE of ours
-   * follows the ACK. Whoever ends the call for a process that died needs no more than this, and without an ACK the far end ends
-   * it by itself after 64*T1 (RFC 3261 section 13.3.1.4). Not told of forks that are answered later: those are hung up.
+   * Called once, with the dialog that the first 2xx created. Its ACK is sent when this resolves or rejects, after 2 s at the latest
+   * (a warning is logged unless it resolved). The session is established and `answered` is delivered meanwhile; a BYE of ours
+   * follows the ACK. Another process needs only this snapshot to end the call after a crash; without an ACK the far end ends
+   * it by itself after 64*T1 (RFC 3261 section 13.3.1.4). Not called for forks that answer later: those are ended by BYE.
    */
   readonly beforeAcknowledging?: (dialog: DialogSnapshot) => Promise<void>
   /** Default: the user agent's. */
@@ -216,7 +216,7 @@ export interface Credentials {
   readonly password: string
 }
 
-/** Asked for every request outside a dialog, before any state is kept. */
+/** Called for every request outside a dialog, before any state is kept. */
 export type RequestGuard = (request: SipRequest, flow: Flow) => GuardDecision
 
 export type GuardDecision =
@@ -225,15 +225,15 @@ export type GuardDecision =
       /** The peer's own name (a trunk's host): what in-dialog re-dials verify against. Default: the hop's host. */
       readonly serverName?: string
       /**
-       * Receives the session of this INVITE instead of `UserAgentOptions.onInvite`, and is called as that is: so what the guard
-       * found out about the request is not looked up a second time. Not called for other methods.
+       * Receives the session of this INVITE instead of `UserAgentOptions.onInvite`, and is called in the same way, so that what the guard
+       * found for the request is not looked up again. Not called for other methods.
        */
       readonly onInvite?: (session: InviteSession) => void
     }
-  /** No answer at all: scanners learn nothing. */
+  /** Sends no response, so that scanners learn nothing. */
   | { readonly action: 'drop' }
   | { readonly action: 'reject'; readonly status: number; readonly retryAfterS?: number }
-  /** Digest (RFC 8760: SHA-256 first, then MD5); once proven the guard is not asked again for that request. */
+  /** Digest (RFC 8760: SHA-256 first, then MD5); after a proven password the guard is not called again for that request. */
   | {
       readonly action: 'challenge'
       readonly realm: string

@@ -1,9 +1,9 @@
 import { parseStartLine } from '../message/start-line.ts'
 
-/** Longer status lines than that are not looked at. */
+/** Longest status line that is parsed. */
 const LONGEST_LINE = 512
 
-/** A reason goes into logs and receipts. */
+/** Longest reason phrase that is kept, because it is written to logs and receipts. */
 const LONGEST_REASON = 128
 
 /** The status line that a message/sipfrag body begins with (RFC 3420, RFC 3515 section 2.4.5); undefined without one. */

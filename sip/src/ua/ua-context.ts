@@ -13,9 +13,9 @@ import type { SessionTimerOptions } from './session-timer-options.ts'
 import type { UdpOnlyTargets } from './udp-only-targets.ts'
 import type { LogEntry } from './user-agent-options.ts'
 
-/** What every part of the user agent works with. */
+/** Dependencies shared by all parts of the user agent. */
 export interface UaContext {
-  /** Timers run like transport inputs: events are told behind them. */
+  /** Timers run like transport inputs: events are delivered after them. */
   readonly time: Time
   readonly random: Random
   readonly transport: SipTransport
@@ -71,7 +71,7 @@ export function statelessTag(ctx: UaContext, request: SipRequest): string {
     .slice(0, 16)
 }
 
-/** The user part that our Contact carries: that of the address we are called by. */
+/** The user part that our Contact carries: that of the called address. */
 export function userOf(uri: Uri): string | undefined {
   return isSipUri(uri) ? uri.user : undefined
 }

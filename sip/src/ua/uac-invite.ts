@@ -36,12 +36,12 @@ export class UacInvite {
   readonly #early = new Map<string, Dialog>()
   readonly #acks: InviteAcks
   #trying = false
-  /** To tag of the 2xx that counts. */
+  /** To tag of the first 2xx, which created the session's dialog. */
   #chosen: string | undefined
   #hangUp: HangUp | undefined
   #ringTimer: Timer | undefined
 
-  /** `onAcknowledged`: the ACK to the 2xx that counts has left. */
+  /** `onAcknowledged`: the ACK of the session's dialog has been sent. */
   constructor(core: SessionCore, timer: SessionTimer, call: OutboundCall, onAcknowledged: () => void) {
     this.#core = core
     this.#timer = timer
@@ -115,7 +115,7 @@ export class UacInvite {
     return this.#early.has(toTag) ? this.#pracks.receive(response, toTag, dialog, flow) : 'unreliable'
   }
 
-  /** The early dialog with this id, that the callee may send requests in already. */
+  /** The early dialog with this id, in which the callee may already send requests. */
   earlyDialog(id: string): { readonly dialog: Dialog; readonly offerAnswered: boolean } | undefined {
     if (this.#chosen !== undefined) return undefined
     for (const [toTag, dialog] of this.#early) {
@@ -135,10 +135,10 @@ export class UacInvite {
     return dialog
   }
 
-  /** 13.2.2.4. The first 2xx makes the session's dialog; one of another fork is acknowledged and hung up at once. */
+  /** 13.2.2.4. The first 2xx makes the session's dialog; one of another fork is acknowledged and ended by BYE at once. */
   #onSuccess(response: SipResponse, flow: Flow): void {
     const toTag = tagOf(response.to) ?? ''
-    // Where ours is still held back, one that is repeated changes nothing.
+    // While our ACK waits, a retransmitted 2xx has no effect.
     if (this.#acks.repeat(toTag) || this.#chosen === toTag) return
     const dialog =
       this.#early.get(toTag) ?? Dialog.ofClient(this.#core.invite, response, this.#core.identity.serverName)
@@ -167,7 +167,7 @@ export class UacInvite {
     else this.#endAnswered(dialog, flow)
   }
 
-  /** Nobody is asked once the session has ended: what is answered then is hung up, and no more is known of it. */
+  /** Not called once the session has ended: a 2xx is then acknowledged and ended by BYE. */
   #noteOf(dialog: Dialog): (() => Promise<void>) | undefined {
     const { beforeAcknowledging } = this.#call
     if (beforeAcknowledging === undefined || this.#core.ended) return undefined
@@ -182,7 +182,7 @@ export class UacInvite {
     sendBye(ctx, { dialog, identity, flow, reason }, () => {})
   }
 
-  /** The 2xx crossed our CANCEL (9.1, 15): the call stands for a moment, acknowledged and ended by BYE. */
+  /** The 2xx crossed our CANCEL (9.1, 15): the call is acknowledged and ended by BYE. */
   #endAnswered(dialog: Dialog, flow: Flow): void {
     this.#acks.whenSettled(() => {
       const { ctx, identity } = this.#core
@@ -197,7 +197,7 @@ export class UacInvite {
     })
   }
 
-  /** 13.2.2.2 and 13.2.2.3. A 3xx ends the call too: following it would let the peer choose whom we call. */
+  /** 13.2.2.2 and 13.2.2.3. A 3xx ends the call too: following it would let the peer choose the target of our call. */
   #onRefused(response: SipResponse): void {
     const retryAfter = response.headers.get('Retry-After')
     this.#end({
@@ -213,7 +213,7 @@ export class UacInvite {
     const timedOut = failure.cause === 'timeout'
     this.#end({
       failure,
-      // 8.1.3.1: no response counts as 408, no way to the peer as 503.
+      // 8.1.3.1: a timeout counts as 408, a transport error as 503.
       status: timedOut ? 408 : 503,
       reason: timedOut ? 'Request Timeout' : 'Service Unavailable',
       confirmed: false,
@@ -251,7 +251,7 @@ export class UacInvite {
     })
   }
 
-  /** Whatever the state before the 2xx. After it the session sends BYE: see `whenAcknowledged`. */
+  /** Hangs up in any state before the 2xx. After it the session sends BYE: see `whenAcknowledged`. */
   hangUp(reason: HeaderReason | undefined): void {
     this.#cancel('local', reason)
   }
@@ -276,24 +276,24 @@ export class UacInvite {
     this.#acks.answer(body)
   }
 
-  /** Before a BYE the 2xx has to have its ACK, even where we owe an answer that never came. */
+  /** Before a BYE the 2xx must be acknowledged, even if the application never supplied an answer. */
   whenAcknowledged(then: () => void): void {
     this.#acks.whenSettled(then)
   }
 
-  /** The session is over: an ACK that is owed leaves at once. */
+  /** The session is over: a pending ACK is sent at once. */
   settleAck(): void {
     this.#acks.settle()
   }
 
-  /** Nothing more is sent or told. */
+  /** Nothing more is sent, and no handler is called any more. */
   abandon(): void {
     this.#ringTimer?.cancel()
     this.#acks.abandon()
     this.#request.abandon()
   }
 
-  /** The 2xx has no ACK yet: our answer is missing, or whoever has to know of the dialog has not said so. */
+  /** The 2xx has no ACK yet: our answer is missing, or `beforeAcknowledging` has not settled. */
   get owesAck(): boolean {
     return this.#acks.isOwed
   }

@@ -31,14 +31,14 @@ export class UasInvite {
   #progressTimer: Timer | undefined
   readonly #expireTimer: Timer | undefined
   #delivery: AnswerDelivery | undefined
-  /** The final response is out. */
+  /** The final response has been sent. */
   #answered = false
   #whenSettled: (() => void) | undefined
-  /** The peer wants our provisional responses reliably. */
+  /** The peer requires reliable provisional responses. */
   readonly #pracks: PrackServer | undefined
   /** The answer waits for a PRACK. */
   #held: Body | undefined
-  /** The answer to the peer's offer went out in a reliable 18x. */
+  /** The answer to the peer's offer was sent in a reliable 18x. */
   #offerAnswered = false
 
   constructor(core: SessionCore, timer: SessionTimer, transaction: ServerTransaction, onUnacknowledged: () => void) {
@@ -59,7 +59,7 @@ export class UasInvite {
     }
   }
 
-  /** 13.3.1 item 1: an invitation that says how long it is good for. */
+  /** 13.3.1 item 1: an INVITE with Expires. */
   #armExpires(): Timer | undefined {
     const seconds = /^\d{1,7}$/.exec(this.#transaction.request.headers.get('Expires') ?? '')?.[0]
     const { time } = this.#core.ctx
@@ -74,7 +74,7 @@ export class UasInvite {
     }
     this.#core.state = 'early'
     // RFC 3262 section 5: the first reliable response to an INVITE without an offer would have to offer, and the answer
-    // come in the PRACK. Nothing but the 2xx offers here.
+    // come in the PRACK. We offer only in the 2xx.
     if (this.#pracks !== undefined && !this.#wasOffered) return
     this.#sendProgress(this.#dialogResponse(status, this.#offerAnswered ? undefined : body))
     this.#offerAnswered ||= this.#pracks !== undefined && body !== undefined
@@ -99,7 +99,7 @@ export class UasInvite {
     return this.#transaction.request.body.length > 0
   }
 
-  /** Nothing of the peer's waits for an answer of ours. */
+  /** No offer of the peer waits for our answer. */
   get offerAnswered(): boolean {
     return this.#offerAnswered && this.#pracks?.holdsAnswer === false
   }
@@ -220,7 +220,7 @@ export class UasInvite {
     return this.#delivery?.awaitsAck ?? false
   }
 
-  /** Section 15: a callee sends no BYE before the ACK to its 2xx. `then` runs at once when nothing is waited for. */
+  /** Section 15: a callee sends no BYE before the ACK to its 2xx. `then` runs at once if no ACK is pending. */
   whenSettled(then: () => void): void {
     if (this.awaitsAck) this.#whenSettled = then
     else then()
@@ -232,7 +232,7 @@ export class UasInvite {
     then?.()
   }
 
-  /** The session is over: nothing is repeated any more. */
+  /** The session is over: retransmissions stop. */
   stop(): void {
     this.#progressTimer?.cancel()
     this.#expireTimer?.cancel()

@@ -1,12 +1,12 @@
 import type { Ms, Time } from '@parley/kernel'
 import type { Target } from '../transport/transport.ts'
 
-/** How long a target that refused TCP is spared another attempt. */
+/** How long TCP is not tried again at a target that refused it. */
 const REFUSAL_LASTS_MS: Ms = 600_000
 
 const MOST_REFUSALS = 256
 
-/** Targets that take UDP only, though 18.1.1 asks every element for both. */
+/** Targets that refused TCP, although RFC 3261 section 18.1.1 requires every element to support both. */
 export class UdpOnlyTargets {
   readonly #time: Time
   readonly #until = new Map<string, Ms>()

@@ -9,10 +9,10 @@ import type { SessionTimer } from './session-timer.ts'
 import { SipStateError } from './sip-state-error.ts'
 import { contactFor, respond } from './ua-context.ts'
 
-/** RFC 3311 section 5.2: an UPDATE is answered promptly; an owner that takes longer has lost its turn. */
+/** RFC 3311 section 5.2: an UPDATE is answered promptly; an offer that the application does not decide in time is refused. */
 const LONGEST_WAIT_MS: Ms = 15_000
 
-/** What stands in the way of an offer in an UPDATE. */
+/** Why an offer in an UPDATE must be refused now. */
 type OfferConflict = 'ours' | 'theirs' | undefined
 
 /**
@@ -63,7 +63,7 @@ export class IncomingUpdate {
     }
   }
 
-  /** Before the session stands only the target may move: `conflict` says whose offer is still without an answer. */
+  /** Before the session is confirmed an UPDATE may only refresh the target; `conflict` says whose offer is unanswered. */
   receiveEarly(transaction: ServerTransaction, conflict: OfferConflict): void {
     if (!this.#screened(transaction)) return
     const { request, flow } = transaction
@@ -73,7 +73,7 @@ export class IncomingUpdate {
       transaction.respond(respond(ctx, request, 200, { contact, extra: abilityHeaders() }))
     } else if (conflict === 'ours') this.#refuse(transaction, 491)
     else if (conflict === 'theirs') this.#later(transaction)
-    // 5.2: a session that nobody has answered yet cannot be changed without asking somebody.
+    // 5.2: an unanswered session cannot be changed without asking the user.
     else this.#refuse(transaction, 504)
   }
 
@@ -131,7 +131,7 @@ export class IncomingUpdate {
     transaction.respond(respond(this.#core.ctx, transaction.request, status, { extra }))
   }
 
-  /** The session ends: an offer that waits is answered 487. */
+  /** The session ends: a pending offer is answered 487. */
   stop(): void {
     if (this.#pending !== undefined) this.#refuse(this.#take('stop'), 487)
   }

@@ -6,8 +6,8 @@ import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 const standing = () => new ScriptedCallee(new Pair()).answer()
 const offer = { headers: ['Content-Type: application/sdp'], body: 'their offer' }
 
-describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
-  it('without SDP: 200 at once, and the target moves', () => {
+describe('UPDATE in an established call (RFC 3311 section 5.2)', () => {
+  it('an UPDATE without SDP gets 200 at once and refreshes the target', () => {
     const callee = standing()
     const elsewhere = new ScriptedPeer(callee.pair.network, '10.0.0.19', 'elsewhere.test')
     expect(callee.send('UPDATE', { headers: [] })).toBe(200)
@@ -19,7 +19,7 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
     expect(elsewhere.methods()).toEqual(['BYE'])
   })
 
-  it('with SDP: an offer like any other, the answer is in the 200, and no ACK is waited for', () => {
+  it('an UPDATE with SDP is an offer whose 200 carries the answer, without an ACK', () => {
     const callee = standing()
     callee.send('UPDATE', offer)
     expect(callee.caller.body('offer')).toBe('their offer')
@@ -32,13 +32,13 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
       1,
     )
     expect(callee.caller.session.state).toBe('confirmed')
-    // The next offer of either side finds nothing in its way.
+    // The next offer of either side succeeds.
     callee.caller.session.reoffer(sdp('ours'))
     callee.pair.time.advance(100)
     expect(callee.peer.methods().at(-1)).toBe('INVITE')
   })
 
-  it('a refused offer leaves the session as it was, with the reason in Warning', () => {
+  it('a refused offer does not change the session, and Warning carries the reason', () => {
     const callee = standing()
     callee.send('UPDATE', offer)
     callee.caller.session.rejectOffer(488, 'no common codec')
@@ -48,7 +48,7 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
     expect(callee.caller.session.state).toBe('confirmed')
   })
 
-  it('491 while an offer of ours waits; 500 with Retry-After while one of theirs does', () => {
+  it('an offer gets 491 while ours is pending and 500 with Retry-After while theirs is pending', () => {
     const callee = standing()
     callee.caller.session.reoffer(sdp('ours'))
     callee.pair.time.advance(50)
@@ -63,7 +63,7 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
     expect(() => callee.caller.session.reoffer(sdp('x'))).toThrow(expect.objectContaining({ code: 'wrong_state' }))
   })
 
-  it('an owner that decides nothing loses its turn after 15 s: 504', () => {
+  it('an offer that the application does not decide within 15 s gets 504', () => {
     const callee = standing()
     callee.send('UPDATE', offer)
     callee.pair.time.advance(15_000)
@@ -71,7 +71,7 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
     expect(callee.caller.types.at(-1)).toBe('offer-withdrawn')
   })
 
-  it('hanging up answers an offer that waits 487', () => {
+  it('hanging up answers a pending offer with 487', () => {
     const callee = standing()
     callee.send('UPDATE', offer)
     callee.caller.session.hangUp()
@@ -79,7 +79,7 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
     expect(callee.lastResponse?.status).toBe(487)
   })
 
-  it('outside any dialog: 481', () => {
+  it('an UPDATE outside any dialog gets 481', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', '10.0.0.9')
     peer.sendText(requestText({ method: 'UPDATE' }), { address: '10.0.0.1', transport: 'udp' })
@@ -89,7 +89,7 @@ describe('UPDATE in a call that stands (RFC 3311 section 5.2)', () => {
 })
 
 describe('UPDATE before the answer', () => {
-  it('of the callee: 200 without SDP, 491 with an offer, for ours has no answer yet; 481 in a dialog that is none', () => {
+  it("the callee's UPDATE gets 200 without SDP, 491 with an offer while ours is unanswered, and 481 in an unknown dialog", () => {
     const callee = new ScriptedCallee(new Pair())
     callee.reply(180)
     expect(callee.send('UPDATE')).toBe(200)
@@ -100,7 +100,7 @@ describe('UPDATE before the answer', () => {
     expect(callee.caller.session.state).toBe('confirmed')
   })
 
-  it('of the caller: 200 without SDP; an offer has to wait until the first one is answered', () => {
+  it("the caller's UPDATE gets 200 without SDP, and its offer must wait until the first one is answered", () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', '10.0.0.9')
     const toA = { address: '10.0.0.1', transport: 'udp' } as const

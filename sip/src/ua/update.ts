@@ -8,8 +8,8 @@ import type { SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
 
 /**
- * Session refreshes of ours (RFC 4028 section 7.4): UPDATE without a session description where the peer takes it (RFC
- * 3311), else the owner is asked for a re-INVITE.
+ * Session refreshes of ours (RFC 4028 section 7.4): UPDATE without a session description if the peer supports it (RFC
+ * 3311), otherwise an event asks the application for a re-INVITE.
  */
 export class OutgoingRefresh {
   readonly #core: SessionCore
@@ -66,12 +66,12 @@ export class OutgoingRefresh {
       case 491:
         this.#timer.retryAfter(glareBackOff(this.#core.ctx.random, this.#core.direction === 'outbound'))
         return
-      // RFC 4028 section 7.4, 12.2.1.2: the session is not there any more.
+      // RFC 4028 section 7.4, 12.2.1.2: the session no longer exists.
       case 408:
       case 481:
         this.#hooks.onGone(status === 408 ? 'timeout' : 'protocol', `UPDATE answered ${status} ${reason}`)
         return
-      // Whatever else: the next attempt comes in time, the session lasts until it expires.
+      // Any other status: the next attempt comes in time, and the session lasts until it expires.
       default:
         this.#retryWhenAsked(response)
     }
@@ -80,7 +80,7 @@ export class OutgoingRefresh {
   #retryWhenAsked(response: SipResponse): void {
     const header = response.headers.get('Retry-After')
     const after = header === undefined ? undefined : parseRetryAfter(header)?.seconds
-    // RFC 3311 section 5.3: a 500 names 0 to 10 seconds.
+    // RFC 3311 section 5.3: a 500 carries a Retry-After of 0 to 10 seconds.
     if (response.status === 500 && after !== undefined && after <= 10) this.#timer.retryAfter(1000 * Math.max(after, 1))
   }
 

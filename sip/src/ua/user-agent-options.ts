@@ -16,9 +16,9 @@ export interface UserAgentOptions {
   readonly userAgentName?: string
   readonly limits?: Partial<UserAgentLimits>
   readonly timers?: Partial<TimerSettings>
-  /** Media types of INFO bodies that sessions are told about; default `application/dtmf-relay`, `application/dtmf`. */
+  /** Accepted media types of INFO bodies; default `application/dtmf-relay`, `application/dtmf`. */
   readonly acceptedInfoTypes?: readonly string[]
-  /** For calls that do not say otherwise; default: 1800 s. */
+  /** Session timers of calls that do not set their own; default: 1800 s. */
   readonly sessionTimer?: SessionTimerOptions
   readonly log?: (entry: LogEntry) => void
 }
@@ -55,8 +55,8 @@ export interface OutboundRequest {
   readonly headers?: HeaderPairs
 }
 
-/** What came of a request; never a rejected promise. */
+/** Outcome of a request; the promise never rejects. */
 export type RequestOutcome =
   | { readonly type: 'response'; readonly response: SipResponse }
-  /** No final response in 64*T1 (code "timeout"), or no way to the peer (the transport's code). */
+  /** No final response in 64*T1 (code "timeout"), or the peer is unreachable (the transport's code). */
   | { readonly type: 'failed'; readonly cause: 'timeout' | 'transport'; readonly code: string; readonly detail: string }

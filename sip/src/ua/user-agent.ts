@@ -51,7 +51,7 @@ export class UserAgent {
       try {
         options.log?.({ level, event, detail })
       } catch {
-        // A log that fails has nowhere to say so, and must not take the calls with it.
+        // A failing log function must not affect the calls.
       }
     }
     const pump = new EventDispatcher(options.time, error => log('error', 'unexpected_exception', describe(error)))
@@ -129,7 +129,7 @@ export class UserAgent {
     try {
       onInvite(session)
     } catch (error) {
-      // A caller must not hear ringing from a bug of the application's.
+      // If the application fails, the caller must not hear ringing.
       this.#ctx.log('error', 'on_invite_failed', describe(error))
       if (session.state === 'incoming') session.reject(500)
       else session.hangUp()
@@ -167,15 +167,20 @@ export class UserAgent {
   }
 
   /**
-   * Calls. Events follow; nothing is sent synchronously.
+   * Starts a call. Events follow; nothing is sent synchronously.
    *
-   * Errors: "draining", "too_many_sessions" (retryable); SipMessageError for something in `call` that no message may carry.
+   * Errors: "draining", "too_many_sessions" (retryable); SipMessageError for a field of `call` that cannot be sent.
    */
   invite(call: OutboundCall): InviteSession {
-    if (this.#closing !== undefined)
-      throw new ParleyError('draining', 'this user agent is closing and takes no new calls')
+    if (this.#closing !== undefined) {
+      throw new ParleyError('draining', 'this user agent is closing and starts no new calls')
+    }
     if (this.#sessions.size >= this.#limits.sessions) {
-      throw new ParleyError('too_many_sessions', `${this.#limits.sessions} calls stand already`, { retryable: true })
+      throw new ParleyError(
+        'too_many_sessions',
+        `${this.#limits.sessions} calls are in progress, which is the limit; try again later`,
+        { retryable: true },
+      )
     }
     // A reliable 18x to an INVITE without an offer would have to offer, and want its answer in the PRACK (RFC 3262 section 5).
     const abilities = abilityHeaders(call.body === undefined ? WITHOUT_100REL : EXTENSIONS)

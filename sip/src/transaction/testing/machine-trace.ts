@@ -25,7 +25,7 @@ export function aResponse(status: number, method = 'INVITE'): SipResponse {
   return createResponse(aRequest(method), status, status === 100 ? {} : { toTag: 'to' })
 }
 
-/** Runs a machine and writes down what it says and when: "500 send-request". */
+/** Runs a machine in virtual time and records its outputs with their times: "500 send-request". */
 export class MachineTrace<Input> {
   readonly time = new VirtualTime()
   readonly lines: string[] = []

@@ -24,7 +24,7 @@ export function sipUri(user: string, host: string, transport: TransportName): Si
   }
 }
 
-/** What a session told, in order, for reading in tests. */
+/** The events of a session, in order. */
 export class Heard {
   readonly session: InviteSession
   readonly events: SessionEvent[] = []
@@ -118,7 +118,7 @@ export class Pair {
     return side
   }
 
-  /** From "a" unless said otherwise; to the other one. */
+  /** Starts a call, by default from "a", to the other user agent. */
   call(options: Partial<OutboundCall> = {}, react?: React, from: 'a' | 'b' = 'a'): Heard {
     const [ours, theirs] = from === 'a' ? ['a.test', 'b.test'] : ['b.test', 'a.test']
     const session = this[from].ua.invite({
@@ -130,7 +130,7 @@ export class Pair {
     return new Heard(session, react)
   }
 
-  /** A call that stands on both sides. */
+  /** A call that is established on both sides. */
   established(from: 'a' | 'b' = 'a'): { caller: Heard; callee: Heard } {
     const caller = this.call({}, undefined, from)
     this.time.advance(200)

@@ -4,12 +4,12 @@ import type { SessionEvent } from '../session.ts'
 import { type Heard, type Pair, sipUri } from './pair.ts'
 import { type Reply, ScriptedPeer } from './scripted-peer.ts'
 
-/** A peer by hand at 10.0.0.9 that "a" has called. */
+/** A scripted peer at 10.0.0.9 that "a" has called. */
 export class ScriptedCallee {
   readonly pair: Pair
   readonly peer: ScriptedPeer
   readonly caller: Heard
-  /** Where its Contact leads. */
+  /** The URI of its Contact. */
   contactHost = 'peer.test'
   #sequence = 100
 
@@ -35,7 +35,7 @@ export class ScriptedCallee {
     return this
   }
 
-  /** A request of the peer in the dialog; returns the status that it was answered with. */
+  /** A request of the peer in the dialog; returns the status of the response. */
   send(
     method: string,
     options: { headers?: readonly string[]; body?: string; toTag?: string; sequence?: number } = {},

@@ -15,7 +15,7 @@ export interface Reply {
   recordRoute?: readonly NameAddr[]
 }
 
-/** A peer without any state machine: says exactly what the test says, and remembers what it heard. */
+/** A peer without state machines: sends exactly the messages of the test and records what it received. */
 export class ScriptedPeer {
   readonly transport: VirtualTransport
   readonly heard: { readonly message: SipMessage; readonly flow: Flow }[] = []
@@ -50,7 +50,7 @@ export class ScriptedPeer {
   /** The last request of a method, with its flow. */
   last(method: string): { request: SipRequest; flow: Flow } {
     const entry = this.heard.findLast(({ message }) => message.kind === 'request' && message.method === method)
-    if (entry === undefined || entry.message.kind !== 'request') throw new Error(`no ${method} was heard`)
+    if (entry === undefined || entry.message.kind !== 'request') throw new Error(`no ${method} was received`)
     return { request: entry.message, flow: entry.flow }
   }
 

@@ -1,9 +1,6 @@
 import { Readable } from 'node:stream'
 import {
   AbortMultipartUploadCommand,
-  type CompletedPart,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadBucketCommand,
@@ -13,8 +10,8 @@ import {
   PutObjectCommand,
   S3Client,
   S3ServiceException,
-  UploadPartCommand,
 } from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
 import { ParleyError } from '@parley/kernel'
 import {
   type BlobContent,
@@ -31,7 +28,7 @@ const MAX_BYTES = 4 * 1024 ** 3
 const PART_BYTES = 8 * 1024 ** 2
 const PAGE_KEYS = 1000
 const CONNECT_WITHIN_MS = 10_000
-/** Pieces of work, each of a few requests: what waits for a connection longer than it may fails. */
+/** Requests at once; more wait here, since a request that waits too long for a connection fails. */
 const AT_ONCE = 32
 const MAX_SOCKETS = 256
 /** Between two bytes, not for a whole answer. */
@@ -82,6 +79,7 @@ export async function openS3Blobs(options: S3BlobsOptions): Promise<Blobs> {
       httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
     },
   })
+  limitRequests(client, AT_ONCE)
   const blobs = new S3Blobs(client, options)
   await blobs.open()
   return blobs
@@ -94,8 +92,6 @@ class S3Blobs implements Blobs {
   readonly #maxBytes: number
   readonly #pageKeys: number
   readonly #places = new Set<string>()
-  readonly #waiting: (() => void)[] = []
-  #busy = 0
 
   constructor(client: S3Client, { bucket, prefix, maxBytes = MAX_BYTES, pageKeys = PAGE_KEYS }: S3BlobsOptions) {
     this.#client = client
@@ -203,30 +199,18 @@ class S3Blobs implements Blobs {
   }
 
   async #putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const pieces = inPieces(content, PART_BYTES, size => this.#assertSize(size))
-    const first = await pieces.next()
-    const second = await pieces.next()
-    if (second.done === true) return this.#putWhole(key, first.value ?? new Uint8Array())
-    const upload = await this.#available(() => this.#client.send(new CreateMultipartUploadCommand(this.#at(key))))
-    const of = { ...this.#at(key), UploadId: upload.UploadId }
+    const source = new CheckedSource(content, size => this.#assertSize(size))
+    const upload = new Upload({
+      client: this.#client,
+      params: { ...this.#at(key), Body: Readable.from(source, { objectMode: false }) },
+      partSize: PART_BYTES,
+      queueSize: 1,
+    })
     try {
-      const uploaded: CompletedPart[] = []
-      const add = async (piece: Uint8Array) => {
-        const PartNumber = uploaded.length + 1
-        const { ETag } = await this.#available(() =>
-          this.#client.send(new UploadPartCommand({ ...of, PartNumber, Body: piece, ContentLength: piece.length })),
-        )
-        uploaded.push({ PartNumber, ETag })
-      }
-      await add(first.value as Uint8Array)
-      await add(second.value)
-      for await (const piece of pieces) await add(piece)
-      await this.#available(() =>
-        this.#client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload: { Parts: uploaded } })),
-      )
+      await this.#available(() => upload.done())
     } catch (error) {
-      await this.#client.send(new AbortMultipartUploadCommand(of)).catch(() => {})
-      throw error
+      // The upload may report that it could not be aborted instead of why it ended.
+      throw source.failure ?? error
     }
   }
 
@@ -239,19 +223,12 @@ class S3Blobs implements Blobs {
         await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }))
   }
 
-  /** Work of a bounded number at once, whose failures are those of blobs. */
+  /** Runs work whose failures are reported as those of blobs. */
   async #available<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#busy === AT_ONCE) await new Promise<void>(resolve => this.#waiting.push(resolve))
-    else this.#busy++
     try {
       return await work()
     } catch (error) {
       throw failureOf(error)
-    } finally {
-      // Whoever waited longest has this one's place.
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#busy--
-      else next()
     }
   }
 
@@ -265,29 +242,52 @@ class S3Blobs implements Blobs {
   }
 }
 
-/** Content in pieces of `bytes`, the last of them shorter or none; `onSize` is told how much there was so far. */
-async function* inPieces(
-  content: AsyncIterable<Uint8Array>,
-  bytes: number,
-  onSize: (size: number) => void,
-): AsyncGenerator<Uint8Array, undefined> {
-  let held: Uint8Array[] = []
-  let heldBytes = 0
-  let size = 0
-  for await (const chunk of content) {
-    size += chunk.length
-    onSize(size)
-    // Whoever made the chunk may use its memory again.
-    held.push(Uint8Array.from(chunk))
-    heldBytes += chunk.length
-    if (heldBytes < bytes) continue
-    const whole = Buffer.concat(held)
-    let done = 0
-    for (; whole.length - done >= bytes; done += bytes) yield whole.subarray(done, done + bytes)
-    held = done < whole.length ? [whole.subarray(done)] : []
-    heldBytes = whole.length - done
+/** The bytes of a source, which are counted and copied as they pass: the source may use its memory again. */
+class CheckedSource implements AsyncIterable<Uint8Array> {
+  /** What the source or the check threw. */
+  failure: unknown = null
+  readonly #content: AsyncIterable<Uint8Array>
+  readonly #check: (bytes: number) => void
+
+  /** `check` receives the number of bytes so far and throws where it is too large. */
+  constructor(content: AsyncIterable<Uint8Array>, check: (bytes: number) => void) {
+    this.#content = content
+    this.#check = check
   }
-  if (heldBytes > 0) yield Buffer.concat(held)
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    let size = 0
+    try {
+      for await (const chunk of this.#content) {
+        size += chunk.length
+        this.#check(size)
+        yield Uint8Array.from(chunk)
+      }
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+  }
+}
+
+/** Lets at most `places` requests of a client be under way; the others wait in order. */
+function limitRequests(client: S3Client, places: number): void {
+  const waiting: (() => void)[] = []
+  let free = places
+  client.middlewareStack.add(
+    next => async args => {
+      if (free > 0) free--
+      else await new Promise<void>(resolve => waiting.push(resolve))
+      try {
+        return await next(args)
+      } finally {
+        const longestWaiting = waiting.shift()
+        if (longestWaiting === undefined) free++
+        else longestWaiting()
+      }
+    },
+    { step: 'initialize', name: 'limitRequests', priority: 'high' },
+  )
 }
 
 function isKey(key: string): boolean {

@@ -3,10 +3,12 @@ import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parl
 import type { EnvironmentQueue, Work } from '@parley/runs'
 import { type Bus, type Database, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
 import { CallAnalyser } from './analysis/call-analyser.ts'
+import { withDeadline } from './deadline.ts'
 import { JobCounters, type WorkerMetrics } from './metrics.ts'
 import { PlanCache } from './plan-cache.ts'
 import type { AnalysisModels, FarEnd, JobLog } from './protocol.ts'
 import { Reaper } from './reaper/reaper.ts'
+import { LeaderLease } from './sweeps/leader-lease.ts'
 import {
   expireRuns,
   expireUpdates,
@@ -15,8 +17,6 @@ import {
   wakeDueEnvironments,
 } from './sweeps/run-sweeps.ts'
 import { Sweep } from './sweeps/sweep.ts'
-import { Turns } from './sweeps/turns.ts'
-import { before } from './waiting.ts'
 import { WebhookSender } from './webhooks/webhook-sender.ts'
 
 /** From the end of a round to the next, ms. */
@@ -101,7 +101,7 @@ class RunningWorker implements Worker {
   readonly #owner: RunOwner
   readonly #counters = new JobCounters()
   readonly #sweeps = new Map<SweepName, Sweep>()
-  readonly #turns: Turns[] = []
+  readonly #leaderLeases: LeaderLease[] = []
   readonly #reaper: Reaper
   readonly #webhooks: WebhookSender
   readonly #analyst: CallAnalyser
@@ -155,15 +155,15 @@ class RunningWorker implements Worker {
     const leaseMs = ALONE[name]
     let turn = round
     if (leaseMs !== undefined) {
-      const turns = new Turns({
+      const leaderLease = new LeaderLease({
         leases: database.leases,
         name: `jobs/${name}`,
         owner: this.#owner.engine,
         leaseMs,
         time,
       })
-      this.#turns.push(turns)
-      turn = () => turns.take(round)
+      this.#leaderLeases.push(leaderLease)
+      turn = () => leaderLease.run(round)
     }
     const everyMs = this.#everyMs(name)
     this.#sweeps.set(name, new Sweep({ name, everyMs, round: turn, time, random, log, counters: this.#counters }))
@@ -177,9 +177,14 @@ class RunningWorker implements Worker {
     const reaper = this.#reaper.close()
     const analyst = this.#analyst.close()
     const webhooks = this.#webhooks.close()
-    await before(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyst]))
+    await withDeadline(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyst]))
     this.#analyst.abort()
     const rest = [sweeps, reaper, webhooks, analyst]
-    await before(time, deadline, never, Promise.all([...rest, ...this.#turns.map(turns => turns.release())]))
+    await withDeadline(
+      time,
+      deadline,
+      never,
+      Promise.all([...rest, ...this.#leaderLeases.map(leaderLease => leaderLease.release())]),
+    )
   }
 }

@@ -28,7 +28,7 @@ beforeEach(() => {
   time = new VirtualTime()
   memory = new MemoryDisk()
 })
-afterEach(() => run.lose())
+afterEach(() => run.markLost())
 
 function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = memory.of('1')): void {
   const journals = disk && new RunJournals({ disk, sealer: SEALER, wallClock: () => 0, onProblem: () => {} })
@@ -37,7 +37,7 @@ function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = m
     database: { transaction } as unknown as Database,
     ...{ scope: SCOPE, owned: OWNED, lastSeq: 0, time, wallClock: () => 0, random: new SeededRandom(1) },
     journal: journals?.of(SCOPE, OWNED, 'engine-1') ?? null,
-    stillOurs: () => Promise.resolve(true),
+    isStillOwned: () => Promise.resolve(true),
     onWritten: () => {},
     onAnnounced: () => {},
     onTrouble: () => {},
@@ -49,7 +49,7 @@ function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = m
 /** How long it took, ms; null: it is kept by nobody yet. */
 function keeping(): { readonly tookMs: number | null } {
   const result: { tookMs: number | null } = { tookMs: null }
-  void run.keepDialog(DIALOG).then(() => {
+  void run.persistDialog(DIALOG).then(() => {
     result.tookMs = time.now()
   })
   return result

@@ -21,7 +21,7 @@ import { OwnedRunLedger } from './owned-run-ledger.ts'
 import type { RunCommand } from './protocol.ts'
 import { checkpointOf, documentsOf } from './run-entry.ts'
 import { RunWriter } from './run-writer.ts'
-import { Used } from './used.ts'
+import { UsageTotals } from './usage-totals.ts'
 
 export interface OwnedRunOptions {
   readonly database: Database
@@ -39,7 +39,7 @@ export interface OwnedRunOptions {
   /** A webhook of the run is due. */
   readonly onAnnounced: () => void
   /** Whether the run is still ours, by renewing its lease. */
-  readonly stillOurs: () => Promise<boolean>
+  readonly isStillOwned: () => Promise<boolean>
   readonly onTrouble: (error: unknown) => void
   /** The disk does not take what waits (the error), or takes it again (null). */
   readonly onJournal: (trouble: unknown) => void
@@ -64,7 +64,7 @@ export class OwnedRun {
   readonly ledger: EffectLedger
   readonly #options: OwnedRunOptions
   readonly #writer: RunWriter
-  readonly #used = new Used()
+  readonly #used = new UsageTotals()
   #utterances: readonly Utterance[] = []
   readonly #commands = new BufferedEmitter<RunCommand>({
     onListenerError: error => {
@@ -76,7 +76,7 @@ export class OwnedRun {
 
   constructor(options: OwnedRunOptions) {
     this.#options = options
-    const { database, scope, owned, journal, random, wallClock, stillOurs, onTrouble, onJournal } = options
+    const { database, scope, owned, journal, random, wallClock, isStillOwned, onTrouble, onJournal } = options
     this.scope = scope
     this.owned = owned
     this.#writer = new RunWriter({
@@ -87,12 +87,12 @@ export class OwnedRun {
       wallClock,
       onWritten: options.onWritten,
       onAnnounced: options.onAnnounced,
-      stillOurs,
+      isStillOwned,
       onTrouble,
       lastSeq: options.lastSeq,
       journal,
       onJournal,
-      onLost: () => this.lose(),
+      onLost: () => this.markLost(),
     })
     this.ledger = new OwnedRunLedger({
       ledger: runLedger(database, scope, owned, () => `effect_${randomToken(random, 24)}`),
@@ -107,12 +107,12 @@ export class OwnedRun {
   }
 
   /** Who has the run hears what is asked of it; also what was asked before. One listener. */
-  follow(listener: (order: RunCommand) => void): void {
+  onCommand(listener: (command: RunCommand) => void): void {
     this.#commands.listen(listener)
   }
 
   /** Puts what happened into the timeline; a change of state moves the run as well. */
-  tell(item: TimelineItem): void {
+  append(item: TimelineItem): void {
     if (item.kind === 'state') return this.#move(item)
     this.#writer.add({ type: 'item', item })
     if (item.kind === 'contact') this.contact(item.contact as RunContact)
@@ -120,7 +120,7 @@ export class OwnedRun {
 
   /** As `tell`, of something that happens now. `offset_ms`: on the call's clock; null before media and in text. */
   note(fact: TimelineFact, offset_ms: Ms | null = null): void {
-    this.tell({ seq: 0, at: new Date(this.#options.wallClock()).toISOString(), offset_ms, ...fact })
+    this.append({ seq: 0, at: new Date(this.#options.wallClock()).toISOString(), offset_ms, ...fact })
   }
 
   contact(contact: RunContact): void {
@@ -133,7 +133,7 @@ export class OwnedRun {
     this.#writer.add({ type: 'checkpoint', utterances: this.#utterances })
   }
 
-  used(measurement: Measurement): void {
+  addUsage(measurement: Measurement): void {
     this.#used.add(measurement)
   }
 
@@ -153,7 +153,7 @@ export class OwnedRun {
    * that is away or takes longer than half a second. Resolves when it is kept, when neither takes it, or after `withinMs`;
    * never rejects.
    */
-  async keepDialog(dialog: JsonObject, withinMs: Ms = 2000): Promise<void> {
+  async persistDialog(dialog: JsonObject, withinMs: Ms = 2000): Promise<void> {
     const { database, scope, owned, time, journal } = this.#options
     const stored = database
       .transaction(scope, tx => storeDialog(tx, scope, owned, dialog))
@@ -164,7 +164,7 @@ export class OwnedRun {
       )
     const patienceMs = journal === null ? withinMs : Math.min(DISK_AFTER_MS, withinMs)
     if (await inTime(time, patienceMs, stored)) return
-    const kept = this.#writer.keep({ type: 'dialog', dialog }).then(() => true)
+    const kept = this.#writer.persist({ type: 'dialog', dialog }).then(() => true)
     await inTime(time, withinMs - patienceMs, kept)
   }
 
@@ -193,19 +193,19 @@ export class OwnedRun {
   }
 
   /** Told by the leases. */
-  order(order: RunCommand): void {
+  deliver(command: RunCommand): void {
     if (this.#isOver) return
-    if (order.type === 'cancel') {
+    if (command.type === 'cancel') {
       if (this.#isCancelAsked) return
       this.#isCancelAsked = true
     }
-    this.#commands.emit(order)
+    this.#commands.emit(command)
   }
 
   /** Told by the leases and the writer: the run is in other hands. */
-  lose(): void {
+  markLost(): void {
     if (this.#isOver) return
-    this.order({ type: 'lost' })
+    this.deliver({ type: 'lost' })
     this.#writer.abandon()
     this.#over()
   }

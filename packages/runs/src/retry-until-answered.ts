@@ -30,6 +30,6 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** The store says that the run is not ours. It may be, once its lease is renewed; else whoever has it is told so. */
-export function notOursNow(): ParleyError {
+export function ownershipUnconfirmed(): ParleyError {
   return new ParleyError('run_lost', 'the run is in other hands, or its lease is to be renewed', { retryable: true })
 }

@@ -75,6 +75,8 @@ async function held(leaseMs?: number): Promise<OwnedRun> {
 const timeline = async (runId: string) =>
   (await listEvents(test.database.within(scope), scope, runId, { cursor: null, limit: 1000 })).rows
 
+const eventually = <Result>(check: () => Result | Promise<Result>) => vi.waitFor(check, { timeout: 10_000 })
+
 it('lets one of many claim a run', async () => {
   const runId = await admitted()
   const claims = await Promise.all([leases(), leases(), leases(), leases()].map(one => one.claim(scope, runId)))
@@ -92,8 +94,8 @@ it('writes what is told in order, moves the run, and ends it with all it used, i
   run.note({ kind: 'state', state: 'running', phone_state: 'dialing' })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' }, 1200)
   for (let i = 0; i < 250; i++) run.note({ kind: 'digits', direction: 'in', digits: `${i}` }, i)
-  run.used({ meter: 'llm_input_tokens', provider: 'parley', model_id: 'rules-1', quantity: 3 })
-  run.used({ meter: 'llm_input_tokens', provider: 'parley', model_id: 'rules-1', quantity: 4 })
+  run.addUsage({ meter: 'llm_input_tokens', provider: 'parley', model_id: 'rules-1', quantity: 3 })
+  run.addUsage({ meter: 'llm_input_tokens', provider: 'parley', model_id: 'rules-1', quantity: 4 })
   run.checkpoint([
     {
       index: 0,
@@ -139,7 +141,7 @@ it('commits what acts before it is sent, and writes inference behind', async () 
   await run.ledger.sending(asked.effect_id)
   await run.ledger.settle(asked.effect_id, { state: 'succeeded' })
   await run.ledger.settle(dial.effect_id, { state: 'failed', error_code: 'not_sent' })
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await listed()).toMatchObject([
       { effect_kind: 'sip_dial', state: 'failed' },
       { effect_kind: 'gateway_inference', state: 'succeeded', node_id: 'n' },
@@ -163,7 +165,7 @@ it('denies a transfer where the day has no call left', async () => {
 it('hears a cancel and an update at once, by the bus', async () => {
   const run = await held()
   const orders: RunCommand[] = []
-  run.follow(order => {
+  run.onCommand(order => {
     orders.push(order)
     if (order.type === 'update') order.settle({ status: 'applied' })
   })
@@ -173,7 +175,7 @@ it('hears a cancel and an update at once, by the bus', async () => {
   )
   expect(receipt?.status).toBe('acknowledged')
   bus.publish('run_orders', run.runId)
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await readUpdate(test.database.within(scope), scope, run.runId, 1)).toMatchObject({ status: 'applied' }),
   )
   expect((await readRun(test.database.within(scope), scope, run.runId))?.dynamic_variables).toMatchObject({
@@ -181,12 +183,12 @@ it('hears a cancel and an update at once, by the bus', async () => {
   })
   await test.database.transaction(scope, tx => cancelRun(tx, scope, run.runId))
   bus.publish('run_orders', run.runId)
-  await vi.waitFor(() => expect(orders.filter(({ type }) => type === 'cancel')).toHaveLength(1))
+  await eventually(() => expect(orders.filter(({ type }) => type === 'cancel')).toHaveLength(1))
 })
 
 it('settles updates that come together in their order: the newest value stays', async () => {
   const run = await held()
-  run.follow(order => {
+  run.onCommand(order => {
     if (order.type === 'update') order.settle({ status: 'applied' })
   })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })
@@ -198,11 +200,11 @@ it('settles updates that come together in their order: the newest value stays', 
   bus.publish('run_orders', run.runId)
   const receipts = () =>
     Promise.all(updates.map(revision => readUpdate(test.database.within(scope), scope, run.runId, revision)))
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     for (const receipt of await receipts()) expect(receipt?.status).toBe('applied')
   })
   const ids = (await receipts()).map(receipt => receipt!.update_id)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const told = (await timeline(run.runId)).filter(({ kind }) => kind === 'update')
     expect(told.map(({ fields }) => fields.update_id)).toEqual(ids)
   })
@@ -212,23 +214,23 @@ it('settles updates that come together in their order: the newest value stays', 
 it('tells the timeline of an update whose deadline passed, once, also where it is settled too late', async () => {
   const run = await held()
   let settle: ((outcome: UpdateOutcome) => void) | null = null
-  run.follow(order => {
+  run.onCommand(order => {
     if (order.type === 'update') settle = order.settle
   })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })
   await test.database.transaction(scope, tx => acknowledgeUpdate(tx, scope, run.runId, { metadata: { tier: 'gold' } }))
   bus.publish('run_orders', run.runId)
-  await vi.waitFor(() => expect(settle).not.toBeNull())
+  await eventually(() => expect(settle).not.toBeNull())
   await test.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [run.runId])
   await test.database.runs.expireUpdates(100)
   bus.publish('run_orders', run.runId)
   const told = async () => (await timeline(run.runId)).filter(({ kind }) => kind === 'update')
   const { update_id } = (await readUpdate(test.database.within(scope), scope, run.runId, 1))!
   const late = [{ fields: { update_id, status: 'indeterminate' } }]
-  await vi.waitFor(async () => expect(await told()).toMatchObject(late))
+  await eventually(async () => expect(await told()).toMatchObject(late))
   const before = bus.told.length
   settle!({ status: 'applied' })
-  await vi.waitFor(() => expect(bus.told.slice(before)).toContainEqual(['runs', run.runId]))
+  await eventually(() => expect(bus.told.slice(before)).toContainEqual(['runs', run.runId]))
   expect(await run.finish(ENDED)).toBe('finished')
   expect(await told()).toMatchObject(late)
 })
@@ -236,21 +238,21 @@ it('tells the timeline of an update whose deadline passed, once, also where it i
 it('hears a cancel without the bus within a renewal', async () => {
   const run = await held(600)
   const orders: string[] = []
-  run.follow(order => orders.push(order.type))
+  run.onCommand(order => orders.push(order.type))
   await test.database.transaction(scope, tx => cancelRun(tx, scope, run.runId))
-  await vi.waitFor(() => expect(orders).toEqual(['cancel']))
+  await eventually(() => expect(orders).toEqual(['cancel']))
 })
 
 it('learns that a run is in other hands, and writes nothing more into it', async () => {
   const run = await held()
   const orders: string[] = []
-  run.follow(order => orders.push(order.type))
+  run.onCommand(order => orders.push(order.type))
   await letLeaseEnd(test, run.owned)
   const [reaped] = await test.database.runs.reap({ engine: 'worker', worker: 'reaper' }, 10)
   expect(reaped?.run_id).toBe(run.runId)
   const before = await timeline(run.runId)
   run.note({ kind: 'digits', direction: 'in', digits: '1' })
-  await vi.waitFor(() => expect(orders).toEqual(['lost']))
+  await eventually(() => expect(orders).toEqual(['lost']))
   expect(await run.finish(ENDED)).toBe('lost')
   expect(await timeline(run.runId)).toEqual(before)
 })
@@ -259,6 +261,6 @@ it('keeps a run whose lease ended while nobody took it', async () => {
   const run = await held()
   await letLeaseEnd(test, run.owned)
   run.note({ kind: 'digits', direction: 'in', digits: '1' })
-  await vi.waitFor(async () => expect(await timeline(run.runId)).toHaveLength(2))
+  await eventually(async () => expect(await timeline(run.runId)).toHaveLength(2))
   expect(await run.finish({ ...ENDED, state: 'failed' })).not.toBe('lost')
 })

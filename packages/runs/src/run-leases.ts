@@ -80,7 +80,7 @@ export class RunLeases {
       if (holding !== undefined) void this.#ask(holding)
     }
     const lookAtAll = () => {
-      for (const { run } of this.#held.values()) run.order({ type: 'message' })
+      for (const { run } of this.#held.values()) run.deliver({ type: 'message' })
       void this.#renewAll()
     }
     this.#unsubscribe = options.bus.subscribe('run_orders', look, lookAtAll)
@@ -111,13 +111,13 @@ export class RunLeases {
     const claimed = await database.transaction(scope, tx => claimRun(tx, scope, runId, owner, this.#leaseMs))
     if (claimed === null) return null
     const { run_id, fence, last_seq, cancel_asked } = claimed
-    const run = this.hold(scope, { run_id, fence }, last_seq)
-    if (cancel_asked) run.order({ type: 'cancel' })
+    const run = this.adopt(scope, { run_id, fence }, last_seq)
+    if (cancel_asked) run.deliver({ type: 'cancel' })
     return run
   }
 
   /** A run that is ours already: admitted in our name. */
-  hold(scope: Scope, owned: RunOwnership, lastSeq: number): OwnedRun {
+  adopt(scope: Scope, owned: RunOwnership, lastSeq: number): OwnedRun {
     const { database, bus, journals, owner, time, wallClock, random } = this.#options
     const runId = owned.run_id
     const journal = journals?.of(scope, owned, owner.engine) ?? null
@@ -125,7 +125,7 @@ export class RunLeases {
       ...{ database, scope, owned, lastSeq, journal, time, wallClock, random },
       onWritten: () => bus.publish('runs', runId),
       onAnnounced: () => this.#options.onDue?.('webhooks', scope),
-      stillOurs: () => this.#stillOurs(owned),
+      isStillOwned: () => this.#isStillOwned(owned),
       onTrouble: error => this.#problem(`run ${runId} cannot be written`, error),
       onJournal: trouble => journals?.note(trouble),
       onOver: () => {
@@ -144,7 +144,7 @@ export class RunLeases {
     const { database } = this.#options
     const answer = await database.transaction(run.scope, tx => releaseRun(tx, run.scope, run.owned))
     if (answer === 'not_allowed') return false
-    run.lose()
+    run.markLost()
     return true
   }
 
@@ -170,7 +170,7 @@ export class RunLeases {
       const renewed = new Map((await this.#renew(asked.map(({ run }) => run.owned))).map(row => [row.run_id, row]))
       for (const holding of asked) {
         const row = renewed.get(holding.run.runId)
-        if (row === undefined) holding.run.lose()
+        if (row === undefined) holding.run.markLost()
         else this.#note(holding, row)
         busy ||= row?.busy === true
       }
@@ -187,7 +187,7 @@ export class RunLeases {
     return leases.runs.renew(owner.engine, runs, this.#leaseMs)
   }
 
-  async #stillOurs(owned: RunOwnership): Promise<boolean> {
+  async #isStillOwned(owned: RunOwnership): Promise<boolean> {
     const holding = this.#held.get(owned.run_id)
     if (holding === undefined) return false
     return (await this.#renew([owned])).length === 1
@@ -196,9 +196,9 @@ export class RunLeases {
   /** Looks for itself what is asked of a run: the bus said so. */
   async #ask(holding: Holding): Promise<void> {
     try {
-      holding.run.order({ type: 'message' })
+      holding.run.deliver({ type: 'message' })
       const [row] = await this.#renew([holding.run.owned])
-      if (row === undefined) holding.run.lose()
+      if (row === undefined) holding.run.markLost()
       else this.#note(holding, row)
     } catch (error) {
       this.#problem('orders cannot be read', error)
@@ -206,7 +206,7 @@ export class RunLeases {
   }
 
   #note(holding: Holding, { cancel_asked, last_update }: RenewedRun): void {
-    if (cancel_asked) holding.run.order({ type: 'cancel' })
+    if (cancel_asked) holding.run.deliver({ type: 'cancel' })
     if (last_update > holding.ordered) void this.#orderUpdates(holding, last_update)
     if (holding.open.size > 0) void this.#tellLate(holding)
   }
@@ -225,7 +225,7 @@ export class RunLeases {
         const settle = (outcome: UpdateOutcome) => {
           holding.settled = holding.settled.then(() => this.#settle(holding, update, outcome))
         }
-        run.order({ type: 'update', update_id, change, settle })
+        run.deliver({ type: 'update', update_id, change, settle })
       }
       holding.ordered = Math.max(holding.ordered, newest)
     } catch (error) {

@@ -33,7 +33,7 @@ function writerOn(transaction: () => Promise<never>): RunWriter {
     database: { transaction } as unknown as Database,
     ...{ scope: SCOPE, owned: OWNED, lastSeq: 0, time, wallClock: () => 0 },
     journal: journals.of(SCOPE, OWNED, 'engine-1'),
-    stillOurs: () => Promise.resolve(true),
+    isStillOwned: () => Promise.resolve(true),
     onWritten: () => {},
     onAnnounced: () => {},
     onLost: () => {},

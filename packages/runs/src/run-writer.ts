@@ -32,7 +32,7 @@ export interface RunWriterOptions {
   /** A webhook of the run is in the database that was not there before. */
   readonly onAnnounced: () => void
   /** Asked when the store says that the run is not ours: whether it is, by renewing its lease. */
-  readonly stillOurs: () => Promise<boolean>
+  readonly isStillOwned: () => Promise<boolean>
   readonly onLost: () => void
   /** The database is there and does not take something: a fault of ours. */
   readonly onTrouble: (error: unknown) => void
@@ -73,7 +73,7 @@ export class RunWriter {
   }
 
   /** As `add`, for what cannot wait for the database. Resolves when it is on disk, or the disk did not take it. Never rejects. */
-  async keep(entry: RunEntry): Promise<void> {
+  async persist(entry: RunEntry): Promise<void> {
     this.add(entry)
     if (!this.#isLost) await this.#backlog.spill()
   }
@@ -102,7 +102,7 @@ export class RunWriter {
           await this.#backlog.close()
           return done
         }
-        if (!(await this.#options.stillOurs())) break
+        if (!(await this.#options.isStillOwned())) break
       } catch (error) {
         await this.#noteTrouble(error)
       }
@@ -141,7 +141,7 @@ export class RunWriter {
       this.#watch()
       try {
         if (await this.#write(batch)) continue
-        if (!(await this.#options.stillOurs())) return this.#lose()
+        if (!(await this.#options.isStillOwned())) return this.#lose()
       } catch (error) {
         await this.#noteTrouble(error)
       }

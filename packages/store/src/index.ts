@@ -129,7 +129,7 @@ export {
   addSegment,
   awaitRecording,
   closeRecording,
-  isStillWithOwner,
+  isOwnershipCurrent as isStillWithOwner,
   moveRecording,
   openRecording,
   type RecordingRow,

@@ -50,7 +50,7 @@ export class CallRecord {
   constructor(options: CallRecordOptions) {
     this.#options = options
     this.#run = options.run
-    options.run.follow(order => {
+    options.run.onCommand(order => {
       switch (order.type) {
         case 'lost':
           this.#isLost = true
@@ -93,7 +93,7 @@ export class CallRecord {
   }
 
   used(used: Used): void {
-    this.#run.used(used)
+    this.#run.addUsage(used)
   }
 
   onCall(call: Call): void {
@@ -107,7 +107,7 @@ export class CallRecord {
       case 'leg':
         return this.#onLeg(event.event)
       case 'timeline':
-        this.#run.tell(event.item)
+        this.#run.append(event.item)
         if (event.item.kind === 'state' && event.item.phone_state === 'active') this.#run.announce('run.started')
         if (event.item.kind === 'utterance') this.#onUtterance(event.item.role, call)
         return

@@ -168,7 +168,7 @@ export class InboundRuns implements InboundRouter {
     )
     if (admission.kind === 'refused') return admission.reason
     if (admission.owned === null) throw new TypeError('a run admitted with an owner is owned')
-    return leases.hold(scope, admission.owned, 1)
+    return leases.adopt(scope, admission.owned, 1)
   }
 
   #record(run: OwnedRun): CallRecord {
@@ -227,7 +227,7 @@ export class InboundRuns implements InboundRouter {
     if (context.kind === 'rejected') return { kind: 'refuse', status: 603 }
     record.enter('awaiting_sip')
     // The far end may think that the call stands as soon as the answer left: what a BYE needs is stored before.
-    if (leg.dialog !== null) await run.keepDialog({ ...leg.dialog })
+    if (leg.dialog !== null) await run.persistDialog({ ...leg.dialog })
     if (context.kind === 'none') return { kind: 'answer' }
     return { kind: 'answer', createHandler: runHandler(ready, { ...facts, context: context.variables }) }
   }

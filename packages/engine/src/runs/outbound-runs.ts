@@ -174,7 +174,7 @@ export class OutboundRuns {
         },
         beforeAttempt: attempt => this.#beforeAttempt(run, record, effect, attempt),
         // What a BYE needs is kept before the far end may think that the call stands: without an ACK it does not for long.
-        beforeAcknowledging: dialog => run.keepDialog({ ...dialog }),
+        beforeAcknowledging: dialog => run.persistDialog({ ...dialog }),
       }
       await this.#options.dial(request, place)
     } catch (error) {

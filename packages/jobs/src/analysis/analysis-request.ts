@@ -26,7 +26,7 @@ export function analysisRequest(
 }
 
 /** The same, after an answer that was not as asked for. */
-export function askedAgain(
+export function correctionRequest(
   request: GenerationRequest,
   argumentsText: string | null,
   issues: readonly string[],

@@ -17,14 +17,14 @@ import {
   settleAnalysis,
   takeAnalyses,
 } from '@parley/store'
+import { withDeadline } from '../deadline.ts'
 import { EnvironmentRounds } from '../environment-rounds.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanCache } from '../plan-cache.ts'
 import type { AnalysisModels, JobLog, ModelUse } from '../protocol.ts'
-import { before } from '../waiting.ts'
-import { analysisRequest, askedAgain, REPORT_TOOL } from './analysis-request.ts'
-import { askModel, type ModelAnswer } from './ask-model.ts'
+import { analysisRequest, correctionRequest, REPORT_TOOL } from './analysis-request.ts'
 import { dispositionOf, type Findings, readFindings } from './findings.ts'
+import { type ModelAnswer, requestReport } from './report-request.ts'
 
 /** For both questions of a try together. */
 const ANSWER_WITHIN_MS: Ms = 60_000
@@ -149,7 +149,7 @@ export class CallAnalyser {
   async #modelFor(plan: Plan, use: ModelUse): Promise<LanguageModel> {
     const { models, time } = this.#options
     const asked = Promise.resolve().then(() => models(plan.analysis?.model ?? null, use))
-    const model = await before(time, time.now() + MODEL_WITHIN_MS, this.#closing.signal, asked)
+    const model = await withDeadline(time, time.now() + MODEL_WITHIN_MS, this.#closing.signal, asked)
     if (model === null) throw new ParleyError('model_not_ready', 'nobody said which model it is')
     return model
   }
@@ -163,7 +163,7 @@ export class CallAnalyser {
     let findings: Findings | null = null
     let failure = 'model_failed'
     for (let question = request; answers.length < 2; ) {
-      const answer = await askModel(model, question, limits)
+      const answer = await requestReport(model, question, limits)
       answers.push(answer)
       const read = answer.call?.name === REPORT_TOOL && answer.args !== null ? readFindings(items, answer.args) : null
       findings = read?.findings ?? findings
@@ -171,7 +171,7 @@ export class CallAnalyser {
       if (answer.failure !== null) failure = answer.failure.code
       if (answer.failure !== null && !answer.failure.retryable) break
       const issues = read?.issues ?? ['the arguments are no JSON object']
-      question = askedAgain(request, read === null ? null : answer.call!.argumentsText, issues)
+      question = correctionRequest(request, read === null ? null : answer.call!.argumentsText, issues)
     }
     const inference = {
       sends: answers.length,

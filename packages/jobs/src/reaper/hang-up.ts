@@ -1,9 +1,9 @@
 import type { Receipt } from '@parley/conversation'
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import { type Database, intendEffect, type LostRun, type Queries, sendEffect, settleEffect } from '@parley/store'
-import type { Gate } from '../crew.ts'
+import { sleepUntil, withDeadline } from '../deadline.ts'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
-import { before, until } from '../waiting.ts'
+import type { Semaphore } from '../task-set.ts'
 
 /** Before a far end that could not be reached is tried again. */
 const PAUSE_MS: Ms = 3000
@@ -20,7 +20,7 @@ const EFFECT = {
 export interface HangUpOptions {
   readonly database: Database
   /** To the database: all calls of a large engine end at once. */
-  readonly gate: Gate
+  readonly writes: Semaphore
   readonly farEnd: FarEnd
   readonly time: Time
   readonly log: JobLog
@@ -44,23 +44,23 @@ export async function hangUp(options: HangUpOptions, run: LostRun, deadline: Ms,
   const ask = askOf(farEnd, run)
   if (ask === null) {
     // Who called in, and was not answered, cannot be told by anybody else.
-    await until(time, deadline, signal)
+    await sleepUntil(time, deadline, signal)
     return { reply: { ...SILENT, detail: 'no dialog is known' }, effectId: null }
   }
   let effectId: string | null = null
   let reply = SILENT
   for (;;) {
     effectId = (await noteSend(options, run)) ?? effectId
-    reply = (await before(time, deadline, signal, ask())) ?? reply
+    reply = (await withDeadline(time, deadline, signal, ask())) ?? reply
     if (reply.confirmed || signal.aborted || time.now() + PAUSE_MS >= deadline) break
-    await until(time, time.now() + PAUSE_MS, signal)
+    await sleepUntil(time, time.now() + PAUSE_MS, signal)
   }
-  if (!reply.confirmed) await until(time, deadline, signal)
+  if (!reply.confirmed) await sleepUntil(time, deadline, signal)
   return { reply, effectId }
 }
 
 /** Settles the row with what the far end said. Throws as the ledger does. */
-export async function keepReply(tx: Queries, run: LostRun, { reply, effectId }: HangUp): Promise<void> {
+export async function storeReply(tx: Queries, run: LostRun, { reply, effectId }: HangUp): Promise<void> {
   if (effectId === null) return
   const { confirmed, status } = reply
   const receipt = { kind: 'sip_hangup', sip_status: status, confirmed } satisfies Receipt
@@ -79,10 +79,10 @@ function askOf(farEnd: FarEnd, { dialog, dial, phone_state }: LostRun): (() => P
 }
 
 /** Before each send. Null: it cannot be written down now. */
-async function noteSend({ database, gate, log }: HangUpOptions, run: LostRun): Promise<string | null> {
+async function noteSend({ database, writes, log }: HangUpOptions, run: LostRun): Promise<string | null> {
   const { scope } = run
   try {
-    return await gate.run(() =>
+    return await writes.run(() =>
       database.transaction(scope, async tx => {
         const { effect_id } = await intendEffect(tx, scope, run, EFFECT)
         await sendEffect(tx, scope, run, effect_id)

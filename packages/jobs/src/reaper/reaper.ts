@@ -12,11 +12,11 @@ import {
   type RunOwner,
   releaseRun,
 } from '@parley/store'
-import { Crew, Gate } from '../crew.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { FarEnd, JobLog } from '../protocol.ts'
-import { type HangUp, hangUp, keepReply } from './hang-up.ts'
-import { verdictOf } from './verdict.ts'
+import { Semaphore, TaskSet } from '../task-set.ts'
+import { type HangUp, hangUp, storeReply } from './hang-up.ts'
+import { decideReap } from './reap-decision.ts'
 
 /** Invariant 4: a far end that confirms nothing may be busy for so long after the owner's last renewal. */
 const BUSY_MS: Ms = 28_000
@@ -57,8 +57,8 @@ export class Reaper {
   readonly #options: ReaperOptions
   readonly #leaseMs: Ms
   readonly #busyMs: Ms
-  readonly #crew = new Crew(MOST_RUNS)
-  readonly #gate = new Gate(MOST_WRITES)
+  readonly #ending = new TaskSet(MOST_RUNS)
+  readonly #writes = new Semaphore(MOST_WRITES)
   readonly #closing = new AbortController()
   #lastRound: Ms | null = null
   /** Owners have had the time to renew from then on; null: not known before the database answers. */
@@ -85,7 +85,7 @@ export class Reaper {
       this.#restedAt ??= time.now() + this.#leaseMs
       if (time.now() < this.#restedAt) return false
       const leaseMs = Math.ceil(Math.max(this.#busyMs - this.#leaseMs, LEAST_MS) + SPARE_MS)
-      const atMost = Math.min(AT_MOST, this.#crew.free)
+      const atMost = Math.min(AT_MOST, this.#ending.free)
       if (atMost === 0) return false
       lost = await database.jobs.reap(owner, { askedAt, atMost, leaseMs, restMs: this.#leaseMs })
     } catch (error) {
@@ -95,14 +95,14 @@ export class Reaper {
       this.#lastRound = time.now()
     }
     counters.add('runs_reaped', lost.length)
-    for (const run of lost) this.#crew.begin(() => this.#end(run))
+    for (const run of lost) this.#ending.start(() => this.#end(run))
     return lost.length === AT_MOST
   }
 
   /** Lets go of runs whose far end is still waited for: another reaper ends them. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#crew.idle()
+    await this.#ending.idle()
   }
 
   /** Never rejects: what cannot be done now is another reaper's when the lease ends. */
@@ -110,7 +110,7 @@ export class Reaper {
     const { time, log, bus, queue } = this.#options
     const signal = this.#closing.signal
     try {
-      const verdict = verdictOf(run)
+      const verdict = decideReap(run)
       if (verdict.type === 'release') {
         await this.#release(run)
         return
@@ -121,7 +121,7 @@ export class Reaper {
       const leaseEnds = time.now() + SPARE_MS
       const isOver = () => signal.aborted || time.now() >= leaseEnds
       const finish = await retryUntilAnswered(time, isOver, () =>
-        this.#gate.run(() => this.#finish(run, ending, isStarted, told)),
+        this.#writes.run(() => this.#finish(run, ending, isStarted, told)),
       )
       if (finish === 'not_allowed')
         log(`run ${run.run_id} cannot end as ${ending.state}`, new TypeError(`it is ${run.state}, ${run.phone_state}`))
@@ -138,7 +138,7 @@ export class Reaper {
   async #release(run: LostRun): Promise<void> {
     const { database, wake, counters } = this.#options
     const { scope, run_id, kind } = run
-    const released = await this.#gate.run(() => database.transaction(scope, tx => releaseRun(tx, scope, run)))
+    const released = await this.#writes.run(() => database.transaction(scope, tx => releaseRun(tx, scope, run)))
     if (released !== 'released') return
     counters.add('runs_released')
     wake({ kind, run_id, scope })
@@ -149,7 +149,7 @@ export class Reaper {
     const { time, counters } = this.#options
     const deadline = time.now() + Math.max(this.#busyMs - run.renewed_ms_ago, LEAST_MS)
     const { signal } = this.#closing
-    const told = await hangUp({ ...this.#options, gate: this.#gate }, run, deadline, signal)
+    const told = await hangUp({ ...this.#options, writes: this.#writes }, run, deadline, signal)
     if (!signal.aborted) counters.add(told.reply.confirmed ? 'hangups_confirmed' : 'hangups_unconfirmed')
     return told
   }
@@ -166,7 +166,7 @@ export class Reaper {
     }
     const words: LastWords = ending.engine_lost === true ? { events: { first: run.last_seq + 1, items: [error] } } : {}
     return database.transaction(scope, async tx => {
-      if (told !== null) await keepReply(tx, run, told)
+      if (told !== null) await storeReply(tx, run, told)
       if (isStarted) await moveRun(tx, scope, run, { state: 'running' })
       const finish = await finishRun(tx, scope, run, ending, words)
       if (typeof finish !== 'string')

@@ -2,8 +2,8 @@ import { acknowledgeUpdate } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JobsHarness } from '../testing/jobs-harness.ts'
+import { LeaderLease } from './leader-lease.ts'
 import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, type RunSweepsOptions } from './run-sweeps.ts'
-import { Turns } from './turns.ts'
 
 let test: TestDatabase
 let stage: JobsHarness
@@ -86,36 +86,36 @@ describe('sweeps over runs', () => {
 })
 
 describe('work that one worker does at a time', () => {
-  const turns = (owner: string, name = 'jobs/test') =>
-    new Turns({ leases: test.database.leases, name, owner, leaseMs: 30_000, time: stage.time })
+  const leaderLease = (owner: string, name = 'jobs/test') =>
+    new LeaderLease({ leases: test.database.leases, name, owner, leaseMs: 30_000, time: stage.time })
   const work = (done: string[], who: string) => async () => {
     done.push(who)
     return true
   }
 
   it('stays with who has it, until that one closes', async () => {
-    const [one, other, done] = [turns('one'), turns('other'), [] as string[]]
-    expect(await one.take(work(done, 'one'))).toBe(true)
-    expect(await other.take(work(done, 'other'))).toBe(false)
-    expect(await one.take(work(done, 'one'))).toBe(true)
+    const [one, other, done] = [leaderLease('one'), leaderLease('other'), [] as string[]]
+    expect(await one.run(work(done, 'one'))).toBe(true)
+    expect(await other.run(work(done, 'other'))).toBe(false)
+    expect(await one.run(work(done, 'one'))).toBe(true)
     await one.release()
-    expect(await other.take(work(done, 'other'))).toBe(true)
+    expect(await other.run(work(done, 'other'))).toBe(true)
     expect(done).toEqual(['one', 'one', 'other'])
   })
 
   it('is another’s when who had it died', async () => {
-    const [one, other, done] = [turns('one', 'jobs/dies'), turns('other', 'jobs/dies'), [] as string[]]
-    await one.take(work(done, 'one'))
+    const [one, other, done] = [leaderLease('one', 'jobs/dies'), leaderLease('other', 'jobs/dies'), [] as string[]]
+    await one.run(work(done, 'one'))
     await test.owner.query("update parley.leases set expires_at = now() - interval '1 ms' where name = 'jobs/dies'")
-    expect(await other.take(work(done, 'other'))).toBe(true)
-    expect(await one.take(work(done, 'one'))).toBe(false)
+    expect(await other.run(work(done, 'other'))).toBe(true)
+    expect(await one.run(work(done, 'one'))).toBe(false)
     expect(done).toEqual(['one', 'other'])
   })
 
   it('keeps the turn while it lasts', async () => {
-    const one = turns('one', 'jobs/long')
+    const one = leaderLease('one', 'jobs/long')
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const working = one.take(() => promise)
+    const working = one.run(() => promise)
     const until = async () => {
       const { rows } = await test.owner.query("select expires_at from parley.leases where name = 'jobs/long'")
       return rows[0]?.expires_at

@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { Chat } from './chat.ts'
 import { Signal } from './signal.ts'
 import { CHATTER, planOf } from './testing/agents.ts'
-import { ScriptedMind } from './testing/scripted-mind.ts'
+import { ScriptedModel } from './testing/scripted-model.ts'
 
 /** A chat whose messages are in memory. */
 class Talk {
   readonly time = new VirtualTime()
-  readonly mind = new ScriptedMind()
+  readonly mind = new ScriptedModel()
   readonly bell = new Signal(this.time)
   readonly answers: MessageAnswer[] = []
   /** How often it looked for a message. */
@@ -60,7 +60,7 @@ class Talk {
   say(text: string, { quietly = false } = {}): Promise<void> {
     const times = { created_at: '', answered_at: null }
     this.#waiting.push({ message_id: text, text, state: 'waiting', answer: null, reason: null, ...times })
-    if (!quietly) this.bell.ring()
+    if (!quietly) this.bell.notify()
     return settle()
   }
 

@@ -61,7 +61,7 @@ export class Chat {
         this.awaitOpening(null)
         return 'opening'
       }
-      await bell.rung(Math.min(silenceAt, this.#openingAt, now + LOOK_MS))
+      await bell.wait(Math.min(silenceAt, this.#openingAt, now + LOOK_MS))
     }
     return null
   }

@@ -6,18 +6,18 @@ describe('a bell', () => {
   it('wakes who waits, and is heard later where nobody waited', async () => {
     const time = new VirtualTime()
     const bell = new Signal(time)
-    const heard = bell.rung(1000)
-    bell.ring()
+    const heard = bell.wait(1000)
+    bell.notify()
     await heard
-    bell.ring()
-    await bell.rung(1000)
+    bell.notify()
+    await bell.wait(1000)
     expect(time.now()).toBe(0)
     expect(time.nextDeadline()).toBeUndefined()
   })
 
   it('is not waited for beyond the deadline', async () => {
     const time = new VirtualTime()
-    const heard = new Signal(time).rung(1000)
+    const heard = new Signal(time).wait(1000)
     time.advance(1000)
     await heard
   })

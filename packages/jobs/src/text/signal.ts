@@ -1,22 +1,22 @@
 import type { Ms, Time } from '@parley/kernel'
-import { until } from '../waiting.ts'
+import { sleepUntil } from '../deadline.ts'
 
-/** Wakes the one who waits for it; a ring that comes before is heard at once. */
+/** Wakes the one task that waits for it; a notification that comes before the wait ends it at once. */
 export class Signal {
   readonly #time: Time
-  #rings = new AbortController()
+  #notified = new AbortController()
 
   constructor(time: Time) {
     this.#time = time
   }
 
-  ring(): void {
-    this.#rings.abort()
+  notify(): void {
+    this.#notified.abort()
   }
 
-  /** Resolves at a ring since the last time, or at `deadline`. */
-  async rung(deadline: Ms): Promise<void> {
-    await until(this.#time, deadline, this.#rings.signal)
-    this.#rings = new AbortController()
+  /** Resolves at a notification since the last wait, or at `deadline`. */
+  async wait(deadline: Ms): Promise<void> {
+    await sleepUntil(this.#time, deadline, this.#notified.signal)
+    this.#notified = new AbortController()
   }
 }

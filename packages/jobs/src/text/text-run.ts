@@ -3,8 +3,8 @@ import { type Plan, planSchema } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
 import { notOursNow, type OwnedRun, type OwnedRunEnding, type RunCommand, retryUntilAnswered } from '@parley/runs'
 import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
+import { withDeadline } from '../deadline.ts'
 import type { JobLog } from '../protocol.ts'
-import { before } from '../waiting.ts'
 import { Chat } from './chat.ts'
 import { ChatMessages } from './chat-messages.ts'
 import type { TextAgent, TextAgents, TextKind } from './protocol.ts'
@@ -52,7 +52,7 @@ export class TextRun {
   /** Resolves when the run has ended or is lost; while the database is away, not before it is back. Never rejects. */
   async live(): Promise<void> {
     const { run, log } = this.#options
-    run.follow(order => this.#obey(order))
+    run.onCommand(order => this.#obey(order))
     let ending: OwnedRunEnding
     try {
       ending = await this.#carryOut()
@@ -74,7 +74,7 @@ export class TextRun {
 
   /** Nothing more can be written: the run is left to whoever takes it over. */
   abandon(): void {
-    this.#options.run.lose()
+    this.#options.run.markLost()
   }
 
   #obey(order: RunCommand): void {
@@ -85,7 +85,7 @@ export class TextRun {
         this.#lost.abort()
         return this.#silence()
       case 'message':
-        return this.#bell.ring()
+        return this.#bell.notify()
       case 'update':
         // Only calls are updated.
         return
@@ -107,7 +107,7 @@ export class TextRun {
 
   #end(): void {
     this.#over.abort()
-    this.#bell.ring()
+    this.#bell.notify()
   }
 
   async #carryOut(): Promise<OwnedRunEnding> {
@@ -157,7 +157,7 @@ export class TextRun {
     const { signal } = this.#stopping
     try {
       const ready = agents(plan, { scope: run.scope, agent_id, version })
-      const agent = await before(time, time.now() + AGENT_MS, signal, ready)
+      const agent = await withDeadline(time, time.now() + AGENT_MS, signal, ready)
       if (agent === null && !signal.aborted) throw tooLate()
       return agent
     } catch (error) {
@@ -183,7 +183,7 @@ export class TextRun {
       time,
       wallClock,
       onEvent: event => this.#on(event),
-      onUsed: used => run.used(used),
+      onUsed: used => run.addUsage(used),
     })
     this.#session = session
     return session
@@ -235,8 +235,8 @@ export class TextRun {
   async #settle(session: TextSession): Promise<void> {
     const { time } = this.#options
     const settled = session.conversation.settled()
-    await before(time, time.now() + LAST_ACTIONS_MS, this.#stopping.signal, settled)
-    if (this.#stop !== null) await before(time, time.now() + STOPPED_ACTIONS_MS, this.#lost.signal, settled)
+    await withDeadline(time, time.now() + LAST_ACTIONS_MS, this.#stopping.signal, settled)
+    if (this.#stop !== null) await withDeadline(time, time.now() + STOPPED_ACTIONS_MS, this.#lost.signal, settled)
   }
 
   /** Before its flow was over. A lost run's is written nowhere. */

@@ -2,8 +2,8 @@ import type { Scope } from '@parley/contract'
 import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type Work } from '@parley/runs'
 import type { Bus, Database, RunKind } from '@parley/store'
+import { withDeadline } from '../deadline.ts'
 import type { JobLog } from '../protocol.ts'
-import { before } from '../waiting.ts'
 import type { TextAgents, TextKind } from './protocol.ts'
 import { TextRun } from './text-run.ts'
 
@@ -103,7 +103,7 @@ export class TextRuns {
     const { time } = this.#options
     const live = [...this.#live.values()].map(({ over }) => over)
     const over = Promise.allSettled([this.#looking, ...this.#claims, ...live])
-    await before(time, time.now() + withinMs, new AbortController().signal, over)
+    await withDeadline(time, time.now() + withinMs, new AbortController().signal, over)
   }
 
   #schedule(): void {

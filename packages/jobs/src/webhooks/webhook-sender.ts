@@ -18,7 +18,7 @@ import { EnvironmentRounds } from '../environment-rounds.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanCache } from '../plan-cache.ts'
 import type { JobLog } from '../protocol.ts'
-import { WebhookTry } from './webhook-try.ts'
+import { WebhookAttempt } from './webhook-attempt.ts'
 
 /** After the first, second, … send; after the last the webhook is given up. */
 const RETRY_AFTER_MS: readonly Ms[] = [1000, 5000, 30_000, 120_000, 600_000]
@@ -105,7 +105,7 @@ export class WebhookSender {
     }
     const pauseMs = (this.#options.retryAfterMs ?? RETRY_AFTER_MS)[item.attempts - 1]
     const isLate = item.attempts > (this.#options.retryAfterMs ?? RETRY_AFTER_MS).length + 1
-    const attempt = new WebhookTry(this.#options, item)
+    const attempt = new WebhookAttempt(this.#options, item)
     // Of tries whose senders died: they may have been heard.
     if (item.attempts > 1) await attempt.settleEarlier()
     if (!isLate) {

@@ -1,7 +1,7 @@
 import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
 import { appendEvents, type Bus, type Database, eventsAfter, type NewEvent, type RunOwnership } from '@parley/store'
 import { RepeatedFailureLog } from '../repeated-failure-log.ts'
-import { notOursNow, retryUntilAnswered } from '../retry-until-answered.ts'
+import { ownershipUnconfirmed, retryUntilAnswered } from '../retry-until-answered.ts'
 import {
   BATCH,
   eventOf,
@@ -125,7 +125,7 @@ async function land(services: ReplayServices, { head, records }: OrphanedJournal
   const kept = await records()
   const landed = (await hold(database, head)) ? await writeRest(services, head, kept) : 'lost'
   if (landed === 'landed') return landed
-  if (await hold(database, head)) throw notOursNow()
+  if (await hold(database, head)) throw ownershipUnconfirmed()
   await tellLost(services, head, kept)
   return landed
 }

@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { appendEvents, eventsAfter, listEvents } from './events.ts'
 import { finishRun } from './finish.ts'
-import { holdsRun, moveRun } from './ownership.ts'
+import { ownsRun, moveRun } from './ownership.ts'
 import { COMPLETED, owned, pressed, workspace } from './runs.fixture.ts'
 
 let test: TestDatabase
@@ -43,7 +43,7 @@ describe('the timeline', () => {
     const finish = (first: number) =>
       within(tx => finishRun(tx, scope, run, COMPLETED, { events: { first, items: [pressed('9')] } }))
     expect(await finish(3)).toEqual({ kind: 'out_of_sequence', last_seq: 1 })
-    expect(await within(tx => holdsRun(tx, scope, run))).toBe(true)
+    expect(await within(tx => ownsRun(tx, scope, run))).toBe(true)
     expect(await finish(2)).toBe('finished')
     const { rows } = await listEvents(test.database.within(scope), scope, run.run_id, { cursor: null, limit: 9 })
     expect(rows.map(row => [row.seq, row.kind])).toEqual([

@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import type { JsonObject, Meter, PhoneState, RunContact, RunState } from '../schema-runs.ts'
 import { appendEvents, type Gap, type NewEvent } from './events.ts'
 import { snapshotPending } from './outbox.ts'
-import { holdsRun } from './ownership.ts'
+import { ownsRun } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 import { type NewTranscript, writeFinalTranscript } from './transcripts.ts'
 
@@ -58,7 +58,7 @@ export async function finishRun(
   ending: RunEnding,
   { events, transcript }: LastWords = {},
 ): Promise<Finish | Gap> {
-  if (!(await holdsRun(tx, scope, owned))) return 'lost'
+  if (!(await ownsRun(tx, scope, owned))) return 'lost'
   if (!(await mayFinish(tx, scope, owned.run_id, ending))) return 'not_allowed'
   if (events !== undefined) {
     const appended = await appendEvents(tx, scope, owned, events.first, events.items)

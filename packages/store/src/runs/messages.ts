@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RunState } from '../schema-runs.ts'
-import { heldRow, holdsRun, isHeld } from './ownership.ts'
+import { heldRow, ownsRun, isHeld } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 
 /** What a turn came to: the run's state after it, and what was said in it, the user's words first (as Utterance). */
@@ -125,5 +125,5 @@ async function move(
     where m.tenant_id = held.tenant_id and m.run_id = held.run_id
       and m.message_id = ${messageId}::uuid and m.state = ${from}::text`.execute(tx)
   if (numAffectedRows === 1n) return 'done'
-  return (await holdsRun(tx, scope, owned)) ? 'gone' : 'lost'
+  return (await ownsRun(tx, scope, owned)) ? 'gone' : 'lost'
 }

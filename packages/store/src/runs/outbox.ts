@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
-import { holdsRun } from './ownership.ts'
+import { ownsRun } from './ownership.ts'
 import type { OutboxItem, RunOwnership } from './protocol.ts'
 import { readRun } from './runs.ts'
 
@@ -19,7 +19,7 @@ export async function announce(
   event: OwnerEvent,
   eventId: string | null = null,
 ): Promise<'announced' | 'lost'> {
-  if (!(await holdsRun(tx, scope, owned))) return 'lost'
+  if (!(await ownsRun(tx, scope, owned))) return 'lost'
   await add(tx, scope, owned.run_id, event, eventId)
   return 'announced'
 }

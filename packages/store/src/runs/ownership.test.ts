@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { appendEvents } from './events.ts'
 import { cancelRun, finishRun } from './finish.ts'
-import { holdsRun, moveRun, releaseRun, storeDial, storeDialog } from './ownership.ts'
+import { ownsRun, moveRun, releaseRun, storeDial, storeDialog } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 import {
   CHAT,
@@ -65,9 +65,9 @@ describe('an owner', () => {
   it('keeps a run whose lease ended while the database was away, as long as nobody took it', async () => {
     const run = await owned(test, scope)
     await letLeaseEnd(test, run)
-    expect(await within(tx => holdsRun(tx, scope, run))).toBe(false)
+    expect(await within(tx => ownsRun(tx, scope, run))).toBe(false)
     expect(await test.database.runs.renew(ENGINE.engine, [run])).toMatchObject([{ run_id: run.run_id }])
-    expect(await within(tx => holdsRun(tx, scope, run))).toBe(true)
+    expect(await within(tx => ownsRun(tx, scope, run))).toBe(true)
   })
 
   it('is not held up by a write to one run in renewing the others', async () => {
@@ -100,7 +100,7 @@ describe('an owner', () => {
     const [taken] = (await test.database.runs.reap(REAPER, 100, 60_000)).filter(one => one.run_id === run.run_id)
     expect(await within(tx => write(tx, run))).toBe('lost')
     // The new owner may, which shows that it was the fence.
-    expect(await within(tx => holdsRun(tx, scope, taken!))).toBe(true)
+    expect(await within(tx => ownsRun(tx, scope, taken!))).toBe(true)
     expect(await within(tx => write(tx, taken!))).not.toBe('lost')
   })
 

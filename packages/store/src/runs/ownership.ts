@@ -44,7 +44,7 @@ export async function claimRun(
 }
 
 /** Whether the run is in this owner's hands; then it stays there until the transaction ends. */
-export async function holdsRun(tx: Queries, scope: Scope, owned: RunOwnership): Promise<boolean> {
+export async function ownsRun(tx: Queries, scope: Scope, owned: RunOwnership): Promise<boolean> {
   const { rows } = await sql`select from ${heldRow(scope, owned)} held`.execute(tx)
   return rows.length > 0
 }
@@ -62,7 +62,7 @@ export async function releaseRun(
         and r.invite_sent_at is null
     )`.execute(tx)
   if (numAffectedRows === 1n) return 'released'
-  return (await holdsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
+  return (await ownsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
 }
 
 /** What changes of a live run; what is left out stays. */
@@ -95,7 +95,7 @@ export async function moveRun(
       and parley.run_may_move('state', r.state, coalesce(${state}::text, r.state))
       and parley.run_may_move('phone_state', r.phone_state, coalesce(${phone_state}::text, r.phone_state))`.execute(tx)
   if (numAffectedRows === 1n) return 'moved'
-  return (await holdsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
+  return (await ownsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
 }
 
 /**

@@ -6,7 +6,7 @@ import { endJoin, keepJoined, renewJoin, takeJoin } from './recording-joins.ts'
 import {
   awaitRecording,
   closeRecording,
-  isStillWithOwner,
+  isOwnershipCurrent,
   moveRecording,
   openRecording,
   readRecording,
@@ -110,7 +110,7 @@ describe('a recording whose recorder died', () => {
 
   it('has an owner until somebody takes the run, whatever became of the lease', async () => {
     const { scope, run } = await recorded()
-    const isWithOwner = () => isStillWithOwner(test.database.within(scope), scope, run)
+    const isWithOwner = () => isOwnershipCurrent(test.database.within(scope), scope, run)
     await letLeaseEnd(test, run)
     expect(await isWithOwner()).toBe(true)
     await test.database.runs.reap(REAPER, 100, 60_000)

@@ -118,7 +118,7 @@ export async function awaitRecording(
 }
 
 /** Whether nobody took the run from this owner, and it has not ended; its lease may have. */
-export async function isStillWithOwner(db: Queries, scope: Scope, { run_id, fence }: RunOwnership): Promise<boolean> {
+export async function isOwnershipCurrent(db: Queries, scope: Scope, { run_id, fence }: RunOwnership): Promise<boolean> {
   const row = await db
     .selectFrom('run_ownership')
     .select('run_id')

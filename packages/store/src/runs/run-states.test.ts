@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import type { PhoneState, RunState } from '../schema-runs.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { cancelRun, finishRun } from './finish.ts'
-import { claimRun, holdsRun, moveRun } from './ownership.ts'
+import { claimRun, ownsRun, moveRun } from './ownership.ts'
 import { COMPLETED, ENGINE, owned, rowOf, workspace } from './runs.fixture.ts'
 
 let test: TestDatabase
@@ -86,7 +86,7 @@ describe('a state', () => {
     const run = await owned(test, scope)
     expect(TERMINAL.has(COMPLETED.state)).toBe(true)
     expect(await within(tx => finishRun(tx, scope, run, COMPLETED))).toBe('not_allowed')
-    expect(await within(tx => holdsRun(tx, scope, run))).toBe(true)
+    expect(await within(tx => ownsRun(tx, scope, run))).toBe(true)
     await within(tx => moveRun(tx, scope, run, { state: 'running', phone_state: 'active' }))
     expect(await within(tx => finishRun(tx, scope, run, COMPLETED))).toBe('finished')
     const ended = await rowOf(test, run.run_id)

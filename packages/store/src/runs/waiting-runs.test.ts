@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { eventsAfter } from './events.ts'
-import { claimRun, holdsRun, moveRun, releaseRun } from './ownership.ts'
+import { claimRun, ownsRun, moveRun, releaseRun } from './ownership.ts'
 import { admitted, CHAT, counted, ENGINE, OUTBOUND, rowOf, workspace } from './runs.fixture.ts'
 
 let test: TestDatabase
@@ -104,7 +104,7 @@ describe('a run that waits', () => {
     expect(second.fence).toBe('2')
     await within(tx => moveRun(tx, scope, second, { state: 'running' }))
     expect(await within(tx => releaseRun(tx, scope, second))).toBe('not_allowed')
-    expect(await within(tx => holdsRun(tx, scope, first))).toBe(false)
-    expect(await within(tx => holdsRun(tx, scope, second))).toBe(true)
+    expect(await within(tx => ownsRun(tx, scope, first))).toBe(false)
+    expect(await within(tx => ownsRun(tx, scope, second))).toBe(true)
   })
 })

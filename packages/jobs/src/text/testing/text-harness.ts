@@ -22,7 +22,7 @@ import { localBus, type TestDatabase } from '@parley/store/testing'
 import { vi } from 'vitest'
 import type { TextAgent, TextKind } from '../protocol.ts'
 import { startTextRuns, type TextRuns, type TextRunsOptions } from '../text-runs.ts'
-import { ScriptedMind } from './scripted-mind.ts'
+import { ScriptedModel } from './scripted-model.ts'
 
 export interface HarnessWorker {
   readonly leases: RunLeases
@@ -38,7 +38,7 @@ export class TextHarness {
   readonly scope: Scope
   readonly bus = localBus()
   readonly time = new VirtualTime()
-  readonly mind = new ScriptedMind()
+  readonly mind = new ScriptedModel()
   /** What workers said goes wrong. */
   readonly troubles: string[] = []
   /** What an agent of every plan works with; may be replaced. */

@@ -154,7 +154,7 @@ export class JournalHarness {
     const kill = () => {
       disk.isKilled = true
       leases.close()
-      run.lose()
+      run.markLost()
     }
     return { run, kill }
   }

@@ -13,7 +13,7 @@ const ACTION = { id: 'webhook.send', version: 1 }
 /** What was sent goes on to its end. */
 const NEVER = new AbortController().signal
 
-export interface WebhookTryOptions {
+export interface WebhookAttemptOptions {
   readonly database: Database
   readonly egress: Egress
   readonly wallClock: () => UnixMs
@@ -22,15 +22,15 @@ export interface WebhookTryOptions {
 }
 
 /** `refused`: our own policy, which another try would not change; `lost`: another has the webhook. */
-export type TryOutcome = 'delivered' | 'failed' | 'refused' | 'lost'
+export type AttemptOutcome = 'delivered' | 'failed' | 'refused' | 'lost'
 
 /** One send of a webhook, as an effect of its run. */
-export class WebhookTry {
-  readonly #options: WebhookTryOptions
+export class WebhookAttempt {
+  readonly #options: WebhookAttemptOptions
   readonly #item: OutboxItem
   readonly #ledger: RunLedger<'http', PolicyDecision, Receipt>
 
-  constructor(options: WebhookTryOptions, item: OutboxItem) {
+  constructor(options: WebhookAttemptOptions, item: OutboxItem) {
     this.#options = options
     this.#item = item
     const { database, random } = options
@@ -48,7 +48,7 @@ export class WebhookTry {
   }
 
   /** Throws what ledger and `secrets` throw while the database is away; then nothing was sent, or its answer is unknown. */
-  async send(url: string, body: string, secrets: () => Promise<SecretValues>): Promise<TryOutcome> {
+  async send(url: string, body: string, secrets: () => Promise<SecretValues>): Promise<AttemptOutcome> {
     try {
       return await this.#send(url, body, secrets)
     } catch (error) {
@@ -57,7 +57,7 @@ export class WebhookTry {
     }
   }
 
-  async #send(url: string, body: string, secrets: () => Promise<SecretValues>): Promise<TryOutcome> {
+  async #send(url: string, body: string, secrets: () => Promise<SecretValues>): Promise<AttemptOutcome> {
     const { event_id, attempts } = this.#item
     const { effect_id: id } = await this.#ledger.intend({
       kind: 'http',
@@ -112,13 +112,13 @@ export class WebhookTry {
     effectId: string,
     decision: 'deny' | 'unavailable',
     reason: PolicyDecision['reason'],
-    outcome: TryOutcome,
-  ): Promise<TryOutcome> {
+    outcome: AttemptOutcome,
+  ): Promise<AttemptOutcome> {
     await this.#ledger.decide(effectId, { decision, reason, policy_version: POLICY_VERSION })
     return outcome
   }
 
-  async #settle(effectId: string, result: EgressResult, sendAttempt: number): Promise<TryOutcome> {
+  async #settle(effectId: string, result: EgressResult, sendAttempt: number): Promise<AttemptOutcome> {
     if (result.type !== 'answered') {
       const reason = result.type === 'refused' ? result.reason : result.type
       const error_code = result.type === 'no_answer' && result.reason === 'timeout' ? 'timeout' : reason

@@ -1,6 +1,6 @@
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import type { GenerationRequest, LanguageModel, ToolCall } from '@parley/providers'
-import { before } from '../waiting.ts'
+import { withDeadline } from '../deadline.ts'
 
 /** A model that says so much does not stop by itself. */
 const MOST_EVENTS = 20_000
@@ -17,7 +17,7 @@ export interface ModelAnswer {
 }
 
 /** Asks once, whatever the model does: it may stall, never end, throw, or take no notice of an abort. Never rejects. */
-export async function askModel(
+export async function requestReport(
   model: LanguageModel,
   request: GenerationRequest,
   { time, deadline, signal }: { readonly time: Time; readonly deadline: Ms; readonly signal: AbortSignal },
@@ -26,7 +26,7 @@ export async function askModel(
   const over = new AbortController()
   try {
     const all = reading.read(model.generate(request, AbortSignal.any([signal, over.signal])))
-    if ((await before(time, deadline, signal, all)) === null)
+    if ((await withDeadline(time, deadline, signal, all)) === null)
       reading.failure = { code: signal.aborted ? 'aborted' : 'model_timeout', retryable: true }
   } catch (error) {
     reading.failure =

@@ -4,7 +4,7 @@ import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/
 export type Thought = { readonly say: string } | { readonly take: string } | 'stalls' | 'fails'
 
 /** A model that does what it is told, answer by answer; without a script it says "Yes." It keeps what it was asked. */
-export class ScriptedMind implements LanguageModel {
+export class ScriptedModel implements LanguageModel {
   readonly identity = { provider: 'test', model: 'scripted' }
   readonly requests: GenerationRequest[] = []
   /** Requests that nobody wanted answered any more. */

@@ -1,7 +1,7 @@
 import type { Ms, Time } from '@parley/kernel'
 
-/** Resolves at `deadline`, at once when `signal` aborts. */
-export function until(time: Time, deadline: Ms, signal: AbortSignal): Promise<void> {
+/** Resolves at `deadline`, or as soon as `signal` aborts. */
+export function sleepUntil(time: Time, deadline: Ms, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal.aborted || time.now() >= deadline) return resolve()
     const stop = () => {
@@ -16,20 +16,20 @@ export function until(time: Time, deadline: Ms, signal: AbortSignal): Promise<vo
   })
 }
 
-/** What `work` comes to; null where that takes longer than to `deadline`, or `signal` aborts before. Rejects as `work` does. */
-export async function before<Result>(
+/** The result of `work`; null if it is not there at `deadline` or when `signal` aborts. Rejects as `work` does. */
+export async function withDeadline<Result>(
   time: Time,
   deadline: Ms,
   signal: AbortSignal,
   work: Promise<Result>,
 ): Promise<Result | null> {
   const over = new AbortController()
-  const late = until(time, deadline, AbortSignal.any([signal, over.signal]))
+  const late = sleepUntil(time, deadline, AbortSignal.any([signal, over.signal]))
   try {
     return await Promise.race([work, late.then(() => null)])
   } finally {
     over.abort()
-    // Nobody hears what comes of it later.
+    // A late rejection has no listener and must not end the process.
     work.catch(() => {})
   }
 }

@@ -1,7 +1,7 @@
 import type { Measurement } from '@parley/store'
 
 /** What a run has used, summed by meter, provider and model. */
-export class Used {
+export class UsageTotals {
   readonly #sums = new Map<string, Measurement>()
 
   /** `quantity`: whole or not, at least 0; anything else counts for nothing. */

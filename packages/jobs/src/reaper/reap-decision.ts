@@ -6,7 +6,7 @@ const MOST_OWNERS = 3
 const OVER = new Set<PhoneState | null>(['ended', 'rejected', 'expired', 'setup_failed'])
 
 /** What is to become of a run whose owner died. */
-export type Verdict =
+export type ReapDecision =
   /** Nothing had begun: another may have it. */
   | { readonly type: 'release' }
   | {
@@ -18,7 +18,7 @@ export type Verdict =
       readonly hasFarEnd: boolean
     }
 
-export function verdictOf(run: LostRun): Verdict {
+export function decideReap(run: LostRun): ReapDecision {
   const isPhone = run.channel === 'phone'
   const isInbound = run.mode === 'inbound'
   const hasBegun = run.dial !== null || run.dialog !== null || run.phone_state === 'awaiting_sip'

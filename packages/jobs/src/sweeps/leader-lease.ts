@@ -1,50 +1,50 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 import type { Lease, Leases } from '@parley/store'
 
-export interface TurnsOptions {
+export interface LeaderLeaseOptions {
   readonly leases: Leases
-  /** Of the lease: one for all workers. */
+  /** Of the lease: the same in all workers. */
   readonly name: string
-  /** This process. */
+  /** Names this process. */
   readonly owner: string
-  /** A worker that dies keeps others waiting for so long. */
+  /** A worker that dies keeps the others from the work for so long. */
   readonly leaseMs: Ms
   readonly time: Time
 }
 
-/** Work that one worker does at a time: who has the turn keeps it from round to round, until it closes or dies. */
-export class Turns {
-  readonly #options: TurnsOptions
+/** Work that one worker does at a time: the leader keeps its lease from round to round, until it closes or dies. */
+export class LeaderLease {
+  readonly #options: LeaderLeaseOptions
   #lease: Lease | null = null
 
-  constructor(options: TurnsOptions) {
+  constructor(options: LeaderLeaseOptions) {
     this.#options = options
   }
 
-  /** Does `work` if the turn is ours, and keeps it meanwhile; false: it is somebody else's. Throws what either throws. */
-  async take(work: () => Promise<boolean>): Promise<boolean> {
+  /** Does `work` if this process is the leader or becomes it; false: another process is. Throws what either throws. */
+  async run(work: () => Promise<boolean>): Promise<boolean> {
     const { leases, name, owner, leaseMs } = this.#options
-    const kept = this.#lease === null ? null : await leases.renew(this.#lease, leaseMs)
-    this.#lease = kept ?? (await leases.acquire(name, owner, leaseMs))
+    const renewed = this.#lease === null ? null : await leases.renew(this.#lease, leaseMs)
+    this.#lease = renewed ?? (await leases.acquire(name, owner, leaseMs))
     if (this.#lease === null) return false
-    const keeping = this.#keep()
+    const renewal = this.#renewWhileWorking()
     try {
       return await work()
     } finally {
-      keeping.stop()
-      await keeping.done()
+      renewal.stop()
+      await renewal.done()
     }
   }
 
-  /** Lets another worker have it at once. Never rejects. */
+  /** Lets another worker become the leader at once. Never rejects. */
   async release(): Promise<void> {
     const lease = this.#lease
     this.#lease = null
     if (lease !== null) await this.#options.leases.release(lease).catch(() => false)
   }
 
-  /** Work may take longer than the lease. One that is lost all the same is harmless: work is safe to be done by two. */
-  #keep(): { stop(): void; done(): Promise<void> } {
+  /** Work may take longer than the lease. Losing the lease meanwhile is harmless: the work may be done by two processes. */
+  #renewWhileWorking(): { stop(): void; done(): Promise<void> } {
     const { leases, leaseMs, time } = this.#options
     let timer: Timer | null = null
     let stopped = false

@@ -1,5 +1,5 @@
 import type { Time } from '@parley/kernel'
-import { notOursNow, type OwnedRun, retryUntilAnswered } from '@parley/runs'
+import { type OwnedRun, ownershipUnconfirmed, retryUntilAnswered } from '@parley/runs'
 import {
   answerMessage,
   type Bus,
@@ -71,7 +71,7 @@ export class ChatMessages {
       () => signal.aborted,
       async () => {
         const moved = await database.transaction(run.scope, move)
-        if (moved === 'lost') throw notOursNow()
+        if (moved === 'lost') throw ownershipUnconfirmed()
         return moved
       },
     )

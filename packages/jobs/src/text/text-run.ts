@@ -1,7 +1,13 @@
 import { type ConversationEvent, TextSession } from '@parley/conversation'
 import { type Plan, planSchema } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
-import { notOursNow, type OwnedRun, type OwnedRunEnding, type RunCommand, retryUntilAnswered } from '@parley/runs'
+import {
+  type OwnedRun,
+  type OwnedRunEnding,
+  ownershipUnconfirmed,
+  type RunCommand,
+  retryUntilAnswered,
+} from '@parley/runs'
 import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
 import { withDeadline } from '../deadline.ts'
 import type { JobLog } from '../protocol.ts'
@@ -139,7 +145,7 @@ export class TextRun {
     const { scope, owned } = run
     const moved = await this.#ask(async () => {
       const answer = await database.transaction(scope, tx => moveRun(tx, scope, owned, { state: 'running' }))
-      if (answer === 'lost') throw notOursNow()
+      if (answer === 'lost') throw ownershipUnconfirmed()
       return answer
     })
     if (moved === undefined) return null

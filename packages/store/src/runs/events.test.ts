@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { appendEvents, eventsAfter, listEvents } from './events.ts'
 import { finishRun } from './finish.ts'
-import { ownsRun, moveRun } from './ownership.ts'
+import { moveRun, ownsRun } from './ownership.ts'
 import { COMPLETED, owned, pressed, workspace } from './runs.fixture.ts'
 
 let test: TestDatabase

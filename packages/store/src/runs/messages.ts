@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RunState } from '../schema-runs.ts'
-import { heldRow, ownsRun, isHeld } from './ownership.ts'
+import { heldRow, isHeld, ownsRun } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 
 /** What a turn came to: the run's state after it, and what was said in it, the user's words first (as Utterance). */

@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { appendEvents } from './events.ts'
 import { cancelRun, finishRun } from './finish.ts'
-import { ownsRun, moveRun, releaseRun, storeDial, storeDialog } from './ownership.ts'
+import { moveRun, ownsRun, releaseRun, storeDial, storeDialog } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 import {
   CHAT,

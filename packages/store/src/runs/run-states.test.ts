@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import type { PhoneState, RunState } from '../schema-runs.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { cancelRun, finishRun } from './finish.ts'
-import { claimRun, ownsRun, moveRun } from './ownership.ts'
+import { claimRun, moveRun, ownsRun } from './ownership.ts'
 import { COMPLETED, ENGINE, owned, rowOf, workspace } from './runs.fixture.ts'
 
 let test: TestDatabase

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { eventsAfter } from './events.ts'
-import { claimRun, ownsRun, moveRun, releaseRun } from './ownership.ts'
+import { claimRun, moveRun, ownsRun, releaseRun } from './ownership.ts'
 import { admitted, CHAT, counted, ENGINE, OUTBOUND, rowOf, workspace } from './runs.fixture.ts'
 
 let test: TestDatabase

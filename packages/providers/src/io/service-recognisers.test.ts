@@ -1,18 +1,16 @@
-import { FakeAssemblyAi, FakeDeepgramFlux, FakeDeepgramListen } from '@parley/fakes'
+import { STAND_INS } from '@parley/fakes'
 import { systemTime } from '@parley/kernel'
 import { afterAll } from 'vitest'
-import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
-import { deepgramNova } from '../deepgram/listen-v1.ts'
-import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import { TonesVoice } from '../simulated/io/tones-voice.ts'
 import { speechToTextConformance } from '../speech-to-text/testing/conformance.ts'
 import { tonesRecogniser } from '../speech-to-text/testing/tones-recogniser.ts'
-import { ServiceRecogniser } from './service-recogniser.ts'
+import { TonesSpeech } from '../text-to-speech/testing/tones-speech.ts'
+import { vendorCatalogue } from '../vendors.ts'
 
 const apiKey = 'key-of-the-tests'
-const options = { apiKey, time: systemTime }
 
 const voice = new TonesVoice()
+const speech = new TonesSpeech()
 
 async function speak(text: string, language: string): Promise<Int16Array> {
   const audio: number[] = []
@@ -21,16 +19,30 @@ async function speak(text: string, language: string): Promise<Int16Array> {
   return Int16Array.from(audio)
 }
 
-const nova = await FakeDeepgramListen.open({ apiKey, openRecogniser: tonesRecogniser })
-const flux = await FakeDeepgramFlux.open({ apiKey, openRecogniser: tonesRecogniser })
-const assembly = await FakeAssemblyAi.open({ apiKey, openRecogniser: tonesRecogniser })
+const standIns = await Promise.all(
+  STAND_INS.map(async ({ name, open }) => ({
+    name,
+    ...(await open({
+      recogniser: { apiKey, openRecogniser: tonesRecogniser },
+      voice: { apiKey, speak: speech.speak },
+      model: { key: apiKey },
+    })),
+  })),
+)
 
-afterAll(() => Promise.all([nova, flux, assembly, voice].map(one => one.close())))
+afterAll(() => Promise.all([...standIns, voice, speech].map(one => one.close())))
 
-for (const recogniser of [
-  () => new ServiceRecogniser(deepgramNova(), { ...options, baseUrl: nova.url, languages: ['en', 'es'] }),
-  () => new ServiceRecogniser(deepgramFlux(), { ...options, baseUrl: flux.url }),
-  () => new ServiceRecogniser(assemblyAiStreaming(), { ...options, baseUrl: assembly.url }),
-]) {
-  await speechToTextConformance(() => ({ recogniser: recogniser(), speak, close: async () => {} }))
+const access = Object.fromEntries(standIns.map(({ name, baseUrl }) => [name, { apiKey, baseUrl, models: [] }]))
+
+// Every model of the registry that its vendor's stand-in serves.
+for (const { vendor, models, open } of vendorCatalogue(access, systemTime).stt) {
+  const standIn = standIns.find(({ name }) => name === vendor.name)
+  for (const model of models.filter(one => standIn !== undefined && one in standIn.services)) {
+    await speechToTextConformance(() => ({
+      recogniser: open!(model),
+      speak,
+      languages: ['en', 'es'],
+      close: async () => {},
+    }))
+  }
 }

@@ -1,9 +1,9 @@
 import type { FlowInput, FlowInterpreter, FlowOutcome, FlowOutput } from '@parley/flow'
 import type { ConversationOptions } from './conversation-options.ts'
 import type { Memory } from './memory.ts'
+import type { PendingModelRequests } from './pending-model-requests.ts'
 import type { ConversationEvent } from './protocol.ts'
-import type { Speeches } from './speeches.ts'
-import type { Thinking } from './thinking.ts'
+import type { SpeechQueue } from './speech-queue.ts'
 import type { TimelineFact } from './timeline.ts'
 
 /** What those who do a flow's will have in common. */
@@ -11,12 +11,12 @@ export interface ConversationContext {
   readonly options: ConversationOptions
   readonly flow: FlowInterpreter
   readonly memory: Memory
-  readonly speeches: Speeches
-  readonly thinking: Thinking
+  readonly speeches: SpeechQueue
+  readonly modelRequests: PendingModelRequests
   readonly emit: (event: ConversationEvent) => void
   readonly onFact: (fact: TimelineFact) => void
   /** In its turn. */
-  readonly happen: (task: () => void) => void
+  readonly enqueue: (task: () => void) => void
   /** What the flow makes of an input. */
   readonly handle: (input: FlowInput) => readonly FlowOutput[]
   /** Does what the flow wants upon `cause`. */

@@ -7,10 +7,10 @@ import { FlowExecutor } from './flow-executor.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
 import type { PreemptiveGenerationReport } from './model/preemptive-generation.ts'
+import { PendingModelRequests } from './pending-model-requests.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
 import { SerialQueue } from './serial-queue.ts'
-import { Speeches } from './speeches.ts'
-import { Thinking } from './thinking.ts'
+import { SpeechQueue } from './speech-queue.ts'
 import type { TimelineFact } from './timeline.ts'
 import type { Utterance } from './transcript.ts'
 import { TranscriptLog } from './transcript-log.ts'
@@ -39,14 +39,14 @@ export class Conversation {
   readonly #options: ConversationOptions
   readonly #flow: FlowInterpreter
   readonly #events = new Emitter<ConversationEvent>()
-  readonly #happenings = new SerialQueue(() => this.#tellWhetherBusy())
+  readonly #queue = new SerialQueue(() => this.#tellWhetherBusy())
   readonly #memory = new Memory()
   readonly #transcript = new TranscriptLog(fact => this.#fact(fact))
-  readonly #speeches = new Speeches(this.#memory, event => this.#emit(event))
+  readonly #speechQueue = new SpeechQueue(this.#memory, event => this.#emit(event))
   readonly #waits: WaitTimer
-  readonly #thinking: Thinking
-  readonly #ensemble: ConversationContext
-  readonly #performance: FlowExecutor
+  readonly #modelRequests: PendingModelRequests
+  readonly #context: ConversationContext
+  readonly #executor: FlowExecutor
   #state: State = { at: 'new' }
   #isBusy = false
   /** What waits for the report of what was heard of withdrawn speeches. */
@@ -58,38 +58,38 @@ export class Conversation {
     const { plan, mode, variables, time } = options
     this.#flow = new FlowInterpreter(plan, { ...mode, ...(variables !== undefined && { variables }) })
     this.#waits = new WaitTimer(time)
-    this.#thinking = new Thinking(this.#waits)
-    this.#ensemble = {
+    this.#modelRequests = new PendingModelRequests(this.#waits)
+    this.#context = {
       options,
       flow: this.#flow,
       memory: this.#memory,
-      speeches: this.#speeches,
-      thinking: this.#thinking,
+      speeches: this.#speechQueue,
+      modelRequests: this.#modelRequests,
       emit: event => this.#emit(event),
       onFact: fact => this.#fact(fact),
-      happen: task => this.#happenings.happen(task),
+      enqueue: task => this.#queue.enqueue(task),
       handle: input => this.#flow.handle(options.wallClock(), input),
-      perform: (outputs, cause) => this.#performance.perform(outputs, cause),
+      perform: (outputs, cause) => this.#executor.perform(outputs, cause),
       isTalking: () => this.#state.at === 'talking',
       end: (outcome, endedBy, code) => this.#end(outcome, endedBy, code),
     }
-    this.#performance = new FlowExecutor(this.#ensemble, this.#waits)
+    this.#executor = new FlowExecutor(this.#context, this.#waits)
   }
 
   /** The far end can hear the agent. Once. `opening`: what it said before; it gets no answer of its own. */
   start(opening: UserTurn | null = null): void {
-    this.#happenings.happen(() => {
+    this.#queue.enqueue(() => {
       if (this.#state.at !== 'new') return
       this.#state = { at: 'talking' }
       this.#waits.turn()
       const text = opening === null ? '' : wordsOf(opening)
       if (opening !== null && text !== '') this.#heard(opening, text)
       const input: FlowInput = { type: 'started' }
-      const outputs = this.#ensemble.handle(input)
+      const outputs = this.#context.handle(input)
       // Who was to open has done so.
       const hasOpened = opening !== null && outputs.some(({ type }) => type === 'await_opening')
-      this.#performance.perform(hasOpened ? outputs.filter(({ type }) => type !== 'await_opening') : outputs, input)
-      if (hasOpened) feed(this.#ensemble, { type: 'user_turn', text })
+      this.#executor.perform(hasOpened ? outputs.filter(({ type }) => type !== 'await_opening') : outputs, input)
+      if (hasOpened) feed(this.#context, { type: 'user_turn', text })
     })
   }
 
@@ -103,20 +103,20 @@ export class Conversation {
    * The caller has probably finished with this: the model may be asked already, and its answer is held. Nothing else
    * happens. `userTurn` with the same text uses it; `callerGoesOn`, or another turn, throws it away.
    */
-  getAhead(text: string): void {
+  startPreemptiveGeneration(text: string): void {
     const words = text.trim().slice(0, MOST_CHARACTERS)
-    const isFree = this.#state.at === 'talking' && !this.#performance.isBusy && !this.#speeches.hasMore
-    if (isFree && words !== '') this.#performance.getAhead(words)
+    const isFree = this.#state.at === 'talking' && !this.#executor.isBusy && !this.#speechQueue.hasMore
+    if (isFree && words !== '') this.#executor.startPreemptiveGeneration(words)
   }
 
   /** What was held is of no use. */
-  callerGoesOn(): void {
-    this.#performance.preemptive.drop()
+  dropPreemptiveGeneration(): void {
+    this.#executor.preemptive.drop()
   }
 
   /** What asking early has cost and brought. */
   get preemptive(): PreemptiveGenerationReport {
-    return this.#performance.preemptive.report
+    return this.#executor.preemptive.report
   }
 
   /** Digits the caller entered, complete. `atMs`: when, on the run's clock; null in text. */
@@ -144,16 +144,16 @@ export class Conversation {
    * asked without it, and is thrown away.
    */
   updateVariables(values: Readonly<Record<string, string>>): void {
-    this.#happenings.happen(() => {
+    this.#queue.enqueue(() => {
       if (this.#state.at !== 'talking' && this.#state.at !== 'new') return
-      this.#performance.preemptive.drop()
-      feed(this.#ensemble, { type: 'variables_updated', values })
+      this.#executor.preemptive.drop()
+      feed(this.#context, { type: 'variables_updated', values })
     })
   }
 
   /** What was heard of a speech. Once for each, also for those that were withdrawn or had no text; recorded at once. */
   spoken(speechId: string, { heard, interrupted, span }: SpokenReport): void {
-    const speech = this.#speeches.report(speechId)
+    const speech = this.#speechQueue.report(speechId)
     if (speech === undefined) return
     const text = heard.trim().toWellFormed()
     this.#memory.heard(speech.line, text, interrupted)
@@ -171,11 +171,11 @@ export class Conversation {
     }
     const { requestId } = speech
     if (requestId !== null) {
-      if (interrupted) this.#thinking.abort(requestId)
+      if (interrupted) this.#modelRequests.abort(requestId)
       this.#input({ type: 'spoken', request_id: requestId, interrupted })
     }
-    this.#happenings.happen(() => this.#endIfHeard())
-    if (!this.#speeches.hasWithdrawn) this.#onHeard?.()
+    this.#queue.enqueue(() => this.#endIfHeard())
+    if (!this.#speechQueue.hasWithdrawn) this.#onHeard?.()
   }
 
   /** A speech that the caller seemed to cut goes on. */
@@ -184,11 +184,11 @@ export class Conversation {
   }
 
   digitsPressed(requestId: string): void {
-    this.#happenings.happen(() => this.#performance.line.pressed(requestId))
+    this.#queue.enqueue(() => this.#executor.line.pressed(requestId))
   }
 
   transferSettled(requestId: string, outcome: 'taken' | 'failed', receipt: Receipt | null): void {
-    this.#happenings.happen(() => this.#performance.line.settled(requestId, outcome, receipt))
+    this.#queue.enqueue(() => this.#executor.line.settled(requestId, outcome, receipt))
   }
 
   /**
@@ -199,18 +199,18 @@ export class Conversation {
     const { at } = this.#state
     if (at === 'ended' || at === 'stopped') return
     this.#state = { at: 'stopped' }
-    this.#performance.preemptive.drop()
-    this.#thinking.abortAll()
-    this.#speeches.withdrawAll()
-    this.#speeches.close()
-    this.#performance.line.abandon()
+    this.#executor.preemptive.drop()
+    this.#modelRequests.abortAll()
+    this.#speechQueue.withdrawAll()
+    this.#speechQueue.close()
+    this.#executor.line.abandon()
     // An action that the flow sent on its way before its end is still to be done.
-    if (at !== 'ending') this.#performance.actions.abort()
+    if (at !== 'ending') this.#executor.actions.abort()
   }
 
   /** Resolves when no action and no transfer is under way, the ledger knows what came of all, and what was used is told. */
   settled(): Promise<void> {
-    return this.#performance.settled()
+    return this.#executor.settled()
   }
 
   get utterances(): readonly Utterance[] {
@@ -232,15 +232,15 @@ export class Conversation {
   }
 
   #input(input: FlowInput): void {
-    this.#happenings.happen(() => {
-      if (this.#state.at === 'talking') feed(this.#ensemble, input)
+    this.#queue.enqueue(() => {
+      if (this.#state.at === 'talking') feed(this.#context, input)
     })
   }
 
   /** A limit ends what is still being heard out, too. */
   #limit(input: FlowInput): void {
-    this.#happenings.happen(() => {
-      if (this.#state.at === 'talking') feed(this.#ensemble, input)
+    this.#queue.enqueue(() => {
+      if (this.#state.at === 'talking') feed(this.#context, input)
       else if (this.#state.at === 'ending') this.#endAtOnce()
     })
   }
@@ -250,19 +250,19 @@ export class Conversation {
    * of that stands before the turn.
    */
   #turn(input: FlowInput, record: () => void): void {
-    this.#happenings.happen(() => {
+    this.#queue.enqueue(() => {
       if (this.#state.at === 'ended' || this.#state.at === 'stopped') return
       this.#waits.turn()
-      const outputs = this.#state.at === 'talking' ? this.#ensemble.handle(input) : []
+      const outputs = this.#state.at === 'talking' ? this.#context.handle(input) : []
       if (outputs.length === 0) return record()
-      this.#thinking.abortAll()
-      this.#performance.actions.turn()
-      this.#speeches.withdrawAll()
+      this.#modelRequests.abortAll()
+      this.#executor.actions.turn()
+      this.#speechQueue.withdrawAll()
       this.#whenHeard(() => {
         record()
-        this.#performance.perform(outputs, input)
+        this.#executor.perform(outputs, input)
         // What was held and not taken was asked for another turn.
-        this.#performance.preemptive.drop()
+        this.#executor.preemptive.drop()
       })
     })
   }
@@ -277,17 +277,17 @@ export class Conversation {
       interrupted: false,
       start_ms: turn.span?.start_ms ?? null,
       end_ms: turn.span?.end_ms ?? null,
-      node_id: this.#performance.nodeId,
+      node_id: this.#executor.nodeId,
     })
   }
 
   /** Does `task` when it is known what was heard of the speeches that were withdrawn; everything else waits meanwhile. */
   #whenHeard(task: () => void): void {
-    if (!this.#speeches.hasWithdrawn) return task()
-    const release = this.#happenings.hold()
+    if (!this.#speechQueue.hasWithdrawn) return task()
+    const release = this.#queue.hold()
     const { time, budgets } = this.#options
     const timer = time.at(time.now() + (budgets?.heardMs ?? DEFAULT_HEARD_MS), () => {
-      this.#speeches.giveUp()
+      this.#speechQueue.giveUp()
       this.#onHeard?.()
     })
     this.#onHeard = () => {
@@ -300,19 +300,19 @@ export class Conversation {
   #end(outcome: FlowOutcome, endedBy: 'agent' | 'system', code: string | null): void {
     if (this.#state.at !== 'talking') return
     this.#state = { at: 'ending', event: { type: 'ended', outcome, ended_by: endedBy, code } }
-    this.#thinking.abortAll()
+    this.#modelRequests.abortAll()
     if (endedBy === 'system') return this.#endAtOnce()
-    this.#speeches.completeAll()
+    this.#speechQueue.completeAll()
     this.#endIfHeard()
   }
 
   #endAtOnce(): void {
-    this.#speeches.withdrawAll()
+    this.#speechQueue.withdrawAll()
     this.#whenHeard(() => this.#sayEnded())
   }
 
   #endIfHeard(): void {
-    if (this.#state.at === 'ending' && !this.#speeches.hasMore) this.#sayEnded()
+    if (this.#state.at === 'ending' && !this.#speechQueue.hasMore) this.#sayEnded()
   }
 
   #sayEnded(): void {
@@ -321,12 +321,12 @@ export class Conversation {
     if (this.#isBusy) this.#emit({ type: 'busy', busy: false })
     this.#isBusy = false
     this.#state = { at: 'ended' }
-    this.#speeches.close()
+    this.#speechQueue.close()
     this.#emit(event)
   }
 
   #tellWhetherBusy(): void {
-    if (this.#state.at !== 'talking' || this.#performance.isBusy === this.#isBusy) return
+    if (this.#state.at !== 'talking' || this.#executor.isBusy === this.#isBusy) return
     this.#isBusy = !this.#isBusy
     this.#emit({ type: 'busy', busy: this.#isBusy })
   }

@@ -6,31 +6,31 @@ import {
   type NodeTurnSettings,
   render,
 } from '@parley/flow'
-import { ActionUses, type RunAction } from './action-uses.ts'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
-import { Line } from './line.ts'
 import type { PreemptiveGeneration } from './model/preemptive-generation.ts'
 import type { Prompt } from './model/reply.ts'
 import { ModelTurns } from './model-turns.ts'
+import { type RunAction, RunningActions } from './running-actions.ts'
+import { TelephonyRequests } from './telephony-requests.ts'
 import type { WaitTimer } from './wait-timer.ts'
 
 type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type }>
 
 /** Does what the flow wants, and tells it what came of it. */
 export class FlowExecutor {
-  readonly #with: ConversationContext
+  readonly #context: ConversationContext
   readonly #model: ModelTurns
-  readonly actions: ActionUses
-  readonly line: Line
+  readonly actions: RunningActions
+  readonly line: TelephonyRequests
   #nodeId: string | null = null
   #settings: NodeTurnSettings | null = null
 
-  constructor(ensemble: ConversationContext, waits: WaitTimer) {
-    const { options, flow, memory, onFact } = ensemble
-    this.#with = ensemble
-    this.#model = new ModelTurns(ensemble, (prompt, actionId, args) => this.#toolCalled(prompt, actionId, args))
-    this.line = new Line(ensemble)
-    this.actions = new ActionUses({
+  constructor(context: ConversationContext, waits: WaitTimer) {
+    const { options, flow, memory, onFact } = context
+    this.#context = context
+    this.#model = new ModelTurns(context, (prompt, actionId, args) => this.#toolCalled(prompt, actionId, args))
+    this.line = new TelephonyRequests(context)
+    this.actions = new RunningActions({
       runner: options.actions,
       call: options.call,
       memory,
@@ -47,7 +47,7 @@ export class FlowExecutor {
 
   /** Something is waited for, and it is not the caller. */
   get isBusy(): boolean {
-    return this.#with.thinking.isBusy || this.actions.isBusy || this.line.isBusy
+    return this.#context.modelRequests.isBusy || this.actions.isBusy || this.line.isBusy
   }
 
   /** When no action and no transfer is under way, and the ledger knows of all. */
@@ -63,8 +63,8 @@ export class FlowExecutor {
    * Asks the model what it will be asked once a turn of the caller, `text`, is over: where it is to speak or choose, and
    * nothing else is to be done before.
    */
-  getAhead(text: string): void {
-    const { options, flow } = this.#with
+  startPreemptiveGeneration(text: string): void {
+    const { options, flow } = this.#context
     const now = options.wallClock()
     const future = new FlowInterpreter(options.plan, options.mode, flow.state())
     const outputs = future.handle(now, { type: 'user_turn', text })
@@ -72,7 +72,7 @@ export class FlowExecutor {
     const [only] = asked
     if (asked.length !== 1 || (only?.type !== 'prompt' && only?.type !== 'decide')) return this.preemptive.drop()
     const globalPrompt = render(options.plan.flow.global_prompt, name => future.variable(name, now))
-    this.#model.getAhead(only, text, globalPrompt)
+    this.#model.startPreemptiveGeneration(only, text, globalPrompt)
   }
 
   get preemptive(): PreemptiveGeneration {
@@ -81,11 +81,11 @@ export class FlowExecutor {
 
   perform(outputs: readonly FlowOutput[], cause: FlowInput): void {
     for (const output of outputs)
-      if (this.#with.isTalking() || output.type === 'variables') this.#perform(output, cause)
+      if (this.#context.isTalking() || output.type === 'variables') this.#perform(output, cause)
   }
 
   #perform(output: FlowOutput, cause: FlowInput): void {
-    const { emit, onFact, end } = this.#with
+    const { emit, onFact, end } = this.#context
     switch (output.type) {
       case 'node':
         return this.#enter(output)
@@ -126,45 +126,45 @@ export class FlowExecutor {
   #enter({ node_id, from_node_id, edge_id, cause, settings }: Output<'node'>): void {
     this.#nodeId = node_id
     this.#model.dropFillers()
-    this.#with.onFact({ kind: 'node', node_id, from_node_id, edge_id, cause })
+    this.#context.onFact({ kind: 'node', node_id, from_node_id, edge_id, cause })
     const before = this.#settings
     this.#settings = settings
     const names = Object.keys(settings) as (keyof NodeTurnSettings)[]
-    if (names.some(name => before?.[name] !== settings[name])) this.#with.emit({ type: 'settings', settings })
+    if (names.some(name => before?.[name] !== settings[name])) this.#context.emit({ type: 'settings', settings })
   }
 
   #say({ request_id, node_id, text }: Output<'say'>): void {
-    if (text.trim() !== '') speak(this.#with, request_id, node_id, text)
-    else this.#with.happen(() => feed(this.#with, { type: 'spoken', request_id, interrupted: false }))
+    if (text.trim() !== '') speak(this.#context, request_id, node_id, text)
+    else this.#context.enqueue(() => feed(this.#context, { type: 'spoken', request_id, interrupted: false }))
   }
 
   #toolCalled({ request_id }: Prompt, action_id: string, args: Readonly<Record<string, unknown>>): void {
-    feed(this.#with, { type: 'tool_call', request_id, action_id, arguments: args })
+    feed(this.#context, { type: 'tool_call', request_id, action_id, arguments: args })
   }
 
   /** Records a call of a tool that is done at once. HTTP actions and transfers record theirs when they begin. */
   #recordToolCall({ action_id, prompt_id, result }: Output<'tool_result'>, cause: FlowInput): void {
-    const { options, memory } = this.#with
+    const { options, memory } = this.#context
     const action = options.plan.actions.find(candidate => candidate.action_id === action_id)
     if (action === undefined || cause.type !== 'tool_call') return
     memory.result(memory.called(action.name, cause.arguments, prompt_id), { outcome: result })
   }
 
   #run(output: RunAction, cause: FlowInput): void {
-    const { options, thinking, happen } = this.#with
+    const { options, modelRequests, enqueue } = this.#context
     const { request_id, action_id } = output
     const action = options.plan.actions.find(
       (candidate): candidate is HttpAction => candidate.kind === 'http' && candidate.action_id === action_id,
     )
     const done = (outcome: 'succeeded' | 'failed' | 'uncertain', body: unknown) =>
-      happen(() => feed(this.#with, { type: 'action_result', request_id, outcome, body }))
+      enqueue(() => feed(this.#context, { type: 'action_result', request_id, outcome, body }))
     if (action === undefined) return done('failed', null)
     const promptId = cause.type === 'tool_call' ? cause.request_id : null
     const use = {
       answer: promptId ?? request_id,
       isWaitedFor: output.waits,
       // What else the model calls in the same answer, and what it says with it, comes before the result.
-      ready: promptId === null ? Promise.resolve() : thinking.over(promptId),
+      ready: promptId === null ? Promise.resolve() : modelRequests.over(promptId),
     }
     this.actions.begin(output, action, use, ({ outcome, body }) => done(outcome, body))
   }

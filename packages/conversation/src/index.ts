@@ -1,4 +1,4 @@
-export type { HttpActionsOptions } from './actions/action-use.ts'
+export type { HttpActionsOptions } from './actions/http-action-call.ts'
 export { HttpActions } from './actions/http-actions.ts'
 export { Conversation } from './conversation.ts'
 export type { ConversationOptions } from './conversation-options.ts'

@@ -27,7 +27,7 @@ async function conversation(nodes: Parameters<typeof planOf>[0]) {
     await settle()
   }
   const ahead = async (words: string) => {
-    talk.getAhead(words)
+    talk.startPreemptiveGeneration(words)
     await settle()
   }
   return { ...set, talk, said, turn, ahead }
@@ -72,7 +72,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     const { model, said, turn, ahead, talk } = await shop()
     model.answers([{ say: 'Wrong.' }, { stall: true }], [{ say: 'Right.' }])
     await ahead('one pizza')
-    talk.callerGoesOn()
+    talk.dropPreemptiveGeneration()
     await settle()
     expect(model.givenUp).toBe(1)
     await turn('one pizza with ham')
@@ -162,7 +162,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     model.answers([{ tokens: [100, 3] }, { stall: true }], [{ say: 'Of' }, { tokensWhenStopped: [90, 1] }])
     for (const words of ['one pizza', 'one pizza with']) {
       await ahead(words)
-      talk.callerGoesOn()
+      talk.dropPreemptiveGeneration()
       await settle()
     }
     expect(talk.preemptive).toMatchObject({ dropped: 2, droppedInputTokens: 190, droppedOutputTokens: 4 })
@@ -171,7 +171,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
   it('costs what is written down', async () => {
     const { talk, ahead, ledger } = await shop()
     await ahead('one pizza')
-    talk.callerGoesOn()
+    talk.dropPreemptiveGeneration()
     await talk.settled()
     expect(ledger.records.map(row => [row.effect_kind, row.state, row.error_code])).toEqual([
       ['gateway_inference', 'failed', 'cancelled'],

@@ -11,7 +11,7 @@ export class SerialQueue {
   }
 
   /** At once, unless something else is being dealt with or held up. */
-  happen(task: () => void): void {
+  enqueue(task: () => void): void {
     this.#queue.push(task)
     this.#deal()
   }

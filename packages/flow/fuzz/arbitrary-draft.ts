@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Draft } from '../src/plan/draft.ts'
-import { type DraftAction, type DraftNode, providers } from '../src/testing/talk.ts'
+import { type DraftAction, type DraftNode, providers } from '../src/testing/flow-harness.ts'
 
 const SIZE = 5
 const COMPONENTS = ['one', 'two']

@@ -1,7 +1,7 @@
 import type { DraftEdit } from '@parley/contract'
 import { draftEdit } from '@parley/contract/testing'
 import fc from 'fast-check'
-import { providers } from '../src/testing/talk.ts'
+import { providers } from '../src/testing/flow-harness.ts'
 
 // Few names, so that edits meet what is there, what was put before, and what is not.
 const nodeId = fc.constantFrom('n0', 'n1', 'n2', 'n3', 'new', 'new2')

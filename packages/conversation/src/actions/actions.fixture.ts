@@ -5,7 +5,7 @@ import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
 import { InMemoryEffectLedger } from '../in-memory-effect-ledger.ts'
 import type { EffectLedger, EffectRecord } from '../ledger.ts'
 import type { ActionOutcome, ActionPhase, CallFacts } from '../ports.ts'
-import type { HttpActionsOptions } from './action-use.ts'
+import type { HttpActionsOptions } from './http-action-call.ts'
 import { HttpActions } from './http-actions.ts'
 
 export const call: CallFacts = {
@@ -33,7 +33,7 @@ export function httpAction(fields: Readonly<Record<string, unknown>> = {}): Http
 }
 
 /** One exchange: what becomes of it when it is prepared, else when it is sent; it takes `afterMs` (default 100). */
-export type Exchange =
+export type ScriptedResponse =
   | { readonly status: number; readonly body?: string; readonly truncated?: boolean; readonly afterMs?: Ms }
   | { readonly lost: string; readonly afterMs?: Ms }
   | { readonly hangs: true }
@@ -46,11 +46,11 @@ class ScriptedEgress implements Egress {
   readonly sent: EgressRequest[] = []
   prepared = 0
   readonly #time: VirtualTime
-  readonly #script: Exchange[]
+  readonly #script: ScriptedResponse[]
   /** Called when a request leaves. */
   onSend: () => void = () => {}
 
-  constructor(time: VirtualTime, script: readonly Exchange[]) {
+  constructor(time: VirtualTime, script: readonly ScriptedResponse[]) {
     this.#time = time
     this.#script = [...script]
   }
@@ -76,7 +76,7 @@ class ScriptedEgress implements Egress {
 
   async #send(
     request: EgressRequest,
-    exchange: Exclude<Exchange, { unprepared: string }>,
+    exchange: Exclude<ScriptedResponse, { unprepared: string }>,
     signal: AbortSignal,
   ): Promise<EgressResult> {
     this.sent.push(request)
@@ -94,7 +94,7 @@ class ScriptedEgress implements Egress {
   }
 }
 
-interface Trial {
+interface ActionTestResult {
   readonly outcome: ActionOutcome
   readonly row: EffectRecord | undefined
   readonly egress: ScriptedEgress
@@ -103,7 +103,7 @@ interface Trial {
   readonly tookMs: Ms
 }
 
-interface TrialOptions extends Partial<HttpActionsOptions> {
+interface ActionTestOptions extends Partial<HttpActionsOptions> {
   readonly arguments?: Readonly<Record<string, unknown>>
   readonly variables?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -114,11 +114,11 @@ interface TrialOptions extends Partial<HttpActionsOptions> {
 }
 
 /** Runs an action against scripted exchanges, to its end. */
-export async function tryAction(
+export async function runScriptedAction(
   action: HttpAction,
-  script: readonly Exchange[],
-  options: TrialOptions = {},
-): Promise<Trial> {
+  script: readonly ScriptedResponse[],
+  options: ActionTestOptions = {},
+): Promise<ActionTestResult> {
   const time = new VirtualTime()
   const egress = new ScriptedEgress(time, script)
   egress.onSend = options.onSend ?? egress.onSend

@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
-import { httpAction, tryAction } from './actions.fixture.ts'
+import { httpAction, runScriptedAction } from './actions.fixture.ts'
 
 const posts = httpAction()
 const gets = httpAction({ method: 'GET' })
@@ -17,7 +17,7 @@ describe.each([
   ['breaks', broken],
 ])('when the ledger %s, nothing is sent', (_, fault) => {
   it.each(['intend', 'decide', 'sending'] as const)('at "%s"', async step => {
-    const { outcome, row, egress, phases } = await tryAction(posts, [{ status: 200 }], {
+    const { outcome, row, egress, phases } = await runScriptedAction(posts, [{ status: 200 }], {
       ledgerFaults: () => ({ [step]: fault }),
     })
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'ledger_unavailable', body: null })
@@ -27,7 +27,7 @@ describe.each([
   })
 
   it('but what was sent has happened', async () => {
-    const { outcome, row } = await tryAction(posts, [{ status: 200, body: '1' }], {
+    const { outcome, row } = await runScriptedAction(posts, [{ status: 200, body: '1' }], {
       ledgerFaults: () => ({ settle: fault }),
     })
     expect(outcome).toMatchObject({ outcome: 'succeeded', body: 1, error_code: null })
@@ -37,7 +37,7 @@ describe.each([
 
   it('again: what is known counts', async () => {
     let sends = 0
-    const { outcome, row, egress } = await tryAction(gets, [{ lost: 'x' }, { status: 200 }, { status: 200 }], {
+    const { outcome, row, egress } = await runScriptedAction(gets, [{ lost: 'x' }, { status: 200 }, { status: 200 }], {
       ledgerFaults: ledger => ({ sending: id => (sends++ === 0 ? ledger.sending(id) : fault()) }),
     })
     expect(egress.sent).toHaveLength(1)
@@ -53,7 +53,7 @@ describe('the order', () => {
       steps.push(step)
       return then
     }
-    await tryAction(gets, [{ status: 500 }, { status: 200 }], {
+    await runScriptedAction(gets, [{ status: 500 }, { status: 200 }], {
       ledgerFaults: ledger => ({
         intend: intent => noted('intend', ledger.intend(intent)),
         decide: (id, decision) => noted('decide', ledger.decide(id, decision)),
@@ -69,7 +69,7 @@ describe('the order', () => {
 
 describe('a conversation that is given up', () => {
   it('sends nothing that was not sent', async () => {
-    const { outcome, row, egress } = await tryAction(posts, [{ status: 200 }], { signal: AbortSignal.abort() })
+    const { outcome, row, egress } = await runScriptedAction(posts, [{ status: 200 }], { signal: AbortSignal.abort() })
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
     expect(row?.decision).toEqual({ decision: 'deny', reason: 'run_not_active', policy_version: '1' })
     expect(egress.sent).toEqual([])
@@ -77,7 +77,7 @@ describe('a conversation that is given up', () => {
 
   it('sends nothing when it is given up just before', async () => {
     const abort = new AbortController()
-    const { outcome, row, egress } = await tryAction(posts, [{ status: 200 }], {
+    const { outcome, row, egress } = await runScriptedAction(posts, [{ status: 200 }], {
       signal: abort.signal,
       ledgerFaults: ledger => ({
         decide: (id, decision) => {
@@ -93,7 +93,7 @@ describe('a conversation that is given up', () => {
 
   it('takes nothing back that was sent: it goes on to its end, sends again and all', async () => {
     const abort = new AbortController()
-    const { outcome, row } = await tryAction(gets, [{ status: 500 }, { status: 200, body: '"there"' }], {
+    const { outcome, row } = await runScriptedAction(gets, [{ status: 500 }, { status: 200, body: '"there"' }], {
       signal: abort.signal,
       onSend: () => abort.abort(),
     })
@@ -105,17 +105,17 @@ describe('a conversation that is given up', () => {
 describe('faults of others', () => {
   it('before the send fail the action', async () => {
     for (const options of [{ onPhase: broken }, { arguments: { deep: circle() } }]) {
-      const { outcome, row, egress } = await tryAction(posts, [{ status: 200 }], options)
+      const { outcome, row, egress } = await runScriptedAction(posts, [{ status: 200 }], options)
       expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'internal' })
       expect(row?.state).toBe('failed')
       expect(egress.sent).toEqual([])
     }
-    const { outcome } = await tryAction(posts, [{ throws: 'prepare' }])
+    const { outcome } = await runScriptedAction(posts, [{ throws: 'prepare' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'internal' })
   })
 
   it('after the send leave it open what happened', async () => {
-    const { outcome, row } = await tryAction(posts, [{ throws: 'send' }])
+    const { outcome, row } = await runScriptedAction(posts, [{ throws: 'send' }])
     expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'no_answer' })
     expect(row?.state).toBe('uncertain')
   })

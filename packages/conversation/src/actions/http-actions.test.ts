@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type Exchange, httpAction, tryAction } from './actions.fixture.ts'
+import { httpAction, runScriptedAction, type ScriptedResponse } from './actions.fixture.ts'
 
 const posts = httpAction()
 const gets = httpAction({ method: 'GET' })
@@ -8,12 +8,14 @@ const keyed = httpAction({ idempotency: 'effect_key' })
 
 describe('an action that is answered', () => {
   it('took whole milliseconds, as the API tells of it', async () => {
-    const { outcome } = await tryAction(posts, [{ status: 201, body: '{}', afterMs: 79.66 }])
+    const { outcome } = await runScriptedAction(posts, [{ status: 201, body: '{}', afterMs: 79.66 }])
     expect(outcome.durationMs).toBe(80)
   })
 
   it('has succeeded with 2xx: a row, a verdict, one send, a receipt', async () => {
-    const { outcome, row, phases, egress } = await tryAction(posts, [{ status: 201, body: '{"id":7}', afterMs: 80 }])
+    const { outcome, row, phases, egress } = await runScriptedAction(posts, [
+      { status: 201, body: '{"id":7}', afterMs: 80 },
+    ])
     expect(outcome).toEqual({
       outcome: 'succeeded',
       body: { id: 7 },
@@ -46,44 +48,44 @@ describe('an action that is answered', () => {
   })
 
   it.each([100, 199, 300, 302, 400, 404, 409, 429, 500, 503])('has failed with %i, and says so', async status => {
-    const { outcome, row, egress } = await tryAction(posts, [{ status, body: '{"error":"no"}' }])
+    const { outcome, row, egress } = await runScriptedAction(posts, [{ status, body: '{"error":"no"}' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: `http_${status}`, body: { error: 'no' } })
     expect(row).toMatchObject({ state: 'failed', error_code: `http_${status}`, receipts: [{ status }] })
     expect(egress.sent).toHaveLength(1)
   })
 
   it('gives text for what is no JSON, and nothing for nothing', async () => {
-    expect((await tryAction(posts, [{ status: 200, body: 'Booked!' }])).outcome.body).toBe('Booked!')
-    expect((await tryAction(posts, [{ status: 204 }])).outcome.body).toBeNull()
+    expect((await runScriptedAction(posts, [{ status: 200, body: 'Booked!' }])).outcome.body).toBe('Booked!')
+    expect((await runScriptedAction(posts, [{ status: 204 }])).outcome.body).toBeNull()
   })
 
   it('has no hash of an answer that was cut', async () => {
-    const { row } = await tryAction(posts, [{ status: 200, body: 'aaaa', truncated: true }])
+    const { row } = await runScriptedAction(posts, [{ status: 200, body: 'aaaa', truncated: true }])
     expect(row?.receipts).toMatchObject([{ response_sha256: null, response_bytes: 4 }])
   })
 })
 
 describe('an action that is not answered', () => {
   it('is uncertain: it may have been acted upon, and is not sent again', async () => {
-    const { outcome, row, egress } = await tryAction(posts, [{ lost: 'ECONNRESET' }])
+    const { outcome, row, egress } = await runScriptedAction(posts, [{ lost: 'ECONNRESET' }])
     expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'no_answer', body: null })
     expect(row).toMatchObject({ state: 'uncertain', error_code: 'no_answer', receipts: [], send_attempts: 1 })
     expect(egress.sent).toHaveLength(1)
   })
 
   it('is uncertain when its time is over', async () => {
-    const { outcome, row, tookMs } = await tryAction(httpAction({ timeout_ms: 9000 }), [{ hangs: true }])
+    const { outcome, row, tookMs } = await runScriptedAction(httpAction({ timeout_ms: 9000 }), [{ hangs: true }])
     expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'timeout', durationMs: 9000 })
     expect(row?.state).toBe('uncertain')
     expect(tookMs).toBe(9000)
   })
 
-  it.each<[string, Exchange]>([
+  it.each<[string, ScriptedResponse]>([
     ['there is no such name', { unprepared: 'no such name' }],
     ['nobody takes the connection', { unconnected: 'ECONNREFUSED' }],
   ])('has failed when %s', async (_, exchange) => {
     for (const action of [posts, keyed, gets]) {
-      const { outcome, row, egress } = await tryAction(action, [exchange])
+      const { outcome, row, egress } = await runScriptedAction(action, [exchange])
       expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'not_connected' })
       expect(row).toMatchObject({ state: 'failed', error_code: 'not_connected' })
       expect(egress.prepared).toBe(1)
@@ -96,7 +98,7 @@ describe('sent again', () => {
     ['GET', gets],
     ['what has an effect key', keyed],
   ])('is %s, after a lost or 5xx answer, three times in all', async (_, action) => {
-    const { outcome, row, egress } = await tryAction(action, [
+    const { outcome, row, egress } = await runScriptedAction(action, [
       { lost: 'ECONNRESET' },
       { status: 503, body: 'later' },
       { status: 200, body: '"done"' },
@@ -114,12 +116,12 @@ describe('sent again', () => {
   })
 
   it('is the same request, with the same key', async () => {
-    const { egress, row } = await tryAction(keyed, [{ status: 500 }, { status: 500 }, { status: 200 }])
+    const { egress, row } = await runScriptedAction(keyed, [{ status: 500 }, { status: 500 }, { status: 200 }])
     for (const request of egress.sent) expect(request.headers?.['idempotency-key']).toBe(row!.effect_key)
     expect(new Set(egress.sent.map(({ url, body, method }) => JSON.stringify([url, body, method]))).size).toBe(1)
   })
 
-  it.each<[string, readonly Exchange[], string, string]>([
+  it.each<[string, readonly ScriptedResponse[], string, string]>([
     ['the last answer counts', [{ lost: 'x' }, { status: 500 }, { status: 502 }], 'failed', 'http_502'],
     ['a last loss leaves it open', [{ status: 500 }, { status: 500 }, { lost: 'x' }], 'uncertain', 'no_answer'],
     ['three losses leave it open', [{ lost: 'x' }, { lost: 'x' }, { lost: 'x' }], 'uncertain', 'no_answer'],
@@ -138,7 +140,7 @@ describe('sent again', () => {
     ['a 4xx is an answer', [{ status: 500 }, { status: 404 }], 'failed', 'http_404'],
     ['a 429 is an answer', [{ status: 429 }], 'failed', 'http_429'],
   ])('%s', async (_, script, outcome, error_code) => {
-    const trial = await tryAction(keyed, script)
+    const trial = await runScriptedAction(keyed, script)
     expect(trial.outcome).toMatchObject({ outcome, error_code })
     expect(trial.row).toMatchObject({ state: outcome, error_code })
     expect(trial.egress.prepared).toBe(script.length)
@@ -146,17 +148,17 @@ describe('sent again', () => {
 
   it('is nothing once the time is over, which is one for all sends', async () => {
     const action = httpAction({ method: 'GET', timeout_ms: 2000 })
-    const trial = await tryAction(action, [{ status: 500, afterMs: 700 }, { hangs: true }])
+    const trial = await runScriptedAction(action, [{ status: 500, afterMs: 700 }, { hangs: true }])
     expect(trial.egress.sent.map(request => request.timeoutMs)).toEqual([2000, 1100])
     expect(trial.outcome).toMatchObject({ outcome: 'uncertain', error_code: 'timeout', durationMs: 2000 })
-    const late = await tryAction(action, [{ status: 500, afterMs: 1800 }])
+    const late = await runScriptedAction(action, [{ status: 500, afterMs: 1800 }])
     expect(late.outcome).toMatchObject({ outcome: 'failed', error_code: 'http_500', durationMs: 1800 })
   })
 
   it('never is what has no key and is no GET', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const exchange of [{ lost: 'x' }, { status: 503 }]) {
-        const { egress } = await tryAction(httpAction({ method }), [exchange])
+        const { egress } = await runScriptedAction(httpAction({ method }), [exchange])
         expect(egress.sent).toHaveLength(1)
         expect(egress.sent[0]?.headers).not.toHaveProperty('idempotency-key')
       }
@@ -165,7 +167,7 @@ describe('sent again', () => {
 
 describe('what may not be sent', () => {
   it('is denied where the address is not allowed', async () => {
-    const { outcome, row, egress } = await tryAction(posts, [{ unprepared: 'address_not_allowed' }])
+    const { outcome, row, egress } = await runScriptedAction(posts, [{ unprepared: 'address_not_allowed' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
     expect(row).toMatchObject({
       state: 'failed',
@@ -176,22 +178,22 @@ describe('what may not be sent', () => {
   })
 
   it('has failed where the URL is none', async () => {
-    const { outcome, row } = await tryAction(posts, [{ unprepared: 'bad_url' }])
+    const { outcome, row } = await runScriptedAction(posts, [{ unprepared: 'bad_url' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'bad_url' })
     expect(row).toMatchObject({ state: 'failed', decision: null, send_attempts: 0 })
   })
 
   it('has failed where a value would climb in the URL, or the request is too long', async () => {
-    const climbs = await tryAction(httpAction({ url: 'https://shop.test/tables/{{id}}' }), [], {
+    const climbs = await runScriptedAction(httpAction({ url: 'https://shop.test/tables/{{id}}' }), [], {
       variables: { id: '..' },
     })
     expect([climbs.outcome.error_code, climbs.egress.prepared]).toEqual(['bad_url', 0])
-    const long = await tryAction(posts, [], { arguments: { text: 'a'.repeat(1_100_000) } })
+    const long = await runScriptedAction(posts, [], { arguments: { text: 'a'.repeat(1_100_000) } })
     expect([long.outcome.error_code, long.egress.prepared]).toEqual(['request_too_large', 0])
   })
 
   it('is denied by a ledger that knows better', async () => {
-    const { outcome, egress } = await tryAction(posts, [{ status: 200 }], {
+    const { outcome, egress } = await runScriptedAction(posts, [{ status: 200 }], {
       ledgerFaults: ledger => ({
         decide: id => ledger.decide(id, { decision: 'deny', reason: 'key_revoked', policy_version: '1' }),
       }),
@@ -210,17 +212,17 @@ describe('authentication', () => {
     ['basic', { authorization: `Basic ${Buffer.from('s3cret').toString('base64')}` }],
     ['header', { 'x-api-key': 's3cret', authorization: 'mine' }],
   ])('by %s carries the secret, over a header of the same name', async (scheme, headers) => {
-    const { egress } = await tryAction(withAuth(scheme), [{ status: 200 }])
+    const { egress } = await runScriptedAction(withAuth(scheme), [{ status: 200 }])
     expect(egress.sent[0]?.headers).toMatchObject(headers)
   })
 
   it('by another header carries it there', async () => {
-    const { egress } = await tryAction(withAuth('header', { header: 'X-Token' }), [{ status: 200 }])
+    const { egress } = await runScriptedAction(withAuth('header', { header: 'X-Token' }), [{ status: 200 }])
     expect(egress.sent[0]?.headers).toMatchObject({ 'x-token': 's3cret' })
   })
 
   it('by signature signs time and body', async () => {
-    const { egress } = await tryAction(withAuth('parley_signature'), [{ status: 200 }])
+    const { egress } = await runScriptedAction(withAuth('parley_signature'), [{ status: 200 }])
     const t = Date.UTC(2026, 2, 4, 12) / 1000
     const v1 = createHmac('sha256', 's3cret').update(`${t}.${egress.sent[0]!.body}`).digest('hex')
     expect(egress.sent[0]?.headers?.['parley-signature']).toBe(`t=${t},v1=${v1}`)
@@ -232,7 +234,7 @@ describe('authentication', () => {
       asked.push(ref)
       return null
     }
-    const { outcome, row, egress } = await tryAction(withAuth('bearer'), [], { secrets: { get } })
+    const { outcome, row, egress } = await runScriptedAction(withAuth('bearer'), [], { secrets: { get } })
     expect(asked).toEqual([{ id: 'key', version: '1' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
     expect(row?.decision).toEqual({ decision: 'deny', reason: 'secret_missing', policy_version: '1' })
@@ -249,7 +251,7 @@ describe('authentication', () => {
       },
     ],
   ])('holds back what it cannot prove when secrets %s', async (_, get) => {
-    const { outcome, row, egress } = await tryAction(withAuth('bearer'), [], { secrets: { get } })
+    const { outcome, row, egress } = await runScriptedAction(withAuth('bearer'), [], { secrets: { get } })
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_unavailable' })
     expect(row).toMatchObject({ state: 'failed', decision: { decision: 'unavailable', reason: null } })
     expect(egress.prepared).toBe(0)

@@ -1,5 +1,5 @@
 import type { ActionOutcome, ActionRequest, ActionRunner } from '../ports.ts'
-import { ActionUse, type HttpActionsOptions } from './action-use.ts'
+import { HttpActionCall, type HttpActionsOptions } from './http-action-call.ts'
 
 /**
  * HTTP actions, by the rules of effects: a row before anything is sent, a verdict (`secret_missing`,
@@ -17,6 +17,6 @@ export class HttpActions implements ActionRunner {
   }
 
   run(request: ActionRequest, signal: AbortSignal): Promise<ActionOutcome> {
-    return new ActionUse(this.#options, request, signal).run()
+    return new HttpActionCall(this.#options, request, signal).run()
   }
 }

@@ -2,7 +2,7 @@ import type { Instruction, PromptReason } from '@parley/flow'
 import type { AgentLanguage } from './agent-language.ts'
 
 /** What holds for every request of a conversation. */
-export interface Setting {
+export interface PromptContext {
   readonly channel: 'phone' | 'web' | 'cloud'
   readonly language: AgentLanguage
   readonly globalPrompt: string
@@ -43,7 +43,7 @@ export const READING_END = 'leave out what was not. Do not speak.'
 
 /** The system message of a request to speak. */
 export function replyInstructions(
-  setting: Setting,
+  setting: PromptContext,
   prompt: {
     readonly instruction: Instruction
     readonly reason: PromptReason
@@ -66,7 +66,7 @@ export function replyInstructions(
 }
 
 /** The system message of a request to choose without speaking. */
-export function choiceInstructions(setting: Setting): string {
+export function choiceInstructions(setting: PromptContext): string {
   return paragraphs([
     setting.globalPrompt,
     'You decide how this conversation goes on. The description of each tool is a condition. Call the one tool whose condition holds for the conversation as it stands; when none holds, call none. Do not speak.',
@@ -75,7 +75,7 @@ export function choiceInstructions(setting: Setting): string {
 }
 
 /** The system message of a request to read something off the conversation. */
-export function readingInstructions(setting: Setting, tool: string, wanted: string): string {
+export function readingInstructions(setting: PromptContext, tool: string, wanted: string): string {
   return paragraphs([
     setting.globalPrompt,
     `You read this conversation. Call the tool ${tool} with what was really said in it; ${READING_END}`,
@@ -89,7 +89,7 @@ function step({ type, text }: Instruction): string {
   return `${STEP_HEADS[type]}${text}`
 }
 
-function now({ currentTime }: Setting): string {
+function now({ currentTime }: PromptContext): string {
   return `It is ${currentTime}.`
 }
 

@@ -1,8 +1,8 @@
 import type { FlowOutput } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import type { ChatMessage, GenerationRequest, ToolCall } from '@parley/providers'
-import { exchange, type Verdict } from './exchange.ts'
-import { choiceInstructions, readingInstructions, type Setting } from './instructions.ts'
+import { askModel, type Verdict } from './ask-model.ts'
+import { choiceInstructions, type PromptContext, readingInstructions } from './instructions.ts'
 import type { ModelRequests } from './model-requests.ts'
 import { variablesSchema, wrapped } from './reading-schema.ts'
 import { TransitionTools } from './transition-tools.ts'
@@ -13,7 +13,7 @@ export type Question = Extract<FlowOutput, { type: 'decide' | 'infer' | 'extract
 interface ModelJudgementOptions {
   readonly requests: ModelRequests
   readonly question: Question
-  readonly setting: Setting
+  readonly setting: PromptContext
   readonly messages: readonly ChatMessage[]
   readonly deadline: Ms
   readonly signal: AbortSignal
@@ -39,7 +39,7 @@ export async function judge(options: ModelJudgementOptions): Promise<ModelJudgem
   const { requests, question, deadline, signal } = options
   const form = question.type === 'decide' ? choiceForm(options, question) : readingForm(options, question)
   let value: unknown
-  const { end, refused } = await exchange({
+  const { end, refused } = await askModel({
     requests,
     model: question.model,
     nodeId: question.node_id,

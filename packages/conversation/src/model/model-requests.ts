@@ -18,7 +18,7 @@ interface ModelRequestOptions {
   readonly eventMs: Ms
 }
 
-export interface Ask {
+export interface ModelRequest {
   readonly model: ModelRef | null
   readonly nodeId: string
   readonly request: GenerationRequest
@@ -38,7 +38,7 @@ export class ModelRequests {
   }
 
   /** Never rejects. */
-  async ask(ask: Ask): Promise<AnswerEnd> {
+  async ask(ask: ModelRequest): Promise<AnswerEnd> {
     const row = new InferenceRow(this.#options.ledger, ask.nodeId)
     let taken = false
     const onEvent = (event: GenerationEvent) => {
@@ -64,7 +64,7 @@ export class ModelRequests {
     while (this.#written.size > 0) await Promise.all(this.#written)
   }
 
-  async #send(row: InferenceRow, ask: Ask, onEvent: Ask['onEvent']): Promise<AnswerEnd> {
+  async #send(row: InferenceRow, ask: ModelRequest, onEvent: ModelRequest['onEvent']): Promise<AnswerEnd> {
     const { models, preemptive, time, eventMs } = this.#options
     let model: LanguageModel
     try {
@@ -79,7 +79,7 @@ export class ModelRequests {
   }
 
   /** False: it was aborted meanwhile, or there is no time left: nobody waits longer for leave to ask than for an answer. */
-  #pause(waitMs: Ms, { deadline, signal }: Ask): Promise<boolean> {
+  #pause(waitMs: Ms, { deadline, signal }: ModelRequest): Promise<boolean> {
     const { time, eventMs } = this.#options
     if (signal.aborted || waitMs > eventMs || time.now() + waitMs >= deadline) return Promise.resolve(false)
     return new Promise(resolve => {

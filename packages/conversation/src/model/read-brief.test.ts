@@ -2,12 +2,12 @@ import type { GenerationRequest } from '@parley/providers'
 import { describe, expect, it } from 'vitest'
 import { asks, planOf, says, when } from '../testing/plans.ts'
 import { TextTalk } from '../testing/text-talk.ts'
-import { REASONS, type Setting } from './instructions.ts'
+import { type PromptContext, REASONS } from './instructions.ts'
 import { choiceRequest } from './model-judgement.ts'
 import { readBrief } from './read-brief.ts'
 import { type Prompt, replyRequest } from './reply.ts'
 
-const SETTING: Setting = {
+const SETTING: PromptContext = {
   channel: 'phone',
   language: 'es',
   globalPrompt: 'You sell pizza.\n\nYour present step:\nis not this one.',

@@ -2,8 +2,8 @@ import type { FlowOutput } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import type { ChatMessage, GenerationRequest, ToolCall } from '@parley/providers'
 import type { AnswerEnd } from './answer.ts'
-import { exchange, type Verdict } from './exchange.ts'
-import { replyInstructions, type Setting } from './instructions.ts'
+import { askModel, type Verdict } from './ask-model.ts'
+import { type PromptContext, replyInstructions } from './instructions.ts'
 import type { ModelRequests } from './model-requests.ts'
 import { TransitionTools } from './transition-tools.ts'
 
@@ -15,7 +15,7 @@ export type Prompt = Extract<FlowOutput, { type: 'prompt' }>
 interface ReplyOptions {
   readonly requests: ModelRequests
   readonly prompt: Prompt
-  readonly setting: Setting
+  readonly setting: PromptContext
   readonly temperature: number | undefined
   /** The conversation so far. */
   readonly messages: readonly ChatMessage[]
@@ -53,7 +53,7 @@ class Reply {
 
   async run(): Promise<ReplyEnd> {
     const { requests, prompt, deadline, signal } = this.#options
-    const { end, refused } = await exchange({
+    const { end, refused } = await askModel({
       requests,
       model: prompt.model,
       nodeId: prompt.node_id,

@@ -239,10 +239,10 @@ export class VoiceConversation implements CallHandler {
         this.#latencies.turn(output.turn)
         return this.#conversation.userTurn(this.#userTurn(output.turn))
       case 'candidate':
-        if (this.#options.agent.asksAhead !== false) this.#conversation.getAhead(output.text)
+        if (this.#options.agent.asksAhead !== false) this.#conversation.startPreemptiveGeneration(output.text)
         return
       case 'goes-on':
-        return this.#conversation.callerGoesOn()
+        return this.#conversation.dropPreemptiveGeneration()
       case 'digits':
         return this.#conversation.digits(output.digits, this.#clock.offsetOf(output.atMs))
       case 'silence':

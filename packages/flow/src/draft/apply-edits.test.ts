@@ -3,7 +3,7 @@ import { draftEdit } from '@parley/contract/testing'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { type Draft, type DraftContent, readDraft } from '../plan/draft.ts'
-import { asks, type DraftNode, draftOf, ends, if_, promptText, providers, says, when } from '../testing/talk.ts'
+import { asks, type DraftNode, draftOf, ends, if_, promptText, providers, says, when } from '../testing/flow-harness.ts'
 import { applyEdits } from './apply-edits.ts'
 import { DRAFT_LIMITS } from './limits.ts'
 

@@ -6,7 +6,7 @@ import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'
 import { type Draft, readDraft } from '../plan/draft.ts'
 import { planSchema } from '../plan/plan.ts'
 import { draftEnvironment, nothing } from '../testing/draft-environment.ts'
-import { draftOf, ends, says, when } from '../testing/talk.ts'
+import { draftOf, ends, says, when } from '../testing/flow-harness.ts'
 import { digestOf, planOf } from './publish.ts'
 
 const hello = (rest: Partial<Draft> = {}) =>

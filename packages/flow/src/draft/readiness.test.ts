@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDraft } from '../plan/draft.ts'
 import { draftEnvironment } from '../testing/draft-environment.ts'
-import { draftOf, ends, says, when } from '../testing/talk.ts'
+import { draftOf, ends, says, when } from '../testing/flow-harness.ts'
 import { planOf } from './publish.ts'
 import { unreadyIn } from './readiness.ts'
 

@@ -1,7 +1,7 @@
 import { draftContent } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import { draftEnvironment } from '../testing/draft-environment.ts'
-import { providers } from '../testing/talk.ts'
+import { providers } from '../testing/flow-harness.ts'
 import { planOf } from './publish.ts'
 import { fromTemplate, type TemplateName } from './templates.ts'
 import { validate } from './validate.ts'

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { ends, if_, staticText, when } from '../testing/talk.ts'
+import { ends, if_, staticText, when } from '../testing/flow-harness.ts'
 import { agent, type Case, expectFinding, flow, hi, transfer } from './testing/findings.ts'
 
 const CAPABILITIES: readonly Case[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { draftEnvironment, nothing } from '../testing/draft-environment.ts'
-import { ends, providers } from '../testing/talk.ts'
+import { ends, providers } from '../testing/flow-harness.ts'
 import { agent, type Case, expectFinding, flow, lone } from './testing/findings.ts'
 import { validate } from './validate.ts'
 

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { ends, if_, promptText, says, when } from '../testing/talk.ts'
+import { ends, if_, promptText, says, when } from '../testing/flow-harness.ts'
 import { agent, type Case, expectFinding, flow, hi, http, transfer } from './testing/findings.ts'
 
 const FLOWS: readonly Case[] = [

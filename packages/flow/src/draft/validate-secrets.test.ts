@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DraftContent } from '../plan/draft.ts'
 import { draftEnvironment } from '../testing/draft-environment.ts'
-import { type DraftAction, ends, providers } from '../testing/talk.ts'
+import { type DraftAction, ends, providers } from '../testing/flow-harness.ts'
 import { agent, expectFinding, flow, http, lone } from './testing/findings.ts'
 import { validate } from './validate.ts'
 

@@ -2,7 +2,7 @@ import { diagnostic } from '@parley/contract/testing'
 import { describe, expect, it } from 'vitest'
 import type { DraftContent } from '../plan/draft.ts'
 import { draftEnvironment } from '../testing/draft-environment.ts'
-import { asks, type DraftNode, ends, says, when } from '../testing/talk.ts'
+import { asks, type DraftNode, ends, says, when } from '../testing/flow-harness.ts'
 import { agent, type Case, expectFinding, flow, hi, http, lone, transfer } from './testing/findings.ts'
 import { validate } from './validate.ts'
 

@@ -1,9 +1,9 @@
 import type { Diagnostic, Json } from '@parley/contract'
 import { z } from 'zod'
-import { Findings, type WarningCode } from './findings.ts'
+import { ImportFindings, type WarningCode } from './import-findings.ts'
 import { equal, given, type JsonObject, objectOf, shown } from './json.ts'
 import { readValue, reason } from './read-value.ts'
-import { Spot } from './spot.ts'
+import { SourceLocation } from './source-location.ts'
 
 /** Something that reading a field found; `field` is the one of the source. */
 export interface Note {
@@ -28,19 +28,19 @@ export interface AgentField {
   /** The fields name things of the other platform: they say nothing here, and go back as they came. */
   readonly isForeign?: boolean
   /** What the draft holds where the fields say nothing; default: nothing. */
-  readonly noSideEffects?: Json
+  readonly whenUnset?: Json
 }
 
 /** The value that an export gives, and what of its fields is kept beside it. */
-export function readAgentField(field: AgentField, home: JsonObject, parley: JsonObject, findings: Findings) {
+export function readAgentField(field: AgentField, home: JsonObject, parley: JsonObject, findings: ImportFindings) {
   const source = pick(field, name => given(home, name))
   const notes: Note[] = []
   const said = readSound(field, source, notes)
   const own = given(objectOf(given(parley, field.group)), field.name)
   const isOwn = own !== undefined && z.safeParse(field.schema, own).success
-  const spot = new Spot([field.home])
+  const location = new SourceLocation([field.home])
   if (own !== undefined && !isOwn) {
-    const at = new Spot(['agent', 'parley', field.group, field.name])
+    const at = new SourceLocation(['agent', 'parley', field.group, field.name])
     findings.leave(at, own, `\`${field.name}\` is not taken: ${reason(field.schema, own)}`)
   }
   const value = isOwn ? own : said
@@ -48,19 +48,23 @@ export function readAgentField(field: AgentField, home: JsonObject, parley: Json
   if (isSaid || Object.keys(source).length === 0) return value
   if (isOwn && !field.isForeign && !equal(said, own)) {
     const [name = ''] = Object.keys(source)
-    findings.warn('field_ignored', spot.in(name), `\`parley.${field.group}.${field.name}\` says otherwise, and holds`)
+    findings.warn(
+      'field_ignored',
+      location.in(name),
+      `\`parley.${field.group}.${field.name}\` says otherwise, and holds`,
+    )
     return value
   }
-  for (const [name, kept] of Object.entries(source)) findings.keep(spot.in(name), kept)
+  for (const [name, kept] of Object.entries(source)) findings.keep(location.in(name), kept)
   for (const { code, field: name, message, fixes } of isOwn && !field.isForeign ? [] : notes)
-    findings.warn(code, spot.in(name), message, fixes)
+    findings.warn(code, location.in(name), message, fixes)
   return value
 }
 
 /** The fields that say `value`, and the value itself where they do not say it whole. `kept`: what `unplaced` holds. */
 export function writeAgentField(field: AgentField, value: Json | undefined, unplaced: JsonObject) {
-  const spot = new Spot([field.home])
-  const original = pick(field, name => given(unplaced, spot.in(name).pointer))
+  const location = new SourceLocation([field.home])
+  const original = pick(field, name => given(unplaced, location.in(name).pointer))
   const isOriginal =
     Object.keys(original).length > 0 && (field.isForeign === true || equal(heldFor(field, original), value))
   const fields = isOriginal ? original : value === undefined ? {} : field.write(value)
@@ -69,7 +73,7 @@ export function writeAgentField(field: AgentField, value: Json | undefined, unpl
 
 /** What the draft holds once these fields were read. */
 function heldFor(field: AgentField, source: JsonObject): Json | undefined {
-  return readSound(field, source, []) ?? field.noSideEffects
+  return readSound(field, source, []) ?? field.whenUnset
 }
 
 /** A field that is called otherwise but says the same. */
@@ -94,8 +98,8 @@ export function sameField(
 /** What `value` says in terms of `schema`, with a note for what it says beyond. */
 export function readLoosely(schema: z.core.$ZodType, value: Json | undefined, field: string, notes: Note[]) {
   if (value === undefined) return undefined
-  const found = new Findings()
-  const read = readValue(schema, value, new Spot([]), found)
+  const found = new ImportFindings()
+  const read = readValue(schema, value, new SourceLocation([]), found)
   for (const { message } of found.warnings) notes.push({ code: 'field_ignored', field, message })
   if (read === undefined) {
     const isWord = typeof value === 'string' && value !== ''

@@ -219,7 +219,7 @@ export const webhookEvents: AgentField = {
   group: 'notification',
   name: 'events',
   schema: notification.shape.events.unwrap(),
-  noSideEffects: notification.shape.events.parse(undefined),
+  whenUnset: notification.shape.events.parse(undefined),
   home: 'agent',
   fields: ['webhook_events'],
   read: ({ webhook_events: said }, notes) => {

@@ -2,7 +2,7 @@ import { type Issue, importConfig, jsonFault, modelBindings, notification, versi
 import type { z } from 'zod'
 import { DRAFT_LIMITS } from '../draft/limits.ts'
 import { given, isObject, type JsonObject, shown } from './json.ts'
-import { Spot } from './spot.ts'
+import { SourceLocation } from './source-location.ts'
 
 /** An import as it is sent, without its `reference`. */
 export interface ImportBody {
@@ -29,7 +29,7 @@ const MAX_EDGES = 1000
 /** What keeps a body from being read at all: its form, its depth, or how much there is of it. */
 export function formIssues(body: { readonly [name: string]: unknown }): Issue[] {
   const fault = jsonFault(body)
-  if (fault !== null) return [{ path: new Spot(fault.path).path, message: fault.message }]
+  if (fault !== null) return [{ path: new SourceLocation(fault.path).path, message: fault.message }]
   const issues: Issue[] = []
   for (const name of ['agent', 'flow'])
     if (!isObject(body[name])) issues.push({ path: `/${name}`, message: 'not an object' })
@@ -47,7 +47,7 @@ export function formIssues(body: { readonly [name: string]: unknown }): Issue[] 
 function countIssues({ agent, flow }: { readonly [name: string]: unknown }): Issue[] {
   const counts = { values: 0 }
   for (const [name, part] of Object.entries({ agent, flow })) {
-    const long = longList(part, new Spot([name]), counts)
+    const long = longList(part, new SourceLocation([name]), counts)
     if (long !== null) return [{ path: long.path, message: `more than ${MAX_ITEMS} items: leave out what is not used` }]
     if (counts.values > MAX_VALUES) {
       const message = `with what stands before it more than ${MAX_VALUES} values: leave out what is not used`
@@ -58,16 +58,16 @@ function countIssues({ agent, flow }: { readonly [name: string]: unknown }): Iss
 }
 
 /** The first list that is too long; stops where there are too many values. */
-function longList(value: unknown, spot: Spot, counts: { values: number }): Spot | null {
+function longList(value: unknown, location: SourceLocation, counts: { values: number }): SourceLocation | null {
   counts.values++
   if (typeof value !== 'object' || value === null || counts.values > MAX_VALUES) return null
-  if (Array.isArray(value) && value.length > MAX_ITEMS) return spot
+  if (Array.isArray(value) && value.length > MAX_ITEMS) return location
   const isList = Array.isArray(value)
   for (const [name, member] of Object.entries(value)) {
     // Scalars are most of an export: no place is made for them.
     if (typeof member !== 'object' || member === null) counts.values++
     else {
-      const long = longList(member, isList ? spot.item(Number(name)) : spot.in(name), counts)
+      const long = longList(member, isList ? location.item(Number(name)) : location.in(name), counts)
       if (long !== null) return long
     }
     if (counts.values > MAX_VALUES) return null
@@ -78,32 +78,32 @@ function longList(value: unknown, spot: Spot, counts: { values: number }): Spot 
 function schemaIssues(schema: z.ZodType, value: unknown, name: string): Issue[] {
   const found = schema.safeParse(value).error?.issues ?? []
   return found.slice(0, MAX_ISSUES).map(issue => ({
-    path: new Spot([name, ...issue.path.map(part => (typeof part === 'number' ? part : String(part)))]).path,
+    path: new SourceLocation([name, ...issue.path.map(part => (typeof part === 'number' ? part : String(part)))]).path,
     message: issue.message,
   }))
 }
 
 function sizeIssues(flow: JsonObject): Issue[] {
   const issues: Issue[] = []
-  const atMost = (count: number, most: number, spot: Spot) => {
-    if (count > most && issues.length < MAX_ISSUES) issues.push({ path: spot.path, message: `more than ${most}` })
+  const atMost = (count: number, most: number, location: SourceLocation) => {
+    if (count > most && issues.length < MAX_ISSUES) issues.push({ path: location.path, message: `more than ${most}` })
   }
-  const root = new Spot(['flow'])
+  const root = new SourceLocation(['flow'])
   const components = listIn(flow, 'components')
   atMost(components.length, DRAFT_LIMITS.components, root.in('components'))
-  const owners = [{ owner: flow, spot: root }]
+  const owners = [{ owner: flow, location: root }]
   components.forEach((owner, index) => {
-    if (isObject(owner)) owners.push({ owner, spot: root.in('components').item(index) })
+    if (isObject(owner)) owners.push({ owner, location: root.in('components').item(index) })
   })
   let tools = 0
-  for (const { owner, spot } of owners.slice(0, 1 + DRAFT_LIMITS.components)) {
+  for (const { owner, location } of owners.slice(0, 1 + DRAFT_LIMITS.components)) {
     const nodes = listIn(owner, 'nodes')
-    atMost(nodes.length, DRAFT_LIMITS.nodes, spot.in('nodes'))
+    atMost(nodes.length, DRAFT_LIMITS.nodes, location.in('nodes'))
     tools += listIn(owner, 'tools').length
     nodes.forEach((node, index) => {
       if (!isObject(node)) return
       tools += listIn(node, 'tools').length
-      atMost(listIn(node, 'edges').length, MAX_EDGES, spot.in('nodes').item(index).in('edges'))
+      atMost(listIn(node, 'edges').length, MAX_EDGES, location.in('nodes').item(index).in('edges'))
     })
   }
   atMost(tools, MAX_TOOLS, root.in('tools'))

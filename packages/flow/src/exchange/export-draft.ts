@@ -9,14 +9,14 @@ import {
 } from '@parley/contract'
 import { type AgentField, writeAgentField } from './agent-field.ts'
 import { AGENT_FIELDS, webhookEvents } from './agent-fields.ts'
-import { Findings } from './findings.ts'
+import { exportedValue } from './exported-value.ts'
 import type { DraftContent } from './import-export.ts'
+import { ImportFindings } from './import-findings.ts'
 import { given, type JsonObject, objectOf } from './json.ts'
 import { type ModelBindings, type ModelRef, modelChoice } from './models.ts'
-import { settleIds } from './settle-ids.ts'
-import { Spot } from './spot.ts'
+import { normaliseIds } from './normalise-ids.ts'
+import { SourceLocation } from './source-location.ts'
 import { writeTool } from './tools.ts'
-import { writable } from './writable.ts'
 import { writeBack } from './write-back.ts'
 
 type ExportedDraft = ResultOf<OperationNamed<'agents.export'>>
@@ -36,8 +36,8 @@ export function exportDraft(draft: DraftContent, { version }: { readonly version
   const [whole, bare] = [written(false), written(true)]
   const done = new Set(fieldsOf(draft).flatMap(field => field.fields.map(name => `/${field.home}/${name}`)))
   writeBack({ whole, bare }, unplaced, pointer => done.has(pointer) || isModel(pointer))
-  const findings = new Findings()
-  const { flow, tools } = settleIds(whole.flow, findings)
+  const findings = new ImportFindings()
+  const { flow, tools } = normaliseIds(whole.flow, findings)
   return {
     agent_version: version,
     agent: whole.agent,
@@ -88,7 +88,7 @@ function writeAnalysis(
   unplaced: JsonObject,
   isBare: boolean,
 ): JsonObject {
-  const items = analysis.items.map(item => writable(analysisItem, item as Json, isBare))
+  const items = analysis.items.map(item => exportedValue(analysisItem, item as Json, isBare))
   const { model } = analysis
   const name = given(unplaced, '/agent/post_call_analysis_model') ?? model?.model.model_id
   return {
@@ -125,25 +125,25 @@ function valueIn(draft: DraftContent, { group, name }: AgentField): Json | undef
 
 function writeFlow(draft: DraftContent, unplaced: JsonObject, isBare: boolean): JsonObject {
   const { source } = draft
-  const root = new Spot(['flow'])
-  const flow = writable(flowSchema, draft.flow as unknown as Json, isBare) as JsonObject
+  const root = new SourceLocation(['flow'])
+  const flow = exportedValue(flowSchema, draft.flow as unknown as Json, isBare) as JsonObject
   const { llm } = draft.providers
   const own: ModelRef = { model: llm.model, ...(llm.credential && { credential: llm.credential }) }
   const tools = draft.actions.map(one => {
-    const bare = writable(action, one as Json, true) as JsonObject
-    return writeTool(isBare ? bare : (writable(action, one as Json, false) as JsonObject), bare)
+    const bare = exportedValue(action, one as Json, true) as JsonObject
+    return writeTool(isBare ? bare : (exportedValue(action, one as Json, false) as JsonObject), bare)
   })
   const list = (name: string, items: JsonObject[]) => (isBare && items.length === 0 ? {} : { [name]: items })
-  const nodesOf = (owner: JsonObject, spot: Spot) => {
+  const nodesOf = (owner: JsonObject, location: SourceLocation) => {
     const nodes = (owner.nodes ?? []) as JsonObject[]
     return list(
       'nodes',
-      nodes.map((node, index) => named(node, spot.in('nodes').item(index, String(node.id)), unplaced)),
+      nodes.map((node, index) => named(node, location.in('nodes').item(index, String(node.id)), unplaced)),
     )
   }
   const components = ((flow.components ?? []) as JsonObject[]).map((component, index) => {
-    const spot = root.in('components').item(index, String(component.component_id))
-    return { ...component, ...nodesOf(component, spot) }
+    const location = root.in('components').item(index, String(component.component_id))
+    return { ...component, ...nodesOf(component, location) }
   })
   return {
     ...(source?.flow_id != null && { conversation_flow_id: source.flow_id }),
@@ -158,10 +158,10 @@ function writeFlow(draft: DraftContent, unplaced: JsonObject, isBare: boolean): 
 }
 
 /** The node, with its model as the format names it: the binding says which one it is here. */
-function named(node: JsonObject, spot: Spot, unplaced: JsonObject): JsonObject {
+function named(node: JsonObject, location: SourceLocation, unplaced: JsonObject): JsonObject {
   const { model_choice: choice, ...others } = node
   if (choice === undefined || choice === null) return others
-  const original = given(unplaced, spot.in('model_choice').pointer)
+  const original = given(unplaced, location.in('model_choice').pointer)
   return { ...others, model_choice: original ?? modelChoice(choice as unknown as ModelRef) }
 }
 

@@ -11,10 +11,10 @@ import {
   webhookFault,
   webhookIssues,
 } from './check-export.ts'
-import { byPath, type NeededModel } from './findings.ts'
+import { byPath, type NeededModel } from './import-findings.ts'
 import { equal } from './json.ts'
 import { type ReadExport, readExport } from './read-export.ts'
-import { Spot } from './spot.ts'
+import { SourceLocation } from './source-location.ts'
 
 export type DraftContent = z.output<typeof draftContent>
 
@@ -172,7 +172,10 @@ export function unneeded(bindings: ImportBody['model_bindings'], models: readonl
   return Object.keys(bindings)
     .filter(path => !needed.has(path))
     .slice(0, MAX_ISSUES)
-    .map(path => ({ path: new Spot(['model_bindings', path]).path, message: 'the export names no model there' }))
+    .map(path => ({
+      path: new SourceLocation(['model_bindings', path]).path,
+      message: 'the export names no model there',
+    }))
 }
 
 export function actionIssues({ actions }: ReadExport): Issue[] {

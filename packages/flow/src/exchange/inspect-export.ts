@@ -10,8 +10,8 @@ import {
   webhookFault,
   webhookIssues,
 } from './check-export.ts'
-import { byPath } from './findings.ts'
 import { actionIssues, unboundModels, unneeded } from './import-export.ts'
+import { byPath } from './import-findings.ts'
 import { given, isObject, type JsonObject } from './json.ts'
 import { isCount, readExport } from './read-export.ts'
 

@@ -1,26 +1,26 @@
 import type { Json, modelRef } from '@parley/contract'
 import type { z } from 'zod'
-import type { Findings } from './findings.ts'
+import type { ImportFindings } from './import-findings.ts'
 import { equal, isObject } from './json.ts'
-import type { Spot } from './spot.ts'
+import type { SourceLocation } from './source-location.ts'
 
 export type ModelRef = z.output<typeof modelRef>
 export type ModelBindings = Readonly<Record<string, ModelRef>>
 
-/** The model that is bound for the one that the export names at `spot`; null where none is bound, or none named. */
+/** The model that is bound for the one that the export names at `location`; null where none is bound, or none named. */
 export function boundModel(
   choice: Json | undefined,
-  spot: Spot,
+  location: SourceLocation,
   bindings: ModelBindings,
-  findings: Findings,
+  findings: ImportFindings,
 ): ModelRef | null {
   if (choice === undefined || choice === null || choice === '') return null
-  const { path } = spot
+  const { path } = location
   const bound = Object.hasOwn(bindings, path) ? bindings[path]! : null
   findings.models.push({ path, sourceModel: sourceModel(choice), bound: bound !== null })
   const isPlaced = bound !== null && (equal(choice, modelChoice(bound)) || choice === bound.model.model_id)
   // It goes back with the export: there the name means something.
-  if (!isPlaced) findings.keep(spot, choice)
+  if (!isPlaced) findings.keep(location, choice)
   return bound
 }
 

@@ -1,13 +1,13 @@
 import type { Json } from '@parley/contract'
 import type { z } from 'zod'
-import type { Findings } from './findings.ts'
+import type { ImportFindings } from './import-findings.ts'
 import { isObject, type JsonObject, shown } from './json.ts'
-import type { Spot } from './spot.ts'
+import type { SourceLocation } from './source-location.ts'
 
 /** An object in a list of the export, and where it stands. */
 export interface Found {
   readonly item: JsonObject
-  readonly spot: Spot
+  readonly location: SourceLocation
 }
 
 /** What ids of one kind are. */
@@ -56,7 +56,7 @@ export class Names {
 export function assignIds(
   found: readonly Found[],
   rule: IdRule,
-  findings: Findings,
+  findings: ImportFindings,
   names = new Names(),
 ): Map<string, string> {
   const { field, legal, longest } = rule
@@ -68,7 +68,7 @@ export function assignIds(
     if (typeof id === 'string' && legal.safeParse(id).success && names.take(id)) kept.add(id)
     else rest.push(one)
   }
-  for (const { item, spot } of rest) {
+  for (const { item, location } of rest) {
     const id = scalar(item[field])
     const stem = rule.stem(item, id)
     const first = [...stem].slice(0, longest).join('')
@@ -76,19 +76,24 @@ export function assignIds(
     item[field] = name
     if (id === '') continue
     if (!kept.has(id) && !renamed.has(id)) renamed.set(id, name)
-    findings.warn('id_renamed', spot.in(field), `\`${shown(id)}\` is now \`${name}\``)
+    findings.warn('id_renamed', location.in(field), `\`${shown(id)}\` is now \`${name}\``)
   }
   return renamed
 }
 
 /** The objects of a list; null stands in for what is none, so that the others keep their places. */
-export function objectsIn(owner: JsonObject, name: string, spot: Spot, findings: Findings): Found[] {
+export function objectsIn(
+  owner: JsonObject,
+  name: string,
+  location: SourceLocation,
+  findings: ImportFindings,
+): Found[] {
   const list = owner[name]
   if (!Array.isArray(list)) return []
   const found: Found[] = []
   list.forEach((item, index) => {
-    const at = spot.in(name).item(index)
-    if (isObject(item)) found.push({ item, spot: at })
+    const at = location.in(name).item(index)
+    if (isObject(item)) found.push({ item, location: at })
     else if (item !== null) {
       findings.warn('field_ignored', at, `In \`${name}\` stands something that is no object: it is dropped`)
       list[index] = null

@@ -1,56 +1,61 @@
 import { component } from '@parley/contract'
 import { instruction, type Json, node, nodeTypeNamed } from '@parley/nodes'
 import type { z } from 'zod'
-import type { Findings } from './findings.ts'
+import type { ImportFindings } from './import-findings.ts'
 import { given, isObject, type JsonObject, shown } from './json.ts'
 import { boundModel, type ModelBindings } from './models.ts'
 import { isOpen, optionFor, readFields, readObject, reason } from './read-value.ts'
-import type { Spot } from './spot.ts'
+import type { SourceLocation } from './source-location.ts'
 import { warnOfUnsupported } from './tools.ts'
 
 /** The nodes of a flow or of a component; what is no node that drafts have is left whole. */
 export function readNodes(
   list: Json | undefined,
-  spot: Spot,
+  location: SourceLocation,
   bindings: ModelBindings,
-  findings: Findings,
+  findings: ImportFindings,
 ): JsonObject[] {
   if (list === undefined) return []
   if (!Array.isArray(list)) {
-    findings.leave(spot, list, '`nodes` is no list')
+    findings.leave(location, list, '`nodes` is no list')
     return []
   }
   return list.flatMap((item, index) => {
-    const read = isObject(item) ? readNode(item, spot.item(index, String(item.id)), bindings, findings) : undefined
+    const read = isObject(item) ? readNode(item, location.item(index, String(item.id)), bindings, findings) : undefined
     return read === undefined ? [] : [read]
   })
 }
 
-function readNode(source: JsonObject, spot: Spot, bindings: ModelBindings, findings: Findings): JsonObject | undefined {
+function readNode(
+  source: JsonObject,
+  location: SourceLocation,
+  bindings: ModelBindings,
+  findings: ImportFindings,
+): JsonObject | undefined {
   const option = optionFor(node, source)
   const nodeType = nodeTypeNamed(source.type)
   if (option === undefined || nodeType === undefined) {
     const type = shown(typeof source.type === 'string' ? source.type : 'no type')
-    const message = `Nodes of type \`${type}\` are none that drafts have: \`${shown(spot.name)}\` is left out`
-    findings.leave(spot, source, message, 'unsupported_capability')
+    const message = `Nodes of type \`${type}\` are none that drafts have: \`${shown(location.name)}\` is left out`
+    findings.leave(location, source, message, 'unsupported_capability')
     return undefined
   }
   const { model_choice: choice, ...rest } = source
   const read = findings.attempt(() => {
-    const fields = readObject(option, tidyNode(rest, option._zod.def, spot, findings), spot, findings)
+    const fields = readObject(option, tidyNode(rest, option._zod.def, location, findings), location, findings)
     if (fields === undefined) return undefined
-    const model = boundModel(choice, spot.in('model_choice'), bindings, findings)
+    const model = boundModel(choice, location.in('model_choice'), bindings, findings)
     return model === null ? fields : { ...fields, model_choice: { ...model } as Json }
   })
   if (read === undefined) {
-    findings.leave(spot, source, `The node \`${shown(spot.name)}\` is left out: ${reason(option, rest)}`)
+    findings.leave(location, source, `The node \`${shown(location.name)}\` is left out: ${reason(option, rest)}`)
     return undefined
   }
-  warnOfUnsupported(nodeType, read, spot, findings)
+  warnOfUnsupported(nodeType, read, location, findings)
   if (given(read, 'knowledge_base_ids') !== undefined)
     findings.warn(
       'field_ignored',
-      spot.in('knowledge_base_ids'),
+      location.in('knowledge_base_ids'),
       'Knowledge bases do not carry over: attach documents instead',
     )
   return read
@@ -60,11 +65,11 @@ function readNode(source: JsonObject, spot: Spot, bindings: ModelBindings, findi
 function tidyNode(
   source: JsonObject,
   { shape, catchall }: z.core.$ZodObjectDef,
-  spot: Spot,
-  findings: Findings,
+  location: SourceLocation,
+  findings: ImportFindings,
 ): JsonObject {
   const imported = nodeTypeNamed(source.type)?.importNode?.(source)
-  for (const { code, field, message } of imported?.warnings ?? []) findings.warn(code, spot.in(field), message)
+  for (const { code, field, message } of imported?.warnings ?? []) findings.warn(code, location.in(field), message)
   const tidy = { ...(imported?.node ?? source) }
   if (shape.instruction === instruction && given(source, 'instruction') === undefined)
     tidy.instruction = { type: 'prompt', text: '' }
@@ -74,7 +79,7 @@ function tidyNode(
     delete tidy.always_edge
     tidy.else_edge = always
     const message = '`always_edge` of a node that nobody answers is its `else_edge` here'
-    findings.warn('field_ignored', spot.in('always_edge'), message)
+    findings.warn('field_ignored', location.in('always_edge'), message)
   }
   return tidy
 }
@@ -82,18 +87,18 @@ function tidyNode(
 /** The components; their tools are found elsewhere. */
 export function readComponents(
   list: Json | undefined,
-  spot: Spot,
+  location: SourceLocation,
   bindings: ModelBindings,
-  findings: Findings,
+  findings: ImportFindings,
 ): JsonObject[] {
   if (list === undefined) return []
   if (!Array.isArray(list)) {
-    findings.leave(spot, list, '`components` is no list')
+    findings.leave(location, list, '`components` is no list')
     return []
   }
   return list.flatMap((item, index) => {
     if (!isObject(item)) return []
-    const at = spot.item(index, String(item.component_id))
+    const at = location.item(index, String(item.component_id))
     const { nodes: _, ...shape } = component.shape
     const { nodes, ...others } = item
     const fields = readFields(shape, others, at, findings)

@@ -1,18 +1,18 @@
 import { agentKnowledge, analysis, flow as flowSchema, inboundContext, type Json } from '@parley/contract'
 import { type AgentField, readAgentField } from './agent-field.ts'
 import { AGENT_FIELDS, webhookEvents } from './agent-fields.ts'
-import { Findings, type WarningCode } from './findings.ts'
+import { ImportFindings, type WarningCode } from './import-findings.ts'
 import { given, isObject, type JsonObject, objectOf } from './json.ts'
 import { boundModel, type ModelBindings, type ModelRef } from './models.ts'
 import { readComponents, readNodes } from './nodes.ts'
+import { normaliseIds } from './normalise-ids.ts'
 import { readFields, readOrLeave } from './read-value.ts'
-import { settleIds } from './settle-ids.ts'
-import { Spot } from './spot.ts'
+import { SourceLocation } from './source-location.ts'
 import { readTool } from './tools.ts'
 
 /** What an export says, in the draft's terms as far as it has them. */
 export interface ReadExport {
-  readonly findings: Findings
+  readonly findings: ImportFindings
   /** By group and name: settings, and what else fields of the agent say. */
   readonly values: Readonly<Record<AgentField['group'], JsonObject>>
   readonly flow: JsonObject
@@ -25,8 +25,8 @@ export interface ReadExport {
   readonly flowVersion: number | null
 }
 
-const AGENT = new Spot(['agent'])
-const FLOW = new Spot(['flow'])
+const AGENT = new SourceLocation(['agent'])
+const FLOW = new SourceLocation(['flow'])
 
 /** Fields that are read by themselves. */
 const AGENT_READ = [
@@ -64,9 +64,9 @@ export function readExport(
   bindings: ModelBindings,
   hasWebhook: boolean,
 ): ReadExport {
-  const findings = new Findings()
+  const findings = new ImportFindings()
   const { agent } = body
-  const { flow, tools } = settleIds(body.flow, findings)
+  const { flow, tools } = normaliseIds(body.flow, findings)
   const parley = objectOf(agent.parley)
   const fields = hasWebhook ? [...AGENT_FIELDS, webhookEvents] : AGENT_FIELDS
   const values = { settings: {}, recording: {}, notification: {} } as Record<AgentField['group'], JsonObject>
@@ -94,7 +94,7 @@ export function readExport(
   }
 }
 
-function readFlow(flow: JsonObject, bindings: ModelBindings, findings: Findings): JsonObject {
+function readFlow(flow: JsonObject, bindings: ModelBindings, findings: ImportFindings): JsonObject {
   const { nodes: _, components: __, ...shape } = flowSchema.shape
   return {
     ...readFields(shape, flow, FLOW, findings),
@@ -103,7 +103,7 @@ function readFlow(flow: JsonObject, bindings: ModelBindings, findings: Findings)
   }
 }
 
-function readIdentity(agent: JsonObject, flow: JsonObject, agentVersion: number | null, findings: Findings) {
+function readIdentity(agent: JsonObject, flow: JsonObject, agentVersion: number | null, findings: ImportFindings) {
   const engine = objectOf(agent.response_engine)
   const at = AGENT.in('response_engine')
   const ofFlow = flow.conversation_flow_id
@@ -114,11 +114,11 @@ function readIdentity(agent: JsonObject, flow: JsonObject, agentVersion: number 
     else if (name === 'conversation_flow_id' && value === flowId) continue
     else if (value !== null) findings.keep(at.in(name), value)
   if (ofFlow !== undefined && ofFlow !== null && typeof ofFlow !== 'string') {
-    const spot = FLOW.in('conversation_flow_id')
+    const location = FLOW.in('conversation_flow_id')
     // Where the agent names the flow, an export says that name here, and has no place for anything else.
     if (typeof flowId === 'string')
-      findings.warn('field_ignored', spot, '`conversation_flow_id` of the flow is no name')
-    else findings.leave(spot, ofFlow)
+      findings.warn('field_ignored', location, '`conversation_flow_id` of the flow is no name')
+    else findings.leave(location, ofFlow)
   }
   if (flow.version !== undefined && flow.version !== null && flowVersion === null)
     findings.leave(FLOW.in('version'), flow.version, '`version` of the flow is no version')
@@ -129,7 +129,7 @@ export function isCount(value: Json | undefined): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-function readAnalysis(agent: JsonObject, bindings: ModelBindings, findings: Findings): ReadExport['analysis'] {
+function readAnalysis(agent: JsonObject, bindings: ModelBindings, findings: ImportFindings): ReadExport['analysis'] {
   const data = given(agent, 'post_call_analysis_data')
   const at = AGENT.in('post_call_analysis_data')
   const items = data === undefined ? undefined : readOrLeave(analysis.shape.items, data, at, findings)
@@ -139,7 +139,7 @@ function readAnalysis(agent: JsonObject, bindings: ModelBindings, findings: Find
 }
 
 /** What the format has no field for stands in `agent.parley`. */
-function readParley(source: Json | undefined, fields: readonly AgentField[], findings: Findings) {
+function readParley(source: Json | undefined, fields: readonly AgentField[], findings: ImportFindings) {
   const at = AGENT.in('parley')
   const shape = { inbound_context: inboundContext, knowledge: agentKnowledge }
   const parley = objectOf(source)
@@ -155,11 +155,16 @@ function readParley(source: Json | undefined, fields: readonly AgentField[], fin
   return own
 }
 
-function leaveRest(source: JsonObject, spot: Spot, read: readonly string[], findings: Findings): void {
+function leaveRest(
+  source: JsonObject,
+  location: SourceLocation,
+  read: readonly string[],
+  findings: ImportFindings,
+): void {
   const known = new Set(read)
   for (const [name, value] of Object.entries(source)) {
     if (known.has(name)) continue
-    const at = spot.in(name)
+    const at = location.in(name)
     const [code, message] = Object.hasOwn(SAID, name) ? SAID[name]! : []
     if (QUIET.has(name) || (name === 'flex_mode' && value === false)) findings.keep(at, value)
     else findings.leave(at, value, message, code)

@@ -1,37 +1,42 @@
 import type { Json } from '@parley/contract'
 import { z } from 'zod'
-import type { Findings } from './findings.ts'
+import type { ImportFindings } from './import-findings.ts'
 import { isObject, type JsonObject, shown } from './json.ts'
-import type { Spot } from './spot.ts'
-import { tidied } from './tidy.ts'
+import { normalised } from './normalise.ts'
+import type { SourceLocation } from './source-location.ts'
 
 type Schema = z.core.$ZodType
 type Shape = Readonly<Record<string, Schema>>
 
 /** Where a source writes a field that it calls otherwise; an empty place is nowhere. */
-export type Places = Readonly<Record<string, readonly string[]>>
+export type FieldPaths = Readonly<Record<string, readonly string[]>>
 
 /**
  * What `value` says in terms of `schema`: of objects the fields that the schema knows, of lists the items that it takes.
  * What it does not take stands in `findings`. Undefined where nothing can be made of the value.
  */
-export function readValue(schema: Schema, value: Json, spot: Spot, findings: Findings): Json | undefined {
-  const source = tidied(schema, value, spot)
+export function readValue(
+  schema: Schema,
+  value: Json,
+  location: SourceLocation,
+  findings: ImportFindings,
+): Json | undefined {
+  const source = normalised(schema, value, location)
   const { def } = (schema as z.core.$ZodTypes)._zod
   switch (def.type) {
     case 'optional':
     case 'nullable':
     case 'default':
     case 'prefault':
-      return readValue(def.innerType, source, spot, findings)
+      return readValue(def.innerType, source, location, findings)
     case 'object':
-      return isObject(source) ? readObject(schema as z.core.$ZodObject, source, spot, findings) : undefined
+      return isObject(source) ? readObject(schema as z.core.$ZodObject, source, location, findings) : undefined
     case 'union':
-      return readUnion(schema as z.core.$ZodUnion, source, spot, findings)
+      return readUnion(schema as z.core.$ZodUnion, source, location, findings)
     case 'array':
-      return Array.isArray(source) ? readList(schema as z.core.$ZodArray, source, spot, findings) : undefined
+      return Array.isArray(source) ? readList(schema as z.core.$ZodArray, source, location, findings) : undefined
     case 'record':
-      return isObject(source) ? readRecord(schema as z.core.$ZodRecord, source, spot, findings) : undefined
+      return isObject(source) ? readRecord(schema as z.core.$ZodRecord, source, location, findings) : undefined
     case 'string':
       return parsed(schema, typeof source === 'number' || typeof source === 'boolean' ? String(source) : source)
     default:
@@ -43,15 +48,15 @@ export function readValue(schema: Schema, value: Json, spot: Spot, findings: Fin
 export function readObject(
   schema: z.core.$ZodObject,
   source: JsonObject,
-  spot: Spot,
-  findings: Findings,
-  places: Places = {},
+  location: SourceLocation,
+  findings: ImportFindings,
+  places: FieldPaths = {},
 ): JsonObject | undefined {
   const { shape, catchall } = schema._zod.def
-  const fields = readFields(shape, source, spot, findings, places)
+  const fields = readFields(shape, source, location, findings, places)
   for (const where of unread(shape, source, places)) {
     const value = where.reduce<Json>((from, part) => (from as JsonObject)[part]!, source)
-    const at = where.reduce((from, part) => from.in(part), spot)
+    const at = where.reduce((from, part) => from.in(part), location)
     const [name = ''] = where
     const isTaken = isOpen(catchall) && where.length === 1 && !Object.hasOwn(shape, name)
     if (isTaken) fields[name] = value
@@ -69,9 +74,9 @@ export function isOpen(catchall: Schema | undefined): boolean {
 export function readFields(
   shape: Shape,
   source: JsonObject,
-  spot: Spot,
-  findings: Findings,
-  places: Places = {},
+  location: SourceLocation,
+  findings: ImportFindings,
+  places: FieldPaths = {},
 ): JsonObject {
   const fields: JsonObject = {}
   for (const [field, schema] of Object.entries(shape)) {
@@ -82,7 +87,7 @@ export function readFields(
       if (schema._zod.def.type !== 'default' && parsed(schema, null) === null) fields[field] = null
       continue
     }
-    const at = place.reduce((from, part) => from.in(part), spot)
+    const at = place.reduce((from, part) => from.in(part), location)
     const read = readOrLeave(schema, value, at, findings)
     if (read !== undefined) fields[field] = read
   }
@@ -90,10 +95,15 @@ export function readFields(
 }
 
 /** Where nothing can be made of `value`, it is left with the reason. */
-export function readOrLeave(schema: Schema, value: Json, spot: Spot, findings: Findings): Json | undefined {
-  const read = findings.attempt(() => readValue(schema, value, spot, findings))
+export function readOrLeave(
+  schema: Schema,
+  value: Json,
+  location: SourceLocation,
+  findings: ImportFindings,
+): Json | undefined {
+  const read = findings.attempt(() => readValue(schema, value, location, findings))
   if (read === undefined)
-    findings.leave(spot, value, () => `\`${shown(spot.name)}\` is not taken: ${reason(schema, value)}`)
+    findings.leave(location, value, () => `\`${shown(location.name)}\` is not taken: ${reason(schema, value)}`)
   return read
 }
 
@@ -143,7 +153,7 @@ function valueAt(source: JsonObject, place: readonly string[]): Json | undefined
 }
 
 /** Where no field was read from: members of the source, and of the objects that fields were read out of. */
-function unread(shape: Shape, source: JsonObject, places: Places): (readonly string[])[] {
+function unread(shape: Shape, source: JsonObject, places: FieldPaths): (readonly string[])[] {
   if (Object.keys(places).length === 0)
     return Object.keys(source).flatMap(name => (Object.hasOwn(shape, name) ? [] : [[name]]))
   const read = Object.keys(shape).map(field => places[field] ?? [field])
@@ -158,9 +168,14 @@ function unread(shape: Shape, source: JsonObject, places: Places): (readonly str
   })
 }
 
-function readUnion(schema: z.core.$ZodUnion, source: Json, spot: Spot, findings: Findings): Json | undefined {
+function readUnion(
+  schema: z.core.$ZodUnion,
+  source: Json,
+  location: SourceLocation,
+  findings: ImportFindings,
+): Json | undefined {
   const option = optionFor(schema, source)
-  return option === undefined ? parsed(schema, source) : readValue(option, source, spot, findings)
+  return option === undefined ? parsed(schema, source) : readValue(option, source, location, findings)
 }
 
 /** The object schema, among those that a union tells apart, that `source` says it is of. */
@@ -183,15 +198,20 @@ function isOneOf(schema: Schema, value: Json | undefined): boolean {
   return values === undefined ? z.safeParse(schema, value).success : values.has(value as z.core.util.Primitive)
 }
 
-function readList(schema: z.core.$ZodArray, source: Json[], spot: Spot, findings: Findings): Json | undefined {
-  const ids = idsOf(source, spot.name)
-  const read: [Json, Json, Spot][] = []
+function readList(
+  schema: z.core.$ZodArray,
+  source: Json[],
+  location: SourceLocation,
+  findings: ImportFindings,
+): Json | undefined {
+  const ids = idsOf(source, location.name)
+  const read: [Json, Json, SourceLocation][] = []
   const { element } = schema._zod.def
   let place = 0
   source.forEach((item, index) => {
     // Says nothing, where it is no item itself: an export has no place for it either.
     if (item === null && parsed(element, null) === undefined) return
-    const at = spot.item(index, ids[index] ?? String(place))
+    const at = location.item(index, ids[index] ?? String(place))
     const value = readOrLeave(element, item, at, findings)
     if (value !== undefined) read.push([value, item, at])
     // What goes by a name and is not read comes last in an export: it moves nobody.
@@ -213,12 +233,17 @@ function mostItems(schema: z.core.$ZodArray, items: Json[]): number {
   return items.length
 }
 
-function readRecord(schema: z.core.$ZodRecord, source: JsonObject, spot: Spot, findings: Findings): Json | undefined {
+function readRecord(
+  schema: z.core.$ZodRecord,
+  source: JsonObject,
+  location: SourceLocation,
+  findings: ImportFindings,
+): Json | undefined {
   const { keyType, valueType } = schema._zod.def
   const entries: [string, Json][] = []
   for (const [name, value] of Object.entries(source)) {
     if (value === null && parsed(valueType, null) === undefined) continue
-    const at = spot.in(name)
+    const at = location.in(name)
     if (!z.safeParse(keyType, name).success)
       findings.leave(at, value, `\`${shown(name)}\` is not taken: ${reason(keyType, name)}`)
     else {

@@ -1,18 +1,18 @@
 import { action, actionKindNamed, actionKindOfTool, type ImportWarning, type Json } from '@parley/nodes'
-import type { Findings } from './findings.ts'
-import type { FoundTool } from './found-tools.ts'
+import type { ImportFindings } from './import-findings.ts'
 import { isObject, type JsonObject, objectOf, shown } from './json.ts'
-import { optionFor, type Places, readObject, reason } from './read-value.ts'
-import type { Spot } from './spot.ts'
+import { type FieldPaths, optionFor, readObject, reason } from './read-value.ts'
+import type { SourceLocation } from './source-location.ts'
+import type { FoundTool } from './tool-collector.ts'
 
 /** Where a tool has the fields of an action. The version of an action is the server's. */
-const EVERY_PLACE: Places = {
+const EVERY_PLACE: FieldPaths = {
   action_id: ['tool_id'],
   kind: ['type'],
   version: [],
   channels: ['parley', 'channels'],
 }
-const HTTP_PLACES: Places = {
+const HTTP_PLACES: FieldPaths = {
   ...EVERY_PLACE,
   query: ['query_params'],
   body_format: ['parameter_type'],
@@ -20,37 +20,37 @@ const HTTP_PLACES: Places = {
   idempotency: ['parley', 'idempotency'],
 }
 
-function placesOf(kind: Json | undefined): Places {
+function placesOf(kind: Json | undefined): FieldPaths {
   return kind === 'http' ? HTTP_PLACES : EVERY_PLACE
 }
 
 /** The action that a tool is; undefined where it is none that agents have, and the tool is left whole. */
-export function readTool({ tool, spot }: FoundTool, findings: Findings): JsonObject | undefined {
+export function readTool({ tool, location }: FoundTool, findings: ImportFindings): JsonObject | undefined {
   const actionKind = actionKindOfTool(tool.type)
   if (actionKind === undefined) {
     const type = shown(typeof tool.type === 'string' ? tool.type : 'no type')
-    findings.leave(spot, tool, `No action is like the tool \`${type}\`: it is left out`, 'unsupported_capability')
+    findings.leave(location, tool, `No action is like the tool \`${type}\`: it is left out`, 'unsupported_capability')
     return undefined
   }
   const { kind } = actionKind
   const source: JsonObject = { ...tool, type: kind }
   if (kind === 'http') source.method = typeof tool.method === 'string' ? tool.method.toUpperCase() : 'POST'
   const own = actionKind.isRunnable ? {} : ownFields(source)
-  const read = findings.attempt(() => readAction(source, spot, findings))
+  const read = findings.attempt(() => readAction(source, location, findings))
   if (read === undefined) {
     const why = reason(action, renamed(source, placesOf(kind)))
-    findings.leave(spot, tool, `The tool \`${shown(String(tool.name))}\` is left out: ${why}`)
+    findings.leave(location, tool, `The tool \`${shown(String(tool.name))}\` is left out: ${why}`)
     return undefined
   }
   Object.assign(read, own)
-  warnOfUnsupported(actionKind, read, spot, findings)
+  warnOfUnsupported(actionKind, read, location, findings)
   return read
 }
 
-function readAction(source: JsonObject, spot: Spot, findings: Findings): JsonObject | undefined {
+function readAction(source: JsonObject, location: SourceLocation, findings: ImportFindings): JsonObject | undefined {
   const places = placesOf(source.type)
   const option = optionFor(action, { kind: source.type! })
-  return option && readObject(option, source, spot, findings, places)
+  return option && readObject(option, source, location, findings, places)
 }
 
 /** Fields of an action that is kept as written, which the format has others of the same names for. */
@@ -64,7 +64,7 @@ function ownFields(source: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(own).filter(([name]) => TAKEN_NAMES.includes(name)))
 }
 
-function renamed(source: JsonObject, places: Places): JsonObject {
+function renamed(source: JsonObject, places: FieldPaths): JsonObject {
   const fields: JsonObject = { ...source }
   for (const [field, place] of Object.entries(places)) {
     const value = place.reduce<Json | undefined>((from, part) => objectOf(from)[part], source)
@@ -99,12 +99,18 @@ interface PartType {
 }
 
 /** Warns of a node or an action that is kept but does not run. */
-export function warnOfUnsupported(type: PartType, part: JsonObject, spot: Spot, findings: Findings): void {
+export function warnOfUnsupported(
+  type: PartType,
+  part: JsonObject,
+  location: SourceLocation,
+  findings: ImportFindings,
+): void {
   if (!type.isRunnable)
     findings.warn(
       'unsupported_capability',
-      spot,
+      location,
       `\`${String(part.kind ?? part.type)}\` does not run yet: it is kept, and keeps the draft from going live`,
     )
-  for (const { code, field, message } of type.importWarnings?.(part) ?? []) findings.warn(code, spot.in(field), message)
+  for (const { code, field, message } of type.importWarnings?.(part) ?? [])
+    findings.warn(code, location.in(field), message)
 }

@@ -1,7 +1,7 @@
 import type { Json } from '@parley/contract'
 import { isObject, type JsonObject } from './json.ts'
 import { idOf } from './read-value.ts'
-import { partsOf } from './spot.ts'
+import { partsOf } from './source-location.ts'
 
 /** An export, whole, and the same without what would hold anyway: what only says a default gives way to what was kept. */
 interface WrittenExport {

@@ -6,8 +6,8 @@ import type { PlacedNode } from './graph.ts'
 import { endOfFlow, takeNodeStep } from './node-steps.ts'
 import type { FlowInput } from './protocol.ts'
 import { argumentsOf, takeToolAnswer, takeToolCall } from './tool-steps.ts'
+import { takeChoice } from './transitions.ts'
 import { afterResult, otherwise } from './turn.ts'
-import { take } from './ways-on.ts'
 
 type Input<Type extends FlowInput['type']> = Extract<FlowInput, { type: Type }>
 
@@ -37,12 +37,12 @@ export function chosen(context: FlowContext, here: PlacedNode, input: Input<'cho
   const { phase } = context.state
   if (phase.at === 'deciding' && phase.request_id === input.request_id) {
     const choice = phase.choices.find(candidate => candidate.choice_id === input.choice_id)
-    const step = choice === undefined ? undefined : take(context, here, choice)
+    const step = choice === undefined ? undefined : takeChoice(context, here, choice)
     return step ?? otherwise(context, here, phase.fallback)
   }
   if (phase.at !== 'conversing' || phase.speech?.request_id !== input.request_id) return WAIT
   const choice = phase.speech.choices.find(candidate => candidate.choice_id === input.choice_id)
-  return (choice === undefined ? undefined : take(context, here, choice)) ?? WAIT
+  return (choice === undefined ? undefined : takeChoice(context, here, choice)) ?? WAIT
 }
 
 /** The answer to a request of the node, or of an action that the model called. An answer that nothing waits for is ignored. */

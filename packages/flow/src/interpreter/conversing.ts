@@ -3,7 +3,7 @@ import { type FlowContext, type Step, TURN, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import type { NodeTurnSettings } from './protocol.ts'
 import { converse, speak } from './speech.ts'
-import { byEquation, follow, turnChoices } from './ways-on.ts'
+import { byEquation, follow, turnChoices } from './transitions.ts'
 
 /** How the node converses; undefined: it does not. */
 export function conversingOf({ node }: PlacedNode): Conversing | undefined {

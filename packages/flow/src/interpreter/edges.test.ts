@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { asks, draftOf, ends, if_, says, Talk, when } from '../testing/talk.ts'
+import { asks, draftOf, ends, FlowHarness, if_, says, when } from '../testing/flow-harness.ts'
 
 describe('a conversation node', () => {
   it('says its static text once, word for word, with variables filled in; later turns are generated', () => {
-    const talk = new Talk(draftOf([says('hi', 'Hello {{name}}, it is {{current_agent_state}}.'), ends()]), {
+    const talk = new FlowHarness(draftOf([says('hi', 'Hello {{name}}, it is {{current_agent_state}}.'), ends()]), {
       variables: { run: { name: 'Ada' } },
     })
     expect(talk.start()).toEqual(['-> hi (start)', 'say: Hello Ada, it is hi.'])
@@ -12,7 +12,7 @@ describe('a conversation node', () => {
   })
 
   it('offers the model its edges when the caller has finished, and moves when it takes one', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([asks('ask', 'Ask for the order.', { edges: [when('pizza', 'end'), when('no', 'end')] }), ends()]),
     )
     expect(talk.start()).toEqual(['-> ask (start)', 'prompt enter: Ask for the order.'])
@@ -24,7 +24,7 @@ describe('a conversation node', () => {
   })
 
   it('drops a choice that the caller overtook', () => {
-    const talk = new Talk(draftOf([asks('ask', 'Ask.', { edges: [when('yes', 'end')] }), ends()]))
+    const talk = new FlowHarness(draftOf([asks('ask', 'Ask.', { edges: [when('yes', 'end')] }), ends()]))
     talk.start()
     talk.user('Yes')
     const stale = talk.request
@@ -35,7 +35,7 @@ describe('a conversation node', () => {
 
   it('tries equations before it asks the model, top to bottom', () => {
     const edges = [when('talk', 'a'), if_('first', 'b', 'n > 1'), if_('second', 'c', 'n > 0')]
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([says('hi', 'Hi', { edges }), says('a', 'A'), says('b', 'B'), says('c', 'C'), ends()], {
         default_dynamic_variables: { n: '1' },
       }),
@@ -45,7 +45,9 @@ describe('a conversation node', () => {
   })
 
   it('moves by its always edge after any turn', () => {
-    const talk = new Talk(draftOf([says('name', 'Your name?', { always_edge: when('go', 'end', 'Always') }), ends()]))
+    const talk = new FlowHarness(
+      draftOf([says('name', 'Your name?', { always_edge: when('go', 'end', 'Always') }), ends()]),
+    )
     talk.start()
     expect(talk.spoken()).toEqual([])
     expect(talk.user('Ada')).toEqual(['-> end (edge go)', 'end: completed by agent'])
@@ -56,10 +58,10 @@ describe('a conversation node', () => {
       says('note', 'Calls are recorded.', { skip_response_edge: when('skip', 'end', 'Skip response') }),
       ends(),
     ])
-    const talk = new Talk(draft)
+    const talk = new FlowHarness(draft)
     talk.start()
     expect(talk.spoken()).toEqual(['-> end (edge skip)', 'end: completed by agent'])
-    const interrupted = new Talk(draft)
+    const interrupted = new FlowHarness(draft)
     interrupted.start()
     expect(interrupted.spoken(true)).toEqual([])
     expect(interrupted.user('Recorded?')).toEqual(['-> end (edge skip)', 'end: completed by agent'])
@@ -70,7 +72,9 @@ describe('a conversation node', () => {
       edges: [if_('vip', 'lounge', 'tier == gold')],
       skip_response_edge: when('skip', 'end'),
     })
-    const talk = new Talk(draftOf([note, says('lounge', 'Welcome'), ends()]), { variables: { run: { tier: 'gold' } } })
+    const talk = new FlowHarness(draftOf([note, says('lounge', 'Welcome'), ends()]), {
+      variables: { run: { tier: 'gold' } },
+    })
     talk.start()
     expect(talk.spoken()).toEqual(['-> lounge (edge vip)', 'say: Welcome'])
   })
@@ -81,11 +85,11 @@ describe('a conversation node', () => {
       says('sorry', 'Sorry.'),
       ends(),
     ])
-    const talk = new Talk(draft)
+    const talk = new FlowHarness(draft)
     talk.start()
     expect(talk.user('Blue')).toEqual(['decide: [edge:yes]'])
     expect(talk.choose(null)).toEqual(['-> sorry (else other)', 'say: Sorry.'])
-    const plain = new Talk(draftOf([asks('ask', 'Ask.', { else_edge: when('other', 'end', 'Else') }), ends()]))
+    const plain = new FlowHarness(draftOf([asks('ask', 'Ask.', { else_edge: when('other', 'end', 'Else') }), ends()]))
     plain.start()
     expect(plain.user('Blue')).toEqual(['-> end (else other)', 'end: completed by agent'])
   })
@@ -95,7 +99,7 @@ describe('speech without words', () => {
   it('raises current_not_understood, on which a node by digits alone can be reached', () => {
     const edges = [if_('deaf', 'keys', 'current_not_understood >= 2')]
     const keys = says('keys', 'Press 1 for yes.', { edges: [if_('one', 'end', '{{current_digits}} == 1')] })
-    const talk = new Talk(draftOf([asks('ask', 'Ask.', { edges }), keys, ends()]))
+    const talk = new FlowHarness(draftOf([asks('ask', 'Ask.', { edges }), keys, ends()]))
     talk.start()
     expect(talk.user(' ')).toEqual(['prompt user_turn: Ask.'])
     expect(talk.user('')).toEqual(['-> keys (edge deaf)', 'say: Press 1 for yes.'])
@@ -104,7 +108,7 @@ describe('speech without words', () => {
   })
 
   it('leaves current_digits to the turn they were entered in', () => {
-    const talk = new Talk(draftOf([asks('ask', 'Ask.'), ends()]))
+    const talk = new FlowHarness(draftOf([asks('ask', 'Ask.'), ends()]))
     talk.start()
     talk.digits('12#x')
     expect(talk.value('current_digits')).toBe('12#')
@@ -113,7 +117,7 @@ describe('speech without words', () => {
   })
 
   it('counts turns in a row only', () => {
-    const talk = new Talk(draftOf([asks('ask', 'Ask.'), ends()]))
+    const talk = new FlowHarness(draftOf([asks('ask', 'Ask.'), ends()]))
     talk.start()
     talk.user('')
     talk.user('hello')
@@ -126,13 +130,13 @@ describe('the beginning', () => {
   const flow = { start_speaker: 'user', begin_after_user_silence_ms: 2000 } as const
 
   it('waits for a caller who speaks first, then says the first words', () => {
-    const talk = new Talk(draftOf([says('hi', 'Hello.'), ends()], flow))
+    const talk = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()], flow))
     expect(talk.start()).toEqual(['-> hi (start)', 'await opening 2000'])
     expect(talk.user('Hi there')).toEqual(['say: Hello.'])
   })
 
   it('begins itself after the silence the flow allows', () => {
-    const talk = new Talk(draftOf([says('hi', 'Hello.'), ends()], flow))
+    const talk = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()], flow))
     talk.start()
     expect(talk.send({ type: 'silence', kind: 'opening' })).toEqual(['say: Hello.'])
     expect(talk.send({ type: 'silence', kind: 'opening' })).toEqual([])
@@ -146,7 +150,7 @@ describe('the beginning', () => {
         settings: { channels: ['cloud'], userDtmfOptions: { digitLimit: 4, terminationKey: '#' }, responsiveness: 0.5 },
       },
     )
-    const talk = new Talk(draft)
+    const talk = new FlowHarness(draft)
     talk.start()
     expect(talk.outputs).toContainEqual({
       type: 'collect_digits',
@@ -163,7 +167,7 @@ describe('the beginning', () => {
 
 describe('silence and limits', () => {
   it('reminds a silent caller, but not while the agent is still speaking', () => {
-    const talk = new Talk(draftOf([says('hi', 'Hello.'), ends()]))
+    const talk = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()]))
     talk.start()
     expect(talk.send({ type: 'silence', kind: 'reminder' })).toEqual([])
     talk.spoken()
@@ -171,11 +175,11 @@ describe('silence and limits', () => {
   })
 
   it('ends on silence and on the longest duration, and nothing comes after the end', () => {
-    const talk = new Talk(draftOf([says('hi', 'Hello.'), ends()]))
+    const talk = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()]))
     talk.start()
     expect(talk.send({ type: 'silence', kind: 'limit' })).toEqual(['end: silence by system'])
     expect(talk.user('Hello?')).toEqual([])
-    const long = new Talk(draftOf([says('hi', 'Hello.'), ends()]))
+    const long = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()]))
     long.start()
     expect(long.send({ type: 'max_duration' })).toEqual(['end: max_duration by system'])
   })
@@ -186,7 +190,7 @@ describe('silence and limits', () => {
       { id: 'b', type: 'branch', edges: [if_('x', 'c', 'x exists')], else_edge: when('e', 'c', 'Else') },
       { id: 'c', type: 'branch', edges: [if_('x', 'b', 'x exists')], else_edge: when('e', 'b', 'Else') },
     ])
-    const talk = new Talk(circle)
+    const talk = new FlowHarness(circle)
     talk.start()
     expect(talk.user('go').at(-1)).toBe('end: error by system transition_limit')
   })
@@ -194,7 +198,7 @@ describe('silence and limits', () => {
 
 describe('a task without a caller', () => {
   it('lets each node speak once and goes on; where nothing leads on it is done', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([asks('work', 'Write.', { edges: [when('more', 'again')] }), asks('again', 'More.')]),
       {
         channel: 'cloud',

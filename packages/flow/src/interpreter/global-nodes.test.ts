@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asks, type DraftNode, draftOf, ends, if_, says, Talk, when } from '../testing/talk.ts'
+import { asks, type DraftNode, draftOf, ends, FlowHarness, if_, says, when } from '../testing/flow-harness.ts'
 
 const back = { id: 'back', transition_condition: { type: 'prompt', prompt: 'they want to go on' } } as const
 const faq = (setting = {}) =>
@@ -10,14 +10,14 @@ const order = asks('order', 'Take the order.', { edges: [when('done', 'end')] })
 
 describe('a global node', () => {
   it('can be entered from any node on a turn of the caller, without an edge', () => {
-    const talk = new Talk(draftOf([order, faq(), ends()]))
+    const talk = new FlowHarness(draftOf([order, faq(), ends()]))
     talk.start()
     expect(talk.user('When do you close?')).toEqual(['prompt user_turn: Take the order. [edge:done] [global:faq]'])
     expect(talk.choose('global:faq')).toEqual(['-> faq (global)', 'prompt enter: Answer.'])
   })
 
   it('goes back to the node it interrupted, which does not start over', () => {
-    const talk = new Talk(draftOf([says('hi', 'Hello.', { edges: [when('done', 'end')] }), faq(), ends()]))
+    const talk = new FlowHarness(draftOf([says('hi', 'Hello.', { edges: [when('done', 'end')] }), faq(), ends()]))
     talk.start()
     talk.user('When do you close?')
     talk.choose('global:faq')
@@ -31,7 +31,7 @@ describe('a global node', () => {
       id: 'known',
       transition_condition: { type: 'equation', equations: [{ left: 'current_digits', operator: '==', right: '9' }] },
     } as const
-    const talk = new Talk(draftOf([order, faq({ go_back_conditions: [condition] }), ends()]))
+    const talk = new FlowHarness(draftOf([order, faq({ go_back_conditions: [condition] }), ends()]))
     talk.start()
     talk.user('When do you close?')
     talk.choose('global:faq')
@@ -39,14 +39,16 @@ describe('a global node', () => {
   })
 
   it('is offered before a fallback is taken', () => {
-    const talk = new Talk(draftOf([asks('name', 'Ask.', { always_edge: when('go', 'end', 'Always') }), faq(), ends()]))
+    const talk = new FlowHarness(
+      draftOf([asks('name', 'Ask.', { always_edge: when('go', 'end', 'Always') }), faq(), ends()]),
+    )
     talk.start()
     expect(talk.user('When do you close?')).toEqual(['decide: [global:faq]'])
     expect(talk.choose(null)).toEqual(['-> end (edge go)', 'end: completed by agent'])
   })
 
   it('cools down for as many turns as it says', () => {
-    const talk = new Talk(draftOf([order, faq({ cool_down: 2 }), ends()]))
+    const talk = new FlowHarness(draftOf([order, faq({ cool_down: 2 }), ends()]))
     talk.start()
     talk.user('When do you close?')
     talk.choose('global:faq')
@@ -60,7 +62,7 @@ describe('a global node', () => {
     const rude = asks('rude', 'Calm them.', {
       global_node_setting: { condition: 'they shout', go_back_conditions: [back] },
     })
-    const talk = new Talk(draftOf([order, faq(), rude, ends()]))
+    const talk = new FlowHarness(draftOf([order, faq(), rude, ends()]))
     talk.start()
     talk.user('When do you close?')
     talk.choose('global:faq')
@@ -74,7 +76,7 @@ describe('a global node', () => {
 
   it('entered again from below, still goes back to what it first interrupted', () => {
     const rude = asks('rude', 'Calm them.', { global_node_setting: { condition: 'they shout' } })
-    const talk = new Talk(draftOf([order, faq(), rude, ends()]))
+    const talk = new FlowHarness(draftOf([order, faq(), rude, ends()]))
     talk.start()
     for (const choice of ['global:faq', 'global:rude', 'global:faq', 'global:rude', 'global:faq']) {
       talk.user('Hm')
@@ -87,7 +89,7 @@ describe('a global node', () => {
 
   it('offers no way back once the conversation moved on by an edge, or came by one', () => {
     const global = { ...faq(), edges: [when('other', 'order')] }
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([
         asks('hi', 'Greet.', { edges: [when('hours', 'faq')] }),
         { ...order, edges: [when('hours', 'faq')] },
@@ -118,7 +120,7 @@ describe('a global node', () => {
       url: 'https://example.test/',
     } as const
     const node: DraftNode = { id: 'f', type: 'function', tool_id: 'ping', edges: [when('paid', 'end')] }
-    const talk = new Talk(draftOf([node, faq(), ends()], {}, { actions: [action] }))
+    const talk = new FlowHarness(draftOf([node, faq(), ends()], {}, { actions: [action] }))
     talk.start()
     talk.result({})
     talk.choose(null)
@@ -138,7 +140,7 @@ describe('a component', () => {
   }
 
   it('runs its nodes, named component/node, and returns to the node that called it', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf(
         [
           call({ edges: [if_('ok', 'hi', 'current_digits == 1234')], else_edge: when('else', 'end', 'Else') }),
@@ -164,7 +166,7 @@ describe('a component', () => {
       start_node_id: 'inner',
       nodes: [call({ id: 'inner', else_edge: when('else', 'end', 'Else') }), ends()],
     }
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf(
         [call({ component_id: 'outer', else_edge: when('else', 'hi', 'Else') }), says('hi', 'Welcome.'), ends()],
         { components: [identify, outer] },
@@ -187,13 +189,13 @@ describe('a component', () => {
   })
 
   it('ends the conversation where nothing leads on from it', () => {
-    const talk = new Talk(draftOf([call()], { components: [identify] }))
+    const talk = new FlowHarness(draftOf([call()], { components: [identify] }))
     talk.start()
     expect(talk.digits('1')).toEqual(['-> identify/end (edge pin)', '-> id (return)', 'end: completed by agent'])
   })
 
   it('can be left for a global node of the main flow, and taken up again inside', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([call({ else_edge: when('else', 'hi', 'Else') }), says('hi', 'Welcome.'), faq(), ends()], {
         components: [identify],
       }),
@@ -216,7 +218,7 @@ describe('a component', () => {
       ...call({ else_edge: null }),
       global_node_setting: { condition: 'they need help', go_back_conditions: [back] },
     } as DraftNode
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf(
         [order, { ...help, else_edge: when('else', 'after', 'Else') } as typeof help, says('after', 'Done.'), ends()],
         {
@@ -244,7 +246,7 @@ describe('a component', () => {
       ...identify,
       nodes: [...identify.nodes, asks('lost', 'Help.', { global_node_setting: { condition: 'they lost it' } })],
     }
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([call({ else_edge: when('else', 'hi', 'Else') }), asks('hi', 'Talk.'), ends()], { components: [inside] }),
     )
     talk.start()

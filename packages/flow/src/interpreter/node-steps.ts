@@ -4,7 +4,7 @@ import { setVariables, startNodeAction } from './effects.ts'
 import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import { speak } from './speech.ts'
-import { follow } from './ways-on.ts'
+import { follow } from './transitions.ts'
 
 /** Carries out what the node does next. */
 export function takeNodeStep(context: FlowContext, here: PlacedNode, step: NodeStep): Step {

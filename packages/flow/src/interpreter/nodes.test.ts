@@ -5,13 +5,13 @@ import {
   type DraftNode,
   draftOf,
   ends,
+  FlowHarness,
   if_,
   promptText,
   says,
   staticText,
-  Talk,
   when,
-} from '../testing/talk.ts'
+} from '../testing/flow-harness.ts'
 
 const lookUp: DraftAction = {
   action_id: 'look_up',
@@ -44,7 +44,7 @@ describe('branch', () => {
     ['12', '-> c (else else)'],
     ['many', '-> c (else else)'],
   ])('at age %s goes at once: %s', (age, line) => {
-    expect(new Talk(draft, { variables: { run: { age } } }).start()[1]).toBe(line)
+    expect(new FlowHarness(draft, { variables: { run: { age } } }).start()[1]).toBe(line)
   })
 })
 
@@ -59,7 +59,9 @@ describe('function', () => {
   const rest = [says('done', 'At {{slot}}, one of {{count}}.'), says('sorry', 'Sorry.')]
 
   it('runs on entry with inferred and constant arguments, keeps the answer, moves on the result', () => {
-    const talk = new Talk(draftOf([book, ...rest], { default_dynamic_variables: { clinic: 'North' } }, { actions }))
+    const talk = new FlowHarness(
+      draftOf([book, ...rest], { default_dynamic_variables: { clinic: 'North' } }, { actions }),
+    )
     expect(talk.start()).toEqual(['-> book (start)', 'infer arguments: '])
     expect(talk.infer({ day: 'Monday' })).toEqual(['run look_up #0 {"day":"Monday","clinic":"North"}'])
     expect(talk.user('Are you there?')).toEqual([])
@@ -73,7 +75,7 @@ describe('function', () => {
   it.each(['failed', 'uncertain'] as const)(
     'takes nothing out of an action that %s, and is not sent again',
     outcome => {
-      const talk = new Talk(draftOf([book, ...rest], { default_dynamic_variables: { clinic: '' } }, { actions }))
+      const talk = new FlowHarness(draftOf([book, ...rest], { default_dynamic_variables: { clinic: '' } }, { actions }))
       talk.start()
       talk.infer({ day: 'Monday' })
       expect(talk.result({ slots: [{ time: '09:30' }] }, outcome)).toEqual(['-> sorry (else else)', 'say: Sorry.'])
@@ -83,7 +85,7 @@ describe('function', () => {
   )
 
   it('does not send an action whose arguments nobody could infer', () => {
-    const talk = new Talk(draftOf([book, ...rest], { default_dynamic_variables: { clinic: '' } }, { actions }))
+    const talk = new FlowHarness(draftOf([book, ...rest], { default_dynamic_variables: { clinic: '' } }, { actions }))
     talk.start()
     expect(talk.infer(null)).toEqual(['-> sorry (else else)', 'say: Sorry.'])
   })
@@ -97,7 +99,7 @@ describe('function', () => {
       instruction: staticText('One moment.'),
       edges: [when('fine', 'end'), when('bad', 'end')],
     }
-    const talk = new Talk(draftOf([node, ends()], {}, { actions }))
+    const talk = new FlowHarness(draftOf([node, ends()], {}, { actions }))
     expect(talk.start()).toEqual(['-> f (start)', 'say: One moment.', 'run ping #0 {}'])
     expect(talk.result({})).toEqual(['action set  ignored slot,count', 'decide: [edge:fine] [edge:bad]'])
     expect(talk.choose('edge:bad')).toEqual(['-> end (edge bad)', 'end: completed by agent'])
@@ -114,7 +116,7 @@ describe('function', () => {
       edges: [],
       else_edge: when('on', 'next', 'Else'),
     }
-    const talk = new Talk(draftOf([node, says('next', 'Anything else?'), ends()], {}, { actions }))
+    const talk = new FlowHarness(draftOf([node, says('next', 'Anything else?'), ends()], {}, { actions }))
     talk.start()
     expect(talk.send({ type: 'spoken', request_id: 'r1', interrupted: false })).toEqual([
       '-> next (else on)',
@@ -132,7 +134,9 @@ describe('function', () => {
       edges: [],
       else_edge: when('on', 'ask', 'Else'),
     }
-    const talk = new Talk(draftOf([asks('ask', 'Ask.', { always_edge: when('again', 'f') }), node], {}, { actions }))
+    const talk = new FlowHarness(
+      draftOf([asks('ask', 'Ask.', { always_edge: when('again', 'f') }), node], {}, { actions }),
+    )
     talk.start()
     expect(talk.user('go')).toContain('run ping #0 {}')
     talk.result({})
@@ -140,7 +144,7 @@ describe('function', () => {
   })
 
   it('does not leave a caller in silence where no edge leads on', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf(
         [{ id: 'f', type: 'function', tool_id: 'ping', edges: [if_('never', 'end', 'x exists')] }, ends()],
         {},
@@ -168,7 +172,7 @@ describe('extract_dynamic_variables', () => {
   }
 
   it('sets what fits its type, as text, and moves on', () => {
-    const talk = new Talk(draftOf([node, says('hi', '{{who}} {{age}} {{member}} {{size}}'), ends()]))
+    const talk = new FlowHarness(draftOf([node, says('hi', '{{who}} {{age}} {{member}} {{size}}'), ends()]))
     expect(talk.start()).toEqual(['-> x (start)', 'extract: who, age, member, size'])
     expect(talk.infer({ who: 'Ada', age: '36', member: true, size: 'small', other: 1 })).toEqual([
       'extract set who,age,member,size',
@@ -178,7 +182,7 @@ describe('extract_dynamic_variables', () => {
   })
 
   it('leaves out what does not fit, or what was not said', () => {
-    const talk = new Talk(draftOf([node, says('hi', '{{who}}{{age}}{{member}}{{size}}!'), ends()]))
+    const talk = new FlowHarness(draftOf([node, says('hi', '{{who}}{{age}}{{member}}{{size}}!'), ends()]))
     talk.start()
     expect(talk.infer({ who: {}, age: 'old', member: 'perhaps', size: 'Huge' })).toEqual([
       '-> hi (else else)',
@@ -192,7 +196,7 @@ describe('press_digit', () => {
   const menu = { edges: [when('menu', 'end', 'the menu was left')] }
 
   it('presses static digits, then moves when the far end has finished', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([
         { id: 'p', type: 'press_digit', instruction: staticText('1w{{code}}#'), delay_ms: 500, ...menu },
         ends(),
@@ -208,7 +212,7 @@ describe('press_digit', () => {
   })
 
   it('lets the model find the digits, again for each menu', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([{ id: 'p', type: 'press_digit', instruction: promptText('Reach billing.'), ...menu }, ends()]),
     )
     expect(talk.start()).toEqual(['-> p (start)', 'infer digits: Reach billing.'])
@@ -219,7 +223,7 @@ describe('press_digit', () => {
   })
 
   it('presses nothing off the phone', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([
         { id: 'p', type: 'press_digit', instruction: staticText('1'), else_edge: when('else', 'end', 'Else') },
         ends(),
@@ -242,7 +246,7 @@ describe('transfer_call', () => {
   const sorry = says('sorry', 'Nobody is free.')
 
   it('ends the conversation when the transfer is taken', () => {
-    const talk = new Talk(
+    const talk = new FlowHarness(
       draftOf([
         node({ type: 'predefined', number: '{{desk}}' }, { custom_sip_headers: { 'X-Who': '{{who}}' } }),
         sorry,
@@ -258,23 +262,25 @@ describe('transfer_call', () => {
   })
 
   it('leaves by its failure edge otherwise', () => {
-    const talk = new Talk(draftOf([node({ type: 'predefined', number: '+15550100' }), sorry]))
+    const talk = new FlowHarness(draftOf([node({ type: 'predefined', number: '+15550100' }), sorry]))
     talk.start()
     expect(talk.transferred('failed')).toEqual(['-> sorry (failure failed)', 'say: Nobody is free.'])
   })
 
   it('asks the model for an inferred destination; none is a failure', () => {
     const draft = draftOf([node({ type: 'inferred', prompt: 'The shop nearest to them.' }), sorry])
-    const talk = new Talk(draft)
+    const talk = new FlowHarness(draft)
     expect(talk.start()).toEqual(['-> t (start)', 'infer transfer_destination: The shop nearest to them.'])
     expect(talk.infer('+15550111')).toEqual(['transfer to +15550111'])
-    const none = new Talk(draft)
+    const none = new FlowHarness(draft)
     none.start()
     expect(none.infer(null)).toEqual(['-> sorry (failure failed)', 'say: Nobody is free.'])
   })
 
   it('fails where there is no phone', () => {
-    const talk = new Talk(draftOf([node({ type: 'predefined', number: '+15550100' }), sorry]), { channel: 'web' })
+    const talk = new FlowHarness(draftOf([node({ type: 'predefined', number: '+15550100' }), sorry]), {
+      channel: 'web',
+    })
     expect(talk.start()).toEqual(['-> t (start)', '-> sorry (failure failed)', 'say: Nobody is free.'])
   })
 })
@@ -282,7 +288,7 @@ describe('transfer_call', () => {
 describe('end', () => {
   it('says its last words first where it should; the caller no longer changes that', () => {
     const end: DraftNode = { id: 'end', type: 'end', instruction: staticText('Goodbye.'), speak_during_execution: true }
-    const talk = new Talk(draftOf([end]))
+    const talk = new FlowHarness(draftOf([end]))
     expect(talk.start()).toEqual(['-> end (start)', 'say: Goodbye.'])
     expect(talk.user('Bye')).toEqual([])
     expect(talk.spoken()).toEqual(['end: completed by agent'])
@@ -311,7 +317,7 @@ describe('subagent', () => {
     edges,
   })
   const talkTo = (edges?: ReturnType<typeof if_>[]) => {
-    const talk = new Talk(draftOf([agent(edges), ends()], {}, { actions: [ping, hang, note, move] }))
+    const talk = new FlowHarness(draftOf([agent(edges), ends()], {}, { actions: [ping, hang, note, move] }))
     talk.start()
     return talk
   }

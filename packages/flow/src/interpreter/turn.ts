@@ -6,7 +6,7 @@ import { takeNodeStep } from './node-steps.ts'
 import type { Choice } from './protocol.ts'
 import { converse } from './speech.ts'
 import type { Fallback } from './state.ts'
-import { byEquation, edgeChoices, takeFallback, turnChoices, turnFallback } from './ways-on.ts'
+import { byEquation, edgeChoices, takeFallback, turnChoices, turnFallback } from './transitions.ts'
 
 /**
  * The caller has finished (or, without a caller, the node has spoken): equations first, then what the model chooses

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { draftOf, ends, says, Talk } from '../testing/talk.ts'
+import { draftOf, ends, FlowHarness, says } from '../testing/flow-harness.ts'
 import { valueAt } from './response-path.ts'
 import { render } from './template.ts'
 
@@ -19,12 +19,14 @@ const draft = (names: string[]) =>
 
 describe('precedence of variables', () => {
   it('is run update, extracted, creation of the run, inbound context, default', () => {
-    const talk = new Talk(draft(['v']))
+    const talk = new FlowHarness(draft(['v']))
     expect(talk.value('v')).toBe('default')
-    const called = new Talk(draft(['v']), { variables: { inbound_context: { v: 'context' } } })
+    const called = new FlowHarness(draft(['v']), { variables: { inbound_context: { v: 'context' } } })
     expect(called.start()[0]).toBe('inbound_context set v')
     expect(called.value('v')).toBe('context')
-    const created = new Talk(draft(['v']), { variables: { inbound_context: { v: 'context' }, run: { v: 'run' } } })
+    const created = new FlowHarness(draft(['v']), {
+      variables: { inbound_context: { v: 'context' }, run: { v: 'run' } },
+    })
     created.start()
     expect(created.value('v')).toBe('run')
     const extracting = created.request
@@ -38,14 +40,14 @@ describe('precedence of variables', () => {
   })
 
   it('lets an extraction win over what the run was created with', () => {
-    const talk = new Talk(draft([]), { variables: { run: { v: 'run' } } })
+    const talk = new FlowHarness(draft([]), { variables: { run: { v: 'run' } } })
     talk.start()
     talk.infer({ v: 'extracted' })
     expect(talk.value('v')).toBe('extracted')
   })
 
   it('lets nobody set a name of the system', () => {
-    const talk = new Talk(draft([]), { variables: { run: { current_digits: '1' } } })
+    const talk = new FlowHarness(draft([]), { variables: { run: { current_digits: '1' } } })
     expect(talk.start()[0]).toBe('update set  ignored current_digits')
     expect(
       talk.send({ type: 'variables_updated', values: { current_time: 'noon', previous_agent_state: 'x', ok: 'y' } }),
@@ -56,7 +58,7 @@ describe('precedence of variables', () => {
 
 describe('system variables', () => {
   it('tell the time in the agent time zone and in any other', () => {
-    const talk = new Talk({ ...draft([]), settings: { timezone: 'Europe/Madrid' } })
+    const talk = new FlowHarness({ ...draft([]), settings: { timezone: 'Europe/Madrid' } })
     expect(talk.value('current_time')).toContain('Monday, January 5, 2026 at 10:30')
     expect(talk.value('current_time_America/New_York')).toContain('4:30')
     expect(talk.value('current_time_Nowhere')).toBeUndefined()

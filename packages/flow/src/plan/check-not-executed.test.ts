@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { agent, expectFinding, flow, hi, lone, transfer } from '../draft/testing/findings.ts'
 import { validate } from '../draft/validate.ts'
 import { draftEnvironment } from '../testing/draft-environment.ts'
-import { ends, if_, when } from '../testing/talk.ts'
+import { ends, if_, when } from '../testing/flow-harness.ts'
 import { withDefaults } from './defaults.ts'
 import type { Draft } from './draft.ts'
 

@@ -12,7 +12,7 @@ import {
   says,
   staticText,
   when,
-} from '../testing/talk.ts'
+} from '../testing/flow-harness.ts'
 import { compile } from './compile.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import { planSchema } from './plan.ts'

@@ -9,8 +9,8 @@ type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type 
 const TRANSFER = { id: 'call.transfer', version: 1, name: 'transfer_call' }
 
 /** What the line is asked for: keys to press, transfers. Both wait for what was to be said before. */
-export class Line {
-  readonly #with: ConversationContext
+export class TelephonyRequests {
+  readonly #context: ConversationContext
   readonly #transfers: Transfers
   /** Keys by request. */
   readonly #pressing = new Map<string, string>()
@@ -20,17 +20,17 @@ export class Line {
   readonly #ordinals = new Map<string, number>()
   readonly #beginning = new Set<Promise<void>>()
 
-  constructor(ensemble: ConversationContext) {
-    const { ledger, transferPolicy: policy, time } = ensemble.options
-    this.#with = ensemble
-    this.#transfers = new Transfers({ ledger, policy, time, onFact: ensemble.onFact })
+  constructor(context: ConversationContext) {
+    const { ledger, transferPolicy: policy, time } = context.options
+    this.#context = context
+    this.#transfers = new Transfers({ ledger, policy, time, onFact: context.onFact })
   }
 
   press({ request_id, digits, delay_ms }: Output<'press_digits'>): void {
-    const { emit, happen } = this.#with
+    const { emit, enqueue } = this.#context
     this.#pressing.set(request_id, digits)
     void this.#isFree().then(isFree => {
-      if (isFree) happen(() => emit({ type: 'press-digits', request_id, digits, delay_ms }))
+      if (isFree) enqueue(() => emit({ type: 'press-digits', request_id, digits, delay_ms }))
     })
   }
 
@@ -38,13 +38,13 @@ export class Line {
     const digits = this.#pressing.get(request_id)
     if (digits === undefined) return
     this.#pressing.delete(request_id)
-    this.#with.onFact({ kind: 'digits', direction: 'out', digits })
-    feed(this.#with, { type: 'digits_pressed', request_id })
+    this.#context.onFact({ kind: 'digits', direction: 'out', digits })
+    feed(this.#context, { type: 'digits_pressed', request_id })
   }
 
   transfer(output: Output<'transfer'>, cause: FlowInput): void {
     const { request_id, node_id, destination, custom_sip_headers } = output
-    const { memory, emit, happen } = this.#with
+    const { memory, emit, enqueue } = this.#context
     const action = this.#actionOf(output)
     const use = `${node_id} ${action.id}`
     const ordinal = this.#ordinals.get(use) ?? 0
@@ -62,11 +62,11 @@ export class Line {
         nodeId: node_id,
         ordinal,
         ready: () => this.#isFree(),
-        send: () => happen(() => emit({ type: 'transfer', request_id, destination, custom_sip_headers })),
+        send: () => enqueue(() => emit({ type: 'transfer', request_id, destination, custom_sip_headers })),
       })
       .then(isSent => {
         this.#beginning.delete(begun)
-        if (!isSent) happen(() => this.#transferred(request_id, 'failed'))
+        if (!isSent) enqueue(() => this.#transferred(request_id, 'failed'))
       })
     this.#beginning.add(begun)
   }
@@ -78,18 +78,18 @@ export class Line {
   #transferred(request_id: string, outcome: 'taken' | 'failed'): void {
     const callId = this.#transferring.get(request_id)
     this.#transferring.delete(request_id)
-    if (callId !== undefined) this.#with.memory.result(callId, { outcome })
-    feed(this.#with, { type: 'transfer_result', request_id, outcome })
+    if (callId !== undefined) this.#context.memory.result(callId, { outcome })
+    feed(this.#context, { type: 'transfer_result', request_id, outcome })
   }
 
   #actionOf({ action_id }: Output<'transfer'>): typeof TRANSFER {
-    const action = this.#with.options.plan.actions.find(candidate => candidate.action_id === action_id)
+    const action = this.#context.options.plan.actions.find(candidate => candidate.action_id === action_id)
     return action === undefined ? TRANSFER : { id: action.action_id, version: action.version, name: action.name }
   }
 
   async #isFree(): Promise<boolean> {
-    await this.#with.speeches.heardSoFar()
-    return this.#with.isTalking()
+    await this.#context.speeches.heardSoFar()
+    return this.#context.isTalking()
   }
 
   /** The far end is gone. */

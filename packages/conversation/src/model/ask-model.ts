@@ -1,7 +1,7 @@
 import type { Ms } from '@parley/kernel'
 import type { ChatMessage, GenerationEvent, GenerationRequest, ToolCall } from '@parley/providers'
 import type { AnswerEnd } from './answer.ts'
-import type { Ask, ModelRequests } from './model-requests.ts'
+import type { ModelRequest, ModelRequests } from './model-requests.ts'
 
 /** After a call that settles the matter: other calls of the same answer come in the same breath. */
 const LAST_CALLS_MS: Ms = 250
@@ -14,14 +14,14 @@ export type Verdict =
   /** The model is told, and asked again once. */
   | { readonly type: 'refused'; readonly code: string; readonly told: string }
 
-interface ExchangeOptions extends Omit<Ask, 'onEvent'> {
+interface AskModelOptions extends Omit<ModelRequest, 'onEvent'> {
   readonly requests: ModelRequests
   /** Gives false when no more text is taken. */
   readonly onText: (delta: string) => boolean
   readonly onCall: (call: ToolCall, args: Readonly<Record<string, unknown>> | null) => Verdict
 }
 
-interface ExchangeEnd {
+interface AskModelResult {
   readonly end: AnswerEnd
   /** Codes of the calls that were refused to the last. */
   readonly refused: readonly string[]
@@ -34,7 +34,7 @@ interface Round {
 }
 
 /** Asks a model; where it calls tools that there are not, or with arguments that are none, it is told and asked once more. Never rejects. */
-export async function exchange(options: ExchangeOptions): Promise<ExchangeEnd> {
+export async function askModel(options: AskModelOptions): Promise<AskModelResult> {
   const first = await askOnce(options, options.request)
   const refused = refusedIn(first)
   const isSettled = first.calls.some(({ verdict }) => verdict.type === 'settled')
@@ -46,8 +46,8 @@ export async function exchange(options: ExchangeOptions): Promise<ExchangeEnd> {
 }
 
 /** What was taken from the first answer is not taken again. */
-function onceOnly(options: ExchangeOptions, { calls }: Round): ExchangeOptions {
-  const onCall: ExchangeOptions['onCall'] = (call, args) => {
+function onceOnly(options: AskModelOptions, { calls }: Round): AskModelOptions {
+  const onCall: AskModelOptions['onCall'] = (call, args) => {
     const same = calls.find(
       ({ call: { name, argumentsText }, verdict }) =>
         verdict.type === 'taken' && name === call.name && argumentsText === call.argumentsText,
@@ -57,7 +57,7 @@ function onceOnly(options: ExchangeOptions, { calls }: Round): ExchangeOptions {
   return { ...options, onCall }
 }
 
-async function askOnce(options: ExchangeOptions, request: GenerationRequest): Promise<Round> {
+async function askOnce(options: AskModelOptions, request: GenerationRequest): Promise<Round> {
   let text = ''
   const calls: Round['calls'][number][] = []
   const onEvent = (event: GenerationEvent): Ms | undefined => {

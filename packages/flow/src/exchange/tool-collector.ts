@@ -1,14 +1,14 @@
 import { identifier } from '@parley/contract'
 import { canonicalJson } from '@parley/kernel'
-import type { Findings } from './findings.ts'
+import type { ImportFindings } from './import-findings.ts'
 import { type JsonObject, shown } from './json.ts'
 import { assignIds, type IdRule, Names, objectsIn, scalar } from './names.ts'
-import { Spot } from './spot.ts'
+import { SourceLocation } from './source-location.ts'
 
 /** A tool, and where the export has it; its key is that of a tool of the flow, wherever it stood. */
 export interface FoundTool {
   readonly tool: JsonObject
-  readonly spot: Spot
+  readonly location: SourceLocation
 }
 
 const TOOL: IdRule = {
@@ -23,29 +23,29 @@ const TOOL: IdRule = {
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
 /** All tools of an export, each with an id and a name of its own. */
-export class FoundTools {
+export class ToolCollector {
   readonly all: FoundTool[] = []
-  readonly #findings: Findings
+  readonly #findings: ImportFindings
   readonly #ids = new Names()
   /** What each says, whatever the order of its members. */
   readonly #said = new Set<string>()
 
-  constructor(findings: Findings) {
+  constructor(findings: ImportFindings) {
     this.#findings = findings
   }
 
   /** Takes the list `tools` out of `owner`: the ids of its tools, and by their old ids those that are called otherwise now. */
-  take(owner: JsonObject, spot: Spot): { ids: string[]; renamed: Map<string, string> } {
-    const found = objectsIn(owner, 'tools', spot, this.#findings)
+  take(owner: JsonObject, location: SourceLocation): { ids: string[]; renamed: Map<string, string> } {
+    const found = objectsIn(owner, 'tools', location, this.#findings)
     if (owner.tools !== undefined && owner.tools !== null && !Array.isArray(owner.tools))
-      this.#findings.warn('field_ignored', spot.in('tools'), '`tools` is no list: it is dropped')
+      this.#findings.warn('field_ignored', location.in('tools'), '`tools` is no list: it is dropped')
     delete owner.tools
     // One tool written down twice, as exports have it that repeat a flow's tools in its components, is one.
     const fresh = found.filter(({ item }) => !this.#said.has(canonicalJson(item)))
     const renamed = assignIds(fresh, TOOL, this.#findings, this.#ids)
-    for (const { item, spot: at } of fresh) {
+    for (const { item, location: at } of fresh) {
       this.#said.add(canonicalJson(item))
-      this.all.push({ tool: item, spot: new Spot(at.at, ['flow', 'tools', scalar(item.tool_id)]) })
+      this.all.push({ tool: item, location: new SourceLocation(at.at, ['flow', 'tools', scalar(item.tool_id)]) })
     }
     return { ids: found.map(({ item }) => scalar(item.tool_id)), renamed }
   }
@@ -57,13 +57,13 @@ export class FoundTools {
       const name = scalar(tool.name)
       return !(NAME.test(name) && names.take(name))
     })
-    for (const { tool, spot } of rest) {
+    for (const { tool, location } of rest) {
       const given = scalar(tool.name)
       tool.name = names.invent(toolName(given || scalar(tool.tool_id)), 64)
       if (given !== '')
         this.#findings.warn(
           'id_renamed',
-          spot.in('name'),
+          location.in('name'),
           `The tool \`${shown(given)}\` is now called \`${tool.name}\``,
         )
     }

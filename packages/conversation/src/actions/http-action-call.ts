@@ -29,7 +29,7 @@ const PAUSES_MS: readonly Ms[] = [200, 1000]
 const NEVER = new AbortController().signal
 
 /** One use of an action, from its row in the ledger to its end. */
-export class ActionUse {
+export class HttpActionCall {
   readonly #options: Required<HttpActionsOptions>
   readonly #request: ActionRequest
   readonly #signal: AbortSignal

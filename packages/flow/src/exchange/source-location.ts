@@ -7,7 +7,7 @@ const MAX_PATH = 1024
  * A place in an export, said in two ways: `at` with indexes, as the request has it, and `key` with ids, under which
  * the draft keeps what it cannot place.
  */
-export class Spot {
+export class SourceLocation {
   readonly at: readonly (string | number)[]
   readonly key: readonly string[]
 
@@ -17,13 +17,13 @@ export class Spot {
   }
 
   /** A member. */
-  in(name: string): Spot {
-    return new Spot([...this.at, name], [...this.key, name])
+  in(name: string): SourceLocation {
+    return new SourceLocation([...this.at, name], [...this.key, name])
   }
 
   /** An item of a list; without an id its index stands for it. */
-  item(index: number, id: string = String(index)): Spot {
-    return new Spot([...this.at, index], [...this.key, id])
+  item(index: number, id: string = String(index)): SourceLocation {
+    return new SourceLocation([...this.at, index], [...this.key, id])
   }
 
   get name(): string {

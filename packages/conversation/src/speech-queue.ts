@@ -13,7 +13,7 @@ export interface Speech {
 }
 
 /** What the agent is saying and about to say, in order. Each speech is reported once; one is over when it was. */
-export class Speeches {
+export class SpeechQueue {
   readonly #memory: Memory
   readonly #emit: (event: ConversationEvent) => void
   readonly #unreported = new Map<string, Speech>()

@@ -1,6 +1,6 @@
 import type { WaitTimer } from './wait-timer.ts'
 
-interface Thought {
+interface PendingModelRequest {
   readonly controller: AbortController
   readonly over: Promise<void>
   /** It is over, or nobody wants it any more. */
@@ -8,9 +8,9 @@ interface Thought {
 }
 
 /** What models are being asked, by the flow's request. What was aborted gives no answer. */
-export class Thinking {
+export class PendingModelRequests {
   readonly #waits: WaitTimer
-  readonly #thoughts = new Map<string, Thought>()
+  readonly #thoughts = new Map<string, PendingModelRequest>()
 
   constructor(waits: WaitTimer) {
     this.#waits = waits

@@ -75,7 +75,7 @@ export function asks(id: string, prompt: string, rest: Partial<Conversation> = {
 export const ends = (id = 'end') => ({ id, type: 'end' as const })
 
 /** A conversation in text: inputs go in, what the flow wants comes out as lines. */
-export class Talk {
+export class FlowHarness {
   readonly flow: FlowInterpreter
   readonly outputs: FlowOutput[] = []
   now: number = Date.UTC(2026, 0, 5, 9, 30)

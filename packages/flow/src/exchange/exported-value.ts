@@ -7,35 +7,35 @@ import { optionFor } from './read-value.ts'
  * A value of `schema` as an export writes it: without the nulls that stand for "nothing", and, with `isBare`, without all
  * that only says what would hold anyway.
  */
-export function writable(schema: z.core.$ZodType, value: Json, isBare: boolean): Json {
+export function exportedValue(schema: z.core.$ZodType, value: Json, isBare: boolean): Json {
   const { def } = (schema as z.core.$ZodTypes)._zod
   switch (def.type) {
     case 'optional':
     case 'nullable':
     case 'default':
     case 'prefault':
-      return writable(def.innerType, value, isBare)
+      return exportedValue(def.innerType, value, isBare)
     case 'array':
-      return Array.isArray(value) ? value.map(item => writable(def.element, item, isBare)) : value
+      return Array.isArray(value) ? value.map(item => exportedValue(def.element, item, isBare)) : value
     case 'object':
     case 'union': {
       const option = optionFor(schema, value)
-      return option !== undefined && isObject(value) ? writableObject(option, value, isBare) : value
+      return option !== undefined && isObject(value) ? exportedObject(option, value, isBare) : value
     }
     default:
       return value
   }
 }
 
-function writableObject(schema: z.core.$ZodObject, value: JsonObject, isBare: boolean): JsonObject {
+function exportedObject(schema: z.core.$ZodObject, value: JsonObject, isBare: boolean): JsonObject {
   const { shape } = schema._zod.def
   const fields: JsonObject = {}
   for (const [name, member] of Object.entries(value)) {
     const own = Object.hasOwn(shape, name) ? (shape[name] as z.core.$ZodTypes) : undefined
     const { def } = own?._zod ?? {}
-    if (own === undefined || def?.type !== 'default') fields[name] = own ? writable(own, member, isBare) : member
+    if (own === undefined || def?.type !== 'default') fields[name] = own ? exportedValue(own, member, isBare) : member
     else if (member !== null && !(isBare && equal(member, def.defaultValue)))
-      fields[name] = writable(own, member, isBare)
+      fields[name] = exportedValue(own, member, isBare)
   }
   return fields
 }

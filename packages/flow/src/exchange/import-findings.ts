@@ -1,6 +1,6 @@
 import type { Diagnostic, Json } from '@parley/contract'
 import { isObject, type JsonObject, shown } from './json.ts'
-import type { Spot } from './spot.ts'
+import type { SourceLocation } from './source-location.ts'
 
 /** A model that an export names, and that a binding must name for this platform. */
 export interface NeededModel {
@@ -30,77 +30,85 @@ const MAX_MESSAGE = 4096
 const SECRET = /(api_?key|secret|token|password)$/i
 
 /** What reading an export brings to light besides the draft. */
-export class Findings {
-  readonly #unplaced: (readonly [Spot, Json])[] = []
+export class ImportFindings {
+  readonly #unplaced: (readonly [SourceLocation, Json])[] = []
   /** Put into words where they are read: most of a bad export's are forgotten again. */
   readonly #warnings: (() => Diagnostic)[] = []
   readonly models: NeededModel[] = []
   #lost = 0
-  #noSideEffects = 0
+  #unshownWarnings = 0
 
   /** Keeps `value` as the export has it, but for what is secret. */
-  keep(spot: Spot, value: Json): void {
-    const kept = this.#withoutSecrets(value, spot)
+  keep(location: SourceLocation, value: Json): void {
+    const kept = this.#withoutSecrets(value, location)
     if (kept === undefined) return
-    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push([spot, kept])
+    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push([location, kept])
     else this.#lost++
   }
 
   /** Drafts are read by many: what opens another service's door is not theirs to hold. */
-  #withoutSecrets(value: Json, spot: Spot): Json | undefined {
-    if (SECRET.test(spot.name) && typeof value === 'string' && value !== '') {
-      this.warn('field_ignored', spot, `\`${shown(spot.name)}\` is a secret: it is not kept`)
+  #withoutSecrets(value: Json, location: SourceLocation): Json | undefined {
+    if (SECRET.test(location.name) && typeof value === 'string' && value !== '') {
+      this.warn('field_ignored', location, `\`${shown(location.name)}\` is a secret: it is not kept`)
       return undefined
     }
     if (Array.isArray(value))
-      return value.map((item, index) => this.#withoutSecrets(item, spot.item(index, '')) ?? null)
+      return value.map((item, index) => this.#withoutSecrets(item, location.item(index, '')) ?? null)
     if (!isObject(value)) return value
-    const members = Object.entries(value).map(([name, member]) => [name, this.#withoutSecrets(member, spot.in(name))])
+    const members = Object.entries(value).map(([name, member]) => [
+      name,
+      this.#withoutSecrets(member, location.in(name)),
+    ])
     return Object.fromEntries(members.filter(([, member]) => member !== undefined))
   }
 
   /** A message that costs something to make is made only where it is shown. */
-  warn(code: WarningCode, spot: Spot, message: string | (() => string), fixes?: Fixes): void {
+  warn(code: WarningCode, location: SourceLocation, message: string | (() => string), fixes?: Fixes): void {
     if (this.#warnings.length >= MAX_WARNINGS) {
-      this.#noSideEffects++
+      this.#unshownWarnings++
       return
     }
     this.#warnings.push(() => {
       const words = typeof message === 'string' ? message : message()
       const text = [...words.slice(0, 2 * MAX_MESSAGE)].slice(0, MAX_MESSAGE).join('')
-      return { code, path: spot.path, message: text, severity: 'warning', ...(fixes && { fixes }) }
+      return { code, path: location.path, message: text, severity: 'warning', ...(fixes && { fixes }) }
     })
   }
 
   /** Keeps what has no place in a draft. What is empty goes without a word. */
-  leave(spot: Spot, value: Json, message?: string | (() => string), code: WarningCode = 'field_ignored'): void {
-    const isSecret = SECRET.test(spot.name) && typeof value === 'string'
-    this.keep(spot, value)
+  leave(
+    location: SourceLocation,
+    value: Json,
+    message?: string | (() => string),
+    code: WarningCode = 'field_ignored',
+  ): void {
+    const isSecret = SECRET.test(location.name) && typeof value === 'string'
+    this.keep(location, value)
     if (!isSecret && !isEmpty(value))
-      this.warn(code, spot, message ?? `A draft has no place for \`${shown(spot.name)}\``)
+      this.warn(code, location, message ?? `A draft has no place for \`${shown(location.name)}\``)
   }
 
   /** Runs `read`; where it reads nothing, what it found meanwhile is forgotten. */
   attempt<Value>(read: () => Value | undefined): Value | undefined {
     const marks = [this.#unplaced.length, this.#warnings.length, this.models.length] as const
-    const beyond = [this.#lost, this.#noSideEffects] as const
+    const beyond = [this.#lost, this.#unshownWarnings] as const
     const value = read()
     if (value !== undefined) return value
     ;[this.#unplaced.length, this.#warnings.length, this.models.length] = marks
-    ;[this.#lost, this.#noSideEffects] = beyond
+    ;[this.#lost, this.#unshownWarnings] = beyond
     return undefined
   }
 
   /** By JSON pointer with ids for indexes, in the order of the pointers. */
   get unplaced(): JsonObject {
-    const entries = this.#unplaced.map(([spot, value]) => [spot.pointer, value] as const)
+    const entries = this.#unplaced.map(([location, value]) => [location.pointer, value] as const)
     return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
   }
 
   get warnings(): Diagnostic[] {
     const all = this.#warnings.map(said => said())
     const say = (message: string) => all.push({ code: 'field_ignored', path: '', message, severity: 'warning' })
-    if (this.#noSideEffects > 0) say(`${this.#noSideEffects} more warnings are not shown`)
+    if (this.#unshownWarnings > 0) say(`${this.#unshownWarnings} more warnings are not shown`)
     if (this.#lost > 0) say(`${this.#lost} more fields without a place are not kept`)
     return byPath(all)
   }

@@ -1,7 +1,7 @@
 import { edge, goBackCondition, instruction, type Json, transitionCondition } from '@parley/contract'
 import type { z } from 'zod'
 import { equal, given, isObject, type JsonObject } from './json.ts'
-import type { Spot } from './spot.ts'
+import type { SourceLocation } from './source-location.ts'
 
 /** What the format writes into the single places of edges, whose position says when they are taken. */
 const PROMPT_OF_SLOT: Readonly<Record<string, string>> = {
@@ -14,33 +14,33 @@ const PROMPT_OF_SLOT: Readonly<Record<string, string>> = {
 }
 
 /** `value` as the format means it, where real exports write it in other ways. */
-export function tidied(schema: z.core.$ZodType, value: Json, spot: Spot): Json {
-  if (schema === edge || schema === goBackCondition) return isObject(value) ? tidyEdge(value, spot) : value
-  if (schema === transitionCondition) return tidyCondition(value)
+export function normalised(schema: z.core.$ZodType, value: Json, location: SourceLocation): Json {
+  if (schema === edge || schema === goBackCondition) return isObject(value) ? normalisedEdge(value, location) : value
+  if (schema === transitionCondition) return normalisedCondition(value)
   if (schema === instruction) return typeof value === 'string' ? { type: 'prompt', text: value } : value
   return value
 }
 
-function tidyEdge(value: JsonObject, spot: Spot): JsonObject {
+function normalisedEdge(value: JsonObject, location: SourceLocation): JsonObject {
   const { condition: legacy, ...tidy } = value
   if (tidy.destination_node_id === '') delete tidy.destination_node_id
   const own = given(value, 'transition_condition')
   if (own !== undefined && !isBlank(own)) {
-    const saysMore = legacy !== undefined && !equal(tidyCondition(legacy), tidyCondition(own))
+    const saysMore = legacy !== undefined && !equal(normalisedCondition(legacy), normalisedCondition(own))
     return saysMore ? { ...tidy, condition: legacy } : tidy
   }
   if (legacy !== undefined && legacy !== null && !isBlank(legacy)) return { ...tidy, transition_condition: legacy }
   // The items of a list have a number there: only single places go by name.
-  const prompt = PROMPT_OF_SLOT[String(spot.at.at(-1))]
+  const prompt = PROMPT_OF_SLOT[String(location.at.at(-1))]
   return prompt === undefined ? value : { ...tidy, transition_condition: { type: 'prompt', prompt } }
 }
 
 function isBlank(value: Json): boolean {
-  const condition = tidyCondition(value)
+  const condition = normalisedCondition(value)
   return isObject(condition) && condition.type === 'prompt' && (condition.prompt ?? '') === ''
 }
 
-function tidyCondition(value: Json): Json {
+function normalisedCondition(value: Json): Json {
   if (typeof value === 'string') return { type: 'prompt', prompt: value }
   if (!isObject(value)) return value
   const { left, right, ...rest } = value

@@ -22,7 +22,7 @@ interface Wait {
 }
 
 /** The actions of a conversation that are under way. What was begun is never lost, and never begun again. */
-export class ActionUses {
+export class RunningActions {
   readonly #options: ActionUseOptions
   readonly #controller = new AbortController()
   readonly #underWay = new Set<Promise<void>>()

@@ -1,10 +1,10 @@
 import { edge, type Json, node, nodeId, nodeTypeNamed, slot } from '@parley/nodes'
-import type { Findings } from './findings.ts'
-import { type FoundTool, FoundTools } from './found-tools.ts'
+import type { ImportFindings } from './import-findings.ts'
 import { isObject, type JsonObject, objectOf } from './json.ts'
 import { assignIds, type Found, type IdRule, objectsIn, scalar } from './names.ts'
 import { isOpen, optionFor } from './read-value.ts'
-import { Spot } from './spot.ts'
+import { SourceLocation } from './source-location.ts'
+import { type FoundTool, ToolCollector } from './tool-collector.ts'
 
 const FORBIDDEN = /[/\p{Cc}]/gu
 const NODE: IdRule = {
@@ -28,47 +28,55 @@ const EDGE: IdRule = { field: 'id', legal: edge.shape.id, stem: (_, id) => id, f
  * Tools stand apart, wherever the export has them: those of components and subagents are the agent's here. Items that
  * are no objects are null in lists that ids tell apart.
  */
-export function settleIds(source: JsonObject, findings: Findings): { flow: JsonObject; tools: readonly FoundTool[] } {
+export function normaliseIds(
+  source: JsonObject,
+  findings: ImportFindings,
+): { flow: JsonObject; tools: readonly FoundTool[] } {
   const flow = structuredClone(source)
-  const root = new Spot(['flow'])
+  const root = new SourceLocation(['flow'])
   const components = objectsIn(flow, 'components', root, findings)
   const componentIds = assignIds(components, COMPONENT, findings)
-  const tools = new FoundTools(findings)
+  const tools = new ToolCollector(findings)
   const ofFlow = tools.take(flow, root).renamed
   settleNodes(flow, root, ofFlow)
-  for (const { item, spot } of components) {
-    const { renamed } = tools.take(item, spot)
-    settleNodes(item, spot, new Map([...ofFlow, ...renamed]))
+  for (const { item, location } of components) {
+    const { renamed } = tools.take(item, location)
+    settleNodes(item, location, new Map([...ofFlow, ...renamed]))
   }
   tools.settleNames()
   return { flow, tools: tools.all }
 
-  function settleNodes(owner: JsonObject, at: Spot, toolIds: ReadonlyMap<string, string>): void {
+  function settleNodes(owner: JsonObject, at: SourceLocation, toolIds: ReadonlyMap<string, string>): void {
     const nodes = objectsIn(owner, 'nodes', at, findings)
     const nodeIds = assignIds(nodes, NODE, findings)
     rename(owner, 'start_node_id', nodeIds)
-    for (const { item, spot } of nodes) {
-      if (nodeTypeNamed(item.type)?.definesTools === true) settleToolIds(item, spot, toolIds, tools)
+    for (const { item, location } of nodes) {
+      if (nodeTypeNamed(item.type)?.definesTools === true) settleToolIds(item, location, toolIds, tools)
       rename(item, 'tool_id', toolIds)
       rename(item, 'component_id', componentIds)
-      settleEdges(item, spot, nodeIds, findings)
+      settleEdges(item, location, nodeIds, findings)
     }
   }
 }
 
-function settleEdges(source: JsonObject, spot: Spot, nodeIds: ReadonlyMap<string, string>, findings: Findings): void {
+function settleEdges(
+  source: JsonObject,
+  location: SourceLocation,
+  nodeIds: ReadonlyMap<string, string>,
+  findings: ImportFindings,
+): void {
   const edges: Found[] = []
   const option = optionFor(node, source)
   for (const name of slot.options) {
     if (!isReadAsEdge(option, name)) continue
     const single = source[name]
-    if (name === 'edges') for (const found of objectsIn(source, name, spot, findings)) edges.push(found)
-    else if (isObject(single)) edges.push({ item: single, spot: spot.in(name) })
+    if (name === 'edges') for (const found of objectsIn(source, name, location, findings)) edges.push(found)
+    else if (isObject(single)) edges.push({ item: single, location: location.in(name) })
   }
   for (const { item } of edges) rename(item, 'destination_node_id', nodeIds)
   assignIds(edges, EDGE, findings)
   const setting = objectOf(source.global_node_setting)
-  assignIds(objectsIn(setting, 'go_back_conditions', spot.in('global_node_setting'), findings), EDGE, findings)
+  assignIds(objectsIn(setting, 'go_back_conditions', location.in('global_node_setting'), findings), EDGE, findings)
 }
 
 /** In nodes that are kept as written only what drafts read as edges are edges. */
@@ -78,8 +86,13 @@ function isReadAsEdge(option: ReturnType<typeof optionFor>, name: string): boole
 }
 
 /** Inline tools of a subagent are the agent's, and the subagent names them. */
-function settleToolIds(subagent: JsonObject, spot: Spot, outer: ReadonlyMap<string, string>, tools: FoundTools): void {
-  const { renamed, ids } = tools.take(subagent, spot)
+function settleToolIds(
+  subagent: JsonObject,
+  location: SourceLocation,
+  outer: ReadonlyMap<string, string>,
+  tools: ToolCollector,
+): void {
+  const { renamed, ids } = tools.take(subagent, location)
   const own: Json[] = Array.isArray(subagent.tool_ids) ? subagent.tool_ids : []
   const now = own.map(id => (typeof id === 'string' ? (renamed.get(id) ?? outer.get(id) ?? id) : id))
   const named = new Set(now)

@@ -89,7 +89,7 @@ function goBackConditions(context: FlowContext, here: PlacedNode): readonly GoBa
 }
 
 /** What the model chose, as a step; undefined where the choice leads nowhere (any more). */
-export function take(context: FlowContext, here: PlacedNode, choice: Choice): Step | undefined {
+export function takeChoice(context: FlowContext, here: PlacedNode, choice: Choice): Step | undefined {
   const id = choice.choice_id.slice(choice.kind.length + 1)
   switch (choice.kind) {
     case 'edge': {

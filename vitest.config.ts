@@ -34,7 +34,6 @@ const WHOLE = [
 ]
 /** Tests that measure, or take all of the machine: each by itself, after all others. */
 const ALONE = [
-  'interop/{hostile-signalling,rogue-peers}.test.ts',
   'scripts/benchmarks/**/*.realtime.test.ts',
   'scripts/proofs/{floods,leaks,media-attacks,scanners,slow-senders}.realtime.test.ts',
 ]

@@ -4,7 +4,7 @@ import { proveMediaAttacks } from './media-attacks.ts'
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
 describe('a third party at the RTP port of a live call', () => {
-  it('100,000 packets against SRTP, and against plain RTP: none taken, none sent to him, audio unharmed', {
+  it('sends 100,000 packets to SRTP and to plain RTP: none is accepted, none is sent back, the audio is unharmed', {
     timeout: 120_000,
   }, async () => {
     const lines: object[] = []
@@ -13,7 +13,7 @@ describe('a third party at the RTP port of a live call', () => {
   })
 
   it.each(['a mute phone', 'a packet for the attacker'] as const)(
-    '%s is noticed',
+    'fails the proof where there is %s',
     {
       timeout: 60_000,
     },

@@ -36,7 +36,9 @@ const RED: readonly PlantedRow[] = [
 ]
 
 describe('services that fail in the middle of a call', () => {
-  it('end it honestly or not at all, and what is planted is noticed', { timeout: 180_000 }, async () => {
+  it('end the call with the true reason or not at all, and planted faults are reported', {
+    timeout: 180_000,
+  }, async () => {
     const rows = [...SHORT, ...RED]
     const lines: object[] = []
     const noted = { ...options, line: (record: object) => lines.push(record) }

@@ -23,7 +23,7 @@ describe('the example agents', () => {
     },
   )
 
-  it('show every kind of node that runs by itself', () => {
+  it('the examples use every node type that needs no external service', () => {
     const types = exampleDrafts().flatMap(({ draft }) => [
       ...(draft.flow?.nodes ?? []).map(node => node.type),
       ...(draft.flow?.components ?? []).flatMap(component => (component.nodes ?? []).map(node => node.type)),
@@ -42,7 +42,7 @@ describe('the example agents', () => {
     )
   })
 
-  it('point to their files', () => {
+  it('every example names its file', () => {
     expect(exampleDraft('clinic').file).toMatch(/agents\/clinic\.json$/)
   })
 })

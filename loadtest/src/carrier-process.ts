@@ -9,14 +9,14 @@ import { configPath, runUntilTerminated } from './io/process-lifetime.ts'
 /**
  * A carrier as a process: `node loadtest/src/carrier-process.ts --config FILE`.
  *
- * FILE is JSON: the options of `FakeCarrier.open`, and `tls: {cert, key, ca}` as paths of PEM files. When it is ready one
- * line of JSON says where: `{ready: true, pid, bind, udp, tcp, tls, ledger}`. Rows go to `ledgerFile`, none are kept in memory
+ * FILE is JSON: the options of `FakeCarrier.open`, and `tls: {cert, key, ca}` as paths of PEM files. When it is ready, it prints one
+ * line of JSON with its addresses: `{ready: true, pid, bind, udp, tcp, tls, ledger}`. Rows go to `ledgerFile`, none are kept in memory
  * unless `keepRows` says so. Commands come as lines of JSON on standard input, and each is answered by a line:
  *
  *     {"do": "call", "uri": "sip:token@host:5061;transport=tls", "from": "+49301", "called": "+15551", "count": 100, "perSecond": 10}
  *     {"do": "stats"}
  *
- * It ends on SIGTERM, hanging up what stands: exit code 0, or 1 when rows could not be written; 2 when it cannot start.
+ * On SIGTERM it hangs up all calls and ends: exit code 0, or 1 when rows could not be written; 2 when it cannot start.
  */
 const processConfig = carrierConfig.extend({
   keepRows: carrierConfig.shape.keepRows.unwrap().default(0),
@@ -37,7 +37,7 @@ const command = z.discriminatedUnion('do', [
     hangUpAfterMs: z.number().min(0).max(86_400_000).optional(),
     refer: refer.optional(),
     reinvite: reinvite.optional(),
-    /** So many calls, evenly spread; default one. */
+    /** Number of calls, evenly spread; default one. */
     count: z.int().min(1).max(1_000_000).default(1),
     perSecond: z.number().positive().max(10_000).default(10),
   }),

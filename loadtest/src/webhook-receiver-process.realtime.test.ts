@@ -9,7 +9,7 @@ import { readWebhookLedger } from './io/webhook-receiver.ts'
 
 const PROCESS = new URL('webhook-receiver-process.ts', import.meta.url).pathname
 
-it('a webhook receiver process says where it is, answers by script, writes its ledger, and ends on SIGTERM', async () => {
+it('a webhook receiver process prints its URL, answers by script, writes its ledger and ends on SIGTERM', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'webhooks-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   const [config, ledgerFile] = [join(directory, 'config.json'), join(directory, 'ledger.jsonl')]

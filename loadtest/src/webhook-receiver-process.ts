@@ -5,7 +5,7 @@ import { WebhookReceiver, webhookReceiverConfig } from './io/webhook-receiver.ts
 /**
  * A webhook receiver as a process: `node loadtest/src/webhook-receiver-process.ts --config FILE`.
  *
- * FILE is JSON: the options of `WebhookReceiver.open`. When it is ready one line of JSON says where:
+ * FILE is JSON: the options of `WebhookReceiver.open`. When it is ready it prints one line of JSON:
  * `{ready: true, pid, url, ledger}`. Rows go to `ledgerFile`, none are kept in memory unless `keepRows` says so. It ends on
  * SIGTERM; exit code 2 when it cannot start.
  */

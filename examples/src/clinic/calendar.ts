@@ -23,7 +23,7 @@ const AFTERNOON = [
 const WEEKDAY = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', weekday: 'long' })
 const DAY_OF_MONTH = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', month: 'long', day: 'numeric' })
 
-/** One appointment that can be had. */
+/** One available appointment. */
 export interface Slot {
   /** `2026-11-24T09:30`. */
   readonly id: string
@@ -33,7 +33,7 @@ export interface Slot {
   readonly half: 'morning' | 'afternoon'
 }
 
-/** A date, `2026-11-24`; undefined for what is none. Dates are in UTC. */
+/** A date, `2026-11-24`; undefined for anything else. Dates are in UTC. */
 export function dateOf(text: string): string | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
   const at = Date.parse(text)

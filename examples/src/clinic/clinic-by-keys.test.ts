@@ -14,8 +14,8 @@ function callClinic() {
   return { clinic, call }
 }
 
-describe('a caller of the clinic whose speech nobody understands', () => {
-  it('is told so, and books by keys alone', () => {
+describe('booking at the clinic by keys', () => {
+  it('a caller whose speech is not understood is told so and books by keys alone', () => {
     const { clinic, call } = callClinic()
     expect(call.start()).toEqual(['Hello, Hillside Clinic. How can I help you? Or press 1 to book by keys.'])
     expect(call.mumbles()).toEqual([EXPLANATION, ASK_NUMBER])
@@ -26,14 +26,14 @@ describe('a caller of the clinic whose speech nobody understands', () => {
     expect(clinic.bookings).toEqual([{ slot: '2026-11-25T10:15', patient: '1042' }])
   })
 
-  it('needs no speech at all', () => {
+  it('a caller books without any speech', () => {
     const { clinic, call } = callClinic()
     call.start()
     for (const digits of ['1', '1234', '1', '2', '1']) call.presses(digits)
     expect(clinic.bookings).toEqual([{ slot: '2026-11-24T15:00', patient: '1234' }])
   })
 
-  it('gets a number as a new patient, without a name', () => {
+  it('a new patient gets a number without giving a name', () => {
     const { clinic, call } = callClinic()
     call.start()
     call.presses('1')
@@ -61,7 +61,7 @@ describe('a caller of the clinic whose speech nobody understands', () => {
     expect(call.mumbles()).toEqual([EXPLANATION, question])
   })
 
-  it('may press a key that means nothing, or a day without a time', () => {
+  it('an unknown key, or a day without free times, is asked again', () => {
     const { call } = callClinic()
     call.start()
     call.presses('1')
@@ -71,7 +71,7 @@ describe('a caller of the clinic whose speech nobody understands', () => {
     expect(call.presses('7')).toEqual(['I did not find that time.', WHICH_DAY])
   })
 
-  it('hears about the next days again when they do not confirm', () => {
+  it('a caller who does not confirm is offered the next days again', () => {
     const { clinic, call } = callClinic()
     call.start()
     for (const digits of ['1', '1042', '1', '1']) call.presses(digits)

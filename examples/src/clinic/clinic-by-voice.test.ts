@@ -26,8 +26,8 @@ function chooseTuesdayMorning(call: Walk) {
   return call.says('Nine thirty', { choose: 'edge:time' }, { read: { wanted_time: 'nine thirty' } })
 }
 
-describe('a caller of the clinic who is understood', () => {
-  it('books by voice; their number may come by keys', () => {
+describe('booking at the clinic by voice', () => {
+  it('a caller books by voice and may key in their patient number', () => {
     const { clinic, call } = callClinic()
     call.start()
     call.says('I would like an appointment', { choose: 'edge:book' })
@@ -45,7 +45,7 @@ describe('a caller of the clinic who is understood', () => {
     expect(clinic.bookings).toEqual([{ slot: '2026-11-24T15:00', patient: '1042' }])
   })
 
-  it('says their number, or is new and gets one', () => {
+  it('a caller says their patient number, or gets one as a new patient', () => {
     const known = callClinic().call
     known.start()
     known.says('An appointment', { choose: 'edge:book' })
@@ -64,14 +64,14 @@ describe('a caller of the clinic who is understood', () => {
     expect(stranger.flow.variable('patient_name', MONDAY)).toBe('Ida Signal')
   })
 
-  it('counts instead of naming, or asks for a day that was not offered', () => {
+  it('a caller may choose by position, or ask for a day that was not offered', () => {
     const { call } = callAsAda()
     call.says('The second one', { choose: 'edge:day' }, { read: { wanted_day: 'second' } })
     expect(call.says('Another day', { choose: 'edge:other' })).toEqual([WHICH_DAY])
     expect(call.says('Friday', { choose: 'edge:day' }, { read: { wanted_day: 'Friday' } })[0]).toMatch(/^On Friday/)
   })
 
-  it('asks for something else in between and is asked again what was open', () => {
+  it('after a question in between the open question is asked again', () => {
     const { call } = callAsAda()
     expect(call.says('When are you open?', { choose: 'global:hours' })).toEqual([
       'We are open Monday to Friday, from eight to five.',
@@ -82,7 +82,7 @@ describe('a caller of the clinic who is understood', () => {
     expect(call.nodes.at(-1)).toBe('choose_day')
   })
 
-  it('wants a person: where nobody can be reached, somebody calls back', () => {
+  it('a caller who wants a person is offered a call back if no person is available', () => {
     const { clinic, call } = callAsAda()
     expect(call.says('A person please', { choose: 'global:person' })).toEqual([
       '(transfer to +12025550143)',
@@ -92,15 +92,15 @@ describe('a caller of the clinic who is understood', () => {
     expect(clinic.callbacks).toEqual([{ number: '+12025550111', patient: '1042' }])
   })
 
-  it('may decline to be called back, and goes on booking', () => {
+  it('a caller who declines the call back continues booking', () => {
     const { call } = callAsAda()
     call.says('A person please', { choose: 'global:person' })
     expect(call.says('No', { choose: 'edge:no' })).toEqual([WHICH_DAY])
   })
 })
 
-describe('the clinic when something goes wrong', () => {
-  it('looks for other times when somebody else was faster', () => {
+describe('failures of the clinic', () => {
+  it('other times are offered if the chosen one was booked meanwhile', () => {
     const { clinic, call } = callAsAda()
     chooseTuesdayMorning(call)
     const other = new Walk(exampleDraft('clinic').draft, { clinic })
@@ -114,7 +114,7 @@ describe('the clinic when something goes wrong', () => {
     expect(clinic.bookings.map(booking => booking.patient)).toEqual(['1234'])
   })
 
-  it('says so and ends when its calendar does not answer', () => {
+  it('the agent apologises and ends if the calendar does not respond', () => {
     const { call } = callClinic()
     call.start()
     call.presses('1')
@@ -122,7 +122,7 @@ describe('the clinic when something goes wrong', () => {
     expect(call.presses('1042')).toEqual(TROUBLE)
   })
 
-  it('does not say that it booked what it could not', () => {
+  it('the agent does not confirm a failed booking', () => {
     const { clinic, call } = callAsAda()
     chooseTuesdayMorning(call)
     call.isDown = true

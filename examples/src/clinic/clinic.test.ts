@@ -24,7 +24,7 @@ const ASKED = {
 const TUESDAY_MORNING = { slot: '2026-11-24T09:30', patient: '1042' }
 
 describe('the free days of the clinic', () => {
-  it('are the next three weekdays, by the date alone', () => {
+  it('the free days are the next three weekdays', () => {
     const { get } = desk()
     const { body } = get('GET /days')
     expect(body).toMatchObject({ offered: '2026-11-24,2026-11-25,2026-11-26', keys: '1, 2 or 3' })
@@ -32,14 +32,14 @@ describe('the free days of the clinic', () => {
     expect(slotsOn('2026-11-28')).toEqual([])
   })
 
-  it('skip weekends, and name days that are a week away by their date', () => {
+  it('free days skip weekends, and days a week away are named by their date', () => {
     expect(desk(MONDAY + 3 * 86_400_000).get('GET /days').body.message).toBe('I have Friday, Monday or Tuesday.')
     expect(desk().get('GET /days', { from: '2026-11-30' }).body.message).toBe(
       'I have Monday November 30, Tuesday December 1 or Wednesday December 2.',
     )
   })
 
-  it('leave out what is booked', () => {
+  it('booked days are left out', () => {
     const { get, book } = desk()
     for (const { id } of slotsOn('2026-11-24')) book({ slot: id, patient: '1042' })
     expect(get('GET /days').body.message).toBe('I have Wednesday, Thursday or Friday.')
@@ -73,7 +73,7 @@ describe('a time of a day', () => {
     },
   )
 
-  it('is gone once it is booked', () => {
+  it('a booked time is no longer offered', () => {
     const { get, book } = desk()
     book(TUESDAY_MORNING)
     const { body } = get('GET /slot', { day: '2026-11-24', offered, key: '1' })
@@ -82,7 +82,7 @@ describe('a time of a day', () => {
 })
 
 describe('a booking', () => {
-  it('is made once: a second one for the same time is refused', () => {
+  it('a second booking for the same time is refused', () => {
     const { clinic, book } = desk()
     expect(book(TUESDAY_MORNING)).toMatchObject({
       status: 201,
@@ -95,7 +95,7 @@ describe('a booking', () => {
     expect(clinic.bookings).toEqual([TUESDAY_MORNING])
   })
 
-  it('sent again with its key is answered again; the key does not serve for another', () => {
+  it('a repeated booking with its key gets the same answer, and the key is refused for another booking', () => {
     const { clinic, book } = desk()
     const first = book(TUESDAY_MORNING, 'k1')
     expect(book(TUESDAY_MORNING, 'k1')).toEqual(first)
@@ -103,7 +103,7 @@ describe('a booking', () => {
     expect(clinic.bookings.length).toBe(1)
   })
 
-  it('that was refused does not use its key up', () => {
+  it('a refused booking does not use up its key', () => {
     const { book } = desk()
     expect(book({ ...TUESDAY_MORNING, patient: '9' }, 'k1').status).toBe(422)
     expect(book(TUESDAY_MORNING, 'k1').status).toBe(201)
@@ -121,7 +121,7 @@ describe('a booking', () => {
     expect(clinic.bookings).toEqual([])
   })
 
-  it('can always be made: the oldest are forgotten before a year is full', () => {
+  it('the oldest bookings are dropped before a year is full', () => {
     const { clinic, get, book } = desk()
     for (const date of datesAfter('2026-11-23'))
       for (const { id } of slotsOn(date)) expect(book({ slot: id, patient: '1042' }).status).toBe(201)

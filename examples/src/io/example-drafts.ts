@@ -34,6 +34,6 @@ function draftIn(file: string): Draft {
     readDraft(draft)
     return draft as Draft
   } catch (cause) {
-    throw new ParleyError('example_invalid', `${file} is no draft of an agent`, { cause })
+    throw new ParleyError('example_invalid', `${file} is not a valid draft of an agent; restore the file`, { cause })
   }
 }

@@ -23,7 +23,7 @@ const post = (body: unknown, headers: Record<string, string> = {}): RequestInit 
 const BOOKING = { slot: '2026-11-24T09:30', patient: '1042' }
 
 describe('the example server', () => {
-  it('serves the clinic and the pizzeria, and shows what was booked and ordered', async () => {
+  it('the server serves clinic and pizzeria and lists bookings and orders', async () => {
     const server = await open()
     expect((await ask(server, '/clinic/days')).body.message).toBe('I have Tuesday, Wednesday or Thursday.')
     expect((await ask(server, '/clinic/patients?key=1042')).body).toMatchObject({ known: true, name: 'Ada' })
@@ -36,7 +36,7 @@ describe('the example server', () => {
     expect(server.callbacks).toEqual([{ number: null, patient: '1042' }])
   })
 
-  it('books a time once, and answers a repeated request again', async () => {
+  it('a time is booked once, and a repeated request gets the same answer', async () => {
     const server = await open()
     const repeated = post(BOOKING, { 'idempotency-key': 'effect-1' })
     const first = await ask(server, '/clinic/bookings', repeated)
@@ -68,7 +68,7 @@ describe('the example server', () => {
     expect((await ask(server, '/clinic/days')).status).toBe(200)
   })
 
-  it('goes on when somebody hangs up in the middle of a request, or speaks no HTTP', async () => {
+  it('the server survives an aborted request and bytes that are not HTTP', async () => {
     const server = await open()
     const { port } = new URL(server.origin)
     for (const text of ['POST /clinic/bookings HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{', 'hello\r\n\r\n'])
@@ -82,7 +82,7 @@ describe('the example server', () => {
     expect((await ask(server, '/clinic/days')).status).toBe(200)
   })
 
-  it('answers also when it fails itself', async () => {
+  it('an internal error is answered', async () => {
     const server = await open({
       wallClock: () => {
         throw new Error('no clock')
@@ -91,7 +91,7 @@ describe('the example server', () => {
     expect(await ask(server, '/clinic/days')).toEqual({ status: 500, body: { message: 'The clinic has a problem.' } })
   })
 
-  it('takes the port it is given, and says when it is taken', async () => {
+  it('the server listens on the given port and rejects if it is in use', async () => {
     const server = await open()
     const port = Number(new URL(server.origin).port)
     await expect(ExampleServer.open({ port })).rejects.toThrow('EADDRINUSE')

@@ -17,16 +17,16 @@ const REQUEST_TIMEOUT_MS = 5000
 export interface ExampleServerOptions {
   /** Default 0: any free port. */
   readonly port?: number
-  /** What days are free and how old an order is depend on it; default the system's. */
+  /** Wall clock for free days and the age of orders; default the system's. */
   readonly wallClock?: () => UnixMs
-  /** Pizzas that cannot be had; default none. */
+  /** Sold-out pizzas; default none. */
   readonly soldOut?: readonly Pizza[]
-  /** What agents sign their webhooks with; default: none is taken. */
+  /** Secret of the agents' webhook signatures; default: no webhook is accepted. */
   readonly webhookSecret?: string
 }
 
 /**
- * What the example agents talk to: `/clinic/…` and `/pizza/…` over HTTP on 127.0.0.1, and `/webhooks` for what they tell,
+ * Server for the actions of the example agents: `/clinic/…` and `/pizza/…` over HTTP on 127.0.0.1, and `/webhooks` for what they tell,
  * with everything kept in memory.
  */
 export class ExampleServer {
@@ -100,7 +100,7 @@ export class ExampleServer {
 type Services = Readonly<Record<string, Service>>
 
 async function respond(services: Services, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // Whoever goes away in the middle is not answered.
+  // An aborted request gets no answer.
   request.on('error', () => {})
   response.on('error', () => {})
   const url = URL.parse(request.url ?? '', 'http://127.0.0.1')

@@ -29,7 +29,7 @@ async function send(server: ExampleServer, body: string, signature: string | nul
 }
 
 describe('a webhook', () => {
-  it('is kept when its signature is right, once however often it is sent, and found by its run', async () => {
+  it('a webhook with a valid signature is stored once, however often it is sent, and found by its run', async () => {
     const server = await open()
     for (const body of [
       webhook('run.started'),
@@ -47,7 +47,7 @@ describe('a webhook', () => {
     expect(found).toMatchObject({ events: [{ event: 'run.ended', run_id: 'r-2', state: 'completed' }] })
   })
 
-  it('may be larger than what the services take, up to 1 MiB', async () => {
+  it('a webhook of up to 1 MiB is accepted', async () => {
     const server = await open()
     const large = JSON.stringify({
       event: 'run.ended',
@@ -58,7 +58,7 @@ describe('a webhook', () => {
     expect(await send(server, 'x'.repeat(1_100_000))).toBe(413)
   })
 
-  it('is taken while its secret is replaced, when one of its signatures is right', async () => {
+  it('during a rotation of the secret one valid signature is enough', async () => {
     const server = await open()
     const body = webhook('run.ended')
     const [t, other] = signed(body, 'the next secret').split(',')
@@ -80,7 +80,7 @@ describe('a webhook', () => {
     expect(server.webhooks).toEqual([])
   })
 
-  it('proves nothing to a server without a secret', async () => {
+  it('a server without a secret refuses webhooks', async () => {
     expect(await send(await open({}), body, signed(body, ''))).toBe(401)
   })
 })

@@ -16,7 +16,7 @@ export interface Dish {
 
 const MOST_PIZZAS = 20
 
-/** A dish as the caller's words give it; accents and case do not matter. Undefined: nothing that is on the menu. */
+/** A dish as the caller's words give it; accents and case do not matter. Undefined: not on the menu. */
 export function dishOf(pizza: string, size: string, count: string): Dish | undefined {
   const found = PIZZAS.find(candidate => plain(candidate) === plain(pizza))
   const measure = SIZES.find(candidate => plain(candidate) === plain(size))

@@ -20,7 +20,7 @@ function orderMargarita(call: Walk) {
 }
 
 describe('a caller of the pizzeria', () => {
-  it('says all at once, then the address, and orders', () => {
+  it('a caller orders with one sentence and the address', () => {
     const { pizza, call } = callPizzeria()
     expect(orderMargarita(call)).toEqual(['Un momento.', CONFIRM])
     expect(call.says('Sí', { choose: 'edge:si' })).toEqual([
@@ -32,7 +32,7 @@ describe('a caller of the pizzeria', () => {
     ])
   })
 
-  it('is asked for what is missing, one thing after another', () => {
+  it('missing details are asked for one after another', () => {
     const { call } = callPizzeria()
     expect(call.says('Quiero hacer un pedido', { choose: 'edge:pedir' }, { read: {} })).toEqual([
       '[enter] Di "¿Qué le pongo?"',
@@ -48,7 +48,7 @@ describe('a caller of the pizzeria', () => {
     )
   })
 
-  it('changes their mind before it is ordered', () => {
+  it('a caller may change the order before it is placed', () => {
     const { pizza, call } = callPizzeria()
     orderMargarita(call)
     const changed = call.says('Mejor pequeña', { choose: 'edge:cambio' }, { read: { tamano: 'pequeña' } })
@@ -56,7 +56,7 @@ describe('a caller of the pizzeria', () => {
     expect(pizza.orders).toEqual([])
   })
 
-  it('who chooses another pizza after the address does not order as many as their house number', () => {
+  it('the house number is not taken for the number of pizzas if the pizza changes after the address', () => {
     const { pizza, call } = callPizzeria()
     orderMargarita(call)
     call.says('No', { choose: 'edge:no' })
@@ -65,7 +65,7 @@ describe('a caller of the pizzeria', () => {
     expect(pizza.orders).toMatchObject([{ pizza: 'vegetal', count: 1 }])
   })
 
-  it('asks how their order is doing, by keys', () => {
+  it('a caller asks for the state of an order by keys', () => {
     const { pizza, call } = callPizzeria()
     orderMargarita(call)
     call.presses('1')
@@ -77,7 +77,7 @@ describe('a caller of the pizzeria', () => {
     expect(later.says('No', { choose: 'edge:no' })).toEqual(['Gracias por llamar. Hasta luego.', '(completed)'])
   })
 
-  it('asks for the opening hours in between and goes on with the order', () => {
+  it('the order continues after a question for the opening hours', () => {
     const { call } = callPizzeria()
     call.says('Quiero una margarita', { choose: 'edge:pedir' }, { read: { pizza: 'margarita' } })
     expect(call.says('¿A qué hora cierran?', { choose: 'global:horario' })).toEqual([
@@ -86,7 +86,7 @@ describe('a caller of the pizzeria', () => {
     ])
   })
 
-  it('who is not understood three times is put through to a person; where nobody is free the order goes on', () => {
+  it('after three misunderstandings the caller is transferred to a person, and the order continues if none is available', () => {
     const { call } = callPizzeria()
     call.mumbles()
     call.mumbles()
@@ -98,8 +98,8 @@ describe('a caller of the pizzeria', () => {
   })
 })
 
-describe('the pizzeria when something goes wrong', () => {
-  it('offers another pizza for one that is sold out', () => {
+describe('failures of the pizzeria', () => {
+  it('another pizza is offered for a sold-out one', () => {
     const { pizza, call } = callPizzeria(['margarita'])
     orderMargarita(call)
     expect(call.says('Sí', { choose: 'edge:si' })).toEqual([
@@ -111,7 +111,7 @@ describe('the pizzeria when something goes wrong', () => {
     expect(pizza.orders.map(order => order.pizza)).toEqual(['vegetal'])
   })
 
-  it('says so and ends when its kitchen does not answer', () => {
+  it('the agent apologises and ends if the kitchen does not respond', () => {
     const { call } = callPizzeria()
     call.isDown = true
     expect(orderMargarita(call)).toEqual([

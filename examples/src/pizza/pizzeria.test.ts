@@ -25,11 +25,11 @@ function kitchen(soldOut: 'vegetal'[] = []) {
 }
 
 describe('the menu', () => {
-  it('names what there is today', () => {
+  it('the menu lists the available pizzas', () => {
     expect(kitchen(['vegetal']).get('GET /menu').body.message).toBe('Tenemos margarita, pepperoni y barbacoa.')
   })
 
-  it('gives a price for what is on it, accents or not', () => {
+  it('a dish on the menu has a price, with or without accents', () => {
     const { get } = kitchen()
     expect(get('GET /price', { pizza: 'barbacoa', size: 'pequena' }).body).toMatchObject({
       price: 10,
@@ -40,7 +40,7 @@ describe('the menu', () => {
 })
 
 describe('an order', () => {
-  it('has a number, and is made once for one key', () => {
+  it('an order has a number and is placed once per key', () => {
     const { pizzeria, order } = kitchen()
     const first = order(MARGARITA, 'k')
     expect(first).toMatchObject({ status: 201, body: { number: '101', price: 24 } })
@@ -62,14 +62,14 @@ describe('an order', () => {
     expect(pizzeria.orders).toEqual([])
   })
 
-  it('of what is sold out is refused', () => {
+  it('an order of a sold-out pizza is refused', () => {
     expect(kitchen(['vegetal']).order({ ...MARGARITA, pizza: 'vegetal' })).toEqual({
       status: 409,
       body: { message: 'Hoy ya no queda vegetal.' },
     })
   })
 
-  it('is baked, on its way, delivered', () => {
+  it('an order is baked, then on its way, then delivered', () => {
     const { clock, get, order } = kitchen()
     order(MARGARITA)
     const state = () => get('GET /orders', { said: 'el 101' }).body.state
@@ -80,7 +80,7 @@ describe('an order', () => {
     expect(state()).toBe('entregado')
   })
 
-  it('beyond the cap pushes the oldest out', () => {
+  it('the oldest order is dropped beyond the limit', () => {
     const { pizzeria, order } = kitchen()
     for (let n = 0; n < 600; n++) order(MARGARITA)
     expect([pizzeria.orders.length, pizzeria.orders[0]?.number]).toEqual([500, '201'])

@@ -36,7 +36,7 @@ export class Pizzeria implements Service {
   readonly #orders = new CappedMap<string, Order>(MAX_ORDERS)
   #ordered = 0
 
-  /** `soldOut`: pizzas that nobody can have today. */
+  /** `soldOut`: pizzas that cannot be ordered. */
   constructor(wallClock: () => UnixMs, soldOut: readonly Pizza[]) {
     this.#wallClock = wallClock
     this.#soldOut = new Set(soldOut)

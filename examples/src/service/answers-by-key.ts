@@ -9,12 +9,12 @@ interface Answered {
   readonly answer: ServiceAnswer
 }
 
-/** Answers by `Idempotency-Key`: what was done once is answered again, not done again. Refusals are not kept. */
+/** Answers by `Idempotency-Key`: a repeated request gets the stored answer without a second effect. Refusals are not stored. */
 export class AnswersByKey {
   readonly #answered = new CappedMap<string, Answered>(MAX_KEYS)
   readonly #conflict: string
 
-  /** `conflict`: what is said to a key that came with another request before. */
+  /** `conflict`: message for a key that was used with another request. */
   constructor(conflict: string) {
     this.#conflict = conflict
   }

@@ -1,4 +1,4 @@
-/** A map of bounded size that forgets what was put in first. */
+/** A map of bounded size that drops its oldest entry. */
 export class CappedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
   readonly #most: number

@@ -1,4 +1,4 @@
-/** What an example service is asked, parsed. */
+/** A parsed request to an example service. */
 export interface ServiceRequest {
   readonly method: string
   /** Below the service: `/days`. */
@@ -25,7 +25,7 @@ type Operation = (request: ServiceRequest) => ServiceAnswer
 /** Operations by `METHOD /path`. */
 type Operations = Readonly<Record<string, Operation>>
 
-/** What a service says when it cannot answer, in its language. */
+/** Messages of a service for failed requests, in its language. */
 interface Refusals {
   readonly unknown: string
   readonly unreadable: string

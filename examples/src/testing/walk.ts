@@ -17,7 +17,7 @@ type Answer = { readonly choose: string } | { readonly read: Readonly<Record<str
 /** A wall clock for tests: Monday, 23 November 2026. */
 export const MONDAY = Date.UTC(2026, 10, 23, 9)
 
-/** A conversation with an example, the model's part played by hand, its actions run by the services themselves. */
+/** A conversation with an example agent: the test scripts the model, and actions run on the real example services. */
 export class Walk {
   readonly flow: FlowInterpreter
   /** Nodes in the order of entry. */
@@ -50,7 +50,8 @@ export class Walk {
     const waiting: FlowInput[] = [input]
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
       for (const output of this.flow.handle(MONDAY, next)) waiting.push(...this.#perform(output))
-    if (this.#answers.length > 0) throw new Error(`Nobody asked for ${JSON.stringify(this.#answers)}`)
+    if (this.#answers.length > 0)
+      throw new Error(`These scripted answers were not used: ${JSON.stringify(this.#answers)}`)
     return [...this.#said]
   }
 

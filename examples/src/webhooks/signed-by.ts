@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { UnixMs } from '@parley/kernel'
 
-/** How far the time of a signature may be off: clocks differ, and what is older may be played again by anybody. */
+/** How far the time of a signature may be off: clocks differ, and an older request may be a replay. */
 const TOLERANCE_S = 300
 const MOST_SIGNATURES = 8
 
 /**
- * Whether `Parley-Signature: t=<unix s>,v1=<hex HMAC-SHA256(secret, t + "." + body)>` proves that whoever has `secret` sent
+ * Whether `Parley-Signature: t=<unix s>,v1=<hex HMAC-SHA256(secret, t + "." + body)>` proves that the holder of `secret` sent
  * `content` (one character a byte) within five minutes of `now`. Several `v1` stand there while a secret is replaced.
  */
 export function isSignedBy(secret: string, signature: string, content: string, now: UnixMs): boolean {

@@ -3,7 +3,7 @@ import { CappedMap } from '../service/capped-map.ts'
 import { type Service, type ServiceAnswer, type ServiceRequest, textOf } from '../service/service.ts'
 import { isSignedBy } from './signed-by.ts'
 
-/** An agent's webhook whose signature was right. */
+/** An agent's webhook with a valid signature. */
 export interface ReceivedEvent {
   readonly event: string
   readonly event_id: string
@@ -16,7 +16,7 @@ export interface ReceivedEvent {
 
 const MAX_EVENTS = 1000
 
-/** Takes the webhooks of agents: what is signed with its secret is kept, once; everything else is refused. In memory. */
+/** Receives the webhooks of agents: one signed with its secret is stored once; everything else is refused. In memory. */
 export class WebhookInbox implements Service {
   readonly operations = {
     'POST /': (request: ServiceRequest) => this.#receive(request),
@@ -49,7 +49,7 @@ export class WebhookInbox implements Service {
       return answer(401, 'The signature does not prove who sent this.')
     const id = textOf(body.event_id)
     if (id === '') return answer(400, 'A webhook has an event_id.')
-    // Sent again because our answer was lost: taken once.
+    // Sent again because our answer was lost: stored once.
     if (this.#events.get(id) !== undefined) return answer(200, 'Known already.')
     const run = typeof body.run === 'object' && body.run !== null ? (body.run as Record<string, unknown>) : {}
     this.#events.set(id, {

@@ -15,7 +15,7 @@ type AgreedAnswer =
   | { readonly ok: true; readonly body: Body; readonly parameters: MediaParameters }
   | { readonly ok: false; readonly status: number; readonly detail: string }
 
-/** One call's offers and answers (RFC 3264), from a side that takes what it is offered and wants nothing itself. */
+/** One call's offers and answers (RFC 3264), from a side that accepts every usable offer. */
 export class AudioAgreement {
   readonly #local: LocalMedia
   #state: LocalDescriptionState | null = null

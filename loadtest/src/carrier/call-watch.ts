@@ -7,18 +7,18 @@ import type { NumberPlan, NumberRule } from './number-plan.ts'
 import { aboutOf, calledIn, contactAt, customHeaders, cut, keyOf, type Line, lineOf, targetOf } from './wire-facts.ts'
 import type { FarEnd, WireObserver } from './wire-tap.ts'
 
-/** What the watch knows of a call that was let in or sent out. */
+/** State of one accepted or outgoing call. */
 interface WatchedCall {
   readonly key: string
   readonly direction: CarrierDirection
   readonly rule: NumberRule | null
   readonly about: Pick<CarrierLedgerEntry, 'call_id' | 'from' | 'to' | 'called'>
   authenticated: boolean
-  /** Of the INVITE that counts now. */
+  /** Facts of the latest INVITE of the call. */
   cseq: number
   branch: string
   source: string
-  /** Kinds written already: each is written once a call, `invite` once a branch. */
+  /** Kinds already written: each is written once per call, `invite` once per branch. */
   readonly written: Set<string>
   /** Tag of the callee in the newest response to the INVITE; null before the first. */
   calleeTag: string | null
@@ -32,23 +32,23 @@ interface CallWatchOptions {
   readonly ledger: CarrierLedger
   readonly plan: NumberPlan
   readonly gate: DigestGate | null
-  /** Calls watched at once; INVITEs beyond are dropped without a word and counted. */
+  /** Most calls watched at once; further INVITEs are dropped without a response and counted. */
   readonly most: number
 }
 
-/** As long as a transaction may repeat itself (64*T1), and some. */
+/** Longer than a transaction may retransmit (64*T1). */
 const REMEMBERED_MS: Ms = 40_000
 /** Timer B (RFC 3261 section 17.1.1.2). */
 const CALLER_GIVES_UP_MS: Ms = 32_000
-/** Kinds and branches of one call: whoever sends its INVITE more often than that is not heard any more. */
+/** Most kinds and branches of one call; further INVITEs of the call are ignored. */
 const MOST_WRITTEN = 64
 
-/** Writes the ledger from what passes on the wire, and asks for credentials before the user agent hears of an INVITE. */
+/** Writes the ledger from the messages on the wire, and challenges INVITEs before the user agent receives them. */
 export class CallWatch implements WireObserver {
   readonly #options: CallWatchOptions
   readonly #startedAt: Ms
   readonly #calls = new Map<string, WatchedCall>()
-  /** Done calls, oldest first. */
+  /** Ended calls, oldest first. */
   #done: WatchedCall[] = []
   #dropped = 0
 
@@ -57,7 +57,7 @@ export class CallWatch implements WireObserver {
     this.#startedAt = options.time.now()
   }
 
-  /** INVITEs that came when no more calls could be watched: where it is not 0 the ledger is not whole. */
+  /** INVITEs dropped because too many calls were watched; if it is not 0, the ledger is incomplete. */
   get dropped(): number {
     return this.#dropped
   }
@@ -71,15 +71,15 @@ export class CallWatch implements WireObserver {
     return this.#of(invite)?.rule ?? undefined
   }
 
-  /** A row that the wire of signalling does not show: media, and what became of a transfer. `request`: any of the call's. */
+  /** Writes a row that signalling does not show: media, and the outcome of a transfer. `request`: any request of the call. */
   note(request: SipRequest, kind: CarrierLedgerKind, more: RowDetail = {}): void {
     const call = this.#of(request)
-    // Rows of media bear the line of the INVITE that counts.
+    // Rows of media carry the facts of the latest INVITE.
     const line = request.method === 'INVITE' ? call : { ...lineOf(request, null), source: call?.source ?? '' }
     if (call !== undefined && line !== undefined) this.#append(call, kind, line, more)
   }
 
-  /** The user agent has let go of the call: it may be forgotten. `unconfirmed`: how it ended, where the wire does not say. */
+  /** The user agent has ended the call, so its state may be dropped. `unconfirmed`: how it ended, if the wire does not show it. */
   over(invite: SipRequest, unconfirmed: string | undefined): void {
     const call = this.#of(invite)
     if (call === undefined) return
@@ -133,7 +133,7 @@ export class CallWatch implements WireObserver {
     const line = lineOf(request, from)
     const known = this.#of(request)
     const rule = known?.rule ?? plan.ruleOf(calledIn(request))
-    // The same INVITE once more; what became of it the user agent knows.
+    // A retransmitted INVITE: the user agent handles it.
     if (known?.written.has(`invite ${line.branch}`)) return rule.behaviour.do === 'ignore' ? 'drop' : 'pass'
     const outcome = gate?.check(request)
     if (outcome?.proven === false) {
@@ -145,7 +145,7 @@ export class CallWatch implements WireObserver {
     this.#beginWith(call, request, line, outcome !== undefined)
     if (rule.behaviour.do !== 'ignore') return 'pass'
     const { time } = this.#options
-    // A caller without any answer has given up by then, and may not say so (RFC 3261 section 9.1).
+    // A caller without any response has given up by then and may not send CANCEL (RFC 3261 section 9.1).
     if (known === undefined) time.at(time.now() + CALLER_GIVES_UP_MS, () => this.#end(call, line, 'never answered'))
     return 'drop'
   }
@@ -175,7 +175,7 @@ export class CallWatch implements WireObserver {
     this.#append(stranger, 'challenged', line, { status, detail: why, headers: customHeaders(request.headers) })
   }
 
-  /** A response to a request of the call's, whoever sent it. */
+  /** Handles a response to a request of the call, in either direction. */
   #response(call: WatchedCall, response: SipResponse): void {
     const { status, cseq } = response
     const line = { ...lineOf(response, null), source: call.source }
@@ -195,7 +195,7 @@ export class CallWatch implements WireObserver {
     }
   }
 
-  /** An ACK to the 2xx of the INVITE; one to a refusal says nothing. */
+  /** An ACK to the 2xx of the INVITE; one to a refusal is ignored. */
   #acknowledged(call: WatchedCall, ack: SipRequest, line: Line): void {
     if (call.written.has('answered') && ack.cseq.sequence === call.cseq && isOfDialog(call, ack))
       this.#write(call, 'acknowledged', line)
@@ -215,7 +215,7 @@ export class CallWatch implements WireObserver {
     this.#once(call, kind, kind, line, more)
   }
 
-  /** A row that is written once for `key`. */
+  /** Writes a row once per `key`. */
   #once(call: WatchedCall, key: string, kind: CarrierLedgerKind, line: Line, more: RowDetail): void {
     if (call.written.has(key)) return
     call.written.add(key)
@@ -290,7 +290,7 @@ interface RowDetail extends Pick<CarrierLedgerEntry, 'status' | 'target' | 'deta
   readonly atMs?: Ms
 }
 
-/** Whether a request or response inside a call bears both tags of its dialog: a BYE with others releases nothing. */
+/** Whether a message has both tags of the call's dialog; a BYE with other tags does not end the call. */
 function isOfDialog(call: WatchedCall, { from, to }: SipMessage): boolean {
   const tags = [tagOf(from), tagOf(to)]
   return call.calleeTag === null || tags.includes(call.calleeTag)

@@ -14,31 +14,31 @@ import type { CallWatch } from './call-watch.ts'
 import { MEDIA_SILENCE_MS, MediaWatch } from './media-watch.ts'
 import type { CarrierRefer, CarrierReinvite, NumberRule } from './number-plan.ts'
 
-/** What every call of a carrier works with. */
+/** Dependencies of every call of a carrier. */
 export interface CallPlant {
   readonly time: Time
   readonly random: Random
   readonly watch: CallWatch
-  /** null: session descriptions are answered with the discard port, and nothing is sent or heard. */
+  /** null: session descriptions are answered with the discard port, and no media is sent or received. */
   readonly plane: MediaPlane | null
   readonly security: 'srtp-required' | 'rtp-only'
   readonly tone: boolean
   /** Address in session descriptions without a plane. */
   readonly address: string
-  /** Something that a well-behaved far end does not make happen. */
+  /** Reports misbehaviour of the far end. */
   readonly log: (event: string, detail: string) => void
 }
 
 const DISCARD_PORT = 9
 
-/** What is done with a call once it stands. */
+/** Actions after the call is established. */
 export interface CallProgramme {
   readonly refer?: CarrierRefer | undefined
   readonly reinvite?: CarrierReinvite | undefined
   readonly hangUpAfterMs?: Ms | undefined
 }
 
-/** One call's audio end: opened, but silent until something is agreed. */
+/** One call's media session: opened, but silent until offer and answer are exchanged. */
 interface AudioEnd {
   readonly agreement: AudioAgreement
   readonly session: MediaSession | null
@@ -51,7 +51,7 @@ export async function openAudio(plant: CallPlant, label: string): Promise<AudioE
   return { session, agreement: new AudioAgreement({ ...local, security }, random) }
 }
 
-/** One INVITE session with its audio, in either direction, which does what its number's rule says. */
+/** One INVITE session with its audio, in either direction, which follows the rule of its number. */
 export class CarrierCall {
   readonly #plant: CallPlant
   readonly #session: InviteSession
@@ -59,7 +59,7 @@ export class CarrierCall {
   #media: MediaWatch | null = null
   #playing = false
   #confirmed = false
-  /** What is done with the call once it stands. */
+  /** Actions after the call is established. */
   #then: CallProgramme = {}
   readonly #ended = Promise.withResolvers<void>()
 
@@ -69,7 +69,7 @@ export class CarrierCall {
     session.onEvent(event => this.#attempt(() => this.#onEvent(event)))
   }
 
-  /** Takes an inbound INVITE, synchronously, and goes on by `rule`. */
+  /** Handles an inbound INVITE, synchronously, according to `rule`. */
   static receive(plant: CallPlant, session: InviteSession, rule: NumberRule): CarrierCall {
     const call = new CarrierCall(plant, session)
     const { behaviour, ringAfterMs } = rule
@@ -127,7 +127,7 @@ export class CarrierCall {
         return session.reject(status, retryAfterS === undefined ? {} : { retryAfterS })
       }
       case 'redirect':
-        // Where to, the watch writes in: the user agent sends no Contact of somebody else's.
+        // The watch adds the Contact, because the user agent cannot send a foreign one.
         return session.reject(302)
     }
   }
@@ -136,7 +136,7 @@ export class CarrierCall {
     try {
       const audio = await openAudio(this.#plant, this.#session.callId)
       const { state, invite } = this.#session
-      // Withdrawn while the port was opened.
+      // The caller cancelled while the port was opened.
       if (state !== 'incoming' && state !== 'early') return void (await audio.session?.close())
       this.#use(audio)
       if (invite.body.length === 0) return this.#session.answer(audio.agreement.offer())
@@ -255,7 +255,7 @@ export class CarrierCall {
     })
   }
 
-  /** The far end may have changed the state meanwhile; what cannot be done any more is not done. */
+  /** The far end may have changed the state meanwhile; so a command that is no longer allowed is logged and skipped. */
   #attempt(act: () => void): void {
     try {
       act()

@@ -10,7 +10,7 @@ interface CarrierLedgerOptions {
 
 const KEPT_ROWS = 1_000_000
 
-/** What a carrier saw, append-only. */
+/** Append-only record of the messages and media of a carrier. */
 export class CarrierLedger {
   readonly #keep: number
   readonly #sink: ((entry: CarrierLedgerEntry) => void) | undefined
@@ -29,12 +29,12 @@ export class CarrierLedger {
     try {
       this.#sink?.(entry)
     } catch (error) {
-      // The calls go on; whoever closes the ledger hears of it.
+      // The calls continue; closing the ledger reports the error.
       this.#failure ??= error
     }
   }
 
-  /** What first went wrong with `sink`; null: it has every row. */
+  /** The first error of `sink`; null: it has every row. */
   get failure(): unknown {
     return this.#failure
   }
@@ -43,14 +43,15 @@ export class CarrierLedger {
     return this.#entries
   }
 
-  /** Rows that are not in memory: while this is not 0, queries see only the beginning. */
+  /** Rows that are not in memory: if it is not 0, queries would see only the first rows. */
   get overflowed(): number {
     return this.#overflowed
   }
 
-  /** Questions about the rows as of now. Throws RangeError when some are not in memory: ask the file instead. */
+  /** Queries over the current rows. Throws RangeError if some are not in memory: read the file instead. */
   query(): LedgerQueries {
-    if (this.#overflowed > 0) throw new RangeError(`${this.#overflowed} rows are only in the ledger's file`)
+    if (this.#overflowed > 0)
+      throw new RangeError(`${this.#overflowed} rows are only in the ledger's file; query the file instead`)
     return new LedgerQueries(this.#entries)
   }
 }

@@ -21,7 +21,7 @@ function lineWith(behaviour: NumberRuleInput['behaviour'], ringAfterMs: number |
 }
 
 describe('a call to a number that answers', () => {
-  it('rings, is answered, hears media, and ends with the BYE of the caller', async () => {
+  it('a call rings, is answered, receives media and ends with the BYE of the caller', async () => {
     const line = lineWith({ do: 'answer', afterMs: 1000 })
     const call = await line.caller.call({ uri: NUMBER, from: '+15559', headers: [['X-Parley-Run', 'run-1']] })
     await line.pass(5000)
@@ -47,7 +47,7 @@ describe('a call to a number that answers', () => {
     expect(line.carrier.liveCalls).toBe(0)
   })
 
-  it('is heard by the caller too', async () => {
+  it('the caller receives the media of the carrier', async () => {
     const line = lineWith({ do: 'answer', hangUpAfterMs: 2000 })
     await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(4000)
@@ -57,7 +57,7 @@ describe('a call to a number that answers', () => {
     expect(line.kinds).toContain('bye-sent')
   })
 
-  it('hangs up when it was told to, and asks for a transfer when it was told to', async () => {
+  it('the carrier hangs up and sends a REFER at the times of the rule', async () => {
     const line = lineWith({ do: 'answer', refer: { to: 'sip:+1777@192.0.2.9', afterMs: 500 } })
     await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(3000)
@@ -65,7 +65,7 @@ describe('a call to a number that answers', () => {
     expect(line.kinds).toContain('bye-sent')
   })
 
-  it('never answers a BYE where the rule says so', async () => {
+  it('a rule can leave every BYE unanswered', async () => {
     const line = lineWith({ do: 'answer', byes: 'unanswered' })
     const call = await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(2000)
@@ -77,7 +77,7 @@ describe('a call to a number that answers', () => {
     expect(line.caller.ledger.entries.find(row => row.kind === 'ended')?.detail).toMatch(/^unconfirmed/)
   })
 
-  it('notes when the media of a caller stopped though the call stands', async () => {
+  it('the ledger records that the media of a caller stopped during the call', async () => {
     const line = lineWith({ do: 'answer' })
     await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(3000)
@@ -93,7 +93,7 @@ describe('a call to a number that answers', () => {
     expect(ledger.withoutBye(5000, line.carrier.now())).toHaveLength(1)
   })
 
-  it('is not released by a BYE for another dialog', async () => {
+  it('a BYE for another dialog does not end the call', async () => {
     const line = lineWith({ do: 'answer' })
     await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(1000)
@@ -113,7 +113,7 @@ describe('a call to a number that answers', () => {
     expect(line.carrier.ledger.query().liveAt(line.carrier.now())).toHaveLength(1)
   })
 
-  it('takes SRTP or nothing where it is told to', async () => {
+  it('a carrier that requires SRTP refuses plain RTP', async () => {
     const secure = new CarrierLine({ security: 'srtp-required' })
     await secure.caller.call({ uri: NUMBER, from: '+15559' })
     await secure.pass(1000)
@@ -122,7 +122,7 @@ describe('a call to a number that answers', () => {
 })
 
 describe('a call that is not answered', () => {
-  it.each([486, 603, 503, 404])('gets %i', async status => {
+  it.each([486, 603, 503, 404])('a call is refused with %i', async status => {
     const line = lineWith({ do: 'refuse', status })
     await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(1000)
@@ -130,14 +130,14 @@ describe('a call that is not answered', () => {
     expect(line.carrier.ledger.entries[2]?.status).toBe(status)
   })
 
-  it('gets 404 for a number that nobody has', async () => {
+  it('a call to an unknown number gets 404', async () => {
     const line = lineWith({ do: 'answer' })
     await line.caller.call({ uri: 'sip:+44@192.0.2.2;transport=udp', from: '+15559' })
     await line.pass(1000)
     expect(line.carrier.ledger.entries.find(row => row.kind === 'refused')?.status).toBe(404)
   })
 
-  it('is sent elsewhere by a 302 with its Contact', async () => {
+  it('a call is redirected by a 302 with its Contact', async () => {
     const line = lineWith({ do: 'redirect', contact: 'sip:+1888@192.0.2.77' })
     await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(1000)
@@ -145,7 +145,7 @@ describe('a call that is not answered', () => {
     expect(moved?.text).toContain('Contact: <sip:+1888@192.0.2.77>')
   })
 
-  it('rings until the caller cancels', async () => {
+  it('a call rings until the caller cancels', async () => {
     const line = lineWith({ do: 'ring' })
     const call = await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(2000)
@@ -154,7 +154,7 @@ describe('a call that is not answered', () => {
     expect(line.kinds).toEqual(['invite', 'ringing', 'cancel', 'refused', 'ended'])
   })
 
-  it('hears nothing at all from a number that ignores it, and is not live for ever', async () => {
+  it('a number that ignores calls sends no response, and its calls do not stay live for ever', async () => {
     const line = lineWith({ do: 'ignore' })
     await line.caller.call({ uri: NUMBER, from: '+15559' })
     await line.pass(40_000)
@@ -164,7 +164,7 @@ describe('a call that is not answered', () => {
 })
 
 describe('digest', () => {
-  it.each([401, 407] as const)('lets in who proves the account after a %i', async status => {
+  it.each([401, 407] as const)('a caller with the right password is accepted after a %i', async status => {
     const line = new CarrierLine({ digest: { ...ACCOUNT, status } })
     await line.caller.call({ uri: NUMBER, from: '+15559', credentials: { username, password } })
     await line.pass(1000)
@@ -173,14 +173,14 @@ describe('digest', () => {
     expect(line.carrier.ledger.query().calls()).toHaveLength(1)
   })
 
-  it('lets in by SHA-256 too', async () => {
+  it('credentials with SHA-256 are accepted', async () => {
     const line = new CarrierLine({ digest: { ...ACCOUNT, algorithm: 'SHA-256' } })
     await line.caller.call({ uri: NUMBER, from: '+15559', credentials: { username, password } })
     await line.pass(1000)
     expect(line.kinds).toContain('answered')
   })
 
-  it('asks again with stale=true, and takes the second answer', async () => {
+  it('a second challenge has stale=true, and its answer is accepted', async () => {
     const line = new CarrierLine({ digest: { ...ACCOUNT, staleFirst: true } })
     await line.caller.call({ uri: NUMBER, from: '+15559', credentials: { username, password } })
     await line.pass(2000)
@@ -188,7 +188,7 @@ describe('digest', () => {
     expect(line.network.passed.some(({ text }) => text.includes('stale=true'))).toBe(true)
   })
 
-  it('lets nobody in with a wrong password or none', async () => {
+  it('a caller with a wrong password or none is refused', async () => {
     const line = new CarrierLine({ digest: ACCOUNT })
     await line.caller.call({ uri: NUMBER, from: '+15559', credentials: { username, password: 'guess' } })
     await line.caller.call({ uri: NUMBER, from: '+15558' })
@@ -197,7 +197,7 @@ describe('digest', () => {
     expect(line.carrier.ledger.query().maxConcurrent().calls).toBe(0)
   })
 
-  it('goes on over a network that loses a third of all datagrams', async () => {
+  it('calls succeed over a network that loses a third of all datagrams', async () => {
     const line = new CarrierLine({ digest: ACCOUNT })
     line.network.loss = 0.33
     for (let i = 0; i < 20; i++) {
@@ -221,7 +221,7 @@ describe('digest', () => {
 })
 
 describe('a call from the carrier', () => {
-  it('is written down as one, and not counted as a call of the engine', async () => {
+  it('a call from the carrier is recorded as such and not counted as a call of the engine', async () => {
     const line = new CarrierLine()
     await line.carrier.call({
       uri: 'sip:token123@192.0.2.1;transport=tcp',
@@ -250,7 +250,7 @@ describe('a call from the carrier', () => {
     expect(line.carrier.ledger.query().calls(() => true)).toHaveLength(1)
   })
 
-  it('rejects an address that is none', async () => {
+  it('an invalid address is rejected', async () => {
     await expect(new CarrierLine().carrier.call({ uri: 'tel:+1', from: '1' })).rejects.toMatchObject({
       code: 'bad_uri',
     })

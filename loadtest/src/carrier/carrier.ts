@@ -29,23 +29,23 @@ export interface CarrierOptions {
   /** null: no media at all. */
   readonly plane: MediaPlane | null
   readonly security: 'srtp-required' | 'rtp-only'
-  /** What answered calls hear; default silence. */
+  /** Audio that is sent on answered calls; default silence. */
   readonly play?: 'silence' | 'tone'
   /** Address for session descriptions where there is no plane, and of the carrier's own URIs. */
   readonly address: string
   readonly digest: DigestAccount | null
   readonly numbers: readonly NumberRuleInput[]
   readonly ledger: CarrierLedger
-  /** What becomes of a REFER: "take" calls its target by `numbers`; else the status that refuses it. Default 403. */
+  /** Handling of REFER: "take" calls its target according to `numbers`; a number is the status that refuses it. Default 403. */
   readonly transfers?: TransferPolicy
   /** Calls at once; one more is answered 503. Default 5000. */
   readonly mostCalls?: number
   readonly log?: (entry: LogEntry) => void
 }
 
-/** A call that the carrier brings to the engine. */
+/** A call from the carrier to the engine. */
 interface CarrierDial extends CallProgramme {
-  /** Where the engine takes calls: `sip:<token>@host:5061;transport=tls`. */
+  /** SIP URI of the engine: `sip:<token>@host:5061;transport=tls`. */
   readonly uri: string
   /** Caller, a number or a SIP URI. */
   readonly from: string
@@ -57,10 +57,10 @@ interface CarrierDial extends CallProgramme {
 }
 
 const MOST_CALLS = 5000
-/** Watched calls per live call: those that are over are remembered for 40 s. */
+/** Watched calls per live call: ended calls are remembered for 40 s. */
 const WATCHED_PER_CALL = 40
 
-/** A carrier on any transport and clock: answers numbers by rule, calls in, and writes down what was on the wire. */
+/** A carrier on any transport and clock: answers calls by rule, places calls, and records what was on the wire. */
 export class Carrier {
   readonly ledger: CarrierLedger
   readonly #plant: CallPlant
@@ -89,7 +89,7 @@ export class Carrier {
       time,
       random,
       transport: this.#transport(options, plan),
-      // Who may call was settled on the wire.
+      // The watch has already checked the credentials on the wire.
       guard: () => ({ action: 'accept' }),
       onInvite: session => {
         const rule = this.#watch.ruleOf(session.invite)
@@ -107,7 +107,7 @@ export class Carrier {
     })
   }
 
-  /** Dials; what becomes of it is in the ledger. Rejects with ParleyError "bad_uri", "too_many_sessions", or as the media plane does. */
+  /** Places a call; the ledger records its outcome. Rejects with ParleyError "bad_uri", "too_many_sessions", or as the media plane does. */
   async call(dial: CarrierDial): Promise<CarrierCall> {
     const uri = sipUri(dial.uri)
     const from = dial.from.includes(':') ? sipUri(dial.from) : this.#numberAt(dial.from, this.#address, undefined)
@@ -138,7 +138,7 @@ export class Carrier {
     return this.#calls.size
   }
 
-  /** INVITEs dropped because too many calls were watched; not 0: the ledger is not whole. */
+  /** INVITEs dropped because too many calls were watched; if not 0, the ledger is incomplete. */
   get droppedInvites(): number {
     return this.#watch.dropped
   }

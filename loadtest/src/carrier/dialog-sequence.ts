@@ -1,9 +1,9 @@
 /**
- * CSeq numbers of our side of a dialog in which somebody else sends requests, too: who sends first gets the next number, and
- * each request keeps the one it got (RFC 3261 section 12.2.1.1).
+ * CSeq numbers of our side of a dialog in which the user agent and the tap both send requests: each request gets the next number when it is first sent, and
+ * its retransmissions keep it (RFC 3261 section 12.2.1.1).
  */
 export class DialogSequence {
-  /** The user agent's numbers up to here went out as they were. */
+  /** The user agent's numbers up to this one were sent unchanged. */
   readonly #base: number
   #last: number
   /** By the user agent's number. */
@@ -15,7 +15,7 @@ export class DialogSequence {
     this.#last = last
   }
 
-  /** The number of a request that the user agent knows nothing of. */
+  /** The number for a request that the user agent did not send. */
   next(): number {
     return ++this.#last
   }

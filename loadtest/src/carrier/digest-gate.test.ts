@@ -38,7 +38,7 @@ function proof(nonce: string, changes: { readonly uri?: string; readonly nc?: st
 const verdict = (outcome: GateOutcome) => (outcome.proven ? 'proven' : outcome.why)
 
 describe('the digest check of a carrier', () => {
-  it('takes a nonce once for each count', () => {
+  it('each nonce count is accepted once', () => {
     const gate = new DigestGate(account, time, new SeededRandom(1))
     const nonce = nonceOf(gate.check(invite()))
     expect(verdict(gate.check(invite(proof(nonce))))).toBe('proven')
@@ -46,7 +46,7 @@ describe('the digest check of a carrier', () => {
     expect(verdict(gate.check(invite(proof(nonce, { nc: '00000002' }))))).toBe('proven')
   })
 
-  it('calls a nonce stale that is too old or not its own, when the password is right', () => {
+  it('an expired or foreign nonce with the right password gets stale=true', () => {
     const gate = new DigestGate(account, time, new SeededRandom(1))
     const foreign = nonceOf(new DigestGate(account, time, new SeededRandom(2)).check(invite()))
     expect(verdict(gate.check(invite(proof(foreign))))).toBe('stale')
@@ -57,7 +57,7 @@ describe('the digest check of a carrier', () => {
     expect(verdict(gate.check(invite(proof(nonceOf(outcome)))))).toBe('proven')
   })
 
-  it('takes credentials for another URI only where it is told to', () => {
+  it('credentials for another URI are accepted only if the options allow it', () => {
     const strict = new DigestGate(account, time, new SeededRandom(1))
     const elsewhere = (gate: DigestGate) => proof(nonceOf(gate.check(invite())), { uri: 'sip:carrier' })
     expect(verdict(strict.check(invite(elsewhere(strict))))).toBe('wrong')
@@ -65,7 +65,7 @@ describe('the digest check of a carrier', () => {
     expect(verdict(lax.check(invite(elsewhere(lax))))).toBe('proven')
   })
 
-  it('is not moved by what cannot be read', () => {
+  it('malformed credentials are refused', () => {
     const gate = new DigestGate(account, time, new SeededRandom(1))
     for (const line of [
       'Digest',

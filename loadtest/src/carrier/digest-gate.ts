@@ -17,15 +17,15 @@ export const digestAccount = z.strictObject({
   realm: z.string().min(1).max(128),
   username: z.string().min(1).max(128),
   password: z.string().min(1).max(256),
-  /** 401 as a registrar or user agent asks, 407 as a proxy does; default 407. */
+  /** Status of the challenge: 401 as of a user agent, 407 as of a proxy; default 407. */
   status: z.union([z.literal(401), z.literal(407)]).default(407),
-  /** Default MD5: what carriers ask for. */
+  /** Default MD5, which carriers use. */
   algorithm: z.enum(['MD5', 'SHA-256']).default('MD5'),
-  /** How long a nonce is good for; default 30 s. */
+  /** Lifetime of a nonce; default 30 s. */
   nonceLifetimeMs: z.number().min(0).max(3_600_000).default(30_000),
   /** Credentials have to be made for the Request-URI (RFC 7616 section 3.4.6), default; SIPp makes them for the host alone. */
   matchUri: z.boolean().default(true),
-  /** The first credentials of every call, right as they are, get a challenge with stale=true and another nonce. */
+  /** Whether the first correct credentials of every call are answered with stale=true and another nonce. */
   staleFirst: z.boolean().default(false),
 })
 
@@ -41,14 +41,14 @@ const REMEMBERED = 50_000
 
 /**
  * The carrier's own digest check (RFC 3261 section 22, RFC 7616, qop=auth): written apart from the one of the user agent
- * that it judges. Nonces prove themselves; nothing is kept of a request without good credentials.
+ * that it tests. Nonces are self-contained; no state is kept of a request without valid credentials.
  */
 export class DigestGate {
   readonly #account: DigestAccount
   readonly #time: Time
   readonly #random: Random
   readonly #secret: string
-  /** Nonces with their counts. Whoever knows that a request is a retransmission does not ask again. */
+  /** Used nonces with their counts. The caller does not check retransmissions again. */
   readonly #used = new Set<string>()
   readonly #madeStale = new Set<string>()
 
@@ -142,7 +142,7 @@ function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Adds to a set in order of age, which forgets its oldest when it is full. */
+/** Adds to a set in order of age, which drops its oldest entry when it is full. */
 function remember(kept: Set<string>, value: string): void {
   if (kept.size >= REMEMBERED) for (const oldest of kept) if (kept.delete(oldest)) break
   kept.add(value)

@@ -1,15 +1,15 @@
 import type { Ms, UnixMs } from '@parley/kernel'
 
 /**
- * What one row of a carrier's ledger says happened, as it stood on the wire.
+ * Kinds of rows in a carrier's ledger. Each row records an event on the wire.
  *
- * - `invite`: an INVITE outside a dialog was let in, or was sent by the carrier; from here on the call is live.
+ * - `invite`: an INVITE outside a dialog was accepted, or was sent by the carrier; the call is live from here on.
  * - `challenged`: an INVITE was answered 401 or 407. Nothing is live yet.
  * - `ringing`, `answered`, `refused`: the first 18x, the 2xx, the final answer of 300 or more to that INVITE.
  * - `acknowledged`: the first ACK to the 2xx.
  * - `cancel`, `bye-received`, `bye-sent`: the first such request.
- * - `refer-received`, `refer-sent`, `refer-answered`: each REFER in the call, and its final answer; `transferred`: what came
- *   of the call that the carrier made to the target in the far end's place.
+ * - `refer-received`, `refer-sent`, `refer-answered`: each REFER in the call, and its final answer; `transferred`: the outcome
+ *   of the call that the carrier made to the target on behalf of the far end.
  * - `ended`: once at most, when the end is confirmed (the BYE was answered, the INVITE refused) or the carrier gave up.
  * - `media-first-packet`, `media-last-packet`: authentic RTP of the far end begins, and stops: for a second, or with the
  *   call. Where it comes back there is another pair.
@@ -32,7 +32,7 @@ export type CarrierLedgerKind =
   | 'media-first-packet'
   | 'media-last-packet'
 
-/** Whose call it is: the engine calls a number of the carrier's, or the carrier calls the engine. */
+/** Direction of the call: the engine calls a number of the carrier, or the carrier calls the engine. */
 export type CarrierDirection = 'to-carrier' | 'from-carrier'
 
 /** One row: one line of JSON in the ledger file. */
@@ -62,7 +62,7 @@ export interface CarrierLedgerEntry {
   readonly status?: number
   /** User part of Refer-To, of REFERs and `transferred`. */
   readonly target?: string
-  /** What else is worth knowing: how the call ended, why the credentials prove nothing, packets that came. */
+  /** Further details: how the call ended, why the credentials were refused, number of packets. */
   readonly detail?: string
   /** `X-` headers of `invite` and `challenged`, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>

@@ -33,7 +33,7 @@ const GOOD = 'challenged 0, invite 10, ringing 20, answered 30, bye-received 100
 const names = (calls: readonly { readonly call: string }[]) => calls.map(({ call }) => call)
 
 describe('calls at once', () => {
-  it('are live from the INVITE that was let in to the BYE, CANCEL or refusal', () => {
+  it('a call is live from the accepted INVITE to the BYE, CANCEL or refusal', () => {
     const ledger = ask(
       call('a', GOOD),
       call('b', 'invite 50, ringing 60, cancel 70, refused 75, ended 75'),
@@ -48,7 +48,7 @@ describe('calls at once', () => {
     expect(ledger.concurrency().at(-1)).toEqual({ atMs: 100, calls: 0 })
   })
 
-  it('are held until their end was confirmed, which may be more than are live', () => {
+  it('a call is held until its end was confirmed, so more calls may be held than are live', () => {
     const ledger = ask(
       call('a', 'invite 0, answered 5, bye-received 10, ended 30'),
       call('b', 'invite 20, refused 25, ended 25'),
@@ -64,7 +64,7 @@ describe('calls at once', () => {
     expect(ledger.liveAt(40, undefined, 'confirmed')).toEqual([])
   })
 
-  it('shows the one that is too many, and only while it is', () => {
+  it('a call above the limit is reported only while it is above', () => {
     const ledger = ask(
       call('a', GOOD),
       call('b', GOOD.replace('invite 10', 'invite 15')),
@@ -74,11 +74,11 @@ describe('calls at once', () => {
     expect(ledger.over(2).map(({ atMs, calls }) => [atMs, names(calls)])).toEqual([[99, ['a', 'b', 'c']]])
   })
 
-  it('are not one too many where one ends in the instant in which another begins', () => {
+  it('a call that ends in the instant in which another begins does not exceed the limit', () => {
     expect(ask(call('a', 'invite 0, refused 10'), call('b', 'invite 10, refused 20')).maxConcurrent().calls).toBe(1)
   })
 
-  it('count a call whose CANCEL came too late', () => {
+  it('a call whose CANCEL came too late counts as live', () => {
     const ledger = ask(
       call('late', 'invite 0, answered 50, cancel 51, bye-received 90'),
       call('crossed', 'invite 0, cancel 40, answered 50, bye-sent 90'),
@@ -95,7 +95,7 @@ describe('planted faults', () => {
     expect([...found].map(([run, calls]) => [run, names(calls)])).toEqual([['run-2', ['b', 'c']]])
   })
 
-  it('an answered call without BYE is found when its time is over', () => {
+  it('an answered call without BYE is found after the time limit', () => {
     const ledger = ask(
       call('good', GOOD),
       call('zombie', 'invite 0, answered 10'),
@@ -116,7 +116,7 @@ describe('planted faults', () => {
     expect(names(ledger.deadAir(50, 100))).toEqual(['dead'])
   })
 
-  it('a call whose end nobody confirmed is found; one that was never let in has none', () => {
+  it('a call without confirmed end is found, except one that was never accepted', () => {
     const ledger = ask(
       call('good', GOOD),
       call('hanging', 'invite 0, answered 10, bye-received 20'),
@@ -126,7 +126,7 @@ describe('planted faults', () => {
     expect(names(ledger.withoutEnd())).toEqual(['hanging', 'ringing'])
   })
 
-  it('a call to a number that nobody allowed is found, also one that was only tried', () => {
+  it('a call to a number outside the allowed list is found, also if it was only challenged', () => {
     const to = (called: string, rows: string) => call(called, rows).map(row => ({ ...row, called }))
     const ledger = ask(to('+491', GOOD), to('+900', GOOD), to('112', 'challenged 0'))
     expect(names(ledger.outside(new Set(['+491'])))).toEqual(['+900', '112'])

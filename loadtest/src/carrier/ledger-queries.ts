@@ -1,11 +1,11 @@
 import type { Ms } from '@parley/kernel'
 import type { CarrierDirection, CarrierLedgerEntry } from './ledger-entry.ts'
 
-/** One call as the ledger tells it; instants are null for what did not happen. */
+/** One call of the ledger; instants of events that did not happen are null. */
 export interface LedgerCall {
   readonly call: string
   readonly direction: CarrierDirection
-  /** Row that opened it: the first `invite`, or the last `challenged` of a call that was never let in. */
+  /** Row that opened it: the first `invite`, or the last `challenged` of a call that was never accepted. */
   readonly opening: CarrierLedgerEntry
   readonly invitedAt: Ms | null
   readonly answeredAt: Ms | null
@@ -14,14 +14,14 @@ export interface LedgerCall {
   readonly releasedAt: Ms | null
   /** When it was live, half-open [from, to); `to` is Infinity while it is. More than one where a CANCEL crossed a 2xx. */
   readonly live: readonly (readonly [from: Ms, to: Ms])[]
-  /** From the first INVITE that was let in until the end was confirmed; empty where none was let in. */
+  /** From the first INVITE that was accepted until the end was confirmed; empty if none was accepted. */
   readonly held: readonly (readonly [from: Ms, to: Ms])[]
   readonly rows: readonly CarrierLedgerEntry[]
 }
 
 /**
  * Until when a call counts: "released" by the first BYE, CANCEL or refusal; "confirmed" when that was answered, which is how
- * long whoever sent it must hold the call's permit.
+ * long its sender must hold the call's permit.
  */
 type CountedUntil = 'released' | 'confirmed'
 
@@ -34,8 +34,8 @@ interface ConcurrencyStep {
 }
 
 /**
- * Questions about a ledger. A call is live from the INVITE that was let in to the first BYE (either way), CANCEL or
- * final refusal: what a carrier counts against its channels. Every question takes a filter; default: calls to the carrier.
+ * Queries over a ledger. A call is live from the accepted INVITE to the first BYE (either way), CANCEL or
+ * final refusal: as carriers count channels. Every query takes a filter; default: calls to the carrier.
  */
 export class LedgerQueries {
   readonly #calls: readonly LedgerCall[]
@@ -121,7 +121,7 @@ export class LedgerQueries {
     return new Map([...runs].filter(([, calls]) => calls.length > 1))
   }
 
-  /** Calls that were let in and whose end was never confirmed, nor given up. Ask when all should be over. */
+  /** Accepted calls whose end was neither confirmed nor given up. Query it when all calls should be over. */
   withoutEnd(filter?: CallFilter): readonly LedgerCall[] {
     return this.calls(filter).filter(call => call.invitedAt !== null && call.endedAt === null)
   }
@@ -131,7 +131,7 @@ export class LedgerQueries {
     return this.calls(filter).filter(call => !numbers.has(call.opening.called))
   }
 
-  /** What the engine asked for by REFER, in order: the target's number, and the final statuses of the REFER and of the call. */
+  /** The REFERs of the engine, in order: the target's number, and the final statuses of the REFER and of the call. */
   transfers(filter: CallFilter = () => true): readonly LedgerTransfer[] {
     return this.calls(filter).flatMap(transfersOf)
   }
@@ -233,7 +233,7 @@ function liveTimes(rows: readonly CarrierLedgerEntry[]): readonly (readonly [Ms,
       since ??= at_ms
     } else if (kind === 'answered') {
       answered = true
-      // A CANCEL that came too late releases nothing.
+      // A CANCEL that came too late does not end the call.
       since ??= at_ms
     } else if (kind === 'cancel' ? !answered : ['bye-received', 'bye-sent', 'refused', 'ended'].includes(kind)) {
       close(at_ms)

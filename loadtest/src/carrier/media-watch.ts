@@ -1,7 +1,7 @@
 import type { Ms } from '@parley/kernel'
 import type { MediaEvent, MediaSession } from '@parley/media'
 
-/** Silence on the wire after which the far end's media has stopped. */
+/** Time without packets after which the far end's media counts as stopped. */
 export const MEDIA_SILENCE_MS: Ms = 1000
 
 interface MediaWatchOptions {
@@ -14,7 +14,7 @@ interface MediaWatchOptions {
   readonly last: (atMs: Ms, packets: number) => void
 }
 
-/** One call's audio at the carrier: plays, and takes down when the far end's packets begin and stop. */
+/** One call's media at the carrier: plays audio, and records when the far end's packets begin and stop. */
 export class MediaWatch {
   readonly #options: MediaWatchOptions
   #coming = false
@@ -26,7 +26,7 @@ export class MediaWatch {
     options.session.onEvent(event => this.#onEvent(event))
   }
 
-  /** Audio is agreed: from now on the far end hears the tone, or silence. */
+  /** The session is negotiated: starts to send the tone, or silence. */
   play(): void {
     if (!this.#options.tone) return
     for (let seconds = 0; seconds < 2; seconds++) this.#options.session.play(TONE)

@@ -15,14 +15,14 @@ export const reinvite = z.strictObject({
   everyMs: delayMs.default(1000),
 })
 
-/** Answers, and talks until somebody hangs up. */
+/** Answers and stays in the call until either side hangs up. */
 const answer = z.strictObject({
   do: z.literal('answer'),
   /** Behind the INVITE; default 0. */
   afterMs: delayMs.default(0),
   /** Hangs up so long after the answer; default: never. */
   hangUpAfterMs: delayMs.optional(),
-  /** Asks the far end by REFER to call `to` instead, and hangs up when it has said what came of that. */
+  /** Sends a REFER to `to`, and hangs up when the far end has reported the outcome. */
   refer: refer.optional(),
   /** Sends a re-INVITE that changes nothing, so long after the answer, and again. */
   reinvite: reinvite.optional(),
@@ -41,10 +41,10 @@ const refuse = z.strictObject({
 
 const redirect = z.strictObject({ do: z.literal('redirect'), contact: sipUri, afterMs: delayMs.default(0) })
 
-/** Rings until the caller gives up. */
+/** Rings until the caller cancels. */
 const ring = z.strictObject({ do: z.literal('ring') })
 
-/** Not a word, not even 100, to anything of the call. */
+/** Sends no response at all, not even 100. */
 const ignore = z.strictObject({ do: z.literal('ignore') })
 
 const behaviour = z.discriminatedUnion('do', [answer, refuse, redirect, ring, ignore])
@@ -72,12 +72,12 @@ const UNKNOWN: NumberRule = {
   behaviour: { do: 'refuse', status: 404, afterMs: 0 },
 }
 
-/** Which rule a called number falls under: its own, else that with the longest beginning, else 404. */
+/** The rule of a called number: the exact one, else the one with the longest matching prefix, else 404. */
 export class NumberPlan {
   readonly #exact = new Map<string, NumberRule>()
   readonly #prefixes: readonly NumberRule[]
 
-  /** Throws ZodError for rules that are none. */
+  /** Throws ZodError for invalid rules. */
   constructor(rules: readonly NumberRuleInput[]) {
     const prefixes: NumberRule[] = []
     for (const rule of numberRules.parse(rules)) {

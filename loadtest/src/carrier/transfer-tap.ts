@@ -30,16 +30,16 @@ interface TransferTapOptions {
   /** The dialog that our side of a call stands in; null: no such call. */
   readonly dialogOf: (callId: string) => DialogSnapshot | null
   readonly ruleOf: (called: string) => NumberRule
-  /** What came of the call to the target. */
+  /** Outcome of the call to the target. */
   readonly onOutcome: (refer: SipRequest, target: string, status: number) => void
 }
 
-/** A target that only rings, and one that does not answer at all, are given up after so long. */
+/** Time limit for a target that only rings or does not respond. */
 const RINGS_FOR_MS: Ms = 30_000
 const NO_ANSWER_MS: Ms = 32_000
 /** Behind the first send, over UDP (RFC 3261 section 17.1.2.2). */
 const AGAIN_AFTER_MS: readonly Ms[] = [500, 1500, 3500]
-/** Dialogs in which somebody was transferred; the oldest is forgotten. */
+/** Most dialogs with transfers that are kept; the oldest is dropped. */
 const MOST_DIALOGS = 10_000
 const MOST_ANSWERS = 1000
 
@@ -52,8 +52,8 @@ interface Referred {
 }
 
 /**
- * Takes blind transfers in place of the user agent, which refuses them all: answers the REFER, calls the target by the number
- * plan, tells by NOTIFY how that goes. What the user agent sends in that dialog gets numbers behind those of the NOTIFYs.
+ * Handles blind transfers instead of the user agent, which refuses them all: answers the REFER, calls the target by the number
+ * plan, and reports progress by NOTIFY. Later requests of the user agent in that dialog get CSeq numbers after those of the NOTIFYs.
  */
 export class TransferTap implements SipTransport {
   readonly #inner: SipTransport
@@ -118,7 +118,7 @@ export class TransferTap implements SipTransport {
     this.#listener({ ...input, result: { ...input.result, message: { ...message, cseq } } })
   }
 
-  /** False: it is the user agent's business. */
+  /** False: the user agent handles the message. */
   #refer(refer: SipRequest, flow: Flow): boolean {
     const { policy, dialogOf } = this.#options
     const before = this.#answers.get(branchOf(refer))
@@ -157,7 +157,7 @@ export class TransferTap implements SipTransport {
     return referred
   }
 
-  /** Does as the target's number would to anybody else who calls it. */
+  /** Applies the rule of the target's number to the call. */
   #call(refer: SipRequest, flow: Flow, referred: Referred, target: string): void {
     const { ruleOf, onOutcome } = this.#options
     const { behaviour, ringAfterMs } = ruleOf(target)

@@ -35,7 +35,7 @@ const transfers = (line: CarrierLine) =>
     .map(({ target, referStatus, finalStatus }) => [target, referStatus, finalStatus])
 
 describe('a caller that asks to be transferred', () => {
-  it('is told how the call to the target goes, and hangs up when that answered', async () => {
+  it('the transferring caller gets NOTIFYs about the call to the target and hangs up when it is answered', async () => {
     const line = lineWith({ do: 'answer', afterMs: 1000 })
     await asks(line)
     await line.pass(4000)
@@ -56,7 +56,7 @@ describe('a caller that asks to be transferred', () => {
     [{ do: 'redirect', contact: 'sip:x@192.0.2.9' }, 302, ['active 100', 'terminated 302']],
     [{ do: 'ring' }, 480, ['active 100', 'active 180', 'terminated 480']],
     [{ do: 'ignore' }, 408, ['active 100', 'terminated 408']],
-  ])('to a number that would %j learns %i', async (behaviour, status, states) => {
+  ])('a transfer to a number with the rule %j reports %i', async (behaviour, status, states) => {
     const line = lineWith(behaviour)
     await asks(line)
     await line.pass(40_000)
@@ -64,14 +64,14 @@ describe('a caller that asks to be transferred', () => {
     expect(transfers(line)).toEqual([['+1777', 202, status]])
   })
 
-  it('to a number that nobody has learns 404', async () => {
+  it('a transfer to an unknown number reports 404', async () => {
     const line = lineWith({ do: 'answer' })
     await asks(line, { refer: { to: 'sip:+44@192.0.2.2' } })
     await line.pass(2000)
     expect(transfers(line)).toEqual([['+44', 202, 404]])
   })
 
-  it.each([403, 405, 503, 603])('is refused with %i where the carrier transfers nobody', async status => {
+  it.each([403, 405, 503, 603])('a carrier without transfers refuses REFER with %i', async status => {
     const line = lineWith({ do: 'answer' }, { transfers: status })
     await asks(line)
     await line.pass(2000)
@@ -79,14 +79,14 @@ describe('a caller that asks to be transferred', () => {
     expect(transfers(line)).toEqual([['+1777', status, null]])
   })
 
-  it('is refused by the user agent where nothing was said about transfers', async () => {
+  it('without a setting for transfers the user agent refuses REFER', async () => {
     const line = new CarrierLine()
     await asks(line)
     await line.pass(2000)
     expect(transfers(line)).toEqual([['+1777', 403, null]])
   })
 
-  it('is answered once, whatever the network loses', async () => {
+  it('a REFER takes effect once on a network that loses datagrams', async () => {
     const line = lineWith({ do: 'answer', afterMs: 1000 })
     const call = await asks(line, { refer: { to: TARGET, afterMs: 3000 } })
     await line.pass(2500)
@@ -98,7 +98,7 @@ describe('a caller that asks to be transferred', () => {
     expect(call.state).toBe('terminated')
   })
 
-  it('can still be hung up on by the carrier afterwards: its requests are numbered behind the NOTIFYs', async () => {
+  it('the BYE of the carrier after a transfer has a CSeq number after those of the NOTIFYs', async () => {
     const line = lineWith({ do: 'answer', afterMs: 500 })
     // The carrier's end of a call that it brought; the far end asks for a transfer and stays, as some do.
     const call = await line.carrier.call({
@@ -144,8 +144,8 @@ describe('a caller that asks to be transferred', () => {
   })
 })
 
-describe('what a number does with a call that stands', () => {
-  it('sends re-INVITEs that change nothing, and the call goes on', async () => {
+describe('rules for an established call', () => {
+  it('a rule with re-INVITEs refreshes the call, which continues', async () => {
     const line = new CarrierLine({
       numbers: [{ number: '*', behaviour: { do: 'answer', reinvite: { afterMs: 500, times: 3, everyMs: 400 } } }],
     })
@@ -157,7 +157,7 @@ describe('what a number does with a call that stands', () => {
     expect(line.kinds).not.toContain('ended')
   })
 
-  it('writes down what it asks the far end for by REFER', async () => {
+  it('the ledger records the REFERs that the carrier sends', async () => {
     const line = new CarrierLine({
       numbers: [{ number: '*', behaviour: { do: 'answer', refer: { to: TARGET, afterMs: 100 } } }],
     })

@@ -16,13 +16,13 @@ export type FarEnd = { readonly transport: TransportName; readonly remote: Socke
 
 /** Sees every message before the user agent (incoming) or the far end (outgoing) does, and may stop it. */
 export interface WireObserver {
-  /** "pass", "drop", or what is answered in place of the user agent, statelessly. */
+  /** "pass", "drop", or a response that is sent statelessly instead of the user agent's. */
   incoming(message: SipMessage, from: FarEnd): 'pass' | 'drop' | { readonly answer: SipResponse }
   /** `instead`: what is sent in its place. */
   outgoing(message: SipMessage, to: FarEnd): 'pass' | 'withhold' | { readonly instead: SipMessage }
 }
 
-/** A transport with somebody who listens in: what he writes down was on the wire, whatever the user agent made of it. */
+/** A transport that shows every message on the wire to a tap, independently of the user agent. */
 export class WireTap implements SipTransport {
   readonly #inner: SipTransport
   readonly #observer: WireObserver

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 
 const LONGEST_LINE = 65_536
 
-/** Tells `onLine` every line that comes in; longer ones than 64 KiB are left out. Ends with the stream, which may just stop. */
+/** Calls `onLine` for every line of the stream; lines longer than 64 KiB are skipped. Ends with the stream. */
 export function readLines(stream: Readable, onLine: (line: string) => void): void {
   let held = ''
   let skipping = false

@@ -45,7 +45,7 @@ async function start(config: object): Promise<Running> {
 }
 
 describe('a carrier over real sockets', () => {
-  it('takes a call over TLS with SRTP and digest, and hears it', async () => {
+  it('a call over TLS with SRTP and digest is answered and its media received', async () => {
     const tls = await ensureLocalCertificate(await folder())
     const media = { kind: 'srtp', play: 'tone' } as const
     const digest = { realm: 'carrier.test', username: 'engine', password: 'secret' }
@@ -70,29 +70,32 @@ describe('a carrier over real sockets', () => {
     expect(caller.carrier.ledger.entries.map(({ kind }) => kind)).toContain('media-first-packet')
   })
 
-  it.each(['udp', 'tls'] as const)('takes a transfer over %s, and says how the call to the target went', async over => {
-    const tls = await ensureLocalCertificate(await folder())
-    const transports = { udp: 0, tls: 0 }
-    const numbers = [
-      { number: '+1555', behaviour: { do: 'answer' } },
-      { number: '+1777', behaviour: { do: 'answer', afterMs: 300 } },
-    ] as const
-    const carrier = await open({ tls, transports, media: null, transfers: 'take', numbers: [...numbers] })
-    const caller = await open({ tls, transports, media: null })
-    const call = await caller.carrier.call({
-      uri: carrier.uri('+1555', over),
-      from: '+1',
-      refer: { to: carrier.uri('+1777', over), afterMs: 100 },
-    })
-    await call.ended
-    await expect.poll(() => carrier.carrier.liveCalls).toBe(0)
-    const [transfer, ...more] = carrier.carrier.ledger.query().transfers()
-    expect(transfer).toMatchObject({ target: '+1777', referStatus: 202, finalStatus: 200 })
-    expect(more).toEqual([])
-    expect(carrier.carrier.ledger.query().withoutEnd()).toEqual([])
-  })
+  it.each(['udp', 'tls'] as const)(
+    'a transfer over %s succeeds and reports the outcome of the call to the target',
+    async over => {
+      const tls = await ensureLocalCertificate(await folder())
+      const transports = { udp: 0, tls: 0 }
+      const numbers = [
+        { number: '+1555', behaviour: { do: 'answer' } },
+        { number: '+1777', behaviour: { do: 'answer', afterMs: 300 } },
+      ] as const
+      const carrier = await open({ tls, transports, media: null, transfers: 'take', numbers: [...numbers] })
+      const caller = await open({ tls, transports, media: null })
+      const call = await caller.carrier.call({
+        uri: carrier.uri('+1555', over),
+        from: '+1',
+        refer: { to: carrier.uri('+1777', over), afterMs: 100 },
+      })
+      await call.ended
+      await expect.poll(() => carrier.carrier.liveCalls).toBe(0)
+      const [transfer, ...more] = carrier.carrier.ledger.query().transfers()
+      expect(transfer).toMatchObject({ target: '+1777', referStatus: 202, finalStatus: 200 })
+      expect(more).toEqual([])
+      expect(carrier.carrier.ledger.query().withoutEnd()).toEqual([])
+    },
+  )
 
-  it('serves SIPp, which proves the account, asks for options, holds and hangs up', async ({ skip }) => {
+  it('SIPp authenticates, sends OPTIONS, holds the call and hangs up', async ({ skip }) => {
     try {
       execFileSync('sipp', ['-v'], { stdio: 'ignore', timeout: 5000 })
     } catch (error) {
@@ -126,7 +129,7 @@ describe('a ledger file on a full disk', () => {
 })
 
 describe('a carrier process', () => {
-  it('says where it is, writes its ledger as calls happen, calls when told, and ends on SIGTERM', async () => {
+  it('a carrier process prints its addresses, writes its ledger during calls, places calls on command and ends on SIGTERM', async () => {
     const ledgerFile = join(await folder(), 'ledger.jsonl')
     const far = await open({ transports: { udp: 0 }, media: null })
     const { child, ready, line } = await start({ transports: { udp: 0, tcp: 0 }, media: null, ledgerFile })
@@ -148,7 +151,7 @@ describe('a carrier process', () => {
     expect(ledger.liveAt(1e12, () => true)).toHaveLength(0)
   })
 
-  it('leaves a readable ledger when it is killed', async () => {
+  it('a killed carrier process leaves a readable ledger', async () => {
     const ledgerFile = join(await folder(), 'ledger.jsonl')
     const far = await open({ transports: { udp: 0 }, media: null })
     const { child, ready } = await start({ transports: { udp: 0, tcp: 0 }, media: null, ledgerFile })
@@ -160,7 +163,7 @@ describe('a carrier process', () => {
     expect((await readCarrierLedger(ledgerFile)).liveAt(1e12)).toHaveLength(1)
   })
 
-  it('survives what is no SIP, and still takes calls', async () => {
+  it('a carrier process survives bytes that are not SIP and still answers calls', async () => {
     const { ready } = await start({ transports: { udp: 0, tcp: 0 }, media: null })
     const hostile = [
       '\0\0\0\0',
@@ -185,7 +188,7 @@ describe('a carrier process', () => {
     expect(far.carrier.ledger.query().calls(() => true)[0]?.answeredAt).not.toBeNull()
   })
 
-  it('does not start with a configuration that is none', async () => {
+  it('a carrier process does not start with an invalid configuration', async () => {
     const path = join(await folder(), 'config.json')
     await writeFile(path, '{"transports": {"sctp": 1}}')
     const child = spawn(process.execPath, [PROCESS, '--config', path], { stdio: 'ignore' })

@@ -15,7 +15,7 @@ const port = z.int().min(0).max(65_535)
 const media = z.strictObject({
   /** srtp: SDES or nothing; rtp: plain or nothing. */
   kind: z.enum(['rtp', 'srtp']),
-  /** What answered calls hear; default silence. */
+  /** Audio that is sent on answered calls; default silence. */
   play: z.enum(['silence', 'tone']).default('silence'),
   /** RTP and RTCP ports, inclusive; each call takes two. Default 40000-49999. */
   ports: z.strictObject({ from: port, to: port }).default({ from: 40_000, to: 49_999 }),
@@ -30,13 +30,13 @@ export const carrierConfig = z.strictObject({
   transports: z.strictObject({ udp: port.optional(), tcp: port.optional(), tls: port.optional() }).default({ udp: 0 }),
   /** null: calls are answered without any media. Default: plain RTP, silence. */
   media: media.nullable().prefault({ kind: 'rtp' }),
-  /** null (default): everybody may call. */
+  /** null (default): calls need no credentials. */
   digest: digestAccount.nullable().default(null),
   /** Default: every number answers at once. */
   numbers: numberRules.default([
     { number: '*', ringAfterMs: 0, behaviour: { do: 'answer', afterMs: 0, byes: 'answered' } },
   ]),
-  /** What becomes of a REFER: "take" calls its target by `numbers`; else the status that refuses it. Default 403. */
+  /** Handling of REFER: "take" calls its target according to `numbers`; a number is the status that refuses it. Default 403. */
   transfers: z.union([z.literal('take'), z.int().min(300).max(699)]).optional(),
   /** Calls at once; one more is answered 503. Default 5000. */
   mostCalls: z.int().min(1).max(100_000).default(5000),
@@ -82,7 +82,7 @@ export class FakeCarrier {
   }
 
   /**
-   * Listens. Rejects with ZodError for options that are none, with ParleyError "listen_failed", "bad_options",
+   * Listens. Rejects with ZodError for invalid options, with ParleyError "listen_failed", "bad_options",
    * "bad_certificate", "invalid_port_range", or as the ledger's file does; nothing stays open then.
    */
   static async open(options: FakeCarrierOptions = {}): Promise<FakeCarrier> {
@@ -161,7 +161,7 @@ export class FakeCarrier {
   }
 }
 
-/** Questions to the ledger that a carrier process wrote, while it still writes or afterwards. */
+/** Queries over the ledger file of a carrier process, which may still be running. */
 export async function readCarrierLedger(path: string): Promise<LedgerQueries> {
   const entries: CarrierLedgerEntry[] = []
   for await (const row of readJsonLines(path)) entries.push(row as CarrierLedgerEntry)

@@ -21,7 +21,7 @@ export class JsonLinesFile {
   }
 }
 
-/** The values of such a file, one after the other. A last line that its writer did not finish is left out; any other that is no JSON throws SyntaxError. */
+/** The values of such a file, one after the other. A last line that its writer did not finish is left out; any other that is not JSON throws SyntaxError. */
 export async function* readJsonLines(path: string): AsyncGenerator<unknown> {
   const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
   let torn: unknown

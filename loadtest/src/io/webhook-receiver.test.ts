@@ -31,7 +31,7 @@ const BODY = JSON.stringify({
 })
 
 describe('a webhook receiver', () => {
-  it('writes down what came, and what its body says', async () => {
+  it('every request is recorded with the facts of its body', async () => {
     const receiver = await open()
     expect(await post(receiver, BODY, signed(BODY, ['new']))).toBe(200)
     expect(receiver.entries[0]).toMatchObject({
@@ -47,7 +47,7 @@ describe('a webhook receiver', () => {
     })
   })
 
-  it('takes any of its secrets under any of the values, while a secret rotates', async () => {
+  it('during a rotation any signature value under any secret is valid', async () => {
     const receiver = await open()
     await post(receiver, BODY, signed(BODY, ['unknown', 'old']))
     receiver.rotate(['next'])
@@ -56,7 +56,7 @@ describe('a webhook receiver', () => {
     expect(receiver.entries.map(({ signature }) => signature)).toEqual(['valid', 'valid', 'invalid'])
   })
 
-  it('knows a signature that is missing, of another body, of another time, or none at all', async () => {
+  it('missing, malformed, invalid and expired signatures are told apart', async () => {
     const receiver = await open()
     await post(receiver, BODY)
     await post(receiver, `${BODY} `, signed(BODY, ['old']))
@@ -73,7 +73,7 @@ describe('a webhook receiver', () => {
     expect(receiver.query().invalidSignatures()).toHaveLength(5)
   })
 
-  it('answers by the script of the path', async () => {
+  it('requests are answered by the script of their path', async () => {
     const receiver = await open({
       answers: { '/flaky': [{ answer: 500, times: 2 }, { answer: 'drop' }, { answer: 204 }] },
     })
@@ -86,14 +86,14 @@ describe('a webhook receiver', () => {
     expect(receiver.entries.map(({ answer }) => answer)).toEqual([500, 500, null, 204, 204, 200])
   })
 
-  it('lets a sender wait, who may go away meanwhile', async () => {
+  it('an answer can be delayed, and the sender may disconnect meanwhile', async () => {
     const receiver = await open({ answers: { '*': [{ answer: 200, afterMs: 60_000 }] } })
     const gone = fetch(receiver.url, { method: 'POST', body: BODY, signal: AbortSignal.timeout(50) })
     await expect(gone).rejects.toThrow()
     expect(receiver.entries).toHaveLength(1)
   })
 
-  it('keeps bodies that are no text, and its ledger in a file that others read', async () => {
+  it('binary bodies are recorded, and the ledger file is readable by other processes', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'webhooks-'))
     onTestFinished(() => rm(directory, { recursive: true }))
     const ledgerFile = join(directory, 'ledger.jsonl')
@@ -108,7 +108,7 @@ describe('a webhook receiver', () => {
     ])
   })
 
-  it('survives what is no request', async () => {
+  it('the receiver survives bytes that are not an HTTP request', async () => {
     const receiver = await open()
     for (const bytes of [
       '\0\0\0\0',

@@ -13,7 +13,7 @@ export const webhookReceiverConfig = z.strictObject({
   bind: z.union([z.ipv4(), z.ipv6()]).default('127.0.0.1'),
   /** Default 0: any free one. */
   port: z.int().min(0).max(65_535).default(0),
-  /** Under any of them a signature is right. */
+  /** Secrets; a signature under any of them is valid. */
   secrets: z.array(z.string().min(1).max(16_384)).max(16),
   /** How far the time of a signature may be from now; default 300 s. */
   toleranceS: z.number().min(0).max(86_400).default(300),
@@ -28,12 +28,12 @@ export type WebhookReceiverOptions = z.input<typeof webhookReceiverConfig>
 
 type Config = z.output<typeof webhookReceiverConfig>
 
-/** Longer bodies are answered 413 and not written down. */
+/** Longer bodies are answered 413 and not recorded. */
 const LONGEST_BODY = 4 << 20
 const MOST_CONNECTIONS = 2000
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** Somebody's server that takes webhooks: writes down every request, checks its signature, and answers by script. */
+/** A webhook receiver: records every request, checks its signature, and answers by script. */
 export class WebhookReceiver {
   readonly #config: Config
   readonly #server: Server
@@ -58,7 +58,7 @@ export class WebhookReceiver {
     this.#server.on('clientError', (_error, socket) => socket.destroy())
   }
 
-  /** Rejects with ZodError for options that are none, ParleyError "listen_failed", or as the ledger's file does. */
+  /** Rejects with ZodError for invalid options, ParleyError "listen_failed", or as the ledger's file does. */
   static async open(options: WebhookReceiverOptions): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver(webhookReceiverConfig.parse(options))
     const { bind, port } = receiver.#config
@@ -82,7 +82,7 @@ export class WebhookReceiver {
     return `http://${bind.includes(':') ? `[${bind}]` : bind}:${this.port}`
   }
 
-  /** From now on signatures are checked under these: the integrator's half of a rotation. */
+  /** Replaces the secrets, as an integrator does during a rotation. */
   rotate(secrets: readonly string[]): void {
     this.#secrets = secrets
   }
@@ -91,9 +91,10 @@ export class WebhookReceiver {
     return this.#entries
   }
 
-  /** Questions about what came so far. Throws RangeError when some rows are not in memory: ask the file instead. */
+  /** Queries over the recorded requests. Throws RangeError if some rows are not in memory: read the file instead. */
   query(): WebhookQueries {
-    if (this.#overflowed > 0) throw new RangeError(`${this.#overflowed} rows are only in the ledger's file`)
+    if (this.#overflowed > 0)
+      throw new RangeError(`${this.#overflowed} rows are only in the ledger's file; query the file instead`)
     return new WebhookQueries(this.#entries)
   }
 
@@ -121,7 +122,7 @@ export class WebhookReceiver {
       try {
         this.#answer(response, this.#note(request, Buffer.concat(chunks)))
       } catch (error) {
-        // The ledger's disk is full: who sends has to try again.
+        // The ledger's disk is full: the sender has to try again.
         console.error(String(error))
         response.writeHead(507).end()
       }
@@ -184,7 +185,7 @@ export class WebhookReceiver {
 
 type SideEffects = Pick<WebhookEntry, 'event' | 'event_id' | 'run_id' | 'occurred_at'>
 
-/** What an agent webhook says of itself; nulls where the body is something else. */
+/** Facts in the body of an agent webhook; null for other bodies. */
 function saidBy(body: string): SideEffects {
   const said = z
     .object({
@@ -199,13 +200,13 @@ function saidBy(body: string): SideEffects {
   try {
     value = JSON.parse(body)
   } catch {
-    // Not JSON: it says nothing.
+    // Not JSON: no facts.
   }
   const { event = null, event_id = null, occurred_at = null, run = null } = said.parse(value) ?? {}
   return { event, event_id, occurred_at, run_id: run?.run_id ?? null }
 }
 
-/** Questions to the ledger that a receiver process wrote. */
+/** Queries over the ledger file of a receiver process. */
 export async function readWebhookLedger(path: string): Promise<WebhookQueries> {
   const entries: WebhookEntry[] = []
   for await (const row of readJsonLines(path)) entries.push(row as WebhookEntry)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 const step = z.strictObject({
   /** A status, or "drop": the connection is cut without an answer. */
   answer: z.union([z.int().min(200).max(599), z.literal('drop')]),
-  /** So many requests; default 1. The last step of a script goes on for ever. */
+  /** Number of requests; default 1. The last step of a script applies to all further requests. */
   times: z.int().min(1).max(1_000_000).default(1),
   /** Waits so long before the answer; default 0. */
   afterMs: z.number().min(0).max(3_600_000).default(0),
@@ -19,12 +19,12 @@ export type AnswerStep = z.output<typeof step>
 
 const ALWAYS_FINE: AnswerStep = { answer: 200, times: 1, afterMs: 0 }
 
-/** Where every path stands in its script. Paths without one share that of "*". */
+/** Position of every path in its script. Paths without a script share that of "*". */
 export class AnswerScript {
   readonly #steps: ReadonlyMap<string, readonly AnswerStep[]>
   readonly #answered = new Map<string, number>()
 
-  /** Throws ZodError for scripts that are none. */
+  /** Throws ZodError for invalid scripts. */
   constructor(scripts: AnswerScriptsInput) {
     this.#steps = new Map(Object.entries(answerScripts.parse(scripts)))
   }

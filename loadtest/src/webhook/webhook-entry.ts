@@ -1,7 +1,7 @@
 import type { Ms, UnixMs } from '@parley/kernel'
 
 /**
- * What the signature proves: `missing` without a `Parley-Signature`, `malformed` when it cannot be read, `invalid` when no
+ * Result of checking the signature: `missing` without a `Parley-Signature`, `malformed` when it cannot be read, `invalid` when no
  * value is right under any secret, `expired` when one is, but its time is too far from the receiver's.
  */
 export type SignatureVerdict = 'valid' | 'missing' | 'malformed' | 'invalid' | 'expired'

@@ -25,8 +25,8 @@ function request(event: string, event_id: string, changes: Partial<WebhookEntry>
   }
 }
 
-describe('what a webhook receiver got', () => {
-  it('finds nothing where everything came once and in order, with retries of what failed', () => {
+describe('queries over received webhooks', () => {
+  it('no fault is found if every event came once and in order, with retries of failed deliveries', () => {
     const got = new WebhookQueries([
       request('run.started', 'a', { answer: 500 }),
       request('run.started', 'a'),
@@ -40,7 +40,7 @@ describe('what a webhook receiver got', () => {
     expect(got.undelivered().size).toBe(0)
   })
 
-  it('finds an event that came again behind its 200', () => {
+  it('an event that is delivered again after its 200 is found', () => {
     const got = new WebhookQueries([
       request('run.started', 'a'),
       request('run.started', 'a'),
@@ -49,7 +49,7 @@ describe('what a webhook receiver got', () => {
     expect([...got.duplicates()].map(([id, requests]) => [id, requests.length])).toEqual([['a', 2]])
   })
 
-  it('finds events that came in the wrong order, of one run only', () => {
+  it('events of one run in the wrong order are found', () => {
     const got = new WebhookQueries([
       request('run.ended', 'b'),
       request('run.started', 'other', { run_id: 'run-2' }),
@@ -62,7 +62,7 @@ describe('what a webhook receiver got', () => {
     ])
   })
 
-  it('finds what was never taken, and what proves nothing', () => {
+  it('events that were never accepted and requests without a valid signature are found', () => {
     const got = new WebhookQueries([
       request('run.started', 'a', { answer: 500 }),
       request('run.ended', 'b', { signature: 'invalid' }),

@@ -7,14 +7,14 @@ interface Misorder {
   readonly later: WebhookEntry
 }
 
-/** The life of a run: what may not come behind what. Other events, transfers too, are judged by `occurred_at` alone. */
+/** Order of the events in the life of a run. Other events, also transfers, are ordered by `occurred_at` alone. */
 const RANKS: ReadonlyMap<string, number> = new Map([
   ['run.started', 0],
   ['run.ended', 1],
   ['run.analyzed', 2],
 ])
 
-/** Questions about what a webhook receiver got. */
+/** Queries over the requests of a webhook receiver. */
 export class WebhookQueries {
   readonly #entries: readonly WebhookEntry[]
 
@@ -59,7 +59,7 @@ export class WebhookQueries {
     return new Map(lost)
   }
 
-  /** Requests whose signature proves nothing. */
+  /** Requests without a valid signature. */
   invalidSignatures(): readonly WebhookEntry[] {
     return this.#entries.filter(({ signature }) => signature !== 'valid')
   }

@@ -129,7 +129,7 @@ export {
   addSegment,
   awaitRecording,
   closeRecording,
-  isOwnershipCurrent as isStillWithOwner,
+  isOwnershipCurrent,
   moveRecording,
   openRecording,
   type RecordingRow,

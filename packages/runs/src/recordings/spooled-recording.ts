@@ -6,7 +6,7 @@ import {
   type Blobs,
   closeRecording,
   type Database,
-  isStillWithOwner,
+  isOwnershipCurrent,
   moveRecording,
   segmentKey,
 } from '@parley/store'
@@ -178,7 +178,7 @@ export class SpooledRecording {
   async #isAbandoned(): Promise<boolean> {
     const { database, manifest, wallClock } = this.#options
     const { scope, owned } = manifest
-    if (await isStillWithOwner(database.within(scope), scope, owned)) return false
+    if (await isOwnershipCurrent(database.within(scope), scope, owned)) return false
     const { unfinished } = await this.#segments()
     return unfinished.every(({ writtenAt }) => wallClock() - writtenAt > DEAD_AFTER_MS)
   }

@@ -19,7 +19,7 @@ function services(environment: Record<string, string>): Services {
 }
 
 describe('what a new agent gets', () => {
-  it('is a service with a key before what is built in', async () => {
+  it('is a service with a key before the built-in ones', async () => {
     const keyed = services({ DEEPGRAM_API_KEY: 'k', CARTESIA_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
     expect(await keyed.ready('stt', 'en')).toEqual(['deepgram/nova-3', 'deepgram/flux-general-en', 'simulated/tones-1'])
     expect((await keyed.ready('tts', 'en')).slice(0, 3)).toEqual([
@@ -37,7 +37,7 @@ describe('what a new agent gets', () => {
     ])
   })
 
-  it('is built in where no key is', async () => {
+  it('is built in without any key', async () => {
     expect((await services({}).ready('stt', 'en'))[0]).toBe('simulated/tones-1')
     expect((await services({}).ready('llm', 'en'))[0]).toBe('parley/rules-1')
   })
@@ -49,11 +49,11 @@ describe('a service that an agent names', () => {
     expect(() => services({}).model('openai/gpt-4.1-mini')).toThrow(/openai/)
   })
 
-  it('that nobody knows is refused, and those that there are are named', () => {
+  it('that does not exist is refused with the list of known ones', () => {
     expect(() => services({}).recogniser('nobody/model')).toThrow('simulated/tones-1')
   })
 
-  it('is opened once for all who want it', () => {
+  it('is opened once and shared', () => {
     const keyed = services({ DEEPGRAM_API_KEY: 'k' })
     expect(keyed.voice('deepgram/aura-2')).toBe(keyed.voice('deepgram/aura-2'))
     expect(keyed.voice('deepgram/aura-2')).not.toBe(keyed.recogniser('deepgram/nova-3'))
@@ -70,19 +70,19 @@ describe('a voice to fall back on', () => {
     return agent.fallbackVoices!.map(({ voice, voiceId }) => [voice.id, voiceId])
   }
 
-  it('whose key is missing is left out, and the agent talks all the same', async () => {
+  it('is left out when its key is missing, and the agent starts without it', async () => {
     const ids = ['elevenlabs/eleven_flash_v2_5', 'deepgram/aura-2:apollo']
     expect(await fallbacks({}, ids)).toEqual([])
     expect(await fallbacks({ DEEPGRAM_API_KEY: 'k' }, ids)).toEqual([['deepgram/aura-2', 'apollo']])
   })
 
-  it('that nobody knows is refused', async () => {
+  it('is refused when it does not exist', async () => {
     await expect(fallbacks({}, ['nobody/model'])).rejects.toMatchObject({ code: 'voice_not_found' })
   })
 })
 
 describe('providers check', () => {
-  it('tells what each service answered, and what is wrong with the others', { timeout: 60_000 }, async () => {
+  it("reports each service's answer, and advice for those that fail", { timeout: 60_000 }, async () => {
     const standIns = await StandIns.open()
     opened.push(standIns)
     const settings = readSettings({ ...standIns.environment, OPENAI_MODELS: '', CARTESIA_API_KEY: 'wrong' })

@@ -143,7 +143,7 @@ describe('an answer of Anthropic', () => {
     expect(bytes.progress).toBeGreaterThan(before)
   })
 
-  it('never fails otherwise than with an error of ours, whatever came', () => {
+  it('never fail with anything but a ParleyError, whatever they are', () => {
     const kinds = 'message_start content_block_start content_block_delta content_block_stop message_delta message_stop'
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),

@@ -116,7 +116,7 @@ describe('a request in the words of Anthropic', () => {
     expect(body({ messages: HI, temperature: 0 }, 'claude-haiku-5-5')).not.toHaveProperty('temperature')
   })
 
-  it('leaves the brief out', () => {
+  it('omits the brief', () => {
     const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
     expect(JSON.stringify(body({ messages: HI, brief }))).not.toContain('decide')
   })

@@ -68,8 +68,8 @@ async function stand(
 const startsOf = (line: ReturnType<typeof listenTo>) =>
   line.events.flatMap(event => (event.type === 'final' ? event.words.map(word => word.startSample) : []))
 
-describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
-  it('hears what was said before the connection stood, faster than real time', async () => {
+describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', service => {
+  it('sends audio from before the connection was open faster than real time', async () => {
     const { line } = await stand(service, { delays: { connectMs: 100 } })
     line.write(amplitudeSpeech('one two three four five six seven eight nine'))
     line.stream.finalize()
@@ -78,7 +78,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     expect(startsOf(line)).toEqual(Array.from({ length: 9 }, (_, i) => from + 2000 * i))
   })
 
-  it('tells the audio that the service was sent: to the millisecond what that counts', async () => {
+  it('reports the sent audio to the millisecond as the service counts it', async () => {
     let toldMs = 0
     const onSent = (audioMs: number) => {
       toldMs += audioMs
@@ -93,7 +93,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     expect(toldMs).toBeGreaterThan(2000)
   })
 
-  it('answers every finalize, also when several are asked before it listens', async () => {
+  it('answers every finalize, also several before the connection is open', async () => {
     const { line } = await stand(service, { delays: { connectMs: 50 } })
     line.write(amplitudeSpeech('seven three'))
     line.stream.finalize()
@@ -104,7 +104,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     expect(line.events.filter(event => event.type === 'final' && event.fromFinalize)).toHaveLength(2)
   })
 
-  it('takes words back that it had told, and places late finals where they were said', async () => {
+  it('revises partial words, and gives late finals the times at which they were spoken', async () => {
     const { line } = await stand(service, { revises: true, delays: { finalMs: 60 } })
     line.write(amplitudeSpeech('seven three'))
     line.silence(200)
@@ -119,7 +119,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     expect(startsOf(line)).toEqual([1_000_000, 1_002_000, 1_005_600])
   })
 
-  it('goes on over a lost connection: every word once, where it was said', async () => {
+  it('continues after a lost connection, with every word once at its time', async () => {
     const { fake, line } = await stand(service)
     line.write(amplitudeSpeech('one two'))
     line.silence(1500)
@@ -205,7 +205,8 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name, unkind', service => {
     await new Promise(resolve => setTimeout(resolve, STALL_MS + 50))
     line.stream.finalize()
     expect(await line.said()).toBe('one two')
-    expect(line.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true, text: 'one two' })
+    // A service that detects turns may have ended this one before it stalls: then finalize adds no words.
+    expect(line.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true })
   })
 
   it('says goodbye when it is closed', async () => {

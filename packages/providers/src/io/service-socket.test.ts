@@ -48,7 +48,7 @@ function connect(url: string, time = systemTime as ConstructorParameters<typeof 
 }
 
 describe('a socket to a service', () => {
-  it('sends in order what it was given before it stood, with its headers', async () => {
+  it('messages given before the connection is open are sent in order, after a handshake with the headers', async () => {
     const said: string[] = []
     const done = Promise.withResolvers<void>()
     const { url } = await serve((server, sockets) => {
@@ -69,7 +69,7 @@ describe('a socket to a service', () => {
     socket.close()
   })
 
-  it('tells why it was refused, and when to come again', async () => {
+  it('a refused connection reports the reason and the Retry-After time', async () => {
     const { url } = await serve(server =>
       server.on('upgrade', (_request, socket) =>
         socket.end('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nslow down'),
@@ -83,7 +83,7 @@ describe('a socket to a service', () => {
     expect(socketError({ ...end, status: 500 }, 'service', codes)).toMatchObject({ code: 'u', retryable: true })
   })
 
-  it('tells why it was refused, also where the answer never comes to its end', async () => {
+  it('a refused connection reports the reason although the answer never ends', async () => {
     const { url } = await serve(server =>
       server.on('upgrade', (_request, socket) => socket.write('HTTP/1.1 401 Unauthorized\r\n\r\nwhose key is that')),
     )
@@ -95,7 +95,7 @@ describe('a socket to a service', () => {
     expect(socket.isOver).toBe(true)
   })
 
-  it('tells why it was refused at once, where the answer is endless', async () => {
+  it('a refusal with an endless body is reported at once', async () => {
     const { url } = await serve(server =>
       server.on('upgrade', (_request, socket) => socket.write(`HTTP/1.1 403 Forbidden\r\n\r\n${'no '.repeat(1000)}`)),
     )
@@ -103,7 +103,7 @@ describe('a socket to a service', () => {
     expect(await end).toMatchObject({ cause: 'refused', status: 403 })
   })
 
-  it('gives up on a server that never answers', async () => {
+  it('a handshake that is never answered is given up', async () => {
     const { url } = await serve(server => server.on('upgrade', () => {}))
     const time = new VirtualTime()
     const { end } = connect(url, time)
@@ -111,20 +111,20 @@ describe('a socket to a service', () => {
     expect(await end).toMatchObject({ cause: 'timeout' })
   })
 
-  it('ends when the connection breaks, once', async () => {
+  it('a broken connection ends the socket once', async () => {
     const { url, sockets } = await serve(accepting)
     sockets.on('connection', one => one.terminate())
     expect(await connect(url).end).toMatchObject({ cause: 'lost' })
   })
 
-  it('is not filled up by a service that takes nothing', async () => {
+  it('the send buffer stays bounded when the service reads nothing', async () => {
     const { url } = await serve(server => server.on('upgrade', () => {}))
     const { socket, end } = connect(url)
     for (let i = 0; i < 200; i++) socket.send(Buffer.alloc(1000))
     expect(await end).toMatchObject({ cause: 'overrun' })
   })
 
-  it('says nothing more once it was closed', async () => {
+  it('a closed stream delivers no more events', async () => {
     const { url, sockets } = await serve(accepting)
     sockets.on('connection', one => one.on('message', () => one.send('late')))
     const { socket, opened, texts, end } = connect(url)

@@ -6,7 +6,7 @@ import { CartesiaVoice } from '../cartesia/io/cartesia-voice.ts'
 
 const LONG = '😀a'.repeat(2000)
 
-it('what is begun on a connection that takes nothing any more is said over a fresh one, and can be cancelled there', async () => {
+it('an utterance on a connection that stopped reading moves to a fresh connection, and can be cancelled there', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   const heard: string[] = []
   let connections = 0

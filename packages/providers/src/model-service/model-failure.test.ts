@@ -5,7 +5,7 @@ import { failureOf, retryAfterMs } from './model-failure.ts'
 const vendor = (code: string, message = 'something') => JSON.stringify({ error: { message, type: 't', code } })
 const anthropic = (type: string, message = 'something') => JSON.stringify({ type: 'error', error: { type, message } })
 
-describe('what a service answers instead', () => {
+describe('an error answer of a model service', () => {
   it.each([
     [401, vendor('invalid_api_key'), 'model_refused', false],
     [403, '', 'model_refused', false],
@@ -60,7 +60,7 @@ describe('what a service answers instead', () => {
     expect(failureOf(status, body, undefined)).toMatchObject({ code, retryable })
   })
 
-  it('tells how long to leave it alone', () => {
+  it('carries the Retry-After time of the service', () => {
     const told = (header: string | undefined) => retryAfterMs(failureOf(429, '', header))
     expect(told('20')).toBe(20_000)
     expect(told(' 1.5 ')).toBe(1500)
@@ -71,7 +71,7 @@ describe('what a service answers instead', () => {
     expect(retryAfterMs('nothing')).toBeNull()
   })
 
-  it('never repeats what the service wrote', () => {
+  it("never repeats the service's own text", () => {
     const error = failureOf(
       400,
       vendor('odd code with sk-secret', 'Your prompt "my name is Ada" with sk-secret'),

@@ -33,8 +33,8 @@ const STREAM = `\ufeff: hello\r\n\r\n${chunk({ role: 'assistant', content: 'Señ
   },
 )}${chunk({ tool_calls: [{ index: 0, function: { arguments: 'vila"}' } }] })}${chunk({}, 'tool_calls')}data: [DONE]\n\n`
 
-describe('an answer in bytes', () => {
-  it('is the same wherever it is cut, inside characters and lines too', () => {
+describe('the bytes of an answer', () => {
+  it('parse to the same events wherever they are cut, inside characters and lines too', () => {
     const whole = read(STREAM)
     expect(said(whole)).toBe('Señora, 20 °C 🌞')
     expect(calls(whole)).toEqual([['weather', { city: 'Ávila' }]])
@@ -78,7 +78,7 @@ describe('an answer in bytes', () => {
     expect(read(chunk({ content: 'Hi' }, reason)).at(-1)).toEqual({ type: 'finished', reason: expected })
   })
 
-  it('tells usage once, the last that came', () => {
+  it('report the usage once, as it came last', () => {
     const usage = (input: number) =>
       `data: {"choices":[],"usage":{"prompt_tokens":${input},"completion_tokens":-1}}\n\n`
     const events = read(`${usage(3)}${chunk({ content: 'Hi' }, 'stop')}${usage(5)}`)
@@ -87,7 +87,7 @@ describe('an answer in bytes', () => {
     ])
   })
 
-  it('that is given up has cost what was told so far, where the service tells as it goes', () => {
+  it('of an abandoned answer report the usage received so far', () => {
     const usage = 'data: {"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":2}}\n\n'
     const bytes = new AnswerBytes(new ChatAnswer())
     bytes.push(Buffer.from(chunk({ content: 'Once' })))
@@ -108,7 +108,7 @@ describe('an answer in bytes', () => {
     expect(() => read(text)).toThrow(expect.objectContaining({ name: 'ParleyError', code }))
   })
 
-  it('has an end, in its lines and as a whole', () => {
+  it('are bounded per line and in total', () => {
     const tooLong = expect.objectContaining({ code: 'model_failed', message: expect.stringContaining('too long') })
     const line = new AnswerBytes(new ChatAnswer())
     const endless = Buffer.from(`data: ${'a'.repeat(100_000)}`)
@@ -122,7 +122,7 @@ describe('an answer in bytes', () => {
     }).toThrow(tooLong)
   })
 
-  it('may begin with blanks, however many and however they are cut', () => {
+  it('may begin with any number of blanks, cut anywhere', () => {
     const blanks = Buffer.from('\n'.repeat(1000))
     const answer = new AnswerBytes(new ChatAnswer())
     for (let i = 0; i < 12_000; i++) answer.push(blanks)
@@ -130,7 +130,7 @@ describe('an answer in bytes', () => {
     expect(events).toEqual([{ type: 'text', delta: 'Hi' }])
   })
 
-  it('never fails otherwise than with an error of ours, whatever came', () => {
+  it('never fail with anything but a ParleyError, whatever they are', () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc

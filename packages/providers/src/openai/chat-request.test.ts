@@ -3,8 +3,8 @@ import { chatRequest } from './chat-request.ts'
 
 const options = { model: 'm', cap: 'max_tokens' } as const
 
-describe('a request in the words of the service', () => {
-  it('has the conversation, with tool calls and what came of them', () => {
+describe('the request body of the vendor', () => {
+  it('contains the conversation with tool calls and their results', () => {
     const body = chatRequest(
       {
         messages: [
@@ -47,7 +47,7 @@ describe('a request in the words of the service', () => {
     })
   })
 
-  it('declares tools and which of them to choose', () => {
+  it('declares the tools and the tool choice', () => {
     const tools = [{ name: 'weather', description: 'The weather', parameters: { type: 'object' } }]
     const messages = [{ role: 'user', content: 'Hi' }] as const
     expect(chatRequest({ messages, tools, toolChoice: { name: 'weather' } }, options)).toMatchObject({
@@ -58,7 +58,7 @@ describe('a request in the words of the service', () => {
     expect(chatRequest({ messages, tools: [], toolChoice: 'required' }, options)).not.toHaveProperty('tool_choice')
   })
 
-  it('leaves the brief out', () => {
+  it('omits the brief', () => {
     const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
     expect(JSON.stringify(chatRequest({ messages: [], brief }, options))).not.toContain('decide')
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mayBeLinear, speechBody, speechFailure } from './speech-request.ts'
 
 describe('speech from a service like OpenAI', () => {
-  it('is asked for as bare linear audio', () => {
+  it('is requested as raw linear audio', () => {
     const request = { text: 'Hello.', language: 'en', speed: 1.5 }
     expect(JSON.parse(speechBody(request, { model: 'm', voice: 'alloy' }))).toEqual({
       model: 'm',

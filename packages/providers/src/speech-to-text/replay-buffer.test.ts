@@ -13,8 +13,8 @@ function contents(kept: ReplayBuffer): { at: number; length: number }[] {
   })
 }
 
-describe('audio that is kept for a service', () => {
-  it('comes back as it was written, gaps and all', () => {
+describe('the replay buffer of a recogniser', () => {
+  it('returns the audio as it was written, with its gaps', () => {
     const kept = new ReplayBuffer(80_000)
     for (let at = 1000; at < 7000; at += 160) kept.append(audio(at, 160), at)
     kept.append(audio(20_000, 9000), 20_000)
@@ -24,7 +24,7 @@ describe('audio that is kept for a service', () => {
     expect(stretches.some(({ at }) => at === 20_000)).toBe(true)
   })
 
-  it('forgets what became words, to the sample, and goes on', () => {
+  it('drops the audio that became words, to the sample', () => {
     const kept = new ReplayBuffer(80_000)
     kept.append(audio(0, 1000), 0)
     kept.forgetBefore(300)
@@ -35,7 +35,7 @@ describe('audio that is kept for a service', () => {
     expect(kept.from).toBe(null)
   })
 
-  it('keeps no more than it may', () => {
+  it('never exceeds its limit', () => {
     const kept = new ReplayBuffer(8000)
     for (let at = 0; at < 400_000; at += 320) kept.append(audio(at, 320), at)
     expect(kept.from).toBe(392_000)

@@ -89,7 +89,7 @@ function words(texts: string, starts: readonly number[], final = false, passage 
 }
 
 describe('finalize', () => {
-  it('is answered after 1500 ms with what is known, and what comes late is not said twice', () => {
+  it('is answered after 1500 ms with the words so far, and late words are not delivered twice', () => {
     const { tell, talk, stream, time, events } = stand()
     tell({ type: 'ready' })
     talk(1000)
@@ -103,7 +103,7 @@ describe('finalize', () => {
     expect(events.at(-1)).toMatchObject({ type: 'final', text: 'three', fromFinalize: false })
   })
 
-  it('is answered after 700 ms when nobody speaks: services need not answer then', () => {
+  it('is answered after 700 ms when nobody speaks, since services need not answer then', () => {
     const { tell, talk, stream, time, events } = stand()
     tell({ type: 'ready' })
     talk(3000)
@@ -112,7 +112,7 @@ describe('finalize', () => {
     expect(events).toEqual([{ type: 'final', text: '', words: [], fromFinalize: true }])
   })
 
-  it('waits for words that are told late, also when nobody seemed to speak', () => {
+  it('waits for late words, also when nobody seemed to speak', () => {
     const { tell, talk, stream, time, events } = stand()
     tell({ type: 'ready' })
     talk(3000)
@@ -126,7 +126,7 @@ describe('finalize', () => {
     expect(events.filter(({ type }) => type === 'final')).toHaveLength(1)
   })
 
-  it('is not answered by what became final before it was asked', () => {
+  it('is not answered by words that became final before the request', () => {
     const { tell, talk, stream, events } = stand()
     tell({ type: 'ready' })
     talk(2000)
@@ -137,7 +137,7 @@ describe('finalize', () => {
     expect(events.at(-1)).toMatchObject({ text: 'two', fromFinalize: true })
   })
 
-  it('is answered while there is no connection, too', () => {
+  it('is answered without a connection as well', () => {
     const { talk, stream, time, events } = stand()
     talk(100)
     stream.finalize()
@@ -159,7 +159,7 @@ describe('finalize', () => {
 })
 
 describe('a connection', () => {
-  it('is kept alive while there is no audio, and only then', () => {
+  it('gets keep-alive messages only while there is no audio', () => {
     const { tell, talk, time, connections } = stand()
     tell({ type: 'ready' })
     talk(10_000)
@@ -168,7 +168,7 @@ describe('a connection', () => {
     expect(connections[0]!.sent.filter(one => one === 'keep').length).toBeGreaterThanOrEqual(14)
   })
 
-  it('without a keep-alive gets a little silence now and then while a call rings, which moves no word', () => {
+  it('of a service without keep-alive gets short silence while a call rings, which shifts no word times', () => {
     const { tell, talk, time, audioOf, told, stream, events } = stand({ idle: { afterMs: 500, say: null } })
     tell({ type: 'ready' })
     let heard = 0
@@ -186,7 +186,7 @@ describe('a connection', () => {
     stream.close()
   })
 
-  it('that does not greet within 5 s is given up, and the next one gets all that was said', () => {
+  it('without a greeting within 5 s is replaced, and the next one gets all audio so far', () => {
     const { tell, talk, audioOf, connections, types } = stand()
     talk(5100)
     expect(types()).toEqual(['error'])
@@ -195,7 +195,7 @@ describe('a connection', () => {
     expect(audioOf(1)).toBe(5100 * 8)
   })
 
-  it('that loses the thread of what somebody says is given up; silence is no such thing', () => {
+  it('that reports nothing while somebody speaks is replaced; silence does not count', () => {
     const { tell, talk, types } = stand()
     tell({ type: 'ready' })
     talk(60_000)
@@ -207,7 +207,7 @@ describe('a connection', () => {
     expect(types()).toEqual(['speech-started', 'error'])
   })
 
-  it('is not given up for a voice without words where the service may be silent then', () => {
+  it('is not replaced for voice without words where the service may stay silent', () => {
     const { tell, talk, types } = stand({ stall: { afterMs: 15_000, byVoice: false } })
     tell({ type: 'ready' })
     tell({ type: 'speech-started', at: 100 })
@@ -219,7 +219,7 @@ describe('a connection', () => {
     expect(types()).toEqual(['speech-started', 'partial', 'final', 'error'])
   })
 
-  it('that is mute is given up where the service tells of silence as well', () => {
+  it('that is mute is replaced when the service normally reports silence too', () => {
     const { listener } = { listener: stand({ greets: false, muteAfterMs: 10_000 }) }
     listener.connections[0]!.listener.onOpen()
     listener.talk(9900)
@@ -230,7 +230,7 @@ describe('a connection', () => {
 })
 
 describe('audio for a service', () => {
-  it('has silence where the call has a gap, as much as ends any turn', () => {
+  it('has silence where the call has a gap, enough to end any turn', () => {
     for (const [gap, silence] of [
       [800, 800],
       [800_000, 24_000],
@@ -243,7 +243,7 @@ describe('audio for a service', () => {
     }
   })
 
-  it('goes out in messages of the right size, and the rest when no more comes', () => {
+  it('is sent in messages of the required size, and the rest when no more comes', () => {
     const { tell, talk, time, connections } = stand({ chunk: 640 })
     tell({ type: 'ready' })
     talk(100)
@@ -254,7 +254,7 @@ describe('audio for a service', () => {
 })
 
 describe('a lost connection', () => {
-  it('is replaced as often as it is lost, if that is half a minute apart', () => {
+  it('is replaced each time when losses are half a minute apart', () => {
     const { tell, talk, lose, events, connections } = stand()
     for (let i = 0; i < 5; i++) {
       tell({ type: 'ready' })
@@ -273,7 +273,7 @@ describe('a lost connection', () => {
     ])
   })
 
-  it('gives the next one what has not become words: ten seconds while somebody speaks, three of silence', () => {
+  it('is followed by one that gets the audio without words yet: ten seconds of speech, three of silence', () => {
     const speaking = stand()
     speaking.tell({ type: 'ready' })
     speaking.talk(20_000)
@@ -291,7 +291,7 @@ describe('a lost connection', () => {
     expect(silent.audioOf(1)).toBe(24_000)
   })
 
-  it('does not take words with it whose audio is no longer kept', () => {
+  it('loses no words whose audio is no longer buffered', () => {
     const { tell, talk, lose, events } = stand()
     tell({ type: 'ready' })
     talk(15_000)
@@ -300,7 +300,7 @@ describe('a lost connection', () => {
     expect(events.slice(-2)).toMatchObject([{ type: 'final', text: 'long ago' }, { type: 'error' }])
   })
 
-  it('says no word twice when it hears it again, nor ends a turn that had ended', () => {
+  it('repeats neither words nor the end of a turn when audio is sent again', () => {
     const { tell, talk, lose, events, time } = stand()
     tell({ type: 'ready' })
     talk(2000)
@@ -318,7 +318,7 @@ describe('a lost connection', () => {
     expect(events.at(-1)).toMatchObject({ text: 'three', words: [{ startSample: CLOCK + 9000 }] })
   })
 
-  it('waits as long as a busy service asks, and goes on to be told nothing once it is closed', () => {
+  it('is replaced after the Retry-After time of a busy service, and never once the stream is closed', () => {
     const { stream, time, connections, lose, types } = stand()
     lose(true, 'recogniser_busy')
     time.advance(499)
@@ -332,8 +332,8 @@ describe('a lost connection', () => {
   })
 })
 
-describe('the audio that a service was sent', () => {
-  it('is told as it leaves: not before the service listens, gaps as silence, and once more after a loss', () => {
+describe('the sent audio that is billed', () => {
+  it('is counted when it is sent: not before the service is ready, gaps as silence, replays again', () => {
     const { tell, talk, told, lose, stream, time, connections, audioOf } = stand()
     talk(1000)
     expect(told.ms).toBe(0)
@@ -350,7 +350,7 @@ describe('the audio that a service was sent', () => {
     expect(told.ms).toBe((audioOf(0) + audioOf(1)) / 8)
   })
 
-  it('is nothing where no connection ever stood', () => {
+  it('is zero when no connection was ever open', () => {
     const { talk, told, stream, lose } = stand()
     talk(500)
     lose(false)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { StreamClock } from './stream-clock.ts'
 
 describe('the clock of a stream to a service', () => {
-  it('puts what was sent without a gap where the call has it', () => {
+  it('maps positions of the gapless stream to positions of the call', () => {
     const clock = new StreamClock()
     clock.append(28_800_000, 160)
     clock.append(28_800_160, 160)
@@ -18,7 +18,7 @@ describe('the clock of a stream to a service', () => {
     expect([50, 99, 100, 199, 200, 299].map(at => clock.toClock(at))).toEqual([1050, 1099, 5000, 5099, 4900, 4999])
   })
 
-  it('keeps times that make no sense within what was sent', () => {
+  it('limits impossible times to the audio that was sent', () => {
     const clock = new StreamClock()
     expect(clock.toClock(7)).toBe(0)
     clock.append(1000, 100)

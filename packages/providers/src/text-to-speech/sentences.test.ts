@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sentences } from './sentences.ts'
 
 describe('a text cut for speaking', () => {
-  it('breathes after sentences, then after commas, then between words', () => {
+  it('is cut after sentences, then after commas, then between words', () => {
     expect(sentences('Hello!  How are you? I am "fine." Bye', 40)).toEqual([
       'Hello!',
       'How are you?',
@@ -15,7 +15,7 @@ describe('a text cut for speaking', () => {
     expect(sentences('It costs 3.50 at example.com today.', 60)).toEqual(['It costs 3.50 at example.com today.'])
   })
 
-  it('loses nothing and keeps the length', () => {
+  it('keeps all characters and the maximum length', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.integer({ min: 4, max: 80 }), (text, most) => {
         const pieces = sentences(text, most)

@@ -27,7 +27,7 @@ const audio = (ms: number) => new Uint8Array(8 * ms).fill(0x55)
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
 describe('an utterance from a service', () => {
-  it('is given up when no audio comes within five seconds', async () => {
+  it('fails when no audio comes within five seconds', async () => {
     const { time, ended, outcome } = begin()
     time.advance(4999)
     await settled()
@@ -37,7 +37,7 @@ describe('an utterance from a service', () => {
     expect(outcome.error).toMatchObject({ code: 'voice_failed', retryable: true })
   })
 
-  it('is given up four seconds after the last audio, and what came is heard', async () => {
+  it('fails four seconds after the last audio, and the received audio is delivered', async () => {
     const { time, utterance, chunks, ended, outcome } = begin()
     time.advance(4000)
     utterance.audio(audio(100))
@@ -52,7 +52,7 @@ describe('an utterance from a service', () => {
     expect(chunks.reduce((sum, { samples }) => sum + samples.length, 0)).toBe(1600)
   })
 
-  it('keeps to a budget between pieces that is shorter than the one until the first', async () => {
+  it('applies a budget between pieces that is shorter than the one for the first', async () => {
     const { time, utterance, ended, outcome } = begin({ firstAudioMs: 5000, idleMs: 300 })
     utterance.audio(audio(100))
     time.advance(200)
@@ -76,7 +76,7 @@ describe('an utterance from a service', () => {
     }
   })
 
-  it('says nothing more once it was stopped, not even what was ready', async () => {
+  it('delivers nothing once it was stopped, not even audio that was ready', async () => {
     const { utterance, chunks, ended } = begin()
     utterance.audio(audio(100))
     utterance.stop()
@@ -87,7 +87,7 @@ describe('an utterance from a service', () => {
     expect(chunks).toEqual([])
   })
 
-  it('gives each word with the audio that it begins in, also when it is told ahead, or after the last audio', async () => {
+  it('delivers each word with the audio in which it begins, also when its time came early or after the last audio', async () => {
     const { utterance, chunks, ended } = begin()
     utterance.word('one', 0)
     utterance.word('two', 250)
@@ -102,14 +102,14 @@ describe('an utterance from a service', () => {
     expect(chunks.map(({ words }) => words.map(({ text }) => text))).toEqual([['one'], [], ['two'], ['three']])
   })
 
-  it('fails when the service says that it has spoken and there was nothing to hear', async () => {
+  it('fails when the service ends without audio', async () => {
     const { utterance, ended, outcome } = begin()
     utterance.end()
     await ended
     expect(outcome.error).toMatchObject({ code: 'voice_failed', retryable: true })
   })
 
-  it('ends when a service goes on and on', async () => {
+  it('fails when the audio never ends', async () => {
     const { utterance, ended, outcome } = begin()
     for (let minutes = 0; minutes < 16 && !utterance.isOver; minutes++) utterance.audio(audio(60_000))
     await ended

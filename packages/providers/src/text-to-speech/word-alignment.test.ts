@@ -30,7 +30,7 @@ describe('words of a text at the times a service tells', () => {
     expect(place("Hello – it's me.", told).at(-1)).toEqual(['me.', 300])
   })
 
-  it('puts what was said otherwise where it must have been', () => {
+  it('places words that were spoken differently between their neighbours', () => {
     const told = [
       ['At', 0],
       ['twelve', 100],
@@ -44,7 +44,7 @@ describe('words of a text at the times a service tells', () => {
     ])
   })
 
-  it('puts words that the service left out between the others, and each word once', () => {
+  it('places words that the service left out between the others, each word once', () => {
     const told = [
       ['one', 0],
       ['four', 900],
@@ -58,7 +58,7 @@ describe('words of a text at the times a service tells', () => {
     ])
   })
 
-  it('never goes back in time, whatever the service tells', () => {
+  it('never goes back in time, whatever times the service sends', () => {
     const told = [
       ['one', 500],
       ['two', 100],
@@ -70,7 +70,7 @@ describe('words of a text at the times a service tells', () => {
     expect(starts).toEqual([500, 500, 700])
   })
 
-  it('gives each word to the stretch that it begins in', () => {
+  it('assigns each word to the piece of audio in which it begins', () => {
     const alignment = new WordAlignment('one two three')
     alignment.hear('one', 0)
     alignment.hear('two', 400)
@@ -80,7 +80,7 @@ describe('words of a text at the times a service tells', () => {
     expect(alignment.takeBefore(600).map(({ text }) => text)).toEqual(['two', 'three'])
   })
 
-  it('places nothing where the service tells no times', () => {
+  it('places no words without times from the service', () => {
     expect(place('one two', [])).toEqual([])
   })
 })

@@ -55,7 +55,7 @@ describe('Anthropic, when it answers with an error', () => {
     expect(await failed(modelOf(fake))).toMatchObject({ name: 'ParleyError', code, retryable })
   })
 
-  it('says how long to leave it alone', async () => {
+  it('reports how long the client should wait', async () => {
     const fake = await service()
     fake.script({ do: 'turn-away', retryAfter: '7' })
     expect(retryAfterMs(await failed(modelOf(fake)))).toBe(7000)

@@ -33,7 +33,7 @@ voiceServiceConformance(
   speech,
 )
 
-it('takes another socket before the service flushes no more in this minute', async () => {
+it("opens another socket before the service's flushes per minute are used up", async () => {
   const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
   const voice = new AuraVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, mostSockets: 1 })
   onTestFinished(async () => {
@@ -46,7 +46,7 @@ it('takes another socket before the service flushes no more in this minute', asy
   expect(fake.counts).toMatchObject({ connections: 2, overLimit: 0 })
 })
 
-it('gives a socket up that no longer answers, and says the same on a fresh one', async () => {
+it('replaces a socket that stopped answering and repeats the utterance on a fresh one', async () => {
   const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
   const time = new VirtualTime()
   const voice = new AuraVoice({ apiKey: 'key', time, baseUrl: fake.url })

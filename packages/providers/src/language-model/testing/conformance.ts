@@ -117,7 +117,7 @@ function textOf(events: readonly GenerationEvent[]): string {
 }
 
 function answers(make: () => ModelUnderTest): void {
-  it('gives the text as it comes, the usage, and the end last', async () => {
+  it('streams the text, then the usage, then the end', async () => {
     const events = await generate(make, [
       { do: 'say', text: 'It is ' },
       { do: 'say', text: 'sunny: 20 °C, señor 🌞.' },
@@ -131,7 +131,7 @@ function answers(make: () => ModelUnderTest): void {
     expect(events.filter(({ type }) => type === 'finished')).toHaveLength(1)
   })
 
-  it('says when the answer was cut off for its length', async () => {
+  it('reports an answer that was cut off at its length limit', async () => {
     const events = await generate(make, [
       { do: 'say', text: 'It is' },
       { do: 'finish', reason: 'length' },
@@ -139,7 +139,7 @@ function answers(make: () => ModelUnderTest): void {
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'length' })
   })
 
-  it('keeps answers that are made at once apart', async () => {
+  it('concurrent answers do not mix', async () => {
     const { model, script } = open(make)
     const asked = ['one', 'two', 'three'].map(text => {
       script([
@@ -176,7 +176,7 @@ function takes(make: () => ModelUnderTest): void {
 }
 
 function callsTools(make: () => ModelUnderTest): void {
-  it('joins the arguments of tools whose fragments alternate', async () => {
+  it('joins tool arguments whose fragments alternate between calls', async () => {
     const events = await generate(make, [
       { do: 'say', text: 'One moment.' },
       { do: 'begin-tool', index: 0, id: 'call_a', name: 'weather' },
@@ -227,7 +227,7 @@ function callsTools(make: () => ModelUnderTest): void {
 }
 
 function stops(make: () => ModelUnderTest): void {
-  it('stops at once, without an error, and lets the service know', async () => {
+  it('a stopped answer ends at once without an error and closes the request', async () => {
     const { model, script, givenUp } = open(make)
     script([{ do: 'say', text: 'Once upon a time' }, { do: 'stall' }])
     const controller = new AbortController()
@@ -241,7 +241,7 @@ function stops(make: () => ModelUnderTest): void {
     await expect.poll(givenUp).toBe(1)
   })
 
-  it('tells its tokens once, however the answer ends', async () => {
+  it('reports the token usage once, however the answer ends', async () => {
     const { model, script } = open(make)
     const steps: readonly ServiceStep[] = [
       { do: 'say', text: 'Once' },
@@ -262,12 +262,12 @@ function stops(make: () => ModelUnderTest): void {
     }
   })
 
-  it('says nothing when it was stopped before it began', async () => {
+  it('a request that was stopped before it began yields nothing', async () => {
     const { model } = open(make)
     expect(await collect(model.generate(REQUEST, AbortSignal.abort()))).toEqual([])
   })
 
-  it('gives the answer up when nobody listens any more', async () => {
+  it('closes the request when the consumer stops reading', async () => {
     const { model, script, givenUp } = open(make)
     script([{ do: 'say', text: 'Once upon a time' }, { do: 'stall' }])
     for await (const _event of model.generate(REQUEST, new AbortController().signal)) break

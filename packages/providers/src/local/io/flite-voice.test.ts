@@ -16,7 +16,7 @@ it('reads options, paths and markup in a text aloud as words: a text is never a 
   }
 })
 
-it('turns utterances away when too many wait, and says that later is better', async () => {
+it('refuses utterances with a retryable error when too many wait', async () => {
   const voice = new LocalFlite({ maxWaiting: 1 })
   onTestFinished(() => voice.close())
   const speak = async () => {

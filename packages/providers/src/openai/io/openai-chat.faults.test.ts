@@ -44,7 +44,7 @@ function ending(chat: OpenAiChat, signal = never): { error: unknown } {
 }
 
 describe('a model whose service is slow', () => {
-  it('is given up when no connection comes about', async () => {
+  it('fails when no connection is established in time', async () => {
     const mute = createServer(() => {
       connected++
     })
@@ -62,7 +62,7 @@ describe('a model whose service is slow', () => {
     await expect.poll(() => ended.error).toMatchObject({ code: 'model_unreachable', retryable: true })
   })
 
-  it('is given up when no answer begins, whatever comments say', async () => {
+  it('fails when no answer begins in time, although comments arrive', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'write', text: ': processing\n\n' }, { do: 'stall' })
@@ -76,7 +76,7 @@ describe('a model whose service is slow', () => {
     await expect.poll(() => fake.givenUp).toBe(1)
   })
 
-  it('is given up when it falls silent, and when it never ends', async () => {
+  it('fails when the answer stalls or never ends', async () => {
     const fake = await service()
     const time = new VirtualTime()
     const chat = chatWith(fake.baseUrl, time, { budgets: { idleMs: 3000, wholeMs: 5000 } })
@@ -99,7 +99,7 @@ describe('a model whose service is slow', () => {
     expect(await last).toMatchObject({ code: 'model_failed', retryable: false })
   })
 
-  it('keeps no connection for somebody who went away without a word', async () => {
+  it('does not keep the connection of an answer that was abandoned', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'say', text: 'One' }, { do: 'stall' })
@@ -109,7 +109,7 @@ describe('a model whose service is slow', () => {
     await expect.poll(() => fake.givenUp).toBe(1)
   })
 
-  it('is not waited for once it has finished', async () => {
+  it('does not wait for the stream to close once the answer has finished', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'say', text: 'Hi' }, { do: 'finish', reason: 'stop' }, { do: 'stall' })
@@ -123,7 +123,7 @@ describe('a model whose service is slow', () => {
 })
 
 describe('a model whose service answers with an error', () => {
-  it('says how long to leave it alone', async () => {
+  it('reports how long the client should wait', async () => {
     const fake = await service()
     fake.script({ do: 'turn-away', retryAfter: '7' })
     const error = await collect(chatWith(fake.baseUrl)).catch((thrown: unknown) => thrown)
@@ -131,7 +131,7 @@ describe('a model whose service answers with an error', () => {
     expect(retryAfterMs(error)).toBe(7000)
   })
 
-  it('is told as one soon, however its answer goes on', async () => {
+  it('is reported at once, however long its body is', async () => {
     const server = createHttpServer((request, response) => {
       request.resume()
       response.writeHead(401, { 'content-type': 'application/json' }).write('{"error":')
@@ -148,7 +148,7 @@ describe('a model whose service answers with an error', () => {
     await expect.poll(() => ended.error).toMatchObject({ code: 'model_refused', retryable: false })
   })
 
-  it('keeps the key to itself', async () => {
+  it('never reveals the API key', async () => {
     const fake = await service({ key: 'another' })
     const error = (await collect(chatWith(fake.baseUrl)).catch((thrown: unknown) => thrown)) as Error
     expect(error).toMatchObject({ code: 'model_refused' })
@@ -178,7 +178,7 @@ describe('a model whose service answers with an error', () => {
     await expect(collect(chatWith(fake.baseUrl))).rejects.toMatchObject({ name: 'ParleyError', code })
   })
 
-  it('names a service that is not there', async () => {
+  it('names the service that cannot be reached', async () => {
     const fake = await service()
     const { baseUrl } = fake
     await fake.close()
@@ -205,7 +205,7 @@ describe('a model that is stopped', () => {
     await expect.poll(() => ended.error).toMatch(/text|no events/)
   })
 
-  it('fails what is under way when it is closed', async () => {
+  it('closing fails the answers in progress', async () => {
     const fake = await service()
     fake.script({ do: 'stall' })
     const chat = chatWith(fake.baseUrl)
@@ -219,7 +219,7 @@ describe('a model that is stopped', () => {
 })
 
 describe('a model and its connections', () => {
-  it('asks again over the connection it has', async () => {
+  it('reuses its connection', async () => {
     const fake = await service()
     const chat = chatWith(fake.baseUrl)
     for (let i = 0; i < 10; i++) {
@@ -230,7 +230,7 @@ describe('a model and its connections', () => {
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 
-  it('reads a stream to its end, however late that comes, to keep the connection', async () => {
+  it('reads a stream to its end to keep the connection, however late the end comes', async () => {
     const fake = await service()
     const chat = chatWith(fake.baseUrl)
     for (let i = 0; i < 3; i++) {
@@ -248,7 +248,7 @@ describe('a model and its connections', () => {
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 
-  it('is heard over a new one when the service had closed the old one', async () => {
+  it('opens a new connection when the service closed the kept one', async () => {
     const fake = await service()
     const chat = chatWith(fake.baseUrl)
     await collect(chat)
@@ -258,7 +258,7 @@ describe('a model and its connections', () => {
     expect(fake.brokenKept).toBe(1)
   })
 
-  it('understands a service that does not stream', async () => {
+  it('accepts an answer that is not streamed', async () => {
     const fake = await service({ style: { whole: true } })
     fake.script(
       { do: 'say', text: 'One moment.' },
@@ -290,7 +290,7 @@ describe('a model and its connections', () => {
     expect(() => chatWith(baseUrl)).toThrow(expect.objectContaining({ code: 'model_misconfigured' }))
   })
 
-  it('refuses a key that no header can carry, and does not repeat it', () => {
+  it('refuses a key that no header can carry, without repeating it', () => {
     const make = () => chatWith('https://127.0.0.1/v1', systemTime, { apiKey: 'secret\r\nX: y' })
     expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }))
   })

@@ -29,7 +29,7 @@ const failed = (embedder: OpenAiEmbedder, signal = never) =>
   )
 
 describe('an embedder whose service is busy', () => {
-  it('asks again when the service wants it, and no sooner', async () => {
+  it('retries after the Retry-After time and no sooner', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'turn-away', retryAfter: '7' })
@@ -42,7 +42,7 @@ describe('an embedder whose service is busy', () => {
     expect(fake.requests).toHaveLength(2)
   })
 
-  it('asks ever later where the service does not say, and gives up within its budget', async () => {
+  it('retries with exponential backoff without Retry-After, and gives up within its budget', async () => {
     const fake = await service({ otherwise: [{ do: 'turn-away' }] })
     const time = new VirtualTime()
     const error = failed(embedderOf(fake, { retryMs: 3000 }, time))
@@ -54,14 +54,14 @@ describe('an embedder whose service is busy', () => {
     expect(fake.requests).toHaveLength(3)
   })
 
-  it('does not wait longer than its budget', async () => {
+  it('does not wait longer than its retry budget', async () => {
     const fake = await service()
     fake.script({ do: 'turn-away', retryAfter: '21' })
     expect(await failed(embedderOf(fake))).toMatchObject({ code: 'model_busy' })
     expect(fake.requests).toHaveLength(1)
   })
 
-  it('is stopped while it waits', async () => {
+  it('can be aborted while it waits for a retry', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'turn-away', retryAfter: '7' })
@@ -74,7 +74,7 @@ describe('an embedder whose service is busy', () => {
   })
 })
 
-describe('an embedder whose service answers nonsense', () => {
+describe('an embedder whose service sends invalid answers', () => {
   it.each<[string, FakeEmbeddingStyle]>([
     ['a vector too few', { lacksOne: true }],
     ['a vector twice', { repeatsOne: true }],
@@ -84,7 +84,7 @@ describe('an embedder whose service answers nonsense', () => {
     expect(await failed(embedderOf(await service({ style })))).toMatchObject({ code: 'model_failed', retryable: true })
   })
 
-  it('refuses other dimensions than it asked for, or knows', async () => {
+  it('refuses vectors of other dimensions than requested or expected', async () => {
     const fake = await service({ style: { dimensions: 4 } })
     expect(await embedderOf(fake, { dimensions: 16 }).embed(['Hello'], never)).toMatchObject([{ length: 16 }])
     const embedder = embedderOf(fake)
@@ -111,12 +111,12 @@ describe('an embedder whose service answers nonsense', () => {
 })
 
 describe('an embedder and its service', () => {
-  it('says that a text is too long', async () => {
+  it('reports a text that is too long', async () => {
     const embedder = embedderOf(await service())
     await expect(embedder.embed(['word '.repeat(70_000)], never)).rejects.toMatchObject({ code: 'prompt_too_long' })
   })
 
-  it('gives an answer up that does not come', async () => {
+  it('fails when no answer comes in time', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'stall' })
@@ -127,7 +127,7 @@ describe('an embedder and its service', () => {
     await expect.poll(() => fake.givenUp).toBe(1)
   })
 
-  it('asks for few texts at a time', async () => {
+  it('splits many texts into batches', async () => {
     const fake = await service()
     await embedderOf(fake, { mostTexts: 2, mostCharacters: 10 }).embed(
       ['one', 'two', 'three', 'sixteen', '9 letters'],
@@ -142,7 +142,7 @@ describe('an embedder and its service', () => {
     expect(fake.mostAtOnce).toBe(1)
   })
 
-  it('keeps the key to itself, and asks nothing without one', async () => {
+  it('never reveals the API key, and sends no request without one', async () => {
     const fake = await service({ key: 'another' })
     const error = (await failed(embedderOf(fake))) as Error
     expect(error).toMatchObject({ code: 'model_refused' })

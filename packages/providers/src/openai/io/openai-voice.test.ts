@@ -35,7 +35,7 @@ voiceServiceConformance(
   speech,
 )
 
-it('tells a refusal as one soon, however its answer goes on', async () => {
+it('reports a refusal at once, however long its body is', async () => {
   const server = createServer((request, response) => {
     request.resume()
     response.writeHead(401, { 'content-type': 'application/json' }).write('{"error":')

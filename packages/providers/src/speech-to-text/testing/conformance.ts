@@ -78,14 +78,14 @@ function understands(make: () => RecogniserUnderTest, language: string, problem:
 }
 
 function answers(make: () => RecogniserUnderTest, language: string): void {
-  it('answers finalize with one final, also when nothing was said', async () => {
+  it('answers finalize with one final result, also after silence', async () => {
     const ear = listen(make, language)
     ear.write(silence(4000))
     ear.stream.finalize()
     expect(await ear.event('final')).toEqual({ type: 'final', text: '', words: [], fromFinalize: true })
   })
 
-  it('tells how much audio it was sent: what was written, and at most a little silence more', async () => {
+  it('reports the sent audio: what was written and at most a little silence more', async () => {
     let sentMs = 0
     const ear = listen(make, language, audioMs => {
       sentMs += audioMs
@@ -100,7 +100,7 @@ function answers(make: () => RecogniserUnderTest, language: string): void {
     expect(sentMs).toBeLessThan(writtenMs + 1000)
   })
 
-  it('does not wait for silence when finalize asks for what was said', async () => {
+  it('answers finalize without waiting for silence', async () => {
     const ear = listen(make, language)
     const audio = await ear.speak(SAID[language]!, language)
     ear.write(audio)
@@ -109,7 +109,7 @@ function answers(make: () => RecogniserUnderTest, language: string): void {
     expect(plain(textOf(await ear.until(answersFinalize)))).toBe(SAID[language])
   })
 
-  it('keeps its times right over a gap, and drops what it has heard before', async () => {
+  it('keeps word times correct across a gap, and drops audio of an earlier time', async () => {
     const ear = listen(make, language)
     const audio = await ear.speak(SAID[language]!, language)
     ear.write(audio)
@@ -126,7 +126,7 @@ function answers(make: () => RecogniserUnderTest, language: string): void {
     expect(said[once]!.startSample).toBeGreaterThan(from - 800)
   })
 
-  it('says nothing more once it is closed', async () => {
+  it('delivers no event once it is closed', async () => {
     const ear = listen(make, language)
     const audio = await ear.speak(SAID[language]!, language)
     ear.write(audio.subarray(0, audio.length >> 1))
@@ -140,7 +140,7 @@ function answers(make: () => RecogniserUnderTest, language: string): void {
     expect(ear.events.length).toBe(heard)
   })
 
-  it('hears several callers at once, each on a stream of its own', async () => {
+  it('recognises several callers at once, each on a stream of its own', async () => {
     const ear = listen(make, language)
     const other = eavesdrop(ear.recogniser.open({ language }))
     const [said, otherSaid] = [SAID[language]!, SAID[language]!.split(' ').reverse().join(' ')]
@@ -159,14 +159,14 @@ function answers(make: () => RecogniserUnderTest, language: string): void {
 }
 
 function refuses(make: () => RecogniserUnderTest, language: string): void {
-  it('refuses a language that it does not know', async () => {
+  it('refuses a language that it does not support', async () => {
     const { recogniser } = listen(make, language)
     expect(() => recogniser.open({ language: 'tlh' })).toThrow(
       expect.objectContaining({ code: 'language_not_supported' }),
     )
   })
 
-  it('is closed as often as one likes, and then listens no more', async () => {
+  it('can be closed repeatedly, and then opens no streams', async () => {
     const { recogniser } = listen(make, language)
     await Promise.all([recogniser.close(), recogniser.close()])
     expect(() => recogniser.open({ language })).toThrow(expect.objectContaining({ code: 'recogniser_closed' }))

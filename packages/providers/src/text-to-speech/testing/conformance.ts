@@ -83,7 +83,7 @@ function speaks(
     expect(fast.length / normal.length).toBeLessThan(mostAtDoubleSpeed)
   })
 
-  it('tells words of the text, in order and with the audio that they begin in, if it tells any', async () => {
+  it('delivers words, if any, in order and with the audio in which they begin', async () => {
     const request = { text: SPEECH[languages[0]!]!, language: languages[0]! }
     const words: string[] = []
     let [endMs, lastMs] = [0, 0]
@@ -99,7 +99,7 @@ function speaks(
     if (words.length > 0) expect(words).toEqual(request.text.split(' '))
   })
 
-  it('tells how many characters it was sent: all of them, each time', async () => {
+  it('reports all characters of each utterance as sent', async () => {
     const voice = open(make)
     const sent: number[] = []
     const request = {
@@ -113,7 +113,7 @@ function speaks(
     }
   })
 
-  it('keeps utterances that are spoken at once apart', async () => {
+  it('concurrent utterances do not mix', async () => {
     const voice = open(make)
     const requests = ['One.', 'Two, three, four, five.'].map(text => ({ text, language: languages[0]! }))
     const alone = [await listen(voice, requests[0]!), await listen(voice, requests[1]!)]
@@ -124,7 +124,7 @@ function speaks(
 function stops(make: () => TextToSpeech, language: string): void {
   const long = { text: `${SPEECH[language]} `.repeat(50), language }
 
-  it('stops at once, without an error, when it is told to', async () => {
+  it('an aborted utterance ends at once without an error', async () => {
     const controller = new AbortController()
     const speech = open(make).synthesize(long, controller.signal)[Symbol.asyncIterator]()
     expect((await speech.next()).done).toBe(false)
@@ -134,14 +134,14 @@ function stops(make: () => TextToSpeech, language: string): void {
     expect((await speech.next()).done).toBe(true)
   })
 
-  it('says nothing when it was stopped before it began, and is sent nothing', async () => {
+  it('an utterance aborted before it began yields nothing and sends nothing', async () => {
     const sent: number[] = []
     const request = { ...long, onSent: (count: number) => sent.push(count) }
     expect((await listen(open(make), request, AbortSignal.abort())).length).toBe(0)
     expect(sent).toEqual([])
   })
 
-  it('tells all the characters that it was sent, also of what was stopped', async () => {
+  it('reports the sent characters of aborted utterances too', async () => {
     const controller = new AbortController()
     const sent: number[] = []
     const request = { ...long, onSent: (count: number) => sent.push(count) }
@@ -149,7 +149,7 @@ function stops(make: () => TextToSpeech, language: string): void {
     expect(sum(sent)).toBe([...long.text].length)
   })
 
-  it('says nothing of what was stopped in what it says next', async () => {
+  it('an aborted utterance leaves nothing in the next one', async () => {
     const voice = open(make)
     const request = { text: 'One.', language }
     const alone = await listen(voice, request)
@@ -161,7 +161,7 @@ function stops(make: () => TextToSpeech, language: string): void {
     }
   })
 
-  it('goes on speaking to others after one was stopped', async () => {
+  it('aborting one utterance leaves others running', async () => {
     const voice = open(make)
     const controller = new AbortController()
     const stopped = listen(voice, long, controller.signal)
@@ -171,7 +171,7 @@ function stops(make: () => TextToSpeech, language: string): void {
     expect((await other).length).toBeGreaterThan(0)
   })
 
-  it('is closed as often as one likes, and then speaks no more', async () => {
+  it('can be closed repeatedly, and then refuses utterances', async () => {
     const voice = open(make)
     await listen(voice, { text: 'One.', language })
     await Promise.all([voice.close(), voice.close()])

@@ -51,24 +51,45 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   const onProblem = problemLines('engine')
   const lineRecordings = new LineRecordings({
     directory: join(settings.home, 'recordings'),
-    ...{ time: systemTime, wallClock: Date.now, onProblem },
+    time: systemTime,
+    wallClock: Date.now,
+    onProblem,
   })
   await lineRecordings.open()
   const recordings = new RecordingSpool({
     directory: join(settings.home, 'spool'),
     mostBytes: settings.spoolBytes,
-    ...{ database, blobs, time: systemTime, wallClock: Date.now, joinsAtClose: blobsAreFiles, onProblem },
+    database,
+    blobs,
+    time: systemTime,
+    wallClock: Date.now,
+    joinsAtClose: blobsAreFiles,
+    onProblem,
   })
   const runLeases = new RunLeases({
-    ...{ database, leases, bus, journals, leaseMs: settings.leaseMs },
-    ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
+    database,
+    leases,
+    bus,
+    journals,
+    leaseMs: settings.leaseMs,
+    time: systemTime,
+    wallClock: Date.now,
+    random: systemRandom,
     // Never used again, also after a restart.
     owner: { engine: `engine-${randomToken(systemRandom, 20)}`, worker: null },
     onDue: (work, scope) => parts.environmentQueue.wake(work, scope),
     onProblem,
   })
   const runs = await RunEngine.start({
-    ...{ database, bus, sealer, leases: runLeases, runQueue, agents, recordings, time: systemTime, onProblem },
+    database,
+    bus,
+    sealer,
+    leases: runLeases,
+    runQueue,
+    agents,
+    recordings,
+    time: systemTime,
+    onProblem,
     addressesOf: addressesOf(settings.resolve),
     addresses: engine => ({ host: settings.sipHost ?? settings.sipBind, tls_port: engine.endpoint.port('tls') }),
     router: lineTestRouter(lineToken, services.voice('local/flite'), lineRecordings),

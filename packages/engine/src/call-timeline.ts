@@ -8,7 +8,7 @@ interface CallTimelineOptions {
   readonly onItem: (item: TimelineItem) => void
 }
 
-/** What happened on a call, kept and told as it happens. */
+/** The timeline of a call; each item is also passed to `onItem` as it is added. */
 export class CallTimeline {
   readonly items: TimelineItem[] = []
   readonly #recorder: TimelineRecorder
@@ -19,7 +19,7 @@ export class CallTimeline {
     this.#onItem = onItem
   }
 
-  /** `offsetMs`: where it lies on the call's clock; default now. */
+  /** `offsetMs`: position on the call's clock; default now. */
   add(fact: TimelineFact, offsetMs?: Ms): void {
     const item = this.#recorder.record(fact, offsetMs)
     this.items.push(item)

@@ -20,7 +20,7 @@ const end: LegEnd = {
   media: null,
 }
 
-/** A leg that happens as the test says, and lets listeners fail as a real one does. */
+/** A leg whose events the test emits; a listener's error ends it, as in a real one. */
 class ScriptedLeg {
   hungUp = 0
   #listener: (event: LegEvent) => void = () => {}
@@ -89,7 +89,7 @@ function callWith(onEvent: (event: CallEvent) => void) {
 
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
-it('a call whose listener fails at its very end is over all the same, and keeps no timer', async () => {
+it('a call whose listener throws at its last event still ends, and leaves no timer', async () => {
   const { call, leg, time, handler } = callWith(event => {
     if (event.type === 'ended' || (event.type === 'leg' && event.event.type === 'ended')) throw new Error('listener')
   })
@@ -102,7 +102,7 @@ it('a call whose listener fails at its very end is over all the same, and keeps 
   expect(time.nextDeadline()).toBeUndefined()
 })
 
-it('a listener that fails ends its call, as failed', async () => {
+it('a call whose listener throws ends as failed', async () => {
   const { call, leg } = callWith(event => {
     if (event.type === 'leg' && event.event.type === 'answered') throw new Error('listener')
   })
@@ -112,7 +112,7 @@ it('a listener that fails ends its call, as failed', async () => {
   expect((await call.report).run.outcome).toMatchObject({ kind: 'error', detail: 'internal' })
 })
 
-it('a listener that fails while it is told of the talk harms nobody else', async () => {
+it('a listener that throws at a timeline item ends its own call only', async () => {
   let told = 0
   const { handler, leg } = callWith(event => {
     if (event.type !== 'timeline') return
@@ -125,7 +125,7 @@ it('a listener that fails while it is told of the talk harms nobody else', async
   expect(leg.hungUp).toBeGreaterThan(0)
 })
 
-it('a handler that fails ends its call, as failed', async () => {
+it('a call whose handler throws ends as failed', async () => {
   const { call, handler, leg } = callWith(() => {})
   handler.fault = new Error('bug')
   leg.emit({ type: 'answered' })
@@ -135,7 +135,7 @@ it('a handler that fails ends its call, as failed', async () => {
   expect((await call.report).run.outcome).toMatchObject({ kind: 'error', detail: 'internal' })
 })
 
-it('hears what came every 20 ms while the call is up, and not before', () => {
+it('the handler reads received audio every 20 ms, from the answer on', () => {
   const { handler, leg, time } = callWith(() => {})
   time.advance(1000)
   expect(handler.drains).toBe(0)
@@ -144,7 +144,7 @@ it('hears what came every 20 ms while the call is up, and not before', () => {
   expect(handler.drains).toBe(50)
 })
 
-it('waits for what the agent sent out to be answered, but not for ever', async () => {
+it('the report waits for the agent’s actions, at most five seconds', async () => {
   const { call, handler, leg, time } = callWith(() => {})
   handler.settles = new Promise(() => {})
   leg.emit({ type: 'answered' })
@@ -161,7 +161,7 @@ it('waits for what the agent sent out to be answered, but not for ever', async (
   expect(over).toBe(true)
 })
 
-it('listeners hear the last event of the leg, then the report, once', async () => {
+it('listeners get the last event of the leg, then the report, once', async () => {
   const heard: string[] = []
   const { call, leg } = callWith(event => heard.push(event.type === 'leg' ? event.event.type : event.type))
   leg.emit({ type: 'answered' })

@@ -5,14 +5,14 @@ import type { CallControl, CallHandler } from './call-handler.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
 import type { Ticker } from './ticker.ts'
 
-/** What an agent's server still does after the call is waited for no longer than this. */
+/** After the call, actions that are still under way are waited for no longer than this. */
 const SETTLE_MS: Ms = 5000
 
 interface CallOptions {
   readonly leg: CallLeg
   readonly time: Time
   readonly ticker: Ticker
-  /** Who talks. May throw: then the call ends as failed. */
+  /** Makes what talks on the call. May throw: then the call ends as failed. */
   readonly createHandler: (line: CallControl) => CallHandler
   /** The engine hangs up after this long, whatever the handler does; default 25 hours. */
   readonly maxDurationMs?: Ms
@@ -22,11 +22,11 @@ interface CallOptions {
 export type CallEvent =
   | { readonly type: 'leg'; readonly event: LegEvent }
   | { readonly type: 'timeline'; readonly item: TimelineItem }
-  /** Either side has begun to end it. Once. */
+  /** Either side has begun to end the call. Once. */
   | { readonly type: 'ending' }
   | { readonly type: 'ended'; readonly report: CallReport }
 
-/** Everything that is known of a call once it is over. */
+/** How a call went, once it is over. */
 export interface CallReport {
   readonly run: RunResult
   readonly direction: 'inbound' | 'outbound'
@@ -34,13 +34,13 @@ export interface CallReport {
   readonly utterances: readonly Utterance[]
   readonly timeline: readonly TimelineItem[]
   readonly digits: string
-  /** Of each answer of the agent that was measured, in order. */
+  /** One for each measured answer of the agent, in order. */
   readonly latencies: readonly TurnLatency[]
   readonly preemptive: PreemptiveGenerationReport | null
   readonly end: LegEnd
 }
 
-/** The one owner of a call: a leg, whoever talks on it, and the verdict at its end. The same for both directions. */
+/** Owns a call: its leg, its handler, and the result at its end. The same for both directions. */
 export class Call {
   readonly leg: CallLeg
   /** Resolves when the call is over, its recording complete and its handler settled; never rejects. */
@@ -48,8 +48,8 @@ export class Call {
   readonly #handler: CallHandler | null
   readonly #time: Time
   readonly #ticker: Ticker
-  readonly #listener: CallOptions['onEvent']
-  #stopDraining: (() => void) | null = null
+  readonly #onEvent: CallOptions['onEvent']
+  #stopReading: (() => void) | null = null
   #limit: Timer | undefined
   #ending: LocalEnding | null = null
   #isEnding = false
@@ -59,19 +59,19 @@ export class Call {
     this.leg = options.leg
     this.#time = options.time
     this.#ticker = options.ticker
-    this.#listener = options.onEvent
-    this.#handler = this.#attended(options.createHandler)
+    this.#onEvent = options.onEvent
+    this.#handler = this.#createHandler(options.createHandler)
     this.#limit = this.#time.at(this.#time.now() + (options.maxDurationMs ?? 25 * 3_600_000), () =>
       this.#end('max_duration'),
     )
     this.report = new Promise(resolve => {
       this.leg.onEvent(event => {
         if (event.type !== 'ended') return this.#onLeg(event)
-        this.#tellEnding()
+        this.#emitEnding()
         void this.#conclude(event.end).then(report => {
           resolve(report)
-          this.#tell({ type: 'leg', event })
-          this.#tell({ type: 'ended', report })
+          this.#emit({ type: 'leg', event })
+          this.#emit({ type: 'ended', report })
         })
       })
     })
@@ -83,24 +83,24 @@ export class Call {
     this.#end('cancelled')
   }
 
-  /** What was said so far. */
+  /** The transcript so far. */
   get utterances(): readonly Utterance[] {
     return this.#handler?.result.utterances ?? []
   }
 
-  /** Variables of a live update hold from the agent's next turn on. False: nobody here has any. */
+  /** Applies the variables of a live update from the agent's next turn on. False: the handler has no variables. */
   updateVariables(values: Readonly<Record<string, string>>): boolean {
     if (this.#handler?.updateVariables === undefined) return false
     this.#guarded(handler => handler.updateVariables?.(values))
     return true
   }
 
-  #attended(createHandler: CallOptions['createHandler']): CallHandler | null {
+  #createHandler(createHandler: CallOptions['createHandler']): CallHandler | null {
     try {
       return createHandler({
         leg: this.leg,
         end: why => this.#end(why),
-        tell: item => this.#tell({ type: 'timeline', item }),
+        tell: item => this.#emit({ type: 'timeline', item }),
       })
     } catch {
       this.#ending = 'internal'
@@ -108,10 +108,10 @@ export class Call {
     }
   }
 
-  /** A listener's error ends its own call and no other: it also comes up in timers, where nobody would catch it. */
-  #tell(event: CallEvent): void {
+  /** A listener's error ends its own call and no other. It may come from a timer, where no caller would catch it. */
+  #emit(event: CallEvent): void {
     try {
-      this.#listener?.(event, this)
+      this.#onEvent?.(event, this)
     } catch {
       this.#ending ??= 'internal'
       this.leg.hangUp()
@@ -119,19 +119,19 @@ export class Call {
   }
 
   #onLeg(event: LegEvent): void {
-    this.#tell({ type: 'leg', event })
+    this.#emit({ type: 'leg', event })
     if (event.type === 'answered') {
       this.#transport = this.leg.transport
-      this.#stopDraining = this.#ticker.add(() => this.#guarded(handler => handler.drain()))
+      this.#stopReading = this.#ticker.add(() => this.#guarded(handler => handler.drain()))
     }
     if (event.type === 'transfer-result' && event.taken) {
       this.#ending ??= 'transferred'
-      this.#tellEnding()
+      this.#emitEnding()
     }
     this.#guarded(handler => handler.onLeg(event))
   }
 
-  /** An handler's own fault ends its call and harms nobody else. */
+  /** An exception of the handler ends its own call and no other. */
   #guarded(act: (handler: CallHandler) => void): void {
     if (this.#handler === null) return
     try {
@@ -145,17 +145,17 @@ export class Call {
     this.#ending ??= why
     this.#guarded(handler => handler.stop())
     this.leg.hangUp()
-    this.#tellEnding()
+    this.#emitEnding()
   }
 
-  #tellEnding(): void {
+  #emitEnding(): void {
     if (this.#isEnding) return
     this.#isEnding = true
-    this.#tell({ type: 'ending' })
+    this.#emit({ type: 'ending' })
   }
 
   async #conclude(end: LegEnd): Promise<CallReport> {
-    this.#stopDraining?.()
+    this.#stopReading?.()
     this.#limit?.cancel()
     this.#guarded(handler => handler.stop())
     await this.#settled()
@@ -173,7 +173,7 @@ export class Call {
     }
   }
 
-  /** What the agent sent out is still answered; a server that never answers holds no call for ever. */
+  /** Resolves when the handler's actions are answered, or after `SETTLE_MS`: a server that never answers does not keep the call. */
   #settled(): Promise<void> {
     const handler = this.#handler
     if (handler === null) return Promise.resolve()

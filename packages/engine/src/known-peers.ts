@@ -1,18 +1,21 @@
 import type { Ms } from '@parley/kernel'
 
-const REMEMBERED_MS = 10 * 60_000
-const MOST = 10_000
+const KNOWN_FOR_MS = 10 * 60_000
+const MAX_ADDRESSES = 10_000
 
-/** Addresses that we called: they are answered for a while after the call, a late BYE with 481, instead of being ignored like a stranger. */
+/**
+ * Addresses that we called. For ten minutes after a call their requests are answered (a late BYE with 481), where those of
+ * unknown addresses are dropped.
+ */
 export class KnownPeers {
-  /** In order of the last call: the oldest first. */
+  /** Address to the time until which it is known; in order of the last call, the oldest first. */
   readonly #until = new Map<string, Ms>()
 
   note(address: string, nowMs: Ms): void {
     this.#until.delete(address)
-    this.#until.set(address, nowMs + REMEMBERED_MS)
+    this.#until.set(address, nowMs + KNOWN_FOR_MS)
     for (const [oldest, until] of this.#until) {
-      if (until > nowMs && this.#until.size <= MOST) return
+      if (until > nowMs && this.#until.size <= MAX_ADDRESSES) return
       this.#until.delete(oldest)
     }
   }

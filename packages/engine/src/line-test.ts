@@ -27,7 +27,7 @@ export function lineTestHandler(options: LineTestOptions): HandlerFactory {
   return control => new LineTest(control, options)
 }
 
-/** The test agent on a call: proves a line in both directions, without a model or a recogniser. */
+/** The test agent on a call: tests a line in both directions, without a model or a recogniser. */
 class LineTest implements CallHandler {
   readonly #line: CallControl
   readonly #agent = new TestAgent()
@@ -38,10 +38,10 @@ class LineTest implements CallHandler {
   readonly #scratch = new Int16Array(4096)
   readonly #timeline: CallTimeline
   readonly #utterances: Utterance[] = []
-  readonly #lines = new Map<string, { text: string; node: string }>()
+  readonly #texts = new Map<string, { text: string; node: string }>()
   #count = 0
   #echoEnd: number | null = null
-  /** Where the transcript stands, on the call's clock. */
+  /** End of the newest utterance, on the call's clock. */
   #offset: Ms | null = null
 
   constructor(line: CallControl, { voice, language, time, wallClock }: LineTestOptions) {
@@ -119,7 +119,7 @@ class LineTest implements CallHandler {
 
   #say(text: string, node: string): void {
     const id = `line-${++this.#count}`
-    this.#lines.set(id, { text, node })
+    this.#texts.set(id, { text, node })
     this.#speechOutput.begin(id)
     this.#speechOutput.say(id, text)
     this.#speechOutput.end(id)
@@ -132,10 +132,10 @@ class LineTest implements CallHandler {
     if (audio.length === 0) this.#driver.handle({ type: 'quiet' })
   }
 
-  /** The line's own words stand in the transcript whole: what is tested is the line, not the memory. */
+  /** An interrupted text is in the transcript as a whole: the line test does not estimate which words were heard. */
   #onSpoken(id: string, interrupted: boolean, span: { start_ms: number; end_ms: number } | null): void {
-    const line = this.#lines.get(id)
-    this.#lines.delete(id)
+    const line = this.#texts.get(id)
+    this.#texts.delete(id)
     if (line !== undefined && span !== null) {
       this.#offset = span.end_ms
       const spoken = { index: this.#utterances.length, role: 'agent', text: line.text, interrupted, ...span } as const

@@ -1,6 +1,6 @@
 import type { LegEnd } from '@parley/leg'
 
-/** What became of a run: the two fields of the run resource, decided once per call. */
+/** How a run ended: two fields of the run resource, decided once per call. */
 export interface RunResult {
   readonly state: 'completed' | 'failed' | 'cancelled' | 'rejected'
   readonly outcome: RunOutcome | null
@@ -35,7 +35,7 @@ export type FailureDetail =
   | 'signalling_lost'
   | 'internal'
 
-/** Why our side ended the call, when it was our side. */
+/** Why our side ended the call. */
 export type LocalEnding =
   /** The flow reached its end; the agent hung up by a tool; the caller kept silent. */
   | 'completed'
@@ -48,8 +48,8 @@ export type LocalEnding =
   | 'internal'
 
 /**
- * The one place where the end of a leg becomes the end of a run. `local` is what our side had decided before the leg
- * ended, null when it had decided nothing: then the far end, the network or a failure did.
+ * The result of a run from the end of its leg. `local`: why our side ended the call; null: it was the far end, the network or a
+ * failure.
  */
 export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
   if (local === 'cancelled') return finished('cancelled', 'cancelled', end, 'operator')
@@ -60,7 +60,7 @@ export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
   if (end.cause === 'internal') return failed('internal', end)
   if (local === 'transferred') return finished('completed', 'transferred', end, 'agent')
   if (end.cause === 'bye' && end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
-  // Silence, or a far end that knows no such call any more, is nobody's decision.
+  // The far end stopped answering, or does not know the call any more (481): nobody hung up.
   if (end.by === 'remote') return failed('signalling_lost', end)
   if (local === 'max_duration') return finished('completed', 'max_duration', end, 'system')
   if (local === 'silence') return finished('completed', 'silence', end, 'system')
@@ -77,7 +77,7 @@ function inboundUnanswered(end: LegEnd): RunResult {
 
 function outboundUnanswered(end: LegEnd): RunResult {
   if (end.cause === 'transport') return failed('trunk_unreachable', end)
-  // Our own ledger or database did not let the INVITE leave.
+  // The ledger or the database failed before the INVITE was sent.
   if (end.cause === 'withheld') return failed('internal', end)
   if (end.cause === 'media-refused') return failed('media_refused', end)
   if (end.cause === 'internal') return failed('internal', end)

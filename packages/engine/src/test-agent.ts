@@ -1,6 +1,6 @@
 import type { Machine, Ms } from '@parley/kernel'
 
-/** What the call tells the agent. */
+/** What happens on the call. */
 export type AgentInput =
   /** Audio flows both ways: the caller can hear. */
   | { readonly type: 'connected' }
@@ -9,7 +9,7 @@ export type AgentInput =
   /** Everything the agent asked to say or echo has left, or was dropped by `stop-speaking`. */
   | { readonly type: 'quiet' }
 
-/** What the agent wants done, in order. */
+/** What the agent wants done, in this order. */
 export type AgentOutput =
   | { readonly type: 'say'; readonly text: string; readonly node: string }
   | { readonly type: 'stop-speaking' }
@@ -49,7 +49,7 @@ const DEFAULT_TIMINGS: TestAgentTimings = {
 const MAX_DIGITS = 32
 
 /**
- * The built-in agent that proves a line: greets, reads back the digits it got, echoes two seconds of what it heard,
+ * The agent of the line test: greets, reads back the digits that were pressed, plays back two seconds of what it heard,
  * says goodbye, hangs up.
  *
  *     waiting -> greeting -> collecting -> reading-back -> listening -> echoing -> parting -> done
@@ -121,7 +121,7 @@ export class TestAgent implements Machine<AgentInput, AgentOutput> {
     else this.#step = { name: 'collecting', until: now + this.#timings.nextDigitMs }
   }
 
-  /** "quiet" may also come late, for speech that a digit cut off: only the steps that wait for it react. */
+  /** "quiet" may come late, for speech that a digit interrupted: only steps that wait for it react. */
   #quiet(now: Ms): void {
     switch (this.#step.name) {
       case 'greeting':

@@ -1,10 +1,10 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 
-/** How often each call's heard audio is looked at. */
+/** How often the received audio of each call is read. */
 const PERIOD_MS: Ms = 20
 const PHASES = 4
 
-/** Lets calls look at what they heard, all on one timer: a quarter of them every 5 ms, so that none waits for all. */
+/** Lets calls read their received audio, all on one timer: a quarter of them every 5 ms, so that no call waits for all others. */
 export class Ticker {
   readonly #time: Time
   readonly #phases: Set<() => void>[] = Array.from({ length: PHASES }, () => new Set())

@@ -22,7 +22,7 @@ describe('a peer that moves its media in mid-call', () => {
     }
     const first = createOffer(local)
     let answer: Uint8Array | undefined
-    const session = line.a.plant.userAgent.invite({
+    const session = line.a.context.userAgent.invite({
       uri: parseUri('sip:bob@192.0.2.2;transport=tls') as SipUri,
       from: { displayName: undefined, uri: parseUri('sip:alice@192.0.2.1')!, params: new Map() },
       body: { contentType: SDP, bytes: first.offer },

@@ -38,7 +38,7 @@ it('an attempt that could not be kept calls nobody, and gives the port back', as
     inviteLeft: false,
   })
   expect(line.a.end!.detail).toContain('the run is lost')
-  expect(line.a.plant.media.describe()).toContain('0 leased')
+  expect(line.a.context.media.describe()).toContain('0 leased')
 })
 
 it('is given up while the attempt is kept: nobody is called', async () => {
@@ -72,7 +72,7 @@ it('the dialog can be kept: outbound once answered, inbound before the answer le
     remoteTag: before.localTag,
   })
   // A third party that has only the dialog ends the call.
-  expect(await ended(line, line.b.plant.userAgent.bye(JSON.parse(JSON.stringify(before))))).toMatchObject({
+  expect(await ended(line, line.b.context.userAgent.bye(JSON.parse(JSON.stringify(before))))).toMatchObject({
     confirmed: true,
     status: 200,
   })

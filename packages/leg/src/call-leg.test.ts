@@ -74,7 +74,7 @@ describe('a leg, in either direction', () => {
     await line.pass(1000)
     expect(line.a.end).toMatchObject({ answered: false, by: 'remote', cause: 'rejected', sipStatus: 488 })
     expect(line.b.leg).toBeNull()
-    expect(line.b.plant.media.describe()).toContain('0 leased')
+    expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
   it('is not answered: CANCEL after the ring time', async () => {
@@ -137,10 +137,10 @@ describe('a leg, in either direction', () => {
     await established(line)
     line.a.leg!.hangUp()
     await line.pass(60_000)
-    expect(line.a.plant.media.describe()).toContain('0 leased')
-    expect(line.b.plant.media.describe()).toContain('0 leased')
-    expect(line.a.plant.userAgent.sessionCount).toBe(0)
-    expect(line.b.plant.userAgent.sessionCount).toBe(0)
+    expect(line.a.context.media.describe()).toContain('0 leased')
+    expect(line.b.context.media.describe()).toContain('0 leased')
+    expect(line.a.context.userAgent.sessionCount).toBe(0)
+    expect(line.b.context.userAgent.sessionCount).toBe(0)
     expect(line.time.nextDeadline()).toBeUndefined()
   })
 })

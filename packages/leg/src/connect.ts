@@ -22,14 +22,14 @@ import { CallLeg } from './call-leg.ts'
 import type { LegSecurity } from './leg.ts'
 import { Negotiation } from './negotiation.ts'
 
-/** What legs are made with: one SIP user agent and one media plane, shared by all calls of a process. */
+/** What legs are made with: the SIP user agent and the media plane that all calls of a process share. */
 export interface LegContext {
   readonly userAgent: UserAgent
   readonly media: MediaPlane
   readonly random: Random
   /**
-   * What a peer is told to send its media to: by its signalling address, or undefined where that is not known yet,
-   * because the target is a name. Absent, or without an answer: where the media session is bound.
+   * The address that a peer gets in our SDP. `peerAddress`: its signalling address; undefined while the target is a name.
+   * Absent, or returning undefined: the address that the media session is bound to.
    */
   mediaAddressFor?(peerAddress: string | undefined): string | undefined
 }
@@ -53,12 +53,12 @@ export interface DialOptions extends LegOptions {
   /** CANCEL after this long without an answer; default 180 s. */
   readonly ringTimeoutMs?: number
   /**
-   * Told before each INVITE (the next target, the one with credentials, …), which leaves when this resolves. When it
-   * rejects the leg ends "withheld"; `LegEnd.inviteLeft` says whether an earlier one was out.
+   * Called before each INVITE (to the next target, with credentials, …), which is sent when this resolves. When it rejects,
+   * the leg ends "withheld"; `LegEnd.inviteLeft` says whether an earlier INVITE was sent.
    */
   readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
   /**
-   * Told once, of the dialog that the answer made. The ACK leaves when this resolves or rejects, after 2 s at the latest;
+   * Called once, with the dialog of the answer. The ACK is sent when this resolves or rejects, after 2 s at the latest;
    * "answered" and audio do not wait. Until the ACK the far end ends the call by itself, 32 s after its answer.
    */
   readonly beforeAcknowledging?: (dialog: DialogSnapshot) => Promise<void>
@@ -66,13 +66,13 @@ export interface DialOptions extends LegOptions {
   readonly delayedOffer?: boolean
 }
 
-/** Opens media, sends the INVITE. Throws what the media plane throws ("no_rtp_port", …): then nothing was sent. */
-export async function dialLeg(plant: LegContext, options: DialOptions): Promise<CallLeg> {
-  const media = await openMedia(plant, options, options.uri.user ?? options.uri.host)
-  const negotiation = negotiationFor(plant, media, options, options.nextHop?.host ?? options.uri.host)
+/** Opens media and sends the INVITE. Throws what the media plane throws ("no_rtp_port", …): then nothing was sent. */
+export async function dialLeg(context: LegContext, options: DialOptions): Promise<CallLeg> {
+  const media = await openMedia(context, options, options.uri.user ?? options.uri.host)
+  const negotiation = negotiationFor(context, media, options, options.nextHop?.host ?? options.uri.host)
   const { uri, from, nextHop, credentials, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } = options
   try {
-    const session = plant.userAgent.invite({
+    const session = context.userAgent.invite({
       uri,
       from,
       ...(nextHop && { nextHop }),
@@ -94,15 +94,15 @@ export async function dialLeg(plant: LegContext, options: DialOptions): Promise<
 
 /**
  * Makes a leg of an inbound INVITE. An offer that cannot be answered is refused (488, 415, 400) before any port is
- * leased; without a free port the answer is 503. Then the result is null: there is no leg, the INVITE has its answer.
+ * allocated; without a free port the answer is 503. Null in both cases: the INVITE has its answer, and there is no leg.
  */
 export async function receiveLeg(
-  plant: LegContext,
+  context: LegContext,
   session: InviteSession,
   options: LegOptions,
 ): Promise<CallLeg | null> {
   const { security = 'srtp-required', codecs } = options
-  const preview = Negotiation.preview(session.invite, { security, codecs, random: plant.random })
+  const preview = Negotiation.preview(session.invite, { security, codecs, random: context.random })
   if (preview !== null && !preview.ok) {
     session.reject(preview.status, { headers: [['Warning', preview.warning]] })
     return null
@@ -110,25 +110,25 @@ export async function receiveLeg(
   let media: MediaSession
   try {
     // An offer has shown already which codec will be agreed on.
-    media = await openMedia(plant, options, session.callId, preview === null ? codecs : [preview.parameters.codec])
+    media = await openMedia(context, options, session.callId, preview === null ? codecs : [preview.parameters.codec])
   } catch (error) {
     if (session.state === 'incoming') session.reject(503, { retryAfterS: 5 })
     if (error instanceof ParleyError) return null
     throw error
   }
-  const leg = new CallLeg(session, media, negotiationFor(plant, media, options, session.flow?.remote.address))
+  const leg = new CallLeg(session, media, negotiationFor(context, media, options, session.flow?.remote.address))
   // The session keeps what happened to it while media was opened.
   session.onEvent(event => leg.handleSession(event))
   return leg
 }
 
 function openMedia(
-  plant: LegContext,
+  context: LegContext,
   options: LegOptions,
   label: string,
   codecs = options.codecs,
 ): Promise<MediaSession> {
-  return plant.media.open({
+  return context.media.open({
     label: options.label ?? label,
     format: formatFor(codecs ?? DEFAULT_CODECS),
     ...(options.recording && { recording: options.recording }),
@@ -136,16 +136,16 @@ function openMedia(
 }
 
 function negotiationFor(
-  plant: LegContext,
+  context: LegContext,
   media: MediaSession,
   options: LegOptions,
   peerAddress: string | undefined,
 ): Negotiation {
   return new Negotiation({
-    address: plant.mediaAddressFor?.(peerAddress) ?? media.local.address,
+    address: context.mediaAddressFor?.(peerAddress) ?? media.local.address,
     port: media.local.port,
     security: options.security ?? 'srtp-required',
     codecs: options.codecs,
-    random: plant.random,
+    random: context.random,
   })
 }

@@ -35,7 +35,7 @@ describe('a call that waits for its answer', () => {
     await line.pass(1000)
     expect(line.a.end).toMatchObject({ cause: 'rejected', by: 'remote', sipStatus: 486 })
     expect(line.b.end).toMatchObject({ cause: 'rejected', by: 'local', sipStatus: 486, answered: false })
-    expect(line.b.plant.media.describe()).toContain('0 leased')
+    expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
   it('ends when the caller gives up; an answer then does nothing', async () => {
@@ -52,7 +52,7 @@ describe('a call that waits for its answer', () => {
     await line.pass(60_000)
     expect(line.signalling.passed).toHaveLength(before)
     expect(line.b.facts()).toEqual(['ended'])
-    expect(line.b.plant.media.describe()).toContain('0 leased')
+    expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
   it('an answer, given because another call ended in the same moment, does nothing either', async () => {
@@ -73,7 +73,7 @@ describe('a call that waits for its answer', () => {
     second!.onEvent(event => {
       if (event.type === 'ended') ends.push(event.end.cause)
     })
-    void line.b.plant.userAgent.close()
+    void line.b.context.userAgent.close()
     // Its session is over, and it has not been told yet.
     second!.answer()
     second!.ring()

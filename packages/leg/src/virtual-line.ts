@@ -13,24 +13,24 @@ import type { CallLeg } from './call-leg.ts'
 import { type DialOptions, dialLeg, type LegContext, type LegOptions, receiveLeg } from './connect.ts'
 import type { LegEnd, LegEvent } from './leg.ts'
 
-/** One end of a virtual line: a whole plant, and the leg that stands on it once there is a call. */
+/** One end of a virtual line: user agent and media plane, and the leg once there is a call. */
 class LineEnd {
-  readonly plant: LegContext
+  readonly context: LegContext
   readonly events: LegEvent[] = []
   leg: CallLeg | null = null
   readonly #media: InlineMediaPlane
   #session: MediaSession | null = null
 
-  constructor(plant: Omit<LegContext, 'media'>, media: InlineMediaPlane) {
+  constructor(context: Omit<LegContext, 'media'>, media: InlineMediaPlane) {
     this.#media = media
     const open: InlineMediaPlane['open'] = async options => {
       this.#session = await media.open(options)
       return this.#session
     }
-    this.plant = { ...plant, media: { open, describe: () => media.describe(), close: () => media.close() } }
+    this.context = { ...context, media: { open, describe: () => media.describe(), close: () => media.close() } }
   }
 
-  /** Left: what this end heard; right: what it sent; from the first sample of its session on. */
+  /** `left`: audio that this end received; `right`: audio that it sent; from the first sample of its session on. */
   captured(): { readonly left: Int16Array; readonly right: Int16Array } {
     return this.#media.captured(this.#session!)
   }
@@ -75,7 +75,7 @@ export class VirtualLine {
 
   /** Dials from `a` to `b`; the call proceeds as time is let pass. */
   async dial(options: Partial<DialOptions> = {}): Promise<CallLeg> {
-    const leg = await dialLeg(this.a.plant, {
+    const leg = await dialLeg(this.a.context, {
       uri: parseUri('sip:bob@192.0.2.2;transport=tls') as SipUri,
       from: address('sip:alice@192.0.2.1'),
       ...options,
@@ -104,7 +104,7 @@ export class VirtualLine {
   }
 
   async #receive(session: InviteSession): Promise<void> {
-    const leg = await receiveLeg(this.b.plant, session, this.#answering)
+    const leg = await receiveLeg(this.b.context, session, this.#answering)
     if (leg === null) return
     this.b.adopt(leg)
     this.onOffer(leg)

@@ -47,7 +47,7 @@ async function open(options: Partial<AnsweringPhoneOptions> = {}) {
     endpoint: await endpoint(),
     realm: 'phone.localhost',
     credentials: CREDENTIALS,
-    partFor: number => (number === NUMBER ? scriptOf([{ type: 'hung-up' }]) : null),
+    scriptFor: number => (number === NUMBER ? scriptOf([{ type: 'hung-up' }]) : null),
     recogniser: new TonesRecogniser(),
     language: 'en',
     onCall: call => calls.push(call),
@@ -133,7 +133,7 @@ describe('a phone behind a trunk', () => {
 
   it('hangs up when its part cannot go on, and says why', async () => {
     const { uri, calls } = await open({
-      partFor: () => scriptOf([{ type: 'hear', pattern: 'anything', withinMs: 200 }]),
+      scriptFor: () => scriptOf([{ type: 'hear', pattern: 'anything', withinMs: 200 }]),
     })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
     expect(await call.ended).toMatchObject({ answered: true, cause: 'bye', by: 'remote' })
@@ -149,7 +149,7 @@ describe('a phone behind a trunk', () => {
 
   it('rings until its part is ready, and is not available where it cannot be had', async () => {
     const prepared = Promise.withResolvers<CallerScript>()
-    const { uri } = await open({ partFor: () => prepared.promise })
+    const { uri } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
     await call.waitFor('ringing', 10_000)
     prepared.reject(new ParleyError('voice_failed', 'no voice today'))
@@ -158,7 +158,7 @@ describe('a phone behind a trunk', () => {
 
   it('forgets a caller who gives up while it rings', async () => {
     const prepared = Promise.withResolvers<CallerScript>()
-    const { uri, calls, phone } = await open({ partFor: () => prepared.promise })
+    const { uri, calls, phone } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
     await call.waitFor('ringing', 10_000)
     expect((await call.hangUp()).cause).toBe('cancelled')

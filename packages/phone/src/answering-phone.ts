@@ -22,49 +22,49 @@ export interface AnsweringPhoneOptions {
   /** The one account that may call. */
   readonly credentials: Credentials
   /**
-   * The part to play for the number that was called, the user part of the Request-URI; null: nobody has that number
-   * (404). It rings until the part is ready; 480 where it cannot be had.
+   * The script for the called number (user part of the Request-URI); null: the number does not exist (404). The phone rings
+   * until the script is ready, and answers 480 where it cannot be loaded.
    */
-  readonly partFor: (number: string) => Promise<CallerScript> | null
-  /** What it understands the far end with. `language`: BCP 47. */
+  readonly scriptFor: (number: string) => Promise<CallerScript> | null
+  /** Recognises what the far end says. `language`: BCP 47. */
   readonly recogniser: SpeechToText
   readonly language: string
-  /** Calls at once; another is busy (486). Default 20. */
+  /** Calls at once; more are answered 486. Default 20. */
   readonly maxCalls?: number
-  /** It hangs up on a call that is older than this. Default 10 minutes. */
+  /** Longest call; then the phone hangs up. Default 10 minutes. */
   readonly maxCallMs?: Ms
   readonly onCall?: (call: AnsweredCall) => void
-  /** Told of each step of a part as it begins. */
+  /** Called when a step of a script begins. */
   readonly onStep?: (callId: string, description: string, step: CallerStep) => void
 }
 
 /** One call that reached the phone. */
 export interface AnsweredCall {
   readonly callId: string
-  /** What was called, and who calls as far as From says; null: it does not. */
+  /** `number`: the called one. `from`: the caller by the From header; null: it has no user part. */
   readonly number: string
   readonly from: string | null
   /** Null until audio is agreed. */
   readonly transport: LegTransport | null
-  /** What the far end said so far, as the phone understood it. */
+  /** What the far end said so far, as the recogniser understood it. */
   readonly heardLines: readonly HeardLine[]
-  /** Resolves when the call is over; never rejects. `failure`: where the part could not be played to its end. */
+  /** Resolves when the call is over; never rejects. `failure`: why the script could not be followed to its end; null: it was. */
   readonly ended: Promise<{ readonly end: LegEnd; readonly failure: ParleyError | null }>
 }
 
 const MAX_CALLS = 20
 const MAX_CALL_MS: Ms = 10 * 60_000
-/** Nobody listens to the audio again: the part is played by what was understood. */
+/** The audio is not needed again: the script is followed by the words that were recognised. */
 const MEMORY_MS: Ms = 1000
 
 /**
- * A phone behind a trunk: takes calls over TLS from whoever proves to know the password (RFC 8760), with SRTP alone, and
- * plays a scripted human's part on each, many at once. When the part cannot go on it hangs up.
+ * A phone behind a trunk: takes calls over TLS with digest credentials (RFC 8760) and SRTP only, and follows a script of a
+ * human's part on each, many at once. When the script cannot go on, it hangs up.
  */
 export class AnsweringPhone {
   readonly #options: AnsweringPhoneOptions
   #endpoint: Endpoint | null = null
-  /** Being opened, ringing or talking. */
+  /** Calls whose media is being opened, that ring, or that are answered. */
   #live = 0
 
   private constructor(options: AnsweringPhoneOptions) {
@@ -86,7 +86,7 @@ export class AnsweringPhone {
     return phone
   }
 
-  /** The port of its TLS. */
+  /** The port on which it listens for TLS. */
   get port(): number {
     return this.#open.port('tls')
   }
@@ -109,10 +109,10 @@ export class AnsweringPhone {
   async #receive(session: InviteSession): Promise<void> {
     const { uri } = session.invite
     const number = isSipUri(uri) ? (uri.user ?? '') : ''
-    const part = this.#options.partFor(number)
-    if (part === null) return session.reject(404)
-    // Where the call is refused below nobody waits for it.
-    part.catch(() => {})
+    const script = this.#options.scriptFor(number)
+    if (script === null) return session.reject(404)
+    // If the call is refused below, nothing awaits the script.
+    script.catch(() => {})
     if (this.#live >= (this.#options.maxCalls ?? MAX_CALLS)) return session.reject(486)
     this.#live++
     try {
@@ -120,21 +120,21 @@ export class AnsweringPhone {
       if (leg === null) return
       const call = new PhoneCall(leg, this.#open.time, MEMORY_MS)
       leg.ring()
-      const failure = this.#play(call, part)
-      this.#options.onCall?.(this.#told(call, number, failure))
+      const failure = this.#play(call, script)
+      this.#options.onCall?.(this.#describe(call, number, failure))
       await call.ended
     } finally {
       this.#live--
     }
   }
 
-  /** Null when the part was played to its end; never rejects. The call is over then, or being ended. */
-  async #play(call: PhoneCall, part: Promise<CallerScript>): Promise<ParleyError | null> {
+  /** Null when the script was followed to its end; never rejects. The call is over then, or being hung up. */
+  async #play(call: PhoneCall, loading: Promise<CallerScript>): Promise<ParleyError | null> {
     const { time } = this.#open
     const limit = time.at(time.now() + (this.#options.maxCallMs ?? MAX_CALL_MS), () => call.leg.hangUp())
     void call.ended.then(() => limit.cancel())
     try {
-      const script = await part.catch(error => {
+      const script = await loading.catch(error => {
         call.leg.reject(480)
         throw error
       })
@@ -151,11 +151,14 @@ export class AnsweringPhone {
     }
   }
 
-  #told(call: PhoneCall, number: string, failure: Promise<ParleyError | null>): AnsweredCall {
+  #describe(call: PhoneCall, number: string, failure: Promise<ParleyError | null>): AnsweredCall {
     const ended = Promise.all([call.ended, failure]).then(([end, failure]) => ({ end, failure }))
     const { from } = call.leg.parties
     return {
-      ...{ callId: call.leg.callId, number, from, ended },
+      callId: call.leg.callId,
+      number,
+      from,
+      ended,
       get transport() {
         return call.leg.transport
       },

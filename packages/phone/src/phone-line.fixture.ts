@@ -23,18 +23,18 @@ export class PhoneLine {
     const random = new SeededRandom(1)
     const packets = new VirtualPacketNetwork({ time, random })
     const signalling = new VirtualNetwork({ time, random })
-    const plant = (address: string, onInvite: (session: InviteSession) => void): LegContext => {
+    const contextAt = (address: string, onInvite: (session: InviteSession) => void): LegContext => {
       const transport = signalling.element({ address })
       const guard = () => ({ action: 'accept' }) as const
       const userAgent = new UserAgent({ time, random, transport, guard, onInvite })
       return { userAgent, random, media: new InlineMediaPlane({ time, random, network: packets, address }) }
     }
     const reached = Promise.withResolvers<CallLeg>()
-    const there = plant('192.0.2.2', session => {
+    const there = contextAt('192.0.2.2', session => {
       void receiveLeg(there, session, {}).then(leg => leg !== null && reached.resolve(leg))
     })
     const leg = await dialLeg(
-      plant('192.0.2.1', () => {}),
+      contextAt('192.0.2.1', () => {}),
       {
         uri: parseUri('sip:agent@192.0.2.2;transport=tls') as SipUri,
         from: { displayName: undefined, uri: parseUri('sip:phone@192.0.2.1')!, params: new Map() },

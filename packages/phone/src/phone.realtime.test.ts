@@ -76,8 +76,12 @@ describe('a phone behind a trunk', () => {
     )
     const heard: Promise<string[]>[] = []
     const called = await AnsweringPhone.open({
-      ...{ endpoint: await endpoint(), realm: 'phone.localhost', credentials, partFor: () => part },
-      ...{ recogniser: new TonesRecogniser(), language: 'en' },
+      endpoint: await endpoint(),
+      realm: 'phone.localhost',
+      credentials,
+      scriptFor: () => part,
+      recogniser: new TonesRecogniser(),
+      language: 'en',
       onCall: call => heard.push(call.ended.then(() => call.heardLines.map(({ text }) => text))),
     })
     phones.push(called)

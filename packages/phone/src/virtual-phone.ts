@@ -19,7 +19,7 @@ export interface PhoneOptions {
   readonly name?: string
   /** Default "srtp-required". */
   readonly security?: LegSecurity
-  /** Inbound calls that nobody took with `nextCall`; with so many live ones another is answered 486. Default 16. */
+  /** Live inbound calls not yet returned by `nextCall`; beyond that another is answered 486. Default 16. */
   readonly maxWaitingCalls?: number
 }
 
@@ -41,13 +41,13 @@ export interface PhoneDial {
   readonly security?: LegSecurity
 }
 
-/** A phone without a person: calls, answers, talks, presses keys, holds, and remembers what it heard. */
+/** A simulated phone: calls, answers, talks, presses keys, holds, and stores the audio that it hears. */
 export class VirtualPhone {
-  /** What it does with inbound calls from now on; at first it answers at once. */
+  /** Applies to inbound calls from now on; at first they are answered at once. */
   behaviour: PhoneBehaviour = { type: 'answer', afterMs: 0 }
   readonly #options: PhoneOptions
   #endpoint: Endpoint | null = null
-  /** Not taken yet, those that are over as well. */
+  /** Not yet returned by `nextCall`; calls that ended are included. */
   #arrived: PhoneCall[] = []
   /** Inbound calls whose media is being opened. */
   #opening = 0
@@ -70,13 +70,13 @@ export class VirtualPhone {
   /** The URI at which this phone is called. */
   uri(transport: 'udp' | 'tcp' | 'tls' = 'tls'): string {
     const host = this.#options.endpoint.advertisedHost ?? this.#options.endpoint.bind ?? '127.0.0.1'
-    return `sip:${this.#name}@${host}:${this.#openStation.port(transport)};transport=${transport}`
+    return `sip:${this.#name}@${host}:${this.#openEndpoint.port(transport)};transport=${transport}`
   }
 
-  /** Dials `target`, a SIP URI; throws "bad_uri". The call's fate is in its events. */
+  /** Dials `target`, a SIP URI; throws "bad_uri". Errors of the call are in its events. */
   async call(target: string, dial: PhoneDial = {}): Promise<PhoneCall> {
     const { recording, credentials, ringTimeoutMs, delayedOffer } = dial
-    const leg = await dialLeg(this.#openStation, {
+    const leg = await dialLeg(this.#openEndpoint, {
       uri: sipUri(target),
       from: { displayName: undefined, uri: sipUri(this.uri()), params: new Map() },
       security: dial.security ?? this.#options.security ?? 'srtp-required',
@@ -85,10 +85,10 @@ export class VirtualPhone {
       ...(ringTimeoutMs && { ringTimeoutMs }),
       ...(delayedOffer && { delayedOffer }),
     })
-    return new PhoneCall(leg, this.#openStation.time)
+    return new PhoneCall(leg, this.#openEndpoint.time)
   }
 
-  /** The oldest inbound call not yet taken, or the next one. */
+  /** The oldest inbound call not yet returned, or the next one that comes. */
   nextCall(): Promise<PhoneCall> {
     const call = this.#arrived.shift()
     if (call !== undefined) return Promise.resolve(call)
@@ -100,7 +100,7 @@ export class VirtualPhone {
     await this.#endpoint?.close()
   }
 
-  get #openStation(): Endpoint {
+  get #openEndpoint(): Endpoint {
     if (this.#endpoint === null) throw new ParleyError('not_started', 'the phone is not open yet')
     return this.#endpoint
   }
@@ -113,7 +113,7 @@ export class VirtualPhone {
     const { behaviour } = this
     if (behaviour.type === 'reject') return session.reject(behaviour.status)
     if (!this.#hasRoom()) return session.reject(486)
-    const endpoint = this.#openStation
+    const endpoint = this.#openEndpoint
     this.#opening++
     const leg = await receiveLeg(endpoint, session, { security: this.#options.security ?? 'srtp-required' }).finally(
       () => this.#opening--,
@@ -130,12 +130,12 @@ export class VirtualPhone {
     else waiting(call)
   }
 
-  /** Whether one more inbound call can be kept until somebody takes it; those that are over make room. */
+  /** Whether one more inbound call may wait for `nextCall`. Calls that ended are removed first. */
   #hasRoom(): boolean {
     const most = this.#options.maxWaitingCalls ?? MAX_WAITING_CALLS
-    const kept = () => this.#arrived.length + this.#opening - this.#waiting.length
-    if (kept() >= most) this.#arrived = this.#arrived.filter(call => call.leg.state !== 'ended')
-    return kept() < most
+    const waiting = () => this.#arrived.length + this.#opening - this.#waiting.length
+    if (waiting() >= most) this.#arrived = this.#arrived.filter(call => call.leg.state !== 'ended')
+    return waiting() < most
   }
 }
 

@@ -69,7 +69,7 @@ export async function builtInPhone(
       },
       realm: PHONE_HOST,
       credentials: { username: PHONE_USERNAME, password },
-      partFor: number => (number === PHONE_NUMBER ? part.ready() : null),
+      scriptFor: number => (number === PHONE_NUMBER ? part.ready() : null),
       ...{ recogniser, language: LANGUAGE },
       ...told,
     })

@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import type { Plan } from '@parley/flow'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
-/** A publication whose agent is to talk. */
+/** A publication whose agent is needed for a call. */
 export interface AgentOrder {
   readonly scope: Scope
   readonly agent_id: string
@@ -10,11 +10,11 @@ export interface AgentOrder {
   readonly plan: Plan
 }
 
-/** Makes the agents of publications. */
+/** Makes agents from publications. */
 export interface Agents {
   /**
-   * With everything it needs to talk. Throws `ParleyError` that names what is not ready ("voice_not_ready",
-   * "model_not_ready", …).
+   * Resolves with an agent whose services are ready. Throws a `ParleyError` that names the one that is not
+   * ("voice_not_ready", "model_not_ready", …).
    */
   agent(order: AgentOrder): Promise<VoiceAgent>
 }

@@ -16,20 +16,20 @@ const heard = (changes: Partial<MediaStatistics>): MediaStatistics => ({
   ...changes,
 })
 
-it('gives a clean call what a clean narrow-band call gets', () => {
+it('a call without loss has the MOS of a clean narrow-band call', () => {
   const quality = qualityOf(heard({}))
   expect(quality).toMatchObject({ jitter_ms: 1, loss: 0 })
   expect(quality!.mos).toBeGreaterThan(4.3)
   expect(quality!.mos).toBeLessThan(4.45)
 })
 
-it('counts what came too late as lost, and thinks the less of the call the more is lost', () => {
+it('late packets count as lost, and the MOS falls as loss rises', () => {
   expect(qualityOf(heard({ packetsReceived: 970, packetsLost: 20, packetsLate: 10 }))?.loss).toBe(0.03)
   const scores = [0, 10, 50, 200, 999].map(packetsLost => qualityOf(heard({ packetsLost }))!.mos)
   expect(scores).toEqual(scores.toSorted((a, b) => b - a))
   expect(scores.at(-1)).toBeGreaterThanOrEqual(1)
 })
 
-it('has nothing to say of a call that nothing came from', () => {
+it('a call without received packets has no quality', () => {
   expect(qualityOf(heard({ packetsReceived: 0 }))).toBeNull()
 })

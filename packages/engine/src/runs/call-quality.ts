@@ -1,6 +1,6 @@
 import type { MediaStatistics } from '@parley/leg'
 
-/** As in the run resource: what the far end sent, as it came here. */
+/** `quality` of the run resource: how the far end's audio arrived here. */
 interface CallQuality {
   readonly jitter_ms: number
   /** 0 to 1. */
@@ -12,11 +12,11 @@ interface CallQuality {
 /** Bpl of G.711 with concealment, random loss (ITU-T G.113 appendix I). */
 const LOSS_ROBUSTNESS = 25.1
 /** R of a clean narrow-band call (ITU-T G.107). */
-const CLEAN = 93.2
-/** What a jitter buffer of its usual depth adds on its way. */
+const CLEAN_R = 93.2
+/** One-way delay with a jitter buffer of usual depth, without jitter. */
 const BASE_DELAY_MS = 60
 
-/** Null where nothing came. */
+/** Null where no packet was received. */
 export function qualityOf({
   packetsReceived,
   packetsLost,
@@ -35,7 +35,7 @@ function mosOf(loss: number, jitterMs: number): number {
   const delayMs = BASE_DELAY_MS + 2 * jitterMs
   const delay = 0.024 * delayMs + (delayMs > 177.3 ? 0.11 * (delayMs - 177.3) : 0)
   const equipment = (95 * percent) / (percent + LOSS_ROBUSTNESS)
-  const r = Math.min(100, Math.max(0, CLEAN - delay - equipment))
+  const r = Math.min(100, Math.max(0, CLEAN_R - delay - equipment))
   const mos = 1 + 0.035 * r + r * (r - 60) * (100 - r) * 7e-6
   return round(Math.min(5, Math.max(1, mos)))
 }

@@ -12,9 +12,9 @@ interface CallRecordOptions {
   readonly run: OwnedRun
   readonly direction: 'inbound' | 'outbound'
   readonly time: Time
-  /** The run's recording is closed there, before the run is over. */
+  /** Closes the run's recording before the run is finished. */
   readonly recordings: Pick<Recordings, 'close'>
-  /** The run is over here, however. Once. */
+  /** Called once, when this process has finished the run or lost it. */
   readonly onOver: (end: CallRecordEnd) => void
 }
 
@@ -25,18 +25,18 @@ export interface CallRecordEnd {
   readonly report: CallReport | null
 }
 
-/** Phone states that the engine enters; the terminal ones come with the end. */
-type Entered = 'preparing' | 'awaiting_sip' | 'dialing' | 'ringing' | 'active' | 'terminating'
+/** Phone states of a run that goes on; the terminal ones are written with its end. */
+type PhoneState = 'preparing' | 'awaiting_sip' | 'dialing' | 'ringing' | 'active' | 'terminating'
 
 const LATENCIES = ['e2e', 'endpointing', 'stt', 'llm', 'tts', 'engine'] as const
 const HANG_UP = { id: 'call.hangup', version: 1 }
 
-/** Writes a call into its run as it goes, does what is asked of it, and ends the run when the call is over. */
+/** Writes the events of a call into its run, carries out the run's commands, and finishes the run when the call is over. */
 export class CallRecord {
   readonly #options: CallRecordOptions
   readonly #run: OwnedRun
   #call: Call | null = null
-  /** Of updates that came before there was a call. */
+  /** From updates that came before there was a call. */
   #variables: Readonly<Record<string, string>> | null = null
   #state: 'admitted' | 'running' | 'ending' = 'admitted'
   #answeredAt: Ms | null = null
@@ -50,8 +50,8 @@ export class CallRecord {
   constructor(options: CallRecordOptions) {
     this.#options = options
     this.#run = options.run
-    options.run.onCommand(order => {
-      switch (order.type) {
+    options.run.onCommand(command => {
+      switch (command.type) {
         case 'lost':
           this.#isLost = true
           return this.#call?.cancel()
@@ -59,7 +59,7 @@ export class CallRecord {
           this.#isCancelled = true
           return this.#call?.cancel()
         case 'update':
-          return this.#update(order.change.override_dynamic_variables, order.settle)
+          return this.#update(command.change.override_dynamic_variables, command.settle)
         case 'message':
           return
       }
@@ -70,8 +70,8 @@ export class CallRecord {
     return this.#run
   }
 
-  /** Somebody wants it to end, or the run is not ours any more. */
-  get isUnwanted(): boolean {
+  /** The run was cancelled, or is not owned by this process any more. */
+  get isStopped(): boolean {
     return this.#isCancelled || this.#isLost
   }
 
@@ -80,12 +80,12 @@ export class CallRecord {
   }
 
   /** `state`: default running. */
-  enter(phone_state: Entered, state: 'admitted' | 'running' | 'ending' = 'running'): void {
+  enter(phone_state: PhoneState, state: 'admitted' | 'running' | 'ending' = 'running'): void {
     this.#state = state
     this.#run.note({ kind: 'state', state, phone_state })
   }
 
-  /** An INVITE leaves: the first, or one more to another server, or with credentials. */
+  /** Called before each INVITE: the first, one to the next server, one with credentials. */
   dialling(): void {
     if (this.#isDialling) return
     this.#isDialling = true
@@ -98,7 +98,7 @@ export class CallRecord {
 
   onCall(call: Call): void {
     this.#call = call
-    if (this.isUnwanted) call.cancel()
+    if (this.isStopped) call.cancel()
     else if (this.#variables !== null) call.updateVariables(this.#variables)
   }
 
@@ -118,7 +118,7 @@ export class CallRecord {
     }
   }
 
-  /** Ends a run that never had a call. */
+  /** Finishes a run that never had a call. */
   async abandon(ending: OwnedRunEnding): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
@@ -141,7 +141,7 @@ export class CallRecord {
     }
   }
 
-  /** The agent's own `state` item says when the call is active. */
+  /** Stores the transcript so far; the first words of a caller show that it is a human. */
   #onUtterance(role: 'agent' | 'user', call: Call): void {
     this.#run.checkpoint(call.utterances)
     if (role === 'user' && this.#options.direction === 'inbound') this.#run.contact('human')
@@ -154,7 +154,7 @@ export class CallRecord {
     if (call.leg.state === 'ending') this.#hangUp = this.#intendHangUp()
   }
 
-  /** A hang-up goes on whatever the ledger says: nobody is kept on the line for want of a row. */
+  /** Records the hang-up in the ledger. A failure of the ledger does not delay the hang-up. */
   async #intendHangUp(): Promise<string | null> {
     try {
       const { ledger } = this.#run
@@ -213,7 +213,7 @@ export class CallRecord {
   }
 }
 
-/** The end of a call as the end of its run. */
+/** The ending of a run from the report of its call. */
 function endingOf(
   report: CallReport,
   state: 'admitted' | 'running' | 'ending',
@@ -243,7 +243,7 @@ function latencyOf({ latencies }: CallReport): JsonObject {
   )
 }
 
-/** An inbound call that was to be answered, and could not be. */
+/** The result of an inbound call that was admitted and could not be answered. */
 function unanswered(end: LegEnd): RunResult {
   const detail = end.cause === 'media-refused' ? 'media_refused' : 'sip_error'
   return { state: 'failed', outcome: { kind: 'error', detail, sip_status: end.sipStatus, ended_by: 'system' } }
@@ -264,7 +264,7 @@ function measured({ connected_ms, latency, quality }: OwnedRunEnding): Partial<O
   }
 }
 
-/** Of a run whose states were told out of order: a fault of ours that must not keep its permit. */
+/** Ends a run whose states are in an order that the database refuses: a defect of ours that must not keep the run's permit. */
 function broken(): OwnedRunEnding {
   return {
     state: 'failed',

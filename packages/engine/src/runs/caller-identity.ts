@@ -1,6 +1,6 @@
 import { parseNameAddr, type SipRequest } from '@parley/leg'
 
-/** What the carrier says of who calls (STIR/SHAKEN), as in the run resource. */
+/** The carrier's verification of the caller (STIR/SHAKEN), as in the run resource. */
 type CallerIdentity = {
   readonly verification: 'passed' | 'failed' | 'none'
   readonly attestation: 'A' | 'B' | 'C' | null
@@ -10,8 +10,8 @@ type CallerIdentity = {
 const VERDICT = /^(TN-Validation-Passed|TN-Validation-Failed|No-TN-Validation)(?:-([ABC]))?$/i
 
 /**
- * By `verstat` of P-Asserted-Identity or From (3GPP TS 24.229, ATIS-1000074), with P-Attestation-Indicator and
- * P-Origination-ID where they stand. Null: the carrier says nothing.
+ * Reads `verstat` of P-Asserted-Identity or From (3GPP TS 24.229, ATIS-1000074), P-Attestation-Indicator and
+ * P-Origination-ID. Null: the INVITE has no `verstat`.
  */
 export function callerIdentityOf(invite: SipRequest): CallerIdentity | null {
   const asserted = invite.headers.get('P-Asserted-Identity')
@@ -28,7 +28,7 @@ export function callerIdentityOf(invite: SipRequest): CallerIdentity | null {
   return { verification, attestation, origid: origid === '' ? null : origid }
 }
 
-/** A parameter of the URI, or of its user part (`+1555;verstat=…`). */
+/** `verstat` as a parameter of the URI, or of its user part (`+1555;verstat=…`). */
 function verstatOf(uri: SipRequest['from']['uri']): string | undefined {
   if ('params' in uri) {
     const own = uri.params.get('verstat')

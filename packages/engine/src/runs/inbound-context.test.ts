@@ -7,12 +7,12 @@ import { askInboundContext, readContext } from './inbound-context.ts'
 
 const said = (call_inbound: unknown) => readContext({ call_inbound }, ['name', 'tier'])
 
-it('takes the variables that are bound, and drops every other', () => {
+it('the answer about a caller sets the variables that the agent binds, and no others', () => {
   const dynamic_variables = { name: 'Ada', tier: 7, secret: 'x', __proto__: { tier: 'inherited' } }
   expect(said({ dynamic_variables })).toEqual({ kind: 'variables', variables: { name: 'Ada' } })
 })
 
-it('rejects only where the server says so in so many words', () => {
+it('a caller is rejected only by reject: true', () => {
   expect(said({ reject: true, dynamic_variables: { name: 'Ada' } })).toEqual({ kind: 'rejected' })
   expect(said({ reject: 'true', dynamic_variables: {} })).toEqual({ kind: 'variables', variables: {} })
 })
@@ -22,7 +22,7 @@ it.each([null, 'text', [], {}, { call_inbound: null }, { call_inbound: [] }, { c
   body => expect(readContext(body, ['name'])).toEqual({ kind: 'none' }),
 )
 
-it('keeps what variables can hold: well-formed text of at most 4096 characters', () => {
+it('a value from the agent’s server is cut to 4096 characters and made well-formed', () => {
   const nameOf = (name: string) => {
     const context = said({ dynamic_variables: { name } })
     return (context as { readonly variables: Readonly<Record<string, string>> }).variables.name!
@@ -34,7 +34,7 @@ it('keeps what variables can hold: well-formed text of at most 4096 characters',
   expect(nameOf('a'.repeat(4096))).toHaveLength(4096)
 })
 
-it('asks no longer than somebody wants to know', async () => {
+it('the agent’s server is not waited for once the call is over', async () => {
   const time = new VirtualTime()
   const action = { kind: 'http', action_id: 'who', timeout_ms: 10_000 }
   let signal: AbortSignal | null = null

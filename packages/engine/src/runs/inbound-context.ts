@@ -4,22 +4,22 @@ import type { Ms, Time } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
-/** A caller is not left ringing for longer. */
-const LONGEST_MS: Ms = 10_000
-const LOOK_MS: Ms = 100
-const MOST_VARIABLES = 100
-/** Of a value, in code points: as in all requests. */
-const MOST_CHARACTERS = 4096
+/** A caller rings no longer than this for the answer. */
+const MAX_WAIT_MS: Ms = 10_000
+const POLL_MS: Ms = 100
+const MAX_VARIABLES = 100
+/** Of a variable's value, in code points: the limit of all requests. */
+const MAX_CHARACTERS = 4096
 
-/** What an agent's own server says of a caller. */
+/** The answer of an agent's server about a caller. */
 type InboundContext =
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected' }
   | { readonly kind: 'variables'; readonly variables: Readonly<Record<string, string>> }
 
 /**
- * Asks the agent's server about a caller while the call rings. Failure, timeout and an answer that cannot be read are
- * `none`: the call goes on without. Ends soon after `isOver`: nobody wants to know any more. Never rejects.
+ * Asks the agent's server about a caller while the call rings. A failure, a timeout and an answer that cannot be read are
+ * `none`: the call goes on without context. Resolves soon after `isOver` turns true. Never rejects.
  */
 export async function askInboundContext(
   agent: VoiceAgent,
@@ -31,12 +31,12 @@ export async function askInboundContext(
   const binding = agent.plan.inbound_context
   const action = binding === null ? undefined : actionOf(agent.plan, binding.action_id)
   if (binding === null || action === undefined) return { kind: 'none' }
-  const { signal, stop } = untilTheEnd(isOver, time, Math.min(LONGEST_MS, action.timeout_ms))
+  const { signal, stop } = abortWhen(isOver, time, Math.min(MAX_WAIT_MS, action.timeout_ms))
   try {
-    const asked = agent.actions(run.ledger).run(
+    const request = agent.actions(run.ledger).run(
       {
-        // What the server is sent is the specification's own, not the action's arguments.
-        action: { ...action, args_at_root: true, timeout_ms: Math.min(LONGEST_MS, action.timeout_ms) },
+        // The body has the form that the API specification gives, not that of the action's arguments.
+        action: { ...action, args_at_root: true, timeout_ms: Math.min(MAX_WAIT_MS, action.timeout_ms) },
         arguments: { event: 'call_inbound', call_inbound: callerOf(call) },
         node_id: null,
         ordinal: 0,
@@ -46,9 +46,9 @@ export async function askInboundContext(
       },
       signal,
     )
-    const done = await Promise.race([asked, aborted(signal)])
-    if (done === null) return { kind: 'none' }
-    const { effect_id, outcome, durationMs, body } = done
+    const response = await Promise.race([request, aborted(signal)])
+    if (response === null) return { kind: 'none' }
+    const { effect_id, outcome, durationMs, body } = response
     if (effect_id !== '') run.note({ ...actionFact(action), effect_id, phase: outcome, duration_ms: durationMs })
     return outcome === 'succeeded' ? readContext(body, binding.variables) : { kind: 'none' }
   } catch {
@@ -58,7 +58,7 @@ export async function askInboundContext(
   }
 }
 
-/** Names besides those that are bound are dropped; what is no string is. */
+/** `names`: the variables that the agent binds. Other names, and values that are no strings, are dropped. */
 export function readContext(body: unknown, names: readonly string[]): InboundContext {
   const context = objectOf(objectOf(body)?.call_inbound)
   if (context === null) return { kind: 'none' }
@@ -66,7 +66,7 @@ export function readContext(body: unknown, names: readonly string[]): InboundCon
   const given = objectOf(context.dynamic_variables)
   if (given === null) return { kind: 'none' }
   const variables: Record<string, string> = {}
-  for (const name of names.slice(0, MOST_VARIABLES)) {
+  for (const name of names.slice(0, MAX_VARIABLES)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined
     if (typeof value === 'string') variables[name] = shortened(value).toWellFormed()
   }
@@ -74,9 +74,9 @@ export function readContext(body: unknown, names: readonly string[]): InboundCon
 }
 
 function shortened(value: string): string {
-  return value.length <= MOST_CHARACTERS
+  return value.length <= MAX_CHARACTERS
     ? value
-    : [...value.slice(0, 2 * MOST_CHARACTERS)].slice(0, MOST_CHARACTERS).join('')
+    : [...value.slice(0, 2 * MAX_CHARACTERS)].slice(0, MAX_CHARACTERS).join('')
 }
 
 function actionOf(plan: Plan, actionId: string): HttpAction | undefined {
@@ -98,19 +98,19 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
     : null
 }
 
-/** Aborted when `isOver`, or `withinMs` are over. */
-function untilTheEnd(
+/** A signal that is aborted when `isOver` turns true, or after `withinMs`. */
+function abortWhen(
   isOver: () => boolean,
   time: Time,
   withinMs: Ms,
 ): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController()
   const limit = time.now() + withinMs
-  const look = () => {
+  const poll = () => {
     if (isOver() || time.now() >= limit) return controller.abort()
-    timer = time.at(time.now() + LOOK_MS, look)
+    timer = time.at(time.now() + POLL_MS, poll)
   }
-  let timer = time.at(time.now() + LOOK_MS, look)
+  let timer = time.at(time.now() + POLL_MS, poll)
   return { signal: controller.signal, stop: () => timer.cancel() }
 }
 

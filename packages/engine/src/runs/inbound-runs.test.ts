@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@parley/contract'
-import { SeededRandom, systemTime } from '@parley/kernel'
+import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
 import { parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
 import { RunLeases } from '@parley/runs'
 import type { Database, InboundTrunk } from '@parley/store'
@@ -10,29 +10,37 @@ import type { VoiceAgent } from '../voice/voice-agent.ts'
 import { InboundRuns } from './inbound-runs.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
-/** Whose a call is that comes without a token, from an address that a carrier has for all its customers. */
+/** Calls without a token, from an address that a carrier uses for all its customers. */
 
 const CARRIER = '192.0.2.1'
 
 let test: TestDatabase
 let leases: RunLeases
 let trunks: InboundTrunk[]
-let asked: number
+let queries: number
 let runs: InboundRuns
+let time: VirtualTime
 beforeAll(async () => {
   test = await testDatabase()
 })
 afterAll(() => test.close())
 beforeEach(() => {
   trunks = []
-  asked = 0
+  time = new VirtualTime()
+  queries = 0
   leases = new RunLeases({
-    ...{ database: test.database, bus: localBus(), time: systemTime, wallClock: Date.now, random: new SeededRandom(7) },
+    database: test.database,
+    bus: localBus(),
+    time: systemTime,
+    wallClock: Date.now,
+    random: new SeededRandom(7),
     owner: { engine: `engine-${crypto.randomUUID()}`, worker: null },
   })
   const directory = { byToken: () => null, bySource: (address: string) => (address === CARRIER ? trunks : []) }
   runs = new InboundRuns({
-    ...{ database: counting(test.database), leases, time: systemTime },
+    database: counting(test.database),
+    leases,
+    time,
     directory: directory as unknown as TrunkDirectory,
     agents: { agent: async () => ({ plan: {} }) as VoiceAgent },
     recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
@@ -48,13 +56,13 @@ afterEach(() => leases.close())
 function counting(database: Database): Database {
   const counted = {
     within: (scope: Scope) => {
-      asked++
+      queries++
       return database.within(scope)
     },
     transaction: database.transaction.bind(database),
     telephony: {
       reached: (candidates: Parameters<Database['telephony']['reached']>[0]) => {
-        asked++
+        queries++
         return database.telephony.reached(candidates)
       },
     },
@@ -84,8 +92,13 @@ async function customer(numbers: readonly string[], country = 'US'): Promise<Sco
       [tenant_id, number],
     )
   trunks.push({
-    ...{ scope, trunk_id: 'carrier', name: 'Carrier', token_sha256: '', termination_uri: 'sbc.example.com' },
-    ...{ details: { country }, first_number: numbers[0] ?? null },
+    scope,
+    trunk_id: 'carrier',
+    name: 'Carrier',
+    token_sha256: '',
+    termination_uri: 'sbc.example.com',
+    details: { country },
+    first_number: numbers[0] ?? null,
   })
   return scope
 }
@@ -94,7 +107,10 @@ function inviteTo(called: string): SipRequest {
   const from = parseNameAddr('<sip:+12025550177@carrier.example>;tag=1')
   const to = parseNameAddr('<sip:anybody@parley.example>')
   return {
-    ...{ uri: parseUri(`sip:${called}@parley.example`), from, to, callId: crypto.randomUUID() },
+    uri: parseUri(`sip:${called}@parley.example`),
+    from,
+    to,
+    callId: crypto.randomUUID(),
     headers: { get: () => undefined },
   } as unknown as SipRequest
 }
@@ -102,8 +118,8 @@ function inviteTo(called: string): SipRequest {
 /** The environment that took the call; else the status that refused it. */
 async function call(called: string): Promise<string | number> {
   const invite = inviteTo(called)
-  const reception = await runs.find(invite, CARRIER)!.receive(invite)
-  if (reception.kind === 'refused') return reception.status
+  const decision = await runs.find(invite, CARRIER)!.receive(invite)
+  if (decision.kind === 'refused') return decision.status
   return (await runOf(invite)).tenant_id as string
 }
 
@@ -114,21 +130,21 @@ async function runOf({ callId }: SipRequest) {
   return rowOf(test, rows[0].run_id)
 }
 
-it('is that of the one customer who has the number, however many there are and however it is written', async () => {
+it('a call from a shared carrier address belongs to the one customer who has the number, however it is written', async () => {
   const first = await customer(['+12025550101'])
   const second = await customer(['+12025550102', '+12025550103'])
   const abroad = await customer(['+4930123456'], 'DE')
   for (let more = 0; more < 10; more++) await customer([])
   expect(await call('+12025550102')).toBe(second.tenant_id)
-  // Whose the number is, who answers it, and the run: not one question for each customer.
-  expect(asked).toBe(3)
+  // Three queries: the number's trunk, its agent, and the run; none for each customer.
+  expect(queries).toBe(3)
   expect(await call('2025550101')).toBe(first.tenant_id)
   expect(await call('030123456')).toBe(abroad.tenant_id)
   expect(await call('+12025550199')).toBe(404)
   expect(await call('nobody')).toBe(404)
 })
 
-it('is nobody’s where two customers have the number, also where only one of them has it answered', async () => {
+it('a number that two customers of a shared carrier address have is answered 404, also where only one of them has an agent', async () => {
   await customer(['+12025550101'])
   const other = await customer(['+12025550101'])
   expect(await call('+12025550101')).toBe(404)
@@ -138,10 +154,12 @@ it('is nobody’s where two customers have the number, also where only one of th
   expect(await call('+12025550101')).not.toBe(404)
 })
 
-it('leaves a rejected run where the engine has no room for it, or drains; none where nobody has the number', async () => {
+it('a call that a full or draining engine refuses leaves a rejected run, unless no customer has its number', async () => {
   const { tenant_id } = await customer(['+12025550101'])
   const refuse = (called: string, why: 'overload' | 'draining') => {
     const invite = inviteTo(called)
+    // At most five notes a second are written.
+    time.advance(1000)
     for (let again = 0; again < 3; again++) runs.find(invite, CARRIER)!.refused(invite, why)
   }
   const rejected = async () => {
@@ -163,16 +181,18 @@ it('leaves a rejected run where the engine has no room for it, or drains; none w
   expect(rows).toEqual([{ live: 0 }])
 })
 
-it('is over as its caller ended it, who gave up before anything rang', async () => {
+it('a caller who gives up before the call rings leaves a completed run, hung up by the caller', async () => {
   await customer(['+12025550101'])
   const invite = inviteTo('+12025550101')
-  const reception = await runs.find(invite, CARRIER)!.receive(invite)
-  if (reception.kind === 'refused') throw new TypeError('taken')
-  reception.plan.onAbandoned?.('caller_gone')
+  const decision = await runs.find(invite, CARRIER)!.receive(invite)
+  if (decision.kind === 'refused') throw new TypeError('taken')
+  decision.plan.onAbandoned?.('caller_gone')
   await expect
     .poll(() => runOf(invite), { timeout: 10_000 })
     .toMatchObject({
-      ...{ state: 'completed', phone_state: 'ended', disposition: 'caller_hung_up' },
+      state: 'completed',
+      phone_state: 'ended',
+      disposition: 'caller_hung_up',
       outcome: { kind: 'caller_hung_up', ended_by: 'caller' },
     })
 })

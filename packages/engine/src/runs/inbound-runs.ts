@@ -40,7 +40,7 @@ interface InboundRunsOptions {
   readonly onProblem: (what: string, error: unknown) => void
 }
 
-/** What may have been called: a number, as a trunk's country reads it. */
+/** A number that may have been called on a trunk. */
 interface Candidate {
   readonly trunk: InboundTrunk
   readonly phone_number: string
@@ -51,7 +51,7 @@ interface Reached {
   readonly number: AnsweredNumber
 }
 
-/** The ways in of the platform's trunks: each call is admitted where it arrives, and becomes a run of this engine. */
+/** Routes of the trunks in the database: each call is admitted by the engine where it arrives, which owns its run. */
 export class InboundRuns implements InboundRouter {
   readonly #options: InboundRunsOptions
   readonly #refused: RefusedCalls
@@ -85,13 +85,13 @@ export class InboundRuns implements InboundRouter {
       const admitted = await this.#admit(reached, invite)
       return typeof admitted === 'string' ? refusalOf(admitted) : await this.#begin(admitted, reached.trunk)
     } catch (error) {
-      // Without a database nobody can be admitted: the carrier tries elsewhere, or again.
+      // Nothing is admitted without the database: 503 makes the carrier try another engine, or again.
       this.#options.onProblem('an inbound call cannot be admitted', error)
       return OVERLOADED
     }
   }
 
-  /** Whose number was called: of the one trunk that was named, or of the only one that has it. */
+  /** Finds the called number: on the trunk of the token, or on the only one of several trunks that has it. */
   async #reached(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<Reached | null> {
     const { database } = this.#options
     for (const { trunk, phone_number } of await this.#candidates(trunks, invite)) {
@@ -102,12 +102,14 @@ export class InboundRuns implements InboundRouter {
     return null
   }
 
-  /** Of one trunk, the likeliest first. Carriers have the same addresses for many customers: one question for all. */
+  /** Numbers that may have been called, the likeliest first. Many customers' trunks may list the same carrier: one query for all. */
   async #candidates(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<readonly Candidate[]> {
     const [only, ...others] = trunks
     const candidate = (trunk: InboundTrunk, phone_number: string) => ({
-      ...{ trunk, phone_number },
-      ...{ scope: trunk.scope, trunk_id: trunk.trunk_id },
+      trunk,
+      phone_number,
+      scope: trunk.scope,
+      trunk_id: trunk.trunk_id,
     })
     if (only === undefined) return []
     if (others.length === 0) return (await this.#called(only, invite)).map(number => candidate(only, number))
@@ -117,7 +119,7 @@ export class InboundRuns implements InboundRouter {
     return found.every(({ trunk }) => trunk === found[0]!.trunk) ? found : []
   }
 
-  /** Who calls a trunk and no number at all means its only one. */
+  /** An INVITE that has the trunk's token and no number at all reaches the trunk's only number. */
   async #called(trunk: InboundTrunk, invite: SipRequest): Promise<readonly string[]> {
     const written = calledNumbers(invite, countryOf(trunk))
     if (written.length > 0) return written
@@ -130,7 +132,7 @@ export class InboundRuns implements InboundRouter {
     return rows.length === 1 ? [rows[0]!.phone_number] : []
   }
 
-  /** Of a call that nobody looks at: its run is over as soon as it is there, with a permit for that long. */
+  /** Leaves a rejected run for a call that the engine refused: admitted and finished at once. */
   async #leaveRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: CapacityRefusal): Promise<void> {
     const reached = await this.#reached(trunks, invite)
     if (reached === null) return
@@ -159,7 +161,7 @@ export class InboundRuns implements InboundRouter {
           metadata: null,
           caller_identity: callerIdentityOf(invite),
           key_id: null,
-          // An admin assigned the number: its calls may be transferred.
+          // An admin assigned the number to the agent: its calls may be transferred.
           can_dial: true,
           notifies: number.plan.notification != null,
         },
@@ -167,7 +169,8 @@ export class InboundRuns implements InboundRouter {
       ),
     )
     if (admission.kind === 'refused') return admission.reason
-    if (admission.owned === null) throw new TypeError('a run admitted with an owner is owned')
+    if (admission.owned === null)
+      throw new TypeError('admit_run returned no ownership for a run that was admitted with an owner')
     return leases.adopt(scope, admission.owned, 1)
   }
 
@@ -176,7 +179,8 @@ export class InboundRuns implements InboundRouter {
     const record = new CallRecord({
       run,
       direction: 'inbound',
-      ...{ time, recordings },
+      time,
+      recordings,
       onOver: end => onOver(run, end),
     })
     record.enter('preparing', 'admitted')
@@ -189,7 +193,7 @@ export class InboundRuns implements InboundRouter {
     const record = this.#record(run)
     try {
       const start = await startingRun(database.within(scope), scope, run.runId)
-      if (start === null) throw new ParleyError('internal', 'an admitted run is there')
+      if (start === null) throw new ParleyError('internal', `run ${run.runId} was admitted and is not in the database`)
       const { agent_id, version, plan } = start
       const agent = await agents.agent({ scope, agent_id, version, plan })
       const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
@@ -198,8 +202,8 @@ export class InboundRuns implements InboundRouter {
       return { kind: 'taken', security, codecs, plan: this.#plan({ run, start, agent, record, time }, recording) }
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'internal'
-      // Who keeps recordings has told that, once for many calls.
-      if (code !== 'recording_unavailable') onProblem(`run ${run.runId} cannot be begun`, error)
+      // The recordings report that themselves, once for many calls.
+      if (code !== 'recording_unavailable') onProblem(`run ${run.runId} was admitted and cannot be set up`, error)
       void record.abandon(rejected(code))
       return OVERLOADED
     }
@@ -222,7 +226,7 @@ export class InboundRuns implements InboundRouter {
   async #whileRinging(ready: ReadyRun, leg: CallLeg): Promise<RingingDecision> {
     const { run, start, agent, record, time } = ready
     const facts = factsOf(start)
-    const isOver = () => leg.state === 'ended' || record.isUnwanted
+    const isOver = () => leg.state === 'ended' || record.isStopped
     const context = await askInboundContext(agent, facts.call, run, isOver, time)
     if (context.kind === 'rejected') return { kind: 'refuse', status: 603 }
     record.enter('awaiting_sip')

@@ -75,7 +75,9 @@ afterEach(() => {
 /** Those of an engine that has this capacity. */
 function outboundRuns(capacity: CallCapacity): OutboundRuns {
   return new OutboundRuns({
-    ...{ database: test.database, leases, time },
+    database: test.database,
+    leases,
+    time,
     onProblem: report,
     sealer: { seal: plain => plain, open: sealed => sealed },
     agents: { agent: async () => AGENT },
@@ -90,13 +92,13 @@ function outboundRuns(capacity: CallCapacity): OutboundRuns {
   })
 }
 
-/** A call that is set up and has to wait; the next free slot is its own. */
+/** A call that is set up and waits for its turn; the next free slot is its own. */
 async function waits(rest: Partial<RunRequest> = {}): Promise<string> {
   const request = { ...OUTBOUND, to_number: '+4930222222', ...rest }
   const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, request))
   if (admission.kind === 'refused') throw new Error(admission.reason)
   await slot("now() + interval '1 day'")
-  // Who wakes it waits for its claim, not for its turn.
+  // `begin` resolves with the claim, before the call's turn.
   await runs.begin({ kind: 'phone', run_id: admission.run_id, scope })
   expect(capacity.taken).toBe(1)
   await vi.waitFor(() => expect(time.nextDeadline()).toBeDefined())
@@ -116,7 +118,7 @@ function itsTurn(): void {
   time.advanceTo(time.nextDeadline()!)
 }
 
-it('talks with what an update changed meanwhile', async () => {
+it('a call that waited for its trunk begins with the variables of updates that came meanwhile', async () => {
   const runId = await waits()
   const updated = (name: string) => {
     bus.publish('run_orders', runId)
@@ -137,7 +139,7 @@ it('talks with what an update changed meanwhile', async () => {
   expect(known).toEqual({ name: 'Cleo', city: 'Bonn' })
 })
 
-it('has what a BYE needs in the database before it acknowledges the answer', async () => {
+it('what a BYE needs is in the database before the answer is acknowledged', async () => {
   const runId = await waits()
   itsTurn()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
@@ -147,7 +149,7 @@ it('has what a BYE needs in the database before it acknowledges the answer', asy
   expect(rows).toEqual([{ dialog }])
 })
 
-it('is not dialled where its key was revoked meanwhile', async () => {
+it('a waiting call whose API key is revoked is not dialled', async () => {
   const { rows } = await test.owner.query(
     `insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash)
      values ($1, 'K', 'admin', 'parley', sha256($2)) returning key_id`,
@@ -165,7 +167,7 @@ it('is not dialled where its key was revoked meanwhile', async () => {
   expect(await counted(test, scope)).toEqual({ live: 0, permits: 0, calls: 0 })
 })
 
-it('is not dialled where it was cancelled meanwhile', async () => {
+it('a waiting call that is cancelled is not dialled', async () => {
   const runId = await waits()
   await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
   bus.publish('run_orders', runId)
@@ -173,12 +175,13 @@ it('is not dialled where it was cancelled meanwhile', async () => {
   await vi.waitFor(() => expect(ended).toHaveLength(1))
   expect(dialled).toEqual([])
   expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({
-    ...{ state: 'cancelled', phone_state: 'ended' },
+    state: 'cancelled',
+    phone_state: 'ended',
     outcome: { kind: 'cancelled', ended_by: 'operator' },
   })
 })
 
-it('has succeeded as soon as somebody answers', async () => {
+it('the effect of dialling succeeds when the far end answers', async () => {
   const runId = await waits()
   itsTurn()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
@@ -191,7 +194,7 @@ it('has succeeded as soon as somebody answers', async () => {
   )
 })
 
-it('is given back, for another engine, where its own drains meanwhile', async () => {
+it('a waiting call of an engine that drains is given back, and another engine dials it', async () => {
   const runId = await waits()
   capacity.drain()
   itsTurn()

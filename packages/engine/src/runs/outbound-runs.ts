@@ -19,13 +19,13 @@ import type { DialRequest } from '../engine.ts'
 import type { FailureDetail } from '../outcome.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
-import { Gate } from './gate.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
+import { Semaphore } from './semaphore.ts'
 import { trunkCodecs } from './trunk-codecs.ts'
 
-/** A call waits no longer than this for its turn on the trunk. */
-const SLOT_PATIENCE_MS: Ms = 60_000
+/** Longest wait of a call for its turn on the trunk. */
+const MAX_SLOT_WAIT_MS: Ms = 60_000
 const DIAL = { id: 'call.dial', version: 1 }
 
 interface OutboundRunsOptions {
@@ -42,8 +42,8 @@ interface OutboundRunsOptions {
   readonly onProblem: (what: string, error: unknown) => void
 }
 
-/** Calls that are set up with the database's help at once: the others of the process need it too. */
-const MOST_AT_DATABASE = 8
+/** Calls whose set-up uses the database at once: other calls of the process need its connections too. */
+const MAX_SETUPS_AT_ONCE = 8
 
 /** A run of which all is known that its INVITE needs. */
 interface ReadyToDial extends ReadyRun {
@@ -52,53 +52,53 @@ interface ReadyToDial extends ReadyRun {
   readonly effectId: string
 }
 
-/** Why a run ends before its INVITE left. */
-class Failed extends Error {
+/** A run that ends before its INVITE was sent, and how. */
+class SetupFailure extends Error {
   readonly ending: OwnedRunEnding
 
   constructor(ending: OwnedRunEnding) {
-    super('the call is not made')
+    super('the call ended before its INVITE was sent')
     this.ending = ending
   }
 }
 
-/** The engine drains: the call is another's. */
-class Drained extends Error {}
+/** The engine drains: the run is given back for another engine. */
+class EngineDrained extends Error {}
 
-/** Claims phone runs that wait, and dials them. */
+/** Claims waiting phone runs and dials them. */
 export class OutboundRuns {
   readonly #options: OutboundRunsOptions
-  /** By run, being set up: each is a call soon. */
+  /** Ids of runs that are being set up. */
   readonly #beginning = new Set<string>()
-  readonly #gate = new Gate(MOST_AT_DATABASE)
+  readonly #setups = new Semaphore(MAX_SETUPS_AT_ONCE)
 
   constructor(options: OutboundRunsOptions) {
     this.#options = options
   }
 
   /**
-   * Takes the run if it still waits. Resolves when it is claimed, or is not to be had: whoever woke us does not wait for its
-   * turn on the trunk, behind which others' calls would wait. Never rejects.
+   * Claims the run if it still waits and the engine has a place for it. Resolves when it is claimed or not available, before its
+   * turn on the trunk comes: the queue hands out the next run meanwhile. Never rejects.
    */
   async begin({ scope, run_id }: Work): Promise<void> {
     if (this.#beginning.has(run_id)) return
     const place = this.#options.capacity.reserve()
     if (place === null) return
     this.#beginning.add(run_id)
-    const run = await this.#gate
-      .pass(() => this.#options.leases.claim(scope, run_id))
-      .catch(error => this.#noBeginning(run_id, error))
+    const run = await this.#setups
+      .run(() => this.#options.leases.claim(scope, run_id))
+      .catch(error => this.#reportSetupError(run_id, error))
     if (run === null) {
       this.#beginning.delete(run_id)
       place.release()
     } else
       void this.#begin(run, place)
-        .catch(error => this.#noBeginning(run_id, error))
+        .catch(error => this.#reportSetupError(run_id, error))
         .finally(() => this.#beginning.delete(run_id))
   }
 
-  #noBeginning(runId: string, error: unknown): null {
-    this.#options.onProblem(`run ${runId} cannot be begun`, error)
+  #reportSetupError(runId: string, error: unknown): null {
+    this.#options.onProblem(`run ${runId} cannot be claimed or set up`, error)
     return null
   }
 
@@ -107,24 +107,25 @@ export class OutboundRuns {
     const record = new CallRecord({
       run,
       direction: 'outbound',
-      ...{ time, recordings },
+      time,
+      recordings,
       onOver: end => onOver(run, end),
     })
-    // Nobody has been called yet: another engine may still have it.
+    // No INVITE was sent yet: the run can still be given back.
     record.enter('preparing', 'admitted')
     let effectId: string | null = null
     try {
-      const ready = await this.#gate.pass(async () => {
+      const ready = await this.#setups.run(async () => {
         const start = await startingRun(database.within(run.scope), run.scope, run.runId)
-        if (start === null) throw new Failed(failed('internal'))
+        if (start === null) throw new SetupFailure(failed('internal'))
         const trunk = await this.#trunk(run, start)
         const agent = await this.#agent(run, start)
         effectId = await this.#intend(run, start)
         return { start, trunk, agent, effectId }
       })
       await this.#slot(run, ready.trunk, record)
-      if (record.isUnwanted) throw new Failed(failed('internal'))
-      // From here on it is this engine's: its recording is.
+      if (record.isStopped) throw new SetupFailure(failed('internal'))
+      // Its recording is on this engine's disk from here on: it cannot be given back any more.
       record.enter('preparing')
       await this.#dial({ run, record, ...ready, time }, place)
     } catch (error) {
@@ -135,13 +136,13 @@ export class OutboundRuns {
 
   /** Gives back a run of an engine that drains; ends any other. Never rejects. */
   async #endUndialled(run: OwnedRun, record: CallRecord, effectId: string | null, error: unknown): Promise<void> {
-    if (error instanceof Drained && (await this.#giveBack(run, effectId))) return
+    if (error instanceof EngineDrained && (await this.#giveBack(run, effectId))) return
     if (!record.isRunning) record.enter('preparing')
-    if (!(error instanceof Failed)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
-    await record.abandon(error instanceof Failed ? error.ending : failed('internal'))
+    if (!(error instanceof SetupFailure)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
+    await record.abandon(error instanceof SetupFailure ? error.ending : failed('internal'))
   }
 
-  /** False: it is to be ended here. */
+  /** False: it cannot be given back and has to be ended here. */
   async #giveBack(run: OwnedRun, effectId: string | null): Promise<boolean> {
     if (effectId !== null) await new DialEffect(run.ledger, effectId).notSent()
     return this.#options.leases.release(run).catch(() => false)
@@ -151,7 +152,7 @@ export class OutboundRuns {
     try {
       return await openRecording(this.#options.recordings, run)
     } catch {
-      throw new Failed(failed('recording_unavailable'))
+      throw new SetupFailure(failed('recording_unavailable'))
     }
   }
 
@@ -173,32 +174,32 @@ export class OutboundRuns {
           },
         },
         beforeAttempt: attempt => this.#beforeAttempt(run, record, effect, attempt),
-        // What a BYE needs is kept before the far end may think that the call stands: without an ACK it does not for long.
+        // What a BYE needs is stored before the ACK: without an ACK the far end ends the call by itself (decision 0028).
         beforeAcknowledging: dialog => run.persistDialog({ ...dialog }),
       }
       await this.#options.dial(request, place)
     } catch (error) {
       await effect.notSent()
       if (!(error instanceof ParleyError)) throw error
-      throw new Failed(failed(error.code === 'no_rtp_port' ? 'media_refused' : 'trunk_unreachable'))
+      throw new SetupFailure(failed(error.code === 'no_rtp_port' ? 'media_refused' : 'trunk_unreachable'))
     }
   }
 
-  /** What a CANCEL needs is in the database before the INVITE leaves; without it nothing does. */
+  /** Stores what a CANCEL needs before the INVITE is sent; an INVITE is not sent without it. */
   async #beforeAttempt(run: OwnedRun, record: CallRecord, effect: DialEffect, attempt: InviteAttempt): Promise<void> {
-    if (record.isUnwanted) throw new ParleyError('run_not_active', 'the run is to end: nothing is dialled')
+    if (record.isStopped) throw new ParleyError('run_not_active', 'the run was cancelled: no INVITE is sent')
     await effect.sending()
     if ((await run.storeDial({ ...attempt })) === 'lost')
-      throw new ParleyError('run_lost', 'the run is in other hands: nothing is dialled')
-    if (record.isUnwanted) throw new ParleyError('run_not_active', 'the run is to end: nothing is dialled')
+      throw new ParleyError('run_lost', 'another process owns the run: no INVITE is sent')
+    if (record.isStopped) throw new ParleyError('run_not_active', 'the run was cancelled: no INVITE is sent')
     record.dialling()
   }
 
   async #trunk(run: OwnedRun, { trunk_id }: StartingRun): Promise<DialableTrunk> {
     const { database } = this.#options
     const trunk = trunk_id === null ? null : await dialableTrunk(database.within(run.scope), run.scope, trunk_id)
-    if (trunk === null) throw new Failed(failed('trunk_unreachable'))
-    if (trunk.auth !== null && trunk.auth.secret === null) throw new Failed(failed('trunk_auth_failed'))
+    if (trunk === null) throw new SetupFailure(failed('trunk_unreachable'))
+    if (trunk.auth !== null && trunk.auth.secret === null) throw new SetupFailure(failed('trunk_auth_failed'))
     return trunk
   }
 
@@ -207,29 +208,29 @@ export class OutboundRuns {
       return await this.#options.agents.agent({ scope: run.scope, agent_id, version, plan })
     } catch (error) {
       this.#options.onProblem(`agent ${agent_id} is not ready`, error)
-      throw new Failed(failed('provider_failed'))
+      throw new SetupFailure(failed('provider_failed'))
     }
   }
 
-  /** The ledger's row and the policy's verdict, once more at the time of the call. */
+  /** Writes the ledger's row of the INVITE, with the policy's decision at the time of the call. */
   async #intend({ ledger }: OwnedRun, start: StartingRun): Promise<string> {
     const { effect_id } = await ledger.intend({ kind: 'sip_dial', action: DIAL, node_id: null, ordinal: null })
     const { state } = await ledger.decide(effect_id, policyOf(start)(start.to_number ?? ''))
-    if (state !== 'intended') throw new Failed(failed('sip_error'))
+    if (state !== 'intended') throw new SetupFailure(failed('sip_error'))
     return effect_id
   }
 
-  /** Waits for the call's turn on its trunk, counted over all engines. */
+  /** Waits for the call's turn on its trunk, whose rate is limited over all engines. */
   async #slot(run: OwnedRun, { trunk_id, details }: DialableTrunk, record: CallRecord): Promise<void> {
     const { database, time } = this.#options
-    const until = time.now() + SLOT_PATIENCE_MS
-    while (!record.isUnwanted) {
-      const slot: CallSlot = await this.#gate.pass(() =>
+    const until = time.now() + MAX_SLOT_WAIT_MS
+    while (!record.isStopped) {
+      const slot: CallSlot = await this.#setups.run(() =>
         database.transaction(run.scope, tx => takeCallSlot(tx, run.scope, trunk_id, details.cps)),
       )
-      if (this.#options.capacity.isDraining) throw new Drained()
+      if (this.#options.capacity.isDraining) throw new EngineDrained()
       if (slot.granted) return
-      if (time.now() + slot.retryInMs > until) throw new Failed(failed('trunk_unreachable'))
+      if (time.now() + slot.retryInMs > until) throw new SetupFailure(failed('trunk_unreachable'))
       await new Promise<void>(resolve => void time.at(time.now() + slot.retryInMs, resolve))
     }
   }
@@ -263,7 +264,7 @@ export class OutboundRuns {
   }
 }
 
-/** The ledger's row of one call: sent with the first INVITE, settled as soon as it is known what the far end answered. */
+/** The ledger's row of an outbound call: `sending` with the first INVITE, settled with the far end's final answer. */
 class DialEffect {
   readonly #ledger: EffectLedger
   readonly #effectId: string
@@ -274,13 +275,13 @@ class DialEffect {
     this.#effectId = effectId
   }
 
-  /** Again for each attempt. Throws what the ledger throws: nothing may leave then. */
+  /** Called before each INVITE. Throws what the ledger throws: then the INVITE must not be sent. */
   async sending(): Promise<void> {
     await this.#ledger.sending(this.#effectId)
     this.#isSending = true
   }
 
-  /** What comes of the call afterwards is none of the dial's. */
+  /** The far end answered: how the call ends later does not change the row. */
   async answered(callId: string): Promise<void> {
     await this.#settle({ state: 'succeeded', receipts: receiptsOf(callId) })
   }
@@ -296,7 +297,7 @@ class DialEffect {
     await this.#settle({ state: this.#isSending ? 'uncertain' : 'failed', error_code: 'not_sent' })
   }
 
-  /** Where it is settled, it stays as it is; what cannot be written down now is in doubt when the run ends. */
+  /** A settled row stays as it is. A row that cannot be written now becomes `uncertain` when the run ends. */
   async #settle(outcome: Parameters<EffectLedger['settle']>[1]): Promise<void> {
     await this.#ledger.settle(this.#effectId, outcome).catch(() => {})
   }

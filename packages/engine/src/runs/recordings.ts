@@ -3,22 +3,21 @@ import type { OwnedRun } from '@parley/runs'
 import type { RunOwnership } from '@parley/store'
 import type { CallPlan } from '../call-plan.ts'
 
-/** Where calls are recorded. */
+/** Stores recordings of calls. */
 export interface Recordings {
   /**
-   * A place for the recording of a run. Throws where nothing can be recorded now: then no call that needs one is
-   * connected. `recording_unavailable` is told to the operator there.
+   * Opens the recording of a run. Throws where nothing can be recorded now: then no call is connected that must be recorded.
+   * For `recording_unavailable` the implementation informs the operator.
    */
   open(run: { readonly scope: Scope; readonly owned: RunOwnership }): Promise<NonNullable<CallPlan['recording']>>
   /**
-   * The call is over and its files are complete: keeps what there is as the run's recording. `segments`: how many files
-   * the recorder says there are; null where it failed. For a run that was not opened here nothing
-   * happens. Never rejects.
+   * The call is over and its files are complete: stores them as the run's recording. `segments`: how many files the recorder
+   * wrote; null where it failed. Does nothing for a run that was not opened here. Never rejects.
    */
   close(runId: string, segments: number | null): Promise<unknown>
 }
 
-/** As `open`; where it throws, the run's timeline says why there will be no call. */
+/** Opens the recording of a run; a failure is noted in the run's timeline, then thrown. */
 export async function openRecording(
   recordings: Recordings,
   run: OwnedRun,
@@ -26,7 +25,7 @@ export async function openRecording(
   try {
     return await recordings.open(run)
   } catch (error) {
-    const message = 'The call is to be recorded, and that cannot be done now.'
+    const message = 'The call must be recorded, and recordings cannot be stored now: the call is not connected.'
     run.note({ kind: 'error', code: 'recording_unavailable', message })
     throw error
   }

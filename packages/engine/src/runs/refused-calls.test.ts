@@ -4,18 +4,18 @@ import { RefusedCalls } from './refused-calls.ts'
 
 function refusedCalls() {
   const time = new VirtualTime()
-  const told: string[] = []
+  const reported: string[] = []
   const noted: string[] = []
-  const calls = new RefusedCalls({ time, onProblem: what => void told.push(what) })
+  const calls = new RefusedCalls({ time, onProblem: what => void reported.push(what) })
   const refuse = (callId: string, work = () => Promise.resolve()) =>
     calls.note(callId, () => {
       noted.push(callId)
       return work()
     })
-  return { time, told, noted, refuse }
+  return { time, reported, noted, refuse }
 }
 
-it('are noted once, however often the INVITE comes', () => {
+it('a refused call is noted once, however often its INVITE is retransmitted', () => {
   const { time, noted, refuse } = refusedCalls()
   for (let again = 0; again < 5; again++) {
     refuse('a')
@@ -24,25 +24,25 @@ it('are noted once, however often the INVITE comes', () => {
   expect(noted).toEqual(['a'])
 })
 
-it('are noted five a second and no more, whatever comes; how many more there were is told once a minute', async () => {
-  const { time, noted, told, refuse } = refusedCalls()
+it('at most five refused calls a second are noted; the number of others is reported once a minute', async () => {
+  const { time, noted, reported, refuse } = refusedCalls()
   for (let call = 0; call < 1000; call++) {
     refuse(`call ${call}`)
     await new Promise(setImmediate)
     time.advance(10)
   }
   expect(noted.length).toBe(50)
-  expect(told).toHaveLength(1)
+  expect(reported).toHaveLength(1)
   time.advance(60_000)
   refuse('free')
   refuse('last')
-  expect(told).toEqual([
-    'one more call was refused than leave a run (5 a second do)',
-    '950 more calls were refused than leave a run (5 a second do)',
+  expect(reported).toEqual([
+    'one refused call leaves no run: at most 5 a second do',
+    '950 refused calls leave no run: at most 5 a second do',
   ])
 })
 
-it('wait for no database that is away: four notes under way are all', () => {
+it('at most four notes of refused calls run at once while the database is away', () => {
   const { time, noted, refuse } = refusedCalls()
   for (let call = 0; call < 100; call++) {
     refuse(`call ${call}`, () => new Promise(() => {}))

@@ -5,55 +5,57 @@ interface RefusedCallsOptions {
   readonly onProblem: (what: string, error: unknown) => void
 }
 
-/** Notes a second, of all trunks: whoever is refused for want of room is not to cost what there is no room for. */
-const A_SECOND = 5
-const MOST_AT_ONCE = 4
-/** Calls that are known by their id: an INVITE that is refused without state comes again until it has its answer. */
-const REMEMBERED = 1000
-const TOLD_EVERY_MS: Ms = 60_000
+/** Notes for all trunks together: refusing a call must cost less than taking it. */
+const NOTES_PER_SECOND = 5
+const MAX_NOTES_AT_ONCE = 4
+/** Call-IDs that are remembered: an INVITE that is refused statelessly is retransmitted until its answer arrives. */
+const MAX_KNOWN = 1000
+const REPORT_EVERY_MS: Ms = 60_000
 
-/** Which of the calls that are refused unseen (an engine that is full, or drains) leave a note: each once, so many a second. */
+/**
+ * Limits the notes of calls that a full or draining engine refuses: one for each call, five per second, four at once.
+ */
 export class RefusedCalls {
   readonly #options: RefusedCallsOptions
   readonly #known = new Set<string>()
-  #underWay = 0
+  #running = 0
   #nextAt: Ms = Number.NEGATIVE_INFINITY
-  #unnoted = 0
-  #toldAt: Ms = Number.NEGATIVE_INFINITY
+  #skipped = 0
+  #reportedAt: Ms = Number.NEGATIVE_INFINITY
 
   constructor(options: RefusedCallsOptions) {
     this.#options = options
   }
 
-  /** Returns at once; `note` may reject. Those that leave none are counted, and told once a minute. */
+  /** Returns at once; `note` may reject. Calls without a note are counted, and reported once a minute. */
   note(callId: string, note: () => Promise<void>): void {
     if (this.#known.has(callId)) return
     this.#remember(callId)
     const { time, onProblem } = this.#options
     const now = time.now()
-    if (this.#underWay >= MOST_AT_ONCE || now < this.#nextAt) return this.#pass(now)
-    this.#nextAt = now + 1000 / A_SECOND
-    this.#underWay++
+    if (this.#running >= MAX_NOTES_AT_ONCE || now < this.#nextAt) return this.#skip(now)
+    this.#nextAt = now + 1000 / NOTES_PER_SECOND
+    this.#running++
     void note()
-      .catch(error => onProblem('a refused call leaves no run', error))
-      .finally(() => this.#underWay--)
+      .catch(error => onProblem('a refused call leaves no run: it could not be written', error))
+      .finally(() => this.#running--)
   }
 
   #remember(callId: string): void {
     this.#known.add(callId)
-    if (this.#known.size <= REMEMBERED) return
+    if (this.#known.size <= MAX_KNOWN) return
     for (const oldest of this.#known) {
       this.#known.delete(oldest)
       return
     }
   }
 
-  #pass(now: Ms): void {
-    this.#unnoted++
-    if (now < this.#toldAt + TOLD_EVERY_MS) return
-    this.#toldAt = now
-    const calls = this.#unnoted === 1 ? 'one more call was' : `${this.#unnoted} more calls were`
-    this.#options.onProblem(`${calls} refused than leave a run (${A_SECOND} a second do)`, null)
-    this.#unnoted = 0
+  #skip(now: Ms): void {
+    this.#skipped++
+    if (now < this.#reportedAt + REPORT_EVERY_MS) return
+    this.#reportedAt = now
+    const calls = this.#skipped === 1 ? 'one refused call leaves' : `${this.#skipped} refused calls leave`
+    this.#options.onProblem(`${calls} no run: at most ${NOTES_PER_SECOND} a second do`, null)
+    this.#skipped = 0
   }
 }

@@ -10,16 +10,16 @@ import { OutboundRuns } from './outbound-runs.ts'
 import type { Recordings } from './recordings.ts'
 import { TrunkDirectory, type TrunkDirectoryOptions } from './trunk-directory.ts'
 
-/** Where a wake-up was lost, a run that waits is found after this long. */
+/** How often the database is asked for waiting runs: the safety net for a lost job of the queue. */
 const SWEEP_MS: Ms = 5000
 const HEARTBEAT_MS: Ms = 3000
-const LOOK_MS: Ms = 100
+const POLL_MS: Ms = 100
 
 interface RunEngineOptions {
   readonly database: Database
   readonly bus: Bus
   readonly sealer: Sealer
-  /** Keeps this engine's runs; its own, and closed with it. */
+  /** This engine's own; closed with it. */
   readonly leases: RunLeases
   /** Not closed with it. */
   readonly runQueue: RunQueue
@@ -27,26 +27,26 @@ interface RunEngineOptions {
   readonly recordings: Recordings
   readonly time: Time
   readonly addressesOf: TrunkDirectoryOptions['addressesOf']
-  /** As others see where it is reached. */
+  /** Where other processes reach the engine, as its row in the database shows. */
   readonly addresses: (engine: Engine) => JsonObject
   /** The calls themselves, without their router. */
   readonly calls: Omit<EngineOptions, 'router'>
   /** Asked before the trunks: for calls that are no runs. Default: there are none. */
   readonly router?: InboundRouter
-  /** A run is over here; one line for the log. */
+  /** A run was finished by this engine, or lost to another. */
   readonly onOver?: (run: OwnedRun, end: CallRecordEnd) => void
-  /** `error` is null where something works again. */
+  /** `error`: null when it works again. */
   readonly onProblem: (what: string, error: unknown) => void
 }
 
-/** An engine whose calls are runs: those that come in are admitted where they arrive, those that go out are claimed. */
+/** An engine whose calls are runs: it admits inbound ones as they arrive, and claims outbound ones from the queue. */
 export class RunEngine {
   readonly engine: Engine
   readonly #options: RunEngineOptions
   readonly #directory: TrunkDirectory
   readonly #outbound: OutboundRuns
-  readonly #beats: RepeatedFailureLog
-  readonly #looks: RepeatedFailureLog
+  readonly #heartbeats: RepeatedFailureLog
+  readonly #sweeps: RepeatedFailureLog
   #isClosed = false
   #stopListening: (() => Promise<void>) | null = null
   #heartbeat: Timer | null = null
@@ -57,10 +57,16 @@ export class RunEngine {
     this.engine = engine
     this.#directory = directory
     const { database, leases, sealer, agents, recordings, time, onProblem } = options
-    this.#beats = new RepeatedFailureLog({ name: 'saying that the engine is there', time, onProblem })
-    this.#looks = new RepeatedFailureLog({ name: 'looking for waiting calls', time, onProblem })
+    this.#heartbeats = new RepeatedFailureLog({ name: 'the heartbeat of the engine', time, onProblem })
+    this.#sweeps = new RepeatedFailureLog({ name: 'looking for waiting runs', time, onProblem })
     this.#outbound = new OutboundRuns({
-      ...{ database, leases, sealer, agents, recordings, time, onProblem },
+      database,
+      leases,
+      sealer,
+      agents,
+      recordings,
+      time,
+      onProblem,
       capacity: engine.capacity,
       dial: (request, place) => engine.dial(request, place),
       onOver: (run, end) => options.onOver?.(run, end),
@@ -73,7 +79,13 @@ export class RunEngine {
     const { telephony } = database
     const directory = await TrunkDirectory.open({ telephony, bus, time, addressesOf, onProblem })
     const inbound = new InboundRuns({
-      ...{ database, leases, directory, agents, recordings, time, onProblem },
+      database,
+      leases,
+      directory,
+      agents,
+      recordings,
+      time,
+      onProblem,
       onOver: (run, end) => options.onOver?.(run, end),
     })
     const router = options.router === undefined ? inbound : firstRouteOf([options.router, inbound])
@@ -91,7 +103,7 @@ export class RunEngine {
     return runs
   }
 
-  /** Calls now. */
+  /** Live calls. */
   get live(): number {
     return this.engine.calls.size
   }
@@ -101,8 +113,8 @@ export class RunEngine {
   }
 
   /**
-   * No new calls, no new dials; live ones go on. Resolves when the last is over, or after `withinMs`: then what is left
-   * is for `close` to hang up.
+   * Takes no new calls of either direction; live ones go on. Resolves when the last run is finished, or after `withinMs`: `close`
+   * hangs up what is left.
    */
   async drain(withinMs: Ms): Promise<void> {
     const { time } = this.#options
@@ -112,10 +124,10 @@ export class RunEngine {
     this.#stopListening = null
     const until = time.now() + withinMs
     while ((this.engine.capacity.taken > 0 || this.#options.leases.size > 0) && time.now() < until)
-      await new Promise<void>(resolve => void time.at(time.now() + LOOK_MS, resolve))
+      await new Promise<void>(resolve => void time.at(time.now() + POLL_MS, resolve))
   }
 
-  /** Hangs up what is left, ends its runs, and leaves nothing open. */
+  /** Hangs up live calls, finishes their runs, and leaves nothing open. */
   async close(): Promise<void> {
     const { leases, database, time } = this.#options
     this.engine.drain()
@@ -125,10 +137,10 @@ export class RunEngine {
     this.#sweep?.cancel()
     this.#directory.close()
     await this.engine.close()
-    // The runs of those calls are being written.
+    // The ends of those runs are being written.
     const until = time.now() + CLOSE_MS
     while (leases.size > 0 && time.now() < until)
-      await new Promise<void>(resolve => void time.at(time.now() + LOOK_MS, resolve))
+      await new Promise<void>(resolve => void time.at(time.now() + POLL_MS, resolve))
     leases.close()
     await database.runs.engines.forget(leases.owner.engine).catch(() => {})
   }
@@ -170,9 +182,9 @@ export class RunEngine {
       const engine_id = leases.owner.engine
       if (!(await engines.heartbeat(engine_id, this.live, this.isDraining)))
         await engines.register({ engine_id, addresses: addresses(this.engine), capacity: this.engine.capacity.max })
-      this.#beats.worked()
+      this.#heartbeats.worked()
     } catch (error) {
-      this.#beats.failed(error)
+      this.#heartbeats.failed(error)
     }
   }
 
@@ -183,12 +195,12 @@ export class RunEngine {
     try {
       for (const { run_id, scope } of await database.runs.waiting('phone', free, leases.tenants))
         void this.#outbound.begin({ kind: 'phone', run_id, scope })
-      this.#looks.worked()
+      this.#sweeps.worked()
     } catch (error) {
-      this.#looks.failed(error)
+      this.#sweeps.failed(error)
     }
   }
 }
 
-/** Of a close: what is written of the last calls takes no longer. */
+/** Longest wait of `close` for the ends of runs to be written. */
 const CLOSE_MS: Ms = 5000

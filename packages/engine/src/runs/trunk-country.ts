@@ -1,7 +1,7 @@
 import type { InboundTrunk } from '@parley/store'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
-/** ISO 3166-1 alpha-2 of a trunk: what staff set, else the country of its first number; null: neither. */
+/** Country of a trunk, ISO 3166-1 alpha-2: the one that staff set, else that of its first number; null: neither is known. */
 export function countryOf({ details, first_number }: Pick<InboundTrunk, 'details' | 'first_number'>): string | null {
   if (details.country !== undefined) return details.country.toUpperCase()
   return first_number === null ? null : (parsePhoneNumberFromString(first_number)?.country ?? null)

@@ -45,7 +45,9 @@ beforeEach(async () => {
   reads = 0
   trunks = [trunk('open', 'tokenone'), trunk('walled', 'tokentwo', { source: ['192.0.2.0/24'] })]
   directory = await TrunkDirectory.open({
-    ...{ telephony, bus, time },
+    telephony,
+    bus,
+    time,
     addressesOf: async host => (host === 'open.example' ? ['203.0.113.7'] : []),
     onProblem: () => {},
   })
@@ -53,7 +55,7 @@ beforeEach(async () => {
 })
 afterEach(() => directory.close())
 
-it('knows a trunk by its token as the user, a parameter, or the first label of the host', () => {
+it('a trunk is found by its token as the user, a parameter, or the first label of the host', () => {
   expect(named('sip:tokenone@engine.example')).toBe('open')
   expect(named('sip:+15550001111@engine.example;token=tokenone')).toBe('open')
   expect(named('sip:+15550001111@tokenone.engine.example')).toBe('open')
@@ -61,18 +63,18 @@ it('knows a trunk by its token as the user, a parameter, or the first label of t
   expect(named('sip:+15550001111@engine.example')).toBeNull()
 })
 
-it('wants the source as well where staff set sources', () => {
+it('a trunk with sources set by staff is found only from one of them', () => {
   expect(named('sip:tokentwo@engine.example', '192.0.2.9')).toBe('walled')
   expect(named('sip:tokentwo@engine.example', '198.51.100.1')).toBeNull()
 })
 
-it('lists trunks by the sources that staff set, else by the addresses of their own name', () => {
+it('a trunk lists the sources that staff set, else the addresses of its own name', () => {
   expect(directory.bySource('192.0.2.9').map(({ trunk_id }) => trunk_id)).toEqual(['walled'])
   expect(directory.bySource('203.0.113.7').map(({ trunk_id }) => trunk_id)).toEqual(['open'])
   expect(directory.bySource('203.0.113.8')).toEqual([])
 })
 
-it('learns of a change at once by the bus, and within a second without it', async () => {
+it('a change of trunks is known at once by the bus, and within a second without it', async () => {
   trunks = [trunk('new', 'tokenthree')]
   revision = 2
   bus.publish('telephony', 'any')
@@ -86,7 +88,7 @@ it('learns of a change at once by the bus, and within a second without it', asyn
   expect(named('sip:tokenfour@engine.example')).toBe('newer')
 })
 
-it('reads the trunks only when something changed', async () => {
+it('the trunks are read only when their revision changed', async () => {
   for (let second = 0; second < 10; second++) {
     time.advance(1000)
     await settled()
@@ -94,7 +96,7 @@ it('reads the trunks only when something changed', async () => {
   expect(reads).toBe(1)
 })
 
-it('goes on with what it knew while the database is away', async () => {
+it('known trunks are still found while the database is away', async () => {
   const { revision: asked } = telephony
   telephony.revision = async () => {
     throw new Error('away')

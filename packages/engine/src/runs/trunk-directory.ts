@@ -5,9 +5,9 @@ import { type IpNetwork, isInNetworks, parseIpNetwork, type SipRequest } from '@
 import type { Bus, InboundTrunk, TelephonyAcrossTenants } from '@parley/store'
 import { tokensOf } from '../token-router.ts'
 
-/** Also without the bus a change is known after this long. */
-const LOOK_MS: Ms = 1000
-/** How long the addresses of a trunk's own name hold. */
+/** How often the revision is read: a change that the bus does not report is known after this long. */
+const POLL_MS: Ms = 1000
+/** How often the names of trunks are resolved. */
 const ADDRESSES_MS: Ms = 60_000
 
 export interface TrunkDirectoryOptions {
@@ -22,11 +22,11 @@ export interface TrunkDirectoryOptions {
 interface Sources {
   readonly trunk: InboundTrunk
   networks: readonly IpNetwork[]
-  /** Whether staff set them: then they also bind who has the token. */
+  /** Staff set them: then a request with the token must come from one of them as well. */
   readonly areSet: boolean
 }
 
-/** The trunks that take calls, in memory: who knocks without a token costs no query. Changes are known within 2 s. */
+/** The trunks that take calls, in memory: a request without a valid token costs no query. Changes are known within 2 s. */
 export class TrunkDirectory {
   readonly #options: TrunkDirectoryOptions
   readonly #reads: RepeatedFailureLog
@@ -36,16 +36,20 @@ export class TrunkDirectory {
   #all: readonly Sources[] = []
   #timer: Timer | null = null
   #resolvedAt: Ms = Number.NEGATIVE_INFINITY
-  #looking: Promise<void> | null = null
+  #reading: Promise<void> | null = null
   #isStale = false
   #closed = false
 
   private constructor(options: TrunkDirectoryOptions) {
     this.#options = options
     const { time, onProblem } = options
-    this.#reads = new RepeatedFailureLog({ name: 'reading the trunks (those of before go on)', time, onProblem })
-    const look = () => void this.#look()
-    this.#unsubscribe = options.bus.subscribe('telephony', look, look)
+    this.#reads = new RepeatedFailureLog({
+      name: 'reading the trunks (those read before stay in use)',
+      time,
+      onProblem,
+    })
+    const refresh = () => void this.#refresh()
+    this.#unsubscribe = options.bus.subscribe('telephony', refresh, refresh)
   }
 
   /** Throws what the database throws. */
@@ -61,7 +65,7 @@ export class TrunkDirectory {
     return directory
   }
 
-  /** The trunk whose token the request names; null also where its sources are set and this is none of them. */
+  /** The trunk whose token is in the request; null also where staff set its sources and `sourceAddress` is none of them. */
   byToken(request: SipRequest, sourceAddress: string): InboundTrunk | null {
     for (const token of tokensOf(request)) {
       const found = this.#byToken.get(createHash('sha256').update(token).digest('hex'))
@@ -71,7 +75,7 @@ export class TrunkDirectory {
     return null
   }
 
-  /** Those that calls from there may belong to. */
+  /** The trunks that list the address. */
   bySource(sourceAddress: string): readonly InboundTrunk[] {
     return this.#all.filter(({ networks }) => isInNetworks(sourceAddress, networks)).map(({ trunk }) => trunk)
   }
@@ -86,27 +90,27 @@ export class TrunkDirectory {
     if (this.#closed) return
     const { time } = this.#options
     this.#timer?.cancel()
-    this.#timer = time.at(time.now() + LOOK_MS, () => void this.#look().finally(() => this.#schedule()))
+    this.#timer = time.at(time.now() + POLL_MS, () => void this.#refresh().finally(() => this.#schedule()))
   }
 
-  /** One at a time; what changes while it looks is looked at once more. */
-  #look(): Promise<void> {
-    if (this.#looking !== null) {
+  /** One read at a time; a change that is reported meanwhile causes one more. */
+  #refresh(): Promise<void> {
+    if (this.#reading !== null) {
       this.#isStale = true
-      return this.#looking
+      return this.#reading
     }
-    this.#looking = this.#read()
+    this.#reading = this.#read()
       .then(
         () => this.#reads.worked(),
         error => this.#reads.failed(error),
       )
       .finally(() => {
-        this.#looking = null
+        this.#reading = null
         if (!this.#isStale) return
         this.#isStale = false
-        void this.#look()
+        void this.#refresh()
       })
-    return this.#looking
+    return this.#reading
   }
 
   async #read(): Promise<void> {
@@ -122,7 +126,7 @@ export class TrunkDirectory {
     }
     if (time.now() < this.#resolvedAt + ADDRESSES_MS) return
     this.#resolvedAt = time.now()
-    // Names take their time: nobody waits for them.
+    // Resolving names may take seconds: the trunks are usable meanwhile.
     void this.#resolve(this.#all)
   }
 

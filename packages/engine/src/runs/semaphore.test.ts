@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { Gate } from './gate.ts'
+import { Semaphore } from './semaphore.ts'
 
-it('lets no more through at once than it says, in order, whatever becomes of them', async () => {
-  const gate = new Gate(2)
+it('a semaphore runs at most its number of tasks at once, in order, also where tasks fail', async () => {
+  const semaphore = new Semaphore(2)
   const begun: number[] = []
   const ends: PromiseWithResolvers<void>[] = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const all = ends.map(({ promise }, index) =>
-    gate.pass(() => {
+    semaphore.run(() => {
       begun.push(index)
       return promise
     }),
@@ -18,6 +18,6 @@ it('lets no more through at once than it says, in order, whatever becomes of the
   for (const { resolve } of ends) resolve()
   await Promise.allSettled(all)
   expect(begun).toEqual([0, 1, 2, 3, 4])
-  await gate.pass(async () => begun.push(5))
+  await semaphore.run(async () => begun.push(5))
   expect(begun.at(-1)).toBe(5)
 })

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { houseRoot, roomFolders, typeScriptFiles } from './house.ts'
+import { repositoryRoot, typeScriptFiles, workspaceFolders } from './repository.ts'
 import { unusedExportFaults } from './unused-exports.ts'
 
 interface Violation {
@@ -91,9 +91,9 @@ function cruise(directory: string, folders: readonly string[]): Cruise {
   const result = spawnSync(
     process.execPath,
     [
-      join(houseRoot, 'node_modules/.bin/depcruise'),
+      join(repositoryRoot, 'node_modules/.bin/depcruise'),
       '--config',
-      join(houseRoot, '.dependency-cruiser.mjs'),
+      join(repositoryRoot, '.dependency-cruiser.mjs'),
       '--output-type',
       'json',
       ...folders,
@@ -112,7 +112,7 @@ function cruise(directory: string, folders: readonly string[]): Cruise {
 function checkHouse(): string[] {
   const files = typeScriptFiles()
   const folders = [...new Set(files.map(path => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path)))]
-  const { sources, violations } = cruise(houseRoot, folders)
+  const { sources, violations } = cruise(repositoryRoot, folders)
   const unseen = files.filter(path => !sources.has(path))
   console.log(`dependency rules: ${files.length - unseen.length} of ${files.length} files seen`)
   return [
@@ -146,7 +146,7 @@ function buildPlantedHouse(directory: string): void {
     mkdirSync(dirname(join(directory, file)), { recursive: true })
     writeFileSync(join(directory, file), text)
   }
-  const names = roomFolders()
+  const names = workspaceFolders()
   write('package.json', JSON.stringify({ name: 'planted', private: true, type: 'module', workspaces: names }))
   mkdirSync(join(directory, 'node_modules/@parley'), { recursive: true })
   for (const room of names) {

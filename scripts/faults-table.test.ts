@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { houseRoot } from './house.ts'
+import { repositoryRoot } from './repository.ts'
 
 interface Row {
   readonly fault: string
@@ -27,19 +27,19 @@ function rowsOf(markdown: string): Row[] {
   return rows
 }
 
-const tests = globSync('**/*.test.ts', { cwd: houseRoot, exclude: path => path.includes('node_modules') })
+const tests = globSync('**/*.test.ts', { cwd: repositoryRoot, exclude: path => path.includes('node_modules') })
 const names = new Set(tests.map(path => basename(path)))
 
 /** Test files that the cell names and that do not exist: a path or pattern from the root, or a file's name alone. */
 function unknownTests(cell: string): string[] {
   const named = [...cell.matchAll(/`([^`]+\.test\.ts)`/g)].map(([, path]) => path!)
   const exists = (path: string) =>
-    path.includes('/') ? globSync(path, { cwd: houseRoot }).length > 0 : names.has(path)
+    path.includes('/') ? globSync(path, { cwd: repositoryRoot }).length > 0 : names.has(path)
   return named.filter(path => !exists(path))
 }
 
 describe('docs/faults.md', () => {
-  const rows = rowsOf(readFileSync(join(houseRoot, 'docs/faults.md'), 'utf8'))
+  const rows = rowsOf(readFileSync(join(repositoryRoot, 'docs/faults.md'), 'utf8'))
 
   it('names a test of "npm test" in every row', () => {
     expect(rows.length).toBeGreaterThan(30)
@@ -52,6 +52,6 @@ describe('docs/faults.md', () => {
 
   it('names only proofs that "npm run proof" knows', () => {
     const proofs = rows.flatMap(({ tests }) => [...tests.matchAll(/proof `([^`]+)`/g)].map(([, name]) => name!))
-    expect(proofs.filter(name => !existsSync(join(houseRoot, `scripts/proofs/${name}.ts`)))).toEqual([])
+    expect(proofs.filter(name => !existsSync(join(repositoryRoot, `scripts/proofs/${name}.ts`)))).toEqual([])
   })
 })

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from '@swc/core'
-import { houseRoot, typeScriptFiles } from './house.ts'
+import { repositoryRoot, typeScriptFiles } from './repository.ts'
 
 const PURE_ROOMS = [
   'sip/',
@@ -120,7 +120,7 @@ function checkHouse(): string[] {
     const rules = rulesFor(path)
     if (!rules.time && !rules.environment) continue
     checked++
-    const source = readFileSync(join(houseRoot, path), 'utf8')
+    const source = readFileSync(join(repositoryRoot, path), 'utf8')
     for (const name of impurities(source, rules))
       faults.push(`${path} reads ${name}: it belongs into io/ or an argument`)
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startVitest } from 'vitest/node'
 import { keepCompiled } from './compile-cache.mjs'
-import { houseRoot } from './house.ts'
+import { repositoryRoot } from './repository.ts'
 import { ResultCollector, seconds, summaryLines, type TestResult, timeLines } from './test-results.ts'
 
 interface Stage {
@@ -14,7 +14,7 @@ interface Stage {
   readonly command: readonly [string, ...string[]]
 }
 
-const bin = (name: string) => join(houseRoot, 'node_modules/.bin', name)
+const bin = (name: string) => join(repositoryRoot, 'node_modules/.bin', name)
 
 const STAGES: readonly Stage[] = [
   { name: 'type check', command: [bin('tsc'), '--noEmit', '--pretty', 'false'] },
@@ -32,7 +32,7 @@ function runStage(stage: Stage): Promise<TestResult> {
   const started = performance.now()
   const [program, ...args] = stage.command
   return new Promise(resolve => {
-    const child = spawn(program, args, { cwd: houseRoot, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(program, args, { cwd: repositoryRoot, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     const collect = (chunk: Buffer) => {
       output += chunk
@@ -59,7 +59,7 @@ async function runTests(
   groups?: string[],
 ): Promise<TestResult[]> {
   const vitest = await startVitest('test', [...filters], {
-    root: houseRoot,
+    root: repositoryRoot,
     watch: false,
     reporters: [collector],
     passWithNoTests: true,
@@ -78,7 +78,7 @@ async function main(filters: readonly string[], isQuick: boolean): Promise<void>
   if (filters.length === 0) results.push(...(await Promise.all(STAGES.map(runStage))))
   const staticTime = { group: 'static checks', files: 0, ms: performance.now() - started }
   print('tests:')
-  const collector = new ResultCollector(houseRoot, print)
+  const collector = new ResultCollector(repositoryRoot, print)
   results.push(...(await runTests(collector, filters, isQuick ? ['unit'] : undefined)))
   const groups = filters.length === 0 ? [staticTime, ...collector.groups] : collector.groups
   print(`\n${timeLines(groups, collector.files).join('\n')}`)

@@ -2,8 +2,8 @@
 // Run by dependency-rules.ts.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join, posix } from 'node:path'
-import { houseRoot, roomFolders, typeScriptFiles } from './house.ts'
 import { localUses, type ModuleLinks, moduleLinks } from './module-links.ts'
+import { repositoryRoot, typeScriptFiles, workspaceFolders } from './repository.ts'
 
 /** Unused exports that a room still has. A number may only become smaller; a room without one has none. */
 const NOT_YET_NARROWED: Readonly<Record<string, number>> = {
@@ -229,8 +229,11 @@ function faultsOfCheck(): string[] {
 /** Faults of the project: rooms with more unused exports than they are allowed. */
 export function unusedExportFaults(): string[] {
   const paths = typeScriptFiles()
-  const sources = new Map(paths.map(path => [path, readFileSync(join(houseRoot, path), 'utf8')]))
-  const byRoom = Object.groupBy(new ExportGraph({ sources, rooms: roomFolders() }).findings(), finding => finding.room)
+  const sources = new Map(paths.map(path => [path, readFileSync(join(repositoryRoot, path), 'utf8')]))
+  const byRoom = Object.groupBy(
+    new ExportGraph({ sources, rooms: workspaceFolders() }).findings(),
+    finding => finding.room,
+  )
   const faults: string[] = []
   for (const room of new Set([...Object.keys(byRoom), ...Object.keys(NOT_YET_NARROWED)])) {
     const found = byRoom[room] ?? []

@@ -1,7 +1,7 @@
 import { type Profiler, Session } from 'node:inspector'
 
 /** The harness is not what is being explored, nor what it shares with the product. */
-const HARNESS = ['/node_modules/', '/packages/kernel/', '/scripts/fuzzing/', '/scripts/house.ts']
+const HARNESS = ['/node_modules/', '/packages/kernel/', '/scripts/fuzzing/', '/scripts/repository.ts']
 
 /** Offsets into scripts, ascending. */
 export type News = Map<string, readonly number[]>

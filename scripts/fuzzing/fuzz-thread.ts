@@ -3,7 +3,7 @@
 import { pathToFileURL } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
 import { SeededRandom } from '@parley/kernel'
-import { houseRoot } from '../house.ts'
+import { repositoryRoot } from '../repository.ts'
 import { Coverage } from './coverage.ts'
 import type { Finding, FuzzOrder, FuzzProgress, FuzzReport } from './fuzzer.ts'
 import { type Gene, mutate } from './mutate.ts'
@@ -37,7 +37,7 @@ class FuzzThread {
     this.#random = new SeededRandom(order.seed)
     this.#current = new Int32Array(order.current, 0, 2)
     this.#currentBytes = new Uint8Array(order.current, 8)
-    this.#coverage = new Coverage(`${pathToFileURL(houseRoot)}/`, pathToFileURL(target.module).href)
+    this.#coverage = new Coverage(`${pathToFileURL(repositoryRoot)}/`, pathToFileURL(target.module).href)
     this.#corpus = [new Uint8Array(0), ...target.seeds.map(seed => Uint8Array.from(seed))]
   }
 
@@ -102,7 +102,7 @@ class FuzzThread {
     this.#findings.set(kind, {
       target: this.#target.name,
       error: `${thrown.name}: ${thrown.message}`,
-      at: frame.replaceAll(`${pathToFileURL(houseRoot)}/`, ''),
+      at: frame.replaceAll(`${pathToFileURL(repositoryRoot)}/`, ''),
       length: input.length,
       inputBase64: Buffer.from(input).toString('base64'),
     })

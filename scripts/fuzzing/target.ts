@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { houseRoot } from '../house.ts'
+import { repositoryRoot } from '../repository.ts'
 
 /** Something that takes any bytes and throws only when it is wrong. */
 export interface FuzzTarget {
@@ -98,9 +98,9 @@ const SDP_WORDS = [
 ]
 
 const torture = (): Uint8Array[] =>
-  globSync('sip/src/message/fixtures/**/*.dat', { cwd: houseRoot })
+  globSync('sip/src/message/fixtures/**/*.dat', { cwd: repositoryRoot })
     .sort()
-    .map(path => readFileSync(join(houseRoot, path)))
+    .map(path => readFileSync(join(repositoryRoot, path)))
 
 const SDP_OFFER =
   'v=0\r\no=- 3905 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 20000 RTP/SAVP 0 8 101\r\n' +
@@ -161,7 +161,7 @@ export async function loadTarget(name: string): Promise<FuzzTarget> {
   const source = SOURCES[name]
   if (source === undefined)
     throw new Error(`there is no fuzz target "${name}"; there are ${Object.keys(SOURCES).join(', ')}`)
-  const module = join(houseRoot, source.module)
+  const module = join(repositoryRoot, source.module)
   const loaded = (await import(module)) as Record<string, unknown>
   const run = loaded[source.function]
   if (typeof run !== 'function') throw new Error(`${source.module} exports no function ${source.function}`)

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { houseRoot } from '../../house.ts'
+import { repositoryRoot } from '../../repository.ts'
 
 /** A commit of the history, unpacked, with the installed packages of this checkout and rooms of its own. */
 export interface EarlierCheckout {
@@ -14,7 +14,7 @@ export interface EarlierCheckout {
 /** Null, or why the commit cannot be had here: no git, or a history that does not reach back to it. */
 export function earlierCheckoutMissing(commit: string): string | null {
   try {
-    execFileSync('git', ['cat-file', '-e', `${commit}^{tree}`], { cwd: houseRoot, stdio: 'ignore' })
+    execFileSync('git', ['cat-file', '-e', `${commit}^{tree}`], { cwd: repositoryRoot, stdio: 'ignore' })
     return null
   } catch {
     return `commit ${commit} is not in the history here: git fetch --unshallow`
@@ -25,7 +25,7 @@ export function earlierCheckoutMissing(commit: string): string | null {
 export function earlierCheckout(commit: string): EarlierCheckout {
   const folder = mkdtempSync(join(tmpdir(), 'parley-earlier.'))
   const archive = join(folder, 'archive.tar')
-  execFileSync('git', ['archive', '--output', archive, commit], { cwd: houseRoot })
+  execFileSync('git', ['archive', '--output', archive, commit], { cwd: repositoryRoot })
   execFileSync('tar', ['-xf', archive, '-C', folder])
   rmSync(archive)
   linkPackages(folder)
@@ -37,7 +37,7 @@ export function earlierCheckout(commit: string): EarlierCheckout {
 
 /** Installed packages are shared; `@parley/ROOM` is the folder's own room. */
 function linkPackages(folder: string): void {
-  const shared = join(houseRoot, 'node_modules')
+  const shared = join(repositoryRoot, 'node_modules')
   const own = join(folder, 'node_modules')
   mkdirSync(join(own, '@parley'), { recursive: true })
   for (const name of readdirSync(shared))
@@ -49,7 +49,7 @@ function linkPackages(folder: string): void {
   )) {
     const { name } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { name: string }
     symlinkSync(join(folder, dirname(file)), join(own, name))
-    const installed = join(houseRoot, dirname(file), 'node_modules')
+    const installed = join(repositoryRoot, dirname(file), 'node_modules')
     if (existsSync(installed)) symlinkSync(installed, join(folder, dirname(file), 'node_modules'))
   }
 }

@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { migrate } from '@parley/store'
 import { Client } from 'pg'
-import { houseRoot } from '../../house.ts'
+import { repositoryRoot } from '../../repository.ts'
 import { restoreRows } from './rows.ts'
 
 /** The version that made the fixture: a commit of this repository's history. */
 export const BEFORE = 'ad19911'
 const FOLDER = join(import.meta.dirname, 'fixtures', BEFORE)
-const MIGRATIONS = join(houseRoot, 'packages/store/src/migrations')
+const MIGRATIONS = join(repositoryRoot, 'packages/store/src/migrations')
 /** Where the agents of the fixture send webhooks and actions, as `make-fixture.ts` wrote it. */
 const RECEIVER = 'http://127.0.0.1:9187'
 

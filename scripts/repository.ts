@@ -3,25 +3,29 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** The checkout's folder. */
-export const houseRoot = dirname(import.meta.dirname)
+export const repositoryRoot = dirname(import.meta.dirname)
 
 /** Folders of the workspaces, such as "sip" and "packages/kernel". */
-export function roomFolders(): string[] {
-  const { workspaces } = JSON.parse(readFileSync(join(houseRoot, 'package.json'), 'utf8')) as { workspaces: string[] }
-  return globSync(workspaces, { cwd: houseRoot }).filter(room => existsSync(join(houseRoot, room, 'package.json')))
+export function workspaceFolders(): string[] {
+  const { workspaces } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
+    workspaces: string[]
+  }
+  return globSync(workspaces, { cwd: repositoryRoot }).filter(room =>
+    existsSync(join(repositoryRoot, room, 'package.json')),
+  )
 }
 
 /** Every TypeScript file of the project, tracked or new, relative to the root; test data is not code. */
 export function typeScriptFiles(): string[] {
   return allFiles().filter(
-    path => path.endsWith('.ts') && !path.includes('/fixtures/') && existsSync(join(houseRoot, path)),
+    path => path.endsWith('.ts') && !path.includes('/fixtures/') && existsSync(join(repositoryRoot, path)),
   )
 }
 
 function allFiles(): string[] {
   try {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-      cwd: houseRoot,
+      cwd: repositoryRoot,
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -29,6 +33,6 @@ function allFiles(): string[] {
     return [...new Set(listed.split('\0').filter(path => path !== ''))]
   } catch {
     // An unpacked archive, or no git on the machine.
-    return globSync('**/*.ts', { cwd: houseRoot, exclude: path => path.includes('node_modules') })
+    return globSync('**/*.ts', { cwd: repositoryRoot, exclude: path => path.includes('node_modules') })
   }
 }

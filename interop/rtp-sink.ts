@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { decodePcmu, RtpHeader, readRtpHeader } from '@parley/media'
+import { decodePcmu } from '@parley/media'
+import { RtpHeader, readRtpHeader } from '@parley/media/testing'
 import type { AtTestEnd } from './recipe.ts'
 
 /** An ear for peers that play but do not record: a UDP port where PCMU may be sent. */

@@ -1,6 +1,6 @@
 // A thread of the priority of a media thread that only sleeps, to deadlines 2.5 ms apart: how late the machine itself is.
 import { parentPort, workerData } from 'node:worker_threads'
-import { NativePacketIo } from '@parley/media'
+import { NativePacketIo } from '@parley/media/testing'
 import { raiseThreadPriority } from '../../../media/src/io/thread-priority.ts'
 import { quantiles } from './lateness.ts'
 

@@ -1,4 +1,4 @@
-import { loadNativeAddon } from '@parley/media'
+import { loadNativeAddon } from '@parley/media/testing'
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
 import { measurePoint, type PointFigures } from './point.ts'
 

@@ -1,4 +1,4 @@
-import { loadNativeAddon } from '@parley/media'
+import { loadNativeAddon } from '@parley/media/testing'
 import { describe, expect, it } from 'vitest'
 import { CallLateness, quantiles } from './lateness.ts'
 import { measurePoint } from './point.ts'

@@ -1,4 +1,5 @@
-import type { MediaParameters, MediaStatistics, SrtpKey, ThreadStatistics } from '@parley/media'
+import type { MediaParameters, MediaStatistics } from '@parley/media'
+import type { SrtpKey, ThreadStatistics } from '@parley/media/testing'
 
 /** What the benchmark and the two processes that it starts tell each other, one object per message. */
 export interface CallKeys {

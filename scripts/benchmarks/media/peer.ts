@@ -1,7 +1,7 @@
 // The other end of all calls: sends one SRTP packet per call and 20 ms, prepared beforehand so that sending costs little, and
 // notes by the kernel's clock when the subject's packets arrive.
+import { encodePcmu } from '@parley/media'
 import {
-  encodePcmu,
   isRtcp,
   NativePacketIo,
   PACKET_SLOT_BYTES,
@@ -10,7 +10,7 @@ import {
   SrtpReceiver,
   SrtpSender,
   writeRtpHeader,
-} from '@parley/media'
+} from '@parley/media/testing'
 import { SyntheticSound } from '../../../media/src/dsp/testing/synthetic-sound.ts'
 import { CallLateness, quantiles } from './lateness.ts'
 import type { CallKeys, PeerMeasures, PeerReply, PeerRequest } from './messages.ts'

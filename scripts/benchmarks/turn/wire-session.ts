@@ -9,18 +9,8 @@ import {
   type Time,
   type Timer,
 } from '@parley/kernel'
-import {
-  codecByName,
-  isRtcp,
-  type MediaParameters,
-  type MediaReport,
-  type MediaSession,
-  type MediaStatistics,
-  RTP_HEADER_BYTES,
-  RtpHeader,
-  readRtpHeader,
-  writeRtpHeader,
-} from '@parley/media'
+import type { MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
+import { codecByName, isRtcp, RTP_HEADER_BYTES, RtpHeader, readRtpHeader, writeRtpHeader } from '@parley/media/testing'
 
 const FRAME: Samples = 160
 const FRAME_MS = 20

@@ -1,5 +1,6 @@
 import { type Random, randomUint32 } from '@parley/kernel'
-import { decodePcmu, encodePcmu, ReceiveStream } from '@parley/media'
+import { decodePcmu, encodePcmu } from '@parley/media'
+import { ReceiveStream } from '@parley/media/testing'
 import { activeLevel } from '../alignment.ts'
 
 const PACKET = 160

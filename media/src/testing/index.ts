@@ -1,0 +1,11 @@
+/** What tests, benchmarks and other proofs use of this room besides its face. */
+export { codecByName } from '../codec/codecs.ts'
+export { ReceiveStream } from '../dsp/receive-stream.ts'
+export { loadNativeAddon, NativePacketIo } from '../io/native-packet-io.ts'
+export type { ThreadStatistics } from '../io/thread-protocol.ts'
+export { parseIpv4 } from '../packet-io/ipv4.ts'
+export { PACKET_SLOT_BYTES, PacketBatch } from '../packet-io/packet-io.ts'
+export { isRtcp, RTP_HEADER_BYTES, RtpHeader, readRtpHeader, writeRtpHeader } from '../rtp/rtp-packet.ts'
+export type { SrtpKey } from '../session/media-session.ts'
+export { SrtpReceiver } from '../srtp/srtp-receiver.ts'
+export { SrtpSender } from '../srtp/srtp-sender.ts'

@@ -6,7 +6,7 @@ import type { ConversationEvent } from './protocol.ts'
 import type { SpeechQueue } from './speech-queue.ts'
 import type { TimelineFact } from './timeline.ts'
 
-/** What those who do a flow's will have in common. */
+/** What the parts of a conversation share: flow, memory, speeches, and how an input gets into the flow. */
 export interface ConversationContext {
   readonly options: ConversationOptions
   readonly flow: FlowInterpreter
@@ -15,13 +15,13 @@ export interface ConversationContext {
   readonly modelRequests: PendingModelRequests
   readonly emit: (event: ConversationEvent) => void
   readonly onFact: (fact: TimelineFact) => void
-  /** In its turn. */
+  /** Runs the task after those that were enqueued before. */
   readonly enqueue: (task: () => void) => void
-  /** What the flow makes of an input. */
+  /** Gives the flow an input; returns what it wants done. */
   readonly handle: (input: FlowInput) => readonly FlowOutput[]
-  /** Does what the flow wants upon `cause`. */
+  /** Carries out the outputs that `cause` led to. */
   readonly perform: (outputs: readonly FlowOutput[], cause: FlowInput) => void
-  /** False: the conversation is over, or about to be. */
+  /** False once the flow has ended, even while last words are still spoken. */
   readonly isTalking: () => boolean
   readonly end: (outcome: FlowOutcome, endedBy: 'agent' | 'system', code: string | null) => void
 }
@@ -30,7 +30,7 @@ export function feed({ handle, perform }: ConversationContext, input: FlowInput)
   perform(handle(input), input)
 }
 
-/** Says `text` word for word. `requestId`: the flow's `say`; null where it asked for nothing. */
+/** Says `text` word for word. `requestId` is that of the flow's `say`; null for words that the flow did not request. */
 export function speak({ speeches }: ConversationContext, requestId: string | null, nodeId: string, text: string): void {
   const speech = speeches.begin(requestId, nodeId, 'static')
   speeches.add(speech, text)

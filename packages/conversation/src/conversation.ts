@@ -31,9 +31,9 @@ type State =
   | { readonly at: 'ending'; readonly event: Ended }
 
 /**
- * One conversation, whatever carries it: the flow, its models and actions, what was heard, and the record of it. It asks
- * its mouth and its line for things by events and is told what came of them. Nothing here throws; whatever is asked of a
- * model or a server ends.
+ * One conversation, by phone or in text: the flow, its models and actions, the memory and the transcript. It requests speech
+ * and telephony by events; the owner reports the results by its methods. No method throws; every request to a model or a
+ * server has a time limit.
  */
 export class Conversation {
   readonly #options: ConversationOptions
@@ -49,7 +49,7 @@ export class Conversation {
   readonly #executor: FlowExecutor
   #state: State = { at: 'new' }
   #isBusy = false
-  /** What waits for the report of what was heard of withdrawn speeches. */
+  /** Called when the last withdrawn speech is reported. */
   #onHeard: (() => void) | null = null
 
   constructor(options: ConversationOptions) {
@@ -86,7 +86,7 @@ export class Conversation {
       if (opening !== null && text !== '') this.#heard(opening, text)
       const input: FlowInput = { type: 'started' }
       const outputs = this.#context.handle(input)
-      // Who was to open has done so.
+      // The caller was to open the conversation, and has.
       const hasOpened = opening !== null && outputs.some(({ type }) => type === 'await_opening')
       this.#executor.perform(hasOpened ? outputs.filter(({ type }) => type !== 'await_opening') : outputs, input)
       if (hasOpened) feed(this.#context, { type: 'user_turn', text })
@@ -101,7 +101,7 @@ export class Conversation {
 
   /**
    * The caller has probably finished with this: the model may be asked already, and its answer is held. Nothing else
-   * happens. `userTurn` with the same text uses it; `callerGoesOn`, or another turn, throws it away.
+   * happens. `userTurn` with the same text uses it; `dropPreemptiveGeneration`, or another turn, discards it.
    */
   startPreemptiveGeneration(text: string): void {
     const words = text.trim().slice(0, MOST_CHARACTERS)
@@ -109,12 +109,12 @@ export class Conversation {
     if (isFree && words !== '') this.#executor.startPreemptiveGeneration(words)
   }
 
-  /** What was held is of no use. */
+  /** Discards the answer that was generated preemptively: the caller goes on speaking. */
   dropPreemptiveGeneration(): void {
     this.#executor.preemptive.drop()
   }
 
-  /** What asking early has cost and brought. */
+  /** Counts of preemptive requests, and the tokens of discarded answers. */
   get preemptive(): PreemptiveGenerationReport {
     return this.#executor.preemptive.report
   }
@@ -151,7 +151,7 @@ export class Conversation {
     })
   }
 
-  /** What was heard of a speech. Once for each, also for those that were withdrawn or had no text; recorded at once. */
+  /** Reports how much of a speech the caller heard. Called once for each speech, withdrawn and empty ones included. */
   spoken(speechId: string, { heard, interrupted, span }: SpokenReport): void {
     const speech = this.#speechQueue.report(speechId)
     if (speech === undefined) return
@@ -178,7 +178,7 @@ export class Conversation {
     if (!this.#speechQueue.hasWithdrawn) this.#onHeard?.()
   }
 
-  /** A speech that the caller seemed to cut goes on. */
+  /** Records that an interrupted speech was resumed. */
   noteResumed(): void {
     this.#fact({ kind: 'interruption', index: null, resumed: true })
   }
@@ -261,7 +261,7 @@ export class Conversation {
       this.#whenHeard(() => {
         record()
         this.#executor.perform(outputs, input)
-        // What was held and not taken was asked for another turn.
+        // An answer that was not used by now belongs to another turn.
         this.#executor.preemptive.drop()
       })
     })

@@ -16,7 +16,7 @@ import type { WaitTimer } from './wait-timer.ts'
 
 type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type }>
 
-/** Does what the flow wants, and tells it what came of it. */
+/** Carries out the flow's outputs and feeds the results back as inputs. */
 export class FlowExecutor {
   readonly #context: ConversationContext
   readonly #model: ModelTurns
@@ -40,17 +40,17 @@ export class FlowExecutor {
     })
   }
 
-  /** Where the conversation is. */
+  /** Address of the node the conversation is in. */
   get nodeId(): string | null {
     return this.#nodeId
   }
 
-  /** Something is waited for, and it is not the caller. */
+  /** The model, an action or the call leg is working, and the caller waits. */
   get isBusy(): boolean {
     return this.#context.modelRequests.isBusy || this.actions.isBusy || this.line.isBusy
   }
 
-  /** When no action and no transfer is under way, and the ledger knows of all. */
+  /** Resolves when no action and no transfer is under way, and the ledger has stored all outcomes. */
   async settled(): Promise<void> {
     while (this.actions.isUnderWay || this.line.isUnderWay) {
       await this.actions.over()

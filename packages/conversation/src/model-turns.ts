@@ -22,7 +22,7 @@ type Decision = Extract<Question, { type: 'decide' }>
 
 type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, unknown>>) => void
 
-/** Has the model speak, choose, and read things off the conversation; bears with its failures. */
+/** Requests speech, choices and readings from the model, and handles its failures. */
 export class ModelTurns {
   readonly #context: ConversationContext
   readonly #requests: ModelRequests
@@ -31,10 +31,10 @@ export class ModelTurns {
   /** Answers that were asked for before the caller had certainly finished. */
   readonly preemptive: PreemptiveGeneration
   #failuresInARow = 0
-  /** The same by what was asked: a model that decides well may still read nothing. */
+  /** Failures in a row by kind of request: a model that decides well may still fail at every reading. */
   readonly #failuresOf = new Map<Asked, number>()
   #hasApologised = false
-  /** What is said while something is done. */
+  /** Speeches that fill the time while an action runs. */
   #fillers: { readonly requestId: string; readonly speech: Speech }[] = []
 
   constructor(context: ConversationContext, onTool: OnTool) {
@@ -53,7 +53,7 @@ export class ModelTurns {
     this.#onTool = onTool
   }
 
-  /** Asks now what is about to be asked once the caller's turn, `text`, is over. */
+  /** Sends the request that will follow the caller's turn `text` before the turn is certainly over. */
   startPreemptiveGeneration(ahead: Prompt | Decision, text: string, globalPrompt: string): void {
     const { memory, options } = this.#context
     const messages = memory.messagesAfter(text)
@@ -105,14 +105,14 @@ export class ModelTurns {
     this.#take('prompt', end)
     if (!isTalking()) return
     if (end.failure !== null && !hasCalled && this.#isAwaited(prompt)) {
-      // A task has nobody who would ask again: without its words it is not done.
+      // In a task no caller asks again: without the model's words it has failed.
       if (!options.mode.hasCaller) return this.#context.end('error', 'system', PROVIDER_FAILED)
       this.#apologise(prompt.node_id)
     }
     feed(this.#context, { type: 'chosen', request_id: prompt.request_id, choice_id: end.chosen })
   }
 
-  /** Nobody waits for last words, nor for words that pass the time. */
+  /** Whether the caller waits for these words: not for last words, nor for words that fill the time of an action. */
   #isAwaited({ reason, isLast }: Prompt): boolean {
     return reason !== 'during_execution' && !isLast
   }
@@ -123,7 +123,7 @@ export class ModelTurns {
     speak(this.#context, null, nodeId, apology(languageOf(this.#context.options.plan)))
   }
 
-  /** It is done: what has no words yet need not be said any more, and must not hold up what comes next. */
+  /** Aborts fillers without words: the action is done, and they would delay the next words. */
   dropFillers(): void {
     const { modelRequests, speeches } = this.#context
     for (const { requestId, speech } of this.#fillers.splice(0)) {
@@ -155,7 +155,7 @@ export class ModelTurns {
     )
   }
 
-  /** Where a failed model leaves the flow without anything to do, the caller would wait in vain. */
+  /** Apologises where the model failed and the flow has no next step: else the caller waits in silence. */
   #chosen({ request_id, node_id }: Decision, choice_id: string | null, hasFailed: boolean): void {
     const { handle, perform, options } = this.#context
     const input = { type: 'chosen', request_id, choice_id } as const
@@ -164,7 +164,7 @@ export class ModelTurns {
     if (hasFailed && outputs.length === 0 && options.mode.hasCaller) this.#apologise(node_id)
   }
 
-  /** Failures are told; too many in a row end the conversation. */
+  /** Records a failure; three in a row end the conversation. */
   #take(asked: Asked, { failure, mishaps }: Pick<ReplyEnd, 'failure' | 'mishaps'>): void {
     const { onFact, end } = this.#context
     for (const { code, message } of mishaps) onFact({ kind: 'error', code, message })
@@ -193,7 +193,7 @@ export class ModelTurns {
     return time.now() + (budgets?.answerMs ?? DEFAULT_ANSWER_MS)
   }
 
-  /** When the ledger has the rows of all requests that ended, and what they cost is told. */
+  /** Resolves when the ledger has stored all finished requests and their usage is reported. */
   async written(): Promise<void> {
     this.preemptive.drop()
     await Promise.all([

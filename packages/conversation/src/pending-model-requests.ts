@@ -3,11 +3,11 @@ import type { WaitTimer } from './wait-timer.ts'
 interface PendingModelRequest {
   readonly controller: AbortController
   readonly over: Promise<void>
-  /** It is over, or nobody wants it any more. */
+  /** Called once: the request is answered or aborted. */
   end(): void
 }
 
-/** What models are being asked, by the flow's request. What was aborted gives no answer. */
+/** The requests to models that are under way, by the flow's request id. An aborted request gives no answer. */
 export class PendingModelRequests {
   readonly #waits: WaitTimer
   readonly #thoughts = new Map<string, PendingModelRequest>()
@@ -18,7 +18,7 @@ export class PendingModelRequests {
 
   /**
    * Begins `work`, which never rejects, and gives its answer to `done` unless it is aborted before. `work` gets a
-   * function to call at the first words: from then on nobody waits for the model.
+   * function to call at the first words: the time that the caller waits for the model ends there.
    */
   begin<Answer>(
     requestId: string,
@@ -51,7 +51,7 @@ export class PendingModelRequests {
     for (const requestId of [...this.#thoughts.keys()]) this.abort(requestId)
   }
 
-  /** When the request is over or aborted; at once where there is none. */
+  /** Resolves when the request is answered or aborted; at once where there is none. */
   async over(requestId: string): Promise<void> {
     await this.#thoughts.get(requestId)?.over
   }

@@ -16,12 +16,12 @@ interface ActionUseOptions {
 }
 
 interface Wait {
-  /** A caller who says something newer waits for that. */
+  /** A newer turn of the caller ends the wait. */
   readonly endsWithTurn: boolean
   readonly end: () => void
 }
 
-/** The actions of a conversation that are under way. What was begun is never lost, and never begun again. */
+/** The HTTP actions of a conversation that are under way. Each is run once, and its result always reaches the flow. */
 export class RunningActions {
   readonly #options: ActionUseOptions
   readonly #controller = new AbortController()
@@ -87,17 +87,17 @@ export class RunningActions {
     return result
   }
 
-  /** The caller said something newer. */
+  /** A new turn of the caller: waits of tool calls end. */
   turn(): void {
     for (const wait of [...this.#waits]) if (wait.endsWithTurn) wait.end()
   }
 
-  /** Keeps back what was not sent yet. */
+  /** Stops actions whose request was not sent yet. */
   abort(): void {
     this.#controller.abort()
   }
 
-  /** Some are waited for. */
+  /** The flow waits for a result. */
   get isBusy(): boolean {
     return this.#waits.size > 0
   }
@@ -111,7 +111,7 @@ export class RunningActions {
   }
 }
 
-/** What the model is told of it. */
+/** The result as the model reads it. */
 function resultFor({ outcome, body, error_code }: ActionOutcome): unknown {
   if (outcome === 'succeeded') return body ?? { status: 'done' }
   return { outcome, error: error_code, ...(body !== null && body !== undefined && { answer: body }) }

@@ -1,18 +1,18 @@
 import type { AgentLine, Memory } from './memory.ts'
 import type { ConversationEvent } from './protocol.ts'
 
-/** Something the agent says, from when it is asked for to the report of what was heard of it. */
+/** One utterance of the agent, from its request to the report of how much of it was heard. */
 export interface Speech {
   readonly id: string
   /** The flow's `say` or `prompt`; null for words that the flow did not ask for. */
   readonly requestId: string | null
   readonly nodeId: string
   readonly line: AgentLine
-  /** `lost`: withdrawn, and nobody said in time what was heard of it. */
+  /** `lost`: withdrawn, and no report came in time. */
   state: 'open' | 'complete' | 'withdrawn' | 'lost' | 'reported'
 }
 
-/** What the agent is saying and about to say, in order. Each speech is reported once; one is over when it was. */
+/** The agent's current and coming utterances, in order. Each is reported once, and is over then. */
 export class SpeechQueue {
   readonly #memory: Memory
   readonly #emit: (event: ConversationEvent) => void
@@ -54,7 +54,7 @@ export class SpeechQueue {
     this.#emit({ type: 'speech-end', speech_id: speech.id })
   }
 
-  /** Takes back whatever was not heard yet. */
+  /** Withdraws all speeches that are not reported yet. */
   withdrawAll(): void {
     for (const speech of [...this.#unreported.values()]) {
       if (speech.state !== 'open' && speech.state !== 'complete') continue
@@ -74,7 +74,7 @@ export class SpeechQueue {
     return speech
   }
 
-  /** What was withdrawn and is not reported by now is waited for no longer; it may still be reported. */
+  /** Stops waiting for reports of withdrawn speeches; they may still come. */
   giveUp(): void {
     for (const speech of this.#unreported.values()) {
       if (speech.state !== 'withdrawn') continue
@@ -88,7 +88,7 @@ export class SpeechQueue {
     this.#wake()
   }
 
-  /** When all is reported that was begun until now, or nobody listens any more. */
+  /** Resolves when every speech begun until now is reported, or the queue is closed. */
   heardSoFar(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
     return new Promise(resolve => {
@@ -103,23 +103,23 @@ export class SpeechQueue {
     for (const { resolve } of heard) resolve()
   }
 
-  /** Nobody waits for what is not reported. */
+  /** Releases everything that waits for reports. */
   close(): void {
     this.#isClosed = true
     for (const { resolve } of this.#waiting.splice(0)) resolve()
   }
 
-  /** No more of what was begun is generated. */
+  /** Marks all open speeches as complete: no more text comes. */
   completeAll(): void {
     for (const speech of this.#unreported.values()) this.complete(speech)
   }
 
-  /** Something was taken back of which it is not known yet how much was heard. */
+  /** A withdrawn speech is not reported yet. */
   get hasWithdrawn(): boolean {
     return [...this.#unreported.values()].some(({ state }) => state === 'withdrawn')
   }
 
-  /** Something is being said, or will be. */
+  /** A speech is being spoken, or will be. */
   get hasMore(): boolean {
     return [...this.#unreported.values()].some(({ state }) => state === 'open' || state === 'complete')
   }

@@ -5,18 +5,18 @@ import { Transfers } from './transfers.ts'
 
 type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type }>
 
-/** What a transfer is called where no action of the draft is its own. */
+/** Id, version and tool name of a transfer that a node requests, not an action of the draft. */
 const TRANSFER = { id: 'call.transfer', version: 1, name: 'transfer_call' }
 
-/** What the line is asked for: keys to press, transfers. Both wait for what was to be said before. */
+/** The flow's requests to the call leg: DTMF digits and transfers. Both wait until earlier speeches were heard. */
 export class TelephonyRequests {
   readonly #context: ConversationContext
   readonly #transfers: Transfers
-  /** Keys by request. */
+  /** Digits being sent, by request id. */
   readonly #pressing = new Map<string, string>()
-  /** Calls in memory by request. */
+  /** Ids of the tool calls in memory of transfers under way, by request id. */
   readonly #transferring = new Map<string, string>()
-  /** Uses of an action in a node. */
+  /** How often each node requested each action. */
   readonly #ordinals = new Map<string, number>()
   readonly #beginning = new Set<Promise<void>>()
 
@@ -92,7 +92,7 @@ export class TelephonyRequests {
     return this.#context.isTalking()
   }
 
-  /** The far end is gone. */
+  /** The far end has hung up: nothing is sent or reported any more. */
   abandon(): void {
     this.#pressing.clear()
     this.#transfers.abandon()
@@ -102,7 +102,7 @@ export class TelephonyRequests {
     return this.#pressing.size > 0 || this.#transferring.size > 0
   }
 
-  /** A transfer is under way, or not written yet. */
+  /** A transfer is under way, or the ledger has not stored its outcome yet. */
   get isUnderWay(): boolean {
     return this.#beginning.size > 0 || this.#transfers.isUnderWay
   }

@@ -3,10 +3,10 @@ import type { ChatMessage, GenerationEvent, GenerationRequest, ToolCall } from '
 import type { AnswerEnd } from './answer.ts'
 import type { ModelRequest, ModelRequests } from './model-requests.ts'
 
-/** After a call that settles the matter: other calls of the same answer come in the same breath. */
+/** How long other calls of the same answer are awaited after a call that settles it. */
 const LAST_CALLS_MS: Ms = 250
 
-/** What is done with a call. */
+/** The verdict on a tool call of the model; `told` is the result that the model reads. */
 export type Verdict =
   | { readonly type: 'taken'; readonly told: string }
   /** The rest of the answer does not matter. */
@@ -33,7 +33,7 @@ interface Round {
   readonly end: AnswerEnd
 }
 
-/** Asks a model; where it calls tools that there are not, or with arguments that are none, it is told and asked once more. Never rejects. */
+/** Sends a request to a model. A call of an unknown tool, or with invalid arguments, is answered with the error, once. Never rejects. */
 export async function askModel(options: AskModelOptions): Promise<AskModelResult> {
   const first = await askOnce(options, options.request)
   const refused = refusedIn(first)

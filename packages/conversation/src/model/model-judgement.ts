@@ -7,7 +7,7 @@ import type { ModelRequests } from './model-requests.ts'
 import { variablesSchema, wrapped } from './reading-schema.ts'
 import { TransitionTools } from './transition-tools.ts'
 
-/** What a flow asks of the model without letting it speak. */
+/** A request of the flow that the model answers without speaking. */
 export type Question = Extract<FlowOutput, { type: 'decide' | 'infer' | 'extract' }>
 
 interface ModelJudgementOptions {
@@ -60,7 +60,7 @@ export async function judge(options: ModelJudgementOptions): Promise<ModelJudgem
   const mishaps = refused.map(code => ({ code, message: 'The model called a tool in a way that means nothing.' }))
   if (value !== undefined) return { value, failure: null, mishaps }
   if (end.type === 'failed') return { value: null, failure: end, mishaps }
-  // Who never calls but in vain has failed as much as who never answers.
+  // A model whose every call was refused has failed, like one that never answers.
   return { value: null, failure: mishaps.pop() ?? null, mishaps }
 }
 

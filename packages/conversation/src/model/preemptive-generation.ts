@@ -3,10 +3,10 @@ import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/
 import type { EffectLedger } from '../ledger.ts'
 import { InferenceRow } from './inference-row.ts'
 
-/** More of an answer is not held: nobody says so much before it is known whether the caller has finished. */
+/** Most events that are buffered; no answer is that long before the caller's turn is decided. */
 const MOST_EVENTS = 4000
 
-/** What asking early has cost and brought. Tokens are those that the models reported for answers nobody used. */
+/** Counts of preemptive requests. Tokens are those that the models reported for discarded answers. */
 export interface PreemptiveGenerationReport {
   readonly asked: number
   readonly used: number
@@ -29,8 +29,8 @@ interface Held {
 }
 
 /**
- * Asks a model before it is certain that the caller has finished, and holds the answer. Whoever then asks the very same
- * gets it, as far as it has come; otherwise it is thrown away. One at a time.
+ * Sends a request to the model before the caller's turn is certainly over, and buffers the answer. The same request, made
+ * later, is answered from the buffer; otherwise the answer is discarded. One request at a time.
  */
 export class PreemptiveGeneration {
   readonly #options: PreemptiveGenerationOptions
@@ -46,7 +46,7 @@ export class PreemptiveGeneration {
     return this.#report
   }
 
-  /** Asks; what was held before is dropped, unless it is the same. */
+  /** Sends the request; drops an earlier one, unless it is the same. */
   begin(ref: ModelRef | null, nodeId: string | null, request: GenerationRequest): void {
     const key = keyOf(ref, request)
     if (this.#held?.key === key) return
@@ -55,7 +55,7 @@ export class PreemptiveGeneration {
     try {
       model = this.#options.models(ref)
     } catch {
-      // Whoever asks in earnest is told.
+      // The regular request reports the failure.
       return
     }
     this.#report.asked++
@@ -64,7 +64,7 @@ export class PreemptiveGeneration {
     this.#held = { key, answer: new HeldAnswer(model, request), row }
   }
 
-  /** The model with the held answer in its mouth, where this is what it was asked; null: ask it anew. */
+  /** A model that replays the buffered answer, where the request is the same; null: send the request anew. */
   take(ref: ModelRef | null, request: GenerationRequest): LanguageModel | null {
     const held = this.#held
     if (held === null || held.key !== keyOf(ref, request)) return null
@@ -80,7 +80,7 @@ export class PreemptiveGeneration {
     return held.answer.asModel()
   }
 
-  /** The caller went on: what is held is of no use. */
+  /** The caller went on speaking: discards the answer. */
   drop(): void {
     const held = this.#held
     if (held === null) return
@@ -90,7 +90,7 @@ export class PreemptiveGeneration {
     this.#settle(held, 'cancelled')
   }
 
-  /** Until the ledger has the rows of all that ended. */
+  /** Resolves when the ledger has stored all finished requests. */
   async written(): Promise<void> {
     while (this.#writing.size > 0) await Promise.all(this.#writing)
   }
@@ -117,7 +117,7 @@ function keyOf(ref: ModelRef | null, request: GenerationRequest): string {
   return JSON.stringify([ref, { ...request, messages: request.messages.slice(0, -1) }, words])
 }
 
-/** An answer that comes in while nobody reads it yet. */
+/** An answer that is buffered while it comes in. */
 class HeldAnswer {
   readonly #model: LanguageModel
   readonly #controller = new AbortController()
@@ -136,11 +136,11 @@ class HeldAnswer {
     return this.#state === 'failed'
   }
 
-  /** Nobody wants it. `onCost`: what the model says that it cost, which some say only when they are stopped. */
+  /** Stops the model. `onCost` gets the usage, which some models report only when they are stopped. */
   discard(onCost: (usage: Usage) => void): void {
-    const told = this.#events.find(event => event.type === 'usage')
-    if (told === undefined) this.#onCost = onCost
-    else onCost(told)
+    const reported = this.#events.find(event => event.type === 'usage')
+    if (reported === undefined) this.#onCost = onCost
+    else onCost(reported)
     this.stop()
   }
 

@@ -46,7 +46,7 @@ function start(draft: DraftContent, edit: Extract<DraftEdit, { type: 'flow.start
   if (component_id !== null && (start_speaker !== undefined || begin_after_user_silence_ms !== undefined))
     return notApplicable(
       start_speaker === undefined ? 'begin_after_user_silence_ms' : 'start_speaker',
-      'who speaks first is said of the main flow only',
+      'a component has no first speaker: set it on the main flow (component_id null)',
     )
   edited.start_node_id = node_id
   if (start_speaker !== undefined) draft.flow.start_speaker = start_speaker

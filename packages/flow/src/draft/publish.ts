@@ -26,7 +26,7 @@ export type Publishable =
 export function planOf(draft: DraftContent, draftEnvironment: DraftEnvironment): Publishable {
   const diagnostics = validate(draft, draftEnvironment)
   if (diagnostics.some(found => found.severity === 'error')) return { ok: false, diagnostics }
-  // Read once more: a draft kept from before lacks members that came since.
+  // Parsed again, since a draft stored by an older version lacks newer members.
   const plan = planFrom(readDraft(draft))
   const { channels, language } = plan.settings
   return { ok: true, plan, digest: digestOf(plan), warnings: diagnostics, channels, languages: languagesOf(language) }

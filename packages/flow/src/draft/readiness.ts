@@ -6,15 +6,15 @@ import { checkSecrets } from './check-secrets.ts'
 import { checkVoices } from './check-voices.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 
-/** What a run needs of a plan. */
+/** The services that a run uses. */
 interface Needed {
-  /** Whether it is spoken: else voices and recogniser do not matter. */
+  /** False for text, which needs neither voice nor recogniser. */
   readonly speech: boolean
 }
 
 /**
- * What a plan names that was there when it was published and is not there now: secrets (`secret_not_found`) first, then
- * models (`model_not_ready`), then voices (`voice_not_found`). Empty: it can run.
+ * Diagnostics of what a plan refers to and the environment no longer has: secrets (`secret_not_found`), then models
+ * (`model_not_ready`), then voices (`voice_not_found`). Empty where the plan can run.
  */
 export function unreadyIn(
   { plan_schema_version: _, ...agent }: Plan,

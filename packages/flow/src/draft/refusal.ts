@@ -1,4 +1,4 @@
-/** Why an edit does not apply: `path` within the edit. A class, since what it is told apart from holds any members. */
+/** Why an edit does not apply; `path` is relative to the edit. A class, so that `instanceof` tells it from a node or a flow. */
 export class Refusal {
   readonly reason: 'edit_not_applicable' | 'limit_reached'
   readonly path: readonly string[]

@@ -9,7 +9,7 @@ import { checkSecrets } from './check-secrets.ts'
 import { checkVoices } from './check-voices.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 
-/** What the API calls findings that compilation tells apart more finely. */
+/** The API's code for codes that only compilation distinguishes. */
 const API_CODES: Partial<Record<DiagnosticCode, DiagnosticCode>> = {
   component_unknown: 'node_unknown',
   component_recursive: 'unsupported_capability',
@@ -18,9 +18,9 @@ const API_CODES: Partial<Record<DiagnosticCode, DiagnosticCode>> = {
 }
 
 /**
- * What keeps a draft from being published (errors, first), and what to watch (warnings), each by path: at most 500 of
- * either. The edits of each fix apply, as they stand, to this draft, and mend what they belong to. A draft that was kept
- * from before and is no longer taken is told, not thrown at.
+ * Diagnostics of a draft: errors, which keep it from being published, then warnings, each sorted by path, at most 500 of
+ * either. The edits of each fix apply to this draft as they are and mend the finding. A stored draft that the schema no
+ * longer takes yields errors; nothing is thrown.
  */
 export function validate(draft: DraftContent, draftEnvironment: DraftEnvironment): Diagnostic[] {
   const findings = new Findings()

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { equal, given, isObject, type JsonObject } from './json.ts'
 import type { SourceLocation } from './source-location.ts'
 
-/** What the format writes into the single places of edges, whose position says when they are taken. */
+/** The prompt that exports write on an edge in a single slot; the slot itself says when the edge is taken. */
 const PROMPT_OF_SLOT: Readonly<Record<string, string>> = {
   always_edge: 'Always',
   skip_response_edge: 'Skip response',
@@ -13,7 +13,7 @@ const PROMPT_OF_SLOT: Readonly<Record<string, string>> = {
   failed_edge: 'Failed to send',
 }
 
-/** `value` as the format means it, where real exports write it in other ways. */
+/** The standard form of a value that exports write in several ways. */
 export function normalised(schema: z.core.$ZodType, value: Json, location: SourceLocation): Json {
   if (schema === edge || schema === goBackCondition) return isObject(value) ? normalisedEdge(value, location) : value
   if (schema === transitionCondition) return normalisedCondition(value)

@@ -4,8 +4,8 @@ import { jsonPointer } from '@parley/contract'
 const MAX_PATH = 1024
 
 /**
- * A place in an export, said in two ways: `at` with indexes, as the request has it, and `key` with ids, under which
- * the draft keeps what it cannot place.
+ * A location in an export in two forms: `at` with list indexes, as in the request, and `key` with ids instead of indexes,
+ * under which the draft stores values that it has no field for.
  */
 export class SourceLocation {
   readonly at: readonly (string | number)[]

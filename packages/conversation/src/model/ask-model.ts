@@ -6,13 +6,13 @@ import type { ModelRequest, ModelRequests } from './model-requests.ts'
 /** How long other calls of the same answer are awaited after a call that settles it. */
 const LAST_CALLS_MS: Ms = 250
 
-/** The verdict on a tool call of the model; `told` is the result that the model reads. */
+/** The verdict on a tool call of the model; `result` is the result that the model reads. */
 export type Verdict =
-  | { readonly type: 'taken'; readonly told: string }
+  | { readonly type: 'taken'; readonly result: string }
   /** The rest of the answer does not matter. */
-  | { readonly type: 'settled'; readonly told: string }
+  | { readonly type: 'settled'; readonly result: string }
   /** The model is told, and asked again once. */
-  | { readonly type: 'refused'; readonly code: string; readonly told: string }
+  | { readonly type: 'refused'; readonly code: string; readonly result: string }
 
 interface AskModelOptions extends Omit<ModelRequest, 'onEvent'> {
   readonly requests: ModelRequests
@@ -90,7 +90,7 @@ function corrections({ text, calls }: Round): ChatMessage[] {
       ),
     },
     ...calls.map(({ call, verdict }): ChatMessage => {
-      return { role: 'tool', toolCallId: call.id, content: verdict.told }
+      return { role: 'tool', toolCallId: call.id, content: verdict.result }
     }),
   ]
 }

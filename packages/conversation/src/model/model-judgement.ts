@@ -32,7 +32,7 @@ interface Form {
   read(call: ToolCall, args: Readonly<Record<string, unknown>>): unknown
 }
 
-const SETTLED: Verdict = { type: 'settled', told: '{"status":"done"}' }
+const SETTLED: Verdict = { type: 'settled', result: '{"status":"done"}' }
 
 /** Never rejects. */
 export async function judge(options: ModelJudgementOptions): Promise<ModelJudgement> {
@@ -49,10 +49,10 @@ export async function judge(options: ModelJudgementOptions): Promise<ModelJudgem
     onText: () => true,
     onCall: (call, args) => {
       if (args === null && question.type !== 'decide')
-        return { type: 'refused', code: 'arguments_invalid', told: '{"error":"The arguments were no JSON object."}' }
+        return { type: 'refused', code: 'arguments_invalid', result: '{"error":"The arguments were no JSON object."}' }
       const read = form.read(call, args ?? {})
       if (read === undefined)
-        return { type: 'refused', code: 'tool_unknown', told: '{"error":"There is no such tool here."}' }
+        return { type: 'refused', code: 'tool_unknown', result: '{"error":"There is no such tool here."}' }
       value ??= read
       return SETTLED
     },

@@ -89,15 +89,16 @@ class Reply {
     const choice = this.#transitions.choiceOf(name)
     if (choice !== undefined) {
       this.#chosen ??= choice
-      return { type: 'settled', told: '{"status":"done"}' }
+      return { type: 'settled', result: '{"status":"done"}' }
     }
     const tool = this.#options.prompt.tools.find(candidate => candidate.name === name)
-    if (tool === undefined) return { type: 'refused', code: 'tool_unknown', told: '{"error":"There is no such tool."}' }
+    if (tool === undefined)
+      return { type: 'refused', code: 'tool_unknown', result: '{"error":"There is no such tool."}' }
     if (args === null)
-      return { type: 'refused', code: 'arguments_invalid', told: '{"error":"The arguments were no JSON object."}' }
+      return { type: 'refused', code: 'arguments_invalid', result: '{"error":"The arguments were no JSON object."}' }
     this.#hasCalled = true
     this.#options.onTool(tool.action_id, args)
-    return { type: 'taken', told: '{"status":"in progress"}' }
+    return { type: 'taken', result: '{"status":"in progress"}' }
   }
 }
 

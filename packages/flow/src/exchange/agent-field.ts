@@ -5,7 +5,7 @@ import { equal, given, type JsonObject, objectOf, shown } from './json.ts'
 import { readValue, reason } from './read-value.ts'
 import { SourceLocation } from './source-location.ts'
 
-/** Something that reading a field found; `field` is the one of the source. */
+/** A warning about a field; `field` is its name in the export. */
 export interface Note {
   readonly code: WarningCode
   readonly field: string
@@ -13,25 +13,25 @@ export interface Note {
   readonly fixes?: NonNullable<Diagnostic['fixes']>
 }
 
-/** A value of the draft that the format writes as fields of the agent or of the flow. */
+/** A value of the draft and the fields of the export's agent or flow that express it. */
 export interface AgentField {
-  /** Where `agent.parley` has the value, when the fields cannot say it. */
+  /** The member of `agent.parley` that holds the value where the fields cannot express it. */
   readonly group: 'settings' | 'recording' | 'notification'
   readonly name: string
   readonly schema: z.core.$ZodType
   readonly home: 'agent' | 'flow'
   readonly fields: readonly string[]
-  /** What the fields that are there say; undefined where that is nothing. */
+  /** The value that the fields express; undefined: none. */
   readonly read: (fields: JsonObject, notes: Note[]) => Json | undefined
-  /** The fields that say `value`, as far as they can. */
+  /** The fields that express `value`, as far as they can. */
   readonly write: (value: Json) => JsonObject
-  /** The fields name things of the other platform: they say nothing here, and go back as they came. */
+  /** The fields name things of the other platform: they have no value here and are exported unchanged. */
   readonly isForeign?: boolean
-  /** What the draft holds where the fields say nothing; default: nothing. */
+  /** The draft's value where no field expresses one; default: none. */
   readonly whenUnset?: Json
 }
 
-/** The value that an export gives, and what of its fields is kept beside it. */
+/** The value of a field in an export; stores fields that the value does not express. */
 export function readAgentField(field: AgentField, home: JsonObject, parley: JsonObject, findings: ImportFindings) {
   const source = pick(field, name => given(home, name))
   const notes: Note[] = []
@@ -51,7 +51,7 @@ export function readAgentField(field: AgentField, home: JsonObject, parley: Json
     findings.warn(
       'field_ignored',
       location.in(name),
-      `\`parley.${field.group}.${field.name}\` says otherwise, and holds`,
+      `\`parley.${field.group}.${field.name}\` differs from this field, and is used`,
     )
     return value
   }
@@ -76,7 +76,7 @@ function heldFor(field: AgentField, source: JsonObject): Json | undefined {
   return readSound(field, source, []) ?? field.whenUnset
 }
 
-/** A field that is called otherwise but says the same. */
+/** A field with another name and the same values. */
 export function sameField(
   group: AgentField['group'],
   name: string,
@@ -95,7 +95,7 @@ export function sameField(
   }
 }
 
-/** What `value` says in terms of `schema`, with a note for what it says beyond. */
+/** Reads `value` by `schema`, with a note for each part that the schema does not take. */
 export function readLoosely(schema: z.core.$ZodType, value: Json | undefined, field: string, notes: Note[]) {
   if (value === undefined) return undefined
   const found = new ImportFindings()

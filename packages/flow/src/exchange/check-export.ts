@@ -17,7 +17,7 @@ export type ImportConfig = z.output<typeof importConfig>
 
 /** Of all places together; more than an agent has actions, since the same tool may stand in many. */
 const MAX_TOOLS = 1000
-/** More of one kind are not told. */
+/** Most issues of one kind in an answer. */
 const MAX_ISSUES = 100
 /** Of agent and flow together: objects, lists and what stands in them. Twice what edges alone bring into a draft. */
 const MAX_VALUES = 500_000
@@ -26,7 +26,7 @@ const MAX_ITEMS = 10_000
 /** Of one node; what is more than a draft takes, but not more than this, is left out with a warning. */
 const MAX_EDGES = 1000
 
-/** What keeps a body from being read at all: its form, its depth, or how much there is of it. */
+/** Issues that keep a body from being read: its form, its depth or its size. */
 export function formIssues(body: { readonly [name: string]: unknown }): Issue[] {
   const fault = jsonFault(body)
   if (fault !== null) return [{ path: new SourceLocation(fault.path).path, message: fault.message }]
@@ -144,7 +144,7 @@ export function engineFault(agent: JsonObject): string | null {
   return `Only agents whose response_engine.type is conversation-flow are imported, not ${shown(JSON.stringify(type ?? null))}`
 }
 
-/** Whom a source sends its events to is said twice, so that nobody's webhook is taken over unseen; null: it is sound. */
+/** A webhook URL in the export must be confirmed in the config, so that no webhook is taken over unseen; null: it is, or there is none. */
 export function webhookFault(agent: JsonObject, config: ImportConfig | undefined): string | null {
   const url = given(agent, 'webhook_url')
   if (url === undefined || url === '' || url === config?.webhook?.url) return null

@@ -150,7 +150,7 @@ function pinned(reference: string, secretVersion: ImportSecrets['secretVersion']
   return current === undefined || version === undefined || version === '' ? null : { id, version }
 }
 
-/** More of one kind are not told: whoever has thousands mends the first ones first. */
+/** Most issues, and most unbound models, in an answer. */
 const MAX_ISSUES = 100
 const MAX_UNBOUND = 1000
 

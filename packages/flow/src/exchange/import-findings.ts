@@ -20,7 +20,7 @@ export type WarningCode =
 
 type Fixes = NonNullable<Diagnostic['fixes']>
 
-/** Beyond these an export is no agent any more, and what it says is not kept. */
+/** Limits of what one import stores and reports. */
 const MAX_UNPLACED = 5000
 const MAX_WARNINGS = 1000
 /** Of one warning, in characters. */
@@ -29,16 +29,16 @@ const MAX_MESSAGE = 4096
 /** Names of fields that hold secrets, such as `cal_api_key`. */
 const SECRET = /(api_?key|secret|token|password)$/i
 
-/** What reading an export brings to light besides the draft. */
+/** Collects warnings, unplaced values and needed models while an export is read. */
 export class ImportFindings {
   readonly #unplaced: (readonly [SourceLocation, Json])[] = []
-  /** Put into words where they are read: most of a bad export's are forgotten again. */
+  /** Texts are made when they are read: most warnings of a bad export are dropped by `attempt`. */
   readonly #warnings: (() => Diagnostic)[] = []
   readonly models: NeededModel[] = []
   #lost = 0
   #unshownWarnings = 0
 
-  /** Keeps `value` as the export has it, but for what is secret. */
+  /** Stores `value` for the next export, without secrets. */
   keep(location: SourceLocation, value: Json): void {
     const kept = this.#withoutSecrets(value, location)
     if (kept === undefined) return
@@ -46,7 +46,7 @@ export class ImportFindings {
     else this.#lost++
   }
 
-  /** Drafts are read by many: what opens another service's door is not theirs to hold. */
+  /** Credentials of other services are not stored: every reader of the draft would see them. */
   #withoutSecrets(value: Json, location: SourceLocation): Json | undefined {
     if (SECRET.test(location.name) && typeof value === 'string' && value !== '') {
       this.warn('field_ignored', location, `\`${shown(location.name)}\` is a secret: it is not kept`)
@@ -62,7 +62,7 @@ export class ImportFindings {
     return Object.fromEntries(members.filter(([, member]) => member !== undefined))
   }
 
-  /** A message that costs something to make is made only where it is shown. */
+  /** A message given as a function is made only when it is shown. */
   warn(code: WarningCode, location: SourceLocation, message: string | (() => string), fixes?: Fixes): void {
     if (this.#warnings.length >= MAX_WARNINGS) {
       this.#unshownWarnings++
@@ -75,7 +75,7 @@ export class ImportFindings {
     })
   }
 
-  /** Keeps what has no place in a draft. What is empty goes without a word. */
+  /** Stores a value that the draft has no field for, with a warning unless it is empty. */
   leave(
     location: SourceLocation,
     value: Json,
@@ -88,7 +88,7 @@ export class ImportFindings {
       this.warn(code, location, message ?? `A draft has no place for \`${shown(location.name)}\``)
   }
 
-  /** Runs `read`; where it reads nothing, what it found meanwhile is forgotten. */
+  /** Runs `read`; where it returns undefined, its findings are dropped. */
   attempt<Value>(read: () => Value | undefined): Value | undefined {
     const marks = [this.#unplaced.length, this.#warnings.length, this.models.length] as const
     const beyond = [this.#lost, this.#unshownWarnings] as const
@@ -106,7 +106,7 @@ export class ImportFindings {
   }
 
   get warnings(): Diagnostic[] {
-    const all = this.#warnings.map(said => said())
+    const all = this.#warnings.map(text => text())
     const say = (message: string) => all.push({ code: 'field_ignored', path: '', message, severity: 'warning' })
     if (this.#unshownWarnings > 0) say(`${this.#unshownWarnings} more warnings are not shown`)
     if (this.#lost > 0) say(`${this.#lost} more fields without a place are not kept`)

@@ -19,7 +19,7 @@ export function boundModel(
   const bound = Object.hasOwn(bindings, path) ? bindings[path]! : null
   findings.models.push({ path, sourceModel: sourceModel(choice), bound: bound !== null })
   const isPlaced = bound !== null && (equal(choice, modelChoice(bound)) || choice === bound.model.model_id)
-  // It goes back with the export: there the name means something.
+  // The next export writes the name again, where it has a meaning.
   if (!isPlaced) findings.keep(location, choice)
   return bound
 }

@@ -23,13 +23,13 @@ export interface IdRule {
 /** Of the numbers that tell names apart: `-99999`. */
 const LONGEST_SUFFIX = 6
 
-/** Names in one scope, each given once. */
+/** Unique names in one scope. */
 export class Names {
   readonly #taken = new Set<string>()
-  /** Where to go on counting, by what all numbers leave of a stem: many that are alike cost no more than others. */
+  /** The next number by stem, so that many equal stems stay cheap. */
   readonly #next = new Map<string, number>()
 
-  /** False where it is taken already. */
+  /** Reserves the name; false where it is taken. */
   take(name: string): boolean {
     if (this.#taken.has(name)) return false
     this.#taken.add(name)
@@ -52,7 +52,7 @@ export class Names {
   }
 }
 
-/** Gives each its id; returns the new ones by the old. Of two with the same id the first keeps it. */
+/** Gives each item a valid, unique id; returns the new ids by the old ones. Of two equal ids the first stays. */
 export function assignIds(
   found: readonly Found[],
   rule: IdRule,
@@ -81,7 +81,7 @@ export function assignIds(
   return renamed
 }
 
-/** The objects of a list; null stands in for what is none, so that the others keep their places. */
+/** The objects of a list. Other items become null, so that indexes stay. */
 export function objectsIn(
   owner: JsonObject,
   name: string,

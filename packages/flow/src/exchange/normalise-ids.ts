@@ -24,9 +24,8 @@ const COMPONENT: IdRule = {
 const EDGE: IdRule = { field: 'id', legal: edge.shape.id, stem: (_, id) => id, fallback: 'edge', longest: 64 }
 
 /**
- * The flow with ids as drafts have them: of their form, unique where they must be, with every reference following.
- * Tools stand apart, wherever the export has them: those of components and subagents are the agent's here. Items that
- * are no objects are null in lists that ids tell apart.
+ * The flow with valid and unique ids, and all references changed with them. Tools of the flow, its components and its nodes
+ * are returned apart: here they belong to the agent. In lists whose items have ids, items that are no objects become null.
  */
 export function normaliseIds(
   source: JsonObject,
@@ -43,7 +42,7 @@ export function normaliseIds(
     const { renamed } = tools.take(item, location)
     settleNodes(item, location, new Map([...ofFlow, ...renamed]))
   }
-  tools.settleNames()
+  tools.normaliseNames()
   return { flow, tools: tools.all }
 
   function settleNodes(owner: JsonObject, at: SourceLocation, toolIds: ReadonlyMap<string, string>): void {
@@ -51,7 +50,7 @@ export function normaliseIds(
     const nodeIds = assignIds(nodes, NODE, findings)
     rename(owner, 'start_node_id', nodeIds)
     for (const { item, location } of nodes) {
-      if (nodeTypeNamed(item.type)?.definesTools === true) settleToolIds(item, location, toolIds, tools)
+      if (nodeTypeNamed(item.type)?.definesTools === true) moveTools(item, location, toolIds, tools)
       rename(item, 'tool_id', toolIds)
       rename(item, 'component_id', componentIds)
       settleEdges(item, location, nodeIds, findings)
@@ -79,25 +78,25 @@ function settleEdges(
   assignIds(objectsIn(setting, 'go_back_conditions', location.in('global_node_setting'), findings), EDGE, findings)
 }
 
-/** In nodes that are kept as written only what drafts read as edges are edges. */
+/** In a node type that does not run yet only the slots of its schema hold edges. */
 function isReadAsEdge(option: ReturnType<typeof optionFor>, name: string): boolean {
   const { shape, catchall } = option?._zod.def ?? {}
   return shape !== undefined && (!isOpen(catchall) || Object.hasOwn(shape, name))
 }
 
-/** Inline tools of a subagent are the agent's, and the subagent names them. */
-function settleToolIds(
-  subagent: JsonObject,
+/** Tools defined inside a node become actions of the agent, which the node names in `tool_ids`. */
+function moveTools(
+  node: JsonObject,
   location: SourceLocation,
   outer: ReadonlyMap<string, string>,
   tools: ToolCollector,
 ): void {
-  const { renamed, ids } = tools.take(subagent, location)
-  const own: Json[] = Array.isArray(subagent.tool_ids) ? subagent.tool_ids : []
+  const { renamed, ids } = tools.take(node, location)
+  const own: Json[] = Array.isArray(node.tool_ids) ? node.tool_ids : []
   const now = own.map(id => (typeof id === 'string' ? (renamed.get(id) ?? outer.get(id) ?? id) : id))
   const named = new Set(now)
   const added = new Set(ids.filter(id => !named.has(id)))
-  if (now.length + added.size > 0) subagent.tool_ids = [...now, ...added]
+  if (now.length + added.size > 0) node.tool_ids = [...now, ...added]
 }
 
 function rename(owner: JsonObject, name: string, ids: ReadonlyMap<string, string>): void {

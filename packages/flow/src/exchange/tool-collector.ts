@@ -27,8 +27,8 @@ export class ToolCollector {
   readonly all: FoundTool[] = []
   readonly #findings: ImportFindings
   readonly #ids = new Names()
-  /** What each says, whatever the order of its members. */
-  readonly #said = new Set<string>()
+  /** Canonical JSON of each tool. */
+  readonly #seen = new Set<string>()
 
   constructor(findings: ImportFindings) {
     this.#findings = findings
@@ -40,18 +40,18 @@ export class ToolCollector {
     if (owner.tools !== undefined && owner.tools !== null && !Array.isArray(owner.tools))
       this.#findings.warn('field_ignored', location.in('tools'), '`tools` is no list: it is dropped')
     delete owner.tools
-    // One tool written down twice, as exports have it that repeat a flow's tools in its components, is one.
-    const fresh = found.filter(({ item }) => !this.#said.has(canonicalJson(item)))
+    // Exports repeat a flow's tools in its components: equal tools are one.
+    const fresh = found.filter(({ item }) => !this.#seen.has(canonicalJson(item)))
     const renamed = assignIds(fresh, TOOL, this.#findings, this.#ids)
     for (const { item, location: at } of fresh) {
-      this.#said.add(canonicalJson(item))
+      this.#seen.add(canonicalJson(item))
       this.all.push({ tool: item, location: new SourceLocation(at.at, ['flow', 'tools', scalar(item.tool_id)]) })
     }
     return { ids: found.map(({ item }) => scalar(item.tool_id)), renamed }
   }
 
-  /** Models call tools by their names: each its own, and of a form that they take. */
-  settleNames(): void {
+  /** Gives each tool a unique name of the form that models take. */
+  normaliseNames(): void {
     const names = new Names()
     const rest = this.all.filter(({ tool }) => {
       const name = scalar(tool.name)

@@ -7,7 +7,7 @@ import { VirtualLine } from './virtual-line.ts'
 const SDP = 'application/sdp'
 
 describe('a peer that moves its media in mid-call', () => {
-  it('is sent to where its re-INVITE says, and nowhere else any more', async () => {
+  it('gets RTP at the address of its re-INVITE, and nowhere else any more', async () => {
     const line = new VirtualLine()
     const destinations: string[] = []
     line.packets.onSend = (_from, _packet, _length, ipv4, port) => {

@@ -4,7 +4,7 @@ import { VirtualLine } from './virtual-line.ts'
 
 const acks = (line: VirtualLine) => line.signalling.passed.filter(({ text }) => text.startsWith('ACK ')).length
 
-it('an answered call is heard and spoken on at once, while its dialog is kept; then it is acknowledged', async () => {
+it('audio of an answered call flows while its dialog is stored; the ACK follows', async () => {
   const line = new VirtualLine()
   const kept: DialogSnapshot[] = []
   const gate = Promise.withResolvers<void>()
@@ -33,7 +33,7 @@ it('an answered call is heard and spoken on at once, while its dialog is kept; t
   expect([line.a.end, line.b.end]).toMatchObject([{ cause: 'bye', answered: true, confirmed: true }, { cause: 'bye' }])
 })
 
-it('hung up before the dialog is kept: the BYE follows the ACK, and the call counts as answered', async () => {
+it('a call that is hung up before its dialog is stored sends ACK, then BYE, and counts as answered', async () => {
   const line = new VirtualLine()
   const leg = await line.dial({ beforeAcknowledging: () => new Promise(() => {}) })
   await line.pass(300)
@@ -46,7 +46,7 @@ it('hung up before the dialog is kept: the BYE follows the ACK, and the call cou
   expect(line.b.end).toMatchObject({ cause: 'bye', by: 'remote' })
 })
 
-it('an answer to a delayed offer waits with its ACK', async () => {
+it('the SDP answer to a delayed offer waits with its ACK', async () => {
   const line = new VirtualLine()
   const gate = Promise.withResolvers<void>()
   const leg = await line.dial({ delayedOffer: true, beforeAcknowledging: () => gate.promise })

@@ -2,7 +2,7 @@ import type { InviteAttempt } from '@parley/sip'
 import { expect, it } from 'vitest'
 import { VirtualLine } from './virtual-line.ts'
 
-it('nothing leaves before the attempt was kept; then the call goes on as any other', async () => {
+it('no INVITE is sent before its attempt is stored; then the call goes on', async () => {
   const line = new VirtualLine()
   const kept: InviteAttempt[] = []
   const gate = Promise.withResolvers<void>()
@@ -25,7 +25,7 @@ it('nothing leaves before the attempt was kept; then the call goes on as any oth
   expect(line.b.end).toMatchObject({ cause: 'bye', inviteLeft: false })
 })
 
-it('an attempt that could not be kept calls nobody, and gives the port back', async () => {
+it('an attempt that cannot be stored sends no INVITE and frees its port', async () => {
   const line = new VirtualLine()
   await line.dial({ beforeAttempt: () => Promise.reject(new Error('the run is lost')) })
   await line.pass(60_000)
@@ -41,7 +41,7 @@ it('an attempt that could not be kept calls nobody, and gives the port back', as
   expect(line.a.context.media.describe()).toContain('0 leased')
 })
 
-it('is given up while the attempt is kept: nobody is called', async () => {
+it('a call that is hung up while its attempt is stored sends no INVITE', async () => {
   const line = new VirtualLine()
   const gate = Promise.withResolvers<void>()
   const leg = await line.dial({ beforeAttempt: () => gate.promise })
@@ -54,7 +54,7 @@ it('is given up while the attempt is kept: nobody is called', async () => {
   expect(line.signalling.passed).toEqual([])
 })
 
-it('the dialog can be kept: outbound once answered, inbound before the answer leaves', async () => {
+it('the dialog is available outbound once answered, inbound before the answer is sent', async () => {
   const line = new VirtualLine()
   line.onOffer = leg => leg.ring()
   await line.dial()

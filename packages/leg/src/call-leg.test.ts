@@ -25,7 +25,7 @@ describe('a leg, in either direction', () => {
     expect(line.a.facts().filter(fact => fact === 'ended')).toHaveLength(1)
   })
 
-  it('holds, resumes and changes its keys; the other side is told of the hold', async () => {
+  it('holds, resumes and changes its keys; the other side gets events of the hold', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.hold()
@@ -57,7 +57,7 @@ describe('a leg, in either direction', () => {
     expect([line.a.leg!.state, line.b.leg!.state]).toEqual(['active', 'active'])
   })
 
-  it('works with a delayed offer', async () => {
+  it('is answered and carries audio with a delayed offer', async () => {
     const line = new VirtualLine()
     await line.dial({ delayedOffer: true })
     await line.pass(1000)
@@ -68,7 +68,7 @@ describe('a leg, in either direction', () => {
     expect(line.a.events.find(event => event.type === 'digit')).toMatchObject({ digit: '7' })
   })
 
-  it('never becomes insecure: plain RTP is answered 488 and leases nothing', async () => {
+  it('answers an offer of plain RTP with 488 and allocates no port', async () => {
     const line = new VirtualLine()
     await line.dial({ security: 'rtp-only' })
     await line.pass(1000)
@@ -77,7 +77,7 @@ describe('a leg, in either direction', () => {
     expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
-  it('is not answered: CANCEL after the ring time', async () => {
+  it('sends CANCEL when it is not answered within the ring time', async () => {
     const line = new VirtualLine()
     line.onOffer = leg => leg.ring()
     await line.dial({ ringTimeoutMs: 5000 })
@@ -106,7 +106,7 @@ describe('a leg, in either direction', () => {
     expect([line.a.leg!.state, line.b.leg!.state]).toEqual(['active', 'active'])
   })
 
-  it('is ended by an error of its own listener, which hurts nobody else', async () => {
+  it('ends when its own listener throws, and other legs go on', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.onEvent(event => {
@@ -118,7 +118,7 @@ describe('a leg, in either direction', () => {
     expect(line.b.end).toMatchObject({ cause: 'bye', by: 'remote' })
   })
 
-  it('is ended when nothing is heard for 20 s, but not while it is held', async () => {
+  it('ends when no RTP comes for 20 s, but not while it is held', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.hold()
@@ -132,7 +132,7 @@ describe('a leg, in either direction', () => {
     expect(line.a.end?.sipStatus).toBe(200)
   })
 
-  it('gives everything back: ports, sessions and transactions', async () => {
+  it('frees its ports, sessions and transactions at its end', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.hangUp()

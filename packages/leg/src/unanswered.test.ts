@@ -38,7 +38,7 @@ describe('a call that waits for its answer', () => {
     expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
-  it('ends when the caller gives up; an answer then does nothing', async () => {
+  it('ends when the caller gives up; a later answer does nothing', async () => {
     const { line, callee } = await ringing()
     await line.pass(5000)
     line.a.leg!.hangUp()
@@ -82,7 +82,7 @@ describe('a call that waits for its answer', () => {
     expect(ends).toEqual(['rejected'])
   })
 
-  it('is answered once, however often it is told to be', async () => {
+  it('sends one 200, however often answer() is called', async () => {
     const { line, callee } = await ringing()
     callee.answer()
     callee.answer()
@@ -94,7 +94,7 @@ describe('a call that waits for its answer', () => {
     expect([line.a.leg!.state, callee.state]).toEqual(['active', 'active'])
   })
 
-  it('shows the INVITE as it came', async () => {
+  it('has the INVITE as it was received', async () => {
     const { callee } = await ringing()
     expect(callee.invite.method).toBe('INVITE')
     expect(callee.invite.headers.has('Session-Expires')).toBe(true)

@@ -1,8 +1,7 @@
 import { ParleyError } from '@parley/kernel'
 import { isObject, type JsonObject, objectOf } from '../json-object.ts'
-import { primaryTag } from '../text-to-speech/request.ts'
+import { nearestSpeed, primaryTag } from '../text-to-speech/request.ts'
 import { bytesIn, errorTextIn, stringIn, stringsIn, timesIn } from '../text-to-speech/service-message.ts'
-import { nearestSpeed } from '../text-to-speech/speed.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
 

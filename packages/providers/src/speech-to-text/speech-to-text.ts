@@ -4,15 +4,15 @@ import type { AudioFormat, Ms, ParleyError, Samples } from '@parley/kernel'
 export interface SpeechToText {
   /** "deepgram/nova-3", "simulated/tones-1", … */
   readonly id: string
-  /** BCP 47 primary tags that it understands: ["en", "es"]. */
+  /** BCP 47 primary tags of the supported languages: ["en", "es"]. */
   readonly languages: readonly string[]
-  /** Formats of audio that it takes, mono; default 8 kHz alone. */
+  /** Accepted audio formats, mono; default 8 kHz only. */
   readonly formats?: readonly AudioFormat[]
-  /** Why it cannot listen here ("no key"), or null when it can. */
+  /** Why the recogniser cannot be used ("no key"); null: it is ready. */
   readiness(): Promise<string | null>
   /**
-   * Listens from now on. Never waits: what is written while a connection is being made is kept, and its failure is an
-   * event. Throws `ParleyError` "language_not_supported" or "recogniser_closed".
+   * Opens a stream and returns at once. Audio written while the connection is being made is buffered; a connection that
+   * fails is reported as an event. Throws `ParleyError` "language_not_supported" or "recogniser_closed".
    */
   open(options: SpeechStreamOptions): SpeechStream
   /** Closes its streams as well. Idempotent. */
@@ -26,11 +26,11 @@ export interface SpeechStreamOptions {
   readonly keywords?: readonly string[]
   /** One of the recogniser's `formats`; default 8 kHz. The sample clock of the stream counts at its rate. */
   readonly format?: AudioFormat
-  /** Silence after which what was heard becomes final, where the service lets one choose; ms, default the service's. */
+  /** Silence after which words become final, for services that let the client choose; ms, default the service's. */
   readonly endpointingMs?: Ms
   /**
-   * Told of each stretch of audio that the service was sent, as it is sent: silence for gaps, and what is sent again to
-   * a new connection, with it. That is what it bills. The last may come while the stream closes.
+   * Called with the duration of all audio sent to the service, which bills it: gaps filled with silence and audio sent
+   * again to a new connection included. The last call may come while the stream closes.
    */
   readonly onSent?: (audioMs: Ms) => void
 }
@@ -42,7 +42,7 @@ export interface SpeechStream {
    * last write is dropped. All times in events are on this clock.
    */
   write(samples: Int16Array, atSample: Samples): void
-  /** Asks for everything written so far. Answered by one "final" with `fromFinalize`, its text empty when there was nothing. */
+  /** Requests a final result for all audio written so far: one "final" with `fromFinalize`, its text empty when there are no words. */
   finalize(): void
   /** One listener; a later one replaces it. */
   onEvent(listener: (event: SpeechEvent) => void): void
@@ -51,7 +51,7 @@ export interface SpeechStream {
 }
 
 export interface HeardWord {
-  /** As it would be written, with its punctuation where the service gives it. */
+  /** The word as written, with punctuation where the service provides it. */
   readonly text: string
   readonly startSample: Samples
   readonly endSample: Samples
@@ -62,9 +62,9 @@ export interface HeardWord {
 export type SpeechEvent =
   /** A voice began, whether or not words follow. */
   | { readonly type: 'speech-started'; readonly atSample: Samples }
-  /** All that was understood since the last "final"; each replaces the one before and may take words back. */
+  /** All words since the last "final". Each partial replaces the one before and may revise its words. */
   | { readonly type: 'partial'; readonly text: string; readonly words: readonly HeardWord[] }
-  /** Will not be revised. May come late: its words can end well before the audio written last. */
+  /** Words that will not be revised. May come late: they can end well before the audio written last. */
   | {
       readonly type: 'final'
       readonly text: string
@@ -73,8 +73,8 @@ export type SpeechEvent =
       readonly fromFinalize: boolean
     }
   /**
-   * The service's own judgement that the speaker is done; only from services that make one. `eager`: an early guess,
-   * which "turn-resumed" may take back and a later "end-of-turn" confirms.
+   * The service detected the end of the speaker's turn; only from services with turn detection. `eager`: an early guess,
+   * which "turn-resumed" may revoke and a later "end-of-turn" confirms.
    */
   | {
       readonly type: 'end-of-turn'
@@ -84,7 +84,7 @@ export type SpeechEvent =
       readonly eager: boolean
     }
   | { readonly type: 'turn-resumed'; readonly atSample: Samples }
-  /** Somebody spoke from `startSample` to `endSample` and no word of it was understood. */
+  /** Somebody spoke from `startSample` to `endSample`, and no word was recognised. */
   | { readonly type: 'unintelligible'; readonly startSample: Samples; readonly endSample: Samples }
   /** Codes: "recogniser_unreachable", "recogniser_busy", "recogniser_refused", "recogniser_failed". Not retryable: the stream is dead. */
   | { readonly type: 'error'; readonly error: ParleyError }

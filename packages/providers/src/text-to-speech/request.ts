@@ -49,3 +49,8 @@ export function renderingKey({ text, language, voice, speed }: SpeechRequest): s
   const tongue = voice === undefined ? language.toLowerCase() : primaryTag(language)
   return JSON.stringify([voice ?? null, tongue, speed ?? 1, text])
 }
+
+/** `speed` (0.5 to 2, default 1) limited to the range of a service. */
+export function nearestSpeed(speed: number | undefined, least: number, most: number): number {
+  return Math.min(most, Math.max(least, speed ?? 1))
+}

@@ -10,8 +10,8 @@ export interface TextToSpeech {
   /** BCP 47 primary tags that this voice speaks: ["en"]. */
   readonly languages: readonly string[]
   /**
-   * Why it cannot speak here ("espeak-ng is not installed"), or null when it can. `language` (BCP 47, default the first
-   * of `languages`): one may be ready where another is not.
+   * Why the voice cannot be used ("espeak-ng is not installed"); null: it is ready. `language`: BCP 47, default the first
+   * of `languages`; one language may be ready and another not.
    */
   readiness(language?: string): Promise<string | null>
   /**
@@ -20,9 +20,8 @@ export interface TextToSpeech {
    */
   synthesize(request: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk>
   /**
-   * A call is about to speak this language with this voice: what takes time is done now (connections; renderings of
-   * `texts` where the voice remembers them). Best effort, never throws; what was made ready and is not used goes away by
-   * itself.
+   * Prepares for a call in this language with this voice: opens connections, and renders `texts` where the voice caches
+   * them. Best effort, never throws; unused connections close after their idle time.
    */
   warm?(request: Pick<SpeechRequest, 'language' | 'voice'> & { readonly texts?: readonly string[] }): void
   close(): Promise<void>
@@ -38,8 +37,8 @@ export interface SpeechRequest {
   /** 0.5 to 2; default 1. */
   readonly speed?: number
   /**
-   * Told of the text's characters (code points) when whoever makes the speech has them, once more where it gets them again:
-   * they are billed, heard or not. What is remembered costs nothing, nor what is refused over HTTP.
+   * Called with the number of characters (code points) each time they are sent to the service, which bills them whether
+   * they are heard or not. Cached audio and requests refused over HTTP cost nothing.
    */
   readonly onSent?: (characters: number) => void
 }

@@ -3,9 +3,9 @@ import type { ModelRef, Plan } from '@parley/flow'
 import type { LanguageModel } from '@parley/providers'
 import type { JsonObject } from '@parley/store'
 
-/** What the far end of a call said to its end. */
+/** The far end's answer to a BYE or CANCEL. */
 export interface FarEndReply {
-  /** There is no call any more: it was answered, whatever the answer. */
+  /** The call is over: the far end answered, with whatever status. */
   readonly confirmed: boolean
   /** Final SIP status; null without one. */
   readonly status: number | null
@@ -13,7 +13,7 @@ export interface FarEndReply {
   readonly detail: string
 }
 
-/** Ends calls that other processes had. Both take what `storeDialog` and `storeDial` kept, and never reject. */
+/** Ends calls of processes that died. The arguments are what `storeDialog` and `storeDial` stored; neither method rejects. */
 export interface FarEnd {
   /** Hangs up an answered call. */
   bye(dialog: JsonObject): Promise<FarEndReply>
@@ -21,7 +21,7 @@ export interface FarEnd {
   cancel(dial: JsonObject): Promise<FarEndReply>
 }
 
-/** Whose model is asked for. */
+/** The publication for which a model is requested. */
 export interface ModelUse {
   readonly scope: Scope
   readonly agent_id: string
@@ -29,8 +29,8 @@ export interface ModelUse {
   readonly plan: Plan
 }
 
-/** The model of that name, null: the agent's own. May throw `ParleyError` that says why there is none. */
+/** The model of a reference, or the agent's own if it is null. Throws a `ParleyError` with the reason if it is not available. */
 export type AnalysisModels = (ref: ModelRef | null, use: ModelUse) => LanguageModel | Promise<LanguageModel>
 
-/** What goes wrong and is nobody's fault outside; `error` is null where it works again. */
+/** Receives failures of the platform itself; `error` is null when the work succeeds again. */
 export type JobLog = (what: string, error: unknown) => void

@@ -35,7 +35,7 @@ const INTERVALS = {
 
 export type SweepName = keyof typeof INTERVALS
 
-/** Work that one worker does at a time, and how long others wait for it when that worker dies. */
+/** Sweeps that one worker runs at a time, and how long the others wait when that worker dies. */
 const ALONE: Partial<Record<SweepName, Ms>> = {
   expireRuns: 5000,
   expireUpdates: 5000,
@@ -52,20 +52,20 @@ const CLOSE_WITHIN_MS: Ms = 10_000
 export interface WorkerOptions {
   readonly database: Database
   readonly bus: Bus
-  /** Opens the secrets that sign webhooks. */
+  /** Decrypts the secrets that sign webhooks. */
   readonly sealer: Sealer
-  /** By which webhooks leave. */
+  /** Sends the webhooks. */
   readonly egress: Egress
   readonly models: AnalysisModels
   /** Ends the calls of engines that died. */
   readonly hangUp: FarEnd
-  /** Wakes whoever runs such work; never throws. */
+  /** Wakes a process that runs such work; never throws. */
   readonly wake: (work: Work) => void
   /** Gives environments their rounds of webhooks and analyses. */
   readonly queue: EnvironmentQueue
-  /** What is past its retention goes; true: there is more of it. Safe to be done by two at once. */
+  /** Deletes content past its retention; true: there is more. Two processes may run it at once. */
   readonly expireContents: () => Promise<boolean>
-  /** Recordings of ended runs become whole; true: there are more. Safe to be done by two at once. */
+  /** Joins the segments of ended runs' recordings; true: there are more. Two processes may run it at once. */
   readonly joinRecordings: () => Promise<boolean>
   readonly time: Time
   readonly random: Random
@@ -73,7 +73,7 @@ export interface WorkerOptions {
   readonly log: JobLog
   /** Default: see the source; for tests and proofs. */
   readonly intervals?: Partial<Record<SweepName, Ms>>
-  /** Of the owners of runs, which the reaper waits for. Default 9000. */
+  /** Lease of run owners, ms; the reaper waits for it. Default 9000. */
   readonly leaseMs?: Ms
   /** How long a far end that confirms nothing keeps its run's permit, from the last renewal. Default 28000. */
   readonly busyMs?: Ms
@@ -84,11 +84,11 @@ export interface WorkerOptions {
 export interface Worker {
   /** Counts since the start; a counter each, named `parley_jobs_…_total` where they are served. */
   readonly metrics: WorkerMetrics
-  /** Takes nothing any more; resolves when what is under way is done, after 10 s at the latest. The rest is others' then. */
+  /** Starts nothing more; resolves when the work under way is done, after 10 s at the latest. Other workers take the rest. */
   close(): Promise<void>
 }
 
-/** Begins the rounds of a worker: sweeps, reaper, webhooks, analyses. No failure of theirs ends the process, or each other. */
+/** Starts a worker: sweeps, reaper, webhooks, analyses. A failure of one ends neither the process nor the others. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await options.database.ping()
   const worker = new RunningWorker(options)
@@ -104,7 +104,7 @@ class RunningWorker implements Worker {
   readonly #leaderLeases: LeaderLease[] = []
   readonly #reaper: Reaper
   readonly #webhooks: WebhookSender
-  readonly #analyst: CallAnalyser
+  readonly #analyser: CallAnalyser
   #closing: Promise<void> | null = null
 
   constructor(options: WorkerOptions) {
@@ -119,7 +119,7 @@ class RunningWorker implements Worker {
       everyMs: this.#everyMs('reap'),
     })
     this.#webhooks = new WebhookSender(shared)
-    this.#analyst = new CallAnalyser(shared)
+    this.#analyser = new CallAnalyser(shared)
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
     this.#begin('forgetEngines', () => forgetEngines(shared))
@@ -132,7 +132,7 @@ class RunningWorker implements Worker {
   }
 
   async start(): Promise<void> {
-    await Promise.all([this.#webhooks.start(), this.#analyst.start()])
+    await Promise.all([this.#webhooks.start(), this.#analyser.start()])
   }
 
   get metrics(): WorkerMetrics {
@@ -175,11 +175,11 @@ class RunningWorker implements Worker {
     const never = new AbortController().signal
     const sweeps = Promise.all([...this.#sweeps.values()].map(sweep => sweep.close()))
     const reaper = this.#reaper.close()
-    const analyst = this.#analyst.close()
+    const analyser = this.#analyser.close()
     const webhooks = this.#webhooks.close()
-    await withDeadline(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyst]))
-    this.#analyst.abort()
-    const rest = [sweeps, reaper, webhooks, analyst]
+    await withDeadline(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyser]))
+    this.#analyser.abort()
+    const rest = [sweeps, reaper, webhooks, analyser]
     await withDeadline(
       time,
       deadline,

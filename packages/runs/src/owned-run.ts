@@ -27,40 +27,40 @@ export interface OwnedRunOptions {
   readonly database: Database
   readonly scope: Scope
   readonly owned: RunOwnership
-  /** Of the timeline. */
+  /** Number of the timeline's last item. */
   readonly lastSeq: number
-  /** Where what the database does not take waits; null: in memory. */
+  /** Stores on disk what the database cannot take; null: memory. */
   readonly journal: RunJournal | null
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
-  /** There is news of the run in the database. */
+  /** Something of the run was committed. */
   readonly onWritten: () => void
   /** A webhook of the run is due. */
   readonly onAnnounced: () => void
-  /** Whether the run is still ours, by renewing its lease. */
+  /** Whether this process still owns the run; asks by renewing its lease. */
   readonly isStillOwned: () => Promise<boolean>
   readonly onTrouble: (error: unknown) => void
-  /** The disk does not take what waits (the error), or takes it again (null). */
+  /** Writing to the journal failed (the error), or succeeds again (null). */
   readonly onJournal: (trouble: unknown) => void
-  /** Finished, released or lost: nobody has it here any more. */
+  /** The run was finished, released or lost. */
   readonly onOver: () => void
 }
 
-/** Of a database that does not answer, before what cannot wait goes to disk. */
+/** A write that must not be lost goes to the journal when the database has not answered for so long. */
 const DISK_AFTER_MS: Ms = 500
 
-/** How a run ended; what it used and its transcript are kept with it. */
+/** How a run ended; usage and transcript are added to it. */
 export type OwnedRunEnding = Omit<RunEnding, 'measurements'>
 
 /**
- * A run in this process's hands, from its claim to its end. What is told is written in order, soon, under the run's fence;
- * nothing but `storeDial` and `finish` waits for the database. Once the run is lost nothing is written any more.
+ * A run that this process owns, from its claim to its end. Entries are written behind the call, in order, under the run's
+ * fence; only `storeDial` and `finish` wait for the database. Once the run is lost nothing more is written.
  */
 export class OwnedRun {
   readonly scope: Scope
   readonly owned: RunOwnership
-  /** What acts on somebody is committed before it is sent: throws `ledger_unavailable`, `run_lost`. */
+  /** Effects are committed before they are sent: throws `ledger_unavailable`, `run_lost`. */
   readonly ledger: EffectLedger
   readonly #options: OwnedRunOptions
   readonly #writer: RunWriter
@@ -106,19 +106,19 @@ export class OwnedRun {
     return this.owned.run_id
   }
 
-  /** Who has the run hears what is asked of it; also what was asked before. One listener. */
+  /** Calls the listener with each command for this run, including those that came before. One listener. */
   onCommand(listener: (command: RunCommand) => void): void {
     this.#commands.listen(listener)
   }
 
-  /** Puts what happened into the timeline; a change of state moves the run as well. */
+  /** Appends an item to the timeline; a change of state moves the run as well. */
   append(item: TimelineItem): void {
     if (item.kind === 'state') return this.#move(item)
     this.#writer.add({ type: 'item', item })
     if (item.kind === 'contact') this.contact(item.contact as RunContact)
   }
 
-  /** As `tell`, of something that happens now. `offset_ms`: on the call's clock; null before media and in text. */
+  /** As `append`, for something that happens now. `offset_ms`: on the call's clock; null before media and in text. */
   note(fact: TimelineFact, offset_ms: Ms | null = null): void {
     this.append({ seq: 0, at: new Date(this.#options.wallClock()).toISOString(), offset_ms, ...fact })
   }
@@ -127,7 +127,7 @@ export class OwnedRun {
     this.#writer.add({ type: 'move', move: { contact } })
   }
 
-  /** What was said so far, as the transcript shows it until the end. */
+  /** Stores the utterances so far, which the transcript shows until the run ends. */
   checkpoint(utterances: readonly Utterance[]): void {
     this.#utterances = [...utterances]
     this.#writer.add({ type: 'checkpoint', utterances: this.#utterances })
@@ -137,7 +137,7 @@ export class OwnedRun {
     this.#used.add(measurement)
   }
 
-  /** Tells the agent's webhook, once. After the state that it is about. */
+  /** Announces an event to the agent's webhook, once. Call it after the change of state that it reports. */
   announce(event: OwnerEvent): void {
     this.#writer.add({ type: 'announce', event, event_id: crypto.randomUUID() })
   }
@@ -149,28 +149,28 @@ export class OwnedRun {
   }
 
   /**
-   * Keeps what a BYE needs: in the database, or in the run's journal on disk, from where it comes to the database, where
-   * that is away or takes longer than half a second. Resolves when it is kept, when neither takes it, or after `withinMs`;
-   * never rejects.
+   * Stores what a BYE needs: in the database or, if that is away or takes longer than half a second, in the run's journal on
+   * disk, which is replayed into the database later. Resolves when it is stored, when both fail, or after `withinMs`; never
+   * rejects.
    */
   async persistDialog(dialog: JsonObject, withinMs: Ms = 2000): Promise<void> {
     const { database, scope, owned, time, journal } = this.#options
     const stored = database
       .transaction(scope, tx => storeDialog(tx, scope, owned, dialog))
       .then(
-        // A lease that only wants to be renewed is renewed by the writer.
+        // If only the lease ended, the writer renews it.
         answer => answer === 'stored',
         () => false,
       )
     const patienceMs = journal === null ? withinMs : Math.min(DISK_AFTER_MS, withinMs)
     if (await inTime(time, patienceMs, stored)) return
-    const kept = this.#writer.persist({ type: 'dialog', dialog }).then(() => true)
-    await inTime(time, withinMs - patienceMs, kept)
+    const persisted = this.#writer.persist({ type: 'dialog', dialog }).then(() => true)
+    await inTime(time, withinMs - patienceMs, persisted)
   }
 
   /**
-   * Ends the run: its last state, transcript, usage, webhooks, and the permit given back, all or nothing; after all that
-   * was told before. Tries while the database is away. Never rejects.
+   * Ends the run: its last state, transcript, usage, webhooks, and the permit's release, all or nothing, after all earlier
+   * entries. Retries while the database is away. Never rejects.
    */
   async finish(ending: OwnedRunEnding): Promise<Finish> {
     const now = new Date(this.#options.wallClock()).toISOString()
@@ -192,7 +192,7 @@ export class OwnedRun {
     return finish
   }
 
-  /** Told by the leases. */
+  /** Called by the leases. */
   deliver(command: RunCommand): void {
     if (this.#isOver) return
     if (command.type === 'cancel') {
@@ -202,7 +202,7 @@ export class OwnedRun {
     this.#commands.emit(command)
   }
 
-  /** Told by the leases and the writer: the run is in other hands. */
+  /** Called by the leases and the writer: another process owns the run. */
   markLost(): void {
     if (this.#isOver) return
     this.deliver({ type: 'lost' })
@@ -227,7 +227,7 @@ export class OwnedRun {
   }
 }
 
-/** What it resolves to; false after `ms`. */
+/** The result of `work`; false if it takes longer than `ms`. */
 async function inTime(time: Time, ms: Ms, work: Promise<boolean>): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
   const timer = time.at(time.now() + ms, () => late.resolve(false))

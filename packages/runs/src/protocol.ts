@@ -2,20 +2,20 @@ import type { Scope } from '@parley/contract'
 import type { Ms } from '@parley/kernel'
 import type { DueWork, RunChange, RunKind } from '@parley/store'
 
-/** What is asked of whoever has a run. */
+/** A command for the owner of a run. */
 export type RunCommand =
-  /** The run is somebody else's, or over: hang up, and write nothing. Last order. */
+  /** Another process owns the run, or it is over: hang up and write nothing. The last command. */
   | { readonly type: 'lost' }
-  /** Somebody wants it to end. Once. */
+  /** The run is to end. Delivered once. */
   | { readonly type: 'cancel' }
-  /** Variables or metadata changed. Answered with `settle`, once; what nobody answers in time becomes `indeterminate`. */
+  /** Variables or metadata changed. Call `settle` once; an update that is not settled in time becomes `indeterminate`. */
   | {
       readonly type: 'update'
       readonly update_id: string
       readonly change: RunChange
       readonly settle: (outcome: UpdateOutcome) => void
     }
-  /** Somebody says something in a chat. There may be more than one message, or none by now. */
+  /** A chat may have new messages: one, several, or none any more. */
   | { readonly type: 'message' }
 
 export type UpdateOutcome = { readonly status: 'applied' } | { readonly status: 'rejected'; readonly reason: string }
@@ -27,7 +27,7 @@ export interface Work {
   readonly scope: Scope
 }
 
-/** Wakes whoever runs such work. Losing a wake-up loses nothing but time: a sweep finds what waits. */
+/** Wakes a process that runs such work. A lost wake-up costs time only: owners also look for waiting runs. */
 export interface RunQueue {
   /** Never throws, never waits. */
   wake(work: Work): void

@@ -1,29 +1,29 @@
 import type { Ms, Time } from '@parley/kernel'
 
-/** No more than one line that something fails in so long. */
+/** At most one line about failures in so long. */
 const QUIET_MS: Ms = 60_000
 
 export interface RepeatedFailureLogOptions {
-  /** What goes round, as in "the sweep of webhooks". */
+  /** Names the work in the lines, as in `the sweep "webhooks"`. */
   readonly name: string
   readonly time: Time
-  /** `error` is null where it works again. */
+  /** `error` is null when the work succeeds again. */
   readonly onProblem: (what: string, error: unknown) => void
 }
 
 /**
- * Tells of work that goes round and round and fails, without a line for each round: the first failure at once, from then
- * on at most one line a minute with the count of failed rounds, and one line when it works again. Where failures come and
- * go there is at most one such pair a minute.
+ * Logs failures of periodic work without a line for each: the first failure at once, then at most one line a minute with the
+ * number of failed rounds, and one line when it succeeds again. Work that fails now and then gives at most one such pair a
+ * minute.
  */
 export class RepeatedFailureLog {
   readonly #options: RepeatedFailureLogOptions
-  /** Of all that failed since it was last told that it works. */
+  /** Failed rounds since the last report of success. */
   #failures = 0
   #brokenSince: Ms | null = null
-  #toldAt: Ms = Number.NEGATIVE_INFINITY
-  /** Somebody was told that it is broken now. */
-  #isTold = false
+  #reportedAt: Ms = Number.NEGATIVE_INFINITY
+  /** The current failure was reported. */
+  #isReported = false
 
   constructor(options: RepeatedFailureLogOptions) {
     this.#options = options
@@ -35,21 +35,21 @@ export class RepeatedFailureLog {
     const now = time.now()
     this.#failures++
     this.#brokenSince ??= now
-    if (now - this.#toldAt < QUIET_MS) return
-    this.#toldAt = now
-    this.#isTold = true
+    if (now - this.#reportedAt < QUIET_MS) return
+    this.#reportedAt = now
+    this.#isReported = true
     onProblem(this.#failures === 1 ? `${name} failed` : `${name} failed, ${this.#failures} rounds by now`, error)
   }
 
-  /** A round did what it is for. */
+  /** A round succeeded. */
   worked(): void {
     if (this.#brokenSince === null) return
     const { name, time, onProblem } = this.#options
     const seconds = Math.round((time.now() - this.#brokenSince) / 1000)
     this.#brokenSince = null
-    if (!this.#isTold) return
+    if (!this.#isReported) return
     const rounds = this.#failures === 1 ? '1 failed round' : `${this.#failures} failed rounds`
-    this.#isTold = false
+    this.#isReported = false
     this.#failures = 0
     onProblem(`${name} works again after ${rounds}, ${seconds} s`, null)
   }

@@ -4,9 +4,8 @@ const FIRST_PAUSE_MS: Ms = 250
 const LONGEST_PAUSE_MS: Ms = 2000
 
 /**
- * Asks the database until it answers, with pauses while it is away. `ask` does no harm when it is done twice: where it is
- * not known whether a commit stands, it is. Undefined: nobody waits for the answer any more. Throws what another try
- * would not change.
+ * Retries a query while the database is away, with pauses. `ask` must be idempotent: after a commit with an unknown outcome
+ * it runs again. Undefined: `isOver` became true. Throws errors that a retry would not change.
  */
 export async function retryUntilAnswered<Answer>(
   time: Time,
@@ -24,12 +23,16 @@ export async function retryUntilAnswered<Answer>(
   return undefined
 }
 
-/** Whether the database is away, or was before it said whether a commit stands: another try may find it there. */
+/** Whether the database was away, or went away while committing: a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   return error instanceof ParleyError && (error.retryable || error.code === 'outcome_unknown')
 }
 
-/** The store says that the run is not ours. It may be, once its lease is renewed; else whoever has it is told so. */
+/** The store refused a write: the run is lost, or its lease ended and can be renewed. A retry shows which. */
 export function ownershipUnconfirmed(): ParleyError {
-  return new ParleyError('run_lost', 'the run is in other hands, or its lease is to be renewed', { retryable: true })
+  return new ParleyError(
+    'run_lost',
+    'another process owns the run, or its lease ended; renew the lease and try again',
+    { retryable: true },
+  )
 }

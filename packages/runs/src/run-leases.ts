@@ -20,17 +20,17 @@ import { OwnedRun } from './owned-run.ts'
 import type { UpdateOutcome } from './protocol.ts'
 import { RepeatedFailureLog } from './repeated-failure-log.ts'
 
-/** A run that was being written to when its lease was to be renewed is tried again after this long. */
+/** A lease that could not be renewed because its run was being written to is renewed after this pause. */
 const BUSY_MS: Ms = 200
 
 export interface RunLeasesOptions {
   readonly database: Database
-  /** By which leases are renewed: connections that nothing else waits for. Default: `database`. */
+  /** Connections for renewals only, so that no other query delays them. Default: `database`. */
   readonly leases?: Pick<Database, 'runs'>
   readonly bus: Bus
-  /** Where what the database does not take waits. Default: in memory, and a process that is killed loses it. */
+  /** Stores on disk what the database cannot take. Default: memory, which a killed process loses. */
   readonly journals?: RunJournals
-  /** Of this process alone: never used again, also after a restart. */
+  /** Identifies this process; never used again, also after a restart. */
   readonly owner: RunOwner
   readonly time: Time
   readonly wallClock: () => UnixMs
@@ -39,24 +39,24 @@ export interface RunLeasesOptions {
   readonly leaseMs?: Ms
   /** Such work may be due in this environment: a run's webhook is stored, or a run ended. */
   readonly onDue?: (work: DueWork, scope: Scope) => void
-  /** What goes wrong and harms no run by itself; `error` is null where it works again. */
+  /** Receives failures that end no run by themselves; `error` is null when the work succeeds again. */
   readonly onProblem?: (what: string, error: unknown) => void
 }
 
 interface Holding {
   readonly run: OwnedRun
-  /** Revision of the newest update that was ordered, or was settled before it could be. */
+  /** Revision of the newest update that was delivered, or was settled before it could be. */
   ordered: number
-  /** Revisions of updates that were ordered, and whose end the timeline has not been told. */
+  /** Revisions of delivered updates whose outcome is not in the timeline yet. */
   readonly open: Set<number>
   isAsking: boolean
-  /** Until then an update is being settled: they are in the order in which they were asked for. Never rejects. */
+  /** Resolves when the updates so far are settled: they are settled in the order of their revisions. Never rejects. */
   settled: Promise<void>
 }
 
 /**
- * Where a process keeps the runs that it owns: claims them, keeps their leases, and hears what is asked of them. A run
- * whose lease could not be kept while the database was away is ours until somebody took it.
+ * The runs that this process owns: claims them, renews their leases, and delivers the commands for them. A run whose lease
+ * ended while the database was away still belongs to this process until another one took it.
  */
 export class RunLeases {
   readonly #options: RunLeasesOptions
@@ -87,12 +87,12 @@ export class RunLeases {
     this.#schedule()
   }
 
-  /** Runs in hand. */
+  /** Number of owned runs. */
   get size(): number {
     return this.#held.size
   }
 
-  /** The tenant of each run in hand. */
+  /** The tenant of each owned run. */
   get tenants(): string[] {
     return [...this.#held.values()].map(({ run }) => run.scope.tenant_id)
   }
@@ -105,7 +105,7 @@ export class RunLeases {
     return this.#leaseMs
   }
 
-  /** Takes a run that waits. Null: another has it, it ended, or it is too late. Throws what the database throws. */
+  /** Claims a waiting run. Null: another process has it, it ended, or its start time passed. Throws what the database throws. */
   async claim(scope: Scope, runId: string): Promise<OwnedRun | null> {
     const { database, owner } = this.#options
     const claimed = await database.transaction(scope, tx => claimRun(tx, scope, runId, owner, this.#leaseMs))
@@ -116,7 +116,7 @@ export class RunLeases {
     return run
   }
 
-  /** A run that is ours already: admitted in our name. */
+  /** Adds a run that this process owns already: it was admitted with this process as its owner. */
   adopt(scope: Scope, owned: RunOwnership, lastSeq: number): OwnedRun {
     const { database, bus, journals, owner, time, wallClock, random } = this.#options
     const runId = owned.run_id
@@ -139,7 +139,7 @@ export class RunLeases {
     return run
   }
 
-  /** Gives back a run that has not started. False: it is too late for that, and it is to be finished. */
+  /** Releases a run that has not started, for another process. False: it has started and must be finished. */
   async release(run: OwnedRun): Promise<boolean> {
     const { database } = this.#options
     const answer = await database.transaction(run.scope, tx => releaseRun(tx, run.scope, run.owned))
@@ -148,7 +148,7 @@ export class RunLeases {
     return true
   }
 
-  /** Keeps no lease any more. What is still held is lost to others when its lease ends. */
+  /** Stops renewing. Others take the runs that are still owned when their leases end. */
   close(): void {
     this.#closed = true
     this.#unsubscribe()
@@ -176,7 +176,7 @@ export class RunLeases {
       }
       this.#renewals.worked()
     } catch (error) {
-      // Calls go on without a database; the leases are renewed when it is back, where nobody took them.
+      // Calls go on without a database; when it is back, the leases of runs that nobody took are renewed.
       this.#renewals.failed(error)
     }
     this.#schedule(busy ? BUSY_MS : this.#leaseMs / 3)
@@ -193,7 +193,7 @@ export class RunLeases {
     return (await this.#renew([owned])).length === 1
   }
 
-  /** Looks for itself what is asked of a run: the bus said so. */
+  /** Reads what is requested of a run, after a message of the bus. */
   async #ask(holding: Holding): Promise<void> {
     try {
       holding.run.deliver({ type: 'message' })
@@ -246,12 +246,12 @@ export class RunLeases {
       else if (open.delete(revision)) run.note({ kind: 'update', update_id, status: receipt.status })
       bus.publish('runs', run.runId)
     } catch (error) {
-      // Its deadline settles it.
+      // The sweep settles it at its deadline.
       this.#problem('an update cannot be settled', error)
     }
   }
 
-  /** Tells the timeline of updates that passed their deadline, which others settle: its numbers are ours to give. */
+  /** Writes updates that a sweep settled after their deadline into the timeline: only the owner numbers its items. */
   async #tellLate({ run, open }: Holding): Promise<void> {
     const { database } = this.#options
     try {

@@ -6,43 +6,43 @@ import { isTransient } from './retry-until-answered.ts'
 import { RunBacklog } from './run-backlog.ts'
 import { type RunBatch, type RunEnd, type RunEntry, writeBatch, writeEnd } from './run-entry.ts'
 
-/** Nothing waits longer for company before it is written. */
+/** An entry waits at most so long for others of its batch. */
 const GATHER_MS: Ms = 20
 const FIRST_PAUSE_MS: Ms = 250
 const LONGEST_PAUSE_MS: Ms = 2000
-/** A database that takes longer may be away: from then on what waits goes to disk. */
+/** A database that takes longer may be away: from then on waiting entries go to disk. */
 const LATE_MS: Ms = 1000
-/** How old what a killed process loses may be, while the database is away. */
+/** While the database is away, a killed process loses at most the entries of so long. */
 const SPILL_EVERY_MS: Ms = 500
-/** Of one batch, where the database is there and does not take it. */
+/** A batch that the database refused so often is skipped. */
 const MOST_REFUSALS = 5
 
 export interface RunWriterOptions {
   readonly database: Database
   readonly scope: Scope
   readonly owned: RunOwnership
-  /** Of the timeline: the next item is the one after it. */
+  /** Number of the timeline's last item. */
   readonly lastSeq: number
-  /** Where what waits goes while the database is away; null: it stays in memory. */
+  /** Stores waiting entries on disk while the database is away; null: they stay in memory. */
   readonly journal: RunJournal | null
   readonly time: Time
   readonly wallClock: () => number
-  /** Something of the run is in the database that was not there before. */
+  /** A batch was committed. */
   readonly onWritten: () => void
-  /** A webhook of the run is in the database that was not there before. */
+  /** A webhook of the run was committed. */
   readonly onAnnounced: () => void
-  /** Asked when the store says that the run is not ours: whether it is, by renewing its lease. */
+  /** Called when the store refuses a write: whether this process still owns the run, by renewing its lease. */
   readonly isStillOwned: () => Promise<boolean>
   readonly onLost: () => void
-  /** The database is there and does not take something: a fault of ours. */
+  /** The database refused a batch for another reason than an outage: a defect of the program. */
   readonly onTrouble: (error: unknown) => void
-  /** The disk takes nothing (the error), or takes it again (null). */
+  /** Writing to the journal failed (the error), or succeeds again (null). */
   readonly onJournal: (trouble: unknown) => void
 }
 
 /**
- * Writes what happens in a run, in order, in batches, each batch one transaction under the run's fence. While the
- * database is away it waits and tries again, and what waits goes to disk: a call goes on without it.
+ * Writes the entries of a run in order, in batches, each batch one transaction under the run's fence. While the database is
+ * away it retries, and waiting entries go to disk: the call goes on meanwhile.
  */
 export class RunWriter {
   readonly #options: RunWriterOptions
@@ -72,13 +72,13 @@ export class RunWriter {
     this.#schedule(GATHER_MS)
   }
 
-  /** As `add`, for what cannot wait for the database. Resolves when it is on disk, or the disk did not take it. Never rejects. */
+  /** As `add`, and writes the entry to disk at once. Resolves when it is there or the disk failed. Never rejects. */
   async persist(entry: RunEntry): Promise<void> {
     this.add(entry)
     if (!this.#isLost) await this.#backlog.spill()
   }
 
-  /** The run is somebody else's: nothing is written any more. */
+  /** Another process owns the run: nothing more is written. */
   abandon(): void {
     this.#isLost = true
     this.#timer?.cancel()
@@ -87,7 +87,7 @@ export class RunWriter {
     void this.#backlog.close()
   }
 
-  /** Writes what waits and the end, all or nothing; tries until it is done or lost. */
+  /** Writes the waiting entries, then the end in one transaction; retries until that is done or the run is lost. */
   async finish(end: RunEnd): Promise<Finish> {
     const { database, scope, owned } = this.#options
     this.#backlog.end(end)
@@ -122,7 +122,7 @@ export class RunWriter {
     })
   }
 
-  /** Resolves when nothing waits, or the run is lost; never rejects. */
+  /** Resolves when nothing waits any more or the run is lost; never rejects. */
   #writeAll(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = null
@@ -149,7 +149,7 @@ export class RunWriter {
     }
   }
 
-  /** False: the store says that the run is not ours. Throws while the database is away. */
+  /** False: the store says that this process does not own the run. Throws while the database is away. */
   async #write(batch: RunBatch): Promise<boolean> {
     const { database, scope, owned, onWritten, onAnnounced } = this.#options
     const written = await writeBatch(batch, {
@@ -176,7 +176,7 @@ export class RunWriter {
     this.#options.onLost()
   }
 
-  /** A database that is away comes back. What it will never take must not hold up the run's end for ever. */
+  /** Waits out an outage, and skips a batch that the database refuses again and again, so that the run can end. */
   async #noteTrouble(error: unknown): Promise<void> {
     if (isTransient(error)) {
       this.#watch(0)
@@ -188,7 +188,7 @@ export class RunWriter {
     await this.#backlog.skip()
   }
 
-  /** What waits goes to disk, from `inMs` on, until `#rest`. */
+  /** Writes waiting entries to disk, from `inMs` on, until `#rest`. */
   #watch(inMs: Ms = LATE_MS): void {
     if (this.#isLost || this.#options.journal === null) return
     const { time } = this.#options

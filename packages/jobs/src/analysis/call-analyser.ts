@@ -53,7 +53,7 @@ export interface CallAnalyserOptions {
   readonly answerWithinMs?: Ms
 }
 
-/** A try: what came of it, and what it asked of the model. */
+/** An attempt: its result, and the model request it made. */
 interface Try {
   readonly result: AnalysisResult
   readonly inference: AnalysisInference | null
@@ -145,12 +145,16 @@ export class CallAnalyser {
     return this.#ask(due, plan, model, request)
   }
 
-  /** Whoever provides models may hang; a try does not. */
+  /** A provider of models may hang; an attempt must not. */
   async #modelFor(plan: Plan, use: ModelUse): Promise<LanguageModel> {
     const { models, time } = this.#options
     const asked = Promise.resolve().then(() => models(plan.analysis?.model ?? null, use))
     const model = await withDeadline(time, time.now() + MODEL_WITHIN_MS, this.#closing.signal, asked)
-    if (model === null) throw new ParleyError('model_not_ready', 'nobody said which model it is')
+    if (model === null)
+      throw new ParleyError(
+        'model_not_ready',
+        'the model for the analysis was not available within 10 s; check the agent’s model and its service',
+      )
     return model
   }
 

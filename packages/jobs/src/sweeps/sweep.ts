@@ -3,16 +3,16 @@ import { RepeatedFailureLog } from '@parley/runs'
 import type { JobCounters } from '../metrics.ts'
 import type { JobLog } from '../protocol.ts'
 
-/** The first round comes within this, so that workers that start together do not go together. */
+/** The first round comes at a random time within this, so that workers that start together do not run in step. */
 const FIRST_WITHIN_MS: Ms = 1000
 const LONGEST_PAUSE_MS: Ms = 30_000
 
 export interface SweepOptions {
-  /** For people. */
+  /** Names the sweep in the log. */
   readonly name: string
   /** From the end of a round to the next. */
   readonly everyMs: Ms
-  /** One round; true: there is more of it, go on at once. */
+  /** One round; true: there is more to do, and the next round follows at once. */
   readonly round: () => Promise<boolean>
   readonly time: Time
   readonly random: Random
@@ -20,7 +20,7 @@ export interface SweepOptions {
   readonly counters: JobCounters
 }
 
-/** Goes round for ever. No failure ends it: they are told, and the next round waits longer with each, up to 30 s. */
+/** Runs rounds until it is closed. A failed round is logged and counted; the pause doubles with each, up to 30 s. */
 export class Sweep {
   readonly #options: SweepOptions
   readonly #rounds: RepeatedFailureLog
@@ -36,7 +36,7 @@ export class Sweep {
     this.#schedule(randomBelow(random, Math.max(1, Math.ceil(Math.min(everyMs, FIRST_WITHIN_MS)))))
   }
 
-  /** Begins no round any more; resolves when the one under way has ended. */
+  /** Starts no more rounds; resolves when the current one has ended. */
   async close(): Promise<void> {
     this.#closed = true
     this.#timer?.cancel()

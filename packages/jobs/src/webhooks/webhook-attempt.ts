@@ -10,7 +10,7 @@ import { signatureOf } from './signature.ts'
 /** For a whole send, redirects included. */
 const SEND_WITHIN_MS: Ms = 10_000
 const ACTION = { id: 'webhook.send', version: 1 }
-/** What was sent goes on to its end. */
+/** A request that was sent is not aborted. */
 const NEVER = new AbortController().signal
 
 export interface WebhookAttemptOptions {
@@ -21,7 +21,7 @@ export interface WebhookAttemptOptions {
   readonly log: JobLog
 }
 
-/** `refused`: our own policy, which another try would not change; `lost`: another has the webhook. */
+/** `refused`: by the platform's own policy, so that a retry is of no use; `lost`: another process has the webhook. */
 export type AttemptOutcome = 'delivered' | 'failed' | 'refused' | 'lost'
 
 /** One send of a webhook, as an effect of its run. */
@@ -37,7 +37,7 @@ export class WebhookAttempt {
     this.#ledger = runLedger(database, item.scope, item, () => `webhook_${randomToken(random, 24)}`)
   }
 
-  /** Settles what earlier senders left behind when they died. Throws what the ledger throws. */
+  /** Settles the effects of senders that died. Throws what the ledger throws. */
   async settleEarlier(): Promise<void> {
     for (const effect of await this.#ledger.list())
       if (effect.action.id === ACTION.id && (effect.state === 'sending' || effect.state === 'intended'))
@@ -85,13 +85,13 @@ export class WebhookAttempt {
     return this.#settle(id, await prepared.send(NEVER), send_attempts)
   }
 
-  /** Null: what is there cannot be opened, for now. */
+  /** Null: the stored secret cannot be decrypted. */
   async #open(secrets: () => Promise<SecretValues>): Promise<SecretValues | null> {
     try {
       return await secrets()
     } catch (error) {
       if (error instanceof ParleyError && error.code === 'seal_broken') {
-        this.#options.log('a webhook’s signing secret cannot be opened', error)
+        this.#options.log('the signing secret of a webhook cannot be decrypted; check PARLEY_MASTER_KEY', error)
         return null
       }
       throw error
@@ -104,7 +104,7 @@ export class WebhookAttempt {
       'content-type': 'application/json',
       'parley-signature': signatureOf(secrets, body, this.#options.wallClock()),
     }
-    // An event that did not get there is not delivered, whatever a page says that is there instead.
+    // A redirect keeps the body: an answer to a request without the event does not mean that it was delivered.
     return { method: 'POST', url, headers, body, keepsBody: true }
   }
 

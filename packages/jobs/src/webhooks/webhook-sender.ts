@@ -92,7 +92,7 @@ export class WebhookSender {
     }
   }
 
-  /** Null: another has it. */
+  /** Null: another process has the webhook. */
   async #send(item: OutboxItem): Promise<SendResult | null> {
     const { database, sealer, plans, counters } = this.#options
     const { scope, run_id: runId } = item
@@ -106,7 +106,7 @@ export class WebhookSender {
     const pauseMs = (this.#options.retryAfterMs ?? RETRY_AFTER_MS)[item.attempts - 1]
     const isLate = item.attempts > (this.#options.retryAfterMs ?? RETRY_AFTER_MS).length + 1
     const attempt = new WebhookAttempt(this.#options, item)
-    // Of tries whose senders died: they may have been heard.
+    // Attempts of processes that died: their receivers may have got them.
     if (item.attempts > 1) await attempt.settleEarlier()
     if (!isLate) {
       counters.add('webhook_sends')

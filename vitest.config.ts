@@ -17,8 +17,8 @@ const SLOW = [
   'packages/client/build/pack.test.ts',
   'packages/leg/src/long-call.test.ts',
   'packages/phone/src/answering-phone.test.ts',
-  'packages/providers/src/io/simulated-pair.test.ts',
-  'packages/runs/src/journal/landing-beside-others.test.ts',
+  'packages/providers/src/**/simulated-pair.test.ts',
+  'packages/runs/src/journal/concurrent-replay.test.ts',
   'scripts/fuzzing/fuzz.test.ts',
   'scripts/proofs/{api-requests,srtp-flood}.test.ts',
 ]

@@ -64,7 +64,12 @@ export async function startApi(
   const log = pino({ name: 'api', level: logLevel }, pino.destination({ dest: 2, sync: false }))
   const { database, bus } = state
   const api = await buildApi({
-    ...{ handlers, database, bus, platform, log, publicUrl: settings.publicUrl },
+    handlers,
+    database,
+    bus,
+    platform,
+    log,
+    publicUrl: settings.publicUrl,
     ...(otherMetrics !== undefined && { otherMetrics }),
   })
   const { bind: host, port } = settings.http

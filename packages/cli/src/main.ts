@@ -21,7 +21,7 @@ Each tells more by --help. Settings are environment variables: see docs/operatio
 
 type Command = (args: string[]) => Promise<number>
 
-/** Each is loaded when it is asked for: what the engine needs takes seconds, and `parley runs` none of it. */
+/** Each command is loaded on use: the engine takes seconds to load, and `parley runs` does not need it. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   call: async () => (await import('./commands/call.ts')).call,
@@ -48,10 +48,10 @@ async function main(args: string[]): Promise<number> {
   return command(rest)
 }
 
-/** Live calls depend on them, and not on whoever reads what they say. */
+/** Commands with live calls, which continue when the reader of their output is gone. */
 const SERVERS: ReadonlySet<string> = new Set(['serve', 'fakes'])
 
-/** Whoever read our output is gone (`parley runs list | head`): a server goes on without a word, any other command ends. */
+/** The reader of our output is gone (`parley runs list | head`): a server continues silently, any other command ends. */
 function whenNobodyReads(goesOn: boolean): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {

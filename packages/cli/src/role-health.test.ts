@@ -4,7 +4,10 @@ import { RoleMetrics } from './role-metrics.ts'
 
 async function serve({ isThere = true, isDraining = false, metrics = new RoleMetrics() } = {}) {
   const health = await serveRoleHealth({
-    ...{ bind: '127.0.0.1', port: 0, registry: metrics.registry, isDraining: () => isDraining },
+    bind: '127.0.0.1',
+    port: 0,
+    registry: metrics.registry,
+    isDraining: () => isDraining,
     database: { ping: () => (isThere ? Promise.resolve() : Promise.reject(new Error('away'))) },
   })
   onTestFinished(() => health.close())

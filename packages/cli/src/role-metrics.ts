@@ -87,7 +87,9 @@ export class RoleMetrics {
 
 function gauge(name: string, help: string, registers: Registry[], read: () => number): void {
   new Gauge({
-    ...{ name, help, registers },
+    name,
+    help,
+    registers,
     collect() {
       this.set(read())
     },

@@ -11,7 +11,9 @@ const onProblem = problemLines('journal')
 export function runJournals(home: string, sealer: Sealer): RunJournals {
   return new RunJournals({
     disk: new JournalDirectory(join(home, 'journal')),
-    ...{ sealer, wallClock: Date.now, onProblem },
+    sealer,
+    wallClock: Date.now,
+    onProblem,
   })
 }
 

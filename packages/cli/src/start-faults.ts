@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { ParleyError } from '@parley/kernel'
 import { type Settings, SettingsError } from './environment.ts'
 
-/** The settings that say where something listens. */
+/** Names of the settings with a listening address. */
 interface ListenSettings {
   readonly bind: 'PARLEY_HTTP_BIND' | 'PARLEY_SIP_BIND'
   readonly port: 'PARLEY_HTTP_PORT' | 'PARLEY_SIP_PORT' | 'PARLEY_SIP_TLS_PORT'
@@ -28,7 +28,7 @@ function listenFault(
   return null
 }
 
-/** What to throw when the HTTP server cannot listen. */
+/** The error to throw when the HTTP server cannot listen. */
 export function httpListenFault(cause: unknown, { bind: host, port }: Settings['http']): unknown {
   return listenFault(cause, { host, port }, { bind: 'PARLEY_HTTP_BIND', port: 'PARLEY_HTTP_PORT' }) ?? cause
 }
@@ -47,7 +47,7 @@ export function sipListenFault(
   )
 }
 
-/** What the codes of errors about a setting begin with. */
+/** Prefixes of the codes of errors about a setting. */
 const ABOUT = { DATABASE_URL: 'database_', PARLEY_MASTER_KEY: 'master_key_' } as const
 
 /** `error`, with the setting's name before it where it is about the setting and `value` is set (not null). */

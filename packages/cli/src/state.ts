@@ -49,7 +49,11 @@ export async function openState(settings: Settings, tell: (line: string) => void
         ? postgresBus({ url: ownerUrl, onProblem: tell })
         : redisBus({ url: settings.redisUrl, onProblem: tell })
     return {
-      ...{ ownerUrl, database, leases, bus, sealer },
+      ownerUrl,
+      database,
+      leases,
+      bus,
+      sealer,
       async close() {
         await bus.close()
         await leases.close()

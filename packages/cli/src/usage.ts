@@ -1,9 +1,9 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
-/** The command line cannot be understood; the message says how it should look. */
+/** An invalid command line; the message shows the usage. */
 export class UsageError extends Error {}
 
-/** Somebody asked how the command line should look; the message says it. No fault: it is printed, and the exit code is 0. */
+/** The user asked for help; the message is the usage. It is printed, and the exit code is 0. */
 export class HelpAsked extends Error {}
 
 const isHelp = (arg: string | undefined) => arg === '--help' || arg === '-h'
@@ -19,7 +19,7 @@ export function groupUsage(group: string, args: readonly string[], usages: reado
   return new HelpAsked(`usage:\n  ${(named.length === 0 ? usages : named).join('\n  ')}`)
 }
 
-/** `parseArgs` of Node with our errors: `HelpAsked` when there is a `--help`, `UsageError` when it is not understood. */
+/** `parseArgs` of Node with our errors: `HelpAsked` when there is a `--help`, `UsageError` for invalid arguments. */
 export function parseCommand<Options extends NonNullable<ParseArgsConfig['options']>>(
   args: string[],
   options: Options,

@@ -53,7 +53,12 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     log,
   })
   const worker = await startWorker({
-    ...{ database, bus, sealer, egress: services.egress, hangUp: farEnd, log },
+    database,
+    bus,
+    sealer,
+    egress: services.egress,
+    hangUp: farEnd,
+    log,
     models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),
     wake: work => runQueue.wake(work),
     queue: environmentQueue,
@@ -66,20 +71,35 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       for (const { run_id } of joined) bus.publish('runs', run_id)
       return joined.length === ROUND
     },
-    ...{ time: systemTime, random: systemRandom, wallClock: Date.now, leaseMs: settings.leaseMs },
+    time: systemTime,
+    random: systemRandom,
+    wallClock: Date.now,
+    leaseMs: settings.leaseMs,
   }).catch(async error => {
     await farEnd.close()
     throw error
   })
   const runLeases = new RunLeases({
-    ...{ database, leases, bus, journals, leaseMs: settings.leaseMs },
-    ...{ time: systemTime, wallClock: Date.now, random: systemRandom },
+    database,
+    leases,
+    bus,
+    journals,
+    leaseMs: settings.leaseMs,
+    time: systemTime,
+    wallClock: Date.now,
+    random: systemRandom,
     owner: { engine: `worker-${randomToken(systemRandom, 20)}`, worker: 'texts' },
     onDue: (work, scope) => environmentQueue.wake(work, scope),
     onProblem: log,
   })
   const texts = startTextRuns({
-    ...{ leases: runLeases, database, bus, agents: agents.text, time: systemTime, wallClock: Date.now, log },
+    leases: runLeases,
+    database,
+    bus,
+    agents: agents.text,
+    time: systemTime,
+    wallClock: Date.now,
+    log,
   })
   const stopListening = await runQueue.listen(['chat', 'task', 'background'], work => texts.wake(work))
   metrics.watchWorker(() => worker.metrics)

@@ -1,15 +1,15 @@
 import { parseIpNetwork } from '@parley/sip'
 import { UsageError } from '../usage.ts'
 
-/** What stands for "as if it had never been set". */
+/** The word that resets a value to its default. */
 export const DEFAULT = 'default'
 
 const MAX_LISTED = 250
-/** Regions that CLDR has words for, but that are no countries. */
+/** Regions with a name in CLDR that are not countries. */
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'XA', 'XB', 'QO', 'ZZ'])
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
-/** `flag` is what it is called on the command line; a value that is none throws a `UsageError` which says what would do. */
+/** `flag` is what it is called on the command line; an invalid value throws a `UsageError` which names the accepted ones. */
 export function wholeNumber(flag: string, text: string | undefined, min: number, max: number): number {
   const value = text !== undefined && /^(0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= min && value <= max)) throw wrong(flag, `takes a whole number, ${min} to ${max}`, text)

@@ -53,7 +53,7 @@ async function firstStep({ home, configured }: MasterKeyPlace, keys: MasterKey):
   return { step: 'new_key', version, next: `restart every process of Parley, ${again}` }
 }
 
-/** Whole or not at all: a key that is lost takes every secret with it. */
+/** Writes the file atomically: losing the key would lose every secret. */
 async function keep(home: string, keys: MasterKey): Promise<void> {
   const path = join(home, 'master.key')
   const fresh = `${path}.${randomToken(systemRandom, 12)}`

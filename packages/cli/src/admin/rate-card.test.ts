@@ -40,7 +40,7 @@ async function fileOf(content: unknown): Promise<string> {
 }
 
 describe('parley admin rate-card install', () => {
-  it('puts a card in force, and makes the first budget policy', async () => {
+  it('a rate card takes effect, and the first one creates the budget policy', async () => {
     const answer = await admin('rate-card', 'install', await fileOf(CARD))
     expect(answer).toEqual({ tenant_id: scope.tenant_id, rate_card_id: 'winter', effective_at: null, rates: 2 })
     const db = test.database.within(scope)
@@ -56,7 +56,7 @@ describe('parley admin rate-card install', () => {
     await expect(admin('rate-card', 'install', await fileOf(CARD))).rejects.toThrow('there is a rate card "winter"')
   })
 
-  it('names what is wrong in the file', async () => {
+  it('an invalid file is refused with its faults', async () => {
     const wrong = {
       ...CARD,
       currency: 'EUR',
@@ -66,7 +66,7 @@ describe('parley admin rate-card install', () => {
     const told = await admin('rate-card', 'install', await fileOf(wrong)).catch((error: Error) => error.message)
     for (const place of ['/currency', '/reserve_usd/phone', '/rates/0/meter', '/rates/0/per', '/rates/0/price_usd'])
       expect(told).toContain(`\n  ${place}  `)
-    await expect(admin('rate-card', 'install', await fileOf('{'))).rejects.toThrow('is no JSON')
+    await expect(admin('rate-card', 'install', await fileOf('{'))).rejects.toThrow('is not JSON')
     await expect(admin('rate-card', 'install', join(home, 'absent.json'))).rejects.toThrow('absent.json')
     await expect(admin('rate-card', 'install')).rejects.toBeInstanceOf(UsageError)
   })

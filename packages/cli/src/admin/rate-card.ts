@@ -9,7 +9,7 @@ const MAX_BYTES = 8 * 1024 * 1024
 /** Of what is wrong with a file. */
 const MOST_TOLD = 20
 
-/** Runs that are admitted from then on, or from its `effective_at`, are priced by it. */
+/** Runs admitted from now on, or from its `effective_at`, are priced by it. */
 export function rateCardInstall(args: string[]): StaffAct {
   const { values, positionals } = parseCommand(args, ENV_OPTION, RATE_CARD_USAGE)
   const [file] = positionals
@@ -25,7 +25,7 @@ export function rateCardInstall(args: string[]): StaffAct {
   }
 }
 
-/** Throws with what is wrong, by the place in the file. */
+/** Throws an error that lists the faults with their places in the file. */
 async function readCard(file: string) {
   if ((await stat(file)).size > MAX_BYTES) throw new Error(`${file} is longer than ${MAX_BYTES} bytes`)
   const card = rateCardFile.safeParse(parsed(file, await readFile(file, 'utf8')))
@@ -38,13 +38,13 @@ async function readCard(file: string) {
         `  ${jsonPointer(path.map(part => (typeof part === 'symbol' ? '' : part))) || '/'}  ${message}`,
     )
   const more = issues.length > MOST_TOLD ? [`  and ${issues.length - MOST_TOLD} more`] : []
-  throw new Error([`${file} is no rate card:`, ...lines, ...more].join('\n'))
+  throw new Error([`${file} is not a valid rate card:`, ...lines, ...more].join('\n'))
 }
 
 function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Error(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

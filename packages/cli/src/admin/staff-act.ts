@@ -2,13 +2,13 @@ import type { Scope } from '@parley/contract'
 import type { Queries, Topic } from '@parley/store'
 import { staffScope } from '@parley/store'
 
-/** What a command of staff does, once its arguments are understood. */
+/** The action of a staff command with parsed arguments. */
 export type StaffAct = (tx: Queries) => Promise<StaffOutcome>
 
 export interface StaffOutcome {
   /** Printed as JSON. */
   readonly answer: unknown
-  /** Of which others keep copies. */
+  /** Changed rows that other processes cache. */
   readonly changed: readonly (readonly [topic: Topic, id: string])[]
 }
 

@@ -35,7 +35,7 @@ const admin = async (line: string, masterKey: string | null = null) =>
   }))) as Printed
 
 describe('parley admin', () => {
-  it('takes an organisation from nothing to an environment that may call, with a key that works', async () => {
+  it('staff create an organisation, a working key and an environment that may place calls', async () => {
     const { tenant_id, owner_id } = await admin('org create --name Clinic')
     expect(await admin('org list')).toMatchObject({ items: [{ owner_id, name: 'Clinic' }] })
     // The only production environment needs no --env.
@@ -66,7 +66,7 @@ describe('parley admin', () => {
     })
   })
 
-  it('completes a trunk, and takes details back', async () => {
+  it('trunk set sets and resets the details of a trunk', async () => {
     const { tenant_id } = await test.scope()
     await test.owner.query(
       `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
@@ -103,7 +103,7 @@ describe('parley admin', () => {
     await expect(admin(`trunk set other --port 1 --env ${tenant_id}`)).rejects.toThrow('it has main')
   })
 
-  it('tells running processes what changed', async () => {
+  it('running processes are notified of changes', async () => {
     const { tenant_id } = await test.scope()
     const bus = postgresBus({ url: test.owner.url })
     try {
@@ -159,7 +159,7 @@ describe('parley admin', () => {
     await expect(asked).rejects.toThrow(told)
   })
 
-  it('says what to do when no database runs', async () => {
+  it('without a running database the error says what to do', async () => {
     const asked = adminAnswer(['org', 'list'], () => ({ home, databaseUrl: null, redisUrl: null, masterKey: null }))
     await expect(asked).rejects.toThrow('start Parley there, or set DATABASE_URL')
   })
@@ -185,7 +185,7 @@ describe('parley admin master-key rotate', () => {
     }
   }
 
-  it('with the key in its file: a second key first, after the restart everything under that one alone', async () => {
+  it('with the key in its file, the first run adds a key and the second, after a restart, reseals everything under it', async () => {
     const secret = await seal(new MasterKeySealer(await loadMasterKey(undefined, home)))
     const file = join(home, 'master.key')
     expect(await admin('master-key rotate')).toMatchObject({ step: 'new_key', version: 2 })
@@ -201,7 +201,7 @@ describe('parley admin master-key rotate', () => {
     await writeFile(file, alone)
   })
 
-  it('with the key in the variable: shows the new value, and reseals once that is set', async () => {
+  it('with the key in the variable, the new value is printed, and everything is resealed once it is set', async () => {
     const own = parseMasterKey(await readFile(join(home, 'master.key'), 'utf8'))
     const secret = await seal(new MasterKeySealer(own))
     const first = await admin('master-key rotate', formatMasterKey(own))

@@ -34,14 +34,14 @@ const USAGES = [...ORG_USAGE, ...Object.values(ENV_USAGE), TRUNK_USAGE, RATE_CAR
 
 type DatabaseSettings = Pick<Settings, 'home' | 'databaseUrl' | 'redisUrl' | 'masterKey'>
 
-/** What platform staff do, on the database of `DATABASE_URL` or of a running `npm start`. Prints one JSON value. */
+/** Commands of platform staff, on the database of `DATABASE_URL` or of a running `npm start`. Prints one JSON value. */
 export async function admin(args: string[]): Promise<number> {
   const answer = await adminAnswer(args, () => readSettings(process.env))
   process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
   return 0
 }
 
-/** Arguments are understood before settings are read and the database is asked. */
+/** Arguments are parsed before settings are read and the database is opened. */
 export async function adminAnswer(args: string[], settingsOf: () => DatabaseSettings): Promise<unknown> {
   const work = understood(args)
   const settings = settingsOf()
@@ -64,7 +64,7 @@ function understood(args: string[]): (settings: DatabaseSettings, ownerUrl: stri
   return (settings, ownerUrl) => perform(act, settings, ownerUrl)
 }
 
-/** Does it in one transaction, then tells the processes that keep copies of what changed. */
+/** Runs the command in one transaction, then notifies the processes that cache the changed rows. */
 async function perform(act: StaffAct, { redisUrl }: DatabaseSettings, ownerUrl: string): Promise<unknown> {
   const { answer, changed } = await asStaff(ownerUrl, act)
   if (changed.length === 0) return answer

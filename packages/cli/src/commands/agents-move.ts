@@ -14,7 +14,7 @@ export const MOVE_USAGE = {
   export: 'parley agents export AGENT [--version N | --draft] [--out FILE]',
 } as const
 
-/** As many bytes as the API takes. */
+/** Size limit of the API, in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024
 const MEMBERS = ['agent_version', 'agent', 'flow', 'config', 'model_bindings'] as const
 
@@ -28,7 +28,7 @@ const IMPORT_OPTIONS = {
   json: { type: 'boolean', default: false },
 } as const
 
-/** The draft that results is validated by nobody yet, and never live. */
+/** The resulting draft is not validated yet and never live. */
 export function importAgent(args: string[]): Work {
   const { values, positionals } = parseCommand(args, IMPORT_OPTIONS, MOVE_USAGE.import)
   const [file] = positionals
@@ -70,7 +70,7 @@ const OUTCOMES = {
   unchanged: 'nothing new for',
 } as const
 
-/** Exit 0 when it stands in the file, whole, or on standard output. */
+/** Exit code 0 once the export is written completely, to the file or to standard output. */
 export function exportAgent(args: string[]): Work {
   const options = {
     version: { type: 'string' },
@@ -103,7 +103,7 @@ interface Exported extends Omit<ImportBody, 'reference' | 'replace_draft'> {
   readonly reference: string | null
 }
 
-/** What `parley agents export` wrote, or the body of an import. The API looks at what the members hold. */
+/** What `parley agents export` wrote, or the body of an import. The API validates the members. */
 async function readExport(file: string): Promise<Exported> {
   const value = parsed(file, await readText(file))
   const missing = MEMBERS.filter(name => !(name in value))
@@ -122,10 +122,10 @@ function parsed(file: string, text: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new Error(`${file} is no JSON: ${printable(error instanceof Error ? error.message : String(error))}`)
+    throw new Error(`${file} is not JSON: ${printable(error instanceof Error ? error.message : String(error))}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${file} holds no JSON object`)
+    throw new Error(`${file} is not a JSON object`)
   return value as Readonly<Record<string, unknown>>
 }
 

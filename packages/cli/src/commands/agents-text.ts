@@ -10,7 +10,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return lines.map(line => `${line.map(padded).join('  ').trimEnd()}\n`).join('')
 }
 
-/** Each finding on a line of its own, with the edits that would mend it. */
+/** Each finding on a line of its own, with the edits that fix it. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[]): string {
   return diagnostics
     .map(({ severity, code, path, message, fixes = [] }) =>
@@ -22,7 +22,7 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): string {
     .join('')
 }
 
-/** What the API refused and where, in lines; what is no refusal stays as it is. */
+/** The API's refusal and its places, in lines; other errors are returned unchanged. */
 export function toldPlainly(error: unknown): unknown {
   if (!(error instanceof ParleyApiError)) return error
   const { message, code, reason, issues, diagnostics, requestId, idempotencyKey } = error
@@ -48,7 +48,7 @@ function cut(text: string): string {
   return characters.length <= WIDEST ? text : `${characters.slice(0, WIDEST - 1).join('')}…`
 }
 
-/** Names are whoever's: control and direction characters could forge what is shown. */
+/** Names are untrusted: control and direction characters could forge the output. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\u00b7')
 }

@@ -83,7 +83,7 @@ describe('parley agents list', () => {
     },
   }
 
-  it('shows every agent in a table that no name can forge', async () => {
+  it('agents are listed in a table that no agent name can forge', async () => {
     const { out, exit } = await parley(['list'], pages)
     expect(out).toBe(
       [
@@ -96,7 +96,7 @@ describe('parley agents list', () => {
     expect(exit).toBe(0)
   })
 
-  it('prints them whole as JSON', async () => {
+  it('with --json the agents are printed completely', async () => {
     const { out } = await parley(['list', '--json'], pages)
     expect(JSON.parse(out).agents.map((one: { ref: object }) => one.ref)).toMatchObject([
       { id: 'anna' },
@@ -104,7 +104,7 @@ describe('parley agents list', () => {
     ])
   })
 
-  it('asks for what was asked for', async () => {
+  it('the filters of the command line reach the API', async () => {
     const { asked, out } = await parley(['list', '--search', 'an', '--channel', 'phone'], {
       [`${FIRST}&q=an&channel=phone`]: { agents: [], issues: [], next_cursor: null },
     })
@@ -116,7 +116,7 @@ describe('parley agents list', () => {
 describe('parley agents validate', () => {
   const answer = (...diagnostics: object[]) => ({ 'POST /agents/anna/draft/validate': { revision: 4, diagnostics } })
 
-  it('shows each finding with what mends it, and fails when there are errors', async () => {
+  it('each finding is printed with its fix, and errors cause exit code 1', async () => {
     const { out, exit } = await parley(['validate', 'anna'], answer(fault, warning))
     expect(out).toBe(
       [
@@ -130,7 +130,7 @@ describe('parley agents validate', () => {
     expect(exit).toBe(1)
   })
 
-  it('passes with warnings', async () => {
+  it('warnings alone cause exit code 0', async () => {
     expect(await parley(['validate', 'anna', '--json'], answer(warning))).toMatchObject({ exit: 0 })
   })
 })
@@ -138,7 +138,7 @@ describe('parley agents validate', () => {
 describe('parley agents publish', () => {
   const PUBLISH = 'POST /agents/anna/publications'
 
-  it('publishes the draft as it stands', async () => {
+  it('the current draft is published', async () => {
     const publication = { ref: { agent_id: 'anna', version: 5, digest: '' }, is_head: true }
     const { out, told, asked } = await parley(['publish', 'anna'], {
       'GET /agents/anna': agent('anna'),
@@ -149,7 +149,7 @@ describe('parley agents publish', () => {
     expect(told).toContain('is not known')
   })
 
-  it('says what keeps the draft from being published', async () => {
+  it('a refused publication prints the reasons', async () => {
     const details = { reason: 'invalid_draft', diagnostics: [fault] }
     const { message } = await parley(['publish', 'anna'], {
       'GET /agents/anna': agent('anna'),
@@ -185,7 +185,7 @@ describe('parley agents export and import', () => {
     ],
   })
 
-  it('write a file that comes in again as another agent', async () => {
+  it('an exported file can be imported as another agent', async () => {
     const file = join(home, 'anna.json')
     expect(
       (
@@ -206,19 +206,19 @@ describe('parley agents export and import', () => {
     expect(told).toContain('is not known')
   })
 
-  it('name the file that cannot be written', async () => {
+  it('an unwritable file is named in the error', async () => {
     const file = join(home, 'nowhere', 'anna.json')
     const answers = { 'GET /agents/anna/export': exported }
     const { message } = await parley(['export', 'anna', '--out', file], answers)
     expect(message).toBe(`--out: ${file} cannot be written (ENOENT)`)
   })
 
-  it('print the draft when asked to', async () => {
+  it('export --draft prints the draft', async () => {
     const { out } = await parley(['export', 'anna', '--draft'], { 'GET /agents/anna/export?draft=true': exported })
     expect(JSON.parse(out)).toEqual(exported)
   })
 
-  it('replace a draft with changes only when told to, and bind models by their id', async () => {
+  it('import replaces a changed draft only if requested, and binds models by their id', async () => {
     const file = join(home, 'named.json')
     await writeFile(file, JSON.stringify({ ...exported, reference: { id: 'copy' } }))
     const model = { model_id: 'good-1', provider: 'openai', tier: 'frontier' }
@@ -240,7 +240,7 @@ describe('parley agents export and import', () => {
     expect(message).toBe('--bind /flow/model_choice: there is no model "bad-1"; there are good-1')
   })
 
-  it('say what is wrong in the file, by the place in it', async () => {
+  it('an invalid file is refused with the place of each fault', async () => {
     const file = join(home, 'wrong.json')
     await writeFile(file, JSON.stringify(exported))
     const issues = [{ path: '/config/providers/stt', message: 'body: is missing\u0007' }]
@@ -258,7 +258,7 @@ describe('parley agents export and import', () => {
       'has no agent_version, flow, config, model_bindings',
     )
     await writeFile(file, '[1')
-    expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain('is no JSON')
+    expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain('is not JSON')
     await writeFile(file, Buffer.alloc(8 * 1024 * 1024 + 1, ' '))
     expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain('longer than')
     expect((await parley(['import', join(home, 'absent.json')], {})).message).toContain('absent.json')
@@ -276,12 +276,12 @@ describe('parley agents', () => {
     [['import', 'f', '--bind', 'gpt'], '--bind takes PATH=MODEL'],
     [['export', 'a', '--version', 'x'], '--version takes the number'],
     [['export', 'a', '--version', '1', '--draft'], 'give one of them'],
-  ])('says what is wrong with %j before it asks the API', (args, told) => {
+  ])('the arguments %j are refused before the API is called', (args, told) => {
     expect(() => agentsWork(args)).toThrow(UsageError)
     expect(() => agentsWork(args)).toThrow(told)
   })
 
-  it('asks the API that is set, else the one that runs here, and gives its key to no other', async () => {
+  it('the configured API is used, else the one running here, and a key is sent to its own API only', async () => {
     const none = { home, api: null, key: null }
     await expect(clientOf(none)).rejects.toThrow('set PARLEY_API, or start Parley')
     await writeFile(

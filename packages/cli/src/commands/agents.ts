@@ -18,7 +18,7 @@ const GROUP: SubcommandGroup = {
   usages: [...Object.values(USAGE), ...Object.values(MOVE_USAGE)],
 }
 
-/** Exit 0: done; 1: refused, or the draft has errors. */
+/** Exit code 0: done; 1: refused, or the draft has errors. */
 export async function agents(args: string[]): Promise<number> {
   return runCommand(agentsWork(args))
 }

@@ -10,7 +10,7 @@ const demoFile = z.object({ api: z.string().nullable(), key: z.string().nullable
 export async function clientOf({ home, api, key }: ClientSettings): Promise<ParleyClient> {
   const demo = api === null || key === null ? await readDemo(join(home, 'demo.json')) : null
   const baseUrl = api ?? demo?.api ?? null
-  // The demo's key is for the demo's API and nobody else's.
+  // The demo's key must be sent to the demo's API only.
   const ownKey = key ?? (api === null || api === demo?.api ? (demo?.key ?? null) : null)
   if (baseUrl === null)
     throw new Error(

@@ -4,19 +4,19 @@ import { groupUsage, UsageError } from '../usage.ts'
 import { toldPlainly } from './agents-text.ts'
 import { clientOf } from './api-client.ts'
 
-/** What a command that asks the API needs of the world. */
+/** Dependencies of a command that uses the API. */
 export interface ApiCommandContext {
   readonly client: ParleyClient
   /** To standard output. */
   readonly print: (text: string) => void
-  /** To standard error: what people should know beside the result. */
+  /** Writes to standard error: notices beside the result. */
   readonly remark: (text: string) => void
 }
 
-/** A command whose arguments are understood; resolves with the exit code. */
+/** A command with parsed arguments; resolves with the exit code. */
 export type Work = (context: ApiCommandContext) => Promise<number>
 
-/** Understands the arguments after its name. Throws `UsageError` and `HelpAsked`. */
+/** Parses the arguments after its name. Throws `UsageError` and `HelpAsked`. */
 export type Subcommand = (args: string[]) => Work
 
 export interface SubcommandGroup {
@@ -26,7 +26,7 @@ export interface SubcommandGroup {
   readonly usages: readonly string[]
 }
 
-/** The work that `args` name. Arguments are understood before the API is asked; it rejects with what is wrong, in lines for people. */
+/** The work that `args` name. Arguments are parsed before the API is called; it rejects with an error text of readable lines. */
 export function parseSubcommand({ name, verbs, usages }: SubcommandGroup, args: string[]): Work {
   const [word = '', ...rest] = args
   const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
@@ -41,7 +41,7 @@ export function parseSubcommand({ name, verbs, usages }: SubcommandGroup, args: 
   }
 }
 
-/** Does it with the API and the terminal of this process. Resolves with the exit code. */
+/** Runs the command with the API and the terminal of this process. Resolves with the exit code. */
 export async function runCommand(work: Work): Promise<number> {
   const client = await clientOf(readClientSettings(process.env))
   return work({
@@ -51,7 +51,7 @@ export async function runCommand(work: Work): Promise<number> {
   })
 }
 
-/** The one argument that names what a command is about. */
+/** The one positional argument of a command. */
 export function onlyArgument(positionals: readonly string[], usage: string): string {
   const [named] = positionals
   if (named === undefined || named === '' || positionals.length !== 1) throw new UsageError(`usage: ${usage}`)

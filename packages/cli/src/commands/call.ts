@@ -13,7 +13,7 @@ const USAGE =
   'parley call URI [--say TEXT]… [--language L] [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
 const DIGITS_AFTER_MS = 1000
 
-/** Exit 0: the call was answered and ended in good order; 1: it was not. */
+/** Exit code 0: the call was answered and ended normally; 1: otherwise. */
 export async function call(args: string[]): Promise<number> {
   const { positionals, values } = parseCommand(
     args,

@@ -18,8 +18,8 @@ const USAGE = 'parley demo [--json]'
 type Say = (line: string) => void
 
 /**
- * One complete call through everything: a platform of its own with a published agent, a run asked for by the API that dials
- * a virtual phone behind a trunk (TLS with digest, SRTP), and what the API has of it afterwards. Exit 0 only when the flow
+ * One complete call through all parts: a platform of its own with a published agent, a run created by the API that dials
+ * a virtual phone behind a trunk (TLS with digest, SRTP), and the records of the run in the API. Exit code 0 only if the flow
  * reached its end node.
  */
 export async function demo(args: string[]): Promise<number> {
@@ -47,14 +47,14 @@ export async function demo(args: string[]): Promise<number> {
 }
 
 async function interruption(): Promise<never> {
-  throw new ParleyError('interrupted', `${await nextSignal()}: the call is ended`)
+  throw new ParleyError('interrupted', `received ${await nextSignal()}, so the call was ended`)
 }
 
 async function converse(platform: Platform, phone: CalledPhone, recordings: string, say: Say): Promise<DemoEvidence> {
   const { api, workspace, seeded, phone: to } = platform
   const [agent] = seeded
   if (api === null || workspace === null || agent === undefined || to === null)
-    throw new ParleyError('demo_failed', 'nobody is there to call, or to be called')
+    throw new ParleyError('demo_failed', 'the demo workspace has no agent that can call or no phone that can be called')
   const { agentId } = agent
   say(`POST ${api.url}/api/v1/runs: the agent "${agentId}" calls ${to}`)
   const run = await DemoRun.place({ api: api.url, key: workspace.key, agentId, to })
@@ -67,7 +67,7 @@ async function converse(platform: Platform, phone: CalledPhone, recordings: stri
   return { ...readBack, timeline, transport: phone.transport, webhooks: await webhooksOf(client, readBack.run) }
 }
 
-/** What the server that the agent's webhook goes to took for the run, once it was told of the end. */
+/** The webhooks that the example server received for the run, after the one for its end. */
 async function webhooksOf(client: ParleyClient, run: DemoEvidence['run']): Promise<readonly ReceivedEvent[]> {
   const { version } = run.publication
   const { plan } = await client.publications.get({ params: { agent_id: run.agent_id, version } })

@@ -3,7 +3,7 @@ import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley fakes'
 
-/** Runs the stand-ins until SIGINT or SIGTERM; prints the variables that make another process use them. */
+/** Runs the simulated services until SIGINT or SIGTERM; prints the variables that make another process use them. */
 export async function fakes(args: string[]): Promise<number> {
   parseCommand(args, {}, USAGE)
   // A development dependency: loaded by this command alone.

@@ -4,7 +4,7 @@ import { printable, table } from './agents-text.ts'
 type Run = ResultFrom<'runs.get'>
 type Item = EventFrom<'runs.events'>
 
-/** Runs in a table, newest first as they came. */
+/** Runs in a table, in the order of the API (newest first). */
 export function runTable(runs: readonly Run[]): string {
   return table(
     ['RUN', 'CREATED', 'AGENT', 'CHANNEL', 'STATE', 'OUTCOME', 'TO'],
@@ -92,7 +92,7 @@ function told(item: Item): string {
     case 'error':
       return `error ${item.code}: ${item.message}`
     default:
-      // Servers may be newer.
+      // A newer server may send unknown kinds.
       return (item as { kind: string }).kind
   }
 }

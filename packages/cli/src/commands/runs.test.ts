@@ -61,13 +61,17 @@ function events(items: readonly { seq: number; kind: string }[]): Response {
 }
 
 describe('parley runs', () => {
-  it('create places a call, with variables, and follows it to its end', async () => {
+  it('runs create places a call with variables and follows it to its end', async () => {
     const { asked, out, exit } = await parley(
       ['create', 'anna', '--to', '+14155552671', '--from', '+12025550100', '--var', 'name=Ada=x', '--follow'],
       { 'POST /runs': RUN, 'GET /runs/r-1/events': ITEMS },
     )
     expect(asked[0]?.body).toEqual({
-      ...{ agent_id: 'anna', channel: 'phone', mode: 'outbound', to: '+14155552671', from: '+12025550100' },
+      agent_id: 'anna',
+      channel: 'phone',
+      mode: 'outbound',
+      to: '+14155552671',
+      from: '+12025550100',
       dynamic_variables: { name: 'Ada=x' },
     })
     expect(exit).toBe(0)
@@ -81,14 +85,14 @@ describe('parley runs', () => {
     ])
   })
 
-  it('create begins what needs no phone', async () => {
+  it('runs create starts chat, task and background runs', async () => {
     const { asked } = await parley(['create', 'anna', '--mode', 'task', '--version', '2', '--json'], {
       'POST /runs': RUN,
     })
     expect(asked[0]?.body).toEqual({ agent_id: 'anna', channel: 'cloud', mode: 'task', version: 2 })
   })
 
-  it('follow prints items as JSON, one on a line', async () => {
+  it('runs follow --json prints one item per line', async () => {
     const { out } = await parley(['follow', 'r-1', '--json'], { 'GET /runs/r-1/events': ITEMS })
     expect(
       out
@@ -98,7 +102,7 @@ describe('parley runs', () => {
     ).toEqual(ITEMS)
   })
 
-  it('list shows what was asked for in a table, page by page', async () => {
+  it('runs list prints the filtered runs in a table, page by page', async () => {
     const { out, asked } = await parley(['list', '--agent', 'anna', '--state', 'completed', '--limit', '2'], {
       'GET /runs?limit=2&agent_id=anna&state=completed': { items: [RUN], next_cursor: 'c' },
       'GET /runs?limit=2&agent_id=anna&state=completed&cursor=c': { items: [RUN, RUN], next_cursor: 'd' },
@@ -109,7 +113,7 @@ describe('parley runs', () => {
     expect((await parley(['list'], { 'GET /runs?limit=50': { items: [], next_cursor: null } })).out).toBe('No runs.\n')
   })
 
-  it('get, cancel and transcript tell of one run, or what the API refuses', async () => {
+  it('runs get, cancel and transcript print one run, or the refusal of the API', async () => {
     expect((await parley(['get', 'r-1'], { 'GET /runs/r-1': RUN })).out).toContain('connected    61.5 s')
     expect((await parley(['cancel', 'r-1'], { 'POST /runs/r-1/cancel': RUN })).exit).toBe(0)
     const said = { state: 'partial', utterances: [{ role: 'user', text: 'Hi', interrupted: false }] }
@@ -134,7 +138,7 @@ describe('parley runs', () => {
     [['list', '--state', 'asleep'], '--state takes'],
     [['list', '--limit', '0'], '--limit takes 1 to'],
     [['list', 'anna'], 'usage: parley runs list'],
-  ])('says what is wrong with %j before it asks the API', (args, told) => {
+  ])('the arguments %j are refused before the API is called', (args, told) => {
     expect(() => runsWork(args)).toThrow(UsageError)
     expect(() => runsWork(args)).toThrow(told)
   })

@@ -25,7 +25,7 @@ const GROUP: SubcommandGroup = {
   usages: Object.values(USAGE),
 }
 
-/** Exit 0: done; 1: refused. */
+/** Exit code 0: done; 1: refused. */
 export async function runs(args: string[]): Promise<number> {
   return runCommand(runsWork(args))
 }
@@ -114,7 +114,7 @@ function transcript(args: string[]): Work {
   return ofRun(args, USAGE.transcript, read, transcriptLines)
 }
 
-/** Reads something of the one run that is named, and prints it for people or as JSON. */
+/** Reads one run or its content, and prints it as text or as JSON. */
 function ofRun<Answer>(
   args: string[],
   usage: string,
@@ -156,7 +156,7 @@ function follow(args: string[]): Work {
   return followed(onlyArgument(positionals, USAGE.follow), values.json)
 }
 
-/** A line for each thing that happens, until the run has ended. */
+/** Prints a line per timeline item until the run has ended. */
 function followed(run_id: string, asJson: boolean): Work {
   return async ({ client, print }) => {
     for await (const item of client.runs.events({ params: { run_id } })) print(asJson ? lineOf(item) : itemLine(item))

@@ -11,8 +11,8 @@ import { aboutReadyCall } from '../workspace/ready-call.ts'
 const USAGE = 'parley serve [--role api,engine,worker]'
 
 /**
- * Runs until SIGTERM, when live calls go on to their end (`PARLEY_DRAIN_MS` at most) and no new ones are taken, or until
- * SIGINT, when they are ended; then nothing stays open.
+ * Runs until SIGTERM, after which live calls continue to their end (`PARLEY_DRAIN_MS` at most) and no new ones are accepted, or until
+ * SIGINT, which ends them.
  */
 export async function serve(args: string[]): Promise<number> {
   const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE)

@@ -5,7 +5,7 @@ import { parseCommand, UsageError } from '../usage.ts'
 const USAGE = 'parley sip decode FILE   (FILE may be - for standard input)'
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Exit 0: a user agent takes the message; 2: it is refused or dropped; 1: the file cannot be read. */
+/** Exit code 0: a user agent accepts the message; 2: it is refused or dropped; 1: the file cannot be read. */
 export async function sip(args: string[]): Promise<number> {
   const { positionals } = parseCommand(args, {}, USAGE)
   const [verb, file] = positionals

@@ -13,7 +13,7 @@ export class SpokenLines {
     this.#script = script
   }
 
-  /** Throws what the voice throws. `language`: BCP 47. */
+  /** Rejects with the errors of the voice. `language`: BCP 47. */
   static async prepare(lines: readonly string[], language: string): Promise<SpokenLines> {
     const voice = new TonesVoice()
     try {
@@ -27,7 +27,7 @@ export class SpokenLines {
     }
   }
 
-  /** Says them on the call and tells what was heard, line by line; resolves with the end of the call. */
+  /** Says the lines on the call and prints what was heard, line by line; resolves when the call ends. */
   async sayOn(call: PhoneCall, language: string, tell: (line: string) => void): Promise<void> {
     call.understand(this.#recogniser, language)
     let told = 0

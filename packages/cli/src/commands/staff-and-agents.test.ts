@@ -88,7 +88,7 @@ async function agents(
 }
 
 describe('from an empty database to a published agent', () => {
-  it('takes staff, who make the organisation and its key, and the commands of agents, all on the real API', async () => {
+  it('staff create the organisation and its key, and the agents commands import and publish on the real API', async () => {
     await admin('org', 'create', '--name', 'Clinic')
     const { secret } = await admin('key', 'create', '--name', 'first', '--role', 'admin')
     const client = new ParleyClient({ baseUrl, key: secret })
@@ -119,7 +119,7 @@ describe('from an empty database to a published agent', () => {
     expect(audit).toEqual(['staff.create_key by staff', 'staff.create_organisation by staff'])
   })
 
-  it('has a new rate limit within moments, and refuses what is no key', async () => {
+  it('a new rate limit takes effect within moments, and an invalid key is refused', async () => {
     const { tenant_id } = await admin('org', 'create', '--name', 'Busy')
     const { secret } = await admin('key', 'create', '--name', 'k', '--role', 'viewer', '--env', tenant_id)
     const client = new ParleyClient({ baseUrl, key: secret, retries: 0 })

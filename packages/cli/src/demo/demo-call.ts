@@ -12,13 +12,13 @@ export interface DemoCall {
   readonly api: string
   readonly key: string
   readonly agentId: string
-  /** E.164: who is called. */
+  /** Called number, E.164. */
   readonly to: string
 }
 
 /** The longest that the demo's conversation may take. */
 const CALL_MS: Ms = 180_000
-/** What is written behind the end of a run is there after this long, or it does not come. */
+/** Time limit for records that are written after the end of a run. */
 const SETTLED_MS: Ms = 20_000
 const LOOK_MS: Ms = 100
 
@@ -32,7 +32,7 @@ export class DemoRun {
     this.id = id
   }
 
-  /** Throws what the API refuses. */
+  /** Rejects with the refusals of the API. */
   static async place(call: DemoCall): Promise<DemoRun> {
     const client = new ParleyClient({ baseUrl: call.api, key: call.key })
     const { agentId: agent_id, to } = call
@@ -40,7 +40,7 @@ export class DemoRun {
     return new DemoRun(client, run_id)
   }
 
-  /** Tells what happens as it happens; everything that did, at the end. Throws "demo_failed" when it does not end. */
+  /** Reports timeline items as they happen and returns all of them at the end. Throws "demo_failed" if the run does not end. */
   async follow(tell: (line: string) => void): Promise<readonly EventFrom<'runs.events'>[]> {
     const params = { run_id: this.id }
     const signal = AbortSignal.timeout(CALL_MS)
@@ -58,7 +58,7 @@ export class DemoRun {
     return timeline
   }
 
-  /** What the API has of the run that has ended; the recording is downloaded into `directory`. */
+  /** Reads the records of the ended run; the recording is downloaded into `directory`. */
   async readBack(directory: string): Promise<Omit<DemoEvidence, 'timeline' | 'webhooks' | 'transport'>> {
     const params = { run_id: this.id }
     const { runs } = this.#client
@@ -80,7 +80,8 @@ export class DemoRun {
     const { media_url: url } = await until(read, isDone)
     if (url === null) return null
     const response = await fetch(url, { signal: AbortSignal.timeout(SETTLED_MS) })
-    if (!response.ok) throw new ParleyError('demo_failed', `the recording's link is answered ${response.status}`)
+    if (!response.ok)
+      throw new ParleyError('demo_failed', `the download of the recording was answered ${response.status}`)
     const bytes = new Uint8Array(await response.arrayBuffer())
     await mkdir(join(path, '..'), { recursive: true })
     await writeFile(path, bytes)
@@ -96,7 +97,7 @@ export class DemoRun {
   }
 }
 
-/** What `read` answers once it is as wanted, or after 20 s. */
+/** Repeats `read` until its result is as wanted; returns the last one after 20 s. */
 export async function until<Found>(
   read: () => Found | Promise<Found>,
   isWanted: (found: Found) => boolean,

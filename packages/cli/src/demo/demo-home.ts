@@ -5,7 +5,7 @@ import { readSettings, type Settings } from '../environment.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Of the process's settings the demo's platform takes those of the machine; everything else is its own. */
+/** The demo's platform inherits only the machine's settings from the process. */
 const KEPT = ['PARLEY_RTP_PORTS', 'PARLEY_PACKET_IO'] as const
 
 /** A home for one platform that lives as long as the demo, on any free ports, with the built-in services alone. */

@@ -2,7 +2,7 @@ import type { EventFrom, ResultFrom } from '@parley/client'
 import type { ReceivedEvent } from '@parley/examples'
 import type { LegTransport } from '@parley/leg'
 
-/** What was read back of the demo's run, through the API and from who was called. */
+/** Records of the demo's run, from the API and from the called phone. */
 export interface DemoEvidence {
   readonly run: ResultFrom<'runs.get'>
   readonly timeline: readonly EventFrom<'runs.events'>[]
@@ -14,7 +14,7 @@ export interface DemoEvidence {
   readonly usage: ResultFrom<'usage.summary'>['rows'][number] | null
   /** Those that came with a right signature. */
   readonly webhooks: readonly ReceivedEvent[]
-  /** As the phone that was called saw it; null: it was not reached. */
+  /** The call as the called phone saw it; null: it was not reached. */
   readonly transport: LegTransport | null
 }
 

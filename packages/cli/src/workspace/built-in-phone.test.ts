@@ -25,7 +25,7 @@ async function opened(): Promise<BuiltInPhone> {
   return phone
 }
 
-/** Whoever dials with nothing but its own certificate and what the phone's override says. */
+/** A caller that has only its own certificate and the phone's override. */
 async function dialler({ override }: BuiltInPhone): Promise<VirtualPhone> {
   const own = await ensureLocalCertificate(join(home, 'dialler'))
   const caByName = new Map([[override.name, await readFile(override.caFile!, 'utf8')]])
@@ -41,7 +41,7 @@ async function dialler({ override }: BuiltInPhone): Promise<VirtualPhone> {
 }
 
 describe('the built-in phone', () => {
-  it('answers its number under the name of its trunk, for whoever has the password of the home', async () => {
+  it('the phone answers its number under the name of its trunk to a caller with the password of the home', async () => {
     const phone = await opened()
     const from = await dialler(phone)
     const target = `sip:${phone.number}@${PHONE_HOST};transport=tls`
@@ -55,7 +55,7 @@ describe('the built-in phone', () => {
     expect((await other.ended).sipStatus).toBe(404)
   })
 
-  it('keeps password and authority when it is opened again in its home', async () => {
+  it('the phone keeps its password and certificate authority across restarts', async () => {
     const first = await opened()
     const [password, authority] = [await phonePassword(home), await readFile(first.override.caFile!, 'utf8')]
     await first.close()

@@ -13,7 +13,7 @@ import { keptSecret } from './kept-secret.ts'
  */
 export const PHONE_HOST = 'demo-phone.localhost'
 export const PHONE_USERNAME = 'parley'
-/** A number for use in fiction: nobody else has it. */
+/** A number reserved for fictional use. */
 export const PHONE_NUMBER = '+12025550143'
 
 const LANGUAGE = 'en'
@@ -45,7 +45,7 @@ export function phonePassword(home: string): Promise<string> {
  *     const phone = await builtInPhone(settings)
  *     settings = { ...settings, resolve: [...settings.resolve, phone.override] }
  *
- * Throws what a endpoint throws ("address_in_use", …), with nothing left open.
+ * Throws the errors of an endpoint ("address_in_use", …), with nothing left open.
  */
 export async function builtInPhone(
   settings: Pick<Settings, 'home' | 'rtpPorts' | 'packetIo'>,
@@ -70,10 +70,11 @@ export async function builtInPhone(
       realm: PHONE_HOST,
       credentials: { username: PHONE_USERNAME, password },
       scriptFor: number => (number === PHONE_NUMBER ? part.ready() : null),
-      ...{ recogniser, language: LANGUAGE },
+      recogniser,
+      language: LANGUAGE,
       ...told,
     })
-    // Whoever calls is told where that fails, and it is tried again.
+    // If this fails, the caller is refused, and the next call tries again.
     part.ready().catch(() => {})
     return {
       number: PHONE_NUMBER,
@@ -89,7 +90,7 @@ export async function builtInPhone(
   }
 }
 
-/** What the phone says, made once. */
+/** The phone's speech, synthesised once. */
 class Part {
   readonly #voice: TonesVoice
   #script: Promise<CallerScript> | null = null

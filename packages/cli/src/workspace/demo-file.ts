@@ -12,10 +12,10 @@ const demoFile = z.object({
   phone: z.string().nullable(),
 })
 
-/** What `npm start` leaves for those who work with it: addresses, and the admin key of the demo workspace. */
+/** Content of the file that `npm start` writes: addresses, and the admin key of the demo workspace. */
 export type DemoFile = z.output<typeof demoFile>
 
-/** Null where there is none, or something else lies there. */
+/** Null if the file is missing or has another content. */
 export async function readDemoFile(home: string): Promise<DemoFile | null> {
   try {
     return demoFile.parse(JSON.parse(await readFile(pathIn(home), 'utf8')))
@@ -24,7 +24,7 @@ export async function readDemoFile(home: string): Promise<DemoFile | null> {
   }
 }
 
-/** Whole or not at all, readable by its owner alone. */
+/** Written atomically, readable by its owner only. */
 export async function writeDemoFile(home: string, demo: DemoFile): Promise<void> {
   const fresh = `${pathIn(home)}.new`
   await writeFile(fresh, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })

@@ -10,7 +10,7 @@ const blank = fromTemplate('blank', { name: 'Blank', language: 'en', providers }
 describe.each(exampleDrafts().map(({ name, draft }) => [name, readDraft(draft)] as const))(
   'the example %s',
   (_, draft) => {
-    it('is made of a blank agent by edits that the API takes', () => {
+    it('the example is built from a blank agent by edits that the API accepts', () => {
       let made = blank
       for (const edits of editsFor(draft)) {
         const applied = applyEdits(made, draftEdits.parse(edits))

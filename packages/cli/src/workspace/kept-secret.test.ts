@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true }))
 
 describe('a secret kept in the home', () => {
-  it('is the same at every start, for its owner alone, another one under another name', async () => {
+  it('a stored secret is the same at every start, readable by its owner only, and different per name', async () => {
     const secret = await keptSecret(home, 'one')
     expect(secret).toMatch(/^[\w-]{43}$/)
     expect(await keptSecret(home, 'one')).toBe(secret)
@@ -19,7 +19,7 @@ describe('a secret kept in the home', () => {
     expect((await stat(join(home, 'one'))).mode & 0o777).toBe(0o600)
   })
 
-  it('is agreed on by all who want it at once', async () => {
+  it('processes that create the secret at the same time agree on one', async () => {
     const secrets = await Promise.all(Array.from({ length: 20 }, () => keptSecret(home, 'one')))
     expect(new Set(secrets).size).toBe(1)
     expect(await readdir(home)).toEqual(['one'])

@@ -1,6 +1,6 @@
 import { ParleyApiError } from '@parley/client'
 
-/** Null where the API knows nothing of that name. */
+/** Null if the API answers "not found". */
 export async function orNull<Found>(asked: Promise<Found>): Promise<Found | null> {
   try {
     return await asked

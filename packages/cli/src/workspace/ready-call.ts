@@ -1,4 +1,4 @@
-/** A run that can be asked for: who calls whom. */
+/** A run that can be created: agent and called number. */
 export interface ReadyCall {
   /** Base URL of the API. */
   readonly api: string

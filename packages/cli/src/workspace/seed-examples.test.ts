@@ -64,7 +64,7 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-/** As a start does it; the lines that it told. */
+/** Seeds as a start does; returns the printed lines. */
 async function start(webhooks = true): Promise<{ readonly client: ParleyClient; readonly told: string[] }> {
   const { client } = (await demoWorkspace(home, test.owner.url, baseUrl))!
   const told: string[] = []
@@ -89,7 +89,7 @@ async function everything(client: ParleyClient): Promise<unknown> {
 }
 
 describe('the demo workspace', () => {
-  it('has agents that can call the built-in phone and tell of their runs', async () => {
+  it('the agents can call the built-in phone and send webhooks about their runs', async () => {
     const { client, told } = await start()
     expect(told).toEqual([])
     const trunk = await client.trunks.get({ params: { trunk_id: 'demo-phone' } })
@@ -108,14 +108,14 @@ describe('the demo workspace', () => {
     expect(items).toMatchObject([{ role: 'admin', can_dial: true }])
   })
 
-  it('is as it was after another start', async () => {
+  it('another start changes nothing', async () => {
     const { client } = await start()
     const before = await everything(client)
     await start()
     expect(await everything(client)).toEqual(before)
   })
 
-  it('gets what it lacks when an earlier version seeded it, and is published again', async () => {
+  it('a workspace of an earlier version is completed and published again', async () => {
     const { client } = (await demoWorkspace(home, test.owner.url, baseUrl))!
     const draft = readDraft(withOrigin(exampleDraft('clinic').draft, ORIGIN))
     const seed = { agentId: 'clinic', language: 'en', draft, trunkId: 'demo', number: '+12025550142' } as const
@@ -129,7 +129,7 @@ describe('the demo workspace', () => {
     expect(plan).toMatchObject({ telephony: { trunkId: 'demo-phone' }, notification: { url: `${ORIGIN}/webhooks` } })
   })
 
-  it('is complete however often earlier starts were cut off', async () => {
+  it('the workspace is complete even if earlier starts were interrupted', async () => {
     const { key } = (await demoWorkspace(home, test.owner.url, baseUrl))!
     let sent = 0
     for (let most = 1; ; most += 2) {
@@ -158,7 +158,7 @@ describe('the demo workspace', () => {
     ])
   })
 
-  it('keeps what people made of it', async () => {
+  it('changes by users are kept', async () => {
     const { client } = await start()
     await client.trunks.update({ params: { trunk_id: 'demo-phone' }, body: { termination_uri: 'sip.carrier.example' } })
     await client.secrets.put({ params: { secret_id: 'demo-phone' }, body: { kind: 'sip_auth', value: 'theirs' } })
@@ -174,7 +174,7 @@ describe('the demo workspace', () => {
     expect(await everything(client)).toEqual(before)
   })
 
-  it('starts without an example that people archived', async () => {
+  it('an archived example is left out', async () => {
     const { client } = await start()
     await client.agents.delete({ params: { agent_id: 'clinic' } })
     const { told } = await start()
@@ -182,7 +182,7 @@ describe('the demo workspace', () => {
     expect((await client.agents.list()).agents.map(({ ref }) => ref.id)).toEqual(['pizzeria'])
   })
 
-  it('starts where people made it so that an example cannot be brought back, and says why', async () => {
+  it('an example that cannot be restored is left out with a reason', async () => {
     const { client } = await start()
     const [number] = (await client.numbers.list({ query: { trunk_id: 'demo' } })).items
     await client.numbers.release({ params: { number_id: number!.number_id } })
@@ -192,14 +192,14 @@ describe('the demo workspace', () => {
     expect((await client.numbers.list({ query: { trunk_id: 'demo-es' } })).items).toHaveLength(1)
   })
 
-  it('finds its number among many on the same trunk', async () => {
+  it('the number of an example is found among many on the same trunk', async () => {
     const { client } = await start()
     for (let n = 10; n < 61; n++)
       await client.numbers.import({ body: { phone_number: `+120155501${n}`, trunk_id: 'demo' } })
     expect((await start()).told).toEqual([])
   })
 
-  it('lets its agents through to the phone again when the home lost the password', async () => {
+  it('a lost password of the phone is replaced, and agents can call it again', async () => {
     const { client } = await start()
     await rm(join(home, 'demo-phone-password'))
     await start()
@@ -207,7 +207,7 @@ describe('the demo workspace', () => {
     expect(trunk.auth_secret).toEqual({ id: 'demo-phone', version: '2' })
   })
 
-  it('does without the phone where a name that it needs is taken, and says so', async () => {
+  it('the phone is left out with a reason if a name that it needs is taken', async () => {
     const { client } = (await demoWorkspace(home, test.owner.url, baseUrl))!
     await client.secrets.put({ params: { secret_id: 'demo-phone' }, body: { kind: 'http_auth', value: 'theirs' } })
     const { told } = await start()

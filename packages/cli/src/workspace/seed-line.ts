@@ -5,7 +5,7 @@ import { ensureSecret, type PinnedSecret } from './seeded-secret.ts'
 
 /** Trunk and secret have this name. */
 const TRUNK = 'demo-phone'
-/** What the built-in phone sees calling. */
+/** Caller number that the built-in phone sees. */
 const SHOWN_NUMBER = '+12025550144'
 
 /** Over which trunk seeded agents call, and which number they show: `telephony` of a draft. */
@@ -47,7 +47,7 @@ async function ensureTrunk(client: ParleyClient, secret: PinnedSecret): Promise<
   }
   const { termination_uri, auth_username, auth_secret } = known
   const isOurs = termination_uri === PHONE_HOST && auth_username === PHONE_USERNAME && auth_secret?.id === secret.id
-  // The home lost its password and has another one: with the old version nobody would get through.
+  // The home has a new password: with the old version of the secret every call would be refused.
   if (isOurs && auth_secret.version !== secret.version) await client.trunks.update({ params, body: account })
 }
 

@@ -77,19 +77,19 @@ const timeline = async (runId: string) =>
 
 const eventually = <Result>(check: () => Result | Promise<Result>) => vi.waitFor(check, { timeout: 10_000 })
 
-it('lets one of many claim a run', async () => {
+it('lets exactly one of many processes claim a run', async () => {
   const runId = await admitted()
   const claims = await Promise.all([leases(), leases(), leases(), leases()].map(one => one.claim(scope, runId)))
   expect(claims.filter(claim => claim !== null)).toHaveLength(1)
 })
 
-it('says whose runs it has in hand', async () => {
+it('lists the tenants of the owned runs', async () => {
   const ours = leases()
   for (let run = 0; run < 2; run++) await ours.claim(scope, await admitted())
   expect(ours.tenants).toEqual([scope.tenant_id, scope.tenant_id])
 })
 
-it('writes what is told in order, moves the run, and ends it with all it used, its permit given back', async () => {
+it('writes entries in order, moves the run, and ends it with its usage and a released permit', async () => {
   const run = await held()
   run.note({ kind: 'state', state: 'running', phone_state: 'dialing' })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' }, 1200)
@@ -130,7 +130,7 @@ it('writes what is told in order, moves the run, and ends it with all it used, i
   expect(bus.told.filter(([topic, id]) => topic === 'runs' && id === run.runId).length).toBeGreaterThan(1)
 })
 
-it('commits what acts before it is sent, and writes inference behind', async () => {
+it('commits an effect before it is sent, and writes inference behind the call', async () => {
   const run = await held()
   const action = { id: 'call.dial', version: 1 }
   const dial = await run.ledger.intend({ kind: 'sip_dial', action, node_id: null, ordinal: null })
@@ -149,7 +149,7 @@ it('commits what acts before it is sent, and writes inference behind', async () 
   )
 })
 
-it('denies a transfer where the day has no call left', async () => {
+it('denies a transfer when the daily call limit is reached', async () => {
   const run = await held()
   await test.owner.query('update parley.tenants set daily_call_limit = 1 where tenant_id = $1', [scope.tenant_id])
   const action = { id: 'call.transfer', version: 1 }
@@ -162,7 +162,7 @@ it('denies a transfer where the day has no call left', async () => {
   })
 })
 
-it('hears a cancel and an update at once, by the bus', async () => {
+it('delivers a cancel and an update at once over the bus', async () => {
   const run = await held()
   const orders: RunCommand[] = []
   run.onCommand(order => {
@@ -235,7 +235,7 @@ it('tells the timeline of an update whose deadline passed, once, also where it i
   expect(await told()).toMatchObject(late)
 })
 
-it('hears a cancel without the bus within a renewal', async () => {
+it('delivers a cancel within one renewal when the bus is silent', async () => {
   const run = await held(600)
   const orders: string[] = []
   run.onCommand(order => orders.push(order.type))
@@ -243,7 +243,7 @@ it('hears a cancel without the bus within a renewal', async () => {
   await eventually(() => expect(orders).toEqual(['cancel']))
 })
 
-it('learns that a run is in other hands, and writes nothing more into it', async () => {
+it('marks a run as lost when another process took it, and writes nothing more', async () => {
   const run = await held()
   const orders: string[] = []
   run.onCommand(order => orders.push(order.type))
@@ -257,7 +257,7 @@ it('learns that a run is in other hands, and writes nothing more into it', async
   expect(await timeline(run.runId)).toEqual(before)
 })
 
-it('keeps a run whose lease ended while nobody took it', async () => {
+it('keeps a run whose lease ended as long as nobody took it', async () => {
   const run = await held()
   await letLeaseEnd(test, run.owned)
   run.note({ kind: 'digits', direction: 'in', digits: '1' })

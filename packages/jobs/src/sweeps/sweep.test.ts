@@ -37,14 +37,14 @@ async function pass(ms: number): Promise<void> {
 const pauses = () => rounds.slice(1).map((at, index) => at - rounds[index]!)
 
 describe('a sweep', () => {
-  it('goes round after round, the first one soon', async () => {
+  it('runs round after round, the first within a second', async () => {
     sweep(async () => false)
     await pass(5000)
     expect(rounds[0]).toBeLessThan(1000)
     expect(pauses()).toEqual([1000, 1000, 1000, 1000])
   })
 
-  it('that is slow never does two rounds at once', async () => {
+  it('never runs two rounds at once, however long one takes', async () => {
     const done: (() => void)[] = []
     sweep(() => new Promise(resolve => done.push(() => resolve(false))))
     await pass(5000)
@@ -54,7 +54,7 @@ describe('a sweep', () => {
     expect(rounds).toHaveLength(2)
   })
 
-  it('goes on at once where there is more', async () => {
+  it('runs again at once when a round left work', async () => {
     let left = 3
     sweep(async () => left-- > 0)
     await pass(1200)
@@ -66,7 +66,7 @@ describe('a sweep', () => {
     expect(rounds).toHaveLength(4)
   })
 
-  it('outlives every failure, waits longer with each, and is as before afterwards', async () => {
+  it('survives failed rounds, doubles its pause with each, and returns to its interval after a success', async () => {
     let failures = 7
     sweep(async () => {
       if (failures-- > 0) throw new Error('away')
@@ -82,7 +82,7 @@ describe('a sweep', () => {
     expect(counters.read().sweep_failures).toBe(7)
   })
 
-  it('that closes ends the round under way and begins none', async () => {
+  it('finishes the current round when it closes and starts no other', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const one = sweep(() => promise)
     await pass(1000)

@@ -21,7 +21,7 @@ const stateOf = async (run: string) => (await stage.read(run)).state
 const running = (run: string) => stage.reaches(run, row => row.state === 'running')
 
 describe('a run that waits', () => {
-  it('is found by looking, when nobody told of it', async () => {
+  it('is found by the periodic look when its wake-up was lost', async () => {
     stage.worker()
     const run = await stage.admit('task', 'writer')
     await stage.swept()
@@ -45,7 +45,7 @@ describe('a run that waits', () => {
     expect(stage.troubles).toEqual([])
   })
 
-  it('is taken by one of two workers who both want it', async () => {
+  it('is claimed by exactly one of two workers', async () => {
     const workers = [stage.worker(), stage.worker()]
     const admitted = await Promise.all(Array.from({ length: 20 }, () => stage.admit('task', 'writer')))
     const wakeBoth = (run_id: string) =>
@@ -92,7 +92,7 @@ describe('places', () => {
     expect((await stage.ended(background)).state).toBe('completed')
   })
 
-  it('go to the tenant that has none, before another’s many that wait for longer', async () => {
+  it('go to the tenant with no runs under way before another tenant’s older runs', async () => {
     stage.worker({ maxLive: 2 })
     const chats = [await stage.run('chat', 'chatter'), await stage.run('chat', 'chatter')]
     await Promise.all(chats.map(running))
@@ -108,7 +108,7 @@ describe('places', () => {
     await other.close()
   })
 
-  it('are never all taken by background runs', async () => {
+  it('are never all held by background runs', async () => {
     stage.worker({ maxLive: 2 })
     stage.mind.thinks('stalls', { say: 'Done.' })
     const first = await stage.run('background', 'writer')
@@ -165,7 +165,7 @@ describe('a worker that is to end', () => {
     expect(await stage.permits()).toEqual(NOBODY)
   })
 
-  it('gives back what it had just claimed', async () => {
+  it('releases a run that it had just claimed', async () => {
     const { runs, leases } = stage.worker()
     const task = await stage.admit('task', 'writer')
     await Promise.all([runs.wake({ kind: 'task', run_id: task, scope: stage.scope }), runs.close(0)])

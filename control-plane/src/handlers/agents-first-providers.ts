@@ -1,6 +1,6 @@
 import type { DraftContent } from '@parley/flow'
-import { ParleyError } from '@parley/kernel'
 import type { Catalogue, CatalogueVoice } from '../catalogue.ts'
+import { ApiError } from '../errors.ts'
 
 type Providers = DraftContent['providers']
 
@@ -29,7 +29,7 @@ export function firstProviders({ models, voices }: Catalogue, language: 'en' | '
 
 function firstReady<Offer extends { readonly ready: boolean }>(offers: readonly Offer[], role: string): Offer {
   const first = offers.find(offer => offer.ready) ?? offers[0]
-  if (first === undefined) throw new ParleyError('catalogue_empty', `the platform offers nothing for "${role}"`)
+  if (first === undefined) throw new ApiError('catalogue_empty', `the platform offers nothing for "${role}"`)
   return first
 }
 

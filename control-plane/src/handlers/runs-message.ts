@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
 import { postMessage, type RunMessage, readMessage } from '@parley/store'
 import type { ExternalContext, HandlersOf } from '../context.ts'
+import { ApiError } from '../errors.ts'
 import { type RunState, theRun } from './runs-body.ts'
 import { runEnded } from './runs-refusals.ts'
 
@@ -41,7 +41,7 @@ async function answerTo(posted: RunMessage, runId: string, context: ExternalCont
     const message = await readMessage(db, scope, runId, posted.message_id)
     if (message === null || message.state === 'refused') throw runEnded(runId)
     if (message.answer !== null) return message.answer
-    if (left <= 0) throw new ParleyError('outcome_unknown', `the agent has not answered within ${TURN_MS} ms`)
+    if (left <= 0) throw new ApiError('outcome_unknown', `the agent has not answered within ${TURN_MS} ms`)
     await waited
   }
 }

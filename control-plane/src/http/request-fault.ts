@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorEnvelope, envelopeOf, Refusal } from '@parley/contract'
+import { API_ERRORS, type ErrorEnvelope, envelopeOf, Refusal } from '@parley/contract'
 import type { Answer } from '../pipeline/answer.ts'
 import { failureOf } from '../pipeline/failure.ts'
 
@@ -46,6 +46,6 @@ export function unreadable(code: string | undefined): { status: number; reason: 
       ? [431, 'Request Header Fields Too Large', 'the head of the request is too large']
       : code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? [408, 'Request Timeout', 'the request took too long to arrive']
-        : [ERROR_STATUS.invalid_request, 'Bad Request', 'this is no HTTP request']
+        : [API_ERRORS.invalid_request.status, 'Bad Request', 'this is no HTTP request']
   return { status, reason, envelope: envelopeOf('invalid_request', message) }
 }

@@ -1,5 +1,5 @@
 import type { AnswerOf, ErrorEnvelope, Operation } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
+import { ApiError } from '../errors.ts'
 import { heldTo, LargeAnswer } from '../reading/large-answer.ts'
 import type { Route } from './route.ts'
 
@@ -26,7 +26,7 @@ export interface Finished {
 /** The handler's answer as text, after the operation's own schema took it. Throws `answer_broken`, which callers see as `internal`. */
 export function finished({ operation }: Route, { status, body }: AnswerOf<Operation>): Finished {
   if (!operation.statuses.includes(status))
-    throw new ParleyError('answer_broken', `${operation.id} answered with a status that it does not declare`)
+    throw new ApiError('answer_broken', `${operation.id} answered with a status that it does not declare`)
   if (body instanceof LargeAnswer) return { status, text: body.text() }
   return { status, text: JSON.stringify(heldTo(operation.output, operation.id, body)) }
 }

@@ -1,42 +1,44 @@
-import { ERROR_STATUS, type ErrorEnvelope, envelopeOf, Refusal } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
+import { API_ERRORS, type ErrorCode, type ErrorEnvelope, envelopeOf, Refusal } from '@parley/contract'
+import { StoreError, type StoreErrorCode } from '@parley/store'
 
-/** What a caller is told of something thrown. */
+/** The answer to an error. */
 export interface Failure {
   readonly status: number
   readonly envelope: ErrorEnvelope
   /** Seconds for Retry-After; null: none. */
   readonly retryAfterSeconds: number | null
-  /** Whether nobody meant it to happen, so that somebody should look. */
+  /** Whether it is a fault of Parley or its database, so that it is logged as an error. */
   readonly unexpected: boolean
 }
 
-/** Nothing happened, and the same request may pass soon: the store says so of these. */
-const DATABASE_AWAY: ReadonlySet<string> = new Set(['database_unavailable', 'database_timeout'])
-
-/**
- * Refusals are told as they are. Everything else is `internal` and says nothing of its inside, but for two failures of
- * the database: a commit whose answer was lost is `outcome_unknown`, and a database that is away is `internal`, too
- * (retryable, outcome none, with Retry-After): every operation declares that code, whereas `provider_unavailable` is
- * about services outside, which callers may have chosen themselves.
- */
-export function failureOf(error: unknown): Failure {
-  if (error instanceof Refusal) return told(error.envelope, false)
-  const code = error instanceof ParleyError ? error.code : null
-  if (code === 'outcome_unknown') {
-    const message = 'the connection was lost while the change was committed: repeat the request with the same key'
-    return told(envelopeOf('outcome_unknown', message), true)
-  }
-  if (code !== null && DATABASE_AWAY.has(code)) {
-    const message = 'the database does not answer; nothing was changed: try again'
-    return { ...told(envelopeOf('internal', message), true), retryAfterSeconds: 1 }
-  }
-  return told(envelopeOf('internal', 'an error inside Parley: its log knows more under this X-Request-Id'), true)
+/** The answers to failures of the store; every other failure is `internal` without details. */
+const OF_STORE: { readonly [Code in StoreErrorCode]?: readonly [code: ErrorCode, message: string] } = {
+  outcome_unknown: [
+    'outcome_unknown',
+    'the connection was lost while the change was committed: repeat the request with the same key',
+  ],
+  // Every operation declares `internal`; `provider_unavailable` is about services that callers may have chosen.
+  database_unavailable: ['internal', 'the database does not answer; nothing was changed: try again'],
+  database_timeout: ['internal', 'the database does not answer; nothing was changed: try again'],
 }
 
-function told(envelope: ErrorEnvelope, unexpected: boolean): Failure {
+/** The answer to an error that a handler or the pipeline threw. A refusal is answered as it is. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Refusal) return answered(error.envelope, false)
+  const known = StoreError.is(error) ? OF_STORE[error.code] : undefined
+  if (known === undefined)
+    return answered(
+      envelopeOf('internal', 'an error inside Parley: its log has the details under this X-Request-Id'),
+      true,
+    )
+  const [code, message] = known
+  const failure = answered(envelopeOf(code, message), true)
+  return code === 'internal' ? { ...failure, retryAfterSeconds: 1 } : failure
+}
+
+function answered(envelope: ErrorEnvelope, unexpected: boolean): Failure {
   const { code, details } = envelope.error
   const seconds = details?.retry_after_seconds
   const retryAfterSeconds = code === 'rate_limited' ? (typeof seconds === 'number' ? Math.ceil(seconds) : 1) : null
-  return { status: ERROR_STATUS[code], envelope, retryAfterSeconds, unexpected }
+  return { status: API_ERRORS[code].status, envelope, retryAfterSeconds, unexpected }
 }

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ApiError } from '../errors.ts'
 
 /**
  * Long work that a transaction needs: the transaction is rolled back, the work done with nothing held, and the transaction
@@ -38,7 +38,5 @@ export async function withOffloading<Result>(attempt: (aside: Offload) => Promis
       if (!(error instanceof SetAside)) throw error
       if (round < MOST_ROUNDS) done.set(error.about, await error.work())
     }
-  throw new ParleyError('always_outdated', 'what a change needs was outdated each time it was there', {
-    retryable: true,
-  })
+  throw new ApiError('always_outdated', 'what a change needs was outdated each time it was there')
 }

@@ -15,6 +15,7 @@ import {
   writeAudit,
 } from '@parley/store'
 import type { AuditedResource, ExternalContext, Platform, Principal, WaitingWork } from '../context.ts'
+import { ApiError } from '../errors.ts'
 import type { Reading } from '../reading/read-task.ts'
 import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { type Finished, finished, replayed } from './answer.ts'
@@ -169,7 +170,7 @@ async function settle(
       if (work.record === null || lease === null) return
       const kept = { status: answer.status, body: answer.text }
       if (await settleIntent(tx, scope, sealer, work.record, lease, kept)) return
-      throw new ParleyError('lease_lost', 'the request ran longer than its lease')
+      throw new ApiError('lease_lost', 'the request ran longer than its lease')
     })
   } catch (error) {
     throw unknown(error)
@@ -192,7 +193,7 @@ async function release(
 
 function unknown(cause: unknown): ParleyError {
   if (cause instanceof ParleyError && cause.code === 'outcome_unknown') return cause
-  return new ParleyError('outcome_unknown', 'it is not known what came of what was asked outside', { cause })
+  return new ApiError('outcome_unknown', 'it is not known what came of what was asked outside', { cause })
 }
 
 /** Claims the record for this transaction; the kept answer, as a replay shows it, where there is one. */

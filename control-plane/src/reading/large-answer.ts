@@ -6,8 +6,8 @@ import {
   type OperationNamed,
   operations,
 } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
 import { z } from 'zod'
+import { ApiError } from '../errors.ts'
 
 const HEAD = Object.keys(draftResult.shape)
 
@@ -74,7 +74,7 @@ export function heldTo(schema: z.ZodType, id: string, value: unknown): unknown {
   if (parsed.success) return parsed.data
   const where = parsed.error.issues.slice(0, 5).map(({ path, code }) => `/${path.join('/')} (${code})`)
   // Places alone: what stands there may be a secret.
-  throw new ParleyError('answer_broken', `the answer of ${id} fails its own schema at ${where.join(', ')}`)
+  throw new ApiError('answer_broken', `the answer of ${id} fails its own schema at ${where.join(', ')}`)
 }
 
 type Part = 'small' | 'rest'

@@ -1,5 +1,6 @@
 import { Refusal } from '@parley/contract'
-import { ParleyError, TaskThread } from '@parley/kernel'
+import { type ParleyError, TaskThread } from '@parley/kernel'
+import { ApiError } from '../errors.ts'
 import type { DraftOutcome, DraftTask, DraftWorkName } from './draft-work.ts'
 import type { ReadOutcome, ReadTask } from './read-task.ts'
 import type { SplitOutcome, SplitTask } from './split-message.ts'
@@ -123,7 +124,7 @@ export class ReadingThreads {
 
 function failed(cause: unknown): ParleyError {
   const message = cause instanceof Error ? cause.message : String(cause)
-  return new ParleyError('reading_failed', message, { retryable: true, cause })
+  return new ApiError('reading_failed', message, { cause })
 }
 
 function closed(): ParleyError {

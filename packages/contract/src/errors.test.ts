@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { envelopeOf, errorEnvelope } from './error-envelope.ts'
-import { ERROR_CODES, ERROR_REASONS, ERROR_STATUS, isRetryable } from './errors.ts'
+import { API_ERRORS, ERROR_CODES, type ErrorReason, isRetryable } from './errors.ts'
 
 const STATUS = {
   invalid_request: 400,
@@ -44,15 +44,18 @@ const RETRYABLE = new Set([
 ])
 
 describe('the errors of the API', () => {
-  it('have these codes and statuses', () => expect(ERROR_STATUS).toEqual(STATUS))
+  it('have these codes and statuses', () => {
+    const entries = Object.entries(API_ERRORS).map(([code, { status }]) => [code, status])
+    expect(Object.fromEntries(entries)).toEqual(STATUS)
+  })
 
   it.each(ERROR_CODES)('%s has its reasons', code =>
-    expect([...ERROR_REASONS[code]].sort()).toEqual((REASONS[code]?.split(' ') ?? []).sort()),
+    expect([...API_ERRORS[code].reasons].sort()).toEqual((REASONS[code]?.split(' ') ?? []).sort()),
   )
 
   it.each(ERROR_CODES)('%s is retryable when its nature or its reason says so', code => {
     expect(isRetryable(code)).toBe(RETRYABLE.has(code))
-    for (const reason of ERROR_REASONS[code]) {
+    for (const reason of API_ERRORS[code].reasons as readonly ErrorReason[]) {
       const busy = reason === 'in_progress' || reason === 'turn_in_progress'
       expect(isRetryable(code, reason)).toBe(busy || (RETRYABLE.has(code) && reason !== 'not_configured'))
     }

@@ -1,108 +1,170 @@
-/** HTTP status by error code. */
-export const ERROR_STATUS = {
-  invalid_request: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  policy_denied: 403,
-  not_found: 404,
-  conflict: 409,
-  idempotency_conflict: 409,
-  run_not_active: 409,
-  capability_unavailable: 409,
-  publication_invalid: 422,
-  rate_limited: 429,
-  internal: 500,
-  provider_unavailable: 503,
-  knowledge_unavailable: 503,
-  outcome_unknown: 504,
-} as const
+interface ApiError {
+  /** HTTP status. */
+  readonly status: number
+  /** Whether the same request may succeed later, unchanged. */
+  readonly retryable: boolean
+  /** What the code means. */
+  readonly text: string
+  /** What `details.reason` may say. More may come. */
+  readonly reasons: readonly string[]
+  /** Reasons for which `retryable` is the opposite. */
+  readonly exceptions?: readonly string[]
+}
 
-export type ErrorCode = keyof typeof ERROR_STATUS
+/** Every error code of the API. */
+export const API_ERRORS = {
+  invalid_request: {
+    status: 400,
+    retryable: false,
+    text: 'The request is not as the API document says.',
+    reasons: [
+      'body_too_large',
+      'invalid_cursor',
+      'edit_not_applicable',
+      'webhook_mismatch',
+      'secret_not_found',
+      'provider_key_rejected',
+      'address_not_allowed',
+    ],
+  },
+  unauthenticated: {
+    status: 401,
+    retryable: false,
+    text: 'The request has no valid key.',
+    reasons: [],
+  },
+  forbidden: {
+    status: 403,
+    retryable: false,
+    text: 'The key has no right to this operation.',
+    reasons: ['role', 'can_dial', 'production_only'],
+  },
+  policy_denied: {
+    status: 403,
+    retryable: false,
+    text: 'A rule of the environment forbids it.',
+    reasons: ['spend_cap', 'destination_not_allowed'],
+  },
+  not_found: {
+    status: 404,
+    retryable: false,
+    text: 'Nothing has this id in this environment.',
+    reasons: [],
+  },
+  conflict: {
+    status: 409,
+    retryable: false,
+    text: 'The state of the resource does not allow it.',
+    reasons: [
+      'in_progress',
+      'stale_revision',
+      'draft_has_changes',
+      'draft_exists',
+      'nothing_to_clone',
+      'agent_exists',
+      'agent_archived',
+      'agent_not_published',
+      'test_publication',
+      'trunk_exists',
+      'trunk_in_use',
+      'trunk_not_inbound',
+      'number_exists',
+      'secret_in_use',
+      'kind_mismatch',
+      'key_revoked',
+      'already_member',
+      'invitation_pending',
+      'last_admin',
+      'preview_consumed',
+      'limit_reached',
+      'turn_in_progress',
+      'not_uncertain',
+    ],
+    exceptions: ['in_progress', 'turn_in_progress'],
+  },
+  idempotency_conflict: {
+    status: 409,
+    retryable: false,
+    text: 'The idempotency key belongs to another request.',
+    reasons: [],
+  },
+  run_not_active: {
+    status: 409,
+    retryable: false,
+    text: 'The run has ended.',
+    reasons: ['run_ended'],
+  },
+  capability_unavailable: {
+    status: 409,
+    retryable: false,
+    text: 'What the operation needs is not there or not ready.',
+    reasons: [
+      'unsupported_capability',
+      'tenant_not_configured',
+      'admission_disabled',
+      'pricing_not_installed',
+      'channel_not_supported',
+      'mode_not_supported',
+      'telephony_missing',
+      'trunk_unavailable',
+      'number_unavailable',
+      'secret_unavailable',
+      'model_not_ready',
+      'voice_not_ready',
+      'signing_secret_missing',
+      'destination_not_configured',
+    ],
+  },
+  publication_invalid: {
+    status: 422,
+    retryable: false,
+    text: 'The draft has errors.',
+    reasons: ['invalid_draft', 'model_binding_required'],
+  },
+  rate_limited: {
+    status: 429,
+    retryable: true,
+    text: 'A limit is reached.',
+    reasons: ['request_rate', 'daily_call_limit', 'concurrent_capacity', 'streams'],
+  },
+  internal: {
+    status: 500,
+    retryable: true,
+    text: 'An error inside Parley.',
+    reasons: [],
+  },
+  provider_unavailable: {
+    status: 503,
+    retryable: true,
+    text: 'A service outside Parley does not answer.',
+    reasons: [],
+  },
+  knowledge_unavailable: {
+    status: 503,
+    retryable: true,
+    text: 'Documents cannot be searched.',
+    reasons: ['not_configured', 'no_generation'],
+    exceptions: ['not_configured'],
+  },
+  outcome_unknown: {
+    status: 504,
+    retryable: true,
+    text: 'The effect may have happened: repeat the request with the same idempotency key.',
+    reasons: [],
+  },
+} as const satisfies Readonly<Record<string, ApiError>>
 
-export const ERROR_CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]
+export type ErrorCode = keyof typeof API_ERRORS
 
-/** What `details.reason` says, by error code. A code without reasons has an empty list. More may come. */
-export const ERROR_REASONS = {
-  invalid_request: [
-    'body_too_large',
-    'invalid_cursor',
-    'edit_not_applicable',
-    'webhook_mismatch',
-    'secret_not_found',
-    'provider_key_rejected',
-    'address_not_allowed',
-  ],
-  unauthenticated: [],
-  forbidden: ['role', 'can_dial', 'production_only'],
-  policy_denied: ['spend_cap', 'destination_not_allowed'],
-  not_found: [],
-  conflict: [
-    'in_progress',
-    'stale_revision',
-    'draft_has_changes',
-    'draft_exists',
-    'nothing_to_clone',
-    'agent_exists',
-    'agent_archived',
-    'agent_not_published',
-    'test_publication',
-    'trunk_exists',
-    'trunk_in_use',
-    'trunk_not_inbound',
-    'number_exists',
-    'secret_in_use',
-    'kind_mismatch',
-    'key_revoked',
-    'already_member',
-    'invitation_pending',
-    'last_admin',
-    'preview_consumed',
-    'limit_reached',
-    'turn_in_progress',
-    'not_uncertain',
-  ],
-  idempotency_conflict: [],
-  run_not_active: ['run_ended'],
-  capability_unavailable: [
-    'unsupported_capability',
-    'tenant_not_configured',
-    'admission_disabled',
-    'pricing_not_installed',
-    'channel_not_supported',
-    'mode_not_supported',
-    'telephony_missing',
-    'trunk_unavailable',
-    'number_unavailable',
-    'secret_unavailable',
-    'model_not_ready',
-    'voice_not_ready',
-    'signing_secret_missing',
-    'destination_not_configured',
-  ],
-  publication_invalid: ['invalid_draft', 'model_binding_required'],
-  rate_limited: ['request_rate', 'daily_call_limit', 'concurrent_capacity', 'streams'],
-  internal: [],
-  provider_unavailable: [],
-  knowledge_unavailable: ['not_configured', 'no_generation'],
-  outcome_unknown: [],
-} as const satisfies Record<ErrorCode, readonly string[]>
+export const ERROR_CODES = Object.keys(API_ERRORS) as [ErrorCode, ...ErrorCode[]]
 
-export type ErrorReason<Code extends ErrorCode = ErrorCode> = (typeof ERROR_REASONS)[Code][number]
+export type ErrorReason<Code extends ErrorCode = ErrorCode> = (typeof API_ERRORS)[Code]['reasons'][number]
 
 /** With which codes, and for which reasons, an operation may refuse. */
 export type Refusals = { readonly [Code in ErrorCode]?: readonly ErrorReason<Code>[] }
 
-const RETRYABLE: ReadonlySet<string> = new Set<ErrorCode>([
-  'rate_limited',
-  'provider_unavailable',
-  'knowledge_unavailable',
-  'outcome_unknown',
-  'internal',
-])
-const RETRYABLE_CONFLICTS: ReadonlySet<string> = new Set<ErrorReason>(['in_progress', 'turn_in_progress'])
-
 /** Whether the same request may succeed later, unchanged. */
 export function isRetryable(code: ErrorCode, reason?: ErrorReason): boolean {
-  if (code === 'conflict') return reason !== undefined && RETRYABLE_CONFLICTS.has(reason)
-  return RETRYABLE.has(code) && !(code === 'knowledge_unavailable' && reason === 'not_configured')
+  const { retryable, exceptions = [] }: ApiError = API_ERRORS[code]
+  return reason !== undefined && exceptions.includes(reason) ? !retryable : retryable
 }

@@ -1,6 +1,6 @@
 import { text } from '@parley/nodes'
 import type { z } from 'zod'
-import { ERROR_REASONS, type ErrorCode, type Refusals } from './errors.ts'
+import { ERROR_CODES, type Refusals } from './errors.ts'
 import type { Role } from './values/names.ts'
 
 /** Permission scopes, which some operations name in place of a role. */
@@ -186,6 +186,6 @@ function commonRefusals(asked: Asked, kind: OperationKind): Refusals {
 }
 
 function merged(common: Refusals, own: Refusals): Refusals {
-  const codes = (Object.keys(ERROR_REASONS) as ErrorCode[]).filter(code => code in common || code in own)
+  const codes = ERROR_CODES.filter(code => code in common || code in own)
   return Object.fromEntries(codes.map(code => [code, [...(common[code] ?? []), ...(own[code] ?? [])]]))
 }

@@ -1,4 +1,5 @@
-import { ParleyError, type Random, type UnixMs } from '@parley/kernel'
+import type { ParleyError, Random, UnixMs } from '@parley/kernel'
+import { ConversationError } from './errors.ts'
 import type { EffectIntent, EffectKind, EffectLedger, EffectRecord, PolicyDecision } from './ledger.ts'
 
 interface InMemoryEffectLedgerOptions {
@@ -37,7 +38,7 @@ export class InMemoryEffectLedger implements EffectLedger {
   async intend(intent: EffectIntent): Promise<EffectRecord> {
     const most = this.#options.maxRows ?? DEFAULT_MAX_ROWS
     if (this.#rows.size >= most)
-      throw new ParleyError('ledger_unavailable', `the ledger is full: it holds ${most} effects`)
+      throw new ConversationError('ledger_unavailable', `the ledger is full: it holds ${most} effects`)
     const effect_id = randomUuid(this.#options.random)
     const { kind, action, node_id, ordinal } = intent
     return this.#keep({
@@ -83,7 +84,7 @@ export class InMemoryEffectLedger implements EffectLedger {
 
   #row(effectId: string): EffectRecord {
     const row = this.#rows.get(effectId)
-    if (row === undefined) throw new ParleyError('effect_not_found', `no effect ${effectId} was intended`)
+    if (row === undefined) throw new ConversationError('effect_not_found', `no effect ${effectId} was intended`)
     return row
   }
 
@@ -100,7 +101,7 @@ export class InMemoryEffectLedger implements EffectLedger {
 
 function outOfOrder(row: EffectRecord, step: string): ParleyError {
   const verdict = row.decision === null ? 'undecided' : row.decision.decision
-  return new ParleyError(
+  return new ConversationError(
     'effect_step_not_allowed',
     `effect ${row.effect_id} (${row.effect_kind}, ${row.state}, ${verdict}) cannot be ${step}`,
   )

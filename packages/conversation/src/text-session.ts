@@ -1,6 +1,6 @@
-import { ParleyError } from '@parley/kernel'
 import { Conversation } from './conversation.ts'
 import type { ConversationOptions } from './conversation-options.ts'
+import { ConversationError } from './errors.ts'
 import type { ConversationEvent } from './protocol.ts'
 import type { Utterance } from './transcript.ts'
 
@@ -68,9 +68,7 @@ export class TextSession {
 
   #turn(begin: () => void): Promise<readonly Utterance[]> {
     if (this.#waiting !== null)
-      return Promise.reject(
-        new ParleyError('turn_in_progress', 'The turn before this one is not over.', { retryable: true }),
-      )
+      return Promise.reject(new ConversationError('turn_in_progress', 'The turn before this one is not over.'))
     return new Promise(resolve => {
       this.#waiting = { from: this.conversation.utterances.length, resolve }
       begin()

@@ -10,7 +10,7 @@ export {
 export { BufferedEmitter } from './buffered-emitter.ts'
 export { canonicalJson } from './canonical-json.ts'
 export { Emitter } from './emitter.ts'
-export { ParleyError } from './errors.ts'
+export { type CodeOf, errorsOf, ParleyError } from './errors.ts'
 export { systemRandom, systemTime } from './io/system.ts'
 export { TaskThread } from './io/task-thread.ts'
 export { type Machine, MachineDriver } from './machine.ts'

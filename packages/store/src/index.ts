@@ -27,6 +27,7 @@ export {
 } from './drafts.ts'
 export { ENVIRONMENT_LIMITS } from './environment-limits.ts'
 export { referenceTargets } from './environment-references.ts'
+export { StoreError, type StoreErrorCode } from './errors.ts'
 export {
   claim,
   dropIntent,

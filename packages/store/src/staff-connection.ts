@@ -1,6 +1,6 @@
-import { ParleyError } from '@parley/kernel'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { Client } from 'pg'
+import { StoreError } from './errors.ts'
 import { messageOf, readAddress } from './io/owner-connection.ts'
 import { toResult, WholeAnswers } from './io/tenant-connection.ts'
 import { queriesOn, SESSION } from './io/tenant-driver.ts'
@@ -29,8 +29,7 @@ export async function asStaff<Result>(ownerUrl: string, work: (tx: Queries) => P
   client.on('error', () => {})
   try {
     await client.connect().catch(cause => {
-      throw new ParleyError('database_unavailable', `the database does not let its owner in: ${messageOf(cause)}`, {
-        retryable: true,
+      throw new StoreError('database_unavailable', `the database does not let its owner in: ${messageOf(cause)}`, {
         cause,
       })
     })
@@ -49,7 +48,7 @@ async function begin(client: Client): Promise<void> {
     "select to_regclass('parley.tenants') is not null as made, exists (select from pg_roles where rolname = 'parley_system') as known",
   )
   if (rows[0]?.made !== true || rows[0]?.known !== true)
-    throw new ParleyError(
+    throw new StoreError(
       'database_misconfigured',
       'Parley has not been started on this database yet: its tables are missing',
     )

@@ -1,7 +1,8 @@
 import type { Role, Scope } from '@parley/contract'
-import { ParleyError, type Random } from '@parley/kernel'
+import type { Random } from '@parley/kernel'
 import { insertKey, type KeyRow, newKeySecret } from './api-keys.ts'
 import { writeAudit } from './audit.ts'
+import { StoreError } from './errors.ts'
 import type { Queries } from './protocol.ts'
 import type { Destinations, TrunkDetails } from './schema.ts'
 import { statementTime } from './statement-time.ts'
@@ -124,7 +125,7 @@ export async function staffScope(tx: Queries, tenantId: string | null): Promise<
       : there.length === 0
         ? 'there is no environment'
         : 'there are several environments'
-  throw new ParleyError('environment_not_found', `${why}${names.length === 0 ? '' : `; there are:${names.join('')}`}`)
+  throw new StoreError('environment_not_found', `${why}${names.length === 0 ? '' : `; there are:${names.join('')}`}`)
 }
 
 export async function readEnvironment(tx: Queries, scope: Scope): Promise<StaffEnvironment> {
@@ -177,7 +178,7 @@ export async function setTrunkDetails(
   if (trunk === undefined) {
     const others = await ofTenant.select('trunk_id').orderBy('trunk_id').limit(MAX_NAMED).execute()
     const named = others.length === 0 ? 'it has none' : `it has ${others.map(({ trunk_id }) => trunk_id).join(', ')}`
-    throw new ParleyError('trunk_not_found', `the environment has no trunk ${JSON.stringify(trunkId)}; ${named}`)
+    throw new StoreError('trunk_not_found', `the environment has no trunk ${JSON.stringify(trunkId)}; ${named}`)
   }
   const merged = Object.entries({ ...trunk.details, ...changes }).filter(([, value]) => value !== null)
   const details: TrunkDetails = Object.fromEntries(merged)
@@ -201,7 +202,7 @@ export async function createStaffKey(
   const secret = newKeySecret(scope.environment, random)
   const made = await insertKey(tx, scope, { ...key, expires_at: null }, secret)
   if (made === null)
-    throw new ParleyError('limit_reached', 'the environment has as many active keys as it may: revoke one')
+    throw new StoreError('limit_reached', 'the environment has as many active keys as it may: revoke one')
   await note(tx, scope, 'staff.create_key', { kind: 'operation', id: `keys/${made.key_id}` })
   return { ...made, secret: secret.secret }
 }

@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type Operation } from '@parley/contract'
+import { API_ERRORS, type Operation } from '@parley/contract'
 import { errorEnvelope } from '@parley/contract/testing'
 import type { RawAnswer, RawRequest } from './raw-http.ts'
 
@@ -39,7 +39,7 @@ function envelopeFaults(status: number, body: unknown): string[] {
   if (!parsed.success) return ['no error envelope']
   const { code, outcome } = parsed.data.error
   const found: string[] = []
-  if (ERROR_STATUS[code] !== status && !UNREADABLE.has(status)) found.push(`${code} with status ${status}`)
+  if (API_ERRORS[code].status !== status && !UNREADABLE.has(status)) found.push(`${code} with status ${status}`)
   if (status < 500 && outcome !== 'none') found.push(`${status} with an outcome that is unknown`)
   return found
 }

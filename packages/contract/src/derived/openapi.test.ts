@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ERROR_STATUS, type ErrorCode } from '../errors.ts'
+import { API_ERRORS, type ErrorCode } from '../errors.ts'
 import { operations } from '../operations.ts'
 import { type OpenApiDocument, toOpenApi } from './openapi.ts'
 
@@ -115,7 +115,11 @@ describe('the OpenAPI document', () => {
     const header = operation.parameters?.find(parameter => parameter.in === 'header')
     expect(header?.name).toBe(idempotency === 'required_header' ? 'Idempotency-Key' : undefined)
     const unreadable = [408, 431]
-    const expected = [...statuses, ...Object.keys(errors).map(code => ERROR_STATUS[code as ErrorCode]), ...unreadable]
+    const expected = [
+      ...statuses,
+      ...Object.keys(errors).map(code => API_ERRORS[code as ErrorCode].status),
+      ...unreadable,
+    ]
     expect(Object.keys(operation.responses).map(Number).sort()).toEqual([...new Set(expected)].sort())
     for (const [status, { content }] of Object.entries(operation.responses))
       if (Number(status) >= 400)

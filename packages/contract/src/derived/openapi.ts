@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { errorEnvelope } from '../error-envelope.ts'
-import { ERROR_STATUS, type ErrorCode } from '../errors.ts'
+import { API_ERRORS, type ErrorCode } from '../errors.ts'
 import { type MediaType, minimumRole, type Operation } from '../operation.ts'
 import { DEFINITIONS, hasRequiredMember, isRequired, type JsonSchema, jsonSchema } from './json-schema.ts'
 
@@ -121,7 +121,7 @@ function responses(operation: Operation, schemas: Schemas): JsonSchema {
 function codesByStatus(operation: Operation): Map<number, string[]> {
   const found = new Map<number, string[]>()
   for (const [code, reasons] of Object.entries(operation.errors)) {
-    const status = ERROR_STATUS[code as ErrorCode]
+    const status = API_ERRORS[code as ErrorCode].status
     const line = reasons.length === 0 ? code : `${code} (${reasons.join(', ')})`
     found.set(status, [...(found.get(status) ?? []), line])
   }

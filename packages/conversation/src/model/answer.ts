@@ -1,5 +1,6 @@
 import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
 import { type GenerationEvent, type GenerationRequest, type LanguageModel, retryAfterMs } from '@parley/providers'
+import { ConversationError } from '../errors.ts'
 
 /** A model that says so much in one answer does not stop by itself, and one that never waits lets nobody else run. */
 const MOST_EVENTS = 20_000
@@ -84,7 +85,8 @@ class AnswerReader {
       return failureOf(error)
     }
     for (let events = 0; ; events++) {
-      if (events >= MOST_EVENTS) return failureOf(new ParleyError('model_failed', 'The model does not stop answering.'))
+      if (events >= MOST_EVENTS)
+        return failureOf(new ConversationError('model_failed', 'The model does not stop answering.'))
       const next = await this.#next(this.#iterator)
       if (next.type === 'stop') return next.end
       if (next.type === 'broken') return failureOf(next.error)

@@ -1,4 +1,5 @@
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
+import { StoreError } from '../errors.ts'
 
 /** Where blobs are kept, as `BLOB_URL` says it. */
 export type BlobPlace =
@@ -49,5 +50,5 @@ export function parseBlobUrl(text: string): BlobPlace {
 
 function invalid(text: string, why: string): ParleyError {
   const shown = text.replace(/\/\/[^/@]*@/, '//…@')
-  return new ParleyError('blob_url_invalid', `the address of the blobs, ${shown.slice(0, 200)}, ${why}`)
+  return new StoreError('blob_url_invalid', `the address of the blobs, ${shown.slice(0, 200)}, ${why}`)
 }

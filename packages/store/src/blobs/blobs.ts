@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
+import { StoreError } from '../errors.ts'
 
 /** Bytes `from` (counts from 0) to before `to`; without `to`, or past the end: to the end. */
 export interface ByteRange {
@@ -53,7 +54,7 @@ export function keyParts(key: string): readonly string[] {
 }
 
 export function invalidKey(key: string, why = 'is no key'): ParleyError {
-  return new ParleyError('blob_key_invalid', `${JSON.stringify(key.slice(0, MAX_KEY))} ${why}`)
+  return new StoreError('blob_key_invalid', `${JSON.stringify(key.slice(0, MAX_KEY))} ${why}`)
 }
 
 /** The range as the first byte and the one behind the last. Throws `blob_range_invalid`. */
@@ -61,6 +62,6 @@ export function withinSize({ from, to }: ByteRange, size: number): { readonly fr
   const end = Math.min(to ?? size, size)
   const isSound = Number.isSafeInteger(from) && from >= 0 && (to === undefined || Number.isSafeInteger(to))
   if (!isSound || from >= end)
-    throw new ParleyError('blob_range_invalid', `bytes ${from} to ${to ?? 'the end'} of an object of ${size}`)
+    throw new StoreError('blob_range_invalid', `bytes ${from} to ${to ?? 'the end'} of an object of ${size}`)
   return { from, to: end }
 }

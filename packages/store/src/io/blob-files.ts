@@ -13,6 +13,7 @@ import {
   keyParts,
   withinSize,
 } from '../blobs/blobs.ts'
+import { StoreError } from '../errors.ts'
 
 /** No key begins with a dot. */
 const INCOMING = '.incoming'
@@ -141,7 +142,7 @@ class FileBlobs implements Blobs {
       for await (const chunk of content instanceof Uint8Array ? [content] : content) {
         size += chunk.length
         if (size > this.#maxBytes)
-          throw new ParleyError('blob_too_large', `more than the ${this.#maxBytes} bytes that an object may have`)
+          throw new StoreError('blob_too_large', `more than the ${this.#maxBytes} bytes that an object may have`)
         await available(() => file.writeFile(chunk))
       }
       await available(() => file.sync())
@@ -245,7 +246,7 @@ async function available<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work()
   } catch (error) {
     if (error instanceof ParleyError || !(error instanceof Error)) throw error
-    throw new ParleyError('blobs_unavailable', `the directory of blobs: ${error.message}`, {
+    throw new StoreError('blobs_unavailable', `the directory of blobs: ${error.message}`, {
       retryable: true,
       cause: error,
     })

@@ -22,6 +22,7 @@ import {
   keyParts,
   withinSize,
 } from '../blobs/blobs.ts'
+import { StoreError } from '../errors.ts'
 
 const MAX_BYTES = 4 * 1024 ** 3
 /** S3 takes no part below 5 MiB but the last, and at most 10,000 of them. */
@@ -126,7 +127,7 @@ class S3Blobs implements Blobs {
     )
     if (found === null) return null
     const bytes = found.Body
-    if (!(bytes instanceof Readable)) throw new ParleyError('blobs_unavailable', `${key} came without its bytes`)
+    if (!(bytes instanceof Readable)) throw new StoreError('blobs_unavailable', `${key} came without its bytes`)
     const whole = /\/(\d+)$/.exec(found.ContentRange ?? '')?.[1]
     return { size: whole === undefined ? (found.ContentLength ?? 0) : Number(whole), bytes }
   }
@@ -234,7 +235,7 @@ class S3Blobs implements Blobs {
 
   #assertSize(bytes: number): void {
     if (bytes > this.#maxBytes)
-      throw new ParleyError('blob_too_large', `more than the ${this.#maxBytes} bytes that an object may have`)
+      throw new StoreError('blob_too_large', `more than the ${this.#maxBytes} bytes that an object may have`)
   }
 
   #at(key: string): { readonly Bucket: string; readonly Key: string } {
@@ -311,8 +312,8 @@ function ifAbsent<Value>(value: Value): (error: unknown) => Value {
 function failureOf(error: unknown): unknown {
   if (error instanceof ParleyError || !(error instanceof Error)) return error
   if (error.name === 'InvalidRange')
-    return new ParleyError('blob_range_invalid', 'the range begins behind the last byte', { cause: error })
-  return new ParleyError('blobs_unavailable', `the store of blobs: ${error.name}: ${error.message}`, {
+    return new StoreError('blob_range_invalid', 'the range begins behind the last byte', { cause: error })
+  return new StoreError('blobs_unavailable', `the store of blobs: ${error.name}: ${error.message}`, {
     retryable: true,
     cause: error,
   })

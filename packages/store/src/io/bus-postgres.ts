@@ -1,7 +1,8 @@
-import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
+import { systemRandom, systemTime } from '@parley/kernel'
 import { Client } from 'pg'
 import { CarriedBus } from '../bus/carried-bus.ts'
 import type { Carrier, CarrierConnection, CarrierEvents } from '../bus/carrier.ts'
+import { StoreError } from '../errors.ts'
 import type { Bus } from '../protocol.ts'
 
 const CHANNEL = 'parley_bus'
@@ -50,7 +51,7 @@ class PostgresCarrier implements Carrier {
     }
     // Listened to until the very end: an 'error' that nobody hears ends the process.
     client.on('error', fail)
-    client.on('end', () => fail(new ParleyError('database_unavailable', 'the connection ended', { retryable: true })))
+    client.on('end', () => fail(new StoreError('database_unavailable', 'the connection ended')))
     client.on('notification', ({ channel, payload }) => {
       if (!over && channel === CHANNEL) message(payload ?? '')
     })

@@ -1,7 +1,8 @@
-import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
+import { systemRandom, systemTime } from '@parley/kernel'
 import { Redis } from 'ioredis'
 import { CarriedBus } from '../bus/carried-bus.ts'
 import type { Carrier, CarrierConnection, CarrierEvents } from '../bus/carrier.ts'
+import { StoreError } from '../errors.ts'
 import type { Bus } from '../protocol.ts'
 
 const CHANNEL = 'parley:bus'
@@ -59,7 +60,7 @@ class RedisCarrier implements Carrier {
     }
     for (const client of clients) {
       client.on('error', fail)
-      client.on('end', () => fail(new ParleyError('redis_unavailable', 'the connection ended', { retryable: true })))
+      client.on('end', () => fail(new StoreError('redis_unavailable', 'the connection ended')))
     }
     subscriber.on('message', (_channel, text) => {
       if (!over) message(text)

@@ -1,5 +1,6 @@
 import { ParleyError } from '@parley/kernel'
 import { DatabaseError } from 'pg'
+import { StoreError } from '../errors.ts'
 
 /** serialization_failure, deadlock_detected: the same transaction may pass next time. */
 const AGAIN = new Set(['40001', '40P01'])
@@ -26,18 +27,18 @@ export function isStalePlan(error: unknown): boolean {
 export function unavailable(cause: unknown): ParleyError {
   if (cause instanceof ParleyError) return cause
   const said = cause instanceof Error ? cause.message : String(cause)
-  return new ParleyError('database_unavailable', `the database cannot be reached: ${said}`, { retryable: true, cause })
+  return new StoreError('database_unavailable', `the database cannot be reached: ${said}`, { cause })
 }
 
 /** What a failed statement means for who asked: an answer of Postgres as it is, all else `database_unavailable`. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof DatabaseError && error.code === CANCELLED)
-    return new ParleyError('database_timeout', 'a statement took longer than it may', { retryable: true, cause: error })
+    return new StoreError('database_timeout', 'a statement took longer than it may', { cause: error })
   return isAnswer(error) ? error : unavailable(error)
 }
 
 export function outcomeUnknown(cause: unknown): ParleyError {
-  return new ParleyError(
+  return new StoreError(
     'outcome_unknown',
     'the connection to the database went while it committed: the change stands or not',
     { cause },

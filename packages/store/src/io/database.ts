@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
 import type { CompiledQuery, QueryResult } from 'kysely'
+import { StoreError } from '../errors.ts'
 import { jobsOn } from '../jobs/across-tenants.ts'
 import type { JobsAcrossTenants } from '../jobs/protocol.ts'
 import { leasesOn, type RunStatement } from '../leases.ts'
@@ -126,6 +126,6 @@ class ReadConnection extends WholeAnswers {
 
 function contextOf(scope: Scope): TenantContext {
   if (!UUID.test(scope.tenant_id) || !UUID.test(scope.owner_id))
-    throw new ParleyError('invalid_scope', 'a scope names its tenant and its owner by UUID')
+    throw new StoreError('invalid_scope', 'a scope names its tenant and its owner by UUID')
   return { tenant: scope.tenant_id, owner: scope.owner_id }
 }

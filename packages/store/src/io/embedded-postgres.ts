@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyError } from '@parley/kernel'
 import { Client } from 'pg'
+import { StoreError } from '../errors.ts'
 import {
   createRecord,
   type EmbeddedRecord,
@@ -65,13 +66,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 export async function attachEmbeddedPostgres(home: string): Promise<string> {
   const record = await readRecord(recordPath(home))
   if (record !== null && (await answers(record))) return urlOf(record, DATABASE)
-  throw new ParleyError(
-    'database_unavailable',
-    `no database runs for ${home}: start Parley there, or set DATABASE_URL`,
-    {
-      retryable: true,
-    },
-  )
+  throw new StoreError('database_unavailable', `no database runs for ${home}: start Parley there, or set DATABASE_URL`)
 }
 
 interface Home {
@@ -146,7 +141,7 @@ async function start(home: Home, options: EmbeddedOptions): Promise<EmbeddedPost
       keeper: null,
     }
     if (await exists(home.place.data))
-      throw new ParleyError(
+      throw new StoreError(
         'postgres_failed',
         `${home.place.data} holds a database, but ${home.record} with its password is missing: restore it, or move the directory away to start empty`,
       )
@@ -197,9 +192,7 @@ async function worksIn(pid: number, data: string): Promise<boolean> {
 }
 
 function startedElsewhere(): ParleyError {
-  return new ParleyError('postgres_running', 'another process is starting or stopping this database server', {
-    retryable: true,
-  })
+  return new StoreError('postgres_running', 'another process is starting or stopping this database server')
 }
 
 /** A server that we stop in the end, and restart when it crashes. */

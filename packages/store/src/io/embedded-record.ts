@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
-import { ParleyError } from '@parley/kernel'
+import { StoreError } from '../errors.ts'
 
 /** A process that lives: a pid alone may be another's by now. */
 export interface ProcessMark {
@@ -32,7 +32,7 @@ export async function readRecord(path: string): Promise<EmbeddedRecord | null> {
     throw new Error('password, data or port are missing')
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
-    throw new ParleyError('postgres_failed', `${path} cannot be read: ${cause instanceof Error ? cause.message : ''}`, {
+    throw new StoreError('postgres_failed', `${path} cannot be read: ${cause instanceof Error ? cause.message : ''}`, {
       cause,
     })
   }

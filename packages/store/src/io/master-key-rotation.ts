@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/kernel'
 import type { Client } from 'pg'
+import { StoreError } from '../errors.ts'
 import { answerSealContext } from '../idempotency.ts'
 import { secretSealContext } from '../secrets.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
@@ -33,7 +33,7 @@ function assertOpens(sealer: MasterKeySealer, version: number, sealed: Buffer): 
   try {
     if (!sealer.open(sealed, CHECK_CONTEXT).equals(CHECK_PLAIN)) throw new Error('another text')
   } catch (cause) {
-    throw new ParleyError(
+    throw new StoreError(
       'master_key_wrong',
       sealer.versions.includes(version)
         ? `version ${version} of the master key is not the one that this database was sealed under: restore it (PARLEY_MASTER_KEY or master.key)`

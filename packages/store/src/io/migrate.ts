@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { ParleyError } from '@parley/kernel'
 import { type Client, DatabaseError } from 'pg'
+import { StoreError } from '../errors.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
 import { ensureAppLogin, ensureGroups } from './roles.ts'
 
@@ -46,7 +46,7 @@ async function assertVersion(client: Client): Promise<void> {
     "select current_setting('server_version_num') as number, current_setting('server_version') as text",
   )
   if (Number(rows[0]?.number) < OLDEST)
-    throw new ParleyError('database_misconfigured', `Postgres ${rows[0]?.text} is too old: Parley needs 18 or newer`)
+    throw new StoreError('database_misconfigured', `Postgres ${rows[0]?.text} is too old: Parley needs 18 or newer`)
 }
 
 async function applyMigrations(client: Client, steps: readonly Migration[]): Promise<string[]> {
@@ -57,14 +57,14 @@ async function applyMigrations(client: Client, steps: readonly Migration[]): Pro
   for (const step of steps) {
     const checksum = known.get(step.name)
     if (checksum !== undefined && checksum !== checksumOf(step))
-      throw new ParleyError(
+      throw new StoreError(
         'migration_changed',
         `migration ${step.name} was applied to this database in another wording: add a new migration instead of changing one`,
       )
     known.delete(step.name)
   }
   if (known.size > 0)
-    throw new ParleyError(
+    throw new StoreError(
       'database_newer',
       `the database was migrated by a newer Parley (${[...known.keys()].join(', ')}): run that version`,
     )
@@ -86,7 +86,7 @@ async function apply(client: Client, step: Migration): Promise<void> {
     await client.query('rollback').catch(() => {})
     const where = cause instanceof DatabaseError && cause.position ? ` ${lineAt(step.sql, Number(cause.position))}` : ''
     const said = cause instanceof Error ? cause.message : String(cause)
-    throw new ParleyError('migration_failed', `migration ${step.name}${where}: ${said}`, { cause })
+    throw new StoreError('migration_failed', `migration ${step.name}${where}: ${said}`, { cause })
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
-import { ParleyError } from '@parley/kernel'
 import { Client } from 'pg'
+import { StoreError } from '../errors.ts'
 
 const CONNECT_WITHIN_MS = 10_000
 
@@ -27,7 +27,7 @@ export function readAddress(ownerUrl: string): DatabaseAddress {
   const url = URL.canParse(ownerUrl) ? new URL(ownerUrl) : null
   const database = decodeURIComponent(url?.pathname.slice(1) ?? '')
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || !url.username || !url.password || !database)
-    throw new ParleyError(
+    throw new StoreError(
       'database_misconfigured',
       'the database URL must name user, password and database: postgres://user:password@host:port/database',
     )
@@ -53,8 +53,7 @@ export async function asOwner<Result>(
   try {
     await client.connect()
   } catch (cause) {
-    throw new ParleyError('database_unavailable', `the database does not let its owner in: ${messageOf(cause)}`, {
-      retryable: true,
+    throw new StoreError('database_unavailable', `the database does not let its owner in: ${messageOf(cause)}`, {
       cause,
     })
   }

@@ -3,7 +3,7 @@ import { access, chmod, cp, mkdir, readFile, rename, rm, stat } from 'node:fs/pr
 import { createRequire } from 'node:module'
 import { dirname, join, parse } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ParleyError } from '@parley/kernel'
+import { StoreError } from '../errors.ts'
 
 /** An account of the operating system that a server runs as. */
 export interface Account {
@@ -29,7 +29,7 @@ export async function installedBinaries(): Promise<PostgresBinaries> {
       if (((await stat(path)).mode & 0o111) !== 0o111) await chmod(path, 0o755)
     return { initdb: binaries.initdb, postgres: binaries.postgres }
   } catch (cause) {
-    throw new ParleyError(
+    throw new StoreError(
       'postgres_unavailable',
       `no Postgres for ${process.platform}-${process.arch} (${name}) is installed: set DATABASE_URL to a server of your own`,
       { cause },
@@ -48,7 +48,7 @@ export async function serverAccount(): Promise<Account | null> {
     const account = accounts.find(fields => fields[0] === name)
     if (account !== undefined) return { uid: Number(account[2]), gid: Number(account[3]) }
   }
-  throw new ParleyError(
+  throw new StoreError(
     'postgres_unavailable',
     'Postgres does not run as root, and this machine has neither a user postgres nor nobody: start Parley as another user',
   )

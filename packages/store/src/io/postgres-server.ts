@@ -3,7 +3,8 @@ import { chown, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
+import { StoreError, type StoreErrorCode } from '../errors.ts'
 import type { Account, PostgresBinaries } from './postgres-binaries.ts'
 
 const READY_WITHIN_MS = 60_000
@@ -54,7 +55,7 @@ export async function createCluster(place: ServerPlace, password: string, durabl
       said = (said + text).slice(-4000)
     })
     const code = await exitOf(child)
-    if (code !== 0) throw new ParleyError(failureCode(said), `the database could not be created: ${said.trim()}`)
+    if (code !== 0) throw new StoreError(failureCode(said), `the database could not be created: ${said.trim()}`)
   } catch (error) {
     await rm(place.data, { recursive: true, force: true })
     throw error
@@ -173,17 +174,17 @@ async function startFailure(place: ServerPlace, port: number, logStart: number):
   const log = await readFile(place.log).catch(() => Buffer.alloc(0))
   const said = log.subarray(logStart).toString('utf8').trim().split('\n').slice(-8).join('\n')
   const code = failureCode(said)
-  return new ParleyError(code, `the database server on port ${port} did not start: ${said || 'it said nothing'}`, {
+  return new StoreError(code, `the database server on port ${port} did not start: ${said || 'it said nothing'}`, {
     retryable: code === 'port_taken' || code === 'postgres_running',
   })
 }
 
-function failureCode(said: string): string {
+function failureCode(said: string): StoreErrorCode {
   return FAILURES.find(([, pattern]) => pattern.test(said))?.[0] ?? 'postgres_failed'
 }
 
 /** What a server that does not start says of it. */
-const FAILURES: readonly (readonly [string, RegExp])[] = [
+const FAILURES: readonly (readonly [StoreErrorCode, RegExp])[] = [
   ['port_taken', /Address already in use/],
   ['postgres_running', /lock file "postmaster\.pid" already exists|pre-existing shared memory block/],
   ['disk_full', /No space left on device/],

@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/kernel'
 import { type Client, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg'
+import { StoreError } from '../errors.ts'
 import type { AppLogin, DatabaseAddress } from './owner-connection.ts'
 
 const GROUPS = ['parley_app', 'parley_system'] as const
@@ -21,7 +21,7 @@ export async function ensureGroups(client: Client): Promise<void> {
     )
     if (rows[0]?.may === true) continue
     await client.query(`grant ${group} to current_user with inherit false, set true`).catch(cause => {
-      throw new ParleyError(
+      throw new StoreError(
         'database_misconfigured',
         `the owner of the database may not use the role ${group}, which another made: let an administrator run GRANT ${GROUPS.join(', ')} TO <owner> WITH ADMIN OPTION, INHERIT FALSE, SET TRUE`,
         { cause },
@@ -49,7 +49,7 @@ export function assertAppRole(login: AppLogin, found: Readonly<Record<string, un
     found?.system !== false && 'is member of parley_system',
   ].filter(fault => typeof fault === 'string')
   if (faults.length > 0)
-    throw new ParleyError(
+    throw new StoreError(
       'database_misconfigured',
       `the application's role ${login.role} ${faults.join(', ')}: row security would protect nothing, so nothing is served`,
     )
@@ -68,7 +68,7 @@ async function createRole(client: Client, name: string, options: string): Promis
   if (rowCount === 1) return
   await client.query(`create role ${escapeIdentifier(name)} ${options}`).catch(cause => {
     if (cause instanceof DatabaseError && EXISTS_ALREADY.has(cause.code ?? '')) return
-    throw new ParleyError(
+    throw new StoreError(
       'database_misconfigured',
       `the owner of the database may not create the role ${name}: let an administrator run ALTER ROLE <owner> CREATEROLE`,
       { cause },

@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
+import { StoreError } from '../errors.ts'
 import type { Sealer } from '../protocol.ts'
 
 const KEY_BYTES = 32
@@ -26,7 +27,7 @@ export function parseMasterKey(text: string): MasterKey {
     const version = Number(match?.[1] ?? 1)
     const key = Buffer.from(match?.[2] ?? '', 'base64')
     if (key.length !== KEY_BYTES || version < 1 || version > MAX_VERSION || keys.has(version))
-      throw new ParleyError(
+      throw new StoreError(
         'master_key_invalid',
         'the master key must be 32 bytes in base64, or several as VERSION:BASE64,VERSION:BASE64 with versions 1 to 65535',
       )
@@ -117,7 +118,7 @@ export class MasterKeySealer implements Sealer {
   #keyOf(version: number): Buffer {
     const key = this.#keys.get(version)
     if (key === undefined)
-      throw new ParleyError(
+      throw new StoreError(
         'seal_broken',
         `it was sealed under version ${version} of the master key, which is not given`,
       )
@@ -134,7 +135,7 @@ function aad(header: Buffer, context: string): Buffer {
 }
 
 function broken(cause?: unknown): ParleyError {
-  return new ParleyError('seal_broken', 'it was not sealed under this master key and context', { cause })
+  return new StoreError('seal_broken', 'it was not sealed under this master key and context', { cause })
 }
 
 async function readKept(path: string): Promise<string | null> {

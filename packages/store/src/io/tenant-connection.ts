@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Writable } from 'node:stream'
-import { ParleyError } from '@parley/kernel'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import type { QueryResult as PgResult, PoolClient } from 'pg'
+import { StoreError } from '../errors.ts'
 
 const SET_TENANT = {
   name: 'parley_scope',
@@ -72,7 +72,7 @@ export abstract class WholeAnswers implements DatabaseConnection {
 
   // biome-ignore lint/correctness/useYield: kysely's interface; no stream is offered
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
-    throw new ParleyError('not_supported', 'rows are not streamed: read them by pages')
+    throw new StoreError('not_supported', 'rows are not streamed: read them by pages')
   }
 }
 

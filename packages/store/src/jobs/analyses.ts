@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
 import { sql } from 'kysely'
+import { StoreError } from '../errors.ts'
 import type { Queries } from '../protocol.ts'
 import { effectIdOf } from '../runs/effects.ts'
 import { addUsage, type Measurement, writeAnalysis } from '../runs/finish.ts'
@@ -102,7 +102,7 @@ export async function settleAnalysis(
   const { analysis, disposition, successful } = result
   const found = { analysis, successful, measurements, ...(disposition !== undefined && { disposition }) }
   if (!(await writeAnalysis(tx, scope, runId, found)))
-    throw new ParleyError('analysis_exists', `the run ${runId} has an analysis that this queue knows nothing of`)
+    throw new StoreError('analysis_exists', `the run ${runId} has an analysis that this queue knows nothing of`)
   await announceAnalysis(tx, scope, runId)
   return 'settled'
 }

@@ -1,5 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { ParleyError } from '@parley/kernel'
+import { StoreError } from '../errors.ts'
 import type { Database, Queries } from '../protocol.ts'
 import type { JsonObject } from '../schema-runs.ts'
 import {
@@ -51,8 +52,7 @@ export function runLedger<
       return recordOf(await database.transaction(scope, work)) as Record
     } catch (error) {
       if (error instanceof ParleyError && DECIDED.has(error.code)) throw error
-      throw new ParleyError('ledger_unavailable', 'the ledger of effects cannot be written now: nothing may be sent', {
-        retryable: true,
+      throw new StoreError('ledger_unavailable', 'the ledger of effects cannot be written now: nothing may be sent', {
         cause: error,
       })
     }
@@ -64,7 +64,7 @@ export function runLedger<
     sending: async effectId => {
       const record = await committed(tx => sendEffect(tx, scope, writer, effectId))
       if (record.state === 'sending') return record
-      throw new ParleyError('effect_step_not_allowed', `what was allowed is denied now: ${record.decision?.reason}`)
+      throw new StoreError('effect_step_not_allowed', `what was allowed is denied now: ${record.decision?.reason}`)
     },
     settle: (effectId, outcome) => committed(tx => settleEffect(tx, scope, writer, effectId, outcome)),
     list: async () =>

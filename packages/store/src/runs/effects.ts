@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
 import { type RawBuilder, sql } from 'kysely'
+import { StoreError } from '../errors.ts'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, StoredEffectState } from '../schema-runs.ts'
 import { heldRow } from './ownership.ts'
@@ -122,7 +123,7 @@ export async function intendEffect(
   const there = await stillMine(tx, scope, writer, effectId)
   if (there === null) throw lost(writer)
   if (there.action.id !== effect.action.id || there.effect_kind !== effect.kind)
-    throw new ParleyError('effect_key_taken', `the key ${effect.effect_key} is another effect's`)
+    throw new StoreError('effect_key_taken', `the key ${effect.effect_key} is another effect's`)
   return there
 }
 
@@ -242,8 +243,8 @@ async function step(
   const [stepped] = rows
   if (stepped !== undefined) return stepped
   const there = await stillMine(tx, scope, writer, effectId)
-  if (there === null) throw new ParleyError('effect_not_found', `the run has no effect ${effectId}`)
-  throw new ParleyError('effect_step_not_allowed', `an effect that is ${there.state} cannot take this step`)
+  if (there === null) throw new StoreError('effect_not_found', `the run has no effect ${effectId}`)
+  throw new StoreError('effect_step_not_allowed', `an effect that is ${there.state} cannot take this step`)
 }
 
 /** The effect, seen by who may write it; null: there is none. Throws `run_lost`. */
@@ -266,5 +267,5 @@ function writerRow(scope: Scope, writer: EffectWriter): RawBuilder<unknown> {
 }
 
 function lost({ run_id }: EffectWriter): ParleyError {
-  return new ParleyError('run_lost', `the run ${run_id} is in other hands, or in none: write nothing`)
+  return new StoreError('run_lost', `the run ${run_id} is in other hands, or in none: write nothing`)
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
 import { sql } from 'kysely'
 import { writeAudit } from '../audit.ts'
+import { StoreError } from '../errors.ts'
 import type { Queries } from '../protocol.ts'
 import type { RunChannel, StoredRate } from '../schema-runs.ts'
 import { statementTime } from '../statement-time.ts'
@@ -53,7 +53,7 @@ export async function installRateCard(
     .returning('rate_card_id')
     .executeTakeFirst()
   if (made === undefined)
-    throw new ParleyError(
+    throw new StoreError(
       'rate_card_exists',
       `there is a rate card ${JSON.stringify(card.rate_card_id)}: give this one another id`,
     )

@@ -1,0 +1,41 @@
+import { type CodeOf, errorsOf } from '@parley/kernel'
+
+/** The errors of this room. A code is stable: the API, logs and timelines show it. */
+export const StoreError = errorsOf({
+  analysis_exists: { retryable: false, text: 'The analysis of this run is stored already.' },
+  blob_key_invalid: { retryable: false, text: 'A blob key has a form that is not allowed.' },
+  blob_range_invalid: { retryable: false, text: 'The byte range does not lie within the blob.' },
+  blob_too_large: { retryable: false, text: 'The blob is larger than its limit.' },
+  blob_url_invalid: { retryable: false, text: 'The URL of the blob store cannot be used.' },
+  blobs_unavailable: { retryable: false, text: 'The blob store does not answer.' },
+  database_misconfigured: { retryable: false, text: 'The database has a setting that Parley cannot work with.' },
+  database_newer: { retryable: false, text: 'The database was migrated by a newer release.' },
+  database_timeout: { retryable: true, text: 'The database did not answer in time; nothing was changed.' },
+  database_unavailable: { retryable: true, text: 'The database cannot be reached; nothing was changed.' },
+  effect_key_taken: { retryable: false, text: 'Another effect of the run has this key.' },
+  effect_not_found: { retryable: false, text: 'The run has no effect with this id.' },
+  effect_step_not_allowed: { retryable: false, text: 'The state of the effect does not allow this step.' },
+  environment_not_found: { retryable: false, text: 'There is no such environment.' },
+  invalid_scope: { retryable: false, text: 'The scope of a query is incomplete.' },
+  ledger_unavailable: { retryable: true, text: 'The effect could not be written; it was not sent.' },
+  limit_reached: { retryable: false, text: 'The environment has as many of these as it may have.' },
+  master_key_invalid: { retryable: false, text: 'The master key has a wrong form.' },
+  master_key_wrong: { retryable: false, text: 'The master key is not the one that sealed the secrets.' },
+  migration_changed: { retryable: false, text: 'A migration that was applied has changed since.' },
+  migration_failed: { retryable: false, text: 'A migration failed; the database is as before it.' },
+  not_supported: { retryable: false, text: 'The connection does not support this kind of query.' },
+  outcome_unknown: { retryable: false, text: 'The connection was lost while a change was committed.' },
+  postgres_failed: { retryable: false, text: 'The embedded database failed to start.' },
+  postgres_running: { retryable: true, text: 'Another process runs the embedded database of this home.' },
+  postgres_unavailable: { retryable: false, text: 'There is no database server for this machine.' },
+  rate_card_exists: { retryable: false, text: 'The environment has a rate card with this id.' },
+  redis_unavailable: { retryable: true, text: 'Redis cannot be reached.' },
+  run_lost: { retryable: false, text: 'Another process owns the run.' },
+  seal_broken: { retryable: false, text: 'A sealed value cannot be opened with the known master keys.' },
+  trunk_not_found: { retryable: false, text: 'The environment has no such trunk.' },
+  port_taken: { retryable: true, text: 'The port of the embedded database is in use.' },
+  disk_full: { retryable: false, text: 'The disk of the home is full.' },
+  wrong_permissions: { retryable: false, text: 'The files of the embedded database belong to somebody else.' },
+})
+
+export type StoreErrorCode = CodeOf<typeof StoreError>

@@ -37,7 +37,7 @@ export function summaryLines(results: readonly TestResult[]): string[] {
 }
 
 /** How long one test file took, of the group (vitest's project) that it belongs to. */
-export interface FileTime {
+interface FileTime {
   readonly group: string
   readonly file: string
   /** From the start of its imports to the end of its last hook. */
@@ -45,7 +45,7 @@ export interface FileTime {
 }
 
 /** A group of tests that run together; the groups of a run follow each other. */
-export interface GroupTime {
+interface GroupTime {
   readonly group: string
   readonly files: number
   /** By the clock, from the start of its first file to the end of its last one. */

@@ -1,9 +1,12 @@
 /** Fields of one schema, the file or folder whose code reads them, and the tests that show it. */
 export type FieldReader = readonly [schema: string, fields: string, code: string, tests: string]
 
-const FLOW = 'packages/flow/src/interpreter'
+const FLOW = 'packages/flow/src/interpreter packages/nodes/src'
+const NODES = 'packages/nodes/src'
 const PLAN = 'packages/flow/src/plan'
 const EDITS = 'packages/flow/src/draft'
+/** Checks of nodes and actions are tested where drafts are validated, or beside the node type. */
+const CHECKS = 'packages/flow/src/draft packages/nodes/src'
 const VOICE = 'packages/engine/src/voice'
 const ACTIONS = 'packages/conversation/src/actions'
 const HANDLERS = 'control-plane/src/handlers'
@@ -73,16 +76,11 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['Action[press_digit]', 'delay_ms', FLOW, FLOW],
   ['Action[extract_dynamic_variables]', 'variables', FLOW, 'packages/flow/src packages/conversation/src'],
   ['*[transfer_call]', 'transfer_destination custom_sip_headers', FLOW, FLOW],
-  ['*[transfer_call]', 'transfer_option', `${PLAN}/check-transfer.ts`, EDITS],
-  ['*[transfer_call].transfer_option[*]', 'type', `${PLAN}/check-transfer.ts`, EDITS],
-  [
-    '*[transfer_call].transfer_option[cold_transfer]',
-    'cold_transfer_mode show_transferee_as_caller',
-    `${PLAN}/check-transfer.ts`,
-    EDITS,
-  ],
+  ['*[transfer_call]', 'transfer_option', NODES, CHECKS],
+  ['*[transfer_call].transfer_option[*]', 'type', NODES, CHECKS],
+  ['*[transfer_call].transfer_option[cold_transfer]', 'cold_transfer_mode show_transferee_as_caller', NODES, CHECKS],
   ['TransferDestination[*]', 'type number prompt', FLOW, FLOW],
-  ['TransferDestination[predefined]', 'extension', `${PLAN}/check-transfer.ts`, EDITS],
+  ['TransferDestination[predefined]', 'extension', NODES, CHECKS],
 
   // The flow.
   ['Component', 'component_id start_node_id nodes', FLOW, FLOW],
@@ -96,7 +94,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
   // Always null: a way back leads to where the caller was.
   ['GlobalNodeSetting.go_back_conditions', 'destination_node_id', FLOW, FLOW],
   ['Node[*]', 'id name type global_node_setting model_choice', FLOW, 'packages/flow/src'],
-  ['Node[*]', 'edges else_edge', `${FLOW} ${PLAN}/node-edges.ts`, FLOW],
+  ['Node[*]', 'edges else_edge', FLOW, FLOW],
   [
     'Node[*]',
     'instruction always_edge skip_response_edge interruption_sensitivity responsiveness voice_speed reminder_trigger_ms reminder_max_count allow_dtmf_interruption',
@@ -110,10 +108,10 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['Node[transfer_call]', 'edge', FLOW, FLOW],
   ['Node[end]', 'speak_during_execution', FLOW, FLOW],
   ['Node[component]', 'component_id', FLOW, FLOW],
-  ['Node[component]', 'component_type', `${PLAN}/check-capabilities.ts`, EDITS],
+  ['Node[component]', 'component_type', NODES, CHECKS],
   // Nodes of these types are refused when a draft is published; until then their edges are checked like all others.
   ['Node[agent_swap]', 'edge', PLAN, EDITS],
-  ['Node[sms]', 'success_edge failed_edge', `${PLAN}/node-edges.ts`, EDITS],
+  ['Node[sms]', 'success_edge failed_edge', NODES, CHECKS],
 
   // Edits of a draft.
   ['DraftEdit[*]', 'type', EDITS, EDITS],

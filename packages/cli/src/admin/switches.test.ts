@@ -24,6 +24,7 @@ const READERS: Readonly<Record<string, readonly [file: string, word: string]>> =
   '--source': [`${TRUNK}/trunk-directory.ts`, 'source'],
   '--country': [`${TRUNK}/trunk-country.ts`, 'details.country'],
   '--cps': [`${TRUNK}/outbound-runs.ts`, 'details.cps'],
+  '--codecs': [`${TRUNK}/outbound-runs.ts`, 'codecs'],
   '--identity': [`${TRUNK}/outbound-runs.ts`, 'details.identity'],
 }
 

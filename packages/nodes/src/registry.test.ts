@@ -20,28 +20,28 @@ const TYPES = [
 ] as const
 
 describe('the registry of node types', () => {
-  it.each(TYPES)('finds %s with its edge slots %j', (type, slots) => {
+  it.each(TYPES)('the registry finds the node type %s with the edge slots %j', (type, slots) => {
     expect(nodeTypeOf({ type })).toMatchObject({ type, slots })
     expect(nodeTypeNamed(type)).toBe(nodeTypeOf({ type }))
   })
 
-  it('has every type that the schema of nodes takes', () => {
+  it('the registry contains every node type that the node schema accepts', () => {
     expect(node.options.flatMap(option => [...option.shape.type.values])).toEqual(TYPES.map(([type]) => type))
   })
 
-  it.each(['', 'constructor', 7, null, undefined])('finds no node type for %j', type => {
+  it.each(['', 'constructor', 7, null, undefined])('the registry finds no node type for %j', type => {
     expect(nodeTypeNamed(type)).toBeUndefined()
   })
 })
 
 describe('the registry of action kinds', () => {
-  it('has every kind that the schema of actions takes, each found by the type of its tool in an export', () => {
+  it('the registry contains every action kind that the action schema accepts, and finds each by its tool type in an export', () => {
     const kinds = action.options.flatMap(option => [...option.shape.kind.values])
     expect(kinds.map(kind => actionKindOf({ kind }).kind)).toEqual(kinds)
     expect(kinds.map(kind => actionKindOfTool(actionKindOf({ kind }).exportType)?.kind)).toEqual(kinds)
   })
 
-  it('finds no action kind for a tool that agents do not have', () => {
+  it('the registry finds no action kind for an unsupported tool type of an export', () => {
     expect(actionKindOfTool('book_appointment_cal')).toBeUndefined()
   })
 })

@@ -22,14 +22,14 @@ function edited(from: DraftContent, edits: readonly DraftEdit[]): DraftContent {
   }, from)
 }
 
-describe('any edits of any draft', () => {
-  it('are of every type', () => {
+describe('arbitrary edits of a draft', () => {
+  it('the generator produces edits of every type', () => {
     const types = new Set(fc.sample(arbitraryEdit, { numRuns: 1000, seed: 1 }).map(edit => edit.type))
     expect([...types].sort()).toEqual(Object.keys(EVERY_TYPE).sort())
   })
 
   it(
-    'leave a draft that the schema takes unchanged, or are refused whole; what they were given is as it was',
+    'arbitrary edits yield a draft that matches the schema or are refused as a whole, and never mutate their input',
     () => {
       fc.assert(
         fc.property(draft, fc.array(arbitraryEdit, { minLength: 1, maxLength: 12 }), (before, edits) => {
@@ -60,7 +60,7 @@ describe('any edits of any draft', () => {
   )
 
   it(
-    'share nothing with the draft they make',
+    'an edited draft shares no objects with the edits',
     () => {
       fc.assert(
         fc.property(draft, fc.array(arbitraryEdit, { minLength: 1, maxLength: 3 }), (before, edits) => {
@@ -76,12 +76,12 @@ describe('any edits of any draft', () => {
   )
 })
 
-describe('any fix of any finding', () => {
+describe('arbitrary fixes of findings', () => {
   it.each([
-    ['an environment that has what it takes', draftEnvironment],
-    ['one that has nothing', nothing],
+    ['an environment with every resource', draftEnvironment],
+    ['an environment without resources', nothing],
   ])(
-    'applies as it is given, and the finding is gone, in %s',
+    'every offered fix applies unchanged and resolves its finding, in %s',
     (_, around) => {
       const mended = new Set<string>()
       fc.assert(

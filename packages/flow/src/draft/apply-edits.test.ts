@@ -33,7 +33,7 @@ const http = { action_id: 'look', kind: 'http', name: 'look_up', method: 'GET', 
 const secret = { id: 's', version: '1' }
 
 describe('edits of the agent', () => {
-  it('set its name, recording, knowledge, analysis, webhook and inbound context, and take them away', () => {
+  it('edits set and remove the name, recording, knowledge, analysis, webhook and inbound context of an agent', () => {
     const set = after(
       hello(),
       { type: 'agent.name', name: 'Ada' },
@@ -62,7 +62,7 @@ describe('edits of the agent', () => {
     ).toMatchObject({ knowledge: null, analysis: null, notification: null, inbound_context: null })
   })
 
-  it('set and clear settings, and refuse a name in both', () => {
+  it('an edit sets and clears settings, and is refused when one name is in both lists', () => {
     const set = after(hello(), { type: 'agent.settings', values: { voiceSpeed: 1.5, volume: 2 } })
     const cleared = after(set, {
       type: 'agent.settings',
@@ -74,7 +74,7 @@ describe('edits of the agent', () => {
     expect(applyEdits(hello(), [twice])).toMatchObject({ ok: false, issues: [{ path: '/edits/0/clear' }] })
   })
 
-  it('set the trunk with and without a number, and remove it', () => {
+  it('edits set the trunk with or without a number, and remove it', () => {
     const set = after(hello(), { type: 'agent.telephony', value: { trunkId: 't', from: '+15550100' } })
     expect(set.telephony).toEqual({ trunkId: 't', from: '+15550100' })
     expect(after(set, { type: 'agent.telephony', value: { trunkId: 'u' } }).telephony).toEqual({
@@ -84,7 +84,7 @@ describe('edits of the agent', () => {
     expect(after(set, { type: 'agent.telephony', value: null }).telephony).toBeNull()
   })
 
-  it('change some fields of a provider; null removes one', () => {
+  it('an edit changes single fields of a provider, and null removes a field', () => {
     const set = after(
       hello(),
       { type: 'agent.provider', role: 'tts', changes: { voiceId: 'v', credential: secret } },
@@ -110,7 +110,7 @@ describe('edits of the agent', () => {
 })
 
 describe('edits of actions', () => {
-  it('add, replace in place and remove; the version counts the puts that change', () => {
+  it('actions are added, replaced in place and removed, and a put that changes an action raises its version', () => {
     const put = (fields: object = {}): Written => ({ type: 'action.put', action: { ...http, version: 7, ...fields } })
     const other = put({ action_id: 'other', name: 'other' })
     const once = after(hello(), put(), other)
@@ -127,7 +127,7 @@ describe('edits of actions', () => {
     )
   })
 
-  it('stop at a hundred, where one that is there can still be replaced', () => {
+  it('a draft takes at most 100 actions, and existing ones can still be replaced', () => {
     const actions = Array.from({ length: DRAFT_LIMITS.actions }, (_, n) => ({
       ...http,
       action_id: `a${n}`,
@@ -143,7 +143,7 @@ describe('edits of actions', () => {
 })
 
 describe('edits of nodes', () => {
-  it('add at the end, and replace in place', () => {
+  it('nodes are added at the end and replaced in place', () => {
     const added = after(hello(), { type: 'flow.node.put', ...main, node: ends('late') })
     expect(added.flow.nodes.map(node => node.id)).toEqual(['hi', 'end', 'late'])
     const replaced = after(added, { type: 'flow.node.put', ...main, node: asks('hi', 'Greet') })
@@ -151,7 +151,7 @@ describe('edits of nodes', () => {
     expect(replaced.flow.nodes[0]).toMatchObject({ instruction: promptText('Greet'), edges: [] })
   })
 
-  it('remove: edges of any slot and any type of node lose their destination; those of other flows keep it', () => {
+  it('removing a node clears the destination of every edge to it in the same flow only', () => {
     const nodes: DraftNode[] = [
       asks('a', 'A', {
         edges: [when('e', 'gone'), when('stay', 'end')],
@@ -181,17 +181,17 @@ describe('edits of nodes', () => {
     expect(inside.flow.nodes).toEqual(draft.flow.nodes)
   })
 
-  it('leave the start where it was named, for validation to say', () => {
+  it('removing the start node leaves start_node_id for validation to report', () => {
     expect(after(hello(), { type: 'flow.node.remove', ...at('hi') }).flow.start_node_id).toBe('hi')
   })
 
-  it('remove, of two with one id, the last', () => {
+  it('removing a duplicate node id removes the last node with it', () => {
     const draft = flow([says('x', 'First', { edges: [when('e', 'x')] }), says('x', 'Last')])
     const once = after(draft, { type: 'flow.node.remove', ...at('x') })
     expect(once.flow.nodes).toEqual([draft.flow.nodes[0]])
   })
 
-  it('say what a node says', () => {
+  it('an edit changes the instruction of a node', () => {
     const edit = { type: 'node.instruction' as const, instruction: promptText('Wave') }
     const draft = flow([
       says('hi', 'Hello.'),
@@ -204,7 +204,7 @@ describe('edits of nodes', () => {
     expect(refusal(draft, { ...edit, ...at('b') })).toBe('edit_not_applicable /edits/0/node_id')
   })
 
-  it('are refused where node or component is unknown, with the place of the edit that names it', () => {
+  it('an edit of an unknown node or component is refused with the path of the edit', () => {
     expect(refusal(hello(), { type: 'flow.prompt', text: '' }, { type: 'flow.node.remove', ...at('x') })).toBe(
       'edit_not_applicable /edits/1/node_id',
     )
@@ -220,7 +220,7 @@ describe('edits of nodes', () => {
       expect(refusal(hello(), edit)).toBe('edit_not_applicable /edits/0/component_id')
   })
 
-  it('stop at five hundred in a flow or component', () => {
+  it('a flow or component takes at most 500 nodes', () => {
     const nodes = Array.from({ length: DRAFT_LIMITS.nodes }, (_, n) => ends(`n${n}`))
     const draft = flow(nodes, { components: [{ component_id: 'c', nodes }, { component_id: 'd' }] })
     for (const component_id of [null, 'c'])
@@ -242,7 +242,7 @@ describe('edits of edges', () => {
     return node.type === 'conversation' ? node : undefined
   }
 
-  it('add at the end or where it is said, replace in place, and fill a slot', () => {
+  it('edges are added at the end or at an index, replaced in place and put into slots', () => {
     const ids = (...written: Written[]) => edgesAfter(...written)?.edges.map(edge => edge.id)
     expect(ids(put({}))).toEqual(['bye', 'x'])
     expect(ids(put({ index: 0 }), put({ index: 1 }, 'y'))).toEqual(['x', 'y', 'bye'])
@@ -250,14 +250,14 @@ describe('edits of edges', () => {
     expect(edgesAfter(put({ slot: 'else_edge' }), put({ slot: 'else_edge' }, 'y'))?.else_edge?.id).toBe('y')
   })
 
-  it('remove from the list and from a slot', () => {
+  it('edges are removed from the list and from a slot', () => {
     const remove = (edge_id: string): Written => ({ type: 'flow.edge.remove', ...at('hi'), edge_id })
     expect(edgesAfter(remove('bye'))?.edges).toEqual([])
     expect(edgesAfter(put({ slot: 'always_edge' }), remove('x'))?.always_edge).toBeNull()
     expect(refusal(hello(), remove('x'))).toBe('edit_not_applicable /edits/0/edge_id')
   })
 
-  it('are refused where the node has no such slot, where the id stands elsewhere, and beyond the end', () => {
+  it('an edge edit is refused for an unknown slot, for an id in another place and for an index beyond the end', () => {
     expect(refusal(hello(), put({ slot: 'success_edge' }))).toBe('edit_not_applicable /edits/0/slot')
     expect(refusal(hello(), { ...put({}), ...at('end') } as Written)).toBe('edit_not_applicable /edits/0/slot')
     expect(refusal(hello(), put({ slot: 'else_edge' }, 'bye'))).toBe('edit_not_applicable /edits/0/edge/id')
@@ -266,12 +266,12 @@ describe('edits of edges', () => {
     expect(refusal(hello(), { ...put({}), ...at('nobody') } as Written)).toBe('edit_not_applicable /edits/0/node_id')
   })
 
-  it('may lead nowhere, and to what is not there', () => {
+  it('an edge may have no destination or an unknown one', () => {
     const nowhere = { ...when('x', ''), destination_node_id: null }
     expect(edgesAfter(put({ edge: nowhere }), put({}, 'y'), put({ edge: when('z', 'nobody') }))?.edges).toHaveLength(4)
   })
 
-  it('leave a branch its last edge', () => {
+  it('the last edge in the list of a branch cannot be removed', () => {
     const draft = flow([
       { id: 'b', type: 'branch', edges: [if_('e', 'end', 'n exists')], else_edge: when('f', 'end') },
       ends(),
@@ -281,7 +281,7 @@ describe('edits of edges', () => {
     expect(refusal(draft, remove('f'))).toBe('applied')
   })
 
-  it('stop at a hundred in the list of a node; the slots stay free', () => {
+  it('a node takes at most 100 edges in its list, and its slots can still be filled', () => {
     const edges = Array.from({ length: DRAFT_LIMITS.edges }, (_, n) => when(`e${n}`, 'end'))
     const draft = flow([says('hi', 'Hello.', { edges }), ends()])
     expect(refusal(draft, put({}))).toBe('limit_reached /edits/0/edge')
@@ -290,7 +290,7 @@ describe('edits of edges', () => {
 })
 
 describe('edits of the flow', () => {
-  it('set its prompt, its start and who speaks first', () => {
+  it('edits set the prompt, the start node and the start speaker of the flow', () => {
     const draft = after(
       hello(),
       { type: 'flow.prompt', text: 'Be kind.' },
@@ -309,7 +309,7 @@ describe('edits of the flow', () => {
     })
   })
 
-  it('put and remove components, and set where one starts', () => {
+  it('components are put and removed, and their start node is set', () => {
     const component = { component_id: 'c', nodes: [ends()] }
     const draft = after(
       hello(),
@@ -327,7 +327,7 @@ describe('edits of the flow', () => {
     expect(applyEdits(draft, [who])).toMatchObject({ ok: false, issues: [{ path: '/edits/0/start_speaker' }] })
   })
 
-  it('stop at fifty components', () => {
+  it('a flow takes at most 50 components', () => {
     const components = Array.from({ length: DRAFT_LIMITS.components }, (_, n) => ({ component_id: `c${n}` }))
     const draft = flow([ends()], { components })
     expect(refusal(draft, { type: 'flow.component.put', component: { component_id: 'x' } })).toBe(
@@ -336,7 +336,7 @@ describe('edits of the flow', () => {
     expect(refusal(draft, { type: 'flow.component.put', component: { component_id: 'c3' } })).toBe('applied')
   })
 
-  it('set and clear the defaults of variables', () => {
+  it('edits set and clear default variables', () => {
     const draft = flow([ends()], { default_dynamic_variables: { a: '1', b: '2' } })
     const edited = after(draft, { type: 'flow.variables', values: { b: '3', constructor: 'x' }, clear: ['a', 'unset'] })
     expect(edited.flow.default_dynamic_variables).toEqual({ b: '3', constructor: 'x' })
@@ -349,7 +349,7 @@ describe('edits of the flow', () => {
 })
 
 describe('a list of edits', () => {
-  it('is applied in order: later ones see what earlier ones made', () => {
+  it('edits are applied in order, and later ones see the results of earlier ones', () => {
     const draft = after(
       hello(),
       { type: 'flow.component.put', component: { component_id: 'c' } },
@@ -360,7 +360,7 @@ describe('a list of edits', () => {
     expect(draft.flow.components[0]).toMatchObject({ start_node_id: 'ask', nodes: [{ edges: [{ id: 'e' }] }] })
   })
 
-  it('is refused whole, and changes neither the draft nor itself', () => {
+  it('a list with one invalid edit is refused as a whole and mutates neither the draft nor the list', () => {
     const draft = hello()
     const list = edits([
       { type: 'flow.node.put', ...main, node: asks('ask', 'Ask') },
@@ -372,7 +372,7 @@ describe('a list of edits', () => {
     expect({ draft, list }).toEqual(given)
   })
 
-  it('stops at a draft of 4 MiB', () => {
+  it('edits that would make a draft larger than 4 MiB are refused', () => {
     const text = 'é'.repeat(32_000)
     const nodes = Array.from({ length: 65 }, (_, n) => says(`n${n}`, text))
     const draft = flow(nodes)

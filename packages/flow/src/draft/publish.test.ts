@@ -18,8 +18,8 @@ function published(rest: Partial<Draft> = {}) {
   return result
 }
 
-describe('what a draft is published as', () => {
-  it('has every default filled in, and hashes to its digest', () => {
+describe('a published plan', () => {
+  it('a published plan has every default filled in and hashes to its digest', () => {
     const { plan, digest: hash, channels, languages, warnings } = published()
     expect(planInContract.parse(plan)).toEqual(plan)
     expect(plan.settings.userDtmfOptions).toEqual({ digitLimit: null, terminationKey: null, timeoutMs: 3000 })
@@ -28,7 +28,7 @@ describe('what a draft is published as', () => {
     expect('source' in plan).toBe(false)
   })
 
-  it('is the same for equal drafts, whatever the order of their members and wherever they come from', () => {
+  it('equal drafts publish to the same plan, whatever their key order and source', () => {
     const source = { kind: 'agent_import', agent_version: 3, flow_id: null, flow_version: null, unplaced: {} } as const
     const { settings, ...rest } = hello()
     expect(planOf({ ...rest, settings, source }, draftEnvironment)).toEqual(published())
@@ -38,11 +38,11 @@ describe('what a draft is published as', () => {
     expect(published({ name: 'Other' }).digest).not.toBe(published().digest)
   })
 
-  it('does not tell a default that is set from one that is not', () => {
+  it('an explicit default publishes to the same plan as an omitted one', () => {
     expect(published({ settings: { channels: ['cloud'], language: 'en' } }).digest).toBe(published().digest)
   })
 
-  it('never changes its digest: published plans keep theirs', () => {
+  it('the digests of already published plans do not change', () => {
     expect(published().digest).toMatchInlineSnapshot(
       `"sha256:17e438f30c3dd193fa2dfe25845e4883dac11a414926428cf6847c6fa591131d"`,
     )
@@ -56,12 +56,12 @@ describe('what a draft is published as', () => {
       ['es-MX', 'en', 'es'],
       ['es', 'en'],
     ],
-  ] as const)('in the language %j speaks %j', (language, languages) => {
+  ] as const)('the setting language %j publishes the languages %j', (language, languages) => {
     const settings = { channels: ['cloud' as const], language: typeof language === 'string' ? language : [...language] }
     expect(published({ settings }).languages).toEqual(languages)
   })
 
-  it('is nothing where there are errors', () => {
+  it('a draft with errors publishes no plan', () => {
     const result = planOf(hello(), nothing)
     expect(result.ok).toBe(false)
     expect(result.ok ? [] : result.diagnostics.map(({ code }) => code)).toEqual([
@@ -72,7 +72,7 @@ describe('what a draft is published as', () => {
     expect(planOf(hello({ settings: { language: 'fr' } }), draftEnvironment).ok).toBe(false)
   })
 
-  it('read back parses, is equal, and hashes to its digest', () => {
+  it('a stored plan parses, is equal and hashes to its digest', () => {
     fc.assert(
       fc.property(arbitraryDraft, written => {
         const result = planOf(readDraft(written), draftEnvironment)

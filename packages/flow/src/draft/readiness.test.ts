@@ -21,12 +21,12 @@ function published() {
 const found = (over: Partial<typeof draftEnvironment>, speech = true) =>
   unreadyIn(published(), { ...draftEnvironment, ...over }, { speech }).map(({ code, path }) => [code, path])
 
-describe('what a plan names', () => {
-  it('is there when it was just published', () => {
+describe('the readiness of a published plan', () => {
+  it('a plan that was just published is ready', () => {
     expect(found({})).toEqual([])
   })
 
-  it('is missed once it is gone: secrets, then models, then voices', () => {
+  it('a missing secret, model or voice makes a plan unready, reported in this order', () => {
     expect(found({ secrets: [], models: [], voices: [] })).toEqual([
       ['secret_not_found', '/notification/secret'],
       ['model_not_ready', '/providers/llm/model'],
@@ -37,7 +37,7 @@ describe('what a plan names', () => {
     expect(found({ models: asleep })).toEqual([['model_not_ready', '/providers/llm/model']])
   })
 
-  it('needs no voice where nobody speaks', () => {
+  it('a plan without a voice channel is ready without a voice', () => {
     expect(found({ voices: [] }, false)).toEqual([])
   })
 })

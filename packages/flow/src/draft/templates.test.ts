@@ -15,7 +15,7 @@ describe('an agent made from a template', () => {
     ['cloud_task', ['cloud'], ['work conversation', 'done end']],
     ['cloud_chat', ['cloud'], ['chat conversation', 'done end']],
     ['blank', ['cloud', 'phone'], []],
-  ] as const)('%s serves %j and has the nodes %j', (template, channels, nodes) => {
+  ] as const)('the template %s has the channels %j and the nodes %j', (template, channels, nodes) => {
     for (const language of ['en', 'es'] as const) {
       const draft = made(template, language)
       expect(draftContent.parse(draft)).toEqual(draft)
@@ -28,21 +28,24 @@ describe('an agent made from a template', () => {
     }
   })
 
-  it.each(['phone_outbound', 'cloud_task', 'cloud_chat'] as const)('%s can be published as it is', template => {
-    for (const language of ['en', 'es'] as const) {
-      const published = planOf(made(template, language), draftEnvironment)
-      expect(published).toMatchObject({ ok: true, languages: [language] })
-      const codes = validate(made(template, language), draftEnvironment).map(({ code }) => code)
-      expect(codes).toEqual(template === 'phone_outbound' ? ['telephony_missing'] : [])
-    }
-  })
+  it.each(['phone_outbound', 'cloud_task', 'cloud_chat'] as const)(
+    'the template %s can be published unchanged',
+    template => {
+      for (const language of ['en', 'es'] as const) {
+        const published = planOf(made(template, language), draftEnvironment)
+        expect(published).toMatchObject({ ok: true, languages: [language] })
+        const codes = validate(made(template, language), draftEnvironment).map(({ code }) => code)
+        expect(codes).toEqual(template === 'phone_outbound' ? ['telephony_missing'] : [])
+      }
+    },
+  )
 
-  it('phone_outbound waits for the callee to speak, the others do not', () => {
+  it('only the template phone_outbound waits for the callee to speak first', () => {
     expect(made('phone_outbound').settings.openerWaitsForCallee).toBe(true)
     expect(made('cloud_chat').settings.openerWaitsForCallee).toBeUndefined()
   })
 
-  it('blank has an empty flow, and nothing else is wrong with it', () => {
+  it('the template blank has no error but its empty flow', () => {
     expect(validate(made('blank'), draftEnvironment).map(({ code, severity }) => `${severity} ${code}`)).toEqual([
       'error flow_empty',
       'warning telephony_missing',

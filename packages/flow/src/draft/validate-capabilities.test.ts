@@ -114,6 +114,8 @@ const CAPABILITIES: readonly Case[] = [
   ],
 ]
 
-describe('what does not run is not published', () => {
-  it.each(CAPABILITIES)('%s: %s', (code, _, draft, path, fixes) => expectFinding([code, 'error', draft, path, fixes]))
+describe('unsupported capabilities', () => {
+  it.each(CAPABILITIES)('an unsupported capability blocks publishing with %s: %s', (code, _, draft, path, fixes) =>
+    expectFinding([code, 'error', draft, path, fixes]),
+  )
 })

@@ -100,10 +100,12 @@ const MISSING: readonly Case[] = [
   ],
 ]
 
-describe('an agent is not published with what its environment does not have', () => {
-  it.each(MISSING)('%s: %s', (code, _, draft, path, fixes) => expectFinding([code, 'error', draft, path, fixes]))
+describe('resources missing from the environment', () => {
+  it.each(MISSING)('a missing resource blocks publishing with %s: %s', (code, _, draft, path, fixes) =>
+    expectFinding([code, 'error', draft, path, fixes]),
+  )
 
-  it('is not offered what is not ready', () => {
+  it('fixes do not offer resources that are not ready', () => {
     const findings = validate(agent({ telephony: { trunkId: 'x' } }), nothing)
     expect(findings.map(({ code, fixes }) => `${code} ${(fixes ?? []).map(fix => fix.label).join()}`)).toEqual([
       'model_not_ready ',
@@ -113,7 +115,7 @@ describe('an agent is not published with what its environment does not have', ()
     ])
   })
 
-  it('offers a voice for the languages of the agent', () => {
+  it('fixes offer a voice that speaks the languages of the agent', () => {
     const voice = (voice_id: string, languages: string[]) => ({ ...draftEnvironment.voices[1]!, voice_id, languages })
     const voices = [
       draftEnvironment.voices[0]!,

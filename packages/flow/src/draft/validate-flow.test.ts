@@ -128,6 +128,8 @@ const FLOWS: readonly Case[] = [
   ],
 ]
 
-describe('a flow that does not hold together is not published', () => {
-  it.each(FLOWS)('%s: %s', (code, _, draft, path, fixes) => expectFinding([code, 'error', draft, path, fixes]))
+describe('flow errors', () => {
+  it.each(FLOWS)('a flow error blocks publishing with %s: %s', (code, _, draft, path, fixes) =>
+    expectFinding([code, 'error', draft, path, fixes]),
+  )
 })

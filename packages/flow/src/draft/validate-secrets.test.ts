@@ -63,12 +63,12 @@ const SECRETS: readonly [what: string, draft: DraftContent, path: string, fixes:
   ],
 ]
 
-describe('an agent is not published with secrets that its environment does not have', () => {
-  it.each(SECRETS)('secret_not_found: %s', (_, draft, path, fixes) =>
+describe('secrets of an agent', () => {
+  it.each(SECRETS)('a missing secret blocks publishing with secret_not_found: %s', (_, draft, path, fixes) =>
     expectFinding(['secret_not_found', 'error', draft, path, fixes]),
   )
 
-  it('secret_not_found: nothing where the secret is there, of its kind, in that version', () => {
+  it('a secret of the right kind and version causes no secret_not_found', () => {
     const draft = agent({
       actions: [signed({ id: 'http', version: '9' })],
       notification: { url: 'https://example.test/', secret: { id: 'sign', version: '1' } },

@@ -46,8 +46,8 @@ const WARNINGS: readonly Case[] = [
   ],
 ]
 
-describe('what keeps a draft from being published', () => {
-  it('setting_invalid, action_invalid: what was kept from before and is no longer taken', () => {
+describe('errors that block publishing', () => {
+  it('stored settings and actions that are no longer valid are the errors setting_invalid and action_invalid', () => {
     const draft = agent({ actions: [http] })
     const old = { ...draft, settings: { voiceSpeed: 9 }, actions: [{ ...draft.actions[0]!, url: 'ftp://x' }] }
     expect(validate(old as DraftContent, draftEnvironment).map(({ code, path }) => `${code} ${path}`)).toEqual([
@@ -57,10 +57,12 @@ describe('what keeps a draft from being published', () => {
   })
 })
 
-describe('what a draft can live with', () => {
-  it.each(WARNINGS)('%s: %s', (code, _, draft, path, fixes) => expectFinding([code, 'warning', draft, path, fixes]))
+describe('warnings that do not block publishing', () => {
+  it.each(WARNINGS)('the warning %s is found: %s', (code, _, draft, path, fixes) =>
+    expectFinding([code, 'warning', draft, path, fixes]),
+  )
 
-  it('knowledge_not_ready: no documents can be searched', () => {
+  it('a draft with knowledge but no searchable document gets knowledge_not_ready', () => {
     const draft = agent({ knowledge: { document_ids: null } })
     expectFinding(['knowledge_not_ready', 'warning', draft, '/knowledge', ['Talk without documents']], {
       ...draftEnvironment,
@@ -68,7 +70,7 @@ describe('what a draft can live with', () => {
     })
   })
 
-  it('says nothing of a draft that is in order', () => {
+  it('a valid draft has no findings', () => {
     const draft = agent({
       settings: { channels: ['cloud', 'phone'], voiceId: 'low', fallbackVoiceIds: ['simulated/tones-1:ill'] },
       telephony: { trunkId: 'main', from: '+15550000001' },
@@ -79,7 +81,7 @@ describe('what a draft can live with', () => {
 })
 
 describe('findings', () => {
-  it('come errors first, then by path', () => {
+  it('findings are sorted by severity, then by path', () => {
     const draft = flow([says('hi', '{{x}}', { edges: [when('e', 'gone')] })], {}, { settings: { language: 'fr' } })
     expect(validate(draft, draftEnvironment).map(({ severity, path }) => `${severity} ${path}`)).toEqual([
       'error /flow/nodes/0/edges/0/destination_node_id',
@@ -90,7 +92,7 @@ describe('findings', () => {
     ])
   })
 
-  it('keep to the bounds of the contract, however long the names are', () => {
+  it('findings stay within the length limits of the API, however long the names are', () => {
     const long = '😀'.repeat(255)
     const deep = (levels: number): object =>
       levels === 0 ? { x: '{{gone}}' } : { [`😀${'k'.repeat(60)}`]: deep(levels - 1) }
@@ -105,7 +107,7 @@ describe('findings', () => {
     for (const found of findings) expect(diagnostic.parse(found)).toEqual(found)
   })
 
-  it('are found in a flow as large as one may be, and capped', () => {
+  it('findings of a flow of maximum size are complete up to their cap', () => {
     const inner = Array.from(
       { length: 500 },
       (_, n): DraftNode => ({ id: `${n}`, type: 'component', component_id: `c${n % 50}` }),

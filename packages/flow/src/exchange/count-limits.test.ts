@@ -13,8 +13,8 @@ const refused = (body: typeof minimal) => {
   return result.ok ? null : result.refusal
 }
 
-describe('an export that is too much', () => {
-  it('names the list that is too long, as inspection does', () => {
+describe('an export beyond the size limits', () => {
+  it('an import names the list that is too long, and inspection reports the same', () => {
     const withList = (count: number) => ({ ...agent, boosted_keywords: list(count, n => `word ${n}`) })
     const message = 'more than 10000 items: leave out what is not used'
     expect(refused({ ...minimal, agent: withList(10_001) })).toMatchObject({
@@ -27,7 +27,7 @@ describe('an export that is too much', () => {
     expect(refused({ ...minimal, agent: withList(10_000) })).toBeNull()
   })
 
-  it('names the part that brings more values than are read', () => {
+  it('an import names the part that exceeds the limit on values', () => {
     const lists = (count: number): Json => list(count, () => list(9_999, () => 0))
     expect(refused({ ...minimal, flow: { ...flow, notes: lists(51) } })).toMatchObject({
       details: { issues: [{ path: '/flow', message: expect.stringContaining('more than 500000 values') }] },
@@ -35,7 +35,7 @@ describe('an export that is too much', () => {
     expect(refused({ ...minimal, flow: { ...flow, notes: lists(40) } })).toBeNull()
   })
 
-  it('is told as many faults as anybody mends', () => {
+  it('an import reports a bounded number of problems', () => {
     const bindings = Object.fromEntries(list(5000, n => [`/flow/nodes/${n}/x`, modelOf('own-large')]))
     const found = refused({ ...minimal, model_bindings: bindings })
     expect(found?.details).toHaveProperty('issues.length', 100)
@@ -49,8 +49,8 @@ describe('an export that is too much', () => {
   })
 })
 
-describe('names that are alike', () => {
-  it('are told apart without counting again from the start', () => {
+describe('duplicate names', () => {
+  it('many duplicate names are made unique in linear time', () => {
     let asked = 0
     class Counted extends Names {
       override take(name: string): boolean {

@@ -62,11 +62,11 @@ const moves = fc.array(fc.tuple(fc.nat(), fc.constantFrom('remove', 'repeat', 'r
   maxLength: 6,
 })
 
-describe('whatever becomes of an export', () => {
+describe('an arbitrary export', () => {
   const full = exportFile('full-export')
   const inspected = operations.find(operation => operation.id === 'agents.import_inspect')!.output
 
-  it('is imported to a draft or refused, and the draft goes out and comes back the same', () => {
+  it('an arbitrary export is refused or imported, and the imported draft survives export and import unchanged', () => {
     let importedOnes = 0
     fc.assert(
       fc.property(moves, changes => {
@@ -85,7 +85,7 @@ describe('whatever becomes of an export', () => {
     expect(importedOnes).toBeGreaterThan(0)
   })
 
-  it('is refused in words where the whole body is anything', () =>
+  it('an arbitrary import body is refused with a message and never throws', () =>
     fc.assert(
       fc.property(fc.anything(), fc.anything(), fc.anything(), moves, (agent, flow, config, changes) => {
         const body = { agent_version: 1, agent, flow, config, model_bindings: {} } as unknown as ImportBody
@@ -100,7 +100,7 @@ describe('whatever becomes of an export', () => {
 })
 
 describe('any draft', () => {
-  it('goes out and comes back saying the same, and goes out again as the same document', () =>
+  it('an arbitrary draft keeps its meaning through export and import, and a second export equals the first', () =>
     fc.assert(
       fc.property(anyDraft.map(importable), draft => {
         const body = bodyOf(draft)

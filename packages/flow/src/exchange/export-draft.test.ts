@@ -49,7 +49,7 @@ const own = draftContent.parse({
   source: null,
 })
 
-it('keeps events of a webhook that cannot be read, and gives them back', () => {
+it('unreadable webhook events of an export are exported again unchanged', () => {
   const full = exportFile('full-export')
   const odd = importOf({ ...full, agent: { ...full.agent, webhook_events: 'all of them' } })
   const draft = imported(importExport(odd, secrets))
@@ -62,14 +62,15 @@ describe.each(['full-export', 'minimal-export'] as const)('the import of %s', na
   const { draft } = importFile(name)
   const version = draft.source!.agent_version
 
-  it('goes out as the API answers it', () => expect(output.parse(out(draft, version))).toEqual(out(draft, version)))
+  it('its export matches the response schema of the API', () =>
+    expect(output.parse(out(draft, version))).toEqual(out(draft, version)))
 
-  it('comes back as the same draft', () => expect(back(draft, version)).toEqual(draft))
+  it('its export imports as the same draft', () => expect(back(draft, version)).toEqual(draft))
 
-  it('goes out again as the same document', () =>
+  it('its export stays the same after another import', () =>
     expect(out(back(draft, version), version)).toEqual(out(draft, version)))
 
-  it('has in it what the source said and drafts have no place for', () => {
+  it('its export contains the source fields that drafts cannot hold', () => {
     const { agent, flow } = exportFile(name)
     const written = out(draft, version)
     const rewritten = ['agent_name', 'post_call_analysis_data']
@@ -79,22 +80,22 @@ describe.each(['full-export', 'minimal-export'] as const)('the import of %s', na
       expect(written.flow, field).toHaveProperty(field, flow[field])
   })
 
-  it('is not changed by going out', () => {
+  it('an export leaves the draft unchanged', () => {
     const before = structuredClone(draft)
     out(draft)
     expect(draft).toEqual(before)
   })
 })
 
-describe('an agent with what only this platform has', () => {
-  it('comes back the same, its action at its first version', () => {
+describe('an agent with platform-specific settings', () => {
+  it('an agent with platform-specific settings survives export and import, and its actions restart at version 1', () => {
     const { actions, source: _, ...rest } = back(own)
     const { actions: written, source: __, ...before } = own
     expect(rest).toEqual(before)
     expect(actions).toEqual(written.map(action => ({ ...action, version: 1 })))
   })
 
-  it('says it in `parley`, beside what the format says', () => {
+  it('platform-specific settings are exported in `parley` objects beside the standard fields', () => {
     const { agent, flow, config, model_bindings } = out(own)
     expect(agent).toMatchObject({
       channel: 'voice',
@@ -119,12 +120,12 @@ describe('an agent with what only this platform has', () => {
     expect(model_bindings['/flow/nodes/0/model_choice']).toEqual(modelOf('own-mini'))
   })
 
-  it('that need not be recorded goes out with the word that it cannot come in', () => {
+  it('exporting an agent that need not be recorded warns that the export cannot be imported', () => {
     const { warnings } = out({ ...own, recording: { ...own.recording, required: false } })
     expect(warnings).toMatchObject([{ path: '/config/recording/required', severity: 'warning' }])
   })
 
-  it('goes out with ids of their own where two nodes have the same', () => {
+  it('nodes with the same id are exported with unique ids', () => {
     const [end] = own.flow.nodes
     const { flow, warnings } = out({ ...own, flow: { ...own.flow, nodes: [end!, end!] } })
     expect((flow.nodes as JsonObject[]).map(({ id }) => id)).toEqual(['end', 'end-2'])
@@ -132,7 +133,7 @@ describe('an agent with what only this platform has', () => {
   })
 })
 
-describe('items that go by no name of their own', () => {
+describe('analysis items without a unique name', () => {
   const preset = { type: 'system-presets', name: 'call_summary', description: 'Sum it up' }
   const plain = (name: string) => ({ type: 'string', name, description: 'x' })
   const unknown = (name?: string) => ({ type: 'selector', ...(name !== undefined && { name }), description: 'x' })
@@ -142,30 +143,30 @@ describe('items that go by no name of their own', () => {
     ['behind one that is not taken', [preset, unknown('shade'), preset]],
     ['between those that are not taken', [preset, unknown(), unknown(), preset, unknown('shade'), unknown(), preset]],
     ['in a long list', [...names.slice(0, 2), unknown(), ...names.slice(2), unknown(), preset, preset]],
-  ])('stand where they stood: %s', (_, post_call_analysis_data) => {
+  ])('analysis items keep their positions through import and export: %s', (_, post_call_analysis_data) => {
     const { agent, flow } = exportFile('full-export')
     const draft = imported(importExport(importOf({ agent: { ...agent, post_call_analysis_data }, flow }), secrets))
     expect(back(draft, draft.source!.agent_version)).toEqual(draft)
   })
 })
 
-describe('an import that was edited since', () => {
+describe('an imported draft that was edited', () => {
   const { draft } = importFile('full-export')
 
-  it('goes out as it was edited, not as it came', () => {
+  it('an edited import is exported with its edits', () => {
     const edited = { ...draft, settings: { ...draft.settings, language: 'es', voicemail: { enabled: false } } }
     expect(out(edited).agent).toMatchObject({ language: 'es', parley: { settings: { voicemail: { enabled: false } } } })
     expect(back(edited).settings).toEqual(edited.settings)
   })
 
-  it('has nothing of what its nodes said, once they are gone', () => {
+  it('an export contains no stored source fields of removed nodes', () => {
     const edited = { ...draft, flow: { ...draft.flow, nodes: draft.flow.nodes.filter(({ id }) => id === 'end') } }
     const nodes = out(edited).flow.nodes as JsonObject[]
     expect(nodes.map(({ id }) => id)).toEqual(['end', 'lost', 'pad'])
     expect(back(edited).flow.nodes).toEqual(edited.flow.nodes)
   })
 
-  it('says a setting of a node that the source said in another way', () => {
+  it('an edited node setting replaces the form in which the source wrote it', () => {
     const nodes = draft.flow.nodes.map(node => (node.id === 'start_1' ? { ...node, responsiveness: 0.2 } : node))
     const [start] = out({ ...draft, flow: { ...draft.flow, nodes: nodes as typeof draft.flow.nodes } }).flow
       .nodes as JsonObject[]

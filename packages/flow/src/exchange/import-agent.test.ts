@@ -4,13 +4,13 @@ import { importExport } from './import-export.ts'
 import { body, draft, full, unplaced, warned } from './testing/full-import.ts'
 
 describe('an imported agent', () => {
-  it('is called as the export says, and speaks, hears and thinks as the import says', () => {
+  it('an imported agent takes its name from the export and its providers from the import request', () => {
     expect(draft.name).toBe('Harbour Clinic')
     expect(draft.providers).toEqual(providers)
     expect(draft.recording).toEqual({ required: true, channels: 'dual', signed_urls: true })
   })
 
-  it('behaves on calls as the fields of the export say', () =>
+  it('an imported agent takes its call settings from the fields of the export', () =>
     expect(draft.settings).toEqual({
       voiceSpeed: 1.1,
       voiceTemperature: 0.8,
@@ -51,7 +51,7 @@ describe('an imported agent', () => {
       toolCallStrictMode: true,
     }))
 
-  it('has the webhook that the import pins, at the current version of its secret, for the events that there are', () => {
+  it('an imported agent has the pinned webhook, the current version of its secret and the supported events', () => {
     expect(draft.notification).toEqual({
       url: 'https://hooks.example.com/calls',
       secret: { id: 'hook', version: '4' },
@@ -60,7 +60,7 @@ describe('an imported agent', () => {
     expect(warned('/agent/webhook_events')).toEqual(['field_ignored'])
   })
 
-  it('reads out of calls what the export reads out of them', () => {
+  it('an imported agent has the analysis items of the export', () => {
     expect(draft.analysis!.items.map(item => item.name)).toEqual([
       ...['reason', 'disposition', 'is_new', 'age', 'call_summary', 'call_successful', 'user_sentiment'],
     ])
@@ -68,20 +68,20 @@ describe('an imported agent', () => {
     expect(unplaced['/agent/post_call_analysis_data/shade']).toMatchObject({ type: 'selector' })
   })
 
-  it('keeps no voice of the source, and says so', () => {
+  it('an import drops the voice of the export with a warning', () => {
     expect(draft.settings.voiceId).toBeUndefined()
     for (const name of ['voice_id', 'voice_model', 'fallback_voice_ids', 'voice_emotion'])
       expect(warned(`/agent/${name}`)).toEqual(['voice_replaced'])
     expect(unplaced['/agent/voice_id']).toBe('vendor-Marina')
   })
 
-  it('speaks the language of a locale that is written with an underscore', () => {
+  it('a locale with an underscore (en_US) is imported as its language tag', () => {
     const american = importExport({ ...body, agent: { ...full.agent, language: 'en_US' } }, secrets)
     expect(imported(american).settings.language).toBe('en-US')
     expect(american.ok && american.warnings.filter(({ path }) => path === '/agent/language')).toEqual([])
   })
 
-  it('does not speak a language that there is none of, and offers those that there are', () => {
+  it('an unsupported language is dropped with a warning that offers the supported ones', () => {
     expect(warned('/agent/language')).toEqual(['language_unsupported'])
     const german = importExport({ ...body, agent: { ...full.agent, language: 'de-DE' } }, secrets)
     expect(imported(german).settings.language).toBeUndefined()
@@ -104,18 +104,21 @@ describe('an imported agent', () => {
         detectionTimeoutMs: 9000,
       },
     ],
-  ])('handles voicemail as %j says', (fields, voicemail) => {
+  ])('the voicemail fields %j are imported as the voicemail setting', (fields, voicemail) => {
     const { agent, flow } = exportFile('minimal-export')
     const { settings } = imported(importExport(importOf({ agent: { ...agent, ...fields }, flow }), secrets))
     expect(settings.voicemail).toEqual(voicemail)
   })
 
-  it.each(['data_storage_setting', 'handbook_config', 'webhook_timeout_ms'])('keeps %s aside, and says so', name => {
-    expect(unplaced[`/agent/${name}`]).toEqual(full.agent[name])
-    expect(warned(`/agent/${name}`)).toEqual(['field_ignored'])
-  })
+  it.each(['data_storage_setting', 'handbook_config', 'webhook_timeout_ms'])(
+    'the import stores %s as unplaced, with a warning',
+    name => {
+      expect(unplaced[`/agent/${name}`]).toEqual(full.agent[name])
+      expect(warned(`/agent/${name}`)).toEqual(['field_ignored'])
+    },
+  )
 
-  it('remembers which flow it was', () =>
+  it('an imported draft records the flow and version it came from', () =>
     expect(draft.source).toMatchObject({
       kind: 'agent_import',
       agent_version: 7,

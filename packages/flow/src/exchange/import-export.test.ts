@@ -15,7 +15,7 @@ describe('an import is refused', () => {
       '/agent/response_engine/type',
     ],
     ['the version is not the one of the export', { ...body, agent_version: 8 }, undefined, '/agent_version'],
-    ['it names nobody', changed(body, ['agent', 'agent_name'], ''), undefined, '/agent/agent_name'],
+    ['the agent has no name', changed(body, ['agent', 'agent_name'], ''), undefined, '/agent/agent_name'],
     [
       'the agent need not be recorded',
       changed(body, ['config', 'recording', 'required'], false),
@@ -28,12 +28,7 @@ describe('an import is refused', () => {
       undefined,
       '/config/recording/channels',
     ],
-    [
-      'nobody pins the webhook',
-      changed(body, ['config', 'webhook'], undefined),
-      'webhook_mismatch',
-      '/agent/webhook_url',
-    ],
+    ['no webhook is pinned', changed(body, ['config', 'webhook'], undefined), 'webhook_mismatch', '/agent/webhook_url'],
     [
       'another webhook is pinned',
       changed(body, ['config', 'webhook', 'url'], 'https://else.example.com'),
@@ -41,13 +36,13 @@ describe('an import is refused', () => {
       '/agent/webhook_url',
     ],
     [
-      'the webhook is no http one',
+      'the webhook URL is not HTTP',
       changed(body, ['config', 'webhook', 'url'], 'wss://else.example.com'),
       undefined,
       '/config/webhook/url',
     ],
     [
-      'there is no such secret',
+      'the secret does not exist',
       changed(body, ['config', 'webhook', 'secretRef'], 'other@1'),
       'secret_not_found',
       '/config/webhook/secretRef',
@@ -68,25 +63,25 @@ describe('an import is refused', () => {
       undefined,
       '/flow/nodes',
     ],
-  ])('where %s', (_, sent, reason, path) => {
+  ])('an import is refused when %s', (_, sent, reason, path) => {
     const found = refusal(importExport(sent, secrets))
     expect(found).toMatchObject({ reason, details: { issues: [{ path }] } })
     expect(found!.code).toBe(reason === 'unsupported_capability' ? 'capability_unavailable' : 'invalid_request')
   })
 
-  it('where a model is not bound', () =>
+  it('an import is refused when a model is not bound', () =>
     expect(refusal(importExport({ ...body, model_bindings: others }, secrets))).toMatchObject({
       code: 'publication_invalid',
       reason: 'model_binding_required',
       details: { diagnostics: [{ code: 'model_binding_required', path: choice, severity: 'error' }] },
     }))
 
-  it('where it is deeper than bodies are', () => {
+  it('an import is refused when it is nested too deep', () => {
     const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as never
     expect(refusal(importExport(changed(body, ['flow', 'x'], deep), secrets))!.code).toBe('invalid_request')
   })
 
-  it('where one node has more edges than anybody reads', () => {
+  it('an import is refused when one node has too many edges', () => {
     const edges = Array.from({ length: 300_000 }, () => ({ id: 'e' }))
     expect(refusal(importExport(changed(body, ['flow', 'nodes', 0, 'edges'], edges), secrets))).toMatchObject({
       details: { issues: [{ path: '/flow/nodes/0/edges' }] },
@@ -95,19 +90,19 @@ describe('an import is refused', () => {
 })
 
 describe('an import', () => {
-  it('takes the version of the engine where the agent says none', () => {
+  it('the version of the response engine applies when the agent has no version', () => {
     const { agent, flow } = exportFile('minimal-export')
     const minimal = importOf({ agent, flow })
     expect(imported(importExport(minimal, secrets)).source).toMatchObject({ agent_version: 0 })
     expect(refusal(importExport({ ...minimal, agent_version: 1 }, secrets))).toMatchObject({ code: 'invalid_request' })
   })
 
-  it('pins the version that its reference names', () => {
+  it('a secret reference with a version pins that version', () => {
     const pinned = importExport(changed(body, ['config', 'webhook', 'secretRef'], 'hook@2'), secrets)
     expect(imported(pinned).notification!.secret).toEqual({ id: 'hook', version: '2' })
   })
 
-  it('thinks with the model that is bound for the flow, and says when it is another than config says', () => {
+  it('the model bound for the flow is used, with a warning when it differs from the one in config', () => {
     const other = importExport(
       { ...body, model_bindings: { ...body.model_bindings, '/flow/model_choice': modelOf('own-small') } },
       secrets,
@@ -116,7 +111,7 @@ describe('an import', () => {
     expect(other.ok && other.warnings.map(({ path }) => path)).toContain('/config/providers/llm/model')
   })
 
-  it('does not change what it is given', () => {
+  it('an import leaves the request body unchanged', () => {
     const before = structuredClone(body)
     importExport(body, secrets)
     expect(body).toEqual(before)

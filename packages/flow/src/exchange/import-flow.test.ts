@@ -5,7 +5,7 @@ import type { JsonObject } from './json.ts'
 import { draft, full, nodeOf, unplaced, warned, withNode } from './testing/full-import.ts'
 
 describe('an imported flow', () => {
-  it('has each node of a type that drafts have', () =>
+  it('an imported flow has every node of a supported type', () =>
     expect(draft.flow.nodes.map(node => `${node.id}: ${node.type}`)).toEqual([
       'start_1: conversation',
       'sub: subagent',
@@ -25,7 +25,7 @@ describe('an imported flow', () => {
       'cancel: cancel_transfer',
     ]))
 
-  it('begins where the export begins, with variables as text', () => {
+  it('an imported flow keeps its start node and speaker, and its default variables become text', () => {
     expect(draft.flow).toMatchObject({
       start_node_id: 'start_1',
       start_speaker: 'agent',
@@ -35,7 +35,7 @@ describe('an imported flow', () => {
     expect(unplaced['/flow/default_dynamic_variables/9lives']).toBe('no name')
   })
 
-  it('converses as its nodes say', () => {
+  it('an imported conversation node keeps its instruction and settings', () => {
     expect(nodeOf('start_1')).toMatchObject({
       name: 'Greeting',
       display_position: { x: 10.5, y: -20 },
@@ -54,7 +54,7 @@ describe('an imported flow', () => {
     expect(warned('/flow/nodes/0/responsiveness')).toEqual(['field_ignored'])
   })
 
-  it('goes on as its edges say, however they are written', () => {
+  it('edges are imported from every spelling that the format allows', () => {
     const start = nodeOf('start_1')!
     const edges = start.type === 'conversation' ? start.edges : []
     expect(edges).toEqual([
@@ -90,12 +90,12 @@ describe('an imported flow', () => {
     expect(warned('/flow/nodes/0/edges/4')).toEqual(['field_ignored'])
   })
 
-  it('reads both {{x}} and x on the left side', () =>
+  it('equations are imported with {{x}} and with x on the left side', () =>
     expect(nodeOf('branch')).toMatchObject({
       edges: [{ transition_condition: { operator: '||', equations: [{ left: 'floor' }, { left: '{{day}}' }] } }],
     }))
 
-  it('leaves a function by its always_edge, as by else', () => {
+  it('the always_edge of a function is imported as its else edge', () => {
     expect(nodeOf('slots')).toMatchObject({
       tool_id: 'tool-slots',
       else_edge: { id: 'after', destination_node_id: 'extract' },
@@ -103,13 +103,13 @@ describe('an imported flow', () => {
     expect(warned('/flow/nodes/2/always_edge')).toEqual(['field_ignored'])
   })
 
-  it('gives a branch without edges one that leads where else leads', () =>
+  it('a branch without edges is imported with an edge to the destination of its else edge', () =>
     expect(nodeOf('branch-2')).toMatchObject({
       edges: [{ destination_node_id: 'end' }],
       else_edge: { destination_node_id: 'end' },
     }))
 
-  it('keeps edges of an end and speakers of nodes aside', () => {
+  it('edges of an end node and the start_speaker of a node are stored as unplaced, with a warning', () => {
     expect(unplaced['/flow/nodes/end/edges']).toEqual([{ id: 'nowhere' }])
     expect(warned('/flow/nodes/13/edges')).toEqual(['field_ignored'])
     expect(unplaced['/flow/nodes/start_1/start_speaker']).toBe('agent')
@@ -117,7 +117,7 @@ describe('an imported flow', () => {
   })
 
   it.each(['knowledge_base_ids', 'kb_config', 'knowledge_bases', 'mcps', 'notes'])(
-    'keeps %s aside, and says so',
+    'the import stores %s of the flow as unplaced, with a warning',
     name => {
       expect(unplaced[`/flow/${name}`]).toEqual(full.flow[name])
       expect(warned(`/flow/${name}`)).toHaveLength(1)
@@ -131,14 +131,14 @@ describe('an imported flow', () => {
     [11, 'sms'],
     [14, 'bridge'],
     [15, 'cancel'],
-  ])('keeps node %i, which does not run, as it is: %s', (index, id) => {
+  ])('node %i of the unsupported type %s is imported unchanged, with a warning', (index, id) => {
     expect(warned(`/flow/nodes/${index}`)).toEqual(['unsupported_capability'])
     const source = (full.flow.nodes as JsonObject[])[index]!
     for (const name of Object.keys(source).filter(key => !key.includes('edge')))
       expect(nodeOf(id)).toHaveProperty(name, source[name])
   })
 
-  it('keeps warm transfers, and says that they do not run', () => {
+  it('a warm transfer is imported with a warning that it does not run', () => {
     expect(nodeOf('transfer')).toMatchObject({
       transfer_option: { type: 'warm_transfer', on_hold_music: 'ringtone' },
       edge: { destination_node_id: 'end' },
@@ -146,14 +146,14 @@ describe('an imported flow', () => {
     expect(warned('/flow/nodes/8/transfer_option')).toEqual(['unsupported_capability'])
   })
 
-  it('leaves out what is no node that drafts have, whole', () => {
+  it('a node of an unknown type or without its tool is stored as unplaced, with a warning', () => {
     expect(unplaced['/flow/nodes/pad']).toMatchObject({ type: 'sticky_note' })
     expect(warned('/flow/nodes/16')).toEqual(['unsupported_capability'])
     expect(unplaced['/flow/nodes/lost']).toMatchObject({ name: 'No tool yet' })
     expect(warned('/flow/nodes/17')).toEqual(['field_ignored'])
   })
 
-  it('renames ids that drafts do not take, and every reference follows', () => {
+  it('an invalid id is renamed together with every reference to it', () => {
     expect(warned('/flow/nodes/0/id')).toEqual(['id_renamed'])
     expect(warned('/flow/nodes/6/id')).toEqual(['id_renamed'])
     expect(draft.flow.components[0]!.component_id).toBe('verify_caller')
@@ -163,7 +163,7 @@ describe('an imported flow', () => {
     expect(draft.flow.components[0]!.nodes[1]).toMatchObject({ tool_id: 'tool-slots-2' })
   })
 
-  it('leads to a renamed node from wherever an edge led to it', () => {
+  it('every edge to a renamed node leads to its new id', () => {
     const edge = { id: 'e', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'far/away' }
     const { agent, flow } = exportFile('minimal-export')
     const nodes = [
@@ -180,7 +180,7 @@ describe('an imported flow', () => {
     })
   })
 
-  it('cuts an id that is too long, at a character', () => {
+  it('an id that is too long is cut between characters', () => {
     const result = withNode({ id: '😀'.repeat(70), type: 'end' })
     expect(imported(result).flow.nodes[2]!.id).toBe('😀'.repeat(63))
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { actionOf, draft, unplaced, warned } from './testing/full-import.ts'
 
 describe('imported tools', () => {
-  it('are actions of their kinds', () =>
+  it('every supported tool is imported as an action of its kind', () =>
     expect(draft.actions.map(action => `${action.action_id}: ${action.kind} ${action.name}`)).toEqual([
       'tool-slots: http find_slots',
       'tool_form: http send_form',
@@ -16,7 +16,7 @@ describe('imported tools', () => {
       'tool-slots-2: http find_slots-2',
     ]))
 
-  it('ask over HTTP as they asked before', () =>
+  it('an imported HTTP tool keeps its request', () =>
     expect(actionOf('tool-slots')).toMatchObject({
       description: 'Finds free appointments',
       method: 'GET',
@@ -34,7 +34,7 @@ describe('imported tools', () => {
       idempotency: 'none',
     }))
 
-  it('transfer to the same number, with the headers that may be sent', () => {
+  it('an imported transfer tool keeps its number and the permitted headers', () => {
     expect(actionOf('tool-desk')).toMatchObject({
       transfer_destination: { type: 'predefined', number: '+34910000001', extension: '12' },
       transfer_option: { show_transferee_as_caller: true, transfer_ring_duration_ms: 20_000 },
@@ -43,14 +43,14 @@ describe('imported tools', () => {
     expect(unplaced['/flow/tools/tool-desk/custom_sip_headers/Subject']).toBe('no')
   })
 
-  it('are left out where there is no such action, or none that could be called', () => {
+  it('an unsupported tool and a tool that cannot be called are stored as unplaced, with a warning', () => {
     expect(warned('/flow/tools/9')).toContain('unsupported_capability')
     expect(warned('/flow/tools/10')).toEqual(['unsupported_capability'])
     expect(unplaced['/flow/tools/tool-nowhere']).toMatchObject({ url: 'https://{{host}}/x' })
     expect(warned('/flow/tools/2')).toEqual(['field_ignored'])
   })
 
-  it('bring no secret with them', () => {
+  it('secrets in imported tools are not stored', () => {
     expect(unplaced['/flow/tools/tool-cal']).toEqual({
       type: 'check_availability_cal',
       tool_id: 'tool-cal',

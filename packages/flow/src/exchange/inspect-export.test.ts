@@ -11,7 +11,7 @@ const codes = (body: Parameters<typeof inspectExport>[0]) =>
     .map(({ code, path }) => `${code} ${path}`)
 
 describe('inspecting an export', () => {
-  it('says what is in it', () => {
+  it('an inspection reports the name, ids, versions, languages and node types of the export', () => {
     const found = inspectExport(full)
     expect(output.parse(found)).toEqual(found)
     expect(found).toMatchObject({
@@ -24,7 +24,7 @@ describe('inspecting an export', () => {
     })
   })
 
-  it('names each model to bind, by its place in the request, once', () => {
+  it('an inspection lists each model to bind once, by its path in the import request', () => {
     expect(inspectExport(full).model_bindings).toEqual([
       { path: '/flow/model_choice', source_model: 'vendor-large', bound: false },
       { path: '/flow/nodes/0/model_choice', source_model: 'vendor-small', bound: false },
@@ -40,12 +40,12 @@ describe('inspecting an export', () => {
     ])
   })
 
-  it('finds no fault in what an import takes', () => {
+  it('an inspection reports no problem in an export that can be imported', () => {
     expect(codes(importOf(full))).toEqual([])
     expect(inspectExport(importOf(full)).model_bindings.every(({ bound }) => bound)).toBe(true)
   })
 
-  it('says what an import would refuse', () => {
+  it('an inspection reports what an import would refuse', () => {
     const body = importOf(full)
     expect(codes({ ...body, agent_version: 8 })).toEqual(['invalid_request /agent_version'])
     const unneeded = { ...body.model_bindings, '/flow/nodes/1/model_choice': modelOf('x') }
@@ -57,7 +57,7 @@ describe('inspecting an export', () => {
     ).toEqual(['unsupported_capability /agent/response_engine/type'])
   })
 
-  it('finds little in what says little', () =>
+  it('an inspection of an empty export reports only that the agent name is missing', () =>
     expect(inspectExport({ agent: {}, flow: {} })).toEqual({
       agent_name: '',
       agent_version: null,

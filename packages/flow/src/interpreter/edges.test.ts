@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { asks, draftOf, ends, FlowHarness, if_, says, when } from '../testing/flow-harness.ts'
 
 describe('a conversation node', () => {
-  it('says its static text once, word for word, with variables filled in; later turns are generated', () => {
+  it('a conversation node says its static text once with variables filled in, and the model answers later turns', () => {
     const talk = new FlowHarness(draftOf([says('hi', 'Hello {{name}}, it is {{current_agent_state}}.'), ends()]), {
       variables: { run: { name: 'Ada' } },
     })
@@ -11,7 +11,7 @@ describe('a conversation node', () => {
     expect(talk.user('Hello?')).toEqual(['prompt user_turn: Hello Ada, it is hi.'])
   })
 
-  it('offers the model its edges when the caller has finished, and moves when it takes one', () => {
+  it('a conversation node offers its edges to the model after a caller turn and follows the one that it chooses', () => {
     const talk = new FlowHarness(
       draftOf([asks('ask', 'Ask for the order.', { edges: [when('pizza', 'end'), when('no', 'end')] }), ends()]),
     )
@@ -23,7 +23,7 @@ describe('a conversation node', () => {
     expect(talk.choose('edge:pizza')).toEqual(['-> end (edge pizza)', 'end: completed by agent'])
   })
 
-  it('drops a choice that the caller overtook', () => {
+  it('a choice for an earlier turn is ignored after the caller has spoken again', () => {
     const talk = new FlowHarness(draftOf([asks('ask', 'Ask.', { edges: [when('yes', 'end')] }), ends()]))
     talk.start()
     talk.user('Yes')
@@ -33,7 +33,7 @@ describe('a conversation node', () => {
     expect(talk.choose('edge:yes')).toContain('end: completed by agent')
   })
 
-  it('tries equations before it asks the model, top to bottom', () => {
+  it('equation edges are evaluated in order before the model is asked', () => {
     const edges = [when('talk', 'a'), if_('first', 'b', 'n > 1'), if_('second', 'c', 'n > 0')]
     const talk = new FlowHarness(
       draftOf([says('hi', 'Hi', { edges }), says('a', 'A'), says('b', 'B'), says('c', 'C'), ends()], {
@@ -44,7 +44,7 @@ describe('a conversation node', () => {
     expect(talk.user('anything')).toEqual(['-> c (edge second)', 'say: C'])
   })
 
-  it('moves by its always edge after any turn', () => {
+  it('the always edge is taken after any caller turn', () => {
     const talk = new FlowHarness(
       draftOf([says('name', 'Your name?', { always_edge: when('go', 'end', 'Always') }), ends()]),
     )
@@ -53,7 +53,7 @@ describe('a conversation node', () => {
     expect(talk.user('Ada')).toEqual(['-> end (edge go)', 'end: completed by agent'])
   })
 
-  it('moves by its skip-response edge as soon as it has spoken, unless the caller interrupts', () => {
+  it('the skip-response edge is taken once the node has spoken, or after the turn of a caller who interrupts', () => {
     const draft = draftOf([
       says('note', 'Calls are recorded.', { skip_response_edge: when('skip', 'end', 'Skip response') }),
       ends(),
@@ -67,7 +67,7 @@ describe('a conversation node', () => {
     expect(interrupted.user('Recorded?')).toEqual(['-> end (edge skip)', 'end: completed by agent'])
   })
 
-  it('lets equations go before the skip-response edge', () => {
+  it('a true equation wins over the skip-response edge', () => {
     const note = says('note', 'Hi.', {
       edges: [if_('vip', 'lounge', 'tier == gold')],
       skip_response_edge: when('skip', 'end'),
@@ -79,7 +79,7 @@ describe('a conversation node', () => {
     expect(talk.spoken()).toEqual(['-> lounge (edge vip)', 'say: Welcome'])
   })
 
-  it('moves by its else edge where the model takes no other', () => {
+  it('the else edge is taken when the model chooses no other edge', () => {
     const draft = draftOf([
       asks('ask', 'Ask.', { edges: [when('yes', 'end')], else_edge: when('other', 'sorry', 'Else') }),
       says('sorry', 'Sorry.'),
@@ -96,7 +96,7 @@ describe('a conversation node', () => {
 })
 
 describe('speech without words', () => {
-  it('raises current_not_understood, on which a node by digits alone can be reached', () => {
+  it('unintelligible speech raises current_not_understood, so that a flow can switch to keypad input', () => {
     const edges = [if_('deaf', 'keys', 'current_not_understood >= 2')]
     const keys = says('keys', 'Press 1 for yes.', { edges: [if_('one', 'end', '{{current_digits}} == 1')] })
     const talk = new FlowHarness(draftOf([asks('ask', 'Ask.', { edges }), keys, ends()]))
@@ -107,7 +107,7 @@ describe('speech without words', () => {
     expect(talk.digits('1')).toEqual(['-> end (edge one)', 'end: completed by agent'])
   })
 
-  it('leaves current_digits to the turn they were entered in', () => {
+  it('current_digits is set only in the turn in which the digits were entered', () => {
     const talk = new FlowHarness(draftOf([asks('ask', 'Ask.'), ends()]))
     talk.start()
     talk.digits('12#x')
@@ -116,7 +116,7 @@ describe('speech without words', () => {
     expect(talk.value('current_digits')).toBeUndefined()
   })
 
-  it('counts turns in a row only', () => {
+  it('current_not_understood counts consecutive turns only', () => {
     const talk = new FlowHarness(draftOf([asks('ask', 'Ask.'), ends()]))
     talk.start()
     talk.user('')
@@ -126,23 +126,23 @@ describe('speech without words', () => {
   })
 })
 
-describe('the beginning', () => {
+describe('the start of a flow', () => {
   const flow = { start_speaker: 'user', begin_after_user_silence_ms: 2000 } as const
 
-  it('waits for a caller who speaks first, then says the first words', () => {
+  it('a flow with start_speaker "user" says its first words after the first caller turn', () => {
     const talk = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()], flow))
     expect(talk.start()).toEqual(['-> hi (start)', 'await opening 2000'])
     expect(talk.user('Hi there')).toEqual(['say: Hello.'])
   })
 
-  it('begins itself after the silence the flow allows', () => {
+  it('a flow with start_speaker "user" starts by itself after the configured silence', () => {
     const talk = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()], flow))
     talk.start()
     expect(talk.send({ type: 'silence', kind: 'opening' })).toEqual(['say: Hello.'])
     expect(talk.send({ type: 'silence', kind: 'opening' })).toEqual([])
   })
 
-  it('says how digits are collected and how turns are taken, per node', () => {
+  it('a node outputs its digit collection and turn-taking settings when it is entered', () => {
     const draft = draftOf(
       [says('hi', 'Hello.', { interruption_sensitivity: 0, reminder_trigger_ms: 500 }), ends()],
       {},
@@ -166,7 +166,7 @@ describe('the beginning', () => {
 })
 
 describe('silence and limits', () => {
-  it('reminds a silent caller, but not while the agent is still speaking', () => {
+  it('a silent caller is reminded, but not while the agent is speaking', () => {
     const talk = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()]))
     talk.start()
     expect(talk.send({ type: 'silence', kind: 'reminder' })).toEqual([])
@@ -174,7 +174,7 @@ describe('silence and limits', () => {
     expect(talk.send({ type: 'silence', kind: 'reminder' })).toEqual(['prompt reminder: Hello.'])
   })
 
-  it('ends on silence and on the longest duration, and nothing comes after the end', () => {
+  it('the silence limit and the maximum duration end the conversation, and later inputs have no output', () => {
     const talk = new FlowHarness(draftOf([says('hi', 'Hello.'), ends()]))
     talk.start()
     expect(talk.send({ type: 'silence', kind: 'limit' })).toEqual(['end: silence by system'])
@@ -184,7 +184,7 @@ describe('silence and limits', () => {
     expect(long.send({ type: 'max_duration' })).toEqual(['end: max_duration by system'])
   })
 
-  it('ends a flow that runs in a circle without the caller', () => {
+  it('a flow that loops without a caller turn ends with transition_limit', () => {
     const circle = draftOf([
       says('a', 'A', { always_edge: when('go', 'b') }),
       { id: 'b', type: 'branch', edges: [if_('x', 'c', 'x exists')], else_edge: when('e', 'c', 'Else') },
@@ -197,7 +197,7 @@ describe('silence and limits', () => {
 })
 
 describe('a task without a caller', () => {
-  it('lets each node speak once and goes on; where nothing leads on it is done', () => {
+  it('a task speaks once in each node, moves on, and completes at a node without an edge to take', () => {
     const talk = new FlowHarness(
       draftOf([asks('work', 'Write.', { edges: [when('more', 'again')] }), asks('again', 'More.')]),
       {

@@ -41,11 +41,11 @@ describe('an equation', () => {
     ['constructor', 'exists', undefined, false],
     ['{{word}}-{{n}}', '==', 'Blue-10', true],
     ['me', '==', '10', false],
-  ] as const)('%s %s %s is %s', (left, operator, right, expected) => {
+  ] as const)('the equation %s %s %s is %s', (left, operator, right, expected) => {
     expect(equationHolds({ left, operator, ...(right !== undefined && { right }) }, lookup)).toBe(expected)
   })
 
-  it('joins by && or ||', () => {
+  it('several equations are joined by && or ||', () => {
     const equations = [
       { left: 'n', operator: '==' as const, right: '10' },
       { left: 'n', operator: '==' as const, right: '11' },
@@ -54,7 +54,7 @@ describe('an equation', () => {
     expect(holds({ type: 'equation', operator: '||', equations }, lookup)).toBe(true)
   })
 
-  it('knows each operator of the format', () => {
+  it('every operator of the export format is evaluated', () => {
     for (const operator of equation.shape.operator.options)
       expect(typeof equationHolds({ left: 'n', operator, right: '1' }, lookup)).toBe('boolean')
   })

@@ -157,7 +157,7 @@ function play(
 }
 
 describe('any valid plan under any inputs', () => {
-  it('comes to rest after every input and moves only where an edge, a component or a global rule leads', () => {
+  it('any plan settles after every input and moves only by an edge, a component or a global node', () => {
     const causes = new Set<string>()
     fc.assert(
       fc.property(arbitraryDraft, options, fc.array(event, { minLength: 5, maxLength: 40 }), (draft, mode, events) => {
@@ -190,7 +190,7 @@ describe('any valid plan under any inputs', () => {
     expect([...causes].sort()).toEqual(['edge', 'else', 'failure', 'global', 'return', 'start'])
   })
 
-  it('goes on from its stored state as if nothing had happened', () => {
+  it('an interpreter restored from its stored state continues identically', () => {
     fc.assert(
       fc.property(arbitraryDraft, options, fc.array(event, { maxLength: 15 }), event, (draft, mode, events, last) => {
         const plan = planOf(draft)
@@ -207,7 +207,7 @@ describe('any valid plan under any inputs', () => {
     )
   })
 
-  it('serialises and parses back equal', () => {
+  it('any plan that is serialised and parsed again is equal', () => {
     fc.assert(
       fc.property(arbitraryDraft, draft => {
         const plan = planOf(draft)

@@ -9,14 +9,14 @@ const faq = (setting = {}) =>
 const order = asks('order', 'Take the order.', { edges: [when('done', 'end')] })
 
 describe('a global node', () => {
-  it('can be entered from any node on a turn of the caller, without an edge', () => {
+  it('a global node can be entered from any node after a caller turn, without an edge', () => {
     const talk = new FlowHarness(draftOf([order, faq(), ends()]))
     talk.start()
     expect(talk.user('When do you close?')).toEqual(['prompt user_turn: Take the order. [edge:done] [global:faq]'])
     expect(talk.choose('global:faq')).toEqual(['-> faq (global)', 'prompt enter: Answer.'])
   })
 
-  it('goes back to the node it interrupted, which does not start over', () => {
+  it('a global node returns to the interrupted node, which does not repeat its first words', () => {
     const talk = new FlowHarness(draftOf([says('hi', 'Hello.', { edges: [when('done', 'end')] }), faq(), ends()]))
     talk.start()
     talk.user('When do you close?')
@@ -26,7 +26,7 @@ describe('a global node', () => {
     expect(talk.value('previous_agent_state')).toBe('faq')
   })
 
-  it('goes back by an equation too', () => {
+  it('a go-back equation returns from a global node without the model', () => {
     const condition = {
       id: 'known',
       transition_condition: { type: 'equation', equations: [{ left: 'current_digits', operator: '==', right: '9' }] },
@@ -38,7 +38,7 @@ describe('a global node', () => {
     expect(talk.digits('9')).toEqual(['-> order (return known)', 'prompt return: Take the order.'])
   })
 
-  it('is offered before a fallback is taken', () => {
+  it('a global node is offered to the model before an always edge is taken', () => {
     const talk = new FlowHarness(
       draftOf([asks('name', 'Ask.', { always_edge: when('go', 'end', 'Always') }), faq(), ends()]),
     )
@@ -47,7 +47,7 @@ describe('a global node', () => {
     expect(talk.choose(null)).toEqual(['-> end (edge go)', 'end: completed by agent'])
   })
 
-  it('cools down for as many turns as it says', () => {
+  it('a global node is not offered again for cool_down turns', () => {
     const talk = new FlowHarness(draftOf([order, faq({ cool_down: 2 }), ends()]))
     talk.start()
     talk.user('When do you close?')
@@ -58,7 +58,7 @@ describe('a global node', () => {
     expect(talk.user('On Sundays?')).toEqual(['prompt user_turn: Take the order. [edge:done] [global:faq]'])
   })
 
-  it('nests: each goes back to what it interrupted', () => {
+  it('nested global nodes each return to the node that they interrupted', () => {
     const rude = asks('rude', 'Calm them.', {
       global_node_setting: { condition: 'they shout', go_back_conditions: [back] },
     })
@@ -74,7 +74,7 @@ describe('a global node', () => {
     expect(talk.choose('go_back:back')).toEqual(['-> order (return back)', 'prompt return: Take the order.'])
   })
 
-  it('entered again from below, still goes back to what it first interrupted', () => {
+  it('a global node that is entered again from a nested one returns to the node that it first interrupted', () => {
     const rude = asks('rude', 'Calm them.', { global_node_setting: { condition: 'they shout' } })
     const talk = new FlowHarness(draftOf([order, faq(), rude, ends()]))
     talk.start()
@@ -87,7 +87,7 @@ describe('a global node', () => {
     expect(talk.choose('go_back:back')).toEqual(['-> order (return back)', 'prompt return: Take the order.'])
   })
 
-  it('offers no way back once the conversation moved on by an edge, or came by one', () => {
+  it('a global node offers no return after the conversation has left or entered it by an edge', () => {
     const global = { ...faq(), edges: [when('other', 'order')] }
     const talk = new FlowHarness(
       draftOf([
@@ -111,7 +111,7 @@ describe('a global node', () => {
     expect(talk.user('ok')).toEqual(['prompt user_turn: Answer. [edge:other]'])
   })
 
-  it('does not run an interrupted function a second time', () => {
+  it('a function node that a global node interrupted does not run its action a second time', () => {
     const action = {
       action_id: 'ping',
       kind: 'http',
@@ -139,7 +139,7 @@ describe('a component', () => {
     nodes: [asks('ask', 'Ask for the PIN.', { edges: [if_('pin', 'end', 'current_digits exists')] }), ends()],
   }
 
-  it('runs its nodes, named component/node, and returns to the node that called it', () => {
+  it('a component runs its nodes under ids like component/node and returns to the calling node', () => {
     const talk = new FlowHarness(
       draftOf(
         [
@@ -160,7 +160,7 @@ describe('a component', () => {
     expect(talk.user('Bye')).toEqual(['-> end (edge bye)', 'end: completed by agent'])
   })
 
-  it('may run another one, and returns step by step', () => {
+  it('nested components return one level at a time', () => {
     const outer = {
       component_id: 'outer',
       start_node_id: 'inner',
@@ -188,13 +188,13 @@ describe('a component', () => {
     ])
   })
 
-  it('ends the conversation where nothing leads on from it', () => {
+  it('a component without an edge to leave by ends the conversation', () => {
     const talk = new FlowHarness(draftOf([call()], { components: [identify] }))
     talk.start()
     expect(talk.digits('1')).toEqual(['-> identify/end (edge pin)', '-> id (return)', 'end: completed by agent'])
   })
 
-  it('can be left for a global node of the main flow, and taken up again inside', () => {
+  it('a global node of the main flow can interrupt a component and returns into it', () => {
     const talk = new FlowHarness(
       draftOf([call({ else_edge: when('else', 'hi', 'Else') }), says('hi', 'Welcome.'), faq(), ends()], {
         components: [identify],
@@ -213,7 +213,7 @@ describe('a component', () => {
     ])
   })
 
-  it('keeps the way back of a global node that calls it', () => {
+  it('a global node that calls a component can still return to the node that it interrupted', () => {
     const help = {
       ...call({ else_edge: null }),
       global_node_setting: { condition: 'they need help', go_back_conditions: [back] },
@@ -241,7 +241,7 @@ describe('a component', () => {
     expect(talk.flow.state().detours.map(detour => detour.from.node)).toEqual(['order'])
   })
 
-  it('has global nodes of its own, known only inside', () => {
+  it('a global node of a component is offered only inside that component', () => {
     const inside = {
       ...identify,
       nodes: [...identify.nodes, asks('lost', 'Help.', { global_node_setting: { condition: 'they lost it' } })],

@@ -43,7 +43,7 @@ describe('branch', () => {
     ['13', '-> b (edge teen)'],
     ['12', '-> c (else else)'],
     ['many', '-> c (else else)'],
-  ])('at age %s goes at once: %s', (age, line) => {
+  ])('a branch with the variable age %s moves at once: %s', (age, line) => {
     expect(new FlowHarness(draft, { variables: { run: { age } } }).start()[1]).toBe(line)
   })
 })
@@ -58,7 +58,7 @@ describe('function', () => {
   }
   const rest = [says('done', 'At {{slot}}, one of {{count}}.'), says('sorry', 'Sorry.')]
 
-  it('runs on entry with inferred and constant arguments, keeps the answer, moves on the result', () => {
+  it('a function node runs on entry with inferred and constant arguments, stores its response variables and moves on them', () => {
     const talk = new FlowHarness(
       draftOf([book, ...rest], { default_dynamic_variables: { clinic: 'North' } }, { actions }),
     )
@@ -73,7 +73,7 @@ describe('function', () => {
   })
 
   it.each(['failed', 'uncertain'] as const)(
-    'takes nothing out of an action that %s, and is not sent again',
+    'an action with the outcome %s sets no variables and is not sent again',
     outcome => {
       const talk = new FlowHarness(draftOf([book, ...rest], { default_dynamic_variables: { clinic: '' } }, { actions }))
       talk.start()
@@ -84,13 +84,13 @@ describe('function', () => {
     },
   )
 
-  it('does not send an action whose arguments nobody could infer', () => {
+  it('a function whose arguments the model cannot infer sends no action', () => {
     const talk = new FlowHarness(draftOf([book, ...rest], { default_dynamic_variables: { clinic: '' } }, { actions }))
     talk.start()
     expect(talk.infer(null)).toEqual(['-> sorry (else else)', 'say: Sorry.'])
   })
 
-  it('speaks meanwhile where it should, and asks the model for its prompt edges afterwards', () => {
+  it('a function with speak_during_execution speaks while its action runs and asks the model for its prompt edges afterwards', () => {
     const node: DraftNode = {
       id: 'f',
       type: 'function',
@@ -105,7 +105,7 @@ describe('function', () => {
     expect(talk.choose('edge:bad')).toEqual(['-> end (edge bad)', 'end: completed by agent'])
   })
 
-  it('does not wait where it should not; the late result is kept all the same', () => {
+  it('a function with wait_for_result false moves on at once, and its late result still sets variables', () => {
     const node: DraftNode = {
       id: 'f',
       type: 'function',
@@ -126,7 +126,7 @@ describe('function', () => {
     expect(talk.value('count')).toBe('7')
   })
 
-  it('counts the uses of an action in a node', () => {
+  it('each use of an action in a node has its own ordinal', () => {
     const node: DraftNode = {
       id: 'f',
       type: 'function',
@@ -143,7 +143,7 @@ describe('function', () => {
     expect(talk.user('go')).toContain('run ping #1 {}')
   })
 
-  it('does not leave a caller in silence where no edge leads on', () => {
+  it('a function without an edge to take prompts the model instead of staying silent', () => {
     const talk = new FlowHarness(
       draftOf(
         [{ id: 'f', type: 'function', tool_id: 'ping', edges: [if_('never', 'end', 'x exists')] }, ends()],
@@ -171,7 +171,7 @@ describe('extract_dynamic_variables', () => {
     else_edge: when('else', 'hi', 'Else'),
   }
 
-  it('sets what fits its type, as text, and moves on', () => {
+  it('an extraction stores values that match their types, as text, and moves on', () => {
     const talk = new FlowHarness(draftOf([node, says('hi', '{{who}} {{age}} {{member}} {{size}}'), ends()]))
     expect(talk.start()).toEqual(['-> x (start)', 'extract: who, age, member, size'])
     expect(talk.infer({ who: 'Ada', age: '36', member: true, size: 'small', other: 1 })).toEqual([
@@ -181,7 +181,7 @@ describe('extract_dynamic_variables', () => {
     ])
   })
 
-  it('leaves out what does not fit, or what was not said', () => {
+  it('an extraction leaves variables without a matching value undefined', () => {
     const talk = new FlowHarness(draftOf([node, says('hi', '{{who}}{{age}}{{member}}{{size}}!'), ends()]))
     talk.start()
     expect(talk.infer({ who: {}, age: 'old', member: 'perhaps', size: 'Huge' })).toEqual([
@@ -195,7 +195,7 @@ describe('extract_dynamic_variables', () => {
 describe('press_digit', () => {
   const menu = { edges: [when('menu', 'end', 'the menu was left')] }
 
-  it('presses static digits, then moves when the far end has finished', () => {
+  it('a press_digit node sends its static digits and moves on after a turn of the far end', () => {
     const talk = new FlowHarness(
       draftOf([
         { id: 'p', type: 'press_digit', instruction: staticText('1w{{code}}#'), delay_ms: 500, ...menu },
@@ -211,7 +211,7 @@ describe('press_digit', () => {
     expect(talk.choose('edge:menu')).toEqual(['-> end (edge menu)', 'end: completed by agent'])
   })
 
-  it('lets the model find the digits, again for each menu', () => {
+  it('a press_digit node with a prompt asks the model for digits at every menu', () => {
     const talk = new FlowHarness(
       draftOf([{ id: 'p', type: 'press_digit', instruction: promptText('Reach billing.'), ...menu }, ends()]),
     )
@@ -222,7 +222,7 @@ describe('press_digit', () => {
     expect(talk.infer('3')).toEqual(['press 3 after 1000'])
   })
 
-  it('presses nothing off the phone', () => {
+  it('a press_digit node on a text channel sends no digits', () => {
     const talk = new FlowHarness(
       draftOf([
         { id: 'p', type: 'press_digit', instruction: staticText('1'), else_edge: when('else', 'end', 'Else') },
@@ -245,7 +245,7 @@ describe('transfer_call', () => {
     }) as DraftNode
   const sorry = says('sorry', 'Nobody is free.')
 
-  it('ends the conversation when the transfer is taken', () => {
+  it('an accepted transfer ends the conversation', () => {
     const talk = new FlowHarness(
       draftOf([
         node({ type: 'predefined', number: '{{desk}}' }, { custom_sip_headers: { 'X-Who': '{{who}}' } }),
@@ -261,13 +261,13 @@ describe('transfer_call', () => {
     expect(talk.transferred('taken')).toEqual(['end: transferred by agent'])
   })
 
-  it('leaves by its failure edge otherwise', () => {
+  it('a failed transfer takes the failure edge', () => {
     const talk = new FlowHarness(draftOf([node({ type: 'predefined', number: '+15550100' }), sorry]))
     talk.start()
     expect(talk.transferred('failed')).toEqual(['-> sorry (failure failed)', 'say: Nobody is free.'])
   })
 
-  it('asks the model for an inferred destination; none is a failure', () => {
+  it('an inferred transfer destination comes from the model, and no answer takes the failure edge', () => {
     const draft = draftOf([node({ type: 'inferred', prompt: 'The shop nearest to them.' }), sorry])
     const talk = new FlowHarness(draft)
     expect(talk.start()).toEqual(['-> t (start)', 'infer transfer_destination: The shop nearest to them.'])
@@ -277,7 +277,7 @@ describe('transfer_call', () => {
     expect(none.infer(null)).toEqual(['-> sorry (failure failed)', 'say: Nobody is free.'])
   })
 
-  it('fails where there is no phone', () => {
+  it('a transfer on a channel other than the phone takes the failure edge', () => {
     const talk = new FlowHarness(draftOf([node({ type: 'predefined', number: '+15550100' }), sorry]), {
       channel: 'web',
     })
@@ -286,7 +286,7 @@ describe('transfer_call', () => {
 })
 
 describe('end', () => {
-  it('says its last words first where it should; the caller no longer changes that', () => {
+  it('an end node with speak_during_execution speaks before it ends, whatever the caller says', () => {
     const end: DraftNode = { id: 'end', type: 'end', instruction: staticText('Goodbye.'), speak_during_execution: true }
     const talk = new FlowHarness(draftOf([end]))
     expect(talk.start()).toEqual(['-> end (start)', 'say: Goodbye.'])
@@ -322,7 +322,7 @@ describe('subagent', () => {
     return talk
   }
 
-  it('gives the model its tools and lets it speak about the result', () => {
+  it('a subagent offers its tools to the model and prompts it with the result', () => {
     const talk = talkTo()
     expect(talk.user('Any slots?')).toEqual(['prompt user_turn: Help. {ping} {hang_up} {note} {to_desk}'])
     expect(talk.call('ping')).toEqual(['run ping #0 {}'])
@@ -332,7 +332,7 @@ describe('subagent', () => {
     ])
   })
 
-  it('never loses a result or repeats a tool when the caller interrupts', () => {
+  it('a caller who interrupts a tool loses no result and causes no second run', () => {
     const talk = talkTo()
     talk.user('Any slots?')
     talk.call('ping')
@@ -345,14 +345,14 @@ describe('subagent', () => {
     expect(talk.outputs.filter(output => output.type === 'run_action').length).toBe(1)
   })
 
-  it('moves on an equation as soon as the result is there', () => {
+  it('a subagent follows an equation edge as soon as a tool result makes it true', () => {
     const talk = talkTo([if_('any', 'end', 'count > 0')])
     talk.user('Any slots?')
     talk.call('ping')
     expect(talk.result({ count: 2 })).toContain('-> end (edge any)')
   })
 
-  it('hangs up, extracts and transfers when the model calls for it', () => {
+  it('the end_call, extraction and transfer tools of a subagent take effect when the model calls them', () => {
     const hungUp = talkTo()
     hungUp.user('Bye')
     expect(hungUp.call('bye')).toEqual(['end: agent_hung_up by agent'])
@@ -365,7 +365,7 @@ describe('subagent', () => {
     expect(moved.transferred('failed')[0]).toMatch(/^prompt tool_result/)
   })
 
-  it('does not let a model call tools for ever, or tools that are not its own', () => {
+  it('a subagent ignores unknown tools and ends at tool_call_limit', () => {
     const talk = talkTo()
     talk.user('Go')
     expect(talk.call('look_up')).toEqual([])

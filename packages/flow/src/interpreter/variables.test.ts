@@ -18,7 +18,7 @@ const draft = (names: string[]) =>
   )
 
 describe('precedence of variables', () => {
-  it('is run update, extracted, creation of the run, inbound context, default', () => {
+  it('a variable takes its value from run updates, extractions, run creation, inbound context and defaults, in this order', () => {
     const talk = new FlowHarness(draft(['v']))
     expect(talk.value('v')).toBe('default')
     const called = new FlowHarness(draft(['v']), { variables: { inbound_context: { v: 'context' } } })
@@ -39,14 +39,14 @@ describe('precedence of variables', () => {
     expect(created.value('v')).toBe('update')
   })
 
-  it('lets an extraction win over what the run was created with', () => {
+  it('an extracted value wins over the value from run creation', () => {
     const talk = new FlowHarness(draft([]), { variables: { run: { v: 'run' } } })
     talk.start()
     talk.infer({ v: 'extracted' })
     expect(talk.value('v')).toBe('extracted')
   })
 
-  it('lets nobody set a name of the system', () => {
+  it('a system variable cannot be overwritten', () => {
     const talk = new FlowHarness(draft([]), { variables: { run: { current_digits: '1' } } })
     expect(talk.start()[0]).toBe('update set  ignored current_digits')
     expect(
@@ -57,7 +57,7 @@ describe('precedence of variables', () => {
 })
 
 describe('system variables', () => {
-  it('tell the time in the agent time zone and in any other', () => {
+  it('system variables give the time in the time zone of the agent and in any named one', () => {
     const talk = new FlowHarness({ ...draft([]), settings: { timezone: 'Europe/Madrid' } })
     expect(talk.value('current_time')).toContain('Monday, January 5, 2026 at 10:30')
     expect(talk.value('current_time_America/New_York')).toContain('4:30')
@@ -68,18 +68,18 @@ describe('system variables', () => {
 })
 
 describe('a template', () => {
-  it('fills in variables once: what a caller says is never a template; the undefined is empty', () => {
+  it('a template is filled in once, so values are never templates, and undefined variables are empty', () => {
     const values: Record<string, string> = { a: '{{b}}', b: '$& secret' }
     expect(render('<{{a}}|{{ b }}|{{c}}|{{}}|{a}>', name => values[name])).toBe('<{{b}}|$& secret||{{}}|{a}>')
   })
 })
 
-it('a template full of long variables does not fill the memory', () => {
+it('a template with many long variables has a bounded result', () => {
   const long = 'x'.repeat(8192)
   expect(render('{{a}}'.repeat(13_000), () => long).length).toBeLessThanOrEqual(131_072)
 })
 
-describe('a path into an answer', () => {
+describe('a path into an action response', () => {
   it.each([
     ['$.slots[0].time', '9'],
     ['slots.0.time', '9'],
@@ -88,7 +88,7 @@ describe('a path into an answer', () => {
     ['$.slots[7].time', undefined],
     ['$..', undefined],
     ['', { slots: [{ time: '9' }] }],
-  ])('%s', (path, expected) => {
+  ])('the path %s into a response reads %j', (path, expected) => {
     expect(valueAt({ slots: [{ time: '9' }] }, path)).toEqual(expected)
   })
 })

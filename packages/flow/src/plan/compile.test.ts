@@ -24,8 +24,8 @@ function findings(draft: unknown): readonly Diagnostic[] {
 
 const found = (draft: unknown) => findings(draft).map(({ severity, code, path }) => `${severity} ${code} ${path}`)
 
-describe('a plan', () => {
-  it('has every default filled in, no source, and cannot be changed', () => {
+describe('a compiled plan', () => {
+  it('a compiled plan has every default filled in, carries no import source and is frozen', () => {
     const plan = planOf(draftOf([says('hi', 'Hello.', { edges: [when('bye', 'end')] }), ends()]))
     expect(plan).toMatchObject({
       plan_schema_version: 1,
@@ -47,7 +47,7 @@ describe('a plan', () => {
     expect(() => Object.assign(plan.flow.nodes[0]!, { id: 'x' })).toThrow(TypeError)
   })
 
-  it('serialised parses back equal', () => {
+  it('a plan that is serialised and parsed again is equal', () => {
     const plan = planOf(
       draftOf(
         [asks('a', 'Ask', { edges: [if_('e', 'end', 'n > 1')], model_choice: { model: providers.llm.model } }), ends()],
@@ -58,8 +58,8 @@ describe('a plan', () => {
   })
 })
 
-describe('what keeps a draft from being a plan', () => {
-  it('names an unknown node, an edge to nowhere, and the edits that mend them', () => {
+describe('errors that stop compilation', () => {
+  it('an edge to an unknown node or to no node is an error with an edit that removes the edge', () => {
     const draft = draftOf([
       asks('a', 'Ask', { edges: [when('x', 'nobody'), { ...when('y', ''), destination_node_id: null }] }),
       ends(),
@@ -73,14 +73,14 @@ describe('what keeps a draft from being a plan', () => {
     ])
   })
 
-  it('names what is empty or has no start', () => {
+  it('an empty flow and a missing start node are errors', () => {
     expect(found(draftOf([]))).toContain('error flow_empty /flow/nodes')
     const draft = draftOf([says('hi', 'Hi'), ends()], { start_node_id: 'gone' })
     expect(found(draft)[0]).toBe('error start_node_missing /flow/start_node_id')
     expect(findings(draft)[0]?.fixes?.[0]?.edits).toEqual([{ type: 'flow.start', component_id: null, node_id: 'hi' }])
   })
 
-  it('names a branch without else and a transfer without a way out of failure, and offers the end node', () => {
+  it('a branch without an else edge and a transfer without a failure edge are errors, and the fix leads to the end node', () => {
     const draft = draftOf([
       { id: 'b', type: 'branch', edges: [if_('x', 't', 'n exists')] },
       { id: 't', type: 'transfer_call', transfer_destination: { type: 'predefined', number: '+15550100' } },
@@ -97,7 +97,7 @@ describe('what keeps a draft from being a plan', () => {
     })
   })
 
-  it('names ids that stand twice', () => {
+  it('a duplicate node or edge id is an error', () => {
     expect(
       found(draftOf([asks('a', 'A', { edges: [when('e', 'a')], else_edge: when('e', 'a') }), says('a', 'B')])),
     ).toEqual(
@@ -148,11 +148,11 @@ describe('what keeps a draft from being a plan', () => {
       '/flow/nodes/0/component_type',
     ],
   ]
-  it.each(unsupported)('says unsupported_capability to %s', (_, node, path) => {
+  it.each(unsupported)('%s is the error unsupported_capability', (_, node, path) => {
     expect(found(draftOf([node, ends()]))).toContain(`error unsupported_capability ${path}`)
   })
 
-  it('names unknown actions, and components that are unknown or contain themselves', () => {
+  it('unknown actions, unknown components and recursive components are errors', () => {
     const loop = {
       component_id: 'loop',
       start_node_id: 'again',
@@ -171,7 +171,7 @@ describe('what keeps a draft from being a plan', () => {
     )
   })
 
-  it('names an inbound context whose action cannot serve it', () => {
+  it('an inbound context whose action lacks the phone channel, idempotency or a short timeout is an error', () => {
     const action = {
       action_id: 'who',
       kind: 'http',
@@ -187,19 +187,19 @@ describe('what keeps a draft from being a plan', () => {
     expect(found(draftOf([ends()], {}, { actions: [good], inbound_context }))).toEqual([])
   })
 
-  it('lets nobody choose the host of an action by what they say', () => {
+  it('a variable in the host of an action URL is an error', () => {
     const action = { action_id: 'a', kind: 'http', name: 'a', method: 'GET', url: 'https://{{host}}/x' } as const
     expect(found(draftOf([ends()], {}, { actions: [action] }))).toEqual(['error action_invalid /actions/0/url'])
   })
 
-  it('is not hidden by any number of warnings', () => {
+  it('an error is listed first, however many warnings there are', () => {
     const lost = Array.from({ length: 499 }, (_, index) => says(`lost-${index}`, 'Lost'))
     const component = { component_id: 'c', start_node_id: 'end', nodes: [...lost, ends()] }
     const draft = draftOf([{ id: 'f', type: 'function', tool_id: 'gone' }, ...lost], { components: [component] })
     expect(found(draft)[0]).toBe('error action_unknown /flow/nodes/0/tool_id')
   })
 
-  it('holds bounds and refuses what it does not know', () => {
+  it('out-of-range values, unknown fields and unsupported languages are errors', () => {
     const draft = draftOf(
       [says('hi', 'Hi', { reminder_max_count: 101 }), ends()],
       {},
@@ -219,8 +219,8 @@ describe('what keeps a draft from being a plan', () => {
   })
 })
 
-describe('what a plan can live with', () => {
-  it('warns of nodes nothing leads to, of flows without an end, of variables nothing sets', () => {
+describe('warnings that do not stop compilation', () => {
+  it('unreachable nodes, flows without a reachable end and undefined variables are warnings', () => {
     const draft = draftOf([
       asks('a', 'Greet {{name}} at {{current_time}}', { edges: [if_('e', 'a', 'tier == gold')] }),
       says('lost', 'Lost'),
@@ -234,7 +234,7 @@ describe('what a plan can live with', () => {
     expect(findings(draft)[2]?.fixes?.[0]?.edits).toEqual([{ type: 'flow.variables', values: { name: '' }, clear: [] }])
   })
 
-  it('does not warn of a global node, nor of a variable that an action or an extraction sets', () => {
+  it('a global node and a variable set by an action or an extraction cause no warning', () => {
     const extract: DraftNode = {
       id: 'x',
       type: 'extract_dynamic_variables',
@@ -245,7 +245,7 @@ describe('what a plan can live with', () => {
     expect(found(draftOf([extract, says('hi', 'Hi', { edges: [when('bye', 'end')] }), global, ends()]))).toEqual([])
   })
 
-  it('warns of unknown words in settings and of a phone agent without a trunk', () => {
+  it('an unknown setting value and a phone agent without a trunk are warnings', () => {
     expect(found(draftOf([ends()], {}, { settings: { ambientSound: 'jungle' } }))).toEqual([
       'warning setting_unknown /settings/ambientSound',
       'warning telephony_missing /telephony',
@@ -253,8 +253,8 @@ describe('what a plan can live with', () => {
   })
 })
 
-describe('anything at all', () => {
-  it('compiles or is refused with diagnostics, and never throws', () => {
+describe('any JSON value', () => {
+  it('compiling any JSON value yields a plan or diagnostics and never throws', () => {
     fc.assert(
       fc.property(fc.json(), json => {
         const compiled = compile(JSON.parse(json))

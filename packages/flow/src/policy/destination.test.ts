@@ -9,8 +9,8 @@ function allows(destination: string, rules: DestinationRules = everywhere): bool
   return judgeDestination(destination, rules).decision === 'allow'
 }
 
-describe('where a call may go', () => {
-  it('lets ordinary numbers of an allowed country through, and says by which rules', () => {
+describe('the destination policy', () => {
+  it('an ordinary number in an allowed country is allowed, and the decision names the policy version', () => {
     expect(judgeDestination('+14155552671', { allowedCountries: ['US'], mayDial: true })).toEqual({
       decision: 'allow',
       reason: null,
@@ -27,7 +27,7 @@ describe('where a call may go', () => {
     ['+443001234567', 'GB', 'a business number at local rate'],
     ['+448001111111', 'GB', 'toll-free'],
     ['+6834000', 'NU', 'a country whose numbers have four digits'],
-  ])('%s (%s, %s) is allowed with its country and denied without', (number, country) => {
+  ])('%s (%s, %s) is allowed when its country is allowed and denied otherwise', (number, country) => {
     expect(allows(number, { allowedCountries: [country], mayDial: true })).toBe(true)
     const others = getCountries().filter(other => other !== country)
     expect(judgeDestination(number, { allowedCountries: others, mayDial: true })).toEqual({
@@ -37,7 +37,7 @@ describe('where a call may go', () => {
     })
   })
 
-  it('is in the countries of the own numbers, where none are set', () => {
+  it('without a country list, calls may go to the countries of the own numbers', () => {
     const rules: DestinationRules = {
       allowedCountries: null,
       ownNumbers: ['+442079460000', '+12025550100', '+8816000', 'nonsense'],
@@ -55,15 +55,15 @@ describe('where a call may go', () => {
     expect(allows('+14155552671', { ...rules, allowedCountries: ['DE'] })).toBe(false)
   })
 
-  it('takes countries in either case', () => {
+  it('country codes are accepted in upper and lower case', () => {
     expect(allows('+14155552671', { allowedCountries: ['us'], mayDial: true })).toBe(true)
   })
 
-  it('allows nothing where no country is allowed', () => {
+  it('an empty country list denies every destination', () => {
     expect(allows('+14155552671', { allowedCountries: [], mayDial: true })).toBe(false)
   })
 
-  it('denies a run that may not dial, wherever to', () => {
+  it('a run without permission to dial is denied every destination', () => {
     expect(judgeDestination('+14155552671', { allowedCountries: ['US'], mayDial: false })).toEqual({
       decision: 'deny',
       reason: 'key_cannot_dial',
@@ -83,19 +83,19 @@ describe('countries behind +1, +7 and +44', () => {
     ['+77012345678', 'KZ'],
     ['+447624123456', 'IM'],
     ['+441534123456', 'JE'],
-  ])('%s belongs to %s alone', (number, country) => {
+  ])('%s belongs to %s and to no other country with the same calling code', (number, country) => {
     expect(allows(number, { allowedCountries: ['US', 'GB', 'RU'], mayDial: true })).toBe(false)
     expect(allows(number, { allowedCountries: [country], mayDial: true })).toBe(true)
   })
 
-  it('toll-free numbers of +1 belong to the United States and Canada', () => {
+  it('+1 toll-free numbers count as numbers of the United States and of Canada', () => {
     expect(allows('+18005551234', { allowedCountries: ['CA'], mayDial: true })).toBe(true)
     expect(allows('+18005551234', { allowedCountries: ['US'], mayDial: true })).toBe(true)
     expect(allows('+18005551234', { allowedCountries: ['JM'], mayDial: true })).toBe(false)
   })
 })
 
-describe('expensive numbers', () => {
+describe('premium-rate, satellite and other expensive numbers', () => {
   it.each([
     ['+19005551234', 'premium rate'],
     ['+449098790000', 'premium rate'],
@@ -113,20 +113,26 @@ describe('expensive numbers', () => {
     ['+80012345678', 'international freephone'],
     ['+878101234567890', 'universal personal number'],
     ['+8881234567', 'disaster relief'],
-  ])('%s (%s) is denied even with every country allowed', number => {
+  ])('the expensive number %s (%s) is denied even when every country is allowed', number => {
     expect(allows(number)).toBe(false)
   })
 
-  it.each(['+870773123456', '+19005551234', '+34902123456'])('%s is allowed by a prefix that staff set', number => {
-    const rules = { allowedCountries: [], allowPrefixes: [number.slice(0, 5)], mayDial: true }
-    expect(allows(number, rules)).toBe(true)
-    expect(allows(number, { ...rules, mayDial: false })).toBe(false)
-    expect(allows('+14155552671', rules)).toBe(false)
-  })
+  it.each(['+870773123456', '+19005551234', '+34902123456'])(
+    'the expensive number %s is allowed by a prefix in the allow list',
+    number => {
+      const rules = { allowedCountries: [], allowPrefixes: [number.slice(0, 5)], mayDial: true }
+      expect(allows(number, rules)).toBe(true)
+      expect(allows(number, { ...rules, mayDial: false })).toBe(false)
+      expect(allows('+14155552671', rules)).toBe(false)
+    },
+  )
 
-  it.each(['', '+', '1', '+1 900', '+0', '++1', '^', '+1x'])('ignores %j, which is no prefix', prefix => {
-    expect(allows('+19005551234', { allowedCountries: [], allowPrefixes: [prefix], mayDial: true })).toBe(false)
-  })
+  it.each(['', '+', '1', '+1 900', '+0', '++1', '^', '+1x'])(
+    'the invalid prefix %j in the allow list allows nothing',
+    prefix => {
+      expect(allows('+19005551234', { allowedCountries: [], allowPrefixes: [prefix], mayDial: true })).toBe(false)
+    },
+  )
 })
 
 describe('emergency and short codes', () => {
@@ -134,7 +140,7 @@ describe('emergency and short codes', () => {
     '000 100 101 102 108 110 111 112 113 114 115 117 118 119 120 122 123 133 144 155 190 191 192 193 911 912 999'
   const prefixes = Array.from({ length: 9 }, (_, digit) => `+${digit + 1}`)
 
-  it('are denied behind every calling code, whatever is allowed', () => {
+  it('emergency and short codes are denied behind every calling code, whatever is allowed', () => {
     const callingCodes = new Set(getCountries().map(country => getCountryCallingCode(country)))
     expect(callingCodes.size).toBeGreaterThan(200)
     for (const callingCode of callingCodes)
@@ -159,12 +165,12 @@ describe('emergency and short codes', () => {
     '+33116000',
     '+1',
     '+',
-  ])('%s is denied', number => {
+  ])('the emergency or short code %s is denied', number => {
     expect(allows(number, { ...everywhere, allowPrefixes: prefixes })).toBe(false)
   })
 })
 
-describe('hostile spellings', () => {
+describe('malformed destinations', () => {
   it.each([
     ['14155552671', 'no plus'],
     ['0014155552671', 'a dialling prefix'],
@@ -200,7 +206,7 @@ describe('hostile spellings', () => {
     ['+99912345678', 'a calling code that nobody has'],
     ['', 'nothing'],
     ['__proto__', 'a word'],
-  ])('%j (%s) is denied', destination => {
+  ])('the malformed destination %j (%s) is denied', destination => {
     expect(judgeDestination(destination, everywhere)).toEqual({
       decision: 'deny',
       reason: 'destination_not_allowed',
@@ -208,7 +214,7 @@ describe('hostile spellings', () => {
     })
   })
 
-  it('whatever is allowed is a plain E.164 number', () => {
+  it('every allowed destination is a plain E.164 number', () => {
     const piece = fc.constantFrom(
       '+',
       '1',

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { branch } from './branch.ts'
 
 describe('a branch in an export', () => {
-  it('is read as it stands where it has an edge', () => {
+  it('an exported branch that has an edge is read unchanged', () => {
     const source = { type: 'branch', edges: [{ id: 'e' }] }
     expect(branch.importNode?.(source)).toEqual({ node: source, warnings: [] })
   })
 
   it.each([[[]], [null], [['x']]])(
-    'with the edges %j gets an edge to the destination of its else edge, with a warning',
+    'an exported branch with the edges %j gets an edge to the destination of its else edge, with a warning',
     edges => {
       const read = branch.importNode?.({
         type: 'branch',

@@ -10,31 +10,34 @@ const press = (digits: string) => ({
 })
 
 describe('a press_digit node', () => {
-  it('requests its static digits, variables filled in', () => {
+  it('a press_digit node sends its static digits with variables filled in', () => {
     expect(pressDigit.enter?.(nodeWith('static_text', '9w{{pin}}'), phone)).toEqual(press('9w12#'))
   })
 
-  it('asks the model for the digits of a prompt, and presses the answer', () => {
+  it('a press_digit node with a prompt asks the model for digits and sends the answer', () => {
     const node = nodeWith('prompt', 'Choose sales')
     expect(pressDigit.enter?.(node, phone)).toMatchObject({ request: { type: 'infer', purpose: 'digits' } })
     expect(pressDigit.answer?.(node, { type: 'inferred', value: '2 x' }, phone)).toEqual(press('2'))
   })
 
-  it.each([null, '', 'none', 7])('listens where the model answers %j, which holds no digit', value => {
-    const node = nodeWith('prompt', 'Choose sales')
-    expect(pressDigit.answer?.(node, { type: 'inferred', value }, phone)).toEqual({ next: 'listen' })
-  })
+  it.each([null, '', 'none', 7])(
+    'a press_digit node sends nothing and listens when the model answers %j, which contains no digit',
+    value => {
+      const node = nodeWith('prompt', 'Choose sales')
+      expect(pressDigit.answer?.(node, { type: 'inferred', value }, phone)).toEqual({ next: 'listen' })
+    },
+  )
 
-  it('presses at most 64 digits', () => {
+  it('a press_digit node sends at most 64 digits', () => {
     expect(pressDigit.enter?.(nodeWith('static_text', '1'.repeat(70)), phone)).toEqual(press('1'.repeat(64)))
   })
 
-  it('listens after the digits were pressed', () => {
+  it('a press_digit node listens to the far end after its digits were sent', () => {
     const node = nodeWith('static_text', '1')
     expect(pressDigit.answer?.(node, { type: 'digits_pressed' }, phone)).toEqual({ next: 'listen' })
   })
 
-  it('is left at once where there is no phone call', () => {
+  it('a press_digit node moves on at once on a channel other than the phone', () => {
     const chat = { ...phone, channel: 'cloud' as const }
     expect(pressDigit.enter?.(nodeWith('static_text', '1'), chat)).toEqual({ next: 'leave' })
   })
@@ -43,11 +46,11 @@ describe('a press_digit node', () => {
 describe('the press_digit tool', () => {
   const tool = pressDigitAction.schema.parse({ action_id: 'keys', kind: 'press_digit', name: 'keys', delay_ms: 200 })
 
-  it('requests the digits of the call and tells the model that it is done', () => {
+  it('the press_digit tool sends the digits of the tool call and returns "done" to the model', () => {
     expect(pressDigitAction.use(tool, { digits: '1' }, phone)).toEqual({ ...press('1'), result: 'done' })
   })
 
-  it('ignores a call without digits', () => {
+  it('a press_digit tool call without digits is ignored', () => {
     expect(pressDigitAction.use(tool, { digits: 'x' }, phone)).toEqual({ next: 'ignore' })
   })
 })

@@ -13,25 +13,28 @@ const transfer = {
 const failed = { next: 'fail', slot: 'edge' }
 
 describe('a transfer_call node', () => {
-  it('requests the transfer to its number; a header value stays one line', () => {
+  it('a transfer_call node requests a transfer to its number, and a header value with a line break becomes one line', () => {
     expect(transferCall.enter?.(nodeOf(predefined), phone)).toEqual(transfer)
   })
 
-  it('asks the model for the destination, and requests the transfer to the answer', () => {
+  it('a transfer_call node with an inferred destination asks the model and requests a transfer to its answer', () => {
     const node = nodeOf(inferred)
     expect(transferCall.enter?.(node, phone)).toMatchObject({ request: { purpose: 'transfer_destination' } })
     expect(transferCall.answer?.(node, { type: 'inferred', value: '+15550100' }, phone)).toEqual(transfer)
   })
 
-  it.each([null, ' ', 'x'.repeat(257)])('fails without a request where the destination is %j', value => {
-    expect(transferCall.answer?.(nodeOf(inferred), { type: 'inferred', value }, phone)).toEqual(failed)
-  })
+  it.each([null, ' ', 'x'.repeat(257)])(
+    'a transfer_call node takes the failure edge without a request when the model infers the destination %j',
+    value => {
+      expect(transferCall.answer?.(nodeOf(inferred), { type: 'inferred', value }, phone)).toEqual(failed)
+    },
+  )
 
-  it('fails where there is no phone call', () => {
+  it('a transfer_call node takes the failure edge on a channel other than the phone', () => {
     expect(transferCall.enter?.(nodeOf(predefined), { ...phone, channel: 'web' })).toEqual(failed)
   })
 
-  it('ends the conversation once the transfer is taken, and takes the failure edge otherwise', () => {
+  it('an accepted transfer ends the conversation, any other outcome takes the failure edge', () => {
     const node = nodeOf(predefined)
     const settled = (outcome: 'taken' | 'failed') =>
       transferCall.answer?.(node, { type: 'transfer_result', outcome }, phone)
@@ -43,11 +46,11 @@ describe('a transfer_call node', () => {
 describe('the transfer_call tool', () => {
   const tool = transferCallAction.schema.parse({ action_id: 't', kind: 'transfer_call', name: 't', ...inferred })
 
-  it('requests the transfer to the destination of the call', () => {
+  it('the transfer_call tool requests a transfer to the destination in the tool call', () => {
     expect(transferCallAction.use(tool, { destination: '+15550100' }, phone)).toEqual({ ...transfer, result: null })
   })
 
-  it('tells the model that a call without destination failed', () => {
+  it('a transfer_call tool call without a destination gives the model the result "failed"', () => {
     expect(transferCallAction.use(tool, {}, phone)).toEqual({ next: 'result', result: 'failed' })
   })
 })

@@ -15,7 +15,7 @@ export class ParleyError<Code extends string = string> extends Error {
 }
 
 /** What is known of an error code wherever it is thrown. */
-export interface ErrorEntry {
+interface ErrorEntry {
   /** Whether the same attempt may succeed later. */
   readonly retryable: boolean
   /** What the code means, and the message of an error that brings none of its own. */
@@ -23,7 +23,7 @@ export interface ErrorEntry {
 }
 
 /** The errors of one room: only the codes of its table can be thrown. */
-export interface RoomErrors<Code extends string> {
+interface RoomErrors<Code extends string> {
   /** `retryable` is the table's unless the options say otherwise. */
   new (code: Code, message?: string, options?: { retryable?: boolean; cause?: unknown }): ParleyError<Code>
   /** Whether something that was thrown has one of these codes; without codes: any code of the room. */

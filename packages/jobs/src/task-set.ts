@@ -23,25 +23,3 @@ export class TaskSet {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks)
   }
 }
-
-/** Lets at most `permits` pieces of work run at once; others wait in order. */
-export class Semaphore {
-  #permits: number
-  readonly #waiting: (() => void)[] = []
-
-  constructor(permits: number) {
-    this.#permits = permits
-  }
-
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#permits > 0) this.#permits--
-    else await new Promise<void>(resolve => this.#waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const longestWaiting = this.#waiting.shift()
-      if (longestWaiting === undefined) this.#permits++
-      else longestWaiting()
-    }
-  }
-}

@@ -16,6 +16,7 @@ export { TaskThread } from './io/task-thread.ts'
 export { type Machine, MachineDriver } from './machine.ts'
 export { percentiles } from './percentiles.ts'
 export { type Random, randomBelow, randomToken, randomUint32, SeededRandom } from './random.ts'
+export { Semaphore } from './semaphore.ts'
 export type { Time, Timer } from './time.ts'
 export type {
   Ms,

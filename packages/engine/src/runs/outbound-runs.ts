@@ -1,5 +1,5 @@
 import type { EffectLedger, Receipt } from '@parley/conversation'
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, Semaphore, type Time } from '@parley/kernel'
 import type { InviteAttempt, LegEnd, NextHop, SipUri } from '@parley/leg'
 import type { OwnedRun, OwnedRunEnding, RunLeases, Work } from '@parley/runs'
 import {
@@ -21,7 +21,6 @@ import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
-import { Semaphore } from './semaphore.ts'
 import { trunkCodecs } from './trunk-codecs.ts'
 
 /** Longest wait of a call for its turn on the trunk. */

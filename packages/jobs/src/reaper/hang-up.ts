@@ -1,9 +1,8 @@
 import type { Receipt } from '@parley/conversation'
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Semaphore, type Time } from '@parley/kernel'
 import { type Database, intendEffect, type LostRun, type Queries, sendEffect, settleEffect } from '@parley/store'
 import { sleepUntil, withDeadline } from '../deadline.ts'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
-import type { Semaphore } from '../task-set.ts'
 
 /** Before a far end that could not be reached is tried again. */
 const PAUSE_MS: Ms = 3000

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, ParleyError, Semaphore, type Time, type UnixMs } from '@parley/kernel'
 import { type EnvironmentQueue, retryUntilAnswered, type Work } from '@parley/runs'
 import {
   type Bus,
@@ -14,7 +14,7 @@ import {
 } from '@parley/store'
 import type { JobCounters } from '../metrics.ts'
 import type { FarEnd, JobLog } from '../protocol.ts'
-import { Semaphore, TaskSet } from '../task-set.ts'
+import { TaskSet } from '../task-set.ts'
 import { type HangUp, hangUp, storeReply } from './hang-up.ts'
 import { decideReap } from './reap-decision.ts'
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { ParleyError } from '@parley/kernel'
+import { ParleyError, type Semaphore } from '@parley/kernel'
 import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
 import { checkSpeechRequest, primaryTag, reportSent } from '../../text-to-speech/request.ts'
-import { Semaphore } from '../../text-to-speech/semaphore.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
+import { voiceSemaphore } from '../../text-to-speech/voice-semaphore.ts'
 
 const VOICES = ['en-us', 'en-gb', 'es', 'es-419'] as const
 const WORDS_PER_MINUTE = 165
@@ -27,14 +27,14 @@ export class LocalEspeak implements TextToSpeech {
   readonly languages = ['en', 'es']
   readonly voices: readonly string[] = VOICES
   readonly #command: string
-  readonly #turnstile: Semaphore
+  readonly #semaphore: Semaphore
   readonly #sentenceTimeoutMs: number
   readonly #running = new Set<ChildProcess>()
   #closed = false
 
   constructor(options: LocalEspeakOptions = {}) {
     this.#command = options.command ?? 'espeak-ng'
-    this.#turnstile = new Semaphore({ places: options.processes ?? 2, maxWaiting: options.maxWaiting ?? 256 })
+    this.#semaphore = voiceSemaphore(options.processes ?? 2, options.maxWaiting ?? 256)
     this.#sentenceTimeoutMs = options.sentenceTimeoutMs ?? 10_000
   }
 
@@ -59,7 +59,7 @@ export class LocalEspeak implements TextToSpeech {
   }
 
   async #inTurn(args: readonly string[], text: string, signal: AbortSignal): Promise<Uint8Array | null> {
-    if (!(await this.#turnstile.enter(signal))) return null
+    if (!(await this.#semaphore.acquire(signal))) return null
     try {
       const ended = await this.#run(args, text, signal)
       if (signal.aborted) return null
@@ -67,7 +67,7 @@ export class LocalEspeak implements TextToSpeech {
       if (ended.kind !== 'output') throw new ParleyError('voice_failed', `espeak-ng: ${ended.detail}`)
       return ended.bytes
     } finally {
-      this.#turnstile.leave()
+      this.#semaphore.release()
     }
   }
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { ParleyError, TaskThread } from '@parley/kernel'
+import { ParleyError, type Semaphore, TaskThread } from '@parley/kernel'
 import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
 import { checkSpeechRequest, reportSent } from '../../text-to-speech/request.ts'
-import { Semaphore } from '../../text-to-speech/semaphore.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
+import { voiceSemaphore } from '../../text-to-speech/voice-semaphore.ts'
 import { plainEnglish } from '../plain-english.ts'
 import type { FliteOutcome, FliteTask } from './flite-worker.ts'
 
@@ -26,12 +26,12 @@ export class LocalFlite implements TextToSpeech {
   readonly id = 'local/flite'
   readonly languages = ['en']
   readonly voices: readonly string[] = VOICES
-  readonly #turnstile: Semaphore
+  readonly #semaphore: Semaphore
   readonly #thread: TaskThread<FliteTask, FliteOutcome>
   #module: Promise<WebAssembly.Module> | null = null
 
   constructor(options: LocalFliteOptions = {}) {
-    this.#turnstile = new Semaphore({ places: 1, maxWaiting: options.maxWaiting ?? 256 })
+    this.#semaphore = voiceSemaphore(1, options.maxWaiting ?? 256)
     this.#thread = new TaskThread({
       name: 'flite',
       script: new URL('./flite-worker.ts', import.meta.url),
@@ -63,11 +63,11 @@ export class LocalFlite implements TextToSpeech {
   }
 
   async #inTurn(task: FliteTask, signal: AbortSignal): Promise<Uint8Array | null> {
-    if (!(await this.#turnstile.enter(signal))) return null
+    if (!(await this.#semaphore.acquire(signal))) return null
     try {
       return await this.#render(task)
     } finally {
-      this.#turnstile.leave()
+      this.#semaphore.release()
     }
   }
 

@@ -4,9 +4,9 @@ import { LocalFlite } from '../../local/io/flite-voice.ts'
 import { untilAborted } from '../../text-to-speech/by-sentence.ts'
 import { ByteBoundedCache } from '../../text-to-speech/byte-bounded-cache.ts'
 import { checkSpeechRequest, primaryTag, renderingKey, reportSent } from '../../text-to-speech/request.ts'
-import { Semaphore } from '../../text-to-speech/semaphore.ts'
 import { sentences } from '../../text-to-speech/sentences.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
+import { voiceSemaphore } from '../../text-to-speech/voice-semaphore.ts'
 import type { Rendering } from '../rendering.ts'
 import type { RenderingTask } from './rendering-worker.ts'
 
@@ -40,7 +40,7 @@ export class TonesVoice implements TextToSpeech {
   readonly #speakers: Readonly<Record<string, Speaker>>
   readonly #renderings: ByteBoundedCache<Rendering>
   readonly #underWay = new Map<string, Promise<Rendering>>()
-  readonly #turnstile = new Semaphore({ places: 1, maxWaiting: MAX_WAITING })
+  readonly #semaphore = voiceSemaphore(1, MAX_WAITING)
   readonly #thread = new TaskThread<RenderingTask, Rendering>({
     name: 'tones',
     script: new URL('./rendering-worker.ts', import.meta.url),
@@ -111,7 +111,7 @@ export class TonesVoice implements TextToSpeech {
   async #make(key: string, request: SpeechRequest): Promise<Rendering> {
     const speech = await this.#speak(request)
     if (speech.length === 0) return { samples: speech, words: [] }
-    if (!(await this.#turnstile.enter(this.#closing.signal))) throw closed()
+    if (!(await this.#semaphore.acquire(this.#closing.signal))) throw closed()
     try {
       const rendering = await this.#thread.run({ speech, text: request.text }, null)
       if (!this.#closing.signal.aborted) {
@@ -123,7 +123,7 @@ export class TonesVoice implements TextToSpeech {
       if (this.#closing.signal.aborted) throw closed()
       throw new ParleyError('voice_failed', 'The tones could not be made.', { retryable: true, cause })
     } finally {
-      this.#turnstile.leave()
+      this.#semaphore.release()
     }
   }
 

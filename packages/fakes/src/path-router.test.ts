@@ -27,7 +27,7 @@ async function service(name: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-it('sends requests and sockets to the fake whose path it is, headers and all', async () => {
+it('a request or socket reaches the fake that is registered for its path, with its headers', async () => {
   router = await PathRouter.open({ '/v1/listen': await service('ears'), '/v1/speak': await service('mouth') })
   const answer = await fetch(`http://127.0.0.1:${router.port}/v1/speak?a=1`, { method: 'POST', body: 'x' })
   expect(await answer.text()).toBe('mouth POST /v1/speak?a=1')
@@ -44,7 +44,7 @@ it('sends requests and sockets to the fake whose path it is, headers and all', a
   expect(heard).toEqual(['ears /v1/listen Token k', 'ears heard hello'])
 })
 
-it('breaks off where the fake does', async () => {
+it('a response breaks off for the client when the fake breaks it off', async () => {
   const server = createServer((_incoming, response) => {
     response.write('half of it')
     setImmediate(() => response.destroy())
@@ -56,7 +56,7 @@ it('breaks off where the fake does', async () => {
   await expect(answer.text()).rejects.toThrow()
 })
 
-it('knows no other path', async () => {
+it('a request or socket to an unregistered path gets a 404', async () => {
   router = await PathRouter.open({ '/v1/listen': await service('ears') })
   expect((await fetch(`http://127.0.0.1:${router.port}/other`)).status).toBe(404)
   const socket = new WebSocket(`ws://127.0.0.1:${router.port}/other`)

@@ -67,7 +67,7 @@ async function call(echo: Echo, path = '/echo') {
   return { socket, said, closed, refusal }
 }
 
-it('meets each connection with what was scripted for it, in order, and is kind to those after it', async () => {
+it('scripted faults apply to connections in order, and later connections succeed', async () => {
   const echo = await stand({ faults: [{ type: 'refuse', status: 429, retryAfterS: 3 }, null] })
   echo.injectFaults({ type: 'refuse', status: 503 })
   expect((await call(echo)).refusal).toEqual({ status: 429, retryAfter: '3', vendor: 'echo' })
@@ -82,7 +82,7 @@ it('meets each connection with what was scripted for it, in order, and is kind t
   await expect.poll(() => echo.counts.open).toBe(0)
 })
 
-it('lets a connection wait for as long as it is told to', async () => {
+it('a connection opens only after the configured connect delay', async () => {
   const time = new VirtualTime()
   const echo = await stand({ time, delays: { connectMs: 300 } })
   const calling = call(echo)
@@ -93,7 +93,7 @@ it('lets a connection wait for as long as it is told to', async () => {
   expect((await calling).refusal).toBe(null)
 })
 
-it('closes although connections wait, and although one that was refused stays', async () => {
+it('the service closes while one connection waits to open and a refused one stays open', async () => {
   const time = new VirtualTime()
   const echo = await Echo.open({ time, delays: { connectMs: 300 } })
   const waiting = new WebSocket(`${echo.url}/echo`)
@@ -117,7 +117,7 @@ it('closes although connections wait, and although one that was refused stays', 
 it.each<[ServiceFault['type'], number]>([
   ['break-off', 1006],
   ['error', 1011],
-])('"%s" comes so long after the first thing that was heard', async (type, code) => {
+])('the fault "%s" happens its delay after the first message of the client', async (type, code) => {
   const time = new VirtualTime()
   const echo = await stand({ time, faults: [{ type, afterMs: 500 } as ServiceFault] })
   const { socket, said, closed } = await call(echo)
@@ -132,7 +132,7 @@ it.each<[ServiceFault['type'], number]>([
   await expect.poll(() => echo.heard).toEqual(['one', 'two', 'closed'])
 })
 
-it('"break-off" after 0 ms comes before any reply, however long timers take', async () => {
+it('a "break-off" after 0 ms happens before any reply, however late timers fire', async () => {
   // Its clock stands still: no timer ever fires.
   const echo = await stand({ time: new VirtualTime(), faults: [{ type: 'break-off', afterMs: 0 }] })
   const { socket, said, closed } = await call(echo)
@@ -142,28 +142,34 @@ it('"break-off" after 0 ms comes before any reply, however long timers take', as
   await expect.poll(() => echo.heard).toEqual(['closed'])
 })
 
-it.each([true, false])('who is silent hears nothing, if it is of that kind: %s', async ignoresInputWhenSilent => {
-  const echo = await stand({
-    faults: [{ type: 'mute' }],
-    faultBehaviour: { ...FAULT_BEHAVIOUR, ignoresInputWhenSilent },
-  })
-  const { socket, said } = await call(echo)
-  socket.send('one')
-  socket.close()
-  await expect.poll(() => echo.heard).toEqual(ignoresInputWhenSilent ? ['closed'] : ['one', 'closed'])
-  expect(said).toEqual([])
-})
+it.each([true, false])(
+  'a mute connection drops its input when the service ignores input while silent: %s',
+  async ignoresInputWhenSilent => {
+    const echo = await stand({
+      faults: [{ type: 'mute' }],
+      faultBehaviour: { ...FAULT_BEHAVIOUR, ignoresInputWhenSilent },
+    })
+    const { socket, said } = await call(echo)
+    socket.send('one')
+    socket.close()
+    await expect.poll(() => echo.heard).toEqual(ignoresInputWhenSilent ? ['closed'] : ['one', 'closed'])
+    expect(said).toEqual([])
+  },
+)
 
-it.each([true, false])('garbage comes at once, if the service is of that kind: %s', async garbageAtOnce => {
-  const echo = await stand({ faults: [{ type: 'garble' }], faultBehaviour: { ...FAULT_BEHAVIOUR, garbageAtOnce } })
-  const { socket, said } = await call(echo)
-  if (garbageAtOnce) await expect.poll(() => said).toEqual(['?', 'bytes'])
-  expect(said).toEqual(garbageAtOnce ? ['?', 'bytes'] : [])
-  socket.send('one')
-  await expect.poll(() => said).toEqual(['?', 'bytes', 'one'])
-})
+it.each([true, false])(
+  'garbage is sent before any message of the client when the service garbles at once: %s',
+  async garbageAtOnce => {
+    const echo = await stand({ faults: [{ type: 'garble' }], faultBehaviour: { ...FAULT_BEHAVIOUR, garbageAtOnce } })
+    const { socket, said } = await call(echo)
+    if (garbageAtOnce) await expect.poll(() => said).toEqual(['?', 'bytes'])
+    expect(said).toEqual(garbageAtOnce ? ['?', 'bytes'] : [])
+    socket.send('one')
+    await expect.poll(() => said).toEqual(['?', 'bytes', 'one'])
+  },
+)
 
-it('is idle when nothing kept it awake, or when all are told to be', async () => {
+it('a connection closes after its idle time without messages, and by closeIdle()', async () => {
   const time = new VirtualTime()
   const echo = await stand({ time })
   const [first, second] = [await call(echo), await call(echo)]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { traitsOf } from './claude-traits.ts'
 
-describe('what a model takes, by its name', () => {
+describe('the traits of a Claude model', () => {
   it.each([
     ['claude-3-haiku-20240307', true, true, 'nothing'],
     ['claude-3-5-sonnet-latest', true, true, 'nothing'],
@@ -21,7 +21,7 @@ describe('what a model takes, by its name', () => {
     ['claude-mythos-preview', false, false, 'nothing'],
     ['claude-next', false, false, 'nothing'],
     ['glm-4.7', true, true, 'nothing'],
-  ])('%s', (model, takesTemperature, canBeForced, haste) => {
+  ])('follow from the model name "%s"', (model, takesTemperature, canBeForced, haste) => {
     expect(traitsOf(model)).toEqual({ takesTemperature, canBeForced, haste })
   })
 })

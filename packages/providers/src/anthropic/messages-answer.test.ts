@@ -29,8 +29,8 @@ const said = (events: readonly GenerationEvent[]) =>
 const calls = (events: readonly GenerationEvent[]) =>
   events.flatMap(each => (each.type === 'tool-call' ? [[each.call.id, each.call.name, each.arguments]] : []))
 
-describe('an answer of Anthropic', () => {
-  it('is said without what was thought, cited, or looked up by the service itself', () => {
+describe('an answer of the Anthropic Messages API', () => {
+  it('the text leaves out thinking, citations and tools that the service runs itself', () => {
     const events = read(
       [
         START,
@@ -54,7 +54,7 @@ describe('an answer of Anthropic', () => {
     expect(calls(events)).toEqual([])
   })
 
-  it('calls tools whose input comes in fragments, or all at the beginning', () => {
+  it('a tool call completes whether its input comes in fragments or whole', () => {
     const events = read(
       [
         START,
@@ -86,18 +86,18 @@ describe('an answer of Anthropic', () => {
     ['max_tokens', 'length'],
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'content-filter'],
-  ])('that ends with "%s" ends with %s', (reason, expected) => {
+  ])('the stop reason "%s" is reported as %s', (reason, expected) => {
     expect(read(`${START}${over(reason)}${END}`).at(-1)).toEqual({ type: 'finished', reason: expected })
   })
 
-  it('counts what was cached as input, and the newest of what was told', () => {
+  it('cached tokens count as input, and the newest counts are reported', () => {
     const usage = { input_tokens: 10, cache_read_input_tokens: 5, cache_creation_input_tokens: 2, output_tokens: 1 }
     const start = event({ type: 'message_start', message: { usage } })
     const events = read(`${start}${over('end_turn', { input_tokens: null, output_tokens: 9 })}${END}`)
     expect(events).toContainEqual({ type: 'usage', inputTokens: 17, outputTokens: 9, cachedInputTokens: 5 })
   })
 
-  it('that is given up has cost what was told so far, once', () => {
+  it('an abandoned answer reports the usage so far, once', () => {
     const bytes = new AnswerBytes(new MessagesAnswer())
     expect(bytes.answer.givenUp()).toEqual([])
     bytes.push(Buffer.from(`${START}${begin(0, { type: 'text', text: '' })}${text(0, 'Once upon')}`))
@@ -105,7 +105,7 @@ describe('an answer of Anthropic', () => {
     expect(bytes.answer.givenUp()).toEqual([])
   })
 
-  it('is understood as one document', () => {
+  it('an answer that is one JSON document yields text, tool calls and usage', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm.' },
       { type: 'text', text: 'One moment.' },
@@ -128,12 +128,12 @@ describe('an answer of Anthropic', () => {
       START + event({ type: 'error', error: { type: 'overloaded_error', message: 'x' } }),
       'model_busy',
     ],
-    ['is a document of an error', '{"type":"error","error":{"type":"rate_limit_error"}}', 'model_busy'],
-  ])('that %s is an error', (_name, given, code) => {
+    ['is a JSON document with an error', '{"type":"error","error":{"type":"rate_limit_error"}}', 'model_busy'],
+  ])('an answer that %s fails', (_name, given, code) => {
     expect(() => read(given)).toThrow(expect.objectContaining({ name: 'ParleyError', code }))
   })
 
-  it('gets nowhere by pings', () => {
+  it('pings and comments do not count as progress', () => {
     const bytes = new AnswerBytes(new MessagesAnswer())
     bytes.push(Buffer.from(START))
     const before = bytes.progress
@@ -143,7 +143,7 @@ describe('an answer of Anthropic', () => {
     expect(bytes.progress).toBeGreaterThan(before)
   })
 
-  it('never fail with anything but a ParleyError, whatever they are', () => {
+  it('arbitrary bytes cause no error but a ParleyError', () => {
     const kinds = 'message_start content_block_start content_block_delta content_block_stop message_delta message_stop'
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),

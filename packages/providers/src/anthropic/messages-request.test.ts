@@ -14,8 +14,8 @@ function body(request: GenerationRequest, model = 'claude-haiku-4-5', thinking: 
   return messagesRequest(request, { model, traits: traitsOf(model), maxOutputTokens: 4096, thinking })
 }
 
-describe('a request in the words of Anthropic', () => {
-  it('has the system prompt apart, and turns with calls and what came of them', () => {
+describe('the request body for the Anthropic Messages API', () => {
+  it('separates the system prompt, and contains the turns with tool calls and results', () => {
     const request = body({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -78,11 +78,11 @@ describe('a request in the words of Anthropic', () => {
     ['none', { type: 'none' }],
     ['required', { type: 'any' }],
     [{ name: 'time' }, { type: 'tool', name: 'time' }],
-  ] as const)('chooses tools: %j', (toolChoice, tool_choice) => {
+  ] as const)('translates the tool choice %j', (toolChoice, tool_choice) => {
     expect(body({ messages: HI, tools: TOOLS, toolChoice })).toMatchObject({ tool_choice })
   })
 
-  it('asks in words for a call where the model cannot be forced', () => {
+  it('asks for a tool call in the system prompt when the model cannot be forced to call', () => {
     const named = body({ messages: HI, tools: TOOLS, toolChoice: { name: 'time' } }, 'claude-opus-5-5')
     expect(named).toMatchObject({
       tool_choice: { type: 'auto' },
@@ -93,7 +93,7 @@ describe('a request in the words of Anthropic', () => {
     expect(any).toMatchObject({ tool_choice: { type: 'auto' }, tools: [{ name: 'weather' }, { name: 'time' }] })
   })
 
-  it('declares the tools of earlier calls where none may be called', () => {
+  it('declares the tools of earlier calls when the request offers no tools', () => {
     const messages = [
       ...HI,
       { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'weather', argumentsText: '' }] },
@@ -103,7 +103,7 @@ describe('a request in the words of Anthropic', () => {
     expect(body({ messages: HI })).not.toHaveProperty('tool_choice')
   })
 
-  it('lets no caller wait for a model that thinks by itself', () => {
+  it('keeps thinking to the least that the model allows, unless the model may decide', () => {
     const asked = (model: string, thinking?: 'model') => {
       const { thinking: told, output_config, max_tokens } = body({ messages: HI }, model, thinking)
       return [told, output_config, max_tokens]
@@ -116,17 +116,17 @@ describe('a request in the words of Anthropic', () => {
     expect(body({ messages: HI, temperature: 0 }, 'claude-haiku-5-5')).not.toHaveProperty('temperature')
   })
 
-  it('omits the brief', () => {
+  it('omits the brief, which only Parley models read', () => {
     const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
     expect(JSON.stringify(body({ messages: HI, brief }))).not.toContain('decide')
   })
 })
 
-describe('the turns of a conversation', () => {
+describe('the turns of a conversation for the Anthropic Messages API', () => {
   const told = (messages: Parameters<typeof turnsOf>[0]) =>
     turnsOf(messages).map(({ role, content }) => [role, content.map(({ type, text, content: c }) => text ?? c ?? type)])
 
-  it('go from the user to the user', () => {
+  it('begin and end with a turn of the user', () => {
     expect(told([])).toEqual([['user', ['[The conversation begins.]']]])
     expect(told([{ role: 'assistant', content: 'Hello.' }])).toEqual([
       ['user', ['[The conversation begins.]']],
@@ -135,7 +135,7 @@ describe('the turns of a conversation', () => {
     ])
   })
 
-  it('are joined, without blanks', () => {
+  it('join neighbouring messages of one role and omit blank messages', () => {
     const messages = [
       ...HI,
       { role: 'assistant', content: '' },
@@ -152,7 +152,7 @@ describe('the turns of a conversation', () => {
     ])
   })
 
-  it('have a result for each call and a call for each result', () => {
+  it('contain a result for each tool call, and write results without a call as text', () => {
     const call = { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'x', argumentsText: '{}' }] } as const
     const result = { role: 'tool', toolCallId: 'a', content: 'done' } as const
     expect(told([...HI, call])).toEqual([

@@ -18,14 +18,14 @@ function read(...messages: readonly object[]) {
   return messages.map(message => reader(JSON.stringify(message))).at(-1)!
 }
 
-describe('what AssemblyAI tells', () => {
-  it('has all words of the turn so far, also those that may change', () => {
+describe('reading messages of AssemblyAI', () => {
+  it('a turn message yields all words of the turn so far, including those that may change', () => {
     expect(read(turn(0, 'hi there'))).toMatchObject([
       { type: 'words', passage: 0, final: false, words: [{ text: 'hi', start: 0, end: 720 }, { text: 'there' }] },
     ])
   })
 
-  it('ends a turn once', () => {
+  it('a turn ends once, although its formatted version arrives later', () => {
     expect(read(turn(0, 'hi', true))).toMatchObject([
       { type: 'words', final: true },
       { type: 'end-of-turn', confidence: 0.4, eager: false },
@@ -34,12 +34,12 @@ describe('what AssemblyAI tells', () => {
     expect(read(turn(0, 'hi', true), turn(1, 'so'))).toMatchObject([{ passage: 1 }])
   })
 
-  it('means nothing where it makes no sense', () => {
+  it('a malformed message yields no events', () => {
     for (const message of [{}, { type: 'Turn' }, turn(Number.NaN, 'x'), { type: 'Termination' }])
       expect(read(message)).toEqual([])
   })
 
-  it('refuses, is busy or fails, by code and by word', () => {
+  it('close codes and reasons are classified as refused, busy or failed', () => {
     expect(assemblyAiFailure(1008, 'Unauthorized Connection: Missing Authorization header')).toBe('refused')
     expect(assemblyAiFailure(1008, 'Unauthorized Connection: Too many concurrent sessions')).toBe('busy')
     expect(assemblyAiFailure(3009, '')).toBe('busy')
@@ -50,7 +50,7 @@ describe('what AssemblyAI tells', () => {
   })
 })
 
-it('asks AssemblyAI for mu-law at 8 kHz', () => {
+it('the AssemblyAI query requests mu-law at 8 kHz, with turn silences and key terms', () => {
   const options = { language: 'en', endpointingMs: 900, keywords: ['Parley'] } as const
   expect(Object.fromEntries(streamingV3Query('universal-streaming-english', options, { minSilenceMs: 300 }))).toEqual({
     speech_model: 'universal-streaming-english',

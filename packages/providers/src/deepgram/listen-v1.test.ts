@@ -13,8 +13,8 @@ const result = (fields: object, best: object) => ({
   ...fields,
 })
 
-describe("Deepgram's results", () => {
-  it('have words as they would be written, with their times', () => {
+describe('reading results of Deepgram', () => {
+  it('a result yields punctuated words with their times', () => {
     const word = { word: 'hello', punctuated_word: 'Hello,', start: 2.1, end: 2.4, confidence: 0.9 }
     expect(read(result({ is_final: true }, { transcript: 'Hello,', words: [word] }))).toEqual([
       {
@@ -30,7 +30,7 @@ describe("Deepgram's results", () => {
     ])
   })
 
-  it('may have a transcript and no words, or words without times', () => {
+  it('a result without words or word times yields the words of its transcript', () => {
     expect(read(result({}, { transcript: 'hello there' }))).toMatchObject([
       { words: [{ text: 'hello', start: null }, { text: 'there' }] },
     ])
@@ -39,19 +39,19 @@ describe("Deepgram's results", () => {
     ])
   })
 
-  it('are the answer to a Finalize where they say so', () => {
+  it('a result with from_finalize answers a finalize request', () => {
     expect(read(result({ is_final: true, from_finalize: true }, { transcript: '' }))).toMatchObject([
       { final: true, forced: true, stopped: true },
     ])
   })
 
-  it('that make no sense mean nothing', () => {
+  it('a malformed result yields no events', () => {
     for (const message of [{}, [], 7, { type: 'Results' }, result({ start: null }, {}), result({ channel: 3 }, {})])
       expect(read(message as object)).toEqual([])
     expect(listenV1.reader()('{')).toEqual([])
   })
 
-  it('are cut to what anybody says', () => {
+  it('a result is cut to 2000 words of 200 characters, with times in range', () => {
     const words = Array.from({ length: 5000 }, () => ({ word: 'x'.repeat(5000), start: 1e300, end: 1e300 }))
     const [news] = read(result({}, { transcript: '', words }))
     expect(news).toMatchObject({ type: 'words' })
@@ -62,8 +62,8 @@ describe("Deepgram's results", () => {
   })
 })
 
-describe('a query to Deepgram', () => {
-  it('asks for mu-law at 8 kHz, a language that the service knows, and terms in the way of the model', () => {
+describe('the query to Deepgram', () => {
+  it('requests mu-law at 8 kHz, a supported language, and key terms under the name that the model reads', () => {
     const options = { language: 'en-ZA', keywords: ['Parley'] } as const
     const query = listenV1Query('nova-3', options)
     expect(Object.fromEntries(query)).toMatchObject({

@@ -18,8 +18,8 @@ function read(...messages: readonly object[]) {
   return messages.map(message => reader(JSON.stringify(message))).at(-1)!
 }
 
-describe('what Flux tells', () => {
-  it('is silence until a turn begins', () => {
+describe('reading messages of Flux', () => {
+  it('an update before a turn reports silence', () => {
     expect(read(turn('Update'))).toEqual([{ type: 'silence', until: 16_000 }])
     expect(read(turn('StartOfTurn'), turn('Update')).map(({ type }) => type)).toEqual(['words'])
     expect(read(turn('StartOfTurn'), turn('EndOfTurn'), turn('Update', { turn_index: 1 }))).toMatchObject([
@@ -27,7 +27,7 @@ describe('what Flux tells', () => {
     ])
   })
 
-  it('is an end of turn after its words, sure or not', () => {
+  it('an end of turn follows the words of the turn, whether eager or certain', () => {
     const words = [{ word: 'Yes.', start: 1, end: 1.5, confidence: 0.9 }]
     expect(read(turn('EndOfTurn', { words, trigger: 'manual' }))).toMatchObject([
       { type: 'words', final: true, forced: true, stopped: true, words: [{ text: 'Yes.', start: 8000, end: 12_000 }] },
@@ -40,7 +40,7 @@ describe('what Flux tells', () => {
     expect(read(turn('TurnResumed', { words }))).toMatchObject([{ type: 'turn-resumed' }, { type: 'words' }])
   })
 
-  it('spreads words without times over the whole turn, not over the last window', () => {
+  it('words without times are spread over the whole turn, not over its last window', () => {
     const late = turn('EndOfTurn', {
       audio_window_start: 3,
       audio_window_end: 4,
@@ -52,7 +52,7 @@ describe('what Flux tells', () => {
     ])
   })
 
-  it('is a failure that may pass, or a refusal', () => {
+  it('an error is classified as failed, refused or busy', () => {
     const error = (code: string) => read({ type: 'Error', sequence_id: 1, code, description: 'for people' })
     expect(error('INTERNAL_SERVER_ERROR')).toEqual([
       { type: 'failed', kind: 'failed', reason: 'INTERNAL_SERVER_ERROR: for people' },
@@ -61,16 +61,16 @@ describe('what Flux tells', () => {
     expect(error('RATE_LIMIT_EXCEEDED')).toMatchObject([{ kind: 'busy' }])
   })
 
-  it('means nothing where it makes no sense', () => {
+  it('a malformed message yields no events but words', () => {
     for (const message of [{}, { type: 'TurnInfo' }, turn('Update', { turn_index: 'x' }), turn('New', { words: 3 })])
       expect(read(message).every(({ type }) => type === 'words')).toBe(true)
   })
 })
 
-describe('a query to Flux', () => {
+describe('the query to Flux', () => {
   const options = { language: 'es-MX' } as const
 
-  it('has only what is set', () => {
+  it('contains only the options that are set', () => {
     expect(Object.fromEntries(listenV2Query('flux-general-en', options))).toEqual({
       model: 'flux-general-en',
       encoding: 'mulaw',
@@ -78,7 +78,7 @@ describe('a query to Flux', () => {
     })
   })
 
-  it('hints at the language of a model that knows several, and keeps the longest silence in its range', () => {
+  it('sends a language hint to a multilingual model, and keeps the longest silence in the range of the service', () => {
     const query = listenV2Query('flux-general-multi', { ...options, endpointingMs: 100 }, { endOfTurn: 0.8 })
     expect(query.get('language_hint')).toBe('es')
     expect(query.get('eot_timeout_ms')).toBe('500')

@@ -68,7 +68,7 @@ async function stand(
 const startsOf = (line: ReturnType<typeof listenTo>) =>
   line.events.flatMap(event => (event.type === 'final' ? event.words.map(word => word.startSample) : []))
 
-describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', service => {
+describe.each([NOVA, FLUX, ASSEMBLY])('a recogniser of $name when its service has faults', service => {
   it('sends audio from before the connection was open faster than real time', async () => {
     const { line } = await stand(service, { delays: { connectMs: 100 } })
     line.write(amplitudeSpeech('one two three four five six seven eight nine'))
@@ -142,7 +142,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', servic
     expect(startsOf(line)).toEqual([from, from + 2000, second, second + 2000, third, third + 2000])
   })
 
-  it('is dead after a second loss', async () => {
+  it('fails for good after a second lost connection', async () => {
     const { fake, line } = await stand(service)
     line.write(amplitudeSpeech('one two'))
     line.silence(60)
@@ -163,7 +163,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', servic
     expect(fake.counts.connections).toBe(2)
   })
 
-  it('is dead at once when its key is refused, and does not tell the key', async () => {
+  it('fails at once when its key is refused, with an error that does not contain the key', async () => {
     const { fake, line } = await stand(service, { apiKey: 'another' })
     line.write(amplitudeSpeech('one'))
     const { error } = await line.event('error')
@@ -172,7 +172,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', servic
     expect(fake.counts.connections + fake.counts.refused).toBe(1)
   })
 
-  it('asks a busy service again when it may, and not when that is too late', async () => {
+  it('connects again after the Retry-After time, unless that is too late for the call', async () => {
     const { fake, line } = await stand(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 0 }] })
     line.write(amplitudeSpeech('eight'))
     line.silence(60)
@@ -184,7 +184,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', servic
     expect(await other.line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
   })
 
-  it('survives an error of the service, and nonsense', async () => {
+  it('goes on after an error message and malformed messages of the service', async () => {
     const { fake, line } = await stand(service, { faults: [{ type: 'error', afterMs: 5 }, { type: 'garble' }] })
     line.write(amplitudeSpeech('one two'))
     line.silence(60)
@@ -197,7 +197,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', servic
     expect(fake.counts.connections).toBe(2)
   })
 
-  it('answers finalize with what is known when the service stalls', async () => {
+  it('answers finalize with the words so far when the service stalls', async () => {
     const { line } = await stand(service, { faults: [{ type: 'stall', afterMs: STALL_MS }] }, { finalizeMs: 400 })
     line.write(amplitudeSpeech('one two'))
     line.silence(60)
@@ -209,7 +209,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', servic
     expect(line.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true })
   })
 
-  it('says goodbye when it is closed', async () => {
+  it('sends the close message of the service when it is closed', async () => {
     const { fake, line } = await stand(service)
     line.write(amplitudeSpeech('one'))
     line.silence(100)
@@ -219,7 +219,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', servic
     expect(fake.log.messages.at(-1)).toMatch(/CloseStream|Terminate/)
   })
 
-  it('tells the words to expect', async () => {
+  it('sends the expected words, without those that the service would refuse', async () => {
     const keywords = ['Parley', 'Ångström', 'x'.repeat(400)]
     const { fake, line } = await stand(service, {}, { stream: { keywords } })
     line.write(amplitudeSpeech('one'))
@@ -231,7 +231,7 @@ describe.each([NOVA, FLUX, ASSEMBLY])('$name with faults of the service', servic
   })
 })
 
-it('no error has the key in it, also when the service repeats it', async () => {
+it('an error of a recogniser never contains the key, even when the service repeats it', async () => {
   const server = createServer()
   server.on('upgrade', ({ headers }, socket) => {
     const body = `Who is ${headers.authorization}?`
@@ -248,7 +248,7 @@ it('no error has the key in it, also when the service repeats it', async () => {
   expect(error).toMatchObject({ code: 'recogniser_refused', message: 'Deepgram: Who is Token …?' })
 })
 
-it('is not ready without a key, and takes neither keys nor addresses that cannot be used', async () => {
+it('a recogniser is not ready without a key, and refuses unusable keys and addresses', async () => {
   const unkeyed = NOVA.recogniser({ apiKey: null, time: systemTime })
   expect(await unkeyed.readiness()).toBe('no key')
   expect(await NOVA.recogniser({ apiKey: KEY, time: systemTime }).readiness()).toBe(null)
@@ -260,12 +260,12 @@ it('is not ready without a key, and takes neither keys nor addresses that cannot
     expect(() => NOVA.recogniser({ apiKey: KEY, time: systemTime, ...options })).toThrow(misconfigured)
 })
 
-describe('speech without words', () => {
+describe('unintelligible speech', () => {
   it.each([
     { ...NOVA, options: {} },
     { ...FLUX, options: {} },
     { ...ASSEMBLY, options: { speechStarted: true } },
-  ])('is told by $name', async ({ options, ...service }) => {
+  ])('is reported by a recogniser of $name', async ({ options, ...service }) => {
     const { line } = await stand(service, options)
     line.silence(200)
     line.write(unintelligibleSpeech(8000))
@@ -278,8 +278,8 @@ describe('speech without words', () => {
   })
 })
 
-describe('ends of turns', () => {
-  it('are told by Flux: early, taken back, and for sure', async () => {
+describe('the end of a turn', () => {
+  it('is reported by Flux as eager, then resumed, then certain', async () => {
     const { line } = await stand(FLUX)
     line.write(amplitudeSpeech('one two'))
     line.silence(300)
@@ -299,7 +299,7 @@ describe('ends of turns', () => {
     expect(turns[5]).toMatchObject({ atSample: 1_008_000, confidence: 0.85 })
   })
 
-  it('are told by AssemblyAI, once, also when the turn comes again formatted', async () => {
+  it('is reported by AssemblyAI once, although the turn arrives again formatted', async () => {
     const { line } = await stand(ASSEMBLY, { formats: true })
     line.write(amplitudeSpeech('one two'))
     line.silence(500)
@@ -310,7 +310,7 @@ describe('ends of turns', () => {
     expect(line.events.filter(({ type }) => type === 'end-of-turn')).toHaveLength(2)
   })
 
-  it('are not told where they were forced', async () => {
+  it('is not reported when finalize forced it', async () => {
     for (const service of [FLUX, ASSEMBLY]) {
       const { line } = await stand(service)
       line.write(amplitudeSpeech('one two'))
@@ -321,7 +321,7 @@ describe('ends of turns', () => {
     }
   })
 
-  it('do without times of words and without triggers, as Flux told them at first', async () => {
+  it('is reported by older versions of Flux, which send neither word times nor triggers', async () => {
     const { line } = await stand(FLUX, { wordTimes: false, triggers: false })
     line.write(amplitudeSpeech('one two three four'))
     line.silence(100)
@@ -335,8 +335,8 @@ describe('ends of turns', () => {
   })
 })
 
-describe('hold and silence', () => {
-  it('never close a stream of Flux, which knows no keep-alive', async () => {
+describe('a pause in the audio of a call', () => {
+  it('does not close a stream of Flux, which has no keep-alive message', async () => {
     const { fake, line } = await stand(FLUX, { idleCloseMs: 700 })
     line.write(amplitudeSpeech('one'))
     line.silence(60)
@@ -351,7 +351,7 @@ describe('hold and silence', () => {
     expect(fake.counts.connections).toBe(1)
   })
 
-  it('are within what AssemblyAI takes: no message is too short or too long', async () => {
+  it('leads to no message that AssemblyAI refuses as too short or too long', async () => {
     const { fake, line } = await stand(ASSEMBLY)
     for (const word of ['one', 'two', 'three']) {
       line.write(amplitudeSpeech(word).subarray(0, 1650))

@@ -35,7 +35,7 @@ function expectNoKey(error: ParleyError): void {
   expect(told).not.toContain(KEY.slice(0, 10))
 }
 
-describe('an error that a service tells on its socket has no key in it, whole or cut:', () => {
+describe('an error message of a service never brings the key, or part of it, into the error of', () => {
   const contextOf = (heard: string) => (JSON.parse(heard) as { context_id: string }).context_id
   it.each([
     [
@@ -95,13 +95,13 @@ describe('an error that a service tells on its socket has no key in it, whole or
   })
 })
 
-describe('a secret is taken out of a text', () => {
-  it('wherever it stands, also where only its beginning is left', () => {
+describe('withoutSecret', () => {
+  it('replaces each occurrence of the secret, even where only its beginning is left', () => {
     expect(withoutSecret('a 0123456789 b 0123456789', '0123456789')).toBe('a … b …')
     expect(withoutSecret('cut: 012345678 (500)', '0123456789')).toBe('cut: … (500)')
   })
 
-  it('and nothing else is', () => {
+  it('leaves a text without the secret as it is', () => {
     expect(withoutSecret('012345 stays', '0123456789')).toBe('012345 stays')
     expect(withoutSecret('short key', 'key')).toBe('short …')
     for (const none of ['', null]) expect(withoutSecret('as it was', none)).toBe('as it was')

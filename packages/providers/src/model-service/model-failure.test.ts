@@ -56,7 +56,7 @@ describe('an error answer of a model service', () => {
     [400, anthropic('invalid_request_error', 'max_tokens: Field required'), 'model_failed', false],
     [404, anthropic('not_found_error', 'model: claude-x'), 'model_failed', false],
     [500, anthropic('api_error'), 'model_failed', true],
-  ])('%i %s means %s', (status, body, code, retryable) => {
+  ])('with status %i and body %s has the code "%s"', (status, body, code, retryable) => {
     expect(failureOf(status, body, undefined)).toMatchObject({ code, retryable })
   })
 

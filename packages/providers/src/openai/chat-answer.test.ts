@@ -33,8 +33,8 @@ const STREAM = `\ufeff: hello\r\n\r\n${chunk({ role: 'assistant', content: 'Señ
   },
 )}${chunk({ tool_calls: [{ index: 0, function: { arguments: 'vila"}' } }] })}${chunk({}, 'tool_calls')}data: [DONE]\n\n`
 
-describe('the bytes of an answer', () => {
-  it('parse to the same events wherever they are cut, inside characters and lines too', () => {
+describe('an answer of the OpenAI chat API', () => {
+  it('yields the same events wherever its bytes are split, inside characters and lines too', () => {
     const whole = read(STREAM)
     expect(said(whole)).toBe('Señora, 20 °C 🌞')
     expect(calls(whole)).toEqual([['weather', { city: 'Ávila' }]])
@@ -51,20 +51,17 @@ describe('the bytes of an answer', () => {
       `${chunk({ content: 'Hi' })}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}`,
     ],
     ['events without blank lines between', `${chunk({ content: 'Hi' }).trim()}\n${chunk({}, 'stop').trim()}\n\n`],
-    ['no reason but [DONE]', `${chunk({ content: 'Hi' })}data: [DONE]\n\n`],
-    ['a reason of its own', `${chunk({ content: 'Hi' })}${chunk({}, 'eos_token')}`],
+    ['[DONE] and no finish reason', `${chunk({ content: 'Hi' })}data: [DONE]\n\n`],
+    ['an unknown finish reason', `${chunk({ content: 'Hi' })}${chunk({}, 'eos_token')}`],
     ['text in parts', `${chunk({ content: [{ type: 'text', text: 'Hi' }] })}${chunk({}, 'stop')}`],
-    ['no index', 'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'],
+    ['no choice index', 'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'],
     [
       'events of other choices',
       `data: {"choices":[{"index":1,"delta":{"content":"No"}}]}\n\n${chunk({ content: 'Hi' }, 'stop')}`,
     ],
-    [
-      'events that hold nothing',
-      `data: {}\n\ndata: {"choices":null}\n\nevent: ping\n\n${chunk({ content: 'Hi' }, 'stop')}`,
-    ],
-    ['one document', '  {"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}'],
-  ])('is understood with %s', (_name, text) => {
+    ['empty events', `data: {}\n\ndata: {"choices":null}\n\nevent: ping\n\n${chunk({ content: 'Hi' }, 'stop')}`],
+    ['one JSON document instead of a stream', '  {"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}'],
+  ])('is parsed with %s', (_name, text) => {
     const events = read(text)
     expect(said(events)).toBe('Hi')
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'stop' })
@@ -74,11 +71,11 @@ describe('the bytes of an answer', () => {
     ['max_tokens', 'length'],
     ['content_filter', 'content-filter'],
     ['stop_sequence', 'stop'],
-  ])('that ends with "%s" ends with %s', (reason, expected) => {
+  ])('reports the finish reason "%s" as %s', (reason, expected) => {
     expect(read(chunk({ content: 'Hi' }, reason)).at(-1)).toEqual({ type: 'finished', reason: expected })
   })
 
-  it('report the usage once, as it came last', () => {
+  it('reports the last usage, once', () => {
     const usage = (input: number) =>
       `data: {"choices":[],"usage":{"prompt_tokens":${input},"completion_tokens":-1}}\n\n`
     const events = read(`${usage(3)}${chunk({ content: 'Hi' }, 'stop')}${usage(5)}`)
@@ -87,7 +84,7 @@ describe('the bytes of an answer', () => {
     ])
   })
 
-  it('of an abandoned answer report the usage received so far', () => {
+  it('reports the usage received so far when it is abandoned', () => {
     const usage = 'data: {"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":2}}\n\n'
     const bytes = new AnswerBytes(new ChatAnswer())
     bytes.push(Buffer.from(chunk({ content: 'Once' })))
@@ -104,11 +101,11 @@ describe('the bytes of an answer', () => {
     ['holds an error', 'data: {"error":{"message":"boom","code":500}}\n\n', 'model_failed'],
     ['holds an error about load', 'data: {"error":{"message":"x","type":"overloaded_error"}}\n\n', 'model_busy'],
     ['holds an error as a text', '{"error":"the context length is exceeded"}', 'prompt_too_long'],
-  ])('that %s is an error', (_name, text, code) => {
+  ])('fails when it %s', (_name, text, code) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ name: 'ParleyError', code }))
   })
 
-  it('are bounded per line and in total', () => {
+  it('fails when a line or the whole stream exceeds its limit', () => {
     const tooLong = expect.objectContaining({ code: 'model_failed', message: expect.stringContaining('too long') })
     const line = new AnswerBytes(new ChatAnswer())
     const endless = Buffer.from(`data: ${'a'.repeat(100_000)}`)
@@ -122,7 +119,7 @@ describe('the bytes of an answer', () => {
     }).toThrow(tooLong)
   })
 
-  it('may begin with any number of blanks, cut anywhere', () => {
+  it('may begin with any number of blank lines, split anywhere', () => {
     const blanks = Buffer.from('\n'.repeat(1000))
     const answer = new AnswerBytes(new ChatAnswer())
     for (let i = 0; i < 12_000; i++) answer.push(blanks)
@@ -130,7 +127,7 @@ describe('the bytes of an answer', () => {
     expect(events).toEqual([{ type: 'text', delta: 'Hi' }])
   })
 
-  it('never fail with anything but a ParleyError, whatever they are', () => {
+  it('causes no error but a ParleyError, whatever its bytes are', () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc
@@ -155,7 +152,7 @@ describe('the bytes of an answer', () => {
   })
 })
 
-describe('tool calls, however they are numbered', () => {
+describe('tool calls of an answer of the OpenAI chat API', () => {
   const call = (members: object) => chunk({ tool_calls: [members] })
   const fn = (name: string | undefined, text: unknown) => ({
     function: { ...(name !== undefined && { name }), arguments: text },
@@ -183,7 +180,7 @@ describe('tool calls, however they are numbered', () => {
     ],
     ['without index and id', [call(fn('weather', '{"city":"Oslo"}')), call(fn('weather', '{"city":"Lima"}'))]],
     [
-      'in one lump',
+      'in one chunk',
       [
         chunk({
           tool_calls: [
@@ -206,7 +203,7 @@ describe('tool calls, however they are numbered', () => {
         call({ index: 1, id: 'b', ...fn('weather', '{"city":"Lima"}') }),
       ],
     ],
-  ])('are told apart %s', (_name, chunks) => {
+  ])('stay separate when they come %s', (_name, chunks) => {
     const events = read(`${chunks.join('')}${chunk({}, 'stop')}`)
     expect(calls(events)).toEqual(both)
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'tool-calls' })
@@ -214,7 +211,7 @@ describe('tool calls, however they are numbered', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  it('are understood in the old form of a single one', () => {
+  it('are parsed in the old "function_call" form', () => {
     const events = read(
       `${chunk({ function_call: { name: 'weather', arguments: '{"city":' } })}${chunk({ function_call: { arguments: '"Oslo"}' } })}${chunk({}, 'function_call')}`,
     )

@@ -3,7 +3,7 @@ import { chatRequest } from './chat-request.ts'
 
 const options = { model: 'm', cap: 'max_tokens' } as const
 
-describe('the request body of the vendor', () => {
+describe('the request body for the OpenAI chat API', () => {
   it('contains the conversation with tool calls and their results', () => {
     const body = chatRequest(
       {
@@ -58,7 +58,7 @@ describe('the request body of the vendor', () => {
     expect(chatRequest({ messages, tools: [], toolChoice: 'required' }, options)).not.toHaveProperty('tool_choice')
   })
 
-  it('omits the brief', () => {
+  it('omits the brief, which only Parley models read', () => {
     const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
     expect(JSON.stringify(chatRequest({ messages: [], brief }, options))).not.toContain('decide')
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mayBeLinear, speechBody, speechFailure } from './speech-request.ts'
 
-describe('speech from a service like OpenAI', () => {
+describe('speech from an OpenAI-compatible service', () => {
   it('is requested as raw linear audio', () => {
     const request = { text: 'Hello.', language: 'en', speed: 1.5 }
     expect(JSON.parse(speechBody(request, { model: 'm', voice: 'alloy' }))).toEqual({
@@ -21,7 +21,7 @@ describe('speech from a service like OpenAI', () => {
     ['audio/mpeg', false],
     ['text/html; charset=utf-8', false],
     ['application/json', false],
-  ])('comes as %s: %s', (type, may) => expect(mayBeLinear(type)).toBe(may))
+  ])('may be linear audio when its content type is %s: %s', (type, may) => expect(mayBeLinear(type)).toBe(may))
 
   it.each([
     [401, { error: { code: 'invalid_api_key', message: 'Incorrect key: sk-secret' } }, 'voice_refused', false],
@@ -31,7 +31,7 @@ describe('speech from a service like OpenAI', () => {
     [400, { detail: 'something' }, 'voice_failed', false],
     [500, 'not JSON', 'voice_failed', true],
     [504, '', 'voice_unreachable', true],
-  ])('answers %i %j: "%s"', (status, body, code, retryable) => {
+  ])('with the error answer %i %j fails with "%s"', (status, body, code, retryable) => {
     const error = speechFailure(status, typeof body === 'string' ? body : JSON.stringify(body))
     expect(error).toMatchObject({ code, retryable })
     expect(error.message).not.toContain('sk-secret')

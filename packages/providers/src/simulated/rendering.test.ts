@@ -21,8 +21,8 @@ function heardIn(samples: Int16Array): { text: string; startMs: number; endMs: n
   return heard
 }
 
-describe('words in speech', () => {
-  it('begin and end where they are spoken: at pauses exactly, between them by their length', () => {
+describe('the coded words of simulated speech', () => {
+  it('are aligned with the speech: exactly at pauses, between pauses by their length', () => {
     const speech = hum(3000, [100, 1100], [1500, 2500])
     const words = alignWords('Good morning, who is there?', speech)
     expect(words.map(({ text }) => text)).toEqual(['Good', 'morning,', 'who', 'is', 'there?'])
@@ -31,7 +31,7 @@ describe('words in speech', () => {
     expect(words[1]!.endSample - words[1]!.startSample).toBeGreaterThan(words[0]!.endSample - words[0]!.startSample)
   })
 
-  it('are heard in order, each while it is spoken', () => {
+  it('are decoded in order, each while it is spoken', () => {
     const { samples, words } = renderWithTones(
       hum(4000, [30, 3900]),
       'This is how a sentence with eleven common words sounds here.',
@@ -44,14 +44,14 @@ describe('words in speech', () => {
     }
   })
 
-  it('are not heard long before they were said', () => {
+  it('are not decoded long before they are spoken', () => {
     const { samples } = renderWithTones(hum(6000, [30, 5900]), '415-555-0172')
     const pieces = heardIn(samples)
     expect(pieces.map(({ text }) => text).join('')).toBe('415-555-0172')
     expect(pieces.at(-1)!.endMs).toBeGreaterThan(5400)
   })
 
-  it('get the time that they need when they were said too fast', () => {
+  it('lengthen the audio when the speech is too short for them', () => {
     const text = 'a b c d e f g antidisestablishmentarianism'
     const { samples } = renderWithTones(hum(500, [30, 480]), text)
     expect(samples.length).toBeGreaterThan(8 * 500)
@@ -60,7 +60,7 @@ describe('words in speech', () => {
     expect(pieces.slice(7).join('')).toBe('antidisestablishmentarianism')
   })
 
-  it('are quiet beside the speech, and at its place from the first sound on', () => {
+  it('are at least 25 dB quieter than the speech, and begin with its first sound', () => {
     const speech = hum(2000, [500, 1900])
     const { samples } = renderWithTones(speech, 'hello there')
     expect(samples.length).toBe(8 * 1530)

@@ -88,7 +88,7 @@ function words(texts: string, starts: readonly number[], final = false, passage 
   }
 }
 
-describe('finalize', () => {
+describe('a finalize request of a recogniser stream', () => {
   it('is answered after 1500 ms with the words so far, and late words are not delivered twice', () => {
     const { tell, talk, stream, time, events } = stand()
     tell({ type: 'ready' })
@@ -103,7 +103,7 @@ describe('finalize', () => {
     expect(events.at(-1)).toMatchObject({ type: 'final', text: 'three', fromFinalize: false })
   })
 
-  it('is answered after 700 ms when nobody speaks, since services need not answer then', () => {
+  it('is answered after 700 ms in silence, when a service need not answer', () => {
     const { tell, talk, stream, time, events } = stand()
     tell({ type: 'ready' })
     talk(3000)
@@ -112,7 +112,7 @@ describe('finalize', () => {
     expect(events).toEqual([{ type: 'final', text: '', words: [], fromFinalize: true }])
   })
 
-  it('waits for late words, also when nobody seemed to speak', () => {
+  it('waits for late words, even when the audio seemed silent', () => {
     const { tell, talk, stream, time, events } = stand()
     tell({ type: 'ready' })
     talk(3000)
@@ -137,7 +137,7 @@ describe('finalize', () => {
     expect(events.at(-1)).toMatchObject({ text: 'two', fromFinalize: true })
   })
 
-  it('is answered without a connection as well', () => {
+  it('is answered without a connection', () => {
     const { talk, stream, time, events } = stand()
     talk(100)
     stream.finalize()
@@ -145,7 +145,7 @@ describe('finalize', () => {
     expect(events).toEqual([{ type: 'final', text: '', words: [], fromFinalize: true }])
   })
 
-  it('is answered when the stream dies', () => {
+  it('is answered when the stream fails for good', () => {
     const { tell, talk, stream, types, lose, events } = stand()
     tell({ type: 'ready' })
     talk(500)
@@ -158,7 +158,7 @@ describe('finalize', () => {
   })
 })
 
-describe('a connection', () => {
+describe('a connection to a recogniser service', () => {
   it('gets keep-alive messages only while there is no audio', () => {
     const { tell, talk, time, connections } = stand()
     tell({ type: 'ready' })
@@ -168,7 +168,7 @@ describe('a connection', () => {
     expect(connections[0]!.sent.filter(one => one === 'keep').length).toBeGreaterThanOrEqual(14)
   })
 
-  it('of a service without keep-alive gets short silence while a call rings, which shifts no word times', () => {
+  it('gets short silence instead of keep-alive messages that the service lacks, without shifting word times', () => {
     const { tell, talk, time, audioOf, told, stream, events } = stand({ idle: { afterMs: 500, say: null } })
     tell({ type: 'ready' })
     let heard = 0
@@ -186,7 +186,7 @@ describe('a connection', () => {
     stream.close()
   })
 
-  it('without a greeting within 5 s is replaced, and the next one gets all audio so far', () => {
+  it('is replaced when no greeting arrives within 5 s, and the next one gets all audio so far', () => {
     const { tell, talk, audioOf, connections, types } = stand()
     talk(5100)
     expect(types()).toEqual(['error'])
@@ -195,7 +195,7 @@ describe('a connection', () => {
     expect(audioOf(1)).toBe(5100 * 8)
   })
 
-  it('that reports nothing while somebody speaks is replaced; silence does not count', () => {
+  it('is replaced when it reports nothing during speech, but not during silence', () => {
     const { tell, talk, types } = stand()
     tell({ type: 'ready' })
     talk(60_000)
@@ -219,7 +219,7 @@ describe('a connection', () => {
     expect(types()).toEqual(['speech-started', 'partial', 'final', 'error'])
   })
 
-  it('that is mute is replaced when the service normally reports silence too', () => {
+  it('is replaced when it is mute although the service normally reports silence too', () => {
     const { listener } = { listener: stand({ greets: false, muteAfterMs: 10_000 }) }
     listener.connections[0]!.listener.onOpen()
     listener.talk(9900)
@@ -229,8 +229,8 @@ describe('a connection', () => {
   })
 })
 
-describe('audio for a service', () => {
-  it('has silence where the call has a gap, enough to end any turn', () => {
+describe('audio for a recogniser service', () => {
+  it('contains silence where the call has a gap, enough to end any turn', () => {
     for (const [gap, silence] of [
       [800, 800],
       [800_000, 24_000],
@@ -243,7 +243,7 @@ describe('audio for a service', () => {
     }
   })
 
-  it('is sent in messages of the required size, and the rest when no more comes', () => {
+  it('is sent in messages of the required size, and the remainder when no more arrives', () => {
     const { tell, talk, time, connections } = stand({ chunk: 640 })
     tell({ type: 'ready' })
     talk(100)
@@ -253,7 +253,7 @@ describe('audio for a service', () => {
   })
 })
 
-describe('a lost connection', () => {
+describe('a lost connection to a recogniser service', () => {
   it('is replaced each time when losses are half a minute apart', () => {
     const { tell, talk, lose, events, connections } = stand()
     for (let i = 0; i < 5; i++) {
@@ -273,7 +273,7 @@ describe('a lost connection', () => {
     ])
   })
 
-  it('is followed by one that gets the audio without words yet: ten seconds of speech, three of silence', () => {
+  it('is followed by one that gets the audio without words so far: at most 10 s of speech or 3 s of silence', () => {
     const speaking = stand()
     speaking.tell({ type: 'ready' })
     speaking.talk(20_000)
@@ -291,7 +291,7 @@ describe('a lost connection', () => {
     expect(silent.audioOf(1)).toBe(24_000)
   })
 
-  it('loses no words whose audio is no longer buffered', () => {
+  it('loses no words, even when their audio is no longer buffered', () => {
     const { tell, talk, lose, events } = stand()
     tell({ type: 'ready' })
     talk(15_000)
@@ -332,7 +332,7 @@ describe('a lost connection', () => {
   })
 })
 
-describe('the sent audio that is billed', () => {
+describe('the sent audio that a recogniser stream reports', () => {
   it('is counted when it is sent: not before the service is ready, gaps as silence, replays again', () => {
     const { tell, talk, told, lose, stream, time, connections, audioOf } = stand()
     talk(1000)

@@ -10,7 +10,7 @@ describe('the clock of a stream to a service', () => {
     expect(clock.toClock(200.4)).toBe(28_800_200)
   })
 
-  it('counts gaps and jumps back', () => {
+  it('accounts for gaps and for jumps back', () => {
     const clock = new StreamClock()
     clock.append(1000, 100)
     clock.append(5000, 100)

@@ -26,7 +26,7 @@ function begin(budgets: VoiceBudgets = {}) {
 const audio = (ms: number) => new Uint8Array(8 * ms).fill(0x55)
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
-describe('an utterance from a service', () => {
+describe('an utterance from a voice service', () => {
   it('fails when no audio comes within five seconds', async () => {
     const { time, ended, outcome } = begin()
     time.advance(4999)
@@ -65,7 +65,7 @@ describe('an utterance from a service', () => {
     expect(outcome.error).toMatchObject({ code: 'voice_failed' })
   })
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer when it ends', async () => {
     for (const finish of ['end', 'stop'] as const) {
       const { time, utterance, ended, outcome } = begin()
       utterance.audio(audio(100))

@@ -43,12 +43,12 @@ describe('ElevenLabs', () => {
     expect(elevenLabs.headers).toEqual({ 'xi-api-key': 'key' })
   })
 
-  it('tells no language to models that take none', () => {
+  it('omits the language for models that do not accept one', () => {
     const old = elevenLabsProtocol({ apiKey: 'k', model: 'eleven_flash_v2', baseUrl: 'wss://host', voice: 'v' })
     expect(queryOf(old.url(request))).not.toHaveProperty('language_code')
   })
 
-  it('opens, fills, flushes and closes a context; the speed is the nearest that there is', () => {
+  it('opens, fills, flushes and closes a context, at the nearest speed that the service offers', () => {
     expect(elevenLabs.begin('c', { ...request, speed: 2 }).map(text => JSON.parse(text))).toEqual([
       { text: ' ', context_id: 'c', voice_settings: { speed: 1.2 } },
       { text: 'Hello there. ', context_id: 'c', flush: true },
@@ -56,7 +56,7 @@ describe('ElevenLabs', () => {
     ])
   })
 
-  it('joins words that are cut between messages, and knows both names of the times', () => {
+  it('joins words that are split between messages, and reads both names of the times', () => {
     const reader = elevenLabs.reader()
     const audio = Buffer.alloc(800).toString('base64')
     const first = { contextId: 'c', audio, alignment: { chars: [...'He'], charStartTimesMs: [10, 20] } }
@@ -79,14 +79,14 @@ describe('ElevenLabs', () => {
     ['max_active_conversations', 'voice_busy', true],
     ['too_many_concurrent_requests', 'voice_busy', true],
     ['input_timeout_exceeded', 'voice_failed', true],
-  ])('takes the error %s for "%s"', (error, code, retryable) => {
+  ])('reports the ElevenLabs error %s as "%s"', (error, code, retryable) => {
     const [message] = elevenLabs.reader().text(JSON.stringify({ message: 'No.', error, code: 1008 }))
     expect(message).toMatchObject({ type: 'failed', utterance: null, error: { code, retryable } })
   })
 })
 
 describe('Cartesia', () => {
-  it('asks for mu-law and times of words in one message', () => {
+  it('requests mu-law and word times in one message', () => {
     expect(JSON.parse(cartesia.begin('c', request)[0]!)).toMatchObject({
       context_id: 'c',
       transcript: 'Hello there.',
@@ -99,7 +99,7 @@ describe('Cartesia', () => {
     expect(cartesia.cancel('c').map(text => JSON.parse(text))).toEqual([{ context_id: 'c', cancel: true }])
   })
 
-  it('says the speed as the model understands it', () => {
+  it('sends the speed in the form that the model accepts', () => {
     const speed = (protocol: typeof cartesia, value: number) =>
       JSON.parse(protocol.begin('c', { ...request, speed: value })[0]!)
     expect(speed(cartesia, 2).speed).toBe('fast')
@@ -115,14 +115,14 @@ describe('Cartesia', () => {
     [{ status_code: 404, error_code: 'voice_not_found' }, 'voice_unknown', false],
     [{ status_code: 500 }, 'voice_failed', true],
     [{ status_code: 400, error: 'older versions write so' }, 'voice_failed', false],
-  ])('takes an error %j for "%s"', (told, code, retryable) => {
+  ])('reports the Cartesia error %j as "%s"', (told, code, retryable) => {
     const [message] = cartesia.reader().text(JSON.stringify({ type: 'error', done: true, context_id: 'c', ...told }))
     expect(message).toMatchObject({ type: 'failed', utterance: 'c', error: { code, retryable } })
   })
 })
 
 describe('Deepgram', () => {
-  it('names voice and language in the model; a whole model stands for itself', () => {
+  it('puts voice and language into the model name, and passes a whole model name on', () => {
     expect(queryOf(aura.url(request))).toEqual({ model: 'aura-2-celeste-es', encoding: 'mulaw', sample_rate: '8000' })
     expect(queryOf(aura.url({ language: 'en', voice: 'zeus', speed: 2 }))).toMatchObject({
       model: 'aura-2-zeus-en',
@@ -131,7 +131,7 @@ describe('Deepgram', () => {
     expect(queryOf(aura.url({ language: 'en', voice: 'aura-asteria-en' })).model).toBe('aura-asteria-en')
   })
 
-  it('cuts what is too long for one message, between sentences, and flushes once', () => {
+  it('splits a text that is too long for one message between sentences, and flushes once', () => {
     const text = 'This is a sentence of which there are many. '.repeat(90).trim()
     const messages = aura.begin('c', { text, language: 'en' }).map(one => JSON.parse(one))
     expect(messages.at(-1)).toEqual({ type: 'Flush' })
@@ -140,7 +140,7 @@ describe('Deepgram', () => {
     expect(pieces.join('').trim()).toBe(text)
   })
 
-  it('minds only warnings after which the text is not spoken', () => {
+  it('ignores warnings, except those after which the text is not spoken', () => {
     const read = (message: object) => aura.reader().text(JSON.stringify(message))
     expect(read({ type: 'Warning', description: 'Something else.', code: 'X' })).toEqual([])
     expect(read({ type: 'Warning', description: 'Too many Flush messages.', code: 'Y' })).toMatchObject([
@@ -149,12 +149,12 @@ describe('Deepgram', () => {
   })
 })
 
-describe('whatever a service sends', () => {
+describe('arbitrary messages of a voice service', () => {
   it.each([
     ['ElevenLabs', elevenLabs],
     ['Cartesia', cartesia],
     ['Deepgram', aura],
-  ])('%s: nothing throws, and times are numbers', (_name, protocol) => {
+  ])('cause no exception in the %s protocol and yield only numeric times', (_name, protocol) => {
     const keys = fc.constantFrom(
       ...['type', 'contextId', 'context_id', 'audio', 'data', 'alignment', 'normalizedAlignment', 'isFinal', 'error'],
       ...['chars', 'charStartTimesMs', 'word_timestamps', 'words', 'start', 'message', 'status_code', 'title', 'code'],

@@ -8,8 +8,8 @@ function place(text: string, told: readonly (readonly [string, number])[], endMs
   return alignment.takeBefore(Number.POSITIVE_INFINITY).map(({ text: word, startMs }) => [word, Math.round(startMs)])
 }
 
-describe('words of a text at the times a service tells', () => {
-  it('takes them as they are where the service spoke the same words', () => {
+describe('the alignment of a text with word times of a service', () => {
+  it('uses the times of the service when it spoke the same words', () => {
     const told = [
       ['Hello,', 0],
       ['world!', 300],
@@ -20,7 +20,7 @@ describe('words of a text at the times a service tells', () => {
     ])
   })
 
-  it('knows a word by its letters: marks and case may differ', () => {
+  it('matches words by their letters, whatever their punctuation and case', () => {
     const told = [
       ['hello', 10],
       ['it’s', 200],
@@ -44,7 +44,7 @@ describe('words of a text at the times a service tells', () => {
     ])
   })
 
-  it('places words that the service left out between the others, each word once', () => {
+  it('places words that the service left out between the others, each once', () => {
     const told = [
       ['one', 0],
       ['four', 900],
@@ -80,7 +80,7 @@ describe('words of a text at the times a service tells', () => {
     expect(alignment.takeBefore(600).map(({ text }) => text)).toEqual(['two', 'three'])
   })
 
-  it('places no words without times from the service', () => {
+  it('places no words when the service sends no times', () => {
     expect(place('one two', [])).toEqual([])
   })
 })

@@ -38,30 +38,40 @@ const failure = (status: number, type: string, message = 'x'): FakeModelStep => 
   return { do: 'answer', status, body: JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req' }) }
 }
 
-describe('Anthropic, when it answers with an error', () => {
+describe('the Anthropic model, when a request fails', () => {
   it.each<[string, FakeModelStep, string, boolean]>([
-    ['it is overloaded', failure(529, 'overloaded_error'), 'model_busy', true],
-    ['it is overloaded in mid-answer', { do: 'fail', error: { type: 'overloaded_error' } }, 'model_busy', true],
-    ['it fails in mid-answer', { do: 'fail', error: { type: 'api_error', message: 'x' } }, 'model_failed', true],
-    ['it crashes', failure(500, 'api_error'), 'model_failed', true],
+    ['the service is overloaded', failure(529, 'overloaded_error'), 'model_busy', true],
+    [
+      'the service is overloaded in mid-answer',
+      { do: 'fail', error: { type: 'overloaded_error' } },
+      'model_busy',
+      true,
+    ],
+    [
+      'the service fails in mid-answer',
+      { do: 'fail', error: { type: 'api_error', message: 'x' } },
+      'model_failed',
+      true,
+    ],
+    ['the service crashes', failure(500, 'api_error'), 'model_failed', true],
     ['the request is too large', failure(413, 'request_too_large'), 'prompt_too_long', false],
-    ['it does not know the model', failure(404, 'not_found_error'), 'model_failed', false],
-    ['a gateway has no service', { do: 'answer', status: 502, body: '<html>' }, 'model_unreachable', true],
-    ['nothing comes at all', { do: 'break-off' }, 'model_unreachable', true],
-    ['the answer ends without an end', { do: 'end' }, 'model_unreachable', true],
-  ])('names that %s', async (_name, step, code, retryable) => {
+    ['the service does not know the model', failure(404, 'not_found_error'), 'model_failed', false],
+    ['a gateway cannot reach the service', { do: 'answer', status: 502, body: '<html>' }, 'model_unreachable', true],
+    ['the connection breaks before an answer', { do: 'break-off' }, 'model_unreachable', true],
+    ['the stream ends before the answer finishes', { do: 'end' }, 'model_unreachable', true],
+  ])('reports the matching error code when %s', async (_name, step, code, retryable) => {
     const fake = await service()
     fake.script(...(step.do === 'fail' ? [{ do: 'say', text: 'Well' } as const, step] : [step]))
     expect(await failed(modelOf(fake))).toMatchObject({ name: 'ParleyError', code, retryable })
   })
 
-  it('reports how long the client should wait', async () => {
+  it('the error of a rate limit carries the Retry-After time', async () => {
     const fake = await service()
     fake.script({ do: 'turn-away', retryAfter: '7' })
     expect(retryAfterMs(await failed(modelOf(fake)))).toBe(7000)
   })
 
-  it('gets the key in its own header, and nobody else gets it', async () => {
+  it('the key is sent in the x-api-key header and appears in no error', async () => {
     const fake = await service({ key: 'another' })
     const error = await failed(modelOf(fake))
     expect(error).toMatchObject({ code: 'model_refused', retryable: false })
@@ -70,7 +80,7 @@ describe('Anthropic, when it answers with an error', () => {
       expect(`${each.message} ${each.stack} ${JSON.stringify(each)}`).not.toContain('secret')
   })
 
-  it('is not asked without a key', async () => {
+  it('a model without a key is not ready and sends no request', async () => {
     const fake = await service()
     const model = modelOf(fake, { apiKey: '' })
     expect(await model.readiness()).toBe('no key for anthropic/claude-haiku-4-5')
@@ -80,8 +90,8 @@ describe('Anthropic, when it answers with an error', () => {
   })
 })
 
-describe('Anthropic, when it is slow', () => {
-  it('is given up when nothing but pings comes', async () => {
+describe('the Anthropic model, when the service is slow', () => {
+  it('an answer that stalls fails after its idle budget, although pings arrive', async () => {
     const time = new VirtualTime()
     const fake = await service({ time })
     const model = modelOf(fake, { budgets: { firstEventMs: 4000, idleMs: 3000 } }, time)
@@ -98,7 +108,7 @@ describe('Anthropic, when it is slow', () => {
     await expect.poll(() => fake.givenUp).toBe(1)
   })
 
-  it('may think for longer than it may be silent', async () => {
+  it('thinking counts as progress and yields no text', async () => {
     const fake = await service()
     fake.script(
       { do: 'think', text: 'The caller greets.' },
@@ -111,8 +121,8 @@ describe('Anthropic, when it is slow', () => {
   })
 })
 
-describe('Anthropic and its connections', () => {
-  it('is heard over a new one when it had closed the old one', async () => {
+describe('the Anthropic model and its connections', () => {
+  it('a request goes over a new connection when the service closed the kept one', async () => {
     const fake = await service()
     const model = modelOf(fake)
     await collect(model)
@@ -122,7 +132,7 @@ describe('Anthropic and its connections', () => {
     expect(fake.brokenKept).toBe(1)
   })
 
-  it('is understood where it does not stream', async () => {
+  it('an answer that is one JSON document yields the same events as a stream', async () => {
     const fake = await service({ style: { whole: true } })
     fake.script(
       { do: 'say', text: 'One moment.' },
@@ -140,7 +150,7 @@ describe('Anthropic and its connections', () => {
     ])
   })
 
-  it('writes whole inputs, and no ids', async () => {
+  it('a tool call with a whole input and no id completes, under an id of its own', async () => {
     const fake = await service({ style: { wholeInputs: true, withoutIds: true } })
     fake.script(
       { do: 'begin-tool', index: 0, id: '', name: 'weather' },
@@ -152,7 +162,7 @@ describe('Anthropic and its connections', () => {
   })
 })
 
-describe('every model of Anthropic', () => {
+describe('each Claude model', () => {
   const tools = [{ name: 'weather', description: '', parameters: {} }]
   const MODELS = [
     'claude-haiku-4-5',
@@ -163,7 +173,7 @@ describe('every model of Anthropic', () => {
     'claude-opus-5-5',
   ]
 
-  it.each(MODELS)('%s takes what an agent asks of it', async model => {
+  it.each(MODELS)('%s accepts every tool choice, a temperature and both thinking modes', async model => {
     const fake = await service()
     for (const thinking of ['least', 'model'] as const) {
       const asked = modelOf(fake, { model, thinking })
@@ -172,7 +182,7 @@ describe('every model of Anthropic', () => {
     }
   })
 
-  it('is refused what it does not take', async () => {
+  it('a request that sends a temperature to a model without one fails', async () => {
     const fake = await service()
     const traits = { takesTemperature: true }
     const error = await failed(modelOf(fake, { model: 'claude-opus-5-5', traits }), { ...REQUEST, temperature: 0.3 })

@@ -53,7 +53,7 @@ function inWordsOfVendor(step: ServiceStep): FakeModelStep {
   return step.do === 'finish' ? { ...step, reason: REASONS[step.reason] } : step
 }
 
-it('tells of an answer that was given up what the service counted before it spoke', async () => {
+it('an abandoned answer reports the usage that the service counted before the text', async () => {
   const fake = await FakeAnthropic.open({ key: 'sk-ant-test' })
   const { model, script } = underTest(fake)
   try {

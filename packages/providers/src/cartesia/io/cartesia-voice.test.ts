@@ -33,7 +33,7 @@ voiceServiceConformance(
   speech,
 )
 
-it('is told by the service that the account speaks too much at once, in one context: the others go on', async () => {
+it('an utterance beyond the concurrency limit of the account fails as busy, and the others go on', async () => {
   const fake = await FakeCartesia.open({ apiKey: 'key', speak: speech.speak, mostContexts: 2 })
   const voice = new CartesiaVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url })
   onTestFinished(async () => {

@@ -33,7 +33,7 @@ voiceServiceConformance(
   speech,
 )
 
-it("opens another socket before the service's flushes per minute are used up", async () => {
+it('the voice opens another socket before it uses up the flushes per minute of the service', async () => {
   const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
   const voice = new AuraVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, mostSockets: 1 })
   onTestFinished(async () => {
@@ -46,7 +46,7 @@ it("opens another socket before the service's flushes per minute are used up", a
   expect(fake.counts).toMatchObject({ connections: 2, overLimit: 0 })
 })
 
-it('replaces a socket that stopped answering and repeats the utterance on a fresh one', async () => {
+it('the voice replaces a socket that stopped answering and repeats the utterance on a fresh one', async () => {
   const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
   const time = new VirtualTime()
   const voice = new AuraVoice({ apiKey: 'key', time, baseUrl: fake.url })
@@ -66,7 +66,7 @@ it('replaces a socket that stopped answering and repeats the utterance on a fres
   expect(fake.counts.connections).toBe(2)
 })
 
-describe('the sockets', () => {
+describe('the sockets of the Aura voice', () => {
   const stage = async (options: Omit<AuraVoiceOptions, 'apiKey'>) => {
     const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
     const voice = new AuraVoice({ apiKey: 'key', baseUrl: fake.url, ...options })
@@ -78,7 +78,7 @@ describe('the sockets', () => {
     return { fake, voice, say }
   }
 
-  it('of a voice that nobody uses make room for one that is wanted', async () => {
+  it('an idle socket closes when another voice name needs a socket and the limit is reached', async () => {
     const { fake, voice, say } = await stage({ time: systemTime, mostSockets: 2 })
     const names = ['thalia', 'zeus', 'apollo', 'luna', 'thalia']
     expect(await Promise.all(names.map(name => say({ voice: name })))).toEqual(names.map(() => null))
@@ -86,7 +86,7 @@ describe('the sockets', () => {
     expect(fake.counts.connections).toBeGreaterThanOrEqual(4)
   })
 
-  it('go away when they were idle for a minute', async () => {
+  it('a socket closes after a minute without an utterance', async () => {
     const time = new VirtualTime()
     const { fake, say } = await stage({ time })
     expect(await say()).toBe(null)
@@ -99,7 +99,7 @@ describe('the sockets', () => {
     expect(fake.counts.connections).toBe(2)
   })
 
-  it('are used for 55 minutes and no longer', async () => {
+  it('a socket is used for at most 55 minutes', async () => {
     const time = new VirtualTime()
     const { fake, say } = await stage({ time, idleMs: 20 * 60_000 })
     for (const [minutes, connections] of [

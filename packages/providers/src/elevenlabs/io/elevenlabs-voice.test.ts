@@ -33,7 +33,7 @@ voiceServiceConformance(
   speech,
 )
 
-it('never has a sixth context on a socket, however many were cancelled on it', async () => {
+it('a socket never has more than five contexts open, however many were cancelled on it', async () => {
   const fake = await FakeElevenLabs.open({ apiKey: 'key', speak: speech.speak, pace: 200, pieceBytes: 321 })
   const voice = new ElevenLabsVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, mostSockets: 1 })
   onTestFinished(async () => {

@@ -46,7 +46,7 @@ function open(make: () => EmbedderUnderTest): EmbedderUnderTest {
 }
 
 function embeds(make: () => EmbedderUnderTest): void {
-  it('gives each text its vector, in the order of the texts', async () => {
+  it('returns one vector per text, in the order of the texts', async () => {
     const { embedder } = open(make)
     expect(await embedder.readiness()).toBeNull()
     const vectors = await embedder.embed(TEXTS, never)
@@ -60,7 +60,7 @@ function embeds(make: () => EmbedderUnderTest): void {
     expect(new Set(vectors.map(vector => vector.join())).size).toBe(3)
   })
 
-  it('takes more texts than one request can hold', async () => {
+  it('embeds more texts than one request can hold', async () => {
     const { embedder } = open(make)
     const texts = Array.from({ length: 2500 }, (_none, index) => `Answer ${index}`)
     const vectors = await embedder.embed(texts, never)
@@ -73,13 +73,13 @@ function embeds(make: () => EmbedderUnderTest): void {
     expect(picked.map(index => vectors[index])).toEqual(alone)
   })
 
-  it('takes texts that together are more than one request can hold', async () => {
+  it('embeds texts whose total length exceeds one request', async () => {
     const { embedder } = open(make)
     const texts = Array.from({ length: 5 }, (_none, index) => `${index} ${'word '.repeat(18_000)}`)
     expect(await embedder.embed(texts, never)).toHaveLength(5)
   })
 
-  it('asks nobody for no texts, and for a text without words', async () => {
+  it('sends no request for an empty list, nor for a blank text', async () => {
     const { embedder, requests } = open(make)
     const before = requests()
     expect(await embedder.embed([], never)).toEqual([])
@@ -87,7 +87,7 @@ function embeds(make: () => EmbedderUnderTest): void {
     expect(requests()).toBe(before)
   })
 
-  it('keeps what is asked at once apart', async () => {
+  it('concurrent requests each get their own vectors', async () => {
     const { embedder } = open(make)
     const [together, ...apart] = await Promise.all([
       embedder.embed(TEXTS, never),
@@ -98,7 +98,7 @@ function embeds(make: () => EmbedderUnderTest): void {
 }
 
 function fails(make: () => EmbedderUnderTest): void {
-  it('asks a service that is busy again', async () => {
+  it('retries when the service is busy', async () => {
     const { embedder, script } = open(make)
     script({ do: 'turn-away' })
     script({ do: 'turn-away' })
@@ -108,13 +108,13 @@ function fails(make: () => EmbedderUnderTest): void {
   it.each<[string, EmbeddingStep, string, boolean]>([
     ['the key is refused', { do: 'refuse' }, 'model_refused', false],
     ['the connection breaks', { do: 'break-off' }, 'model_unreachable', true],
-  ])('says whether to try again when %s', async (_name, step, code, retryable) => {
+  ])('marks the error as retryable or not when %s', async (_name, step, code, retryable) => {
     const { embedder, script } = open(make)
     script(step)
     await expect(embedder.embed(TEXTS, never)).rejects.toMatchObject({ name: 'ParleyError', code, retryable })
   })
 
-  it('fails what is under way when it is closed, and everything after that', async () => {
+  it('closing fails the request in progress and every later one', async () => {
     const { embedder, script, requests } = open(make)
     const before = requests()
     script({ do: 'stall' })
@@ -128,7 +128,7 @@ function fails(make: () => EmbedderUnderTest): void {
 }
 
 function stops(make: () => EmbedderUnderTest): void {
-  it('stops at once with the reason, and lets the service know', async () => {
+  it('an aborted request rejects at once with the reason and closes the HTTP request', async () => {
     const { embedder, script, requests, givenUp } = open(make)
     const before = requests()
     const controller = new AbortController()
@@ -141,7 +141,7 @@ function stops(make: () => EmbedderUnderTest): void {
     await expect.poll(givenUp).toBe(1)
   })
 
-  it('asks nobody when it was stopped before', async () => {
+  it('a request that was aborted before it began sends nothing', async () => {
     const { embedder, requests } = open(make)
     const before = requests()
     await expect(embedder.embed(TEXTS, AbortSignal.abort('over'))).rejects.toBe('over')

@@ -158,19 +158,19 @@ function takes(make: () => ModelUnderTest): void {
     { do: 'finish', reason: 'stop' },
   ] as const
 
-  it.each(Object.entries(CONVERSATIONS))('takes a conversation %s', async (_name, conversation) => {
+  it.each(Object.entries(CONVERSATIONS))('accepts a conversation %s', async (_name, conversation) => {
     const messages = [...REQUEST.messages.slice(0, 1), ...conversation]
     expect(textOf(await generate(make, SAYS, { ...REQUEST, messages }))).toBe('Well.')
     expect(textOf(await generate(make, SAYS, { messages }))).toBe('Well.')
   })
 
   it.each<[string, Partial<GenerationRequest>]>([
-    ['no tool', { toolChoice: 'none' }],
-    ['any tool', { toolChoice: 'required' }],
-    ['one tool', { toolChoice: { name: 'weather' } }],
+    ['the tool choice "none"', { toolChoice: 'none' }],
+    ['the tool choice "required"', { toolChoice: 'required' }],
+    ['a named tool choice', { toolChoice: { name: 'weather' } }],
     ['a temperature', { temperature: 1.5 }],
-    ['a cap', { maxOutputTokens: 5 }],
-  ])('takes a request that asks for %s', async (_name, wish) => {
+    ['a limit on output tokens', { maxOutputTokens: 5 }],
+  ])('accepts a request with %s', async (_name, wish) => {
     expect(textOf(await generate(make, SAYS, { ...REQUEST, ...wish }))).toBe('Well.')
   })
 }
@@ -206,7 +206,7 @@ function callsTools(make: () => ModelUnderTest): void {
     ['nothing', '', {}],
     ['half an object', '{"city":', null],
     ['a list', '["Oslo"]', null],
-  ])('says what arguments are when the model wrote %s', async (_name, text, parsed) => {
+  ])('parses the arguments of a tool call when the model wrote %s', async (_name, text, parsed) => {
     const events = await generate(make, [
       { do: 'begin-tool', index: 0, id: 'call_a', name: 'weather' },
       { do: 'tool-arguments', index: 0, text },
@@ -280,11 +280,11 @@ function fails(make: () => ModelUnderTest): void {
     ['there are too many requests', [{ do: 'turn-away' }], 'model_busy', true],
     ['the key is refused', [{ do: 'refuse' }], 'model_refused', false],
     ['the connection breaks', [{ do: 'say', text: 'It' }, { do: 'break-off' }], 'model_unreachable', true],
-  ])('says whether to try again when %s', async (_name, steps, code, retryable) => {
+  ])('marks the error as retryable or not when %s', async (_name, steps, code, retryable) => {
     await expect(generate(make, steps)).rejects.toMatchObject({ name: 'ParleyError', code, retryable })
   })
 
-  it('completes no tool call of an answer that broke off', async () => {
+  it('completes no tool call of an answer whose connection broke', async () => {
     const { model, script } = open(make)
     script([
       { do: 'begin-tool', index: 0, id: 'call_a', name: 'weather' },

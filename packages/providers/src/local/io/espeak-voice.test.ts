@@ -4,7 +4,7 @@ import { LocalEspeak } from './espeak-voice.ts'
 
 await textToSpeechConformance(() => new LocalEspeak())
 
-it('readiness says how to install a missing program', async () => {
+it('the readiness of the eSpeak voice says how to install a missing program', async () => {
   const voice = new LocalEspeak({ command: 'espeak-ng-that-is-not-there' })
   expect(await voice.readiness()).toBe('espeak-ng is not installed (Debian: apt-get install espeak-ng)')
   const speech = voice.synthesize({ text: 'One.', language: 'en' }, new AbortController().signal)

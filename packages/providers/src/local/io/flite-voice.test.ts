@@ -4,7 +4,7 @@ import { LocalFlite } from './flite-voice.ts'
 
 await textToSpeechConformance(() => new LocalFlite())
 
-it('reads options, paths and markup in a text aloud as words: a text is never a command', async () => {
+it('the Flite voice speaks options, paths and markup as words and never runs them as commands', async () => {
   const voice = new LocalFlite()
   onTestFinished(() => voice.close())
   for (const text of ['--help', '-f /etc/passwd', '<speak>hi</speak>', 'a\0b', 'naïve café', '!!!']) {
@@ -16,7 +16,7 @@ it('reads options, paths and markup in a text aloud as words: a text is never a 
   }
 })
 
-it('refuses utterances with a retryable error when too many wait', async () => {
+it('the Flite voice refuses utterances with a retryable error when too many wait', async () => {
   const voice = new LocalFlite({ maxWaiting: 1 })
   onTestFinished(() => voice.close())
   const speak = async () => {

@@ -123,7 +123,7 @@ describe('a model whose service is slow', () => {
 })
 
 describe('a model whose service answers with an error', () => {
-  it('reports how long the client should wait', async () => {
+  it('reports the Retry-After time', async () => {
     const fake = await service()
     fake.script({ do: 'turn-away', retryAfter: '7' })
     const error = await collect(chatWith(fake.baseUrl)).catch((thrown: unknown) => thrown)
@@ -131,7 +131,7 @@ describe('a model whose service answers with an error', () => {
     expect(retryAfterMs(error)).toBe(7000)
   })
 
-  it('is reported at once, however long its body is', async () => {
+  it('reports the error at once, however long its body is', async () => {
     const server = createHttpServer((request, response) => {
       request.resume()
       response.writeHead(401, { 'content-type': 'application/json' }).write('{"error":')
@@ -159,7 +159,7 @@ describe('a model whose service answers with an error', () => {
 
   it.each([
     [
-      'a page of a proxy',
+      'an error page of a proxy',
       { do: 'answer', status: 502, body: '<html>Bad gateway</html>' } as const,
       'model_unreachable',
     ],
@@ -169,16 +169,16 @@ describe('a model whose service answers with an error', () => {
       { do: 'answer', status: 400, body: '{"error":{"code":"context_length_exceeded"}}' } as const,
       'prompt_too_long',
     ],
-    ['nothing at all', { do: 'break-off' } as const, 'model_unreachable'],
-    ['an end without an end', { do: 'end' } as const, 'model_unreachable'],
+    ['a connection that breaks before an answer', { do: 'break-off' } as const, 'model_unreachable'],
+    ['a stream that ends before the answer finishes', { do: 'end' } as const, 'model_unreachable'],
     ['an error in the stream', { do: 'fail', error: { message: 'x', code: 503 } } as const, 'model_busy'],
-  ])('names %s', async (_name, step, code) => {
+  ])('reports the matching error code for %s', async (_name, step, code) => {
     const fake = await service()
     fake.script(step)
     await expect(collect(chatWith(fake.baseUrl))).rejects.toMatchObject({ name: 'ParleyError', code })
   })
 
-  it('names the service that cannot be reached', async () => {
+  it('reports why the service cannot be reached', async () => {
     const fake = await service()
     const { baseUrl } = fake
     await fake.close()
@@ -194,7 +194,7 @@ describe('a model that is stopped', () => {
   it.each([
     ['before the first byte', [{ do: 'stall' } as const]],
     ['in the middle', [{ do: 'say', text: 'Once' } as const, { do: 'stall' } as const]],
-  ])('lets the service know %s', async (_name, steps) => {
+  ])('closes the request %s', async (_name, steps) => {
     const fake = await service()
     fake.script(...steps)
     const controller = new AbortController()
@@ -273,7 +273,7 @@ describe('a model and its connections', () => {
     expect(events.slice(-2).map(event => event.type)).toEqual(['usage', 'finished'])
   })
 
-  it("caps the answer in the service's own word", async () => {
+  it('limits the output tokens under the parameter name that the service reads', async () => {
     const fake = await service()
     const request = { ...REQUEST, maxOutputTokens: 9 }
     for (const identityProvider of ['openai', 'ollama']) {
@@ -286,7 +286,7 @@ describe('a model and its connections', () => {
     ])
   })
 
-  it.each(['not a url', 'ftp://host/v1', 'https://user:pass@host/v1'])('refuses %s', baseUrl => {
+  it.each(['not a url', 'ftp://host/v1', 'https://user:pass@host/v1'])('refuses the base URL "%s"', baseUrl => {
     expect(() => chatWith(baseUrl)).toThrow(expect.objectContaining({ code: 'model_misconfigured' }))
   })
 

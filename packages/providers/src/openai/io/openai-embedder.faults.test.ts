@@ -76,9 +76,9 @@ describe('an embedder whose service is busy', () => {
 
 describe('an embedder whose service sends invalid answers', () => {
   it.each<[string, FakeEmbeddingStyle]>([
-    ['a vector too few', { lacksOne: true }],
-    ['a vector twice', { repeatsOne: true }],
-    ['what is no number', { alwaysNumbers: true, writesNulls: true }],
+    ['one vector fewer than texts', { lacksOne: true }],
+    ['a vector that comes twice', { repeatsOne: true }],
+    ['a vector with a value that is no number', { alwaysNumbers: true, writesNulls: true }],
     ['vectors of different lengths', { uneven: true }],
   ])('refuses %s', async (_name, style) => {
     expect(await failed(embedderOf(await service({ style })))).toMatchObject({ code: 'model_failed', retryable: true })
@@ -97,13 +97,13 @@ describe('an embedder whose service sends invalid answers', () => {
   })
 
   it.each([
-    ['a page', '<html>Sign in</html>', 'model_unreachable'],
-    ['half an answer', '{"data":[', 'model_failed'],
+    ['a web page', '<html>Sign in</html>', 'model_unreachable'],
+    ['truncated JSON', '{"data":[', 'model_failed'],
     ['a stream', 'data: {"data":[]}\n\n', 'model_failed'],
-    ['an error', '{"error":{"message":"x","type":"server_error"}}', 'model_failed'],
-    ['base64 that is none', '{"data":[{"index":0,"embedding":"abc"},{"index":1,"embedding":"%%%"}]}', 'model_failed'],
-    ['an index beyond', '{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}', 'model_failed'],
-  ])('names %s', async (_name, body, code) => {
+    ['an error document', '{"error":{"message":"x","type":"server_error"}}', 'model_failed'],
+    ['invalid base64', '{"data":[{"index":0,"embedding":"abc"},{"index":1,"embedding":"%%%"}]}', 'model_failed'],
+    ['an index out of range', '{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}', 'model_failed'],
+  ])('reports the matching error code for %s', async (_name, body, code) => {
     const fake = await service()
     fake.script({ do: 'answer', status: 200, body })
     expect(await failed(embedderOf(fake))).toMatchObject({ name: 'ParleyError', code })

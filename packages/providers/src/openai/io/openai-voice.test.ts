@@ -35,7 +35,7 @@ voiceServiceConformance(
   speech,
 )
 
-it('reports a refusal at once, however long its body is', async () => {
+it('the OpenAI voice reports a refusal at once, however long its body is', async () => {
   const server = createServer((request, response) => {
     request.resume()
     response.writeHead(401, { 'content-type': 'application/json' }).write('{"error":')

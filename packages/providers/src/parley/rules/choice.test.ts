@@ -25,7 +25,7 @@ const MORE = 'The caller wants something else'
 const YES = 'The caller agrees'
 const NO = 'The caller declines'
 
-describe('which condition holds for what the caller says', () => {
+describe('the condition that rules-1 chooses for an English turn', () => {
   it.each([
     ['I would like to book a room for tonight', BOOK],
     ['can I reserve a room?', BOOK],
@@ -38,7 +38,7 @@ describe('which condition holds for what the caller says', () => {
     ['purple elephants', null],
     ['', null],
     ['...', null],
-  ])('"%s"', (said, expected) => {
+  ])('"%s" fulfils "%s" among booking, hours and transfer requests', (said, expected) => {
     expect(held('en', said, [BOOK, CANCEL, HOURS, PERSON])).toBe(expected)
   })
 
@@ -56,7 +56,7 @@ describe('which condition holds for what the caller says', () => {
     ["I'm not sure", null],
     ["I don't know", null],
     ['What did you say?', null],
-  ])('"%s" agrees, declines, or neither', (said, expected) => {
+  ])('"%s" is agreement, refusal or neither', (said, expected) => {
     expect(held('en', said, [NO, YES])).toBe(expected)
   })
 
@@ -66,11 +66,11 @@ describe('which condition holds for what the caller says', () => {
     ['nothing else, thanks', DONE],
     ['Yes, what does breakfast cost?', MORE],
     ['I have another question', MORE],
-  ])('"%s" ends it or not', (said, expected) => {
+  ])('"%s" asks for more or for nothing else', (said, expected) => {
     expect(held('en', said, [MORE, DONE])).toBe(expected)
   })
 
-  it('tells what is denied from what is wanted', () => {
+  it('a refused wish does not fulfil a condition about that wish', () => {
     const wants = 'The caller wants insurance'
     const wantsNot = 'The caller does not want insurance'
     expect(held('en', 'I want insurance', [wantsNot, wants])).toBe(wants)
@@ -83,13 +83,13 @@ describe('which condition holds for what the caller says', () => {
     )
   })
 
-  it('takes a yes for what the question was about', () => {
+  it('a "yes" fulfils the condition that the question was about', () => {
     const ways = ['The caller wants to cancel the trip', 'The caller wants to change the trip']
     expect(held('en', 'Would you like to change the trip?|yes please', ways)).toBe(ways[1])
     expect(held('en', 'What would you like?|yes please', ways)).toBeNull()
   })
 
-  it('takes what is quoted word for word, and a quoted yes for any yes', () => {
+  it('a quoted phrase matches word for word, and a quoted "yes" matches any agreement', () => {
     expect(held('en', 'code blue', ['The caller says "code red"', 'The caller says "code blue"'])).toBe(
       'The caller says "code blue"',
     )
@@ -104,7 +104,7 @@ describe('which condition holds for what the caller says', () => {
     ['two', 'The caller presses 2 or says "sales"'],
     ['[123456#]', 'The caller enters digits'],
     ['three five', 'The caller enters digits'],
-  ])('"%s" is a key or its number', (said, expected) => {
+  ])('"%s" fulfils the condition about a pressed key or a spoken number', (said, expected) => {
     const ways = ['The caller presses 1', 'The caller presses 2 or says "sales"', 'The caller enters digits']
     if (said === 'three five') expect(held('en', said, ['The caller gives a number'])).not.toBeNull()
     else expect(held('en', said, ways)).toBe(expected)
@@ -125,11 +125,11 @@ describe('which condition holds for what the caller says', () => {
     ['Could you repeat that?', 'The caller did not understand'],
     ['hold on a second', 'The caller asks to wait'],
     ['I am not sure', 'The caller is not sure'],
-  ])('"%s" fits "%s"', (said, condition) => {
+  ])('"%s" fulfils "%s"', (said, condition) => {
     expect(held('en', said, [condition])).toBe(condition)
   })
 
-  it('takes the first of equals, and the more fitting before the first', () => {
+  it('the best match wins, and the first of equal matches', () => {
     expect(held('en', 'about the bill', ['It is about the bill', 'The caller asks about the bill'])).toBe(
       'It is about the bill',
     )
@@ -140,7 +140,7 @@ describe('which condition holds for what the caller says', () => {
   })
 })
 
-describe('en español', () => {
+describe('the condition that rules-1 chooses for a Spanish turn', () => {
   const RESERVAR = 'El cliente quiere reservar una mesa'
   const CANCELAR = 'El cliente quiere cancelar o cambiar su reserva'
   const HORARIO = 'El cliente pregunta por el horario'
@@ -153,7 +153,7 @@ describe('en español', () => {
     ['¿A qué hora cierran?', HORARIO],
     ['páseme con un humano', PERSONA],
     ['elefantes morados', null],
-  ])('"%s"', (said, expected) => {
+  ])('"%s" fulfils "%s" among Spanish requests', (said, expected) => {
     expect(held('es', said, [RESERVAR, CANCELAR, HORARIO, PERSONA])).toBe(expected)
   })
 
@@ -165,7 +165,7 @@ describe('en español', () => {
     ['no quiero', 'El cliente no acepta'],
     ['claro que no', 'El cliente no acepta'],
     ['no lo sé', null],
-  ])('"%s" acepta o no', (said, expected) => {
+  ])('"%s" is agreement, refusal or neither', (said, expected) => {
     expect(held('es', said, ['El cliente no acepta', 'El cliente acepta'])).toBe(expected)
   })
 
@@ -178,7 +178,7 @@ describe('en español', () => {
     ['¿Puede repetirlo?', 'El cliente no ha entendido'],
     ['[3]', 'El cliente pulsa 3'],
     ['calle Real 3', 'El cliente da su dirección'],
-  ])('"%s" es "%s"', (said, condition) => {
+  ])('"%s" fulfils "%s"', (said, condition) => {
     expect(held('es', said, [condition])).toBe(condition)
   })
 })

@@ -20,7 +20,7 @@ function read(language: Language, lines: readonly string[], properties: Properti
 
 const text = (description: string, more: object = {}) => ({ type: 'string', description, ...more })
 
-describe('what a conversation says for a name', () => {
+describe('a name property that rules-1 fills from a conversation', () => {
   const name = { name: text("The guest's full name") }
 
   it.each([
@@ -32,7 +32,7 @@ describe('what a conversation says for a name', () => {
     ['What is your name?|Ada Byron, please.', 'Ada Byron'],
     ['May I have your name?|Sure. Ludwig van Beethoven', 'Ludwig van Beethoven'],
     ['|ada byron', 'Ada Byron'],
-  ])('"%s"', (line, expected) => {
+  ])('"%s" gives the name', (line, expected) => {
     expect(read('en', [line], name)).toEqual({ name: expected })
   })
 
@@ -41,11 +41,11 @@ describe('what a conversation says for a name', () => {
     'What is your name?|I would rather not say',
     '|I am calling about my booking',
     '|',
-  ])('nothing in "%s"', line => {
+  ])('is left out after "%s"', line => {
     expect(read('en', [line], name)).toEqual({})
   })
 
-  it('takes the part that is wanted', () => {
+  it('is split into first and last name when the schema asks for parts', () => {
     const parts = { first_name: text('First name'), last_name: text('Last name') }
     expect(read('en', ['|my name is Ada King Byron'], parts)).toEqual({ first_name: 'Ada', last_name: 'King Byron' })
   })
@@ -56,11 +56,11 @@ describe('what a conversation says for a name', () => {
     ['|A nombre de García', 'García'],
     ['¿Cómo se llama?|Ana', 'Ana'],
     ['|me llamo ana y quiero una mesa', 'Ana'],
-  ])('"%s"', (line, expected) => {
+  ])('"%s" gives the Spanish name', (line, expected) => {
     expect(read('es', [line], { nombre: text('El nombre del cliente') })).toEqual({ nombre: expected })
   })
 
-  it('keeps names apart from what was asked besides', () => {
+  it('is not overwritten by later answers about other properties', () => {
     const lines = ['What is your name?|Ada Byron', 'Which day suits you?|Tuesday', 'Shall I book it?|Yes please']
     expect(read('en', lines, { name: text('Name of the caller'), day: text('The day') })).toEqual({
       name: 'Ada Byron',
@@ -69,7 +69,7 @@ describe('what a conversation says for a name', () => {
   })
 })
 
-describe('what a conversation says for days and times', () => {
+describe('the day and time properties that rules-1 fills from a conversation', () => {
   const when = { day: text('The day of the visit'), time: text('The time of the visit') }
 
   it.each([
@@ -80,7 +80,7 @@ describe('what a conversation says for days and times', () => {
     ['|Monday, a quarter to five in the afternoon', { day: 'Monday', time: '16:45' }],
     ['|noon on Sunday', { day: 'Sunday', time: '12:00' }],
     ['|not on Monday, on Thursday at four thirty', { day: 'Thursday', time: '16:30' }],
-  ])('"%s"', (line, expected) => {
+  ])('"%s" gives day and time', (line, expected) => {
     expect(read('en', [line], when)).toEqual(expected)
   })
 
@@ -89,11 +89,11 @@ describe('what a conversation says for days and times', () => {
     ['|mañana por la mañana a las diez y media', { day: 'mañana', time: '10:30' }],
     ['|el 5 de mayo a las ocho menos cuarto de la tarde', { day: '5 de mayo', time: '19:45' }],
     ['|pasado mañana al mediodía', { day: 'pasado mañana', time: '12:00' }],
-  ])('"%s"', (line, expected) => {
+  ])('"%s" gives the Spanish day and time', (line, expected) => {
     expect(read('es', [line], { day: text('El día'), time: text('La hora') })).toEqual(expected)
   })
 
-  it('understands an hour by what was offered, by its place, and by a yes', () => {
+  it('take an offered time by its hour, by its position in the offer, or by agreement', () => {
     const offer = 'I have 8:00 in the morning or 20:00. Which one?'
     expect(read('en', [`${offer}|eight in the evening`], { time: text('The time') })).toEqual({ time: '20:00' })
     expect(read('en', ['I have 10:15 or 16:30. Which time?|the second one'], { time: text('The time') })).toEqual({
@@ -105,18 +105,18 @@ describe('what a conversation says for days and times', () => {
     expect(read('en', ['Is Tuesday at 10:15 fine?|Yes'], when)).toEqual({ day: 'Tuesday', time: '10:15' })
   })
 
-  it('takes spans of time and courtesies for neither', () => {
+  it('are left out after opening hours, working hours and courtesies', () => {
     expect(read('en', ['We are open from eight to six.|ok thanks', '|a room please'], when)).toEqual({})
     expect(read('en', ['|I work from ten to five'], when)).toEqual({})
   })
 
-  it('keeps the newest when the caller changes their mind', () => {
+  it('take the newest day when the caller changes their mind', () => {
     expect(read('en', ['Which day?|Tuesday', 'Tuesday. Shall I book it?|No, make it Friday'], when)).toEqual({
       day: 'Friday',
     })
   })
 
-  it('writes dates where dates are wanted, by the day that it is', () => {
+  it('are ISO dates when the schema asks for dates, relative to the current day', () => {
     const date = { date: { type: 'string', format: 'date' } }
     const now = 'It is 2026-01-05, a Monday.'
     expect(read('en', ['|tomorrow'], date, now)).toEqual({ date: '2026-01-06' })
@@ -128,19 +128,19 @@ describe('what a conversation says for days and times', () => {
   })
 })
 
-describe('what a conversation says for numbers', () => {
+describe('the number properties that rules-1 fills from a conversation', () => {
   it.each([
     ['How many guests?|four', 4],
     ['How many guests?|There will be twenty-two of us', 22],
     ['|a table for six people at eight', 6],
     ['How many guests?|[pressed 3#]', 3],
     ['How many guests?|one hundred and five', 105],
-  ])('"%s" guests', (line, expected) => {
+  ])('"%s" gives the number of guests', (line, expected) => {
     const properties = { guests: { type: 'integer', description: 'Number of guests or people' } }
     expect(read('en', [line], properties)).toEqual({ guests: expected })
   })
 
-  it('holds them to their bounds', () => {
+  it('are left out when they exceed their bounds', () => {
     const guests = { guests: { type: 'integer', description: 'Number of guests', minimum: 1, maximum: 10 } }
     expect(read('en', ['How many guests?|eleven'], guests)).toEqual({})
     expect(read('en', ['How many degrees?|minus 3.5'], { degrees: { type: 'number' } })).toEqual({ degrees: -3.5 })
@@ -150,7 +150,7 @@ describe('what a conversation says for numbers', () => {
     ['What is your phone number?|555 0100 200', '5550100200'],
     ['|you can reach me on +1 (555) 010-0200', '+15550100200'],
     ['|my number is five five five, oh one double zero, two hundred', '5550100200'],
-  ])('"%s" as a phone number', (line, expected) => {
+  ])('"%s" gives the phone number', (line, expected) => {
     expect(read('en', [line], { phone: text('Phone number') })).toEqual({ phone: expected })
   })
 
@@ -159,7 +159,7 @@ describe('what a conversation says for numbers', () => {
     ['|my booking number is AB12', 'AB12'],
     ['What is your booking number?|[pressed 1042#]', '1042'],
     ['What is your booking number?|forty two seventeen', '4217'],
-  ])('"%s" as a booking number', (line, expected) => {
+  ])('"%s" gives the booking number', (line, expected) => {
     expect(read('en', [line], { booking_number: text('The booking number') })).toEqual({ booking_number: expected })
   })
 
@@ -167,11 +167,11 @@ describe('what a conversation says for numbers', () => {
     ['|ada.byron@example.com', 'ada.byron@example.com'],
     ['|ada dot byron at example dot com', 'ada.byron@example.com'],
     ["It's?|ada underscore b at mail dot example dot org please", 'ada_b@mail.example.org'],
-  ])('"%s" as an e-mail address', (line, expected) => {
+  ])('"%s" gives the e-mail address', (line, expected) => {
     expect(read('en', [line], { email: text('E-mail') })).toEqual({ email: expected })
   })
 
-  it('reads Spanish ones', () => {
+  it('are read from Spanish number words, phone numbers and e-mail addresses', () => {
     expect(
       read('es', ['¿Cuántos son?|treinta y dos'], { personas: { type: 'integer', description: 'Cuántos son' } }),
     ).toEqual({ personas: 32 })
@@ -184,7 +184,7 @@ describe('what a conversation says for numbers', () => {
   })
 })
 
-describe('what a conversation says for choices and truths', () => {
+describe('the enumerations, booleans and lists that rules-1 fills from a conversation', () => {
   const room = {
     room: { type: 'string', enum: ['single', 'double', 'large suite', 'suite'], description: 'The kind of room' },
   }
@@ -197,15 +197,15 @@ describe('what a conversation says for choices and truths', () => {
     ['|not a single, a suite', 'suite'],
     ['Single or double?|the second one', 'double'],
     ['Would you like a suite?|yes', 'suite'],
-  ])('"%s"', (line, expected) => {
+  ])('"%s" gives the kind of room', (line, expected) => {
     expect(read('en', [line], room)).toEqual({ room: expected })
   })
 
-  it('leaves out what nobody named', () => {
+  it('leave out an enumeration of which no value was named', () => {
     expect(read('en', ['Single or double?|whatever'], room)).toEqual({})
   })
 
-  it('compares without accents and with numbers in words', () => {
+  it('match values without accents and with numbers in words', () => {
     expect(read('es', ['|PEQUEÑAS'], { t: { enum: ['pequeña', 'grande'] } })).toEqual({ t: 'pequeña' })
     expect(read('en', ['|three'], { stars: { enum: [1, 2, 3] } })).toEqual({ stars: 3 })
     expect(read('en', ['|no'], { confirmed: { enum: ['yes', 'no'], description: 'confirmed' } })).toEqual({})
@@ -220,17 +220,17 @@ describe('what a conversation says for choices and truths', () => {
     ["|I'm a member", true],
     ['|I am not a member', false],
     ['Are you a member?|what is that', undefined],
-  ])('"%s" to being a member', (line, expected) => {
+  ])('"%s" answers a boolean about membership', (line, expected) => {
     const values = read('en', [line], { is_member: { type: 'boolean', description: 'Whether the guest is a member' } })
     expect(values).toEqual(expected === undefined ? {} : { is_member: expected })
   })
 
-  it('lists all that was named', () => {
+  it('fill a list with every value that was named and not refused', () => {
     const extras = { extras: { type: 'array', items: { type: 'string', enum: ['parking', 'breakfast', 'spa'] } } }
     expect(read('en', ['|breakfast and parking, no spa'], extras)).toEqual({ extras: ['breakfast', 'parking'] })
   })
 
-  it('fills objects in objects', () => {
+  it('fill nested objects', () => {
     const stay = {
       stay: {
         type: 'object',
@@ -241,8 +241,8 @@ describe('what a conversation says for choices and truths', () => {
   })
 })
 
-describe('what a conversation says in free words', () => {
-  it('is the answer to the question for it, without the politeness', () => {
+describe('the free text properties that rules-1 fills from a conversation', () => {
+  it('take the answer to the matching question, without polite phrases', () => {
     const wish = { wish: text('Special wishes for the room') }
     expect(read('en', ['Do you have special wishes?|Yes, a quiet room please'], wish)).toEqual({ wish: 'a quiet room' })
     expect(
@@ -250,19 +250,19 @@ describe('what a conversation says in free words', () => {
     ).toEqual({ direccion: 'calle Mayor 5' })
   })
 
-  it('is the newest turn where it is required, and left out where it is not', () => {
+  it('take the newest turn when they are required, and are left out otherwise', () => {
     const two = { reason: text('Why the caller calls'), note: text('A remark') }
     expect(read('en', ['|my key does not work'], two)).toEqual({ reason: 'my key does not work' })
     expect(read('en', ['|yes'], two)).toEqual({})
   })
 
-  it('fills in what is constant and keeps to the longest that is allowed', () => {
+  it('take constants of the schema, and are left out beyond their maximum length', () => {
     expect(read('en', ['|hello'], { source: { const: 'phone' }, reason: text('Why', { maxLength: 3 }) })).toEqual({
       source: 'phone',
     })
   })
 
-  it('keeps names that objects have by themselves to what they are', () => {
+  it('may be called "__proto__" without changing the prototype of the result', () => {
     const values = read('en', ['|my name is Ada'], JSON.parse('{"__proto__":{"type":"string","description":"name"}}'))
     expect(Object.getPrototypeOf(values)).toBe(Object.prototype)
     expect(Object.keys(values as object)).toEqual(['__proto__'])

@@ -100,8 +100,8 @@ const request: fc.Arbitrary<GenerationRequest> = fc.record(
   { requiredKeys: ['messages'] },
 )
 
-describe('whatever rules-1 is asked', () => {
-  it('answers to the end, with tools that are offered, the same each time', async () => {
+describe('rules-1 for arbitrary requests', () => {
+  it('finishes every answer, calls only offered tools, and decides the same each time', async () => {
     await fc.assert(
       fc.asyncProperty(request, async asked => {
         const events = []
@@ -117,7 +117,7 @@ describe('whatever rules-1 is asked', () => {
     )
   })
 
-  it('fills in values of the types that are wanted', () => {
+  it('fills in only values that fit the schema', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 8 }),
@@ -150,7 +150,7 @@ describe('whatever rules-1 is asked', () => {
     ['questions', 'what? '.repeat(40_000)],
     ['commas', ', and ask '.repeat(20_000)],
     ['negations', 'not or '.repeat(30_000)],
-  ])('does not take long over endless %s', (_name, endless) => {
+  ])('stays within its processor time for endless %s', (_name, endless) => {
     // Processor time: the machine may be busy with other tests.
     const before = process.cpuUsage()
     const properties = Object.fromEntries(

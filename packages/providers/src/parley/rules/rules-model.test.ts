@@ -52,11 +52,11 @@ function reply(
   }
 }
 
-describe('what rules-1 says', () => {
+describe('the speech of rules-1', () => {
   const ask = 'Ask which room they want.'
   const asked = 'Which room do you want?'
 
-  it('says the instruction when the step begins', async () => {
+  it('speaks the instruction when the step begins', async () => {
     expect(await answerTo(reply('enter', ask, []))).toBe(asked)
     expect(await answerTo(reply('enter', '', []))).toBe('How can I help you?')
     expect(await answerTo(reply('during_execution', '', []))).toBe('One moment, please.')
@@ -65,7 +65,7 @@ describe('what rules-1 says', () => {
     )
   })
 
-  it('asks again what it did not get', async () => {
+  it('repeats the question when the answer was not understood', async () => {
     const messages = [agent(asked), caller('purple elephants')]
     expect(await answerTo(reply('user_turn', ask, messages))).toBe(`I am sorry, I did not get that. ${asked}`)
     expect(await answerTo(reply('user_turn', ask, [agent(asked), caller('[unintelligible]')]))).toBe(
@@ -75,17 +75,17 @@ describe('what rules-1 says', () => {
     expect(await answerTo(reply('stuck', '', []))).toBe('I am sorry, I did not get that. Could you say it again?')
   })
 
-  it('says what it had not said yet before it says that it did not understand', async () => {
+  it('speaks the instruction first when the agent has not spoken it yet', async () => {
     expect(await answerTo(reply('user_turn', ask, [caller('hello?')]))).toBe(asked)
   })
 
-  it('repeats when asked to, and returns a courtesy', async () => {
+  it('repeats the question on request and after a thank-you', async () => {
     const after = (said: string) => answerTo(reply('user_turn', ask, [agent(asked), caller(said)]))
     expect(await after('Sorry, could you repeat that?')).toBe(asked)
     expect(await after('Thank you!')).toBe(`You are welcome. ${asked}`)
   })
 
-  it('asks whether anybody is there', async () => {
+  it('asks a silent caller whether they are still there', async () => {
     expect(await answerTo(reply('reminder', ask, [agent(asked)]))).toBe(`Are you still there? ${asked}`)
     expect(await answerTo(reply('reminder', 'Pregunta el nombre.', [], { language: 'es' }))).toBe(
       '¿Sigue ahí? ¿Me puede decir el nombre?',
@@ -103,7 +103,7 @@ describe('what rules-1 says', () => {
     ['Room 12', 'Room 12. Which room do you want?'],
     [`{"message":"Cut here","rooms":["${'a'.repeat(50_000)}`, 'Cut here. Which room do you want?'],
     ['[]', 'That is done. Which room do you want?'],
-  ])('tells what came of a tool: %.60s', async (content, speech) => {
+  ])('speaks the result of a tool: %.60s', async (content, speech) => {
     const calls = [{ id: 'c', name: 'rooms', argumentsText: '{}' }]
     const messages: ChatMessage[] = [
       caller('any rooms?'),
@@ -114,10 +114,10 @@ describe('what rules-1 says', () => {
   })
 })
 
-describe('where rules-1 goes', () => {
+describe('the transitions that rules-1 takes', () => {
   const conditions = ['The caller agrees', 'The caller declines']
 
-  it('takes the way whose condition holds, and says nothing', async () => {
+  it('calls the transition whose condition holds, without text', async () => {
     const messages = [agent('Shall I?'), caller('No, thanks')]
     expect(await answerTo(reply('user_turn', 'Ask.', messages, { conditions }))).toEqual(['go_2', {}])
     const events = await collect(reply('user_turn', 'Ask.', messages, { conditions }))
@@ -131,7 +131,7 @@ describe('where rules-1 goes', () => {
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'tool-calls' })
   })
 
-  it('takes none for a turn without words, nor for one that was answered already', async () => {
+  it('takes no transition for a turn without words, nor for a turn that was already answered', async () => {
     const blank = reply('user_turn', 'Ask.', [caller('yes'), agent('Could you tell me?'), caller('[unintelligible]')], {
       conditions,
     })
@@ -150,13 +150,13 @@ describe('where rules-1 goes', () => {
       },
     })
 
-  it('decides without a word, also that nothing holds', async () => {
+  it('decides without text, and yields no transition when no condition holds', async () => {
     expect(await decide([caller('[pressed 2#]')], 'The caller presses 1', 'The caller presses 2')).toEqual(['go_2', {}])
     expect(await decide([caller('whatever')], ...conditions)).toBe('')
     expect(await decide([], ...conditions)).toBe('')
   })
 
-  it('decides by what a tool answered, and not by it about the caller', async () => {
+  it('judges a tool result by conditions about the tool, not by conditions about the caller', async () => {
     const after = (content: string): ChatMessage[] => [
       caller('book it'),
       { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'book', argumentsText: '{}' }] },
@@ -169,7 +169,7 @@ describe('where rules-1 goes', () => {
   })
 })
 
-describe('which tools rules-1 calls', () => {
+describe('the tools that rules-1 calls', () => {
   const status: ToolDeclaration = {
     name: 'order_status',
     description: 'Looks up the status of an order',
@@ -188,7 +188,7 @@ describe('which tools rules-1 calls', () => {
   const instruction = 'Help with orders. Ask what they need.'
   const question = 'Could you tell me the order number?'
 
-  it('calls the one that is asked for, with what it needs', async () => {
+  it('calls the tool that the caller asks for, with its arguments', async () => {
     const messages = [agent('What do you need?'), caller('What is the status of my order? The number is 1042.')]
     expect(await answerTo(reply('user_turn', instruction, messages, { tools }))).toEqual([
       'order_status',
@@ -196,7 +196,7 @@ describe('which tools rules-1 calls', () => {
     ])
   })
 
-  it('asks for what is missing, and calls it when that is said', async () => {
+  it('asks for a missing argument, and calls the tool when the caller gives it', async () => {
     const first = [agent('What do you need?'), caller('What is the status of my order?')]
     expect(await answerTo(reply('user_turn', instruction, first, { tools }))).toBe(question)
     const then = [...first, agent(question), caller('1042')]
@@ -206,7 +206,7 @@ describe('which tools rules-1 calls', () => {
     ])
   })
 
-  it('does not call it twice for one turn', async () => {
+  it('does not call a tool twice for one turn', async () => {
     const made = { id: 'c', name: 'order_status', argumentsText: '{"order_number":"1042"}' }
     const messages: ChatMessage[] = [
       caller('What is the status of order number 1042?'),
@@ -220,14 +220,14 @@ describe('which tools rules-1 calls', () => {
     )
   })
 
-  it('hangs up on who says goodbye, and calls nothing for other words', async () => {
+  it('ends the call when the caller says goodbye, and calls no tool for unrelated words', async () => {
     const after = (said: string) => answerTo(reply('user_turn', instruction, [agent('Yes?'), caller(said)], { tools }))
     expect(await after('Goodbye!')).toEqual(['end_call', {}])
     expect(await after('purple elephants')).toEqual(expect.any(String))
     expect(await after('I do not want to know the status of an order')).toEqual(expect.any(String))
   })
 
-  it('keeps to the choice it is given', async () => {
+  it('obeys the tool choice of the request', async () => {
     const request = reply('user_turn', instruction, [caller('Goodbye!')], { tools })
     expect(await answerTo({ ...request, toolChoice: 'none' })).toEqual(expect.any(String))
     const { brief: _none, ...bare } = request
@@ -235,7 +235,7 @@ describe('which tools rules-1 calls', () => {
   })
 })
 
-describe('what rules-1 reads off a conversation', () => {
+describe('the digits and transfer destinations of rules-1', () => {
   const filling = (purpose: 'digits' | 'transfer_destination', prompt: string, messages: readonly ChatMessage[]) => {
     const name = purpose === 'digits' ? 'digits' : 'destination'
     const properties = { [name]: { type: 'string' } }
@@ -248,7 +248,7 @@ describe('what rules-1 reads off a conversation', () => {
     ['Reach the billing department', 'For sales, press 1. For billing, press 2.', '2'],
     ['Get to support', 'Press 1 for sales, 2 for support, or 3 for anything else.', '2'],
     ['Enter 4711#', 'Please enter your code.', '4711#'],
-  ])('presses what leads there: %s', async (prompt, menu, digits) => {
+  ])('presses the key of a phone menu that reaches the goal: %s', async (prompt, menu, digits) => {
     expect(await filling('digits', prompt, [caller(menu)])).toEqual(['fill', { digits }])
   })
 
@@ -256,20 +256,20 @@ describe('what rules-1 reads off a conversation', () => {
     ['Transfer to +1 202 555 0100.', 'anything', '+12025550100'],
     ['Sales: +12025550101. Support: +12025550102', 'I need support', '+12025550102'],
     ['Sales is sip:sales@example.com, repairs is sip:fix@example.com.', 'a repair please', 'sip:fix@example.com'],
-  ])('transfers where it belongs: %s', async (prompt, said, destination) => {
+  ])('transfers to the destination that fits the caller: %s', async (prompt, said, destination) => {
     expect(await filling('transfer_destination', prompt, [caller(said)])).toEqual(['fill', { destination }])
   })
 
-  it('calls nothing where its tool is not offered', async () => {
+  it('calls no tool that the request does not offer', async () => {
     const brief: GenerationBrief = { purpose: 'variables', language: 'en', prompt: '', tool: 'keep' }
     expect(await answerTo({ messages: [caller('hello')], brief })).toBe('')
   })
 })
 
-describe('how rules-1 answers', () => {
+describe('an answer of rules-1', () => {
   const request = reply('enter', 'Say "One two three."', [])
 
-  it('speaks word by word and counts what that costs', async () => {
+  it('streams word by word and reports its token usage', async () => {
     const events = await collect(request)
     expect(events).toEqual([
       { type: 'text', delta: 'One' },
@@ -281,7 +281,7 @@ describe('how rules-1 answers', () => {
     expect(await collect(request)).toEqual(events)
   })
 
-  it('takes the time it is told to', async () => {
+  it('takes the configured time to the first token and between tokens', async () => {
     const time = new VirtualTime()
     const model = new RulesModel({ time, firstTokenMs: 300, tokenMs: 50 })
     const came: number[] = []
@@ -297,7 +297,7 @@ describe('how rules-1 answers', () => {
     expect(came).toEqual([300, 350, 400])
   })
 
-  it('stops at once, without an error, and leaves no timer', async () => {
+  it('stops at once when it is aborted, without an error or a timer', async () => {
     const time = new VirtualTime()
     const model = new RulesModel({ time, firstTokenMs: 1000 })
     const controller = new AbortController()
@@ -317,7 +317,7 @@ describe('how rules-1 answers', () => {
     expect(await collect(request, new RulesModel(), AbortSignal.abort())).toEqual([])
   })
 
-  it('is ready until it is closed', async () => {
+  it('fails after the model is closed', async () => {
     const model = new RulesModel()
     expect(model.identity).toEqual({ provider: 'parley', model: 'rules-1' })
     expect(await model.readiness()).toBeNull()

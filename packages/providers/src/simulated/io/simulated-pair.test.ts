@@ -68,13 +68,13 @@ afterAll(() => shared.close())
 describe.each([
   ['en', '', null],
   ['es', spanish === null ? '' : ` (skipped: ${spanish})`, spanish],
-] as const)('over the telephone, in "%s"%s', (language, _skipped, obstacle) => {
+] as const)('simulated speech over a telephone line, in "%s"%s', (language, _skipped, obstacle) => {
   it.skipIf(obstacle !== null).each([
-    ['G.711 alone', {}, 0],
+    ['no damage but G.711', {}, 0],
     ['2 % of packets lost', { loss: 0.02 }, 0.05],
     ['noise 20 dB below the speech', { noiseBelowDb: 20 }, 0.05],
-    ['2 % lost and noise 20 dB below', { loss: 0.02, noiseBelowDb: 20 }, 0.05],
-  ])('words arrive: %s', async (_name, conditions, most) => {
+    ['2 % of packets lost and noise 20 dB below', { loss: 0.02, noiseBelowDb: 20 }, 0.05],
+  ])('is recognised with %s', async (_name, conditions, most) => {
     const said: string[] = []
     const audio = await say(shared, TEXT[language]!, language, said)
     expect(said).toEqual(TEXT[language]!.split(/\s+/))
@@ -83,7 +83,7 @@ describe.each([
   })
 })
 
-describe('the recogniser', () => {
+describe('the simulated recogniser', () => {
   it('loses the words whose audio is damaged, and only those', async () => {
     const audio = await say(shared, 'The garden is behind the house.')
     const [final] = recognise(audio).filter(event => event.type === 'final')
@@ -93,7 +93,7 @@ describe('the recogniser', () => {
     expect(wordsOf(recognise(audio))).toEqual(['The', 'garden', 'is', 'the', 'house.'])
   })
 
-  it('hears a word that takes several frames, whole or not at all', async () => {
+  it('recognises a word of several frames whole or not at all', async () => {
     const long = 'antidisestablishmentarianism'
     const audio = await say(shared, `The word ${long} is long.`)
     const [final] = recognise(audio).filter(event => event.type === 'final')
@@ -107,7 +107,7 @@ describe('the recogniser', () => {
     }
   })
 
-  it('hears that somebody speaks, and says so, when there are no words in it', async () => {
+  it('reports speech without coded words as unintelligible', async () => {
     const person = new LocalFlite()
     const audio = await say(person, 'Is anybody there?')
     await person.close()
@@ -120,14 +120,14 @@ describe('the recogniser', () => {
     }
   })
 
-  it('hears nothing in silence and in noise', () => {
+  it('reports nothing for silence and for noise', () => {
     const random = new SeededRandom(2)
     const noise = Int16Array.from(random.bytes(160_000), byte => 8 * (byte - 128))
     expect(recognise(noise)).toEqual([])
     expect(recognise(new Int16Array(16_000))).toEqual([])
   })
 
-  it('makes words final after as much silence as was asked for', async () => {
+  it('finalises words after the requested silence', async () => {
     const audio = await say(shared, 'Yes. No.')
     const finals = (ms: number) => recognise(audio, ms).flatMap(event => (event.type === 'final' ? [event.text] : []))
     expect(finals(200)).toEqual(['Yes.', 'No.'])
@@ -135,8 +135,8 @@ describe('the recogniser', () => {
   })
 })
 
-describe('the voice', () => {
-  it('makes a sentence once for all who ask for it, at once or later, and gives each a copy', async () => {
+describe('the simulated voice', () => {
+  it('synthesises a sentence once for concurrent and later requests, and returns a copy to each', async () => {
     const asked: string[] = []
     const flite = new LocalFlite()
     const counting = {
@@ -158,7 +158,7 @@ describe('the voice', () => {
     await voice.close()
   })
 
-  it('tells when each word begins', async () => {
+  it('reports when each word begins', async () => {
     const starts: number[] = []
     const request = { text: 'One two three. Four five.', language: 'en' }
     for await (const { words } of shared.synthesize(request, new AbortController().signal)) {

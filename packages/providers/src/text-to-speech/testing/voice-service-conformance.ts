@@ -37,7 +37,7 @@ export function voiceServiceConformance(under: VoiceUnderTest, speech: TonesSpee
     expect(await utterance.ended).toBe(null)
     return utterance
   }
-  describe(`${under.name}, when its service`, () => {
+  describe(`${under.name} and its service`, () => {
     // The built-in voice takes its time once for each text.
     beforeAll(async () => {
       for (const text of [SHORT, LONG, WORDS, 'One.']) await speech.speak({ text, language: 'en', speed: 1 })
@@ -55,7 +55,7 @@ type MakeHarness = (fake?: Partial<FakeVoiceOptions>, voice?: Partial<MakeVoice>
 type Alone = (text: string) => Promise<Utterance>
 
 function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech): void {
-  it('refuses the key, fails with "voice_refused", not retryable, without revealing the key', async () => {
+  it('a refused key fails with "voice_refused", not retryable, without revealing the key', async () => {
     const apiKey = 'another-secret-key'
     const { say } = bound(await stage({}, { apiKey }))
     const error = await say(SHORT).ended
@@ -63,7 +63,7 @@ function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech
     expect(`${error} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toContain(apiKey)
   })
 
-  it('bills the characters it was sent, the voice reports the same number, also for cancelled utterances', async () => {
+  it('the reported characters equal those that the service received, also for cancelled utterances', async () => {
     let received = 0
     const speak: FakeVoiceOptions['speak'] = request => {
       received += [...request.text].length
@@ -84,7 +84,7 @@ function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech
     expect(told).toBe([...SHORT, ...LONG, ...WORDS].length)
   })
 
-  it('refuses the key, reports no characters as sent', async () => {
+  it('a refused key reports no characters as sent', async () => {
     const { say } = bound(await stage({}, { apiKey: 'another-secret-key' }))
     const sent: number[] = []
     await say(SHORT, { onSent: count => sent.push(count) }).ended
@@ -95,25 +95,25 @@ function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech
     [429, 'voice_busy'],
     [503, 'voice_busy'],
     [502, 'voice_unreachable'],
-  ])('answers %i: "%s", which may pass', async (status, code) => {
+  ])('the answer %i fails with the retryable error "%s"', async (status, code) => {
     const { say } = bound(await stage({ faults: [{ type: 'refuse', status, retryAfterS: 3 }] }))
     expect(await say(SHORT).ended).toMatchObject({ code, retryable: true })
     expect(await say(SHORT).ended).toBe(null)
   })
 
-  it('cannot be reached, fails with "voice_unreachable"', async () => {
+  it('a service that cannot be reached fails with "voice_unreachable"', async () => {
     const { fake, say } = bound(await stage())
     await fake.close()
     expect(await say(SHORT).ended).toMatchObject({ code: 'voice_unreachable', retryable: true })
   })
 
-  it('does not know the voice, fails with an error that is not retryable', async () => {
+  it('an unknown voice fails with an error that is not retryable', async () => {
     const { voice, code } = under.unknownVoice
     const { say } = bound(await stage())
     expect(await say(SHORT, { voice }).ended).toMatchObject({ code, retryable: false })
   })
 
-  it('has no key, is not ready and sends no request', async () => {
+  it('a voice without a key is not ready and sends no request', async () => {
     const { fake, voice, say } = bound(await stage({}, { apiKey: '' }))
     expect(await voice.readiness()).toMatch(/key/)
     expect(await say(SHORT).ended).toMatchObject({ code: 'voice_refused' })
@@ -122,7 +122,7 @@ function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech
 }
 
 function lateness(stage: MakeHarness): void {
-  it('sends nothing, fails after five seconds', async () => {
+  it('a service that sends nothing fails the utterance after five seconds', async () => {
     const time = new VirtualTime()
     const { fake, say } = bound(await stage({ faults: [{ type: 'mute' }] }, { time }))
     let ended = false
@@ -138,7 +138,7 @@ function lateness(stage: MakeHarness): void {
     expect(await utterance.ended).toMatchObject({ code: 'voice_failed', retryable: true })
   })
 
-  it('stalls in the middle, delivers the received audio and then fails', async () => {
+  it('an utterance that stalls delivers the received audio and then fails', async () => {
     const faults: ServiceFault[] = [{ type: 'stall', afterMs: 60 }]
     const budgets = { firstAudioMs: 5000, idleMs: 200 }
     const { say } = bound(await stage({ faults, pace: 20, pieceBytes: 321 }, { budgets }))
@@ -151,8 +151,8 @@ function lateness(stage: MakeHarness): void {
 function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
   it.each<[string, ServiceFault]>([
     ['breaks off', { type: 'break-off', afterMs: 60 }],
-    ['says an error', { type: 'error', afterMs: 60 }],
-  ])('%s in the middle: what came is heard, then an error that may pass', async (_name, faults) => {
+    ['sends an error', { type: 'error', afterMs: 60 }],
+  ])('a service that %s in the middle leaves the received audio and a retryable error', async (_name, faults) => {
     const { say } = bound(await stage({ faults: [faults], pace: 20, pieceBytes: 321 }))
     const whole = await alone(LONG)
     const utterance = say(LONG)
@@ -162,7 +162,7 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
     expect(await say(SHORT).ended).toBe(null)
   })
 
-  it('sends garbage, fails or ignores it', async () => {
+  it('garbage of the service is ignored or fails the utterance', async () => {
     const { say } = bound(await stage({ faults: [{ type: 'garble' }] }))
     const utterance = say(SHORT)
     if (under.over === 'http') expect(await utterance.ended).toMatchObject({ code: 'voice_failed' })
@@ -172,7 +172,7 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
     }
   })
 
-  it('closes an idle connection, opens another one without an error', async () => {
+  it('the voice opens another connection when the service closed an idle one', async () => {
     const { fake, say } = bound(await stage())
     const first = say(SHORT)
     expect(await first.ended).toBe(null)
@@ -184,7 +184,7 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
     expect(fake.counts.connections).toBe(2)
   })
 
-  it('closed a kept connection, repeats the utterance once on a fresh one', async () => {
+  it('an utterance on a connection that the service closed is repeated once on a fresh one', async () => {
     const { fake, say } = bound(await stage())
     const first = say(SHORT)
     expect(await first.ended).toBe(null)
@@ -195,7 +195,7 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
     expect(fake.counts.connections).toBe(2)
   })
 
-  it('breaks every connection, repeats the utterance once and then fails', async () => {
+  it('an utterance fails after one repetition when the service breaks every connection', async () => {
     const { fake, say } = bound(await stage())
     expect(await say(SHORT).ended).toBe(null)
     fake.injectFaults({ type: 'break-off', afterMs: 0 }, { type: 'break-off', afterMs: 0 })
@@ -208,7 +208,7 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
 }
 
 function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
-  it('sends audio after a cancel, delivers none of it, neither now nor in the next utterance', async () => {
+  it('audio after a cancel is delivered neither at once nor in the next utterance', async () => {
     const short = await alone(SHORT)
     const { voice, fake, say } = bound(await stage({ pace: 30, pieceBytes: 321, lateMessages: 10 }))
     for (let i = 0; i < 3; i++) {
@@ -223,7 +223,7 @@ function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void 
     if (under.over === 'http') await until(() => fake.counts.cancelled === 3)
   })
 
-  it('is not connected yet at the cancel, never receives the utterance', async () => {
+  it('an utterance that is cancelled before the connection opens is never sent', async () => {
     const { fake, say } = bound(await stage({ delays: { connectMs: under.over === 'socket' ? 30 : 0, firstMs: 30 } }))
     const stopped = say(LONG)
     await until(() => under.over === 'http' || fake.counts.connections === 0)
@@ -233,7 +233,7 @@ function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void 
     expect(fake.counts.utterances).toBe(1)
   })
 
-  it('carries many utterances of which most are cancelled, delivers the others complete', async () => {
+  it('utterances are delivered complete while most others are cancelled', async () => {
     const short = await alone(SHORT)
     const { voice, say } = bound(await stage({ pace: 100, pieceBytes: 321 }))
     const stopped: Utterance[] = []
@@ -250,13 +250,13 @@ function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void 
 function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
   // A connection over HTTP is free a moment after its answer came to the end.
   const kept = under.over === 'http' ? 2 : 1
-  it('gets one utterance after the other, keeps the connection', async () => {
+  it('consecutive utterances share a connection', async () => {
     const { fake, say } = bound(await stage())
     for (let i = 0; i < 6; i++) expect(await say(SHORT).ended).toBe(null)
     expect(fake.counts.connections).toBeLessThanOrEqual(kept)
   })
 
-  it('gets many utterances at once, puts no more on a connection than allowed and does not mix them', async () => {
+  it('concurrent utterances share connections up to the limit and do not mix', async () => {
     const [short, long] = [await alone(SHORT), await alone(LONG)]
     const { fake, say } = bound(await stage())
     const all = Array.from({ length: 15 }, (_, i) => say(i % 2 === 0 ? SHORT : LONG))
@@ -268,7 +268,7 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
     expect(fake.counts.mostAtOnce).toBeLessThanOrEqual(under.utterancesPerConnection)
   })
 
-  it('reaches its connection limit, queues further utterances in order', async () => {
+  it('utterances beyond the connection limit wait in order', async () => {
     const { fake, say } = bound(await stage({}, { mostSockets: 1 }))
     const order: number[] = []
     const count = under.utterancesPerConnection + 3
@@ -282,7 +282,7 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
     expect(fake.counts.connections).toBe(1)
   })
 
-  it('has no free connection in time, fails with "voice_busy"', async () => {
+  it('an utterance that gets no connection in time fails with "voice_busy"', async () => {
     const time = new VirtualTime()
     const { fake, say } = bound(await stage({ faults: [{ type: 'mute' }] }, { time, mostSockets: 1 }))
     const first = Array.from({ length: under.utterancesPerConnection }, () => say(SHORT))
@@ -294,7 +294,7 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
     for (const utterance of first) expect(await utterance.ended).toMatchObject({ code: 'voice_failed' })
   })
 
-  it('is warmed, has a connection for the first utterance', async () => {
+  it('a warmed voice has a connection for the first utterance', async () => {
     const { fake, voice, say } = bound(await stage())
     voice.warm!({ language: 'en' })
     await until(() => fake.counts.connections === 1)
@@ -304,7 +304,7 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
     voice.warm!({ language: 'tlh' })
   })
 
-  it('is closed, fails utterances in progress and leaves no connection', async () => {
+  it('closing the voice fails utterances in progress and leaves no connection', async () => {
     const { fake, voice, say } = bound(await stage({ pace: 20, pieceBytes: 321 }))
     const utterance = say(LONG)
     await until(() => utterance.chunks.length > 0)
@@ -315,16 +315,19 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
 }
 
 function pieces(under: VoiceUnderTest, stage: MakeHarness, alone: Alone, speech: TonesSpeech): void {
-  it.each([1, 7, 161, 100_000])('sends audio in pieces of %i bytes, delivers the same audio', async pieceBytes => {
-    const whole = await alone('One.')
-    const { say } = bound(await stage({ pieceBytes }))
-    const utterance = say('One.')
-    expect(await utterance.ended).toBe(null)
-    expectSame(utterance.samples, whole.samples)
-    for (const { samples } of utterance.chunks.slice(0, -1)) expect(samples.length).toBeGreaterThanOrEqual(80)
-  })
+  it.each([1, 7, 161, 100_000])(
+    'the delivered audio is the same when the service sends pieces of %i bytes',
+    async pieceBytes => {
+      const whole = await alone('One.')
+      const { say } = bound(await stage({ pieceBytes }))
+      const utterance = say('One.')
+      expect(await utterance.ended).toBe(null)
+      expectSame(utterance.samples, whole.samples)
+      for (const { samples } of utterance.chunks.slice(0, -1)) expect(samples.length).toBeGreaterThanOrEqual(80)
+    },
+  )
 
-  it('sends word times, delivers each word of the text with the audio in which it begins', async () => {
+  it('each word of the text is delivered with the audio in which it begins', async () => {
     const { say } = bound(await stage())
     const utterance = say(WORDS)
     expect(await utterance.ended).toBe(null)

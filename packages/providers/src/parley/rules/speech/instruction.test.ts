@@ -4,7 +4,7 @@ import { questionsIn, speechOf } from './instruction.ts'
 const english = (instruction: string) => speechOf(instruction, 'en').sentences.join(' ')
 const spanish = (instruction: string) => speechOf(instruction, 'es').sentences.join(' ')
 
-describe('an instruction as speech', () => {
+describe('the speech for an instruction', () => {
   it.each([
     ["Ask for the caller's name and date of birth.", 'Could you tell me your name and date of birth?'],
     ['Ask whether they want a single or a double room', 'Do you want a single or a double room?'],
@@ -35,7 +35,7 @@ describe('an instruction as speech', () => {
     ['Introduce yourself as Max from the Grand.', 'This is Max from the Grand.'],
     ['Breakfast is from seven to ten. Would you like some?', 'Breakfast is from seven to ten. Would you like some?'],
     ['- Ask for the name.\n- Ask for the room.', 'Could you tell me the name? Could you tell me the room?'],
-  ])('"%s"', (instruction, speech) => {
+  ])('"%s" becomes "%s"', (instruction, speech) => {
     expect(english(instruction)).toBe(speech)
   })
 
@@ -47,7 +47,7 @@ describe('an instruction as speech', () => {
     'Wait for the answer.',
     '   ',
     '???',
-  ])('says nothing of "%s"', instruction => {
+  ])('is empty for "%s"', instruction => {
     expect(english(instruction)).toBe('')
   })
 
@@ -65,17 +65,17 @@ describe('an instruction as speech', () => {
     ['Ofrece una suite.', 'Le puedo ofrecer una suite.'],
     ['Desea un buen viaje.', 'Que tenga un buen viaje.'],
     ['Sé breve. Si duda, espera. No inventes nada.', ''],
-  ])('"%s"', (instruction, speech) => {
+  ])('"%s" in Spanish becomes "%s"', (instruction, speech) => {
     expect(spanish(instruction)).toBe(speech)
   })
 
-  it('knows its questions', () => {
+  it('lists its questions', () => {
     expect(speechOf('Say hello. Ask for the name.', 'en').questions).toEqual(['Could you tell me the name?'])
     expect(questionsIn('It is ten. Shall I book it? Press 1.')).toEqual(['Shall I book it?'])
     expect(questionsIn('Bien. ¿Lo pido?')).toEqual(['¿Lo pido?'])
   })
 
-  it('speaks the language of the instruction', () => {
+  it('is in the language of the instruction', () => {
     expect(speechOf('Pregunta qué habitación quiere.', 'en').sentences).toEqual(['¿Qué habitación quiere?'])
     expect(speechOf('Ask which room they want.', 'es').sentences).toEqual(['Which room do you want?'])
   })

@@ -26,7 +26,7 @@ async function atTheDesk(rest = {}): Promise<HeardTalk> {
 const askedLast = (talk: HeardTalk) => linesOf(talk.model.requests.at(-1)!.messages)
 
 describe('a tool', () => {
-  it('is used as soon as the call is complete, and its result is told after what was said meanwhile', async () => {
+  it('a tool runs as soon as its call is complete, and its result is answered after the words spoken meanwhile', async () => {
     const talk = await atTheDesk()
     talk.model.answers([{ say: 'Let me see. ' }, { call: 'book', args: { day: 'Monday' } }], [{ say: 'At nine.' }])
     await talk.say('Book Monday')
@@ -52,7 +52,7 @@ describe('a tool', () => {
     ])
   })
 
-  it('in an answer that was asked for early is used when the turn is over, and never when the caller goes on', async () => {
+  it('a tool call in a preemptive answer runs when the turn ends, and never when the caller goes on', async () => {
     const talk = await atTheDesk()
     talk.model.answers([{ call: 'book', args: { day: 'Monday' } }], [{ call: 'book', args: { day: 'Tuesday' } }])
     talk.conversation.startPreemptiveGeneration('Book Monday')
@@ -67,7 +67,7 @@ describe('a tool', () => {
     expect(talk.actions.sent).toEqual(['book {"day":"Tuesday"}'])
   })
 
-  it('that was sent is never sent again when the caller interrupts; its result joins what is said next', async () => {
+  it('an interruption does not send a tool again, and its result is part of the next reply', async () => {
     const talk = await atTheDesk()
     talk.model.answers(
       [{ say: 'Let me see what there is. ' }, { call: 'book', args: { day: 'Monday' } }],
@@ -92,7 +92,7 @@ describe('a tool', () => {
     expect(talk.actions.sent).toHaveLength(1)
   })
 
-  it('is not used when the caller interrupts before the call is complete', async () => {
+  it('a tool does not run when the caller interrupts before its call is complete', async () => {
     const talk = await atTheDesk()
     talk.model.answers([{ say: 'Let me see.' }, { wait: 500 }, { call: 'book' }], [{ say: 'Fine.' }])
     await talk.say('Book Monday')
@@ -106,7 +106,7 @@ describe('a tool', () => {
     expect(talk.saying).toEqual(['Fine.'])
   })
 
-  it('answers together with the other tools of the same answer, however quick it is', async () => {
+  it('the results of several tools in one reply reach the model together', async () => {
     const talk = await atTheDesk()
     talk.actions.answers('book', { body: 'booked' })
     talk.actions.answers('price', { body: { euros: 20 } }, 50)
@@ -127,7 +127,7 @@ describe('a tool', () => {
     ])
   })
 
-  it('is used before the way on is taken that the model chose with it', async () => {
+  it('a tool called together with an edge choice runs before the edge is taken', async () => {
     const talk = await atTheDesk()
     talk.model.answers([{ take: 'the caller is done' }, { call: 'book' }])
     await talk.say('Book it and good bye')
@@ -136,7 +136,7 @@ describe('a tool', () => {
     expect(talk.lines().at(-1)).toBe('ended: completed by agent')
   })
 
-  it('that failed, or may have failed, is told to the model as it is', async () => {
+  it('a failed or uncertain tool is reported to the model with its outcome', async () => {
     const talk = await atTheDesk()
     talk.actions.answers('book', { failed: 'http_409' })
     talk.actions.answers('price', { uncertain: 'timeout' })
@@ -149,7 +149,7 @@ describe('a tool', () => {
     expect(talk.lines()).toEqual(['user: Book', 'book started', 'book failed', 'price started', 'price uncertain'])
   })
 
-  it('gets the variables of the moment filled in', async () => {
+  it('a tool request is filled in with the current variables', async () => {
     const talk = await atTheDesk()
     talk.conversation.updateVariables({ name: 'Ana María' })
     talk.model.answers([{ call: 'book' }])
@@ -159,7 +159,7 @@ describe('a tool', () => {
 })
 
 describe('a run update', () => {
-  it('before the call came up is known in its first words', async () => {
+  it('a run update before the call starts is used in the first words', async () => {
     const talk = new HeardTalk(planOf([says('hi', 'Hello, {{name}}.'), ends()]), {
       variables: { run: { name: 'you' } },
     })
@@ -168,7 +168,7 @@ describe('a run update', () => {
     expect(talk.saying).toEqual(['Hello, Ana.'])
   })
 
-  it('is known from the next turn on: what is being said is said', async () => {
+  it('a run update is used from the next turn on', async () => {
     const ask = asks('hi', 'Greet {{name}}.', { edges: [when('done', 'end')] })
     const talk = new HeardTalk(planOf([ask, ends()]), { variables: { run: { name: 'you' } } })
     talk.model.answers([{ say: 'Hello, you.' }], [{ say: 'Hello, Ana.' }])
@@ -182,8 +182,8 @@ describe('a run update', () => {
   })
 })
 
-describe('when the far end is gone', () => {
-  it('what was sent runs to its end and is recorded, what was not is kept back, models are given up', async () => {
+describe('after the caller has hung up', () => {
+  it('after a hang-up, sent actions complete and are recorded, unsent ones are held back and model requests are aborted', async () => {
     const aborted: boolean[] = []
     let signal: AbortSignal | undefined
     const runner = {
@@ -208,7 +208,7 @@ describe('when the far end is gone', () => {
     expect(talk.conversation.variable('time')).toBe('09:00')
   })
 
-  it('what was heard last is still recorded', async () => {
+  it('after a hang-up, the last words that were heard are still transcribed', async () => {
     const talk = await atTheDesk()
     talk.heardWhenWithdrawn = null
     talk.model.answers([{ say: 'It costs twenty euros.' }])
@@ -218,7 +218,7 @@ describe('when the far end is gone', () => {
     expect(talk.lines()).toEqual(['user: Price?', 'agent: It costs', 'cut 2'])
   })
 
-  it('while last words are said, what was sent before is not kept back', async () => {
+  it('a hang-up during the last words does not abort an action that was already sent', async () => {
     let signal: AbortSignal | undefined
     const runner = {
       run: (request: ActionRequest, given: AbortSignal) => {
@@ -238,8 +238,8 @@ describe('when the far end is gone', () => {
   })
 })
 
-describe('what is waited for', () => {
-  it('is told while it lasts', async () => {
+describe('waiting for actions and models', () => {
+  it('a busy event marks the start and the end of waiting', async () => {
     const talk = await atTheDesk()
     talk.model.answers([{ wait: 100 }, { call: 'book' }], [{ wait: 100 }, { say: 'Booked.' }])
     const busy = () => talk.events.filter(event => event.type === 'busy').map(event => event.busy)
@@ -251,7 +251,7 @@ describe('what is waited for', () => {
     expect(busy()).toEqual([true, false])
   })
 
-  it('is not an action that the caller has gone on from, nor one that the flow does not wait for', async () => {
+  it('an action that the caller has moved on from, or that the flow does not wait for, does not count as busy', async () => {
     const talk = await atTheDesk()
     talk.model.answers([{ call: 'book' }], [{ say: 'Yes?' }])
     await talk.say('Book')
@@ -270,7 +270,7 @@ describe('what is waited for', () => {
     expect(other.count('busy')).toBe(0)
   })
 
-  it('is measured from the caller’s turn: first words, actions; overlaps count once', async () => {
+  it('time spent on models and actions is measured from the caller turn, and overlaps count once', async () => {
     const talk = await atTheDesk()
     talk.actions.answers('book', { body: null }, 300)
     talk.actions.answers('price', { body: null }, 200)
@@ -290,7 +290,7 @@ describe('what is waited for', () => {
     expect(talk.conversation.spentSinceTurn()).toEqual({ modelMs: 0, actionMs: 0 })
   })
 
-  it('while something is done in the background is said only as long as it is', async () => {
+  it('speech during an action is dropped when the action completes first', async () => {
     const node: DraftNode = {
       id: 'f',
       type: 'function',

@@ -131,8 +131,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('whatever caller, model, actions and time do', () => {
-  it('every request is answered once, every action is sent once, and memory holds what was heard', async () => {
+describe('any sequence of caller, model, action and timer events', () => {
+  it('every flow request is answered once, every action is sent once, and the memory holds exactly what was heard', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(answer, { maxLength: 25 }),

@@ -22,8 +22,8 @@ async function sayingGoodbye(): Promise<HeardTalk> {
   return talk
 }
 
-describe('the end', () => {
-  it('comes when the last words were heard', async () => {
+describe('the end of a conversation', () => {
+  it('a conversation ends after its last words were heard', async () => {
     const talk = await sayingGoodbye()
     expect(talk.saying).toEqual(['Of course.', 'Good bye!'])
     await talk.hear()
@@ -32,7 +32,7 @@ describe('the end', () => {
     expect(talk.lines()).toEqual(['agent: Of course.', 'agent: Good bye!', 'ended: completed by agent'])
   })
 
-  it('comes when a caller cuts the last words, too; what they say then is recorded', async () => {
+  it('a caller who interrupts the last words still ends the conversation, and is transcribed', async () => {
     const talk = await sayingGoodbye()
     await talk.hear()
     await talk.say('Thanks')
@@ -47,7 +47,7 @@ describe('the end', () => {
     ])
   })
 
-  it('waits for words that were asked for before a node that has none of its own', async () => {
+  it('an end node without words waits for the reply that led to it', async () => {
     const talk = new HeardTalk(planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()]))
     await talk.start()
     await talk.hear()
@@ -58,17 +58,20 @@ describe('the end', () => {
     expect(talk.events.at(-1)).toEqual({ type: 'ended', outcome: 'completed', ended_by: 'agent', code: null })
   })
 
-  it.each(['silence', 'max_duration'] as const)('by %s cuts what is being said', async kind => {
-    const talk = new HeardTalk(leaving)
-    await talk.start()
-    talk.heardWhenWithdrawn = 'Hel'
-    if (kind === 'silence') talk.conversation.silence('limit')
-    else talk.conversation.maxDuration()
-    await settle()
-    expect(talk.lines().slice(1)).toEqual(['agent: Hel', 'cut 0', `ended: ${kind} by system`])
-  })
+  it.each(['silence', 'max_duration'] as const)(
+    'the limit %s cuts the speech in progress and ends the conversation',
+    async kind => {
+      const talk = new HeardTalk(leaving)
+      await talk.start()
+      talk.heardWhenWithdrawn = 'Hel'
+      if (kind === 'silence') talk.conversation.silence('limit')
+      else talk.conversation.maxDuration()
+      await settle()
+      expect(talk.lines().slice(1)).toEqual(['agent: Hel', 'cut 0', `ended: ${kind} by system`])
+    },
+  )
 
-  it('by a limit does not wait for a mouth that does not answer', async () => {
+  it('a limit ends the conversation even when the speech output does not report', async () => {
     const talk = new HeardTalk(leaving)
     await talk.start()
     talk.heardWhenWithdrawn = null
@@ -77,7 +80,7 @@ describe('the end', () => {
     expect(talk.lines().slice(1)).toEqual(['ended: max_duration by system'])
   })
 
-  it('that waits for last words comes at a limit all the same, as what it was', async () => {
+  it('a limit during the last words ends the conversation with its original outcome', async () => {
     const over = new HeardTalk(planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()]))
     await over.start()
     await over.hear()
@@ -88,7 +91,7 @@ describe('the end', () => {
     expect(over.events.at(-1)).toMatchObject({ type: 'ended', outcome: 'completed' })
   })
 
-  it('is the last thing that happens', async () => {
+  it('an ended conversation ignores every later input', async () => {
     const talk = await sayingGoodbye()
     await talk.hearAll()
     const count = talk.events.length
@@ -104,8 +107,8 @@ describe('the end', () => {
   })
 })
 
-describe('the beginning', () => {
-  it('records what the far end said before, and does not answer it', async () => {
+describe('the start of a conversation', () => {
+  it('speech from before the start is transcribed and not answered', async () => {
     const talk = new HeardTalk(leaving)
     talk.conversation.start({ text: 'Hello?', span: { start_ms: 100, end_ms: 400 }, observed_ms: 500 })
     await settle()
@@ -119,7 +122,7 @@ describe('the beginning', () => {
     expect([talk.saying, talk.model.requests]).toEqual([['Hello.'], []])
   })
 
-  it('waits for a caller who is to open, and is content with what they have said before', async () => {
+  it('a conversation that the caller opens starts after the opening silence or with speech from before the start', async () => {
     const plan = planOf([says('chat', 'What can I do?')], {
       flow: { start_speaker: 'user', begin_after_user_silence_ms: 3000 },
     })
@@ -135,7 +138,7 @@ describe('the beginning', () => {
     expect([open.saying, open.count('await-opening')]).toEqual([['What can I do?'], 0])
   })
 
-  it('tells how turns are taken, once until that changes', async () => {
+  it('turn-taking settings are output once until they change', async () => {
     const plan = planOf(
       [
         says('a', 'A.', { always_edge: when('Always', 'b') }),
@@ -162,7 +165,7 @@ describe('the beginning', () => {
 })
 
 describe('a false interruption', () => {
-  it('is recorded as resumed; the words go on', async () => {
+  it('a false interruption is recorded as resumed, and the speech continues', async () => {
     const talk = new HeardTalk(leaving)
     await talk.start()
     talk.conversation.noteResumed()
@@ -172,7 +175,7 @@ describe('a false interruption', () => {
 })
 
 describe('a silent caller', () => {
-  it('is reminded by the model', async () => {
+  it('the model generates the reminder for a silent caller', async () => {
     const talk = new HeardTalk(planOf([asks('ask', 'Ask for a day.')]))
     talk.model.answers([{ say: 'Which day?' }], [{ say: 'Are you there?' }])
     await talk.start()
@@ -184,8 +187,8 @@ describe('a silent caller', () => {
   })
 })
 
-describe('last words that the model finds', () => {
-  it('are done without when it fails', async () => {
+describe('last words by the model', () => {
+  it('a conversation ends without last words when the model fails', async () => {
     const node: DraftNode = {
       id: 'end',
       type: 'end',
@@ -198,7 +201,7 @@ describe('last words that the model finds', () => {
     expect(talk.lines()).toEqual(['-> end (start)', 'error model_failed', 'ended: completed by agent'])
   })
 
-  it('are asked for by the instruction of the end', async () => {
+  it('the last words are generated from the instruction of the end node', async () => {
     const node: DraftNode = {
       id: 'end',
       type: 'end',

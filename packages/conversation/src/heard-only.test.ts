@@ -14,8 +14,8 @@ async function chatting(rest = {}): Promise<HeardTalk> {
   return talk
 }
 
-describe('what was heard', () => {
-  it('is not known before it is reported', async () => {
+describe('agent speech in the transcript', () => {
+  it('agent speech is not transcribed before playback is reported', async () => {
     const talk = new HeardTalk(chat)
     await talk.start()
     expect([talk.saying, talk.memory, talk.conversation.utterances]).toEqual([['Hello, how can I help?'], [], []])
@@ -26,7 +26,7 @@ describe('what was heard', () => {
     ])
   })
 
-  it('is all the model ever sees of an answer that the caller cut', async () => {
+  it('the model sees only the heard part of an interrupted reply', async () => {
     const talk = await chatting()
     talk.model.answers([{ say: 'We are open from nine to five, and on Sundays from ten.' }], [{ say: 'Yes.' }])
     await talk.say('When are you open?')
@@ -55,7 +55,7 @@ describe('what was heard', () => {
     ])
   })
 
-  it('leaves no trace of an answer that nobody heard a word of', async () => {
+  it('a reply of which nothing was heard leaves no trace', async () => {
     const talk = await chatting()
     talk.model.answers([{ say: 'One.' }])
     await talk.say('Count')
@@ -64,7 +64,7 @@ describe('what was heard', () => {
     expect(talk.lines()).toEqual(['user: Count'])
   })
 
-  it('stands before the turn of a caller who talks while the agent does', async () => {
+  it('interrupted agent speech is placed before the turn of the caller who interrupted it', async () => {
     const talk = await chatting()
     talk.model.answers([{ say: 'It costs twenty euros a month.' }], [{ say: 'Fine.' }])
     await talk.say('What does it cost?')
@@ -79,7 +79,7 @@ describe('what was heard', () => {
     expect(talk.saying).toEqual(['Fine.'])
   })
 
-  it('is waited for before the model is asked, but not for ever', async () => {
+  it('a model request waits up to 250 ms for the report of interrupted speech', async () => {
     const talk = await chatting()
     talk.heardWhenWithdrawn = null
     talk.model.answers([{ say: 'It costs twenty euros.' }], [{ say: 'Fine.' }], [{ say: 'Bye.' }])
@@ -107,7 +107,7 @@ describe('what was heard', () => {
     ])
   })
 
-  it('may come from a mouth that is slow: two turns in that time are both answered for, in order', async () => {
+  it('two caller turns before a late speech report are both kept, in order', async () => {
     const talk = await chatting()
     talk.heardWhenWithdrawn = null
     talk.model.answers([{ say: 'It costs twenty euros.' }], [{ say: 'no' }], [{ say: 'Both.' }])
@@ -123,7 +123,7 @@ describe('what was heard', () => {
     ])
   })
 
-  it('counts once, however often it is reported', async () => {
+  it('a repeated speech report counts once', async () => {
     const talk = await chatting()
     talk.model.answers([{ say: 'Yes.' }])
     await talk.say('Really?')
@@ -135,7 +135,7 @@ describe('what was heard', () => {
     expect(talk.lines()).toEqual(['user: Really?', 'agent: Yes.'])
   })
 
-  it('is what the next words follow upon, also while it is still being said', async () => {
+  it('a model request contains the speech in progress', async () => {
     const talk = new HeardTalk(
       planOf([
         says('first', 'One moment please.', { skip_response_edge: when('skip', 'second') }),
@@ -176,8 +176,8 @@ describe('what was heard', () => {
 
 const text = (words: string) => ({ type: 'static_text' as const, text: words })
 
-describe('turns that are no words', () => {
-  it('keeps digits as a note, in their place', async () => {
+describe('caller turns without words', () => {
+  it('keypad digits are noted in the memory, in order', async () => {
     const talk = await chatting()
     talk.model.answers([{ say: 'Thank you.' }])
     talk.conversation.digits('12#', 1500)
@@ -192,7 +192,7 @@ describe('turns that are no words', () => {
     expect(talk.conversation.utterances).toHaveLength(1)
   })
 
-  it('tells the flow of speech without words, and keeps it out of the transcript', async () => {
+  it('unintelligible speech reaches the flow and stays out of the transcript', async () => {
     const talk = await chatting()
     talk.model.answers([{ say: 'Pardon?' }])
     await talk.say('  ')
@@ -202,7 +202,7 @@ describe('turns that are no words', () => {
     expect(talk.lines()).toEqual(['agent: Pardon?'])
   })
 
-  it('takes digits for noise where the agent wants none', async () => {
+  it('keypad digits are ignored when allowUserDtmf is false', async () => {
     const plan = planOf([says('chat', 'Hello.')], { settings: { allowUserDtmf: false } })
     const talk = new HeardTalk(plan)
     await talk.start()

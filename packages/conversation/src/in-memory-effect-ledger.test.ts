@@ -11,8 +11,8 @@ effectLedgerConformance('in memory', () => {
   return { ledger, list: async () => ledger.records, close: async () => {} }
 })
 
-describe('a ledger in memory', () => {
-  it('is full at its cap: nothing more is intended, what stands goes on', async () => {
+describe('the in-memory ledger', () => {
+  it('a full in-memory ledger refuses new effects, and existing ones can still be settled', async () => {
     const ledger = new InMemoryEffectLedger({ random: new SeededRandom(1), wallClock: () => 0, maxRows: 2 })
     const first = await ledger.intend(INTENT)
     await ledger.intend(INTENT)
@@ -24,7 +24,7 @@ describe('a ledger in memory', () => {
     expect(ledger.records).toHaveLength(2)
   })
 
-  it('dates rows by the clock it was given', async () => {
+  it('the in-memory ledger takes timestamps from its clock', async () => {
     let now = Date.UTC(2026, 2, 4, 12)
     const ledger = new InMemoryEffectLedger({ random: new SeededRandom(1), wallClock: () => now })
     const { effect_id, created_at } = await ledger.intend(INTENT)
@@ -33,7 +33,7 @@ describe('a ledger in memory', () => {
     expect([created_at, settled_at]).toEqual(['2026-03-04T12:00:00.000Z', '2026-03-04T12:00:01.500Z'])
   })
 
-  it('leaves what it handed out as it was', async () => {
+  it('a record returned by the in-memory ledger never changes', async () => {
     const ledger = new InMemoryEffectLedger({ random: new SeededRandom(1), wallClock: () => 0 })
     const intended = await ledger.intend(INTENT)
     await ledger.settle(intended.effect_id, { state: 'failed' })

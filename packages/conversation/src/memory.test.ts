@@ -3,7 +3,7 @@ import { Memory } from './memory.ts'
 import { linesOf } from './testing/scripted-model.ts'
 
 describe('the memory of a conversation', () => {
-  it('puts a line that has no words yet after the turn in which it was begun', () => {
+  it('an agent line without words is placed after the caller turns that precede its first word', () => {
     const memory = new Memory()
     memory.user('Are you there?')
     const line = memory.agent()
@@ -13,7 +13,7 @@ describe('the memory of a conversation', () => {
     expect(linesOf(memory.messages())).toEqual(['user: Are you there?', 'user: Hello?', 'agent: Yes, I am here.'])
   })
 
-  it('puts a line whose words are being heard before a turn that comes meanwhile', () => {
+  it('an agent line that is being played is placed before a caller turn that comes meanwhile', () => {
     const memory = new Memory()
     const line = memory.agent()
     line.text = 'Good bye!'
@@ -22,7 +22,7 @@ describe('the memory of a conversation', () => {
     expect(linesOf(memory.messages())).toEqual(['agent: Good —', 'user: Bye'])
   })
 
-  it('shows what is about to be said only to who speaks next, and what was withdrawn to nobody', () => {
+  it('pending agent lines are visible only to the next model request, and withdrawn ones to none', () => {
     const memory = new Memory()
     const coming = memory.agent()
     coming.text = 'One moment.'
@@ -33,7 +33,7 @@ describe('the memory of a conversation', () => {
     expect(linesOf(memory.messagesAhead())).toEqual(['agent: One moment.'])
   })
 
-  it('keeps a call and its result together, whatever comes between', () => {
+  it('a tool call and its result stay together, whatever comes between them', () => {
     const memory = new Memory()
     const line = memory.agent()
     memory.heard(line, 'I will look.', false)
@@ -61,7 +61,7 @@ describe('the memory of a conversation', () => {
     ])
   })
 
-  it('shows the newest turns that fit into 64 Ki characters, from a turn of the caller on', () => {
+  it('the model gets the newest turns that fit into 64 Ki characters, starting with a caller turn', () => {
     const memory = new Memory()
     for (let turn = 0; turn < 300; turn++) {
       memory.user(`turn ${turn}`)
@@ -77,7 +77,7 @@ describe('the memory of a conversation', () => {
     expect(size).toBeGreaterThan(63_000)
   })
 
-  it('cuts a turn that does not fit, never between a call and its result', () => {
+  it('a turn that does not fit is shortened, but never between a tool call and its result', () => {
     const memory = new Memory()
     memory.user('Look it all up')
     for (let use = 0; use < 10; use++) memory.result(memory.called('look', { use }, `r${use}`), 'x'.repeat(50_000))
@@ -87,7 +87,7 @@ describe('the memory of a conversation', () => {
     expect(messages[1]!.content).toHaveLength(16_384 + '… (cut)'.length)
   })
 
-  it('does not grow without end', () => {
+  it('the memory of a conversation is bounded', () => {
     const memory = new Memory()
     for (let turn = 0; turn < 20_000; turn++) memory.user('x'.repeat(1000))
     expect(memory.messages().length).toBe(65)

@@ -38,8 +38,8 @@ async function voiced() {
   return { ...set, talk, all, tokens }
 }
 
-describe('what a conversation used', () => {
-  it('is told as the service counts it, request by request, of whom it was asked', async () => {
+describe('the token usage of a conversation', () => {
+  it('token usage is reported per request with the counts of the service, its provider and model', async () => {
     const { all, onUsed, tokens } = bill()
     const talk = new TextTalk(planOf(desk()), { onUsed })
     talk.model.answers([{ say: 'Hello.' }, { tokens: [100, 3] }], [{ say: 'Noon.' }, { tokens: [120, 2] }])
@@ -50,7 +50,7 @@ describe('what a conversation used', () => {
     expect(all).toHaveLength(4)
   })
 
-  it('is counted by characters where the service tells nothing', async () => {
+  it('token usage is estimated from characters when the service reports none', async () => {
     const { onUsed, tokens } = bill()
     const talk = new TextTalk(planOf(desk()), { onUsed })
     talk.model.answers([{ tokens: [0, 0] }], [{ say: 'Nine of..' }])
@@ -61,7 +61,7 @@ describe('what a conversation used', () => {
     expect(tokens()).toEqual([Math.ceil(asked / 4), Math.ceil('Nine of..'.length / 4)])
   })
 
-  it('is nothing for a request that was refused, and counts each try that was answered', async () => {
+  it('a refused request uses no tokens, and every attempt that was answered counts', async () => {
     const { onUsed, tokens } = bill()
     const talk = new TextTalk(planOf(desk()), { onUsed })
     const busy = new ParleyError('model_busy', 'Too many requests.', { retryable: true })
@@ -76,7 +76,7 @@ describe('what a conversation used', () => {
     expect(tokens()).toEqual([150, 5])
   })
 
-  it('counts what was asked early and used once', async () => {
+  it('a preemptive answer that is used counts once', async () => {
     const { model, talk, tokens } = await voiced()
     model.answers([{ say: 'Of course.' }, { tokens: [100, 3] }])
     talk.startPreemptiveGeneration('one pizza')
@@ -88,7 +88,7 @@ describe('what a conversation used', () => {
     expect(tokens()).toEqual([100, 3])
   })
 
-  it('counts what was asked early and thrown away, also before it was answered', async () => {
+  it('a discarded preemptive answer counts, even before its first word', async () => {
     const { model, talk, tokens } = await voiced()
     model.answers([{ say: 'Of course.' }, { tokens: [100, 3] }], [{ tokens: [90, 1] }, { stall: true }])
     talk.startPreemptiveGeneration('one pizza')
@@ -101,7 +101,7 @@ describe('what a conversation used', () => {
     expect(tokens()).toEqual([190, 4])
   })
 
-  it('counts what a caller cut off or did not wait for, by the time that all is settled', async () => {
+  it('an answer that a hang-up aborts is counted before the conversation has settled', async () => {
     const { model, talk, all, tokens } = await voiced()
     model.answers([{ say: 'Once upon a time' }, { stall: true }])
     talk.userTurn({ text: 'A story', span: null, observed_ms: null })
@@ -114,7 +114,7 @@ describe('what a conversation used', () => {
     expect(output).toBe(4)
   })
 
-  it('does not hold up the end for a model that takes no notice', async () => {
+  it('a model that ignores aborts does not delay the end of the conversation', async () => {
     const { model, talk, time } = await voiced()
     model.ignoresAborts = true
     model.answers([{ say: 'Once upon a time' }, { stall: true }])

@@ -28,8 +28,8 @@ async function atTheDesk(...answers: Answer[]): Promise<HeardTalk> {
   return talk
 }
 
-describe('the model speaks', () => {
-  it('as its words come', async () => {
+describe('a model reply', () => {
+  it('a reply is spoken while it is being generated', async () => {
     const talk = await atTheDesk([{ say: ' \n' }, { say: 'It ' }, { wait: 50 }, { say: 'is noon.' }])
     await talk.say('What time is it?')
     expect(talk.saying).toEqual(['It '])
@@ -38,7 +38,7 @@ describe('the model speaks', () => {
     expect([talk.saying, talk.count('speech-end')]).toEqual([['It is noon.'], 2])
   })
 
-  it('and moves on: what it said is heard out, then comes the next', async () => {
+  it('a reply that takes an edge is played to its end before the next node speaks', async () => {
     const talk = await atTheDesk([{ say: 'I see.' }, { take: 'the caller is angry' }], [{ say: 'Please sit down.' }])
     await talk.say('This is a scandal')
     expect(talk.saying).toEqual(['I see.', 'Please sit down.'])
@@ -51,7 +51,7 @@ describe('the model speaks', () => {
     ])
   })
 
-  it('and moves on although it does not come to an end', async () => {
+  it('a stalled reply that took an edge still moves on', async () => {
     const talk = await atTheDesk([{ take: 'the caller is angry' }, { stall: true }], [{ say: 'Please sit down.' }])
     await talk.say('This is a scandal')
     await talk.pass(250)
@@ -59,7 +59,7 @@ describe('the model speaks', () => {
     expect(talk.lines()).toEqual(['user: This is a scandal', '-> calm (edge)'])
   })
 
-  it('by its prompt, the rules of the phone, and the time', async () => {
+  it('a model request holds the prompts with variables filled in, the phone rules and the time', async () => {
     const talk = new HeardTalk(
       planOf([asks('ask', 'Ask {{who}} for a day.', { edges: [when('a day was said', 'end')] }), ends()], {
         flow: { global_prompt: 'You are {{agent}}.', default_dynamic_variables: { who: 'Ana', agent: 'Max' } },
@@ -83,13 +83,13 @@ describe('the model speaks', () => {
     })
   })
 
-  it('in writing where nobody listens', async () => {
+  it('a model request on a text channel has no phone rules', async () => {
     const talk = new HeardTalk(planOf([asks('ask', 'Ask.')]), { mode: { channel: 'cloud', hasCaller: true } })
     await talk.start()
     expect(systemOf(talk.model.requests[0]!)).not.toContain('phone call')
   })
 
-  it('and a tool of the draft that is called like a way on keeps its name', async () => {
+  it('a tool whose name equals that of a transition tool keeps its name', async () => {
     const node: DraftNode = { ...desk, tool_ids: ['go_1'] }
     const talk = new HeardTalk(planOf([node, asks('calm', 'Calm.'), ends()], { actions: [httpAction('go_1')] }))
     await talk.start()
@@ -100,8 +100,8 @@ describe('the model speaks', () => {
   })
 })
 
-describe('a model that has nothing to say', () => {
-  it('leaves the turn to the caller', async () => {
+describe('an empty reply', () => {
+  it('an empty model reply leaves the turn to the caller', async () => {
     const talk = await atTheDesk([], [{ say: 'Yes?' }])
     await talk.say('Hm')
     expect([talk.saying, talk.lines(), talk.events.at(-1)]).toEqual([[], ['user: Hm'], { type: 'busy', busy: false }])
@@ -110,8 +110,8 @@ describe('a model that has nothing to say', () => {
   })
 })
 
-describe('a model that calls tools in a way that means nothing', () => {
-  it('is told of a tool that there is not, and asked once more', async () => {
+describe('invalid tool calls', () => {
+  it('a call of an unknown tool is reported to the model, which is asked once more', async () => {
     const talk = await atTheDesk([{ say: 'Well.' }, { call: 'Go_1' }], [{ take: 'the caller is angry' }])
     await talk.say('This is a scandal')
     expect(linesOf(talk.model.requests[1]!.messages).slice(-3)).toEqual([
@@ -122,7 +122,7 @@ describe('a model that calls tools in a way that means nothing', () => {
     expect(talk.lines()).toEqual(['user: This is a scandal', '-> calm (edge)'])
   })
 
-  it('is told of arguments that are none; then the call is dropped and recorded', async () => {
+  it('invalid tool arguments are reported to the model once; a second failure drops the call and records an error', async () => {
     const talk = await atTheDesk(
       [{ call: 'book', args: '{"day":' }],
       [{ call: 'book', args: '["Monday"]' }, { say: 'Which day?' }],
@@ -136,7 +136,7 @@ describe('a model that calls tools in a way that means nothing', () => {
     expect(talk.lines()).toEqual(['user: Book', 'error arguments_invalid'])
   })
 
-  it('does not get a good call done twice because of a bad one', async () => {
+  it('a valid tool call runs once when an invalid one beside it causes a second request', async () => {
     const book = { call: 'book', args: { day: 'Monday' } }
     const talk = await atTheDesk([book, { call: 'nonsense' }], [book, { say: 'One moment.' }], [])
     await talk.say('Book Monday')
@@ -150,7 +150,7 @@ describe('a model that calls tools in a way that means nothing', () => {
 })
 
 describe('a model that fails', () => {
-  it('is asked a second time where that may help and nothing was said', async () => {
+  it('a retryable model failure before the first word is retried', async () => {
     const talk = await atTheDesk([{ fail: busyService }], [{ say: 'It is noon.' }])
     await talk.say('Time?')
     await talk.pass(250)
@@ -164,7 +164,7 @@ describe('a model that fails', () => {
     ['by saying nothing for ten seconds', [[{ stall: true }]], 'model_timeout', 10_000],
     ['by being cut off before its first word', [[{ finish: 'length' }]], 'model_failed', 0],
     ['by a filter', [[{ finish: 'content-filter' }]], 'model_refused', 0],
-  ])('%s is apologised for', async (_name, answers, code, after) => {
+  ])('a model that fails %s causes an apology', async (_name, answers, code, after) => {
     const talk = await atTheDesk(...answers)
     await talk.say('Time?')
     if (after > 0) await talk.pass(after - 1)
@@ -176,7 +176,7 @@ describe('a model that fails', () => {
     expect(JSON.stringify(talk.events)).not.toContain('sk-123')
   })
 
-  it('in the middle of a sentence is not asked again: the caller would hear it twice', async () => {
+  it('a model failure in mid-sentence is not retried, so that nothing is heard twice', async () => {
     const talk = await atTheDesk([{ say: 'It is' }, { fail: busyService }], [{ say: 'It is noon.' }])
     await talk.say('Time?')
     await talk.pass(1000)
@@ -184,14 +184,14 @@ describe('a model that fails', () => {
     expect(talk.model.requests).toHaveLength(1)
   })
 
-  it('in the middle of a sentence by silence is given up after ten seconds', async () => {
+  it('a model that stalls in mid-sentence is aborted after ten seconds', async () => {
     const talk = await atTheDesk([{ say: 'It is' }, { stall: true }])
     await talk.say('Time?')
     await talk.pass(10_000)
     expect([talk.saying, talk.model.givenUp]).toEqual([['It is', APOLOGY], 1])
   })
 
-  it('apologises in the language of the agent', async () => {
+  it('the apology is in the language of the agent', async () => {
     const talk = new HeardTalk(planOf([asks('a', 'Pregunta.')], { settings: { language: 'es-MX' } }))
     talk.model.answers([{ fail: refused }])
     await talk.start()
@@ -199,9 +199,9 @@ describe('a model that fails', () => {
   })
 
   it.each([
-    ['that fits into the budget is waited out', 2, ['It is noon.']],
-    ['that is longer than anybody waits for an answer is an apology at once', 60, [APOLOGY]],
-  ])('with a Retry-After %s', async (_name, seconds, said) => {
+    ['within the retry budget is waited for', 2, ['It is noon.']],
+    ['beyond the retry budget causes an apology at once', 60, [APOLOGY]],
+  ])('a Retry-After %s', async (_name, seconds, said) => {
     const cause = new ServiceRefusal(429, 'rate_limit_exceeded', seconds * 1000)
     const busy = new ParleyError('model_busy', 'busy', { retryable: true, cause })
     const talk = await atTheDesk([{ fail: busy }], [{ say: 'It is noon.' }])
@@ -212,7 +212,7 @@ describe('a model that fails', () => {
     expect(talk.saying).toEqual(said)
   })
 
-  it('three times in a row ends the conversation; it apologises once', async () => {
+  it('three model failures in a row end the conversation after one apology', async () => {
     const talk = await atTheDesk([{ fail: refused }], [{ fail: refused }], [{ fail: refused }])
     await talk.say('Time?')
     await talk.hear()
@@ -234,7 +234,7 @@ describe('a model that fails', () => {
     expect(talk.model.requests).toHaveLength(3)
   })
 
-  it('now and then does not', async () => {
+  it('model failures between successful turns do not end the conversation', async () => {
     const talk = await atTheDesk(
       ...[1, 2, 3].flatMap((): Answer[] => [[{ fail: refused }], [{ fail: refused }], [{ say: 'Noon.' }]]),
     )
@@ -248,7 +248,7 @@ describe('a model that fails', () => {
     )
   })
 
-  it('to be there at all is a failure like any other', async () => {
+  it('a model that cannot be created causes an apology like any failure', async () => {
     const talk = new HeardTalk(plan, {
       models: () => {
         throw new ParleyError('model_not_ready', 'no key')
@@ -261,7 +261,7 @@ describe('a model that fails', () => {
     expect(talk.saying).toEqual([APOLOGY])
   })
 
-  it('is no matter to a caller who waits for something else', async () => {
+  it('a failed edge choice takes the else edge without an apology', async () => {
     const node: DraftNode = {
       id: 'pick',
       type: 'conversation',
@@ -278,8 +278,8 @@ describe('a model that fails', () => {
   })
 })
 
-describe('a model that does not stop', () => {
-  it('is cut at 8192 characters', async () => {
+describe('limits on a model reply', () => {
+  it('a reply is cut at 8192 characters', async () => {
     const talk = await atTheDesk([{ babble: 'blah blah ' }])
     await talk.say('Talk')
     expect(talk.saying[0]).toHaveLength(8192)
@@ -287,7 +287,7 @@ describe('a model that does not stop', () => {
     expect(talk.lines()).toEqual(['user: Talk', 'error answer_too_long'])
   })
 
-  it('is cut after a minute', async () => {
+  it('a reply is cut after a minute', async () => {
     const words = Array.from({ length: 100 }, () => [{ say: 'so ' }, { wait: 1000 }]).flat()
     const talk = await atTheDesk(words)
     await talk.say('Talk')
@@ -296,7 +296,7 @@ describe('a model that does not stop', () => {
     expect(talk.lines()).toEqual(['user: Talk', 'error model_timeout'])
   })
 
-  it('while nobody listens to its words is stopped, too', async () => {
+  it('an endless answer to an edge choice is aborted', async () => {
     const node: DraftNode = {
       id: 'pick',
       type: 'conversation',
@@ -312,7 +312,7 @@ describe('a model that does not stop', () => {
     expect(talk.lines().slice(2)).toEqual(['user: Hm', 'error model_failed', '-> on (else)'])
   })
 
-  it('when it is told to says nothing that anybody hears', async () => {
+  it('an aborted reply has no effect, even when the model ignores the abort', async () => {
     const talk = await atTheDesk(
       [{ wait: 100 }, { say: 'Old news.' }, { call: 'book' }, { take: 'the caller is done' }],
       [{ wait: 50 }, { say: 'New.' }],
@@ -327,8 +327,8 @@ describe('a model that does not stop', () => {
   })
 })
 
-describe('each request to a model', () => {
-  it('is in the ledger with what came of it', async () => {
+describe('model requests in the ledger', () => {
+  it('every model request is recorded in the ledger with its outcome', async () => {
     const talk = await atTheDesk(
       [{ fail: busyService }],
       [{ say: 'Noon.' }],
@@ -358,7 +358,7 @@ describe('each request to a model', () => {
     ])
   })
 
-  it('is made although the ledger cannot be written', async () => {
+  it('a model request is made even when the ledger is unavailable', async () => {
     const down = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
     const talk = new HeardTalk(plan, { ledger: { intend: down, decide: down, sending: down, settle: down } })
     await talk.start()
@@ -371,8 +371,8 @@ describe('each request to a model', () => {
   })
 })
 
-describe('a choice that the caller overtakes', () => {
-  it('is given up, and the newer turn is decided', async () => {
+describe('an edge choice that a newer turn replaces', () => {
+  it('a caller who speaks again aborts the pending edge choice, and the newer turn decides', async () => {
     const node: DraftNode = {
       id: 'pick',
       type: 'conversation',

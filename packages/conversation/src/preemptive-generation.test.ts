@@ -35,8 +35,8 @@ async function conversation(nodes: Parameters<typeof planOf>[0]) {
 
 const shop = () => conversation([says('hi', 'Hello.', { edges: [when('the caller wants to order', 'end')] }), ends()])
 
-describe('a model that is asked before the caller has certainly finished', () => {
-  it('is not asked again when the caller had, and answers at once', async () => {
+describe('preemptive generation', () => {
+  it('a preemptive answer is spoken at once when the turn ends with the same words', async () => {
     const { model, time, said, turn, ahead } = await shop()
     model.answers([{ wait: 300 }, { say: 'Of course.' }])
     await ahead('one pizza')
@@ -48,7 +48,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(model.requests).toHaveLength(1)
   })
 
-  it('is asked once also when the recogniser adds marks and capitals in the end', async () => {
+  it('a preemptive answer is used when the final transcript differs only in punctuation and capitals', async () => {
     const { model, said, turn, ahead } = await shop()
     model.answers([{ say: 'Of course.' }])
     await ahead('one pizza')
@@ -57,7 +57,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(model.requests).toHaveLength(1)
   })
 
-  it('is waited for when its answer is still coming', async () => {
+  it('a preemptive answer that is still being generated is used when the turn ends', async () => {
     const { model, time, said, turn, ahead, talk } = await shop()
     model.answers([{ say: 'Of ' }, { wait: 300 }, { say: 'course.' }])
     await ahead('one pizza')
@@ -68,7 +68,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.preemptive).toMatchObject({ asked: 1, used: 1, dropped: 0 })
   })
 
-  it('is given up when the caller goes on, and nothing of it is said or remembered', async () => {
+  it('a preemptive answer is aborted when the caller goes on, and nothing of it is said or remembered', async () => {
     const { model, said, turn, ahead, talk } = await shop()
     model.answers([{ say: 'Wrong.' }, { stall: true }], [{ say: 'Right.' }])
     await ahead('one pizza')
@@ -81,7 +81,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.preemptive).toMatchObject({ asked: 1, used: 0, dropped: 1 })
   })
 
-  it('is asked anew when the turn turned out another, or anything else has changed', async () => {
+  it('a preemptive answer to other words is discarded and requested again', async () => {
     const { model, said, turn, ahead, talk } = await shop()
     model.answers([{ say: 'Wrong.' }], [{ say: 'Right.' }])
     await ahead('one pizza')
@@ -91,7 +91,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.preemptive).toMatchObject({ used: 0, dropped: 1 })
   })
 
-  it('is given up as soon as the turn turned out another, and when keys were pressed instead', async () => {
+  it('a preemptive answer is aborted when the turn has other words or is keypad digits', async () => {
     const { model, said, turn, ahead, talk } = await shop()
     model.answers([{ say: 'Wrong.' }, { stall: true }], [{ say: 'Right.' }], [{ stall: true }])
     await ahead('one pizza')
@@ -106,7 +106,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(model.givenUp).toBe(2)
   })
 
-  it('is asked anew when it had failed', async () => {
+  it('a failed preemptive request is made again when the turn ends', async () => {
     const { model, said, turn, ahead } = await shop()
     model.answers([{ fail: new Error('gone') }], [{ say: 'Right.' }])
     await ahead('one pizza')
@@ -114,7 +114,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(said).toEqual(['Hello.', 'Right.'])
   })
 
-  it('chooses the way on as it would have', async () => {
+  it('a preemptive answer can choose an edge', async () => {
     const { model, turn, ahead, talk } = await shop()
     model.answers([{ take: 'the caller wants to order' }])
     await ahead('one pizza')
@@ -124,7 +124,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.variable('current_agent_state')).toBe('end')
   })
 
-  it('is asked nothing where an action, a way without a model, or a fixed text comes first', async () => {
+  it('no preemptive request is made when an equation edge or a static text comes first', async () => {
     const { model, ahead } = await conversation([
       says('hi', 'Hello.', { edges: [if_('current_agent_state exists', 'next')] }),
       says('next', 'Next.'),
@@ -134,7 +134,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(model.requests).toEqual([])
   })
 
-  it('changes nothing by being asked: no node is entered and no turn counted', async () => {
+  it('a preemptive request enters no node and counts no turn', async () => {
     const { talk, ahead, model } = await conversation([
       says('hi', 'Hello.', { edges: [if_('current_agent_state exists', 'ask')] }),
       asks('ask', 'Ask what they want.'),
@@ -147,7 +147,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.utterances.map(line => line.text)).toEqual(['Hello.'])
   })
 
-  it('is asked anew when the variables change meanwhile', async () => {
+  it('a preemptive answer is discarded when variables change', async () => {
     const { model, said, turn, ahead, talk } = await shop()
     model.answers([{ say: 'Of course.' }], [{ say: 'Of course, Ana.' }])
     await ahead('one pizza')
@@ -157,7 +157,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.preemptive).toMatchObject({ asked: 1, used: 0, dropped: 1 })
   })
 
-  it('costs what the service told before it was given up, and what it tells then', async () => {
+  it('the tokens of discarded preemptive answers are counted', async () => {
     const { model, ahead, talk } = await shop()
     model.answers([{ tokens: [100, 3] }, { stall: true }], [{ say: 'Of' }, { tokensWhenStopped: [90, 1] }])
     for (const words of ['one pizza', 'one pizza with']) {
@@ -168,7 +168,7 @@ describe('a model that is asked before the caller has certainly finished', () =>
     expect(talk.preemptive).toMatchObject({ dropped: 2, droppedInputTokens: 190, droppedOutputTokens: 4 })
   })
 
-  it('costs what is written down', async () => {
+  it('a discarded preemptive request is recorded in the ledger as cancelled', async () => {
     const { talk, ahead, ledger } = await shop()
     await ahead('one pizza')
     talk.dropPreemptiveGeneration()

@@ -50,7 +50,7 @@ const rowsOf = (talk: HeardTalk) =>
     .map(({ action, node_id, ordinal, state, error_code }) => [action.id, node_id, ordinal, state, error_code])
 
 describe('a transfer', () => {
-  it('that is taken ends the conversation, with its receipt in the ledger', async () => {
+  it('an accepted transfer ends the conversation and leaves its receipt in the ledger', async () => {
     const talk = await puttingThrough()
     expect(talk.events.filter(event => event.type === 'transfer')).toEqual([
       { type: 'transfer', request_id: 'r2', destination: '+15550100', custom_sip_headers: { 'X-Reason': 'asked for' } },
@@ -70,7 +70,7 @@ describe('a transfer', () => {
     expect(talk.stage.ledger.records.at(-1)!.receipts).toEqual([RECEIPT])
   })
 
-  it('that fails takes the failure edge', async () => {
+  it('a failed transfer takes the failure edge', async () => {
     const talk = await puttingThrough()
     talk.conversation.transferSettled('r2', 'failed', { ...RECEIPT, final_sip_status: 486 })
     talk.conversation.transferSettled('r2', 'taken', RECEIPT)
@@ -82,14 +82,14 @@ describe('a transfer', () => {
 
   it.each<[string, () => PolicyDecision]>([
     ['denies it', () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' })],
-    ['has no verdict', () => ({ decision: 'unavailable', reason: null, policy_version: '1' })],
+    ['is unavailable', () => ({ decision: 'unavailable', reason: null, policy_version: '1' })],
     [
-      'breaks',
+      'throws',
       () => {
         throw new Error('bug')
       },
     ],
-  ])('is not made where the policy %s', async (_name, transferPolicy) => {
+  ])('a transfer is not made when the policy %s', async (_name, transferPolicy) => {
     const talk = await puttingThrough({ transferPolicy })
     expect([talk.count('transfer'), talk.saying]).toEqual([0, ['Nobody is there.']])
     expect(talk.lines().slice(3)).toEqual([
@@ -102,18 +102,21 @@ describe('a transfer', () => {
     expect(talk.stage.ledger.records.at(-1)!.send_attempts).toBe(0)
   })
 
-  it.each(['intend', 'decide', 'sending'] as const)('is not made when the ledger is away at "%s"', async step => {
-    const { ledger, records } = aLedger()
-    const away = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
-    const talk = await puttingThrough({ ledger: { ...ledger, [step]: away } })
-    expect([talk.count('transfer'), talk.saying]).toEqual([0, ['Nobody is there.']])
-    expect(talk.lines()).toContain('error ledger_unavailable')
-    expect(records().map(row => [row.state, row.decision?.decision, row.send_attempts])).toEqual(
-      { intend: [], decide: [['intended', undefined, 0]], sending: [['intended', 'allow', 0]] }[step],
-    )
-  })
+  it.each(['intend', 'decide', 'sending'] as const)(
+    'a transfer is not made when the ledger is unavailable at "%s"',
+    async step => {
+      const { ledger, records } = aLedger()
+      const away = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
+      const talk = await puttingThrough({ ledger: { ...ledger, [step]: away } })
+      expect([talk.count('transfer'), talk.saying]).toEqual([0, ['Nobody is there.']])
+      expect(talk.lines()).toContain('error ledger_unavailable')
+      expect(records().map(row => [row.state, row.decision?.decision, row.send_attempts])).toEqual(
+        { intend: [], decide: [['intended', undefined, 0]], sending: [['intended', 'allow', 0]] }[step],
+      )
+    },
+  )
 
-  it('waits for the words that come before it', async () => {
+  it('a transfer is requested only after the preceding words were heard', async () => {
     const node: DraftNode = {
       id: 'desk',
       type: 'subagent',
@@ -153,7 +156,7 @@ describe('a transfer', () => {
     expect(talk.saying).toEqual(['Nobody is there.'])
   })
 
-  it('whose caller hangs up is uncertain, and nothing waits for it', async () => {
+  it('a caller who hangs up during a transfer leaves it uncertain, and the conversation settles at once', async () => {
     const talk = await puttingThrough()
     talk.conversation.stop()
     await talk.conversation.settled()
@@ -162,7 +165,7 @@ describe('a transfer', () => {
     expect(talk.count('ended')).toBe(0)
   })
 
-  it('that was not sent when the caller hung up is not sent', async () => {
+  it('a transfer that was not sent when the caller hung up is never sent', async () => {
     const { ledger, records } = aLedger()
     const { promise: isDecided, resolve: decide } = Promise.withResolvers<void>()
     const slow = {
@@ -178,8 +181,8 @@ describe('a transfer', () => {
   })
 })
 
-describe('a transfer that waits for words when the far end goes', () => {
-  it('is not made, also where the mouth reports nothing any more', async () => {
+describe('a pending transfer after a hang-up', () => {
+  it('a transfer that waits for words is not made after a hang-up, even when the speech output no longer reports', async () => {
     const node: DraftNode = {
       id: 'f',
       type: 'function',
@@ -212,7 +215,7 @@ function aLedger(): { readonly ledger: EffectLedger; readonly records: () => rea
   return { ledger, records: () => memory.records }
 }
 
-describe('keys', () => {
+describe('keypad digits', () => {
   const menu: DraftNode = {
     id: 'menu',
     type: 'press_digit',
@@ -225,7 +228,7 @@ describe('keys', () => {
     phone,
   )
 
-  it('are inferred and pressed, and the far end has its turn', async () => {
+  it('inferred digits are sent, and the far end has the next turn', async () => {
     const talk = new HeardTalk(plan)
     await talk.start()
     await talk.hear()
@@ -254,7 +257,7 @@ describe('keys', () => {
     expect(talk.saying).toEqual(['Hi.'])
   })
 
-  it('are pressed after what is being said', async () => {
+  it('digits are sent after the speech in progress', async () => {
     const talk = new HeardTalk(
       planOf(
         [

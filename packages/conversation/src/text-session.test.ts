@@ -11,7 +11,7 @@ function session(plan = chat) {
 }
 
 describe('a conversation in text', () => {
-  it('gives the new utterances when the caller has the turn again', async () => {
+  it('a text turn resolves with its new utterances when the agent has finished', async () => {
     const { session: chat, model, time } = session()
     expect((await chat.start()).map(({ role, text }) => [role, text])).toEqual([['agent', 'Hello.']])
     model.answers([{ say: 'Half ' }, { wait: 3000 }, { say: 'and half.' }])
@@ -44,7 +44,7 @@ describe('a conversation in text', () => {
     ])
   })
 
-  it('takes one turn at a time', async () => {
+  it('a text turn during another is refused with turn_in_progress', async () => {
     const { session: chat, model, time } = session()
     await chat.start()
     model.answers([{ wait: 100 }, { say: 'One.' }])
@@ -55,7 +55,7 @@ describe('a conversation in text', () => {
     expect((await first).map(({ text }) => text)).toEqual(['One', 'One.'])
   })
 
-  it('hears speeches in order, though a later one is complete first', async () => {
+  it('agent speeches enter the transcript in order, even when a later one completes first', async () => {
     const talk = new TextTalk(
       planOf(
         [
@@ -76,7 +76,7 @@ describe('a conversation in text', () => {
     expect(await talk.say('Go')).toEqual(['user: Go', 'agent: First of all.', '-> next (edge)', 'agent: Next.'])
   })
 
-  it('resolves when it ends, and when nobody reads any more', async () => {
+  it('a text turn resolves when the conversation ends or the session is stopped', async () => {
     const { session: chat, model } = session()
     await chat.start()
     model.answers([{ stall: true }])
@@ -92,7 +92,7 @@ describe('a conversation in text', () => {
     expect(await over.session.say('Hello?')).toEqual([])
   })
 
-  it('waits for an action as long as it takes', async () => {
+  it('a text turn waits for a running action without a time limit of its own', async () => {
     const talk = new TextTalk(
       planOf(
         [
@@ -111,8 +111,8 @@ describe('a conversation in text', () => {
   })
 })
 
-describe('a task', () => {
-  it('speaks once in each node and goes on by itself to its end', async () => {
+describe('a task without a caller', () => {
+  it('a task speaks once in each node and moves on to its end by itself', async () => {
     const talk = new TextTalk(
       planOf([asks('work', 'Write a summary.', { edges: [when('it is written', 'end')] }), ends()]),
       { mode: { channel: 'cloud', hasCaller: false } },
@@ -127,7 +127,7 @@ describe('a task', () => {
     expect(talk.model.requests[1]).toMatchObject({ toolChoice: 'auto', brief: { purpose: 'decide' } })
   })
 
-  it('whose model fails is not done, and there is nobody to apologise to', async () => {
+  it('a task whose model fails ends with provider_failed and speaks no apology', async () => {
     const talk = new TextTalk(planOf([asks('work', 'Write.')]), { mode: { channel: 'cloud', hasCaller: false } })
     talk.model.answers([{ fail: new Error('down') }])
     expect(await talk.start()).toEqual([

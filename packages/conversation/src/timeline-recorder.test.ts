@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { TimelineRecorder } from './timeline-recorder.ts'
 
-describe('a timeline', () => {
-  it('counts its items from 1 and places them on both clocks', () => {
+describe('the timeline recorder', () => {
+  it('timeline items are numbered from 1 and have a wall-clock time and a call offset', () => {
     let offset: number | null = null
     const recorder = new TimelineRecorder(
       () => Date.UTC(2026, 0, 5, 9, 30, 0, 250),

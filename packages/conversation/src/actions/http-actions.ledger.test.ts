@@ -12,21 +12,24 @@ const broken = () => {
 }
 
 describe.each([
-  ['is away', away],
+  ['is unavailable', away],
   ['never answers', silent],
-  ['breaks', broken],
-])('when the ledger %s, nothing is sent', (_, fault) => {
-  it.each(['intend', 'decide', 'sending'] as const)('at "%s"', async step => {
-    const { outcome, row, egress, phases } = await runScriptedAction(posts, [{ status: 200 }], {
-      ledgerFaults: () => ({ [step]: fault }),
-    })
-    expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'ledger_unavailable', body: null })
-    expect(egress.sent).toEqual([])
-    expect(outcome.effect_id).toBe(step === 'intend' ? '' : row!.effect_id)
-    expect(phases).toHaveLength(step === 'intend' ? 0 : 1)
-  })
+  ['throws', broken],
+])('an HTTP action whose ledger %s', (_, fault) => {
+  it.each(['intend', 'decide', 'sending'] as const)(
+    'an HTTP action is not sent when the ledger step "%s" fails',
+    async step => {
+      const { outcome, row, egress, phases } = await runScriptedAction(posts, [{ status: 200 }], {
+        ledgerFaults: () => ({ [step]: fault }),
+      })
+      expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'ledger_unavailable', body: null })
+      expect(egress.sent).toEqual([])
+      expect(outcome.effect_id).toBe(step === 'intend' ? '' : row!.effect_id)
+      expect(phases).toHaveLength(step === 'intend' ? 0 : 1)
+    },
+  )
 
-  it('but what was sent has happened', async () => {
+  it('an HTTP action that was sent succeeds even when the ledger cannot settle it', async () => {
     const { outcome, row } = await runScriptedAction(posts, [{ status: 200, body: '1' }], {
       ledgerFaults: () => ({ settle: fault }),
     })
@@ -35,7 +38,7 @@ describe.each([
     expect(row?.state).toBe('sending')
   })
 
-  it('again: what is known counts', async () => {
+  it('an HTTP action is not retried when the ledger fails between attempts, and the first attempt decides', async () => {
     let sends = 0
     const { outcome, row, egress } = await runScriptedAction(gets, [{ lost: 'x' }, { status: 200 }, { status: 200 }], {
       ledgerFaults: ledger => ({ sending: id => (sends++ === 0 ? ledger.sending(id) : fault()) }),
@@ -46,8 +49,8 @@ describe.each([
   })
 })
 
-describe('the order', () => {
-  it('is row, verdict, note of sending, send, end; and each send is noted before', async () => {
+describe('the order of ledger steps and sends', () => {
+  it('an HTTP action is recorded, decided and marked as sending before each send, and settled at the end', async () => {
     const steps: string[] = []
     const noted = <T>(step: string, then: T): T => {
       steps.push(step)
@@ -67,15 +70,15 @@ describe('the order', () => {
   })
 })
 
-describe('a conversation that is given up', () => {
-  it('sends nothing that was not sent', async () => {
+describe('an HTTP action of a stopped conversation', () => {
+  it('an HTTP action that starts after the conversation stopped is denied and not sent', async () => {
     const { outcome, row, egress } = await runScriptedAction(posts, [{ status: 200 }], { signal: AbortSignal.abort() })
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
     expect(row?.decision).toEqual({ decision: 'deny', reason: 'run_not_active', policy_version: '1' })
     expect(egress.sent).toEqual([])
   })
 
-  it('sends nothing when it is given up just before', async () => {
+  it('an HTTP action is not sent when the conversation stops just before the send', async () => {
     const abort = new AbortController()
     const { outcome, row, egress } = await runScriptedAction(posts, [{ status: 200 }], {
       signal: abort.signal,
@@ -91,7 +94,7 @@ describe('a conversation that is given up', () => {
     expect(egress.sent).toEqual([])
   })
 
-  it('takes nothing back that was sent: it goes on to its end, sends again and all', async () => {
+  it('an HTTP action that was sent continues after the conversation stops, including its retries', async () => {
     const abort = new AbortController()
     const { outcome, row } = await runScriptedAction(gets, [{ status: 500 }, { status: 200, body: '"there"' }], {
       signal: abort.signal,
@@ -102,8 +105,8 @@ describe('a conversation that is given up', () => {
   })
 })
 
-describe('faults of others', () => {
-  it('before the send fail the action', async () => {
+describe('unexpected exceptions during an HTTP action', () => {
+  it('an unexpected exception before the send fails the action', async () => {
     for (const options of [{ onPhase: broken }, { arguments: { deep: circle() } }]) {
       const { outcome, row, egress } = await runScriptedAction(posts, [{ status: 200 }], options)
       expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'internal' })
@@ -114,7 +117,7 @@ describe('faults of others', () => {
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'internal' })
   })
 
-  it('after the send leave it open what happened', async () => {
+  it('an unexpected exception after the send leaves the action uncertain', async () => {
     const { outcome, row } = await runScriptedAction(posts, [{ throws: 'send' }])
     expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'no_answer' })
     expect(row?.state).toBe('uncertain')

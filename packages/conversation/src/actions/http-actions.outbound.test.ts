@@ -43,7 +43,7 @@ async function shop(answer: (request: IncomingMessage, response: ServerResponse)
   return { run, ledger, port }
 }
 
-it('books a table at a real server', async () => {
+it('an HTTP action succeeds against a real server', async () => {
   let heard: unknown
   const { run, ledger } = await shop(async (request, response) => {
     const chunks: Buffer[] = []
@@ -62,7 +62,7 @@ it('books a table at a real server', async () => {
   expect(ledger.records).toMatchObject([{ state: 'succeeded', receipts: [{ status: 201, response_bytes: 12 }] }])
 })
 
-it('asks a real server that broke off again, with the same key', async () => {
+it('an HTTP action with an effect key is retried with the same key after a real server breaks the connection', async () => {
   const keys: unknown[] = []
   const { run, ledger } = await shop((request, response) => {
     keys.push(request.headers['idempotency-key'])
@@ -74,7 +74,7 @@ it('asks a real server that broke off again, with the same key', async () => {
   expect(ledger.records).toMatchObject([{ state: 'succeeded', send_attempts: 2 }])
 })
 
-it('does not know what a server did that broke off without a key', async () => {
+it('an HTTP action without an effect key is uncertain after a real server breaks the connection', async () => {
   let heard = 0
   const { run, ledger } = await shop(request => {
     heard++
@@ -84,7 +84,7 @@ it('does not know what a server did that broke off without a key', async () => {
   expect([heard, ledger.records[0]!.state]).toEqual([1, 'uncertain'])
 })
 
-it('does not reach a server inside that nobody allowed', async () => {
+it('an HTTP action cannot reach an internal address that is not allowed', async () => {
   let heard = 0
   const { run, ledger } = await shop(() => heard++, false)
   expect(await run({})).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })

@@ -6,13 +6,13 @@ const posts = httpAction()
 const gets = httpAction({ method: 'GET' })
 const keyed = httpAction({ idempotency: 'effect_key' })
 
-describe('an action that is answered', () => {
-  it('took whole milliseconds, as the API tells of it', async () => {
+describe('an HTTP action with a response', () => {
+  it('the duration of an HTTP action is in whole milliseconds', async () => {
     const { outcome } = await runScriptedAction(posts, [{ status: 201, body: '{}', afterMs: 79.66 }])
     expect(outcome.durationMs).toBe(80)
   })
 
-  it('has succeeded with 2xx: a row, a verdict, one send, a receipt', async () => {
+  it('an HTTP action with a 2xx response has succeeded, with one ledger row, decision, send and receipt', async () => {
     const { outcome, row, phases, egress } = await runScriptedAction(posts, [
       { status: 201, body: '{"id":7}', afterMs: 80 },
     ])
@@ -47,33 +47,36 @@ describe('an action that is answered', () => {
     expect(egress.sent).toHaveLength(1)
   })
 
-  it.each([100, 199, 300, 302, 400, 404, 409, 429, 500, 503])('has failed with %i, and says so', async status => {
-    const { outcome, row, egress } = await runScriptedAction(posts, [{ status, body: '{"error":"no"}' }])
-    expect(outcome).toMatchObject({ outcome: 'failed', error_code: `http_${status}`, body: { error: 'no' } })
-    expect(row).toMatchObject({ state: 'failed', error_code: `http_${status}`, receipts: [{ status }] })
-    expect(egress.sent).toHaveLength(1)
-  })
+  it.each([100, 199, 300, 302, 400, 404, 409, 429, 500, 503])(
+    'an HTTP action with the status %i has failed with that status as its error code',
+    async status => {
+      const { outcome, row, egress } = await runScriptedAction(posts, [{ status, body: '{"error":"no"}' }])
+      expect(outcome).toMatchObject({ outcome: 'failed', error_code: `http_${status}`, body: { error: 'no' } })
+      expect(row).toMatchObject({ state: 'failed', error_code: `http_${status}`, receipts: [{ status }] })
+      expect(egress.sent).toHaveLength(1)
+    },
+  )
 
-  it('gives text for what is no JSON, and nothing for nothing', async () => {
+  it('a response that is not JSON becomes text, and an empty one becomes null', async () => {
     expect((await runScriptedAction(posts, [{ status: 200, body: 'Booked!' }])).outcome.body).toBe('Booked!')
     expect((await runScriptedAction(posts, [{ status: 204 }])).outcome.body).toBeNull()
   })
 
-  it('has no hash of an answer that was cut', async () => {
+  it('the receipt of a truncated response has no hash', async () => {
     const { row } = await runScriptedAction(posts, [{ status: 200, body: 'aaaa', truncated: true }])
     expect(row?.receipts).toMatchObject([{ response_sha256: null, response_bytes: 4 }])
   })
 })
 
-describe('an action that is not answered', () => {
-  it('is uncertain: it may have been acted upon, and is not sent again', async () => {
+describe('an HTTP action without a response', () => {
+  it('an HTTP action without an effect key is uncertain after a lost connection and is not retried', async () => {
     const { outcome, row, egress } = await runScriptedAction(posts, [{ lost: 'ECONNRESET' }])
     expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'no_answer', body: null })
     expect(row).toMatchObject({ state: 'uncertain', error_code: 'no_answer', receipts: [], send_attempts: 1 })
     expect(egress.sent).toHaveLength(1)
   })
 
-  it('is uncertain when its time is over', async () => {
+  it('an HTTP action that times out is uncertain', async () => {
     const { outcome, row, tookMs } = await runScriptedAction(httpAction({ timeout_ms: 9000 }), [{ hangs: true }])
     expect(outcome).toMatchObject({ outcome: 'uncertain', error_code: 'timeout', durationMs: 9000 })
     expect(row?.state).toBe('uncertain')
@@ -81,9 +84,9 @@ describe('an action that is not answered', () => {
   })
 
   it.each<[string, ScriptedResponse]>([
-    ['there is no such name', { unprepared: 'no such name' }],
-    ['nobody takes the connection', { unconnected: 'ECONNREFUSED' }],
-  ])('has failed when %s', async (_, exchange) => {
+    ['its host name does not resolve', { unprepared: 'no such name' }],
+    ['the connection is refused', { unconnected: 'ECONNREFUSED' }],
+  ])('an HTTP action has failed without a retry when %s', async (_, exchange) => {
     for (const action of [posts, keyed, gets]) {
       const { outcome, row, egress } = await runScriptedAction(action, [exchange])
       expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'not_connected' })
@@ -93,11 +96,11 @@ describe('an action that is not answered', () => {
   })
 })
 
-describe('sent again', () => {
+describe('retries of an HTTP action', () => {
   it.each([
     ['GET', gets],
-    ['what has an effect key', keyed],
-  ])('is %s, after a lost or 5xx answer, three times in all', async (_, action) => {
+    ['a request with an effect key', keyed],
+  ])('%s is sent up to three times after a lost connection or a 5xx response', async (_, action) => {
     const { outcome, row, egress } = await runScriptedAction(action, [
       { lost: 'ECONNRESET' },
       { status: 503, body: 'later' },
@@ -115,38 +118,48 @@ describe('sent again', () => {
     expect(egress.sent).toHaveLength(3)
   })
 
-  it('is the same request, with the same key', async () => {
+  it('a retry sends the same request with the same idempotency key', async () => {
     const { egress, row } = await runScriptedAction(keyed, [{ status: 500 }, { status: 500 }, { status: 200 }])
     for (const request of egress.sent) expect(request.headers?.['idempotency-key']).toBe(row!.effect_key)
     expect(new Set(egress.sent.map(({ url, body, method }) => JSON.stringify([url, body, method]))).size).toBe(1)
   })
 
   it.each<[string, readonly ScriptedResponse[], string, string]>([
-    ['the last answer counts', [{ lost: 'x' }, { status: 500 }, { status: 502 }], 'failed', 'http_502'],
-    ['a last loss leaves it open', [{ status: 500 }, { status: 500 }, { lost: 'x' }], 'uncertain', 'no_answer'],
-    ['three losses leave it open', [{ lost: 'x' }, { lost: 'x' }, { lost: 'x' }], 'uncertain', 'no_answer'],
+    ['the last response decides', [{ lost: 'x' }, { status: 500 }, { status: 502 }], 'failed', 'http_502'],
     [
-      'nobody there later on takes no loss back',
+      'a lost last response leaves it uncertain',
+      [{ status: 500 }, { status: 500 }, { lost: 'x' }],
+      'uncertain',
+      'no_answer',
+    ],
+    [
+      'three lost responses leave it uncertain',
+      [{ lost: 'x' }, { lost: 'x' }, { lost: 'x' }],
+      'uncertain',
+      'no_answer',
+    ],
+    [
+      'an unreachable host after a lost response leaves it uncertain',
       [{ lost: 'x' }, { unconnected: 'ECONNREFUSED' }, { unprepared: 'no such name' }],
       'uncertain',
       'no_answer',
     ],
     [
-      'an address that is not allowed later on takes no loss back',
+      'a forbidden address after a lost response leaves it uncertain',
       [{ lost: 'x' }, { unprepared: 'address_not_allowed' }, { unprepared: 'address_not_allowed' }],
       'uncertain',
       'no_answer',
     ],
-    ['a 4xx is an answer', [{ status: 500 }, { status: 404 }], 'failed', 'http_404'],
-    ['a 429 is an answer', [{ status: 429 }], 'failed', 'http_429'],
-  ])('%s', async (_, script, outcome, error_code) => {
+    ['a 4xx response is final', [{ status: 500 }, { status: 404 }], 'failed', 'http_404'],
+    ['a 429 response is final', [{ status: 429 }], 'failed', 'http_429'],
+  ])('an HTTP action that is retried: %s', async (_, script, outcome, error_code) => {
     const trial = await runScriptedAction(keyed, script)
     expect(trial.outcome).toMatchObject({ outcome, error_code })
     expect(trial.row).toMatchObject({ state: outcome, error_code })
     expect(trial.egress.prepared).toBe(script.length)
   })
 
-  it('is nothing once the time is over, which is one for all sends', async () => {
+  it('one timeout covers all attempts of an HTTP action, and no retry starts after it', async () => {
     const action = httpAction({ method: 'GET', timeout_ms: 2000 })
     const trial = await runScriptedAction(action, [{ status: 500, afterMs: 700 }, { hangs: true }])
     expect(trial.egress.sent.map(request => request.timeoutMs)).toEqual([2000, 1100])
@@ -155,7 +168,7 @@ describe('sent again', () => {
     expect(late.outcome).toMatchObject({ outcome: 'failed', error_code: 'http_500', durationMs: 1800 })
   })
 
-  it('never is what has no key and is no GET', async () => {
+  it('a write request without an effect key is never retried', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const exchange of [{ lost: 'x' }, { status: 503 }]) {
         const { egress } = await runScriptedAction(httpAction({ method }), [exchange])
@@ -165,8 +178,8 @@ describe('sent again', () => {
   })
 })
 
-describe('what may not be sent', () => {
-  it('is denied where the address is not allowed', async () => {
+describe('HTTP actions that may not be sent', () => {
+  it('an HTTP action to a forbidden address is denied', async () => {
     const { outcome, row, egress } = await runScriptedAction(posts, [{ unprepared: 'address_not_allowed' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
     expect(row).toMatchObject({
@@ -177,13 +190,13 @@ describe('what may not be sent', () => {
     expect(egress.sent).toEqual([])
   })
 
-  it('has failed where the URL is none', async () => {
+  it('an HTTP action with an invalid URL has failed with bad_url', async () => {
     const { outcome, row } = await runScriptedAction(posts, [{ unprepared: 'bad_url' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'bad_url' })
     expect(row).toMatchObject({ state: 'failed', decision: null, send_attempts: 0 })
   })
 
-  it('has failed where a value would climb in the URL, or the request is too long', async () => {
+  it('an HTTP action fails before the send when a value would leave its path segment or the request is too large', async () => {
     const climbs = await runScriptedAction(httpAction({ url: 'https://shop.test/tables/{{id}}' }), [], {
       variables: { id: '..' },
     })
@@ -192,7 +205,7 @@ describe('what may not be sent', () => {
     expect([long.outcome.error_code, long.egress.prepared]).toEqual(['request_too_large', 0])
   })
 
-  it('is denied by a ledger that knows better', async () => {
+  it('a denial by the ledger overrides an allowed decision', async () => {
     const { outcome, egress } = await runScriptedAction(posts, [{ status: 200 }], {
       ledgerFaults: ledger => ({
         decide: id => ledger.decide(id, { decision: 'deny', reason: 'key_revoked', policy_version: '1' }),
@@ -203,7 +216,7 @@ describe('what may not be sent', () => {
   })
 })
 
-describe('authentication', () => {
+describe('authentication of HTTP actions', () => {
   const withAuth = (scheme: string, more = {}) =>
     httpAction({ auth: { scheme, secret: { id: 'key', version: '1' }, ...more }, headers: { Authorization: 'mine' } })
 
@@ -211,24 +224,27 @@ describe('authentication', () => {
     ['bearer', { authorization: 'Bearer s3cret' }],
     ['basic', { authorization: `Basic ${Buffer.from('s3cret').toString('base64')}` }],
     ['header', { 'x-api-key': 's3cret', authorization: 'mine' }],
-  ])('by %s carries the secret, over a header of the same name', async (scheme, headers) => {
-    const { egress } = await runScriptedAction(withAuth(scheme), [{ status: 200 }])
-    expect(egress.sent[0]?.headers).toMatchObject(headers)
-  })
+  ])(
+    '%s authentication sends the secret and overrides a configured header of the same name',
+    async (scheme, headers) => {
+      const { egress } = await runScriptedAction(withAuth(scheme), [{ status: 200 }])
+      expect(egress.sent[0]?.headers).toMatchObject(headers)
+    },
+  )
 
-  it('by another header carries it there', async () => {
+  it('header authentication sends the secret in the configured header', async () => {
     const { egress } = await runScriptedAction(withAuth('header', { header: 'X-Token' }), [{ status: 200 }])
     expect(egress.sent[0]?.headers).toMatchObject({ 'x-token': 's3cret' })
   })
 
-  it('by signature signs time and body', async () => {
+  it('parley_signature authentication signs the time and the body', async () => {
     const { egress } = await runScriptedAction(withAuth('parley_signature'), [{ status: 200 }])
     const t = Date.UTC(2026, 2, 4, 12) / 1000
     const v1 = createHmac('sha256', 's3cret').update(`${t}.${egress.sent[0]!.body}`).digest('hex')
     expect(egress.sent[0]?.headers?.['parley-signature']).toBe(`t=${t},v1=${v1}`)
   })
 
-  it('asks for the pinned version, and is denied without it', async () => {
+  it('an HTTP action uses the pinned version of its secret and is denied without it', async () => {
     const asked: unknown[] = []
     const get = async (ref: unknown) => {
       asked.push(ref)
@@ -250,7 +266,7 @@ describe('authentication', () => {
         throw new Error('a fault')
       },
     ],
-  ])('holds back what it cannot prove when secrets %s', async (_, get) => {
+  ])('an HTTP action is not sent when its secrets %s', async (_, get) => {
     const { outcome, row, egress } = await runScriptedAction(withAuth('bearer'), [], { secrets: { get } })
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_unavailable' })
     expect(row).toMatchObject({ state: 'failed', decision: { decision: 'unavailable', reason: null } })

@@ -17,19 +17,19 @@ function urlOf(url: string, variables: Readonly<Record<string, string>>, fields 
   return typeof request === 'string' ? request : request.url
 }
 
-describe('the body', () => {
-  it('is name, arguments and call', () => {
+describe('the body of an HTTP action', () => {
+  it('the default body holds the name, the arguments and the call', () => {
     const request = filled({}, { guests: 2, note: 'José' }) as HttpRequest
     expect(JSON.parse(request.body!)).toEqual({ name: 'book_table', args: { guests: 2, note: 'José' }, call })
     expect(request.headers).toMatchObject({ 'content-type': 'application/json' })
   })
 
-  it('is the arguments alone where these stand at the root', () => {
+  it('the body is the bare arguments when the action asks for arguments at the root', () => {
     const request = filled({ args_at_root: true }, { guests: 2 }) as HttpRequest
     expect(request.body).toBe('{"guests":2}')
   })
 
-  it('is a form where one is asked for', () => {
+  it('the body is form-encoded when the action asks for a form', () => {
     const values = { guests: 2, note: 'a b&c=d', wishes: ['window'], none: null }
     const root = filled({ body_format: 'form', args_at_root: true }, values) as HttpRequest
     expect(root.body).toBe('guests=2&note=a+b%26c%3Dd&wishes=%5B%22window%22%5D')
@@ -39,7 +39,7 @@ describe('the body', () => {
     expect(JSON.parse(whole.get('args')!)).toEqual({ guests: 2 })
   })
 
-  it.each(['GET', 'DELETE'])('of %s is none: its arguments stand in the query', method => {
+  it.each(['GET', 'DELETE'])('a %s request has no body and sends its arguments in the query', method => {
     const request = filled({ method, url: 'https://shop.test/t?a=1' }, { guests: 2, at: { h: 9 } }) as HttpRequest
     expect(request.body).toBeUndefined()
     expect(request.url).toBe('https://shop.test/t?a=1&guests=2&at=%7B%22h%22%3A9%7D')
@@ -47,8 +47,8 @@ describe('the body', () => {
   })
 })
 
-describe('headers', () => {
-  it('are filled in, and stand over ours', () => {
+describe('the headers of an HTTP action', () => {
+  it('configured headers have variables filled in and override the default ones', () => {
     const request = filled(
       { headers: { 'X-Caller': '{{name}}', 'Content-Type': 'application/vnd.x+json' } },
       {},
@@ -61,14 +61,14 @@ describe('headers', () => {
   })
 })
 
-describe('the query', () => {
-  it('is filled in, and stands over arguments of the same name', () => {
+describe('the query of an HTTP action', () => {
+  it('configured query parameters have variables filled in and override arguments of the same name', () => {
     const request = filled({ method: 'GET', query: { key: '{{k}}', n: '1' } }, { n: 2, m: 3 }, { k: 'a&b=c#d' })
     expect((request as HttpRequest).url).toBe('https://shop.test/tables?n=1&m=3&key=a%26b%3Dc%23d')
   })
 })
 
-describe('values in the URL', () => {
+describe('variables in the URL of an HTTP action', () => {
   it.each([
     ['Ada', 'https://shop.test/u/Ada/x?q=Ada'],
     ['a b', 'https://shop.test/u/a%20b/x?q=a%20b'],
@@ -84,7 +84,7 @@ describe('values in the URL', () => {
     ['\ud800', 'https://shop.test/u/%EF%BF%BD/x?q=%EF%BF%BD'],
     ['a\r\nb\tc', 'https://shop.test/u/a%0D%0Ab%09c/x?q=a%0D%0Ab%09c'],
     ['', 'https://shop.test/u//x?q='],
-  ])('are one segment, one parameter: %j', (value, url) => {
+  ])('the value %j fills one path segment and one query parameter', (value, url) => {
     expect(urlOf('https://shop.test/u/{{id}}/x?q={{id}}', { id: value, other: 'no' })).toBe(url)
   })
 
@@ -96,25 +96,25 @@ describe('values in the URL', () => {
     ['https://shop.test/u/%2e{{id}}/x', { id: '.' }],
     ['https://shop.test/u/{{a}}{{b}}/x', { a: '.', b: '.' }],
     ['https://shop.test/u\\{{id}}\\x', { id: '..' }],
-  ])('do not climb: %s with %j', (url, variables) => {
+  ])('the URL %s with %j is refused as bad_url', (url, variables) => {
     expect(urlOf(url, variables)).toBe('bad_url')
   })
 
-  it('leave a path alone that was written so', () => {
+  it('a literal ".." in the configured path is allowed', () => {
     expect(urlOf('https://shop.test/a/../b/{{id}}', { id: '1' })).toBe('https://shop.test/b/1')
   })
 
-  it('may be names with a slash, such as the time somewhere', () => {
+  it('a variable name may contain a slash', () => {
     const variables = { 'current_time_America/New_York': '9 am' }
     expect(urlOf('https://shop.test/t/{{current_time_America/New_York}}', variables)).toBe('https://shop.test/t/9%20am')
   })
 
-  it('make no URL longer than servers take', () => {
+  it('a URL that becomes too long is refused as bad_url', () => {
     expect(urlOf('https://shop.test/{{id}}', { id: 'a'.repeat(20_000) })).toBe('bad_url')
     expect(urlOf('https://shop.test/', { id: 'a'.repeat(20_000) }, { query: { q: '{{id}}' } })).toBe('bad_url')
   })
 
-  it('choose neither host nor port nor the number of segments and parameters, whatever they are', () => {
+  it('no variable value changes the host, the port or the number of path segments and query parameters', () => {
     const nasty = fc.constantFrom(
       '.',
       '..',

@@ -46,7 +46,7 @@ export function effectLedgerConformance(name: string, make: () => LedgerUnderTes
 type Open = () => Promise<LedgerUnderTest>
 
 function intends(open: Open): void {
-  it('writes down what is about to be done', async () => {
+  it('an intended effect is recorded before it is done', async () => {
     const { ledger, list } = await open()
     const effect = await ledger.intend(HTTP)
     expect(effect).toEqual({
@@ -67,7 +67,7 @@ function intends(open: Open): void {
     expect(await list()).toEqual([effect])
   })
 
-  it('lists effects in order of creation, whatever became of them since', async () => {
+  it('effects are listed in order of creation, whatever their state', async () => {
     const { ledger, list } = await open()
     const effects = []
     for (let ordinal = 0; ordinal < 20; ordinal++) effects.push(await ledger.intend({ ...HTTP, ordinal }))
@@ -76,7 +76,7 @@ function intends(open: Open): void {
     expect((await list()).map(effect => effect.ordinal)).toEqual(effects.map(effect => effect.ordinal))
   })
 
-  it('gives each use an id and a key of its own, also uses at the same time', async () => {
+  it('every effect has a unique id and key, also when effects are created concurrently', async () => {
     const { ledger } = await open()
     const effects = await Promise.all(Array.from({ length: 50 }, () => ledger.intend(HTTP)))
     expect(new Set(effects.map(effect => effect.effect_id)).size).toBe(50)
@@ -85,14 +85,14 @@ function intends(open: Open): void {
 }
 
 function decides(open: Open): void {
-  it('keeps a verdict that allows, and waits', async () => {
+  it('an allow decision is stored, and the effect stays intended', async () => {
     const { ledger } = await open()
     const { effect_id } = await ledger.intend(HTTP)
     const effect = await ledger.decide(effect_id, ALLOW)
     expect(effect).toMatchObject({ effect_id, state: 'intended', decision: ALLOW, settled_at: null, error_code: null })
   })
 
-  it('settles what a verdict denies', async () => {
+  it('a deny decision settles the effect as failed with policy_denied', async () => {
     const { ledger, list } = await open()
     const { effect_id } = await ledger.intend(HTTP)
     const effect = await ledger.decide(effect_id, DENY)
@@ -101,7 +101,7 @@ function decides(open: Open): void {
     expect(await list()).toEqual([effect])
   })
 
-  it('settles what no verdict could be had for', async () => {
+  it('an unavailable decision settles the effect as failed with policy_unavailable', async () => {
     const { ledger } = await open()
     const { effect_id } = await ledger.intend(HTTP)
     const effect = await ledger.decide(effect_id, UNAVAILABLE)
@@ -110,7 +110,7 @@ function decides(open: Open): void {
 }
 
 function sends(open: Open): void {
-  it('counts the sends, with the same key in each', async () => {
+  it('each send raises send_attempts and keeps the effect key', async () => {
     const { ledger } = await open()
     const { effect_id, effect_key } = await ledger.intend(HTTP)
     await ledger.decide(effect_id, ALLOW)
@@ -118,7 +118,7 @@ function sends(open: Open): void {
     expect(await ledger.sending(effect_id)).toMatchObject({ state: 'sending', send_attempts: 2, effect_key })
   })
 
-  it('lets inference go without a verdict: it acts on nothing', async () => {
+  it('an inference is sent without a policy decision', async () => {
     const { ledger } = await open()
     const { effect_id } = await ledger.intend(INFERENCE)
     expect(await ledger.sending(effect_id)).toMatchObject({ state: 'sending', decision: null })
@@ -127,19 +127,22 @@ function sends(open: Open): void {
 }
 
 function settles(open: Open): void {
-  it.each(['succeeded', 'failed', 'uncertain'] as const)('keeps the receipts of what was sent and %s', async state => {
-    const { ledger, list } = await open()
-    const { effect_id } = await ledger.intend(HTTP)
-    await ledger.decide(effect_id, ALLOW)
-    await ledger.sending(effect_id)
-    const error_code = state === 'succeeded' ? null : 'http_404'
-    const effect = await ledger.settle(effect_id, { state, receipts: [RECEIPT], error_code })
-    expect(effect).toMatchObject({ state, receipts: [RECEIPT], error_code, send_attempts: 1, decision: ALLOW })
-    expect(effect.settled_at).toMatch(ISO_TIME)
-    expect(await list()).toEqual([effect])
-  })
+  it.each(['succeeded', 'failed', 'uncertain'] as const)(
+    'the receipts of a sent effect are stored with the outcome %s',
+    async state => {
+      const { ledger, list } = await open()
+      const { effect_id } = await ledger.intend(HTTP)
+      await ledger.decide(effect_id, ALLOW)
+      await ledger.sending(effect_id)
+      const error_code = state === 'succeeded' ? null : 'http_404'
+      const effect = await ledger.settle(effect_id, { state, receipts: [RECEIPT], error_code })
+      expect(effect).toMatchObject({ state, receipts: [RECEIPT], error_code, send_attempts: 1, decision: ALLOW })
+      expect(effect.settled_at).toMatch(ISO_TIME)
+      expect(await list()).toEqual([effect])
+    },
+  )
 
-  it('lets what was never sent fail', async () => {
+  it('an effect that was never sent can be settled as failed', async () => {
     const { ledger } = await open()
     const { effect_id } = await ledger.intend(HTTP)
     const effect = await ledger.settle(effect_id, { state: 'failed', error_code: 'not_connected' })
@@ -157,23 +160,23 @@ const fail: Step = (ledger, id) => ledger.settle(id, { state: 'failed' })
 const doubt: Step = (ledger, id) => ledger.settle(id, { state: 'uncertain' })
 
 const OUT_OF_ORDER: readonly (readonly [what: string, before: readonly Step[], step: Step])[] = [
-  ['a send without a verdict', [], send],
-  ['a second verdict', [allow], allow],
-  ['a verdict against what was allowed', [allow], deny],
-  ['a verdict on what is being sent', [allow, send], deny],
-  ['a send of what was denied', [deny], send],
-  ['success of what was never sent', [allow], succeed],
-  ['doubt about what was never sent', [allow], doubt],
-  ['a send of what has succeeded', [allow, send, succeed], send],
-  ['a send of what is uncertain', [allow, send, doubt], send],
-  ['a send of what has failed', [allow, send, fail], send],
-  ['success of what is uncertain', [allow, send, doubt], succeed],
-  ['failure of what has succeeded', [allow, send, succeed], fail],
-  ['failure of what was denied', [deny], fail],
+  ['a send without a decision', [], send],
+  ['a second decision', [allow], allow],
+  ['a denial after an approval', [allow], deny],
+  ['a decision on an effect that is being sent', [allow, send], deny],
+  ['a send of a denied effect', [deny], send],
+  ['success of an effect that was never sent', [allow], succeed],
+  ['uncertainty about an effect that was never sent', [allow], doubt],
+  ['a send of an effect that has succeeded', [allow, send, succeed], send],
+  ['a send of an uncertain effect', [allow, send, doubt], send],
+  ['a send of a failed effect', [allow, send, fail], send],
+  ['success of an uncertain effect', [allow, send, doubt], succeed],
+  ['failure of an effect that has succeeded', [allow, send, succeed], fail],
+  ['failure of a denied effect', [deny], fail],
 ]
 
 function refuses(open: Open): void {
-  it.each(OUT_OF_ORDER)('refuses %s, and changes nothing', async (_, before, step) => {
+  it.each(OUT_OF_ORDER)('%s is refused and changes nothing', async (_, before, step) => {
     const { ledger, list } = await open()
     const { effect_id } = await ledger.intend(HTTP)
     for (const earlier of before) await earlier(ledger, effect_id)
@@ -182,14 +185,14 @@ function refuses(open: Open): void {
     expect(await list()).toEqual(rows)
   })
 
-  it('knows no effect that was not intended', async () => {
+  it('a step of an unknown effect is refused with effect_not_found', async () => {
     const { ledger } = await open()
     const unknown = '00000000-0000-4000-8000-000000000000'
     for (const step of [allow, send, succeed])
       await expect(step(ledger, unknown)).rejects.toMatchObject({ code: 'effect_not_found' })
   })
 
-  it('takes one of two verdicts that come at once', async () => {
+  it('one of two concurrent decisions is accepted', async () => {
     const { ledger } = await open()
     const { effect_id } = await ledger.intend(HTTP)
     const verdicts = await Promise.allSettled([ledger.decide(effect_id, ALLOW), ledger.decide(effect_id, DENY)])

@@ -23,10 +23,10 @@ function withoutBrief({ brief: _, ...request }: GenerationRequest): GenerationRe
   return request
 }
 
-describe('a request whose brief did not come over the wire', () => {
+describe('a model request without a brief', () => {
   const reasons = Object.keys(REASONS) as (keyof typeof REASONS)[]
   it.each(reasons.flatMap(reason => [[reason, 'prompt'] as const, [reason, 'static_text'] as const]))(
-    'to speak (%s, %s) says the same in prose',
+    'the brief of a reply (reason %s, instruction %s) can be read from the prompt',
     (reason, type) => {
       const instruction = { type, text: 'Say "Which size?"\n\nThen wait.' }
       const tools = [{ action_id: 'x', name: 'go_shopping', description: 'Shops.', parameters: { type: 'object' } }]
@@ -40,12 +40,12 @@ describe('a request whose brief did not come over the wire', () => {
     },
   )
 
-  it('to choose says the same, but for the language', () => {
+  it('the brief of an edge choice can be read from the prompt, except for the language', () => {
     const request = choiceRequest({ setting: SETTING, messages: MESSAGES }, { choices: CHOICES })
     expect(readBrief(withoutBrief(request))).toEqual({ ...request.brief, language: 'multi' })
   })
 
-  it('to read something off says the same, but for the language', async () => {
+  it('the brief of an extraction can be read from the prompt, except for the language', async () => {
     const variables = [{ type: 'string' as const, name: 'size', description: 'The size', required: true }]
     const plan = planOf([
       says('hello', 'Hello.', { edges: [when('they order', 'read')] }),

@@ -15,7 +15,7 @@ import { systemOf } from '../testing/scripted-model.ts'
 import { TextTalk } from '../testing/text-talk.ts'
 
 describe('a conversation node', () => {
-  it('says its fixed text once, answers by the model, and is left by the condition that the model finds true', async () => {
+  it('a conversation node says its static text once, lets the model answer and moves on by the edge that the model chooses', async () => {
     const talk = new TextTalk(
       planOf([
         says('greet', 'Hello, this is the clinic.', { edges: [when('the caller wants to book', 'book')] }),
@@ -32,7 +32,7 @@ describe('a conversation node', () => {
     expect(await talk.say('Monday')).toEqual(['user: Monday', '-> end (edge)', 'ended: completed by agent'])
   })
 
-  it('tells the model what it has said by a fixed text', async () => {
+  it('the static text of a node is part of the next model request', async () => {
     const talk = new TextTalk(
       planOf([says('greet', 'Hello, {{name}}.', { edges: [] })], {
         flow: { default_dynamic_variables: { name: 'Ana' } },
@@ -45,7 +45,7 @@ describe('a conversation node', () => {
     )
   })
 
-  it('is left by an equation before the model is asked anything', async () => {
+  it('a conversation node moves on by an equation without a model request', async () => {
     const talk = new TextTalk(
       planOf([
         says('age', 'Your age, by keys?', {
@@ -60,7 +60,7 @@ describe('a conversation node', () => {
     expect(talk.model.requests).toEqual([])
   })
 
-  it('is left by "always" when the caller has said anything', async () => {
+  it('a conversation node takes its always edge after any caller turn', async () => {
     const talk = new TextTalk(
       planOf([says('name', 'Your name?', { always_edge: when('Always', 'next') }), says('next', 'Thanks.')]),
     )
@@ -68,7 +68,7 @@ describe('a conversation node', () => {
     expect(await talk.say('Ana')).toEqual(['user: Ana', '-> next (edge)', 'agent: Thanks.'])
   })
 
-  it('is left by "skip response" as soon as it has spoken', async () => {
+  it('a conversation node takes its skip-response edge once it has spoken', async () => {
     const talk = new TextTalk(
       planOf([
         asks('notice', 'Say that the call is recorded.', { skip_response_edge: when('Skip response', 'next') }),
@@ -84,7 +84,7 @@ describe('a conversation node', () => {
     ])
   })
 
-  it('is left by "else" when the model finds no condition true, without a word of its own', async () => {
+  it('a conversation node takes its else edge, without speaking, when the model chooses no other', async () => {
     const talk = new TextTalk(
       planOf([
         says('pick', 'Red or blue?', {
@@ -111,7 +111,7 @@ describe('a conversation node', () => {
     })
   })
 
-  it('that the caller is to open waits for them, or for their silence', async () => {
+  it('a flow that the caller opens waits for the first turn or for the opening silence', async () => {
     const plan = planOf([asks('hello', 'Greet.')], { flow: { start_speaker: 'user' } })
     const talk = new TextTalk(plan)
     expect(await talk.start()).toEqual(['-> hello (start)'])
@@ -150,7 +150,7 @@ describe('a subagent', () => {
   ]
   const plan = planOf([desk, says('thanks', 'Thanks.')], { actions })
 
-  it('uses its tools until an answer leads on', async () => {
+  it('a subagent uses its tools until a result makes an edge true', async () => {
     const talk = new TextTalk(plan)
     talk.model.answers([{ say: 'When?' }])
     await talk.start()
@@ -173,7 +173,7 @@ describe('a subagent', () => {
     ])
   })
 
-  it('keeps what it was told by a tool of its own', async () => {
+  it('a subagent stores the variables that its extraction tool reads', async () => {
     const talk = new TextTalk(plan)
     talk.model.answers([{ say: 'How many?' }])
     await talk.start()
@@ -182,7 +182,7 @@ describe('a subagent', () => {
     expect(talk.session.conversation.variable('guests')).toBe('4')
   })
 
-  it('ends the call by a tool, with words', async () => {
+  it('a subagent says its last words and ends the call with the end_call tool', async () => {
     const talk = new TextTalk(plan)
     talk.model.answers([{ say: 'When?' }])
     await talk.start()
@@ -190,7 +190,7 @@ describe('a subagent', () => {
     expect(await talk.say('Never')).toEqual(['user: Never', 'agent: Bye then.', 'ended: agent_hung_up by agent'])
   })
 
-  it('that calls tools without end is ended', async () => {
+  it('a subagent that never stops calling tools ends the conversation', async () => {
     const talk = new TextTalk(plan)
     talk.actions.answers('slots', { body: null })
     talk.model.answers([{ say: 'When?' }], ...Array.from({ length: 40 }, () => [{ call: 'slots' }]))

@@ -26,7 +26,7 @@ async function ordering(plan: ReturnType<typeof planOf>): Promise<TextTalk> {
 }
 
 describe('a global node', () => {
-  it('is entered from anywhere when its condition holds, and goes back where it was when the model finds so', async () => {
+  it('a global node is entered from any node by its condition and returns when the model chooses so', async () => {
     const talk = await ordering(planOf([order, hours('that is answered'), ends()]))
     talk.model.answers([{ take: 'the caller asks for opening hours' }], [{ say: 'From nine to six.' }])
     expect(await talk.say('When are you open?')).toEqual([
@@ -41,7 +41,7 @@ describe('a global node', () => {
     expect((await talk.say('A pizza.')).at(-1)).toBe('ended: completed by agent')
   })
 
-  it('goes back by an equation, without asking the model', async () => {
+  it('a global node returns by an equation without a model request', async () => {
     const talk = await ordering(planOf([order, hours('current_digits == 1'), ends()]))
     talk.model.answers([{ take: 'the caller asks for opening hours' }], [{ say: 'From nine to six.' }])
     await talk.say('When are you open?')
@@ -50,7 +50,7 @@ describe('a global node', () => {
     expect(talk.model.requests.at(-1)!.brief).toMatchObject({ reason: 'return' })
   })
 
-  it('is not offered again while it cools down', async () => {
+  it('a global node is not offered again during its cool-down', async () => {
     const talk = await ordering(planOf([order, hours('that is answered'), ends()]))
     const isOffered = () =>
       talk.model.requests.at(-1)!.tools!.some(({ description }) => description === 'the caller asks for opening hours')
@@ -64,7 +64,7 @@ describe('a global node', () => {
     expect(isOffered(), 'three turns after the entry').toBe(true)
   })
 
-  it('answers on, as long as nothing leads back', async () => {
+  it('a global node keeps answering until a return condition holds', async () => {
     const talk = await ordering(planOf([order, hours('that is answered'), ends()]))
     talk.model.answers([{ take: 'the caller asks for opening hours' }], [{ say: 'From nine to six.' }])
     await talk.say('When are you open?')
@@ -72,7 +72,7 @@ describe('a global node', () => {
     expect(await talk.say('On Sundays?')).toEqual(['user: On Sundays?', 'agent: Also on Sundays.'])
   })
 
-  it('that interrupts a function goes back to it without doing it again', async () => {
+  it('a global node that interrupts a function returns without running its action again', async () => {
     const work: DraftNode = {
       id: 'work',
       type: 'function',
@@ -102,7 +102,7 @@ describe('a global node', () => {
     expect(talk.actions.sent).toHaveLength(1)
   })
 
-  it('gives its way back up when the conversation moves on by an edge', async () => {
+  it('a global node loses its return once the conversation moves on by an edge', async () => {
     const node: DraftNode = {
       ...asks('hours', 'Say the opening hours.', { edges: [when('they want to visit', 'visit')] }),
       global_node_setting: {

@@ -39,7 +39,7 @@ describe('a function', () => {
   const rest = [says('found', 'At {{slot}}.'), says('sorry', 'Sorry.')]
   const plan = planOf([says('ask', 'Which day?', { always_edge: when('Always', 'look') }), look, ...rest], at)
 
-  it('has its arguments read off the conversation, is run, and is left by what came of it', async () => {
+  it('a function infers its arguments from the conversation, runs its action and moves on by the result', async () => {
     const talk = new TextTalk(plan)
     await talk.start()
     talk.actions.answers('slots', { body: { slots: ['09:30'] } }, 0)
@@ -68,9 +68,9 @@ describe('a function', () => {
   })
 
   it.each([
-    ['fails', { failed: 'http_500' }],
-    ['may have failed', { uncertain: 'timeout' }],
-  ])('that %s takes nothing from its answer', async (_name, result) => {
+    ['has failed', { failed: 'http_500' }],
+    ['is uncertain', { uncertain: 'timeout' }],
+  ])('a function whose action %s sets no variables', async (_name, result) => {
     const talk = new TextTalk(plan)
     await talk.start()
     talk.actions.answers('slots', result)
@@ -82,7 +82,7 @@ describe('a function', () => {
     ['nothing', [[]]],
     ['no object, twice', [[{ call: 'use_arguments', args: '[1]' }], [{ call: 'use_arguments', args: '"x"' }]]],
     ['another tool, twice', [[{ call: 'slots' }], [{ call: 'slots' }]]],
-  ])('is not run when the model answers with %s', async (_name, answers) => {
+  ])('a function sends no action when the model answers the argument request with %s', async (_name, answers) => {
     const talk = new TextTalk(plan)
     await talk.start()
     talk.model.answers(...answers)
@@ -90,7 +90,7 @@ describe('a function', () => {
     expect(talk.actions.sent).toEqual([])
   })
 
-  it('is told of arguments that are none, and run with the better ones', async () => {
+  it('a function asks again after invalid arguments and runs with the corrected ones', async () => {
     const talk = new TextTalk(plan)
     await talk.start()
     talk.actions.answers('slots', { body: {} })
@@ -102,7 +102,7 @@ describe('a function', () => {
     expect(talk.actions.sent).toHaveLength(1)
   })
 
-  it('speaks while it is done', async () => {
+  it('a function with speak_during_execution speaks while its action runs', async () => {
     const node: DraftNode = {
       id: 'f',
       type: 'function',
@@ -122,7 +122,7 @@ describe('a function', () => {
     expect(await started).toEqual(['ping succeeded', 'action set pong', '-> end (edge)', 'ended: completed by agent'])
   })
 
-  it('is not waited for where it need not be; its late answer is kept', async () => {
+  it('a function with wait_for_result false moves on at once, and its late result still sets variables', async () => {
     const node: DraftNode = {
       id: 'f',
       type: 'function',
@@ -147,7 +147,7 @@ describe('a function', () => {
     expect(talk.session.conversation.variable('pong')).toBe('late')
   })
 
-  it('hears a caller who talks meanwhile, and is not run again', async () => {
+  it('a caller who talks during a function is transcribed, and the action runs once', async () => {
     const node: DraftNode = { id: 'f', type: 'function', tool_id: 'ping', edges: [], else_edge: when('Else', 'next') }
     const talk = new TextTalk(planOf([node, says('next', 'Done.')], at))
     const started = talk.start()
@@ -171,7 +171,7 @@ describe('a branch', () => {
     ['20', 'adult (edge)'],
     ['12', 'child (edge)'],
     ['', 'who (else)'],
-  ])('goes by equations at once: age "%s"', async (age, to) => {
+  ])('a branch with age "%s" moves at once to %s', async (age, to) => {
     const talk = new TextTalk(
       planOf([
         {
@@ -210,7 +210,7 @@ describe('an extraction', () => {
     says('other', 'Pardon, {{name}}?'),
   ])
 
-  it('reads variables off the conversation and goes on with them', async () => {
+  it('an extraction stores variables from the conversation and moves on with them', async () => {
     const talk = new TextTalk(plan)
     await talk.start()
     talk.model.answers([{ call: 'keep_variables', args: { name: 'Bob', size: 'LARGE', count: 'two', more: 1 } }])
@@ -240,17 +240,17 @@ describe('an extraction', () => {
     expect(systemOf(talk.model.requests[0]!)).toContain('keep_variables')
   })
 
-  it('that finds nothing goes on without', async () => {
+  it('an extraction that finds nothing moves on without variables', async () => {
     const talk = new TextTalk(plan)
     await talk.start()
     expect((await talk.say('Hm')).slice(-1)).toEqual(['agent: Pardon, ?'])
   })
 })
 
-describe('pressing keys', () => {
+describe('a press_digit node', () => {
   const phone = { settings: { channels: ['phone' as const] } }
 
-  it('that the draft names, and hearing what the far end says to it', async () => {
+  it('a press_digit node sends its static digits and listens to the far end', async () => {
     const talk = new TextTalk(
       planOf(
         [
@@ -268,10 +268,10 @@ describe('pressing keys', () => {
     )
     expect(await talk.start()).toEqual(['-> menu (start)', 'digits out: 1w42'])
     talk.model.answers([{ take: 'a person answered' }], [{ say: 'Hello.' }])
-    expect(await talk.say('InboundDecision.')).toEqual(['user: InboundDecision.', '-> talk (edge)', 'agent: Hello.'])
+    expect(await talk.say('Front desk.')).toEqual(['user: Front desk.', '-> talk (edge)', 'agent: Hello.'])
   })
 
-  it('that the model finds out, again for each menu', async () => {
+  it('a press_digit node with a prompt asks the model for digits at every menu', async () => {
     const talk = new TextTalk(
       planOf(
         [
@@ -323,7 +323,7 @@ describe('a transfer', () => {
     )
   const named = plan({ type: 'predefined', number: '+15550100' })
 
-  it('that is taken ends the conversation', async () => {
+  it('an accepted transfer ends the conversation', async () => {
     const talk = new TextTalk(named, { transfers: 'taken' })
     await talk.start()
     expect((await talk.say('A person')).slice(1)).toEqual([
@@ -334,7 +334,7 @@ describe('a transfer', () => {
     ])
   })
 
-  it('that fails goes on by the failure edge', async () => {
+  it('a failed transfer takes the failure edge', async () => {
     const talk = new TextTalk(named)
     await talk.start()
     expect((await talk.say('A person')).slice(-3)).toEqual([
@@ -344,7 +344,7 @@ describe('a transfer', () => {
     ])
   })
 
-  it('to where it may not go is not made, whoever named the number', async () => {
+  it('a transfer to a forbidden number is not made, even when the caller named the number', async () => {
     const asked: string[] = []
     const talk = new TextTalk(plan({ type: 'inferred', prompt: 'The number the caller gave' }), {
       transferPolicy: destination => {
@@ -367,12 +367,12 @@ describe('a transfer', () => {
 })
 
 describe('an end', () => {
-  it('without words ends at once', async () => {
+  it('an end node without an instruction ends the conversation at once', async () => {
     const talk = new TextTalk(planOf([ends()]))
     expect(await talk.start()).toEqual(['-> end (start)', 'ended: completed by agent'])
   })
 
-  it('with words ends after them', async () => {
+  it('an end node with an instruction ends the conversation after its last words', async () => {
     const end: DraftNode = { id: 'end', type: 'end', speak_during_execution: true, instruction: staticText('Bye.') }
     expect(await new TextTalk(planOf([end])).start()).toEqual([
       '-> end (start)',
@@ -383,7 +383,7 @@ describe('an end', () => {
 })
 
 describe('a component', () => {
-  it('runs to its end and returns to the node that called it, whose edges lead on', async () => {
+  it('a component runs to its end and returns to the calling node, whose edges are then taken', async () => {
     const plan = planOf(
       [
         {

@@ -96,7 +96,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     calls: {
       endpoint: endpointOptions(settings, identity),
       onEvent: (call, event) => {
-        const line = describeEvent(event)
+        const line = describeEvent(event, call.leg.format)
         if (line !== null) tell(`${call.leg.callId.slice(0, 12)}  ${line}`)
       },
     },

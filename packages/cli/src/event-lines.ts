@@ -1,14 +1,14 @@
 import type { EventFrom } from '@parley/client'
 import type { TimelineItem } from '@parley/conversation'
 import type { CallEvent } from '@parley/engine'
-import { NARROWBAND, samplesToMs } from '@parley/kernel'
+import { type AudioFormat, samplesToMs } from '@parley/kernel'
 import type { LegEvent, MediaStatistics } from '@parley/leg'
 
-/** A call's event as one line for people; null: nothing worth a line. */
-export function describeEvent(event: CallEvent): string | null {
+/** One line for people about an event of a call whose audio is of `format`; null: the event is worth no line. */
+export function describeEvent(event: CallEvent, format: AudioFormat): string | null {
   switch (event.type) {
     case 'leg':
-      return describeLegEvent(event.event)
+      return describeLegEvent(event.event, format)
     case 'timeline':
       return describeItem(event.item)
     case 'ending':
@@ -17,13 +17,13 @@ export function describeEvent(event: CallEvent): string | null {
       const { run, end } = event.report
       const outcome = run.outcome === null ? '' : `, ${run.outcome.kind} by ${run.outcome.ended_by}`
       const recording = end.media?.recording
-      const heard = end.media === null ? '' : `, ${describeInboundDecision(end.media.statistics)}`
-      return `run ${run.state}${outcome}${heard}${recording ? `, recording ${recording.path}` : ''}`
+      const received = end.media === null ? '' : `, ${describeStatistics(end.media.statistics, format)}`
+      return `run ${run.state}${outcome}${received}${recording ? `, recording ${recording.path}` : ''}`
     }
   }
 }
 
-/** A line of the timeline; the transcript and what the agent does are worth one, turns are told at the end. */
+/** One line for people about an item of the timeline; null: the item is worth no line. */
 export function describeItem(item: TimelineItem | EventFrom<'runs.events'>): string | null {
   switch (item.kind) {
     case 'utterance': {
@@ -48,14 +48,15 @@ export function describeItem(item: TimelineItem | EventFrom<'runs.events'>): str
   }
 }
 
-export function describeLegEvent(event: LegEvent): string | null {
+/** One line for people about an event of a leg whose audio is of `format`; null: the event is worth no line. */
+export function describeLegEvent(event: LegEvent, format: AudioFormat): string | null {
   switch (event.type) {
     case 'ringing':
       return `ringing (${event.status}${event.earlyMedia ? ', early media' : ''})`
     case 'answered':
       return 'answered'
     case 'digit':
-      return `digit ${event.digit} at ${seconds(samplesToMs(event.atSample, NARROWBAND))}`
+      return `digit ${event.digit} at ${seconds(samplesToMs(event.atSample, format))}`
     case 'digits-sent':
       return `pressed ${event.digits}`
     case 'held':
@@ -73,11 +74,11 @@ export function describeLegEvent(event: LegEvent): string | null {
   }
 }
 
-/** What the line was like, for people: RFC 3550 figures. */
-export function describeInboundDecision(statistics: MediaStatistics): string {
+/** What was received, with loss and jitter of RFC 3550. */
+function describeStatistics(statistics: MediaStatistics, format: AudioFormat): string {
   const { packetsReceived, packetsLost, packetsLate, concealedSamples, jitterMs } = statistics
-  const concealedMs = Math.round(samplesToMs(concealedSamples, NARROWBAND))
-  return `${packetsReceived} packets heard (${packetsLost} lost, ${packetsLate} late, ${concealedMs} ms concealed, jitter ${jitterMs.toFixed(1)} ms)`
+  const concealedMs = Math.round(samplesToMs(concealedSamples, format))
+  return `${packetsReceived} packets received (${packetsLost} lost, ${packetsLate} late, ${concealedMs} ms concealed, jitter ${jitterMs.toFixed(1)} ms)`
 }
 
 function seconds(ms: number): string {

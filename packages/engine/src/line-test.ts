@@ -1,6 +1,7 @@
 import type { Utterance } from '@parley/conversation'
-import { MachineDriver, type Ms, type Time, type UnixMs } from '@parley/kernel'
+import { MachineDriver, type Ms, NARROWBAND, type Time, type UnixMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
+import { resample } from '@parley/media'
 import type { TextToSpeech } from '@parley/providers'
 import type { CallControl, CallHandler, CallHandlerResult } from './call-handler.ts'
 import type { HandlerFactory } from './call-plan.ts'
@@ -34,7 +35,8 @@ class LineTest implements CallHandler {
   readonly #driver: MachineDriver<AgentInput, AgentOutput>
   readonly #speechOutput: SpeechOutput
   readonly #playout: Playout
-  readonly #history = new HeardHistory(HISTORY_MS)
+  /** In the format of the leg. */
+  readonly #history: HeardHistory
   readonly #scratch = new Int16Array(4096)
   readonly #timeline: CallTimeline
   readonly #utterances: Utterance[] = []
@@ -47,6 +49,7 @@ class LineTest implements CallHandler {
   constructor(line: CallControl, { voice, language, time, wallClock }: LineTestOptions) {
     this.#line = line
     line.leg.detectVoice({})
+    this.#history = new HeardHistory(HISTORY_MS, line.leg.format)
     this.#timeline = new CallTimeline({ wallClock, clock: () => this.#offset, onItem: item => line.tell(item) })
     this.#playout = new Playout(line.leg)
     this.#driver = new MachineDriver(this.#agent, time, output => this.#perform(output))
@@ -127,7 +130,8 @@ class LineTest implements CallHandler {
 
   #echo(audio: Int16Array): void {
     this.#speechOutput.cut()
-    this.#playout.lay(audio)
+    // The playout takes audio of 8 kHz.
+    this.#playout.lay(resample(audio, this.#line.leg.format.sampleRateHz, NARROWBAND.sampleRateHz))
     this.#echoEnd = this.#playout.end
     if (audio.length === 0) this.#driver.handle({ type: 'quiet' })
   }

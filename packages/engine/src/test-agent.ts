@@ -6,14 +6,14 @@ export type AgentInput =
   | { readonly type: 'connected' }
   | { readonly type: 'digit'; readonly digit: string }
   | { readonly type: 'speech-started' }
-  /** Everything the agent asked to say or echo has left, or was dropped by `stop-speaking`. */
+  /** Everything that `say` or `echo` queued was sent, or was dropped by `stop-speaking`. */
   | { readonly type: 'quiet' }
 
-/** What the agent wants done, in this order. */
+/** What the call has to do, in this order. */
 export type AgentOutput =
   | { readonly type: 'say'; readonly text: string; readonly node: string }
   | { readonly type: 'stop-speaking' }
-  /** Keep the last two seconds that were heard and play them back. */
+  /** Play back the newest `durationMs` of the caller's audio. */
   | { readonly type: 'echo'; readonly durationMs: Ms }
   | { readonly type: 'hang-up' }
 
@@ -146,8 +146,8 @@ export class TestAgent implements Machine<AgentInput, AgentOutput> {
   #readBack(): void {
     this.#step = { name: 'reading-back' }
     const spoken = [...this.#digits.replace(/#$/, '')].map(spokenDigit).join(', ')
-    const heard = spoken === '' ? 'I received no digits.' : `You entered ${spoken}.`
-    this.#say('digits', `${heard} Now say something, and I will play back two seconds of it.`)
+    const readBack = spoken === '' ? 'I received no digits.' : `You entered ${spoken}.`
+    this.#say('digits', `${readBack} Now say something, and I will play back two seconds of it.`)
   }
 
   #echo(): void {

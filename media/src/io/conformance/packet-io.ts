@@ -1,10 +1,21 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import type { Ms } from '@parley/kernel'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo } from '../../packet-io/packet-io.ts'
 
 const LOOPBACK = '127.0.0.1'
 const LOOPBACK_IPV4 = 0x7f000001
+
+/**
+ * The shortest of at least 40 measured times, ms; measures on until one lies under `limit`, 2000 times at most. A busy
+ * machine makes many of them long, but not all: only the implementation itself can do that.
+ */
+async function least(limit: Ms, measure: () => Promise<Ms>): Promise<Ms> {
+  let shortest = Infinity
+  for (let i = 0; i < 40 || (shortest >= limit && i < 2000); i++) shortest = Math.min(shortest, await measure())
+  return shortest
+}
 
 /** What every `PacketIo` promises; run by the tests of each implementation. */
 export function packetIoConformance(name: string, make: () => Promise<PacketIo>): void {
@@ -134,35 +145,30 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
 
     it('polls without waiting when nothing is there', async () => {
       await open()
-      const took: number[] = []
-      for (let i = 0; i < 101; i++) {
+      const shortest = await least(0.5, async () => {
         const before = io.now()
         expect(io.poll(batch)).toBe(0)
-        took.push(io.now() - before)
-      }
-      // The median: a busy machine takes its time away between two instructions.
-      expect(took.toSorted((x, y) => x - y)[50]).toBeLessThan(0.5)
+        return io.now() - before
+      })
+      expect(shortest).toBeLessThan(0.5)
     })
 
     it('waits until the deadline, not noticeably longer, and never into the past', async () => {
       await open()
-      const late: number[] = []
-      for (let i = 0; i < 40; i++) {
+      const lateness = await least(2, async () => {
         const deadline = io.now() + 2.5
         await io.wait(deadline)
-        late.push(io.now() - deadline)
-      }
-      late.sort((x, y) => x - y)
-      // The median: single waits may be late on a busy machine.
-      expect(late[20]).toBeGreaterThan(-0.1)
-      expect(late[20]).toBeLessThan(2)
-      const took: number[] = []
-      for (let i = 0; i < 11; i++) {
+        const late = io.now() - deadline
+        expect(late).toBeGreaterThan(-0.1)
+        return late
+      })
+      expect(lateness).toBeLessThan(2)
+      const waitForThePast = await least(2, async () => {
         const before = io.now()
         await io.wait(before - 100)
-        took.push(io.now() - before)
-      }
-      expect(took.toSorted((x, y) => x - y)[5]).toBeLessThan(2)
+        return io.now() - before
+      })
+      expect(waitForThePast).toBeLessThan(2)
     })
 
     it('closes one socket without harm to packets of others, and forgets the closed one’s', async () => {

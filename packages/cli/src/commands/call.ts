@@ -52,7 +52,7 @@ export async function call(args: string[]): Promise<number> {
       ...(values.record !== undefined && { recording: { path: resolve(values.record), swapChannels: true } }),
     })
     made.leg.onEvent(event => {
-      const line = describeLegEvent(event)
+      const line = describeLegEvent(event, made.leg.format)
       if (line !== null) process.stdout.write(`${line}\n`)
     })
     const hangUp = () => made.leg.hangUp()

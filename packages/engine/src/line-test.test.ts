@@ -1,0 +1,68 @@
+import { NARROWBAND } from '@parley/kernel'
+import type { LegEvent } from '@parley/leg'
+import { VirtualLine } from '@parley/leg/testing'
+import type { CodecName } from '@parley/media'
+import { describe, expect, it } from 'vitest'
+import { Call } from './call.ts'
+import { lineTestHandler } from './line-test.ts'
+import { FingerprintVoice } from './testing/scripted-speech.ts'
+import { Ticker } from './ticker.ts'
+
+const TONE_HZ = 700
+const WINDOW = NARROWBAND.sampleRateHz / 10
+
+function tone(seconds: number, sampleRateHz: number): Int16Array {
+  return Int16Array.from({ length: seconds * sampleRateHz }, (_, i) =>
+    Math.round(8000 * Math.sin((2 * Math.PI * TONE_HZ * i) / sampleRateHz)),
+  )
+}
+
+/** Tenths of a second of 8 kHz audio that hold nothing but a tone of 700 Hz. */
+function tenthsOfTone(audio: Int16Array): number {
+  let count = 0
+  for (let from = 0; from + WINDOW <= audio.length; from += WINDOW) {
+    let sine = 0
+    let cosine = 0
+    let energy = 1
+    for (let i = 0; i < WINDOW; i++) {
+      const sample = audio[from + i]!
+      const angle = (2 * Math.PI * TONE_HZ * i) / NARROWBAND.sampleRateHz
+      sine += sample * Math.sin(angle)
+      cosine += sample * Math.cos(angle)
+      energy += sample ** 2
+    }
+    if ((2 * (sine ** 2 + cosine ** 2)) / (WINDOW * energy) > 0.9) count++
+  }
+  return count
+}
+
+/** What a caller hears who presses # and then sends a tone until the line test hangs up. */
+async function heardOnLineTest(codecs: readonly CodecName[]): Promise<Int16Array> {
+  const line = new VirtualLine({ answering: { codecs } })
+  const { time } = line
+  line.onOffer = leg => {
+    const createHandler = lineTestHandler({ voice: new FingerprintVoice(), language: 'en', time, wallClock: () => 0 })
+    new Call({ leg, time, ticker: new Ticker(time), createHandler, onEvent: () => {} })
+    leg.answer()
+  }
+  const caller = await line.dial({ codecs })
+  await line.pass(1000)
+  caller.sendDigits('#')
+  await line.pass(500)
+  caller.play(tone(20, caller.format.sampleRateHz))
+  await line.pass(25_000)
+  const isEnd = (event: LegEvent) => event.type === 'ended' && event.end.by === 'remote'
+  expect(line.a.events.some(isEnd)).toBe(true)
+  return line.a.captured().left
+}
+
+describe('the line test', () => {
+  it.each(['PCMU', 'G722'] as const)(
+    'echoes two seconds of a caller at their own pitch and speed over %s',
+    async codec => {
+      const tenths = tenthsOfTone(await heardOnLineTest([codec]))
+      expect(tenths).toBeGreaterThanOrEqual(18)
+      expect(tenths).toBeLessThanOrEqual(21)
+    },
+  )
+})

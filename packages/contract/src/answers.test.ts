@@ -38,27 +38,27 @@ function isFreeObject(value: unknown): boolean {
 
 const takes = (id: string, answer: unknown) => operationOf(id).output.safeParse(answer).success
 
-describe('an answer', () => {
-  it.each(ANSWERS)('of %s is whole: each field present, none unknown', (id, answer) => {
+describe('responses', () => {
+  it.each(ANSWERS)('a response of %s has all its fields and no unknown one', (id, answer) => {
     expect(operationOf(id).output.parse(answer)).toEqual(answer)
     for (const [path, altered] of alterations(answer)) expect([path, takes(id, altered)]).toEqual([path, false])
   })
 
-  it('of an agent says null where there is nothing', () => {
+  it('an agent without head, draft or runs has null in their place', () => {
     expect(takes('agents.get', { ...agent, head: null, draft: null, last_run: null })).toBe(true)
     expect(takes('agents.get', { ...agent, head: { ...head, channels: [] } })).toBe(false)
     expect(takes('agents.get', { ...agent, last_run: { ...lastRun, state: 'sleeping' } })).toBe(false)
     expect(takes('agents.get', { ...agent, updated_at: '2026-01-01T00:00:00Z' })).toBe(false)
   })
 
-  it('to an import says what it did', () => {
+  it('the response to an import has one of the four outcomes', () => {
     const answer = ANSWERS.find(([id]) => id === 'agents.import')![1]
     for (const outcome of ['create_agent', 'open_draft', 'replace_draft', 'unchanged'])
       expect(takes('agents.import', { ...answer, outcome })).toBe(true)
     expect(takes('agents.import', { ...answer, outcome: 'published' })).toBe(false)
   })
 
-  it('with an API key shows the secret at creation and rotation only', () => {
+  it('the secret of an API key is shown at creation and rotation only', () => {
     expect(takes('keys.revoke', { ...key, secret: 's'.repeat(20) })).toBe(false)
     for (const length of [15, 257]) expect(takes('keys.create', { ...key, secret: 's'.repeat(length) })).toBe(false)
     const sandbox = ANSWERS.find(([id]) => id === 'environments.ensure_sandbox')![1]
@@ -66,7 +66,7 @@ describe('an answer', () => {
     for (const prefix of ['abc', 'x'.repeat(33)]) expect(takes('keys.revoke', { ...key, prefix })).toBe(false)
   })
 
-  it('with a diagnostic keeps its bounds, and its fixes are edits', () => {
+  it('diagnostics have bounded texts, and their fixes are valid draft edits', () => {
     const validate = (change: object) =>
       takes('drafts.validate', { revision: 1, diagnostics: [{ ...diagnostic, ...change }] })
     const [fix] = diagnostic.fixes
@@ -89,7 +89,7 @@ describe('an answer', () => {
     }
   })
 
-  it('with an audit item names its action and its resource', () => {
+  it('an audit item has its action and its resource', () => {
     const item = (change: object) => takes('audit.list', page({ ...audit, ...change }))
     expect(item({ resource: null })).toBe(true)
     for (const action of ['', 'Keys.revoke', '1x', `a${'x'.repeat(128)}`]) expect(item({ action })).toBe(false)
@@ -98,7 +98,7 @@ describe('an answer', () => {
     expect(item({ request_id: 'x'.repeat(257) })).toBe(false)
   })
 
-  it('with a plan has every default filled in', () => {
+  it('a plan has every default filled in', () => {
     const draft = { ...content, source: null }
     const answer = (plan: object) => ({ publication, plan, draft, warnings: [] })
     const plan = { plan_schema_version: 1, ...content }

@@ -44,16 +44,16 @@ const RETRYABLE = new Set([
 ])
 
 describe('the errors of the API', () => {
-  it('have these codes and statuses', () => {
+  it('the API has exactly the specified error codes and statuses', () => {
     const entries = Object.entries(API_ERRORS).map(([code, { status }]) => [code, status])
     expect(Object.fromEntries(entries)).toEqual(STATUS)
   })
 
-  it.each(ERROR_CODES)('%s has its reasons', code =>
+  it.each(ERROR_CODES)('%s has exactly the specified reasons', code =>
     expect([...API_ERRORS[code].reasons].sort()).toEqual((REASONS[code]?.split(' ') ?? []).sort()),
   )
 
-  it.each(ERROR_CODES)('%s is retryable when its nature or its reason says so', code => {
+  it.each(ERROR_CODES)('the code and the reason decide whether %s is retryable', code => {
     expect(isRetryable(code)).toBe(RETRYABLE.has(code))
     for (const reason of API_ERRORS[code].reasons as readonly ErrorReason[]) {
       const busy = reason === 'in_progress' || reason === 'turn_in_progress'
@@ -63,14 +63,14 @@ describe('the errors of the API', () => {
 })
 
 describe('an error envelope', () => {
-  it.each(ERROR_CODES)('of %s is one', code => {
+  it.each(ERROR_CODES)('the envelope of %s is valid against its schema', code => {
     const made = envelopeOf(code, 'What is wrong')
     expect(errorEnvelope.parse(made)).toEqual(made)
     expect(made.error.outcome).toBe(code === 'outcome_unknown' ? 'unknown' : 'none')
     expect('details' in made.error).toBe(false)
   })
 
-  it('carries its reason and whatever else in the details', () =>
+  it('the reason and further details of an error are in details', () =>
     expect(
       envelopeOf('conflict', 'Stale', { reason: 'stale_revision', details: { current: { revision: 4 } } }),
     ).toEqual({
@@ -91,5 +91,5 @@ describe('an error envelope', () => {
     { ...error, extra: 1 },
     { code: 'internal', message: 'x', retryable: true },
     { code: 'internal', message: 'x', outcome: 'none' },
-  ])('is not %j', wrong => expect(errorEnvelope.safeParse({ error: wrong }).success).toBe(false))
+  ])('%j is not a valid error', wrong => expect(errorEnvelope.safeParse({ error: wrong }).success).toBe(false))
 })

@@ -7,19 +7,19 @@ type List = OperationNamed<'agents.list'>
 type Clone = OperationNamed<'agents.clone'>
 
 describe('the types of an operation', () => {
-  it('give a handler what was parsed, with defaults', () => {
+  it('the input type of a handler has all members, defaults included', () => {
     expectTypeOf<InputOf<Create>['body']['language']>().toEqualTypeOf<'en' | 'es'>()
     expectTypeOf<InputOf<Create>['params']>().toEqualTypeOf<null>()
     expectTypeOf<InputOf<List>['query']['limit']>().toEqualTypeOf<number>()
     expectTypeOf<Parameters<Handler<List, { tenant: string }>>[1]>().toEqualTypeOf<{ tenant: string }>()
   })
 
-  it('let a handler answer with the statuses of the operation only', () => {
+  it('a handler can respond only with the statuses of its operation', () => {
     expectTypeOf<AnswerOf<Create>['status']>().toEqualTypeOf<200 | 201>()
     expectTypeOf<AnswerOf<List>['status']>().toEqualTypeOf<200>()
   })
 
-  it('let a client leave out what has a default, and no key that is required', () => {
+  it('the request type of a client leaves members with a default optional and the idempotency key required', () => {
     expectTypeOf<{
       body: { template: 'blank'; name: string }
       idempotency_key: string
@@ -30,7 +30,7 @@ describe('the types of an operation', () => {
     expectTypeOf<{ idempotency_key: string }>().not.toExtend<RequestOf<Clone>>()
   })
 
-  it('give a client the answer', () => {
+  it('the result type of a client is the response body', () => {
     expectTypeOf<ResultOf<List>['next_cursor']>().toEqualTypeOf<string | null>()
     expectTypeOf<'agents.create'>().toExtend<OperationId>()
     expectTypeOf<'runs.events'>().not.toExtend<OperationId>()

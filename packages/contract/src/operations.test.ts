@@ -62,43 +62,46 @@ const rows = SPECIFIED_OPERATIONS.map(
 const all: readonly Operation[] = operations
 
 describe('the operations of the API', () => {
-  it.each(rows)('%s %s is %s, for %s, repeated: %s, answers %s', (method, path, tool, role, idempotency, statuses) => {
-    const found = all.filter(operation => operation.method === method && operation.path === path)
-    expect(found).toHaveLength(1)
-    const { id, ...operation } = found[0]!
-    expect({ id, tool: operation.tool, role: operation.role, idempotency: operation.idempotency }).toEqual({
-      id: operationIdOf(tool),
-      tool,
-      role,
-      idempotency,
-    })
-    expect(operation.statuses.join(',')).toBe(statuses)
-  })
+  it.each(rows)(
+    '%s %s has the tool %s, the role %s, the idempotency %s and the statuses %s',
+    (method, path, tool, role, idempotency, statuses) => {
+      const found = all.filter(operation => operation.method === method && operation.path === path)
+      expect(found).toHaveLength(1)
+      const { id, ...operation } = found[0]!
+      expect({ id, tool: operation.tool, role: operation.role, idempotency: operation.idempotency }).toEqual({
+        id: operationIdOf(tool),
+        tool,
+        role,
+        idempotency,
+      })
+      expect(operation.statuses.join(',')).toBe(statuses)
+    },
+  )
 
-  it('are these and no others', () =>
+  it('the operations are exactly those of the specification', () =>
     expect(all.map(({ tool }) => tool).sort()).toEqual(rows.map(row => row[2]).sort()))
 
-  it('have ids of their own', () => expect(new Set(all.map(({ id }) => id)).size).toBe(rows.length))
+  it('every operation has a unique id', () => expect(new Set(all.map(({ id }) => id)).size).toBe(rows.length))
 
-  it('stand scopes for roles', () => {
+  it('the scopes tenant:read and tenant:write mean the roles viewer and member', () => {
     const roleOf = (id: string) => minimumRole(all.find(operation => operation.id === id)!)
     expect(roleOf('drafts.get')).toBe('viewer')
     expect(roleOf('agents.create')).toBe('member')
     expect(roleOf('keys.create')).toBe('admin')
   })
 
-  it('has beside them what is followed as it happens, which is no tool', () => {
+  it('runs.events is the only event stream and has no tool', () => {
     expect(streams.map(({ id, method, path, tool, media }) => [id, method, path, tool, media])).toEqual([
       ['runs.events', 'GET', '/api/v1/runs/{run_id}/events', null, 'text/event-stream'],
     ])
     expect(all.filter(({ media }) => media !== 'application/json')).toEqual([])
   })
 
-  it('audits the reading of recordings, and of nothing else', () => {
+  it('reading is audited for recordings only', () => {
     expect(all.filter(({ auditsReads }) => auditsReads).map(({ id }) => id)).toEqual(['runs.recording'])
   })
 
-  it('take imports of 8 MiB, everything else of 1 MiB', () => {
+  it('bodies of imports may have 8 MiB, all others 1 MiB', () => {
     const large = all.filter(({ bodyBytes }) => bodyBytes !== 1024 * 1024)
     expect(large.map(({ id, bodyBytes }) => [id, bodyBytes])).toEqual([
       ['agents.import', 8_388_608],
@@ -109,20 +112,20 @@ describe('the operations of the API', () => {
 })
 
 describe.each(all)('$id', operation => {
-  it('takes as parameters what its path names', () => {
+  it('the parameters are those of the path', () => {
     const named = [...operation.path.matchAll(/\{([a-z_]+)\}/g)].map(match => match[1])
     expect(Object.keys(operation.params?.shape ?? {})).toEqual(named)
   })
 
-  it('reads without a body, and deletes without one', () => {
+  it('GET and DELETE have no body', () => {
     if (operation.method === 'GET' || operation.method === 'DELETE') expect(operation.body).toBeNull()
     else expect(operation.query).toBeNull()
   })
 
-  it('asks for a key exactly when the header is required', () =>
+  it('an idempotency key is declared exactly if the header is required', () =>
     expect(operation.idempotencyKey !== null).toBe(operation.idempotency === 'required_header'))
 
-  it('gives hints that fit', () => {
+  it('the hints follow from method and idempotency', () => {
     const reads = operation.method === 'GET' || /validate|inspect/.test(operation.id)
     expect(operation.hints).toEqual({
       readOnly: reads,
@@ -131,7 +134,7 @@ describe.each(all)('$id', operation => {
     })
   })
 
-  it('may refuse whom and what every operation refuses', () => {
+  it('the errors that every operation has are declared', () => {
     expect(Object.keys(operation.errors)).toEqual(
       expect.arrayContaining(['invalid_request', 'unauthenticated', 'forbidden', 'rate_limited', 'internal']),
     )
@@ -142,7 +145,7 @@ describe.each(all)('$id', operation => {
     if (operation.params !== null) expect(operation.errors.not_found).toEqual([])
   })
 
-  it('refuses for reasons of its own', () => {
+  it('the further error reasons are exactly those listed here', () => {
     const reasons = Object.entries(operation.errors).flatMap(([code, all]) => all.map(reason => `${code}/${reason}`))
     const own = reasons.filter(reason => !COMMON.has(reason))
     expect(own.sort()).toEqual((REASONS[operation.id]?.split(' ') ?? []).sort())

@@ -276,8 +276,11 @@ const RESOURCES: Record<string, [z.ZodType, Record<string, Bounds>]> = {
 }
 
 describe('a resource', () => {
-  it.each(Object.entries(RESOURCES))('%s has these fields and bounds', (_, [schema, fields]) => {
-    const valid = Object.fromEntries(Object.entries(fields).map(([name, { takes }]) => [name, takes[0]]))
-    expect(misjudged(variations(valid, fields), value => schema.safeParse(value).success)).toEqual([])
-  })
+  it.each(Object.entries(RESOURCES))(
+    '%s has exactly the specified fields, each with its bounds',
+    (_, [schema, fields]) => {
+      const valid = Object.fromEntries(Object.entries(fields).map(([name, { takes }]) => [name, takes[0]]))
+      expect(misjudged(variations(valid, fields), value => schema.safeParse(value).success)).toEqual([])
+    },
+  )
 })

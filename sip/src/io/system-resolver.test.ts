@@ -19,8 +19,11 @@ const hop = (host: string, transport?: NextHop['transport']): NextHop => ({
   serverName: undefined,
 })
 
+/** More than a loaded machine needs for an answer on loopback: no test that expects an answer may depend on the clock. */
+const PATIENT_MS = 10_000
+
 /** A resolver that asks a name server on loopback, and this machine for the addresses of localhost. */
-async function resolverAt(reply: (question: string) => Reply, time: Time = systemTime) {
+async function resolverAt(reply: (question: string) => Reply, time: Time = systemTime, recordTimeoutMs = PATIENT_MS) {
   const server = await DnsServer.open(reply)
   const system = new SystemDns({ servers: [server.address] })
   closers.push(
@@ -32,7 +35,7 @@ async function resolverAt(reply: (question: string) => Reply, time: Time = syste
     srv: name => system.srv(name),
     addresses: async name => (name === 'localhost' ? system.addresses(name) : ['192.0.2.9']),
   }
-  const resolver = new SystemResolver({ time, dns, random: new SeededRandom(1), cache: { recordTimeoutMs: 60 } })
+  const resolver = new SystemResolver({ time, dns, random: new SeededRandom(1), cache: { recordTimeoutMs } })
   const located = async (to: NextHop) =>
     (await resolver.resolve(to)).map(({ transport, address, port }) => `${transport} ${address}:${port}`)
   return { server, located, resolver }
@@ -77,8 +80,8 @@ describe('RFC 3263 against a name server', () => {
     ['the answer is cut short', Buffer.from([0x81, 0x80, 0, 1])],
     ['the answer is an alias of itself', [cnameAnswer('_sips._tcp.trunk.example')]],
     ['a record is cut short', [{ type: 33, data: Buffer.of(0, 1) }]],
-  ])('goes on with the addresses of the name when %s', async (_why, reply) => {
-    const { located } = await resolverAt(() => reply)
+  ])('the addresses of the name are used if %s', async (_why, reply) => {
+    const { located } = await resolverAt(() => reply, systemTime, 60)
     expect(await located(hop('trunk.example', 'tls'))).toEqual(['tls 192.0.2.9:5061'])
     expect(await located(hop('trunk.example'))).toEqual(['udp 192.0.2.9:5060'])
   })

@@ -104,9 +104,11 @@ const cases = [
 ]
 
 describe('a request about agents', () => {
-  it.each(cases)('$id: its $part has these bounds', cases => expect(misjudgedRequests(cases)).toEqual([]))
+  it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
+    expect(misjudgedRequests(cases)).toEqual([]),
+  )
 
-  it('fills the defaults in', () => {
+  it('fields left out of a request get their defaults', () => {
     const list = parseInput(operationOf('agents.list'), {})
     expect(list).toMatchObject({ ok: true, input: { params: null, query: { limit: 50, sort: 'updated_desc' } } })
     const create = parseInput(operationOf('agents.create'), {
@@ -116,17 +118,18 @@ describe('a request about agents', () => {
     expect(create).toMatchObject({ ok: true, input: { body: { language: 'en' } }, idempotencyKey: '12345678' })
   })
 
-  it('exports a version or the draft, not both', () => {
+  it('an export is of a version or of the draft, not of both', () => {
     expect(takes('agents.export', { query: { draft: true, version: 3 } })).toBe(false)
     expect(takes('agents.export', { query: { draft: false, version: 3 } })).toBe(true)
   })
 
-  it.each(['agents.clone', 'drafts.open', 'drafts.validate'])('may come without a body: %s', id =>
+  it.each(['agents.clone', 'drafts.open', 'drafts.validate'])('a request of %s may leave out the body', id =>
     expect(takes(id, {})).toBe(true),
   )
 
-  it.each(['agents.create', 'publications.publish', 'publications.set_head'])('must come with a body: %s', id =>
-    expect(takes(id, {})).toBe(false),
+  it.each(['agents.create', 'publications.publish', 'publications.set_head'])(
+    'a request of %s without a body is refused',
+    id => expect(takes(id, {})).toBe(false),
   )
 })
 
@@ -134,19 +137,20 @@ describe('an idempotency key', () => {
   const printable = ['x'.repeat(8), 'x'.repeat(255), '!~!~!~!~']
   const notPrintable = ['x'.repeat(7), 'x'.repeat(256), 'has space', 'tab\tinside', 'ümlaut-key', undefined, null]
 
-  it.each(['agents.create', 'agents.clone'])('of %s is 8 to 255 printable ASCII characters', id => {
+  it.each(['agents.create', 'agents.clone'])('the idempotency key of %s is 8 to 255 printable ASCII characters', id => {
     const body = { template: 'blank', name: 'Ada' }
     const given = id === 'agents.create' ? { body } : {}
     for (const idempotencyKey of printable) expect(takes(id, { ...given, idempotencyKey })).toBe(true)
     for (const idempotencyKey of notPrintable) expect(takes(id, { ...given, idempotencyKey })).toBe(false)
   })
 
-  it.each(['keys.rotate', 'drafts.open'])('of %s is any 1 to 256 characters', id => {
+  it.each(['keys.rotate', 'drafts.open'])('the idempotency key of %s is any 1 to 256 characters', id => {
     for (const idempotencyKey of ['x', 'has space', 'x'.repeat(256), 'ü'.repeat(256)])
       expect(takes(id, { idempotencyKey })).toBe(true)
     for (const idempotencyKey of ['', 'x'.repeat(257), 'x\0', undefined, 7])
       expect(takes(id, { idempotencyKey })).toBe(false)
   })
 
-  it('is ignored where none is required', () => expect(takes('agents.list', { idempotencyKey: 7 })).toBe(true))
+  it('an idempotency key is ignored where none is required', () =>
+    expect(takes('agents.list', { idempotencyKey: 7 })).toBe(true))
 })

@@ -118,9 +118,11 @@ const cases = [
 ]
 
 describe('an import', () => {
-  it.each(cases)('$id: its $part has these bounds', cases => expect(misjudgedRequests(cases)).toEqual([]))
+  it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
+    expect(misjudgedRequests(cases)).toEqual([]),
+  )
 
-  it('is as deep as bodies may be, and no deeper', () => {
+  it('an imported flow with more than 64 levels of nesting is refused', () => {
     const nested = (depth: number): unknown => (depth === 0 ? 0 : [nested(depth - 1)])
     // The body and `flow` are two levels themselves.
     expect(takes('agents.import', { body: { ...body, flow: { x: nested(62) } } })).toBe(true)
@@ -128,6 +130,6 @@ describe('an import', () => {
     expect(takes('agents.import', { body: { ...body, flow: { x: nested(5000) } } })).toBe(false)
   })
 
-  it('has no member named __proto__, however deep', () =>
+  it('an import with a member named __proto__ at any depth is refused', () =>
     expect(takes('agents.import', { body: { ...body, flow: JSON.parse('{"a":{"__proto__":1}}') } })).toBe(false))
 })

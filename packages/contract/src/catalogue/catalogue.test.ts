@@ -37,8 +37,10 @@ const cases = [
   ),
 ]
 
-describe('a request for what there is', () => {
-  it.each(cases)('$id: its $part has these bounds', cases => expect(misjudgedRequests(cases)).toEqual([]))
+describe('requests to the catalogue', () => {
+  it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
+    expect(misjudgedRequests(cases)).toEqual([]),
+  )
 
-  it('for actions has no pages', () => expect(takes('actions.list', { query: { limit: 5 } })).toBe(false))
+  it('the list of actions has no pagination', () => expect(takes('actions.list', { query: { limit: 5 } })).toBe(false))
 })

@@ -15,15 +15,17 @@ describe('a JSON Schema', () => {
     ['a UUID', uuid, { type: 'string', format: 'uuid' }],
     ['a time', instant, { type: 'string', format: 'date-time', maxLength: 64 }],
     ['an integer', z.int().min(1), { type: 'integer', minimum: 1 }],
-  ])('of %s says its bounds', (_, schema, expected) => expect(jsonSchema(schema, 'input')).toEqual(expected))
+  ])('the JSON Schema of %s declares its bounds', (_, schema, expected) =>
+    expect(jsonSchema(schema, 'input')).toEqual(expected),
+  )
 
-  it('refers to what has a name, and writes itself out', () => {
+  it('named schemas inside a schema are references; the schema itself is inlined', () => {
     const { $defs, ...own } = jsonSchema(modelRef, 'input')
     expect(own).toMatchObject({ type: 'object', properties: { model: { $ref: '#/$defs/ModelIdentity' } } })
     expect(Object.keys($defs as object).sort()).toEqual(['ModelCredential', 'ModelIdentity'])
   })
 
-  it('of the edits names every type', () => {
+  it('the JSON Schema of draft edits has one variant for each edit type', () => {
     const { oneOf } = jsonSchema(draftEdit, 'input') as { oneOf: unknown[] }
     expect(oneOf).toHaveLength(22)
   })

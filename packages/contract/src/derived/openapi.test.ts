@@ -80,23 +80,23 @@ function referenceFaults(of: OpenApiDocument, part: unknown): string[] {
 }
 
 describe('the OpenAPI document', () => {
-  it('is one of 3.1, whole and without loose ends', () => {
+  it('the document is valid OpenAPI 3.1 without dangling references', () => {
     expect(document.openapi).toBe('3.1.0')
     expect(document.info.version).toBe('1.0.0')
     expect(document.servers).toEqual([{ url: 'https://parley.example' }])
     expect(faults(document)).toEqual([])
   })
 
-  it('is plain JSON', () => expect(JSON.parse(JSON.stringify(document))).toEqual(document))
+  it('the document is plain JSON', () => expect(JSON.parse(JSON.stringify(document))).toEqual(document))
 
-  it('would be found out with a reference that leads nowhere, or a path that names nobody', () => {
+  it('the checks of these tests detect a dangling reference and an undeclared path parameter', () => {
     const { AgentSummary: _, ...schemas } = document.components.schemas
     expect(faults({ ...document, components: { ...document.components, schemas } })).not.toEqual([])
     const paths = { ...document.paths, '/x/{id}': document.paths['/api/v1/agents']! }
     expect(faults({ ...document, paths })).not.toEqual([])
   })
 
-  it('describes every operation once', () => {
+  it('the document describes every operation once', () => {
     const listed = described(document).map(
       ({ path, method, operation }) => `${operation.operationId} ${method} ${path}`,
     )
@@ -105,41 +105,44 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  it('declares the bearer key for all operations', () => {
+  it('every operation requires an API key as bearer token', () => {
     expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } })
     for (const { operation } of described(document)) expect(operation.security).toEqual([{ apiKey: [] }])
   })
 
-  it.each(operations)('says of $id its key, its statuses and its errors', ({ id, idempotency, statuses, errors }) => {
-    const { operation } = described(document).find(found => found.operation.operationId === id)!
-    const header = operation.parameters?.find(parameter => parameter.in === 'header')
-    expect(header?.name).toBe(idempotency === 'required_header' ? 'Idempotency-Key' : undefined)
-    const unreadable = [408, 431]
-    const expected = [
-      ...statuses,
-      ...Object.keys(errors).map(code => API_ERRORS[code as ErrorCode].status),
-      ...unreadable,
-    ]
-    expect(Object.keys(operation.responses).map(Number).sort()).toEqual([...new Set(expected)].sort())
-    for (const [status, { content }] of Object.entries(operation.responses))
-      if (Number(status) >= 400)
-        expect(content['application/json']).toEqual({ schema: { $ref: '#/components/schemas/ErrorEnvelope' } })
-  })
+  it.each(operations)(
+    'the entry of $id declares its idempotency key, its statuses and its errors',
+    ({ id, idempotency, statuses, errors }) => {
+      const { operation } = described(document).find(found => found.operation.operationId === id)!
+      const header = operation.parameters?.find(parameter => parameter.in === 'header')
+      expect(header?.name).toBe(idempotency === 'required_header' ? 'Idempotency-Key' : undefined)
+      const unreadable = [408, 431]
+      const expected = [
+        ...statuses,
+        ...Object.keys(errors).map(code => API_ERRORS[code as ErrorCode].status),
+        ...unreadable,
+      ]
+      expect(Object.keys(operation.responses).map(Number).sort()).toEqual([...new Set(expected)].sort())
+      for (const [status, { content }] of Object.entries(operation.responses))
+        if (Number(status) >= 400)
+          expect(content['application/json']).toEqual({ schema: { $ref: '#/components/schemas/ErrorEnvelope' } })
+    },
+  )
 
-  it('tells requests, which may leave out, from answers, which say everything', () => {
+  it('fields with a default are optional in requests and required in responses', () => {
     const { Action, ActionInput } = document.components.schemas as Record<string, { oneOf: { required: string[] }[] }>
     expect(ActionInput!.oneOf[0]!.required).not.toContain('timeout_ms')
     expect(Action!.oneOf[0]!.required).toContain('timeout_ms')
   })
 
-  it('requires a query member only where it has no default', () => {
+  it('a query member with a default is optional', () => {
     const query = (path: string, method: string) =>
       (document.paths[path]![method] as unknown as Described).parameters!.filter(parameter => parameter.in === 'query')
     expect(query('/api/v1/agents', 'get').map(({ required }) => required)).toEqual([false, false, false, false, false])
     expect(query('/api/v1/agents/{agent_id}/draft', 'delete').map(({ required }) => required)).toEqual([true, true])
   })
 
-  it('says when a body may be left out', () => {
+  it('a request body is required only if it has a required member', () => {
     const required = (path: string) => (document.paths[path]!.post as unknown as Described).requestBody!.required
     expect(required('/api/v1/agents')).toBe(true)
     expect(required('/api/v1/agents/{agent_id}/draft/validate')).toBe(false)

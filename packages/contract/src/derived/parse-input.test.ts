@@ -13,15 +13,15 @@ function issuesOf(body: unknown) {
   return parsed.ok ? [] : parsed.issues
 }
 
-describe('a request that is refused', () => {
-  it('is told where, by JSON pointer, and what', () => {
+describe('issues of a refused request', () => {
+  it('each issue has a JSON pointer to the fault and a message', () => {
     const edits = [{ type: 'flow.prompt', text: 'x' }, { type: 'agent.settings', values: { volume: 3 } }, { type: 'x' }]
     expect(issuesOf({ ...head, edits }).map(({ path }) => path)).toEqual(['/edits/1/values/volume', '/edits/2/type'])
     expect(issuesOf({ ...head })).toEqual([{ path: '/edits', message: 'body: is missing' }])
     expect(jsonPointer(['a/b', 'm~n', 0])).toBe('/a~1b/m~0n/0')
   })
 
-  it('is told of a name that no answer may hold with another character in its place', () => {
+  it('invalid characters of a member name are replaced in the issue', () => {
     const none = operationOf('trunks.delete')
     const parsed = parseInput(none, { params: { trunk_id: 'a' }, body: { '\0': 1, '\ud800': 1 } })
     expect(parsed).toEqual({
@@ -30,7 +30,7 @@ describe('a request that is refused', () => {
     })
   })
 
-  it('is told of each property that is not known by its own place', () => {
+  it('each unknown member has an issue of its own', () => {
     const edits = [{ type: 'agent.settings', values: { volume: 1, 'a/b': 1, loud: true } }]
     expect(issuesOf({ ...head, edits, more: 1 })).toEqual([
       { path: '/edits/0/values/a~1b', message: 'body: is not known' },
@@ -41,22 +41,22 @@ describe('a request that is refused', () => {
     expect(settings).toMatchObject({ ok: false, issues: [{ path: '/limit' }] })
   })
 
-  it('is told once that a body is missing', () =>
+  it('a missing body is one issue', () =>
     expect(issuesOf(undefined)).toEqual([{ path: '', message: 'body: is missing' }]))
 
-  it('is told that a key is missing', () => {
+  it('a missing idempotency key is an issue', () => {
     const parsed = parseInput(operationOf('keys.rotate'), { params: { key_id: head.draft_id } })
     expect(parsed).toEqual({ ok: false, issues: [{ path: '', message: 'Idempotency-Key: is missing' }] })
   })
 
-  it('is told of what no body may hold before anything else', () => {
+  it('forbidden characters and names are reported before faults of the schema', () => {
     expect(issuesOf({ ...head, edits: [{ type: 'flow.prompt', text: 'a\0' }] })[0]?.path).toBe('/edits/0/text')
     expect(
       issuesOf({ ...head, edits: JSON.parse('[{"type":"flow.variables","values":{"__proto__":"x"}}]') })[0]?.path,
     ).toBe('/edits/0/values')
   })
 
-  it('is told so much and no more', () => {
+  it('at most 50 issues of at most 512 characters are reported', () => {
     const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`member_${n}`, n]))
     const edits = Array.from({ length: 100 }, () => ({ type: 'agent.settings', values: { volume: 3, ...unknown } }))
     const issues = issuesOf({ ...head, edits })
@@ -64,7 +64,7 @@ describe('a request that is refused', () => {
     for (const { message } of issues) expect(message.length).toBeLessThanOrEqual(512)
   })
 
-  it('is refused what the operation does not take', () => {
+  it('parameters, query and body are refused if the operation has none', () => {
     const list = operationOf('environments.list')
     expect(parseInput(list, {}).ok).toBe(true)
     expect(parseInput(list, { query: {}, params: {} }).ok).toBe(true)
@@ -73,8 +73,8 @@ describe('a request that is refused', () => {
   })
 })
 
-describe('whatever comes', () => {
-  it('is taken or refused with at least one issue, and never throws', () => {
+describe('arbitrary input', () => {
+  it('arbitrary input is accepted or refused with at least one issue; parsing never throws', () => {
     const anything = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.anything({ maxDepth: 3 }))
     fc.assert(
       fc.property(fc.constantFrom(...operations), anything, anything, anything, (operation, asked, query, body) => {

@@ -9,7 +9,7 @@ function read(id: string, query: string) {
 }
 
 describe('a query string', () => {
-  it('is read by what its members are', () => {
+  it('query members become the numbers and booleans that their schema expects', () => {
     expect(read('models.list', 'ready=true&limit=200&kind=chat')).toMatchObject({
       ok: true,
       input: { query: { ready: true, limit: 200, kind: 'chat' } },
@@ -26,14 +26,14 @@ describe('a query string', () => {
     'limit=50.0',
     'limit=201',
     'limit=99999999999999999',
-  ])('is refused with %s', query => expect(read('models.list', query).ok).toBe(false))
+  ])('a query string with %s is refused', query => expect(read('models.list', query).ok).toBe(false))
 
   it.each(['ready=1', 'ready=TRUE', 'ready=', 'limit=5&limit=5', 'nobody=knows', '__proto__=x'])(
-    'is refused with %s as well',
+    'a list request with the query string "%s" is refused',
     query => expect(read('models.list', query).ok).toBe(false),
   )
 
-  it('is written as it is read', () => {
+  it('a written query string is read back with the same values', () => {
     const { query } = operationOf('audit.list')
     const asked = { cursor: 'a&b=c', limit: 7, after: '2026-01-01T00:00:00+01:00', before: undefined }
     const { before: _, ...given } = asked
@@ -42,7 +42,7 @@ describe('a query string', () => {
 })
 
 describe('path arguments', () => {
-  it('are read the same way', () => {
+  it('path arguments become the numbers that their schema expects', () => {
     const { params } = operationOf('publications.get')
     expect(fromText(params!, Object.entries({ agent_id: '7', version: '7' }))).toEqual({ agent_id: '7', version: 7 })
   })

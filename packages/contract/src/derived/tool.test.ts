@@ -7,7 +7,7 @@ const schemaOf = (id: string) => toTool(operationOf(id))!.inputSchema
 
 describe('a tool', () => {
   it.each(operations.map(operation => [operation.id, operation] as const))(
-    '%s takes objects and gives objects',
+    'the tool of %s has objects as input and output',
     (_, operation) => {
       const tool = toTool(operation)!
       expect(tool.name).toMatch(/^[a-z][a-z_]{0,63}$/)
@@ -20,7 +20,7 @@ describe('a tool', () => {
     },
   )
 
-  it('requires what has a required member, and nothing else', () => {
+  it('a tool requires a part of the request only if it has a required member', () => {
     expect(schemaOf('agents.list').required).toBeUndefined()
     expect(schemaOf('agents.get').required).toEqual(['params'])
     expect(schemaOf('agents.create').required).toEqual(['body', 'idempotency_key'])
@@ -30,7 +30,7 @@ describe('a tool', () => {
     expect(schemaOf('environments.ensure_sandbox').required).toBeUndefined()
   })
 
-  it('says the bounds that the parser holds', () =>
+  it('the input schema of a tool declares the bounds that the parser enforces', () =>
     expect(schemaOf('call_limits.update')).toEqual({
       type: 'object',
       properties: {
@@ -47,7 +47,7 @@ describe('a tool', () => {
       additionalProperties: false,
     }))
 
-  it('hints at what it does', () => {
+  it('the annotations of a tool say whether it reads, destroys or is idempotent', () => {
     expect(toTool(operationOf('drafts.validate'))!.annotations).toMatchObject({
       readOnlyHint: true,
       idempotentHint: true,
@@ -62,6 +62,6 @@ describe('a tool', () => {
     })
   })
 
-  it('is none where the operation has none', () =>
+  it('an operation that is declared without a tool gets none', () =>
     expect(toTool({ ...operationOf('agents.list'), tool: null })).toBeNull())
 })

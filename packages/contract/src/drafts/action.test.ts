@@ -110,16 +110,16 @@ const kinds = Object.entries(KINDS).map(([kind, { valid, fields }]) => ({
 }))
 
 describe('an action', () => {
-  it.each(kinds)('of kind $kind has these bounds', ({ all }) =>
+  it.each(kinds)('an action of kind $kind accepts the values within its bounds and no others', ({ all }) =>
     expect(misjudged(all, value => action.safeParse(value).success)).toEqual([]),
   )
 
-  it.each(['agent_swap', 'send_sms'])('of kind %s is kept as written', kind => {
+  it.each(['agent_swap', 'send_sms'])('an action of kind %s is kept as written', kind => {
     const kept = { action_id: 'a', name: 'a', kind, own: { fields: [1] } }
     expect(action.parse(kept)).toMatchObject(kept)
   })
 
-  it('of kind http has these defaults', () =>
+  it('the defaults of an http action are filled in', () =>
     expect(action.parse({ action_id: 'a', name: 'a', kind: 'http', method: 'GET', url: 'https://e.com' })).toEqual({
       action_id: 'a',
       version: 1,
@@ -142,6 +142,6 @@ describe('an action', () => {
       speak_after_execution: true,
     }))
 
-  it('of another kind is refused', () =>
+  it('an action of an unknown kind is refused', () =>
     expect(action.safeParse({ action_id: 'a', name: 'a', kind: 'shell' }).success).toBe(false))
 })

@@ -255,7 +255,7 @@ const EDITS: Record<string, { valid: Record<string, unknown>; fields: Record<str
 }
 
 describe('the edits of a draft', () => {
-  it('are these types and no others', () => {
+  it('the edit types are exactly those listed here', () => {
     const refused = draftEdit.safeParse({ type: 'no.such.edit' })
     const [issue] = refused.error!.issues as unknown as { options: string[] }[]
     expect([...new Set(issue!.options)].sort()).toEqual(Object.keys(EDITS).sort())
@@ -263,16 +263,19 @@ describe('the edits of a draft', () => {
 
   const shapes = Object.entries(EDITS).flatMap(([type, all]) => all.map(shape => ({ type, ...shape })))
 
-  it.each(shapes)('of type $type have these bounds', ({ type, valid, fields }) => {
-    const all = variations({ type, ...valid }, fields)
-    expect(misjudged(all, value => draftEdit.safeParse(value).success)).toEqual([])
-  })
+  it.each(shapes)(
+    'an edit of type $type accepts the values within its bounds and no others',
+    ({ type, valid, fields }) => {
+      const all = variations({ type, ...valid }, fields)
+      expect(misjudged(all, value => draftEdit.safeParse(value).success)).toEqual([])
+    },
+  )
 })
 
 describe('an edit', () => {
   const parses = (edit: unknown) => draftEdit.safeParse(edit).success
 
-  it('does not set and clear the same name', () => {
+  it('an edit cannot set and clear the same name', () => {
     const settings = (clear: string[]) => ({ type: 'agent.settings', values: { volume: 1 }, clear })
     expect(parses(settings(['voiceId']))).toBe(true)
     expect(parses(settings(['voiceId', 'volume']))).toBe(false)
@@ -280,14 +283,14 @@ describe('an edit', () => {
     expect(parses({ type: 'flow.variables', values: { a: '1' }, clear: ['a'] })).toBe(false)
   })
 
-  it('says who speaks first of the main flow only', () => {
+  it('start_speaker can be set for the main flow only', () => {
     const start = { type: 'flow.start', component_id: 'c', node_id: 'n' }
     expect(parses(start)).toBe(true)
     expect(parses({ ...start, start_speaker: 'user' })).toBe(false)
     expect(parses({ ...start, begin_after_user_silence_ms: null })).toBe(false)
   })
 
-  it('puts an edge among the edges unless it names another place', () => {
+  it('an edge is put into slot "edges" by default', () => {
     const put = {
       type: 'flow.edge.put',
       component_id: null,
@@ -297,7 +300,7 @@ describe('an edit', () => {
     expect(draftEdit.parse(put)).toMatchObject({ slot: 'edges', edge: { destination_node_id: null } })
   })
 
-  it('of a language model takes no voice, and none of a voice takes a model identity', () => {
+  it('an edit of the language model takes no voiceId, and an edit of a voice takes no model identity', () => {
     expect(parses({ type: 'agent.provider', role: 'llm', changes: { voiceId: 'v' } })).toBe(false)
     expect(parses({ type: 'agent.provider', role: 'tts', changes: { model: identity } })).toBe(false)
   })
@@ -316,9 +319,10 @@ describe('a request to edit', () => {
     },
   )
 
-  it('has these bounds', () => expect(misjudgedRequests(cases)).toEqual([]))
+  it('each field of a drafts.edit request accepts the values within its bounds and no others', () =>
+    expect(misjudgedRequests(cases)).toEqual([]))
 
-  it('with a million edits is refused at once, with few words', () => {
+  it('a request with a million edits is refused at once with a short message', () => {
     const body = { draft_id: uuid.takes[0], expected_revision: 1, edits: Array(1_000_000).fill(0) }
     expect(takes('drafts.edit', { body })).toBe(false)
   })

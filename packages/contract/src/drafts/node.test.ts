@@ -219,19 +219,20 @@ const types = [
 ]
 
 describe('a node', () => {
-  it.each(types)('of type $type has these bounds', ({ all }) =>
+  it.each(types)('a node of type $type accepts the values within its bounds and no others', ({ all }) =>
     expect(misjudged(all, value => node.safeParse(value).success)).toEqual([]),
   )
 
-  it('of an unknown type is refused', () => expect(node.safeParse({ id: 'n', type: 'oracle' }).success).toBe(false))
+  it('a node of an unknown type is refused', () =>
+    expect(node.safeParse({ id: 'n', type: 'oracle' }).success).toBe(false))
 
-  it('that nothing runs yet keeps what it says, as long as it is text that can be kept', () => {
+  it('a node that is not executed yet keeps its unknown fields if they are valid JSON', () => {
     const code = { id: 'n', type: 'code', code: 'return 1', response_variables: { a: '$.b' } }
     expect(node.parse(code)).toMatchObject(code)
     expect(node.safeParse({ ...code, code: 'a\0' }).success).toBe(false)
   })
 
-  it('has its defaults once it is parsed, and none are added to that', () => {
+  it('parsing a node fills in its defaults, and parsing it again changes nothing', () => {
     const parsed = node.parse({ id: 'n', type: 'conversation', instruction })
     expect(parsed).toMatchObject({ name: '', edges: [], always_edge: null, voice_speed: null, model_choice: null })
     expect(node.parse(parsed)).toEqual(parsed)
@@ -239,7 +240,7 @@ describe('a node', () => {
     expect(node.parse({ id: 'f', type: 'function', tool_id: 'a' })).toMatchObject({ wait_for_result: true })
   })
 
-  it('transfers cold, by REFER, unless it says otherwise; a warm transfer is kept as written', () => {
+  it('a transfer is cold and by REFER by default; a warm transfer is kept as written', () => {
     const transfer = { id: 't', type: 'transfer_call', transfer_destination: { type: 'inferred', prompt: 'whom' } }
     expect(node.parse(transfer)).toMatchObject({ transfer_option: cold, edge: null, custom_sip_headers: {} })
     const warm = { type: 'warm_transfer', on_hold_music: 'ringtone' }
@@ -263,6 +264,6 @@ describe('a flow', () => {
     components: optional(list(0, 50, one({ component_id: 'c', nodes: [end] }))),
   }
 
-  it('has these bounds', () =>
+  it('each field of a flow accepts the values within its bounds and no others', () =>
     expect(misjudged(variations({}, fields), value => flow.safeParse(value).success)).toEqual([]))
 })

@@ -99,14 +99,18 @@ const values: Record<string, Bounds> = {
 }
 
 describe('the settings of an agent', () => {
-  it('are these', () => expect([...settingName.options].sort()).toEqual(Object.keys(values).sort()))
+  it('the settings are exactly those listed here', () =>
+    expect([...settingName.options].sort()).toEqual(Object.keys(values).sort()))
 
-  it.each(Object.entries(values))('%s has these bounds', (key, bounds) => {
-    const all = variations({}, { [key]: optional(bounds) })
-    expect(misjudged(all, value => settingValues.safeParse(value).success)).toEqual([])
-  })
+  it.each(Object.entries(values))(
+    'the setting %s accepts the values within its bounds and no others',
+    (key, bounds) => {
+      const all = variations({}, { [key]: optional(bounds) })
+      expect(misjudged(all, value => settingValues.safeParse(value).success)).toEqual([])
+    },
+  )
 
-  it('are kept as they were set: no default is written in', () => {
+  it('parsing settings adds no defaults', () => {
     const set = { voicemail: { enabled: true }, userDtmfOptions: {}, ivr: { enabled: true } }
     expect(settingValues.parse(set)).toEqual(set)
   })

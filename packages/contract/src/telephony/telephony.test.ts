@@ -97,11 +97,13 @@ const cases = [
 ]
 
 describe('a telephony request', () => {
-  it.each(cases)('$id: its $part has these bounds', cases => expect(misjudgedRequests(cases)).toEqual([]))
+  it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
+    expect(misjudgedRequests(cases)).toEqual([]),
+  )
 })
 
 describe('the credentials of a trunk', () => {
-  it('change together, and go together', () => {
+  it('a trunk update sets or clears the user name and the secret together', () => {
     const update = (body: object) => takes('trunks.update', { body })
     expect(update({ auth_username: null, auth_secret: null })).toBe(true)
     expect(update({ auth_username: 'user', auth_secret: null })).toBe(false)
@@ -110,7 +112,7 @@ describe('the credentials of a trunk', () => {
     expect(update({ auth_secret: secret })).toBe(false)
   })
 
-  it('leave id and provider as they are', () => {
+  it('a trunk update cannot change the id or the provider', () => {
     expect(takes('trunks.update', { body: { trunk_id: 'other' } })).toBe(false)
     expect(takes('trunks.update', { body: { provider: 'generic_sip' } })).toBe(false)
   })

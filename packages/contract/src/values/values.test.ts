@@ -8,7 +8,7 @@ import { principalRef, publicationRef, scope } from './references.ts'
 import { instant, timestamp } from './time.ts'
 
 describe('text', () => {
-  it('is counted in code points', () => {
+  it('the length of a text is counted in code points', () => {
     const twoToSix = text(2, 6)
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 10 }), value => {
@@ -19,7 +19,7 @@ describe('text', () => {
     )
   })
 
-  it('never holds half a surrogate pair, wherever it stands', () =>
+  it('a text with an unpaired surrogate at any position is refused', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 0xd800, max: 0xdfff }), (value, unit) => {
         const broken = `a${String.fromCharCode(unit)}b`
@@ -29,16 +29,17 @@ describe('text', () => {
 })
 
 describe('a decimal', () => {
-  it.each(['0', '0.5', '10', '12.000000000001', '9'.repeat(40)])('is %s', value =>
+  it.each(['0', '0.5', '10', '12.000000000001', '9'.repeat(40)])('%s is a valid decimal', value =>
     expect(decimal.safeParse(value).success).toBe(true),
   )
-  it.each(['', '00', '01', '.5', '1.', '-1', '+1', '1e3', '1.0000000000001', '1,5', ' 1', '1\n'])('is not %j', value =>
-    expect(decimal.safeParse(value).success).toBe(false),
+  it.each(['', '00', '01', '.5', '1.', '-1', '+1', '1e3', '1.0000000000001', '1,5', ' 1', '1\n'])(
+    '%j is not a valid decimal',
+    value => expect(decimal.safeParse(value).success).toBe(false),
   )
 })
 
 describe('a time', () => {
-  it('goes in with any offset', () => {
+  it('a time in a request may have any UTC offset', () => {
     for (const value of instants.takes) expect(instant.safeParse(value).success).toBe(true)
     for (const value of instants.refuses) expect(instant.safeParse(value).success).toBe(false)
     expect(instant.safeParse(`2026-01-01T00:00:00.${'0'.repeat(60)}Z`).success).toBe(false)
@@ -48,11 +49,11 @@ describe('a time', () => {
     ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z'],
     ['0358-02-18T18:40:12.5-19:07', '0358-02-19T13:47:12.500Z'],
     ['2026-01-01T00:00:00.123456+05:30', '2025-12-31T18:30:00.123456Z'],
-  ])('%s of a request is %s', (written, read) => {
+  ])('the request time %s is read as %s', (written, read) => {
     expect(instant.parse(written)).toBe(read)
   })
 
-  it('comes out in UTC, in milliseconds', () => {
+  it('times in responses are UTC with milliseconds', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), noInvalidDate: true, max: new Date('9999-12-31') }), date => {
         expect(timestamp.safeParse(date.toISOString()).success).toBe(true)
@@ -64,24 +65,24 @@ describe('a time', () => {
   })
 })
 
-describe('a name', () => {
-  it('of a number is E.164', () => {
+describe('identifiers', () => {
+  it('a phone number is in E.164 form', () => {
     for (const value of e164.takes) expect(e164Schema.safeParse(value).success).toBe(true)
     for (const value of e164.refuses) expect(e164Schema.safeParse(value).success).toBe(false)
   })
 
-  it('of a resource is a UUID of any version', () => {
+  it('a resource id is a UUID of any version', () => {
     fc.assert(fc.property(fc.uuid(), value => uuid.safeParse(value).success))
     for (const value of uuids.refuses) expect(uuid.safeParse(value).success).toBe(false)
   })
 
-  it('of a resource comes out in lower case, however it was written', () => {
+  it('a resource id is normalised to lower case', () => {
     const id = '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f'
     expect(uuid.parse(id.toUpperCase())).toBe(id)
     expect(uuid.safeParse('x').error?.issues[0]?.message).toBe('an id: 32 hexadecimal digits as 8-4-4-4-12')
   })
 
-  it('of a plan is its digest', () => {
+  it('a plan is identified by its SHA-256 digest', () => {
     expect(digest.safeParse(`sha256:${'0f'.repeat(32)}`).success).toBe(true)
     for (const wrong of [
       `sha256:${'0F'.repeat(32)}`,
@@ -97,7 +98,7 @@ describe('a reference', () => {
   const id = uuids.takes[0]
   const by = { owner_id: 'o', environment: 'production' }
 
-  it('to who did it names a person, a key or the platform', () => {
+  it('a principal is a user, an API key or the platform', () => {
     for (const kind of ['user', 'api_key']) {
       expect(principalRef.safeParse({ ...by, kind, id }).success).toBe(true)
       expect(principalRef.safeParse({ ...by, kind, id: 'staff' }).success).toBe(false)
@@ -109,7 +110,7 @@ describe('a reference', () => {
     expect(principalRef.safeParse({ ...by, kind: 'robot', id }).success).toBe(false)
   })
 
-  it('to an environment or a publication is whole', () => {
+  it('references to an environment or a publication have all their members', () => {
     expect(scope.safeParse({ ...by, tenant_id: id }).success).toBe(true)
     expect(scope.safeParse({ ...by, tenant_id: null }).success).toBe(false)
     const ref = { agent_id: 'a', version: 0, digest: `sha256:${'0'.repeat(64)}` }
@@ -119,13 +120,13 @@ describe('a reference', () => {
 })
 
 describe('a list', () => {
-  it('is asked for by pages of 50 unless it says otherwise', () => {
+  it('the default page size of a list is 50', () => {
     expect(listQuery({}).parse({})).toEqual({ limit: 50 })
     expect(listQuery({}).safeParse({ limit: null }).success).toBe(false)
     expect(listQuery({}).safeParse({ page: 1 }).success).toBe(false)
   })
 
-  it('always says where it goes on, null at its end', () => {
+  it('every page has a next_cursor, which is null on the last one', () => {
     const ids = page(uuid)
     expect(ids.safeParse({ items: [], next_cursor: null }).success).toBe(true)
     expect(ids.safeParse({ items: [] }).success).toBe(false)
@@ -134,15 +135,15 @@ describe('a list', () => {
 })
 
 describe('a map', () => {
-  it('holds so many entries at most', () => {
+  it('a map with more than its maximum of entries is refused', () => {
     const two = stringMap(text(1, 9), text(0, 9), 2)
     expect(two.safeParse({ a: '1', b: '2' }).success).toBe(true)
     expect(two.safeParse({ a: '1', b: '2', c: '3' }).success).toBe(false)
   })
 })
 
-describe('what no body may hold', () => {
-  it('is none of what JSON can say', () =>
+describe('faults in JSON bodies', () => {
+  it('JSON without U+0000 and __proto__ has no fault', () =>
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), value => {
         const written = JSON.stringify(value)
@@ -157,10 +158,10 @@ describe('what no body may hold', () => {
     ['half a surrogate pair', { a: { b: '\udfff' } }, ['a', 'b']],
     ['a name with U+0000', { a: { 'b\0': 1 } }, ['a']],
     ['the name __proto__', JSON.parse('{"a":[{"__proto__":{}}]}'), ['a', 0]],
-    ['what is not JSON', { a: undefined }, ['a']],
-    ['a number that JSON has not', { a: Number.POSITIVE_INFINITY }, ['a']],
+    ['undefined', { a: undefined }, ['a']],
+    ['an infinite number', { a: Number.POSITIVE_INFINITY }, ['a']],
     [
-      'more members than anybody needs',
+      'an object of 10,001 members',
       {
         a: Object.fromEntries(
           Array(10_001)
@@ -170,10 +171,10 @@ describe('what no body may hold', () => {
       },
       ['a'],
     ],
-    ['an object with a class', { a: new Date(0) }, ['a']],
-  ])('is %s', (_, value, path) => expect(jsonFault(value)?.path).toEqual(path))
+    ['an instance of a class', { a: new Date(0) }, ['a']],
+  ])('%s is refused at its path', (_, value, path) => expect(jsonFault(value)?.path).toEqual(path))
 
-  it('is 65 levels, which do not exhaust the stack at a million either', () => {
+  it('more than 64 levels are refused, and a million levels do not overflow the stack', () => {
     const nested = (depth: number) => {
       let value: unknown = 1
       for (let level = 0; level < depth; level++) value = [value]

@@ -74,11 +74,13 @@ const cases = [
 ]
 
 describe('a workspace request', () => {
-  it.each(cases)('$id: its $part has these bounds', cases => expect(misjudgedRequests(cases)).toEqual([]))
+  it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
+    expect(misjudgedRequests(cases)).toEqual([]),
+  )
 })
 
 describe('an API key', () => {
-  it('that may only view cannot be one that dials', () => {
+  it('an API key of role viewer cannot have can_dial', () => {
     expect(takes('keys.create', { body: { name: 'k', role: 'viewer', can_dial: true } })).toBe(false)
     expect(takes('keys.create', { body: { name: 'k', role: 'viewer', can_dial: false } })).toBe(true)
     expect(takes('keys.create', { body: { name: 'k', role: 'member', can_dial: true } })).toBe(true)
@@ -86,10 +88,13 @@ describe('an API key', () => {
 })
 
 describe('an empty body', () => {
-  it.each(['environments.ensure_sandbox', 'keys.rotate', 'tenant_settings.update'])('may be no body at all: %s', id => {
-    expect(takes(id, {})).toBe(true)
-    expect(takes(id, { body: {} })).toBe(true)
-    expect(takes(id, { body: null })).toBe(false)
-    expect(takes(id, { body: [] })).toBe(false)
-  })
+  it.each(['environments.ensure_sandbox', 'keys.rotate', 'tenant_settings.update'])(
+    'a request of %s may leave out the body',
+    id => {
+      expect(takes(id, {})).toBe(true)
+      expect(takes(id, { body: {} })).toBe(true)
+      expect(takes(id, { body: null })).toBe(false)
+      expect(takes(id, { body: [] })).toBe(false)
+    },
+  )
 })

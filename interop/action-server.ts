@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Ms } from '@parley/kernel'
 
-/** A request as the server got it. */
+/** A request that the server received. */
 export interface ActionRequestReceived {
   readonly method: string
   readonly path: string
@@ -22,10 +22,10 @@ export interface ActionAnswer {
   readonly afterMs?: Ms
 }
 
-/** What the server does with a request: by path, such as "/orders". */
+/** Responses by path, such as "/orders". */
 export type ActionAnswers = Readonly<Record<string, (request: ActionRequestReceived) => ActionAnswer>>
 
-/** What the actions of agents under test talk to, on 127.0.0.1; it remembers everything it was sent. */
+/** HTTP server for the actions of agents under test, on 127.0.0.1; records every request. */
 export class ActionServer {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
@@ -41,7 +41,7 @@ export class ActionServer {
   static async open(answers: ActionAnswers): Promise<ActionServer> {
     const received: ActionRequestReceived[] = []
     const server = createServer((message, response) => {
-      // Who goes away in the middle is not answered.
+      // A client that disconnects during its request gets no response.
       respond(message, response, answers, received).catch(() => response.destroy())
     })
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))

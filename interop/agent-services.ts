@@ -6,7 +6,7 @@ import { systemRandom, systemTime } from '@parley/kernel'
 import { PhoneVoice } from '@parley/phone'
 import { RulesModel, speechBandOf, TonesRecogniser, TonesVoice } from '@parley/providers'
 
-/** What agents under test talk with: the built-in voice, recogniser and model, and real HTTP to servers of the test. */
+/** Services of agents under test: the built-in voice, recogniser and model, and real HTTP to servers of the test. */
 export class AgentServices {
   readonly voice = new TonesVoice()
   readonly recogniser = new TonesRecogniser()
@@ -14,7 +14,7 @@ export class AgentServices {
   readonly #ledgers: InMemoryEffectLedger[] = []
   readonly #egress: OutboundHttp
 
-  /** `origins`: of the servers that actions may reach, `http://127.0.0.1:PORT`. */
+  /** `origins`: servers that actions may reach, such as `http://127.0.0.1:8080`. */
   constructor(...origins: readonly string[]) {
     const allow = origins
       .map(origin => new URL(origin))
@@ -49,14 +49,14 @@ export class AgentServices {
     }
   }
 
-  /** Makes fixed texts before the first call: how long a voice takes at first is not what is tested. */
+  /** Synthesises fixed texts before the first call, so that a cold voice does not delay the calls under test. */
   async rehearse(...drafts: readonly Draft[]): Promise<void> {
     const texts = JSON.stringify(drafts).matchAll(/"type":"static_text","text":"([^"{]+)"/g)
     const voice = new PhoneVoice(this.voice, 'en')
     await Promise.all([...texts].map(([, text]) => voice.render(text!)))
   }
 
-  /** The row of an effect, whichever call it belongs to. */
+  /** The record of an effect of any call. */
   effect(effectId: string): EffectRecord | undefined {
     return this.#ledgers.flatMap(ledger => ledger.records).find(record => record.effect_id === effectId)
   }

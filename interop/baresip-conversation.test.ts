@@ -29,21 +29,21 @@ const FROM_THE_NUMBER: Keys = [
 const ALL_KEYS: Keys = [[/press 1/i, '1'], ...FROM_THE_NUMBER]
 const BOOKED = /You are booked for .+ at .+\. Goodbye\./
 
-/** A person with a softphone: hears the questions, presses keys, waits for the agent to hang up. */
+/** A caller with a softphone: waits for each question, presses its keys, then waits for the agent to hang up. */
 async function byKeys(target: string, wavIn: string, keys: Keys, atTestEnd: AtTestEnd) {
   const call = await startBaresipCall({ target, wavIn, callSeconds: 100, atTestEnd })
-  const ear = new LiveTranscript(recogniser, () => call.heard())
+  const transcript = new LiveTranscript(recogniser, () => call.received())
   for (const [question, digits] of keys) {
-    await ear.untilHears(question)
+    await transcript.untilHears(question)
     call.press(digits)
   }
-  await ear.untilHears(BOOKED)
+  await transcript.untilHears(BOOKED)
   const { exitCode, log, output } = await call.finished
   expect(exitCode, output).toBe(0)
   expect(log).toContain('SRTP is Enabled')
   // The agent hangs up.
   expect(log).toMatch(/^BYE sip:caller/m)
-  return { heard: ear.text, callId: /^Call-ID: (\S+)/m.exec(log)![1]! }
+  return { agentWords: transcript.text, callId: /^Call-ID: (\S+)/m.exec(log)![1]! }
 }
 
 /** Each of the two agents has a clinic of its own. */
@@ -83,7 +83,7 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
     expect(servers.keys.bookings).toMatchObject([{ patient: '1042' }])
     expect(report.digits).toBe('11042211')
     expect(linesOf(report, 'user')).toEqual([])
-    expect(isHeard(report.end.media!.recording!.path)).toEqual({ caller: false, agent: true })
+    expect(audibleChannels(report.end.media!.recording!.path)).toEqual({ caller: false, agent: true })
   })
 
   it('a caller who speaks hears that only keys are understood, and books by keys', async ({
@@ -91,8 +91,8 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
   }) => {
     const wish = await spoken('Good morning, I would like to book an appointment, please.')
     const wavIn = microphone(atTestEnd, wish, 8000)
-    const { heard, callId } = await byKeys(uriOf('voice'), wavIn, FROM_THE_NUMBER, atTestEnd)
-    expect(heard).toContain("understands only Parley's own phone. Please go on with the keys.")
+    const { agentWords, callId } = await byKeys(uriOf('voice'), wavIn, FROM_THE_NUMBER, atTestEnd)
+    expect(agentWords).toContain("understands only Parley's own phone. Please go on with the keys.")
     const report = await under.reportOf(callId)
     expect(report.run.outcome).toMatchObject({ kind: 'completed', ended_by: 'agent' })
     expect(pathOf(report).slice(0, 3)).toEqual([
@@ -101,7 +101,7 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
       'ask_number (edge number)',
     ])
     expect(servers.voice.bookings).toMatchObject([{ patient: '1042' }])
-    expect(isHeard(report.end.media!.recording!.path)).toEqual({ caller: true, agent: true })
+    expect(audibleChannels(report.end.media!.recording!.path)).toEqual({ caller: true, agent: true })
   })
 
   it('a caller of "npm start" books by keys; the process then ends cleanly', async ({ onTestFinished: atTestEnd }) => {
@@ -110,12 +110,12 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
     await byKeys(serving.demo.sip!, microphone(atTestEnd), ALL_KEYS, atTestEnd)
     expect(await serving.stop(), serving.output()).toBe(0)
     expect(serving.recordings()).toHaveLength(1)
-    expect(isHeard(serving.recordings()[0]!)).toEqual({ caller: false, agent: true })
+    expect(audibleChannels(serving.recordings()[0]!)).toEqual({ caller: false, agent: true })
   })
 })
 
-/** Who is heard in a recording. */
-function isHeard(path: string): { readonly caller: boolean; readonly agent: boolean } {
+/** Which channels of a recording have sound. */
+function audibleChannels(path: string): { readonly caller: boolean; readonly agent: boolean } {
   const [caller, agent] = readWav(readFileSync(path)).channels.map(channel => loudness(channel) > 0.005)
   return { caller: caller!, agent: agent! }
 }

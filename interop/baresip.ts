@@ -6,7 +6,7 @@ import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.
 /** One event of baresip's control port, such as CALL_MENC (SRTP is on), CALL_DTMF_START, CALL_CLOSED. */
 export interface BaresipEvent {
   readonly type: string
-  /** What the type is about: the digit, the suite, why the call ended; '' when there is nothing to say. */
+  /** Detail of the event: the digit, the suite, the reason of the end; '' without detail. */
   readonly param: string
   /** Seconds since 1970, from the peer's clock. */
   readonly atSeconds: number
@@ -33,7 +33,7 @@ export interface BaresipOptions {
 export interface CallerOptions extends BaresipOptions {
   /** Such as "sip:agent@127.0.0.1:5061;transport=tls". */
   readonly target: string
-  /** It gives up when nobody answered for this long. Default: 30. */
+  /** It gives up when the call is not answered within this time. Default: 30. */
   readonly answerSeconds?: number
   /** User part of its own address. Default: "caller". */
   readonly user?: string
@@ -42,7 +42,7 @@ export interface CallerOptions extends BaresipOptions {
 }
 
 export interface CalleeOptions extends BaresipOptions {
-  /** It gives up when no call came for this long. Default: 60. */
+  /** It exits when no call arrives within this time. Default: 60. */
   readonly waitSeconds?: number
   /** It rings for this long before it answers. Default: 0. */
   readonly ringSeconds?: number
@@ -50,7 +50,7 @@ export interface CalleeOptions extends BaresipOptions {
   readonly user?: string
   /** It declines the call instead of answering it. Default: false. */
   readonly rejects?: boolean
-  /** Through which it makes calls of its own, such as "sip:127.0.0.1:5061;transport=tls". Default: none. */
+  /** Proxy for the calls that it places, such as "sip:127.0.0.1:5061;transport=tls". Default: none. */
   readonly outboundProxy?: string
 }
 
@@ -62,14 +62,14 @@ export interface BaresipResult {
   readonly log: string
   /** What the recipe printed: read it when `exitCode` is not what it should be. */
   readonly output: string
-  /** What was heard, gaps closed up, 8 kHz mono 16-bit; undefined when nothing was. Gone when the test ends. */
+  /** Recording of the received audio without gaps, 8 kHz mono 16-bit; undefined when there was none. The test's end removes it. */
   readonly heardWav: string | undefined
-  /** What was spoken. */
+  /** The audio that it sent. */
   readonly microphoneWav: string
 }
 
 export interface BaresipCallee {
-  /** Call it here: over TLS, or over UDP and TCP without media encryption. */
+  /** Its address: over TLS, or over UDP and TCP without media encryption. */
   readonly uri: string
   readonly ports: PeerPorts
   readonly finished: Promise<BaresipResult>
@@ -77,8 +77,8 @@ export interface BaresipCallee {
 }
 
 export interface BaresipCall {
-  /** What was heard so far, gaps closed up, 8 kHz. */
-  heard(): Int16Array
+  /** The audio received so far without gaps, 8 kHz. */
+  received(): Int16Array
   /** Presses keys, now. */
   press(digits: string): void
   readonly finished: Promise<BaresipResult>
@@ -89,13 +89,13 @@ export async function runBaresipCaller(options: CallerOptions): Promise<BaresipR
   return resultOf(await startCaller(options, {}), options)
 }
 
-/** Calls `target`; resolves with a call to control when it is answered. Only inside a test. Throws when nobody answers. */
+/** Calls `target`; resolves with a call to control when it is answered. Only inside a test. Throws when the call is not answered. */
 export async function startBaresipCall(options: CallerOptions): Promise<BaresipCall> {
   const recipe = await startCaller(options, { OBEY: 'yes' })
   const finished = resultOf(recipe, options)
-  if (!(await recipe.printed(/^established/m))) throw new Error(`nobody answered:\n${recipe.output()}`)
+  if (!(await recipe.printed(/^established/m))) throw new Error(`${options.target} did not answer:\n${recipe.output()}`)
   return {
-    heard: () => recordedSoFar(recipe.directory),
+    received: () => recordedSoFar(recipe.directory),
     press: digits => appendFileSync(join(recipe.directory, 'commands'), `sndcode ${digits}\n`),
     finished,
   }
@@ -115,7 +115,7 @@ async function startCaller(options: CallerOptions, more: Readonly<Record<string,
   return startRecipe('baresip-caller/run.sh', env, options.atTestEnd)
 }
 
-/** The header of a WAV file that is still being written tells nothing: it is 44 bytes, and samples follow. */
+/** Skips the 44 bytes of the WAV header, whose lengths are not valid while baresip still writes the file. */
 function recordedSoFar(directory: string): Int16Array {
   const [file] = globSync(join(directory, 'dump-*-dec.wav'))
   const bytes = file === undefined ? Buffer.alloc(0) : readFileSync(file).subarray(44)
@@ -173,13 +173,13 @@ function commonEnvironment(options: BaresipOptions, ports: PeerPorts, callSecond
 
 async function resultOf(recipe: Recipe, options: BaresipOptions): Promise<BaresipResult> {
   const exitCode = await recipe.exited
-  const heard = join(recipe.directory, 'heard.wav')
+  const received = join(recipe.directory, 'heard.wav')
   return {
     exitCode,
     events: parseEvents(readRunFile(recipe.directory, 'events.log')),
     log: readRunFile(recipe.directory, 'baresip.log'),
     output: recipe.output(),
-    heardWav: existsSync(heard) ? heard : undefined,
+    heardWav: existsSync(received) ? received : undefined,
     microphoneWav: options.wavIn ?? join(recipe.directory, 'mic.wav'),
   }
 }

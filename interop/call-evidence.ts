@@ -10,20 +10,20 @@ import type { FinishedCall } from './conversation-harness.ts'
 
 /** 10 ms. */
 const FRAME: Samples = 80
-/** What carries words is never quieter; a line at rest is. */
+/** Speech is never quieter than this; a silent line always is. */
 const AUDIBLE_RMS = 30
-/** Below it a hiss dies away in which nobody hears a voice any more. */
+/** The fading noise at the end of speech is quieter than this; voice activity does not count it as speech. */
 const VOICE_RMS = 100
-/** The recording stands on the clock that utterances are placed on: packets are 20 ms. */
+/** Largest difference between an utterance's times and the recording, which advances by packets of 20 ms. */
 const CLOCK_MS: Ms = 30
-/** A voice may begin and end softly inside of its audio. */
+/** Speech may fade in and fade out within its audio for this long. */
 const SOFT_MS: Ms = 300
-/** How far voice activity may be beside the first and the last sound of speech. */
-const HEARD_WITHIN_MS: Ms = 100
+/** Largest error of the start and the end that voice activity gives to speech. */
+const VOICE_ACTIVITY_ERROR_MS: Ms = 100
 
 const PACKET_MS: Ms = 20
-/** Share of words that gaps may tear. */
-const MOST_TORN = 0.05
+/** Largest share of words that gaps in the audio may make unintelligible. */
+const MOST_DAMAGED = 0.05
 
 /** Both channels of a call's recording. */
 export interface Recording {
@@ -37,7 +37,7 @@ export function recordingOf(report: CallReport): Recording {
   return { caller: channels[0]!, agent: channels[1]! }
 }
 
-/** Facts of one kind, in order. */
+/** Timeline items of one kind, in order. */
 export function factsOf<Kind extends TimelineItem['kind']>(
   { timeline }: CallReport,
   kind: Kind,
@@ -56,8 +56,8 @@ export function linesOf(report: CallReport, role: Utterance['role']): string[] {
   return report.utterances.filter(line => line.role === role).map(line => line.text)
 }
 
-/** All that the phone understood. */
-function heardBy(phone: PhoneCall): string {
+/** All words that the phone's recogniser understood. */
+function understoodBy(phone: PhoneCall): string {
   return phone.heardLines.map(line => line.text).join(' ')
 }
 
@@ -79,8 +79,8 @@ export function soundsIn(
 }
 
 /**
- * Whether the call's own account holds against what came down the line and what was recorded. For calls in which the
- * agent said nothing that is not in its transcript.
+ * Compares the call's transcript and timeline with what the phone understood and with the recording. For calls in which
+ * all words of the agent are in the transcript.
  */
 export async function expectConsistent(finished: FinishedCall): Promise<void> {
   const { report, phone } = finished
@@ -92,29 +92,29 @@ export async function expectConsistent(finished: FinishedCall): Promise<void> {
   try {
     const recording = recordingOf(report)
     expectOrderly(report)
-    await expectHeardAsWritten(finished)
-    await expectSaidAsWritten(finished)
+    await expectAgentWords(finished)
+    await expectCallerWords(finished)
     expectAgentInRecording(report, recording.agent)
     expectCallerInRecording(report, recording.caller)
   } catch (error) {
-    console.log(JSON.stringify({ gapsMs: await gapsMs(finished), heard: phone.heardLines }))
+    console.log(JSON.stringify({ gapsMs: await gapsMs(finished), understood: phone.heardLines }))
     console.log(report.timeline.map(item => JSON.stringify(item)).join('\n'))
     throw error
   }
 }
 
-/** The transcript has what the caller said, each in a turn of its own. */
-async function expectSaidAsWritten(finished: FinishedCall): Promise<void> {
-  const { report, said } = finished
-  if (said === null) return
+/** The transcript has one turn for each line that the caller spoke, with the same words. */
+async function expectCallerWords(finished: FinishedCall): Promise<void> {
+  const { report, callerLines } = finished
+  if (callerLines === null) return
   const lines = linesOf(report, 'user')
-  expect(lines, JSON.stringify(lines)).toHaveLength(said.length)
-  await expectWords(finished, lines.join(' '), said.join(' '), 0)
+  expect(lines, JSON.stringify(lines)).toHaveLength(callerLines.length)
+  await expectWords(finished, lines.join(' '), callerLines.join(' '), 0)
 }
 
 /**
- * Sound that was made up at either end, or not sent in time, where the machine was late; none on a quiet machine. What
- * is torn by it is not understood, and that is nobody's fault.
+ * Audio that either end concealed or sent too late because the machine was busy; 0 on an idle machine. Words in it may
+ * be misunderstood, which is no fault of the call.
  */
 async function gapsMs({ report, phone }: FinishedCall): Promise<Ms> {
   const ends = [report.end, await phone.ended].map(end => end.media!.statistics)
@@ -141,25 +141,25 @@ function expectOrderly(report: CallReport): void {
 }
 
 /**
- * The phone understood every word that the transcript says it heard, in order, and no other. The word in which the agent
- * stopped to listen is an exception: cut or torn apart it may be understood not at all, or by each of its parts.
+ * The phone understood exactly the agent's words of the transcript, in order. The word in which the agent was
+ * interrupted is an exception: cut short, it may be missing or be understood as several words.
  */
-async function expectHeardAsWritten(finished: FinishedCall): Promise<void> {
+async function expectAgentWords(finished: FinishedCall): Promise<void> {
   const { report, phone } = finished
   const stops = factsOf(report, 'interruption').length
-  await expectWords(finished, heardBy(phone), linesOf(report, 'agent').join(' '), stops)
+  await expectWords(finished, understoodBy(phone), linesOf(report, 'agent').join(' '), stops)
 }
 
-/** The same words; of `excused` more, and of one for each gap, it does not matter. */
+/** The words are the same, but for `excused` wrong words and one for each gap. */
 async function expectWords(finished: FinishedCall, actual: string, expected: string, excused: number): Promise<void> {
-  const [heard, written] = [wordsOf(actual), wordsOf(expected)]
+  const [understood, written] = [wordsOf(actual), wordsOf(expected)]
   const gaps = Math.ceil((await gapsMs(finished)) / PACKET_MS)
-  const most = excused + Math.min(gaps, Math.ceil(written.length * MOST_TORN))
-  if (most === 0) expect(heard).toEqual(written)
-  else expect(wordErrors(heard, written), `${actual} / ${expected}`).toBeLessThanOrEqual(most)
+  const most = excused + Math.min(gaps, Math.ceil(written.length * MOST_DAMAGED))
+  if (most === 0) expect(understood).toEqual(written)
+  else expect(wordErrors(understood, written), `${actual} / ${expected}`).toBeLessThanOrEqual(most)
 }
 
-/** All sound of the agent lies in its utterances, and each utterance is sound from end to end. */
+/** All sound of the agent lies in its utterances, and each utterance has sound from its start to its end. */
 function expectAgentInRecording({ utterances }: CallReport, audio: Int16Array): void {
   const spans = spansOf(utterances, 'agent')
   for (const sound of soundsIn(audio, 40)) {
@@ -174,18 +174,18 @@ function expectAgentInRecording({ utterances }: CallReport, audio: Int16Array): 
   }
 }
 
-/** Each turn of the caller that was understood begins and ends where the caller is heard. */
+/** Each turn of the caller starts and ends where the recording has the caller's voice. */
 function expectCallerInRecording({ utterances }: CallReport, audio: Int16Array): void {
   const sounds = soundsIn(speechIn(audio), 400, VOICE_RMS)
   for (const { text, startMs, endMs } of spansOf(utterances, 'user')) {
     const overlapping = sounds.filter(sound => sound.fromMs < endMs && sound.toMs > startMs)
     expect(overlapping.length, `${text} (${startMs}-${endMs} ms) is not in the recording`).toBeGreaterThan(0)
-    expect(Math.abs(overlapping[0]!.fromMs - startMs), `the beginning of ${text}`).toBeLessThan(HEARD_WITHIN_MS)
-    expect(Math.abs(overlapping.at(-1)!.toMs - endMs), `the end of ${text}`).toBeLessThan(HEARD_WITHIN_MS)
+    expect(Math.abs(overlapping[0]!.fromMs - startMs), `the beginning of ${text}`).toBeLessThan(VOICE_ACTIVITY_ERROR_MS)
+    expect(Math.abs(overlapping.at(-1)!.toMs - endMs), `the end of ${text}`).toBeLessThan(VOICE_ACTIVITY_ERROR_MS)
   }
 }
 
-/** Without the tones that carry the words, which may outlast the speech. */
+/** The audio without the tones that encode the words, which may outlast the speech. */
 function speechIn(audio: Int16Array): Int16Array {
   const filter = toneBandFilter()
   const filtered = new Int16Array(audio.length)
@@ -213,10 +213,10 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** Words to take out, put in or change. */
-function wordErrors(heard: readonly string[], written: readonly string[]): number {
+/** Word edit distance: insertions, deletions and substitutions. */
+function wordErrors(understood: readonly string[], written: readonly string[]): number {
   let row = written.map((_, index) => index + 1)
-  for (const [at, word] of heard.entries()) {
+  for (const [at, word] of understood.entries()) {
     const before = [at, ...row]
     row = []
     for (const [index, other] of written.entries()) {
@@ -224,7 +224,7 @@ function wordErrors(heard: readonly string[], written: readonly string[]): numbe
       row.push(Math.min(changed, before[index + 1]! + 1, (row[index - 1] ?? at + 1) + 1))
     }
   }
-  return row.at(-1) ?? heard.length
+  return row.at(-1) ?? understood.length
 }
 
 function rms(audio: Int16Array, at: Samples): number {

@@ -11,7 +11,7 @@ export interface CarrierOptions {
 
 /** Kamailio and rtpengine. */
 export interface Carrier {
-  /** "host:port" inside, UDP and TCP: whatever calls here reaches the engine. */
+  /** "host:port" inside, UDP and TCP: calls to this address reach the engine. */
   readonly inside: string
   /** What the engine calls to reach `number` inside. */
   uri(number: string): string
@@ -21,7 +21,7 @@ export interface Carrier {
   suites(callId: string): ReadonlySet<string>
 }
 
-/** What the edge wants to see when it challenges. */
+/** Credentials that the carrier's proxy demands when it challenges. */
 export const CARRIER_CREDENTIALS = { username: 'engine', password: 'engine-secret' } as const
 
 /** Resolves when it takes calls. Throws when it cannot start. */

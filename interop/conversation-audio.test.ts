@@ -22,11 +22,11 @@ const answers: ActionAnswers = {
       : { status: 503, body: { message: 'The oven is broken.' } },
 }
 
-let stage: ConversationHarness
+let harness: ConversationHarness
 const coverage = new FormatCoverage()
 
 beforeAll(async () => {
-  stage = await ConversationHarness.open({ agents: formatAgents, answers }, atEnd)
+  harness = await ConversationHarness.open({ agents: formatAgents, answers }, atEnd)
 }, 30_000)
 
 const hear = (pattern: string | RegExp): CallerStep => ({ type: 'hear', pattern, withinMs: 20_000 })
@@ -35,9 +35,9 @@ const press = (digits: string): CallerStep => ({ type: 'press', digits })
 const quiet: CallerStep = { type: 'quiet', forMs: 300 }
 const hungUp: CallerStep = { type: 'hung-up', withinMs: 20_000 }
 
-/** The phone calls, plays its part; what both sides know of the call must agree. */
+/** The phone calls and follows the steps; then transcript, recording and phone must agree. */
 async function call(agent: string, ...steps: CallerStep[]): Promise<FinishedCall> {
-  return checked(await stage.call(agent, steps))
+  return checked(await harness.call(agent, steps))
 }
 
 async function checked(finished: FinishedCall): Promise<FinishedCall> {
@@ -48,7 +48,7 @@ async function checked(finished: FinishedCall): Promise<FinishedCall> {
 
 describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CALL_MS }, () => {
   describe('a florist', () => {
-    it('asks, reads the number off the answer, and branches by it', async () => {
+    it('the agent asks for a number, extracts it from the answer and branches by it', async () => {
       const { report } = await call(
         'florist',
         hear('for you'),
@@ -70,7 +70,7 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
       expect(report.run).toMatchObject({ state: 'completed', outcome: { kind: 'completed', ended_by: 'agent' } })
     })
 
-    it('branches the other way by the else edge', async () => {
+    it('a branch node whose equations are all false takes its else edge', async () => {
       const { report } = await call(
         'florist',
         hear('for you'),
@@ -85,22 +85,22 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
       expect(linesOf(report, 'agent').at(-1)).toBe('3 roses, very well. Goodbye.')
     })
 
-    it('takes the else edge of a conversation where no condition holds', async () => {
+    it('a conversation node takes its else edge when no condition of its edges holds', async () => {
       const { report } = await call('florist', hear('for you'), quiet, say('Can you repair my bicycle?'), hungUp)
       expect(pathOf(report)).toEqual(['hello (start)', 'sorry (else other)'])
     })
   })
 
-  describe('a pharmacy, which calls a tool of its own accord', () => {
-    it('asks the server once, and moves on by what it answered', async () => {
+  describe('a pharmacy whose model calls a tool', () => {
+    it('the tool sends one HTTP request, and its response decides the next edge', async () => {
       const { report } = await call('pharmacy', hear('prescription'), quiet, say('It is number 4711.'), hungUp)
-      const asked = stage.server.to('/prescriptions').filter(({ query }) => query.number === '4711')
-      expect(asked).toMatchObject([{ method: 'GET' }])
+      const requests = harness.server.to('/prescriptions').filter(({ query }) => query.number === '4711')
+      expect(requests).toMatchObject([{ method: 'GET' }])
       expect(pathOf(report)).toEqual(['desk (start)', 'collect (edge ready)'])
       expect(factsOf(report, 'action').map(({ phase }) => phase)).toEqual(['started', 'succeeded'])
     })
 
-    it('tells the caller the result, and lets them go when they say goodbye', async () => {
+    it('the agent says the result of a tool, and ends the call when the caller says goodbye', async () => {
       const { report } = await call(
         'pharmacy',
         hear('prescription'),
@@ -111,16 +111,16 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
         say('Goodbye.'),
         hungUp,
       )
-      expect(stage.server.to('/prescriptions').filter(({ query }) => query.number === '4712')).toHaveLength(1)
+      expect(harness.server.to('/prescriptions').filter(({ query }) => query.number === '4712')).toHaveLength(1)
       expect(pathOf(report)).toEqual(['desk (start)', 'done (edge done)'])
       expect(factsOf(report, 'variables')).toMatchObject([{ source: 'action', set: ['prescription_state'] }])
     })
   })
 
-  describe('a kitchen, which sends an order and waits for it', () => {
-    it('speaks meanwhile, and goes on when the order is taken', async () => {
+  describe('a kitchen whose function node waits for its result', () => {
+    it('the agent speaks while the request is under way, and continues when it succeeds', async () => {
       const { report } = await call('kitchen', hear('bring you'), quiet, say('I would like the soup.'), hungUp)
-      const [order, ...more] = stage.server.to('/orders').filter(({ body }) => JSON.stringify(body).includes('soup'))
+      const [order, ...more] = harness.server.to('/orders').filter(({ body }) => JSON.stringify(body).includes('soup'))
       expect(more).toEqual([])
       expect(order).toMatchObject({
         method: 'POST',
@@ -133,25 +133,25 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
       expect(filler!.end_ms!).toBeLessThan(succeeded!.offset_ms!)
       expect(succeeded!.offset_ms! - started!.offset_ms!).toBeGreaterThan(SLOW_KITCHEN_MS)
       expect(result!.start_ms!).toBeGreaterThan(succeeded!.offset_ms!)
-      expect(stage.effect(succeeded!.effect_id)).toMatchObject({
+      expect(harness.effect(succeeded!.effect_id)).toMatchObject({
         state: 'succeeded',
         send_attempts: 1,
         receipts: [{ status: 201 }],
       })
     })
 
-    it('leaves by the other edge when the order fails, and does not send it again', async () => {
+    it('a failed request takes the else edge and is not sent again', async () => {
       const { report } = await call('kitchen', hear('bring you'), quiet, say('The fish, please.'), hungUp)
-      expect(stage.server.to('/orders').filter(({ body }) => JSON.stringify(body).includes('fish'))).toHaveLength(1)
+      expect(harness.server.to('/orders').filter(({ body }) => JSON.stringify(body).includes('fish'))).toHaveLength(1)
       expect(pathOf(report).at(-1)).toBe('closed (else failed)')
       expect(linesOf(report, 'agent').at(-1)).toBe('The kitchen does not answer. Goodbye.')
       const [, failed] = factsOf(report, 'action')
-      expect(stage.effect(failed!.effect_id)).toMatchObject({ state: 'failed', error_code: 'http_503' })
+      expect(harness.effect(failed!.effect_id)).toMatchObject({ state: 'failed', error_code: 'http_503' })
     })
   })
 
-  it('calls a machine, and presses the key that its menu names', async () => {
-    const finished = await stage.callPhone('menus', [
+  it('an agent that calls a phone menu presses the key that the menu names', async () => {
+    const finished = await harness.callPhone('menus', [
       say('For billing press 1, for support press 2.'),
       { type: 'wait', ms: 2500 },
       say('This is the support.'),
@@ -168,11 +168,11 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
     ])
   })
 
-  it('asks the line for a transfer, and goes on with the caller when the far end refuses it', async () => {
+  it('an agent whose transfer the far end refuses continues the call with the caller', async () => {
     const { report } = await call('switchboard', hungUp)
     expect(pathOf(report)).toEqual(['hello (start)', 'shop (edge on)', 'nobody (failure failed)'])
     const [, failed] = factsOf(report, 'action')
-    expect(stage.effect(failed!.effect_id)).toMatchObject({
+    expect(harness.effect(failed!.effect_id)).toMatchObject({
       effect_kind: 'sip_transfer',
       state: 'failed',
       send_attempts: 1,
@@ -181,8 +181,8 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
     expect(linesOf(report, 'agent')).toEqual(['I put you through to the shop.', 'Nobody is there. Goodbye.'])
   })
 
-  describe('a restaurant, which can be asked about its hours at any time', () => {
-    it('answers from a global node, goes back when the caller wants to, and lets it cool down', async () => {
+  describe('a restaurant with a global node for its opening hours', () => {
+    it('a global node answers, returns to the earlier node on request, and is not entered again during its cool-down', async () => {
       const hours = 'When are you open?'
       const { report } = await call(
         'restaurant',
@@ -207,7 +207,7 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
       expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', ended_by: 'caller' })
     })
 
-    it('goes back by a key, and takes the order where it was', async () => {
+    it('a key returns from the global node, and the order continues where it was', async () => {
       const { report } = await call(
         'restaurant',
         hear('eat'),
@@ -227,8 +227,8 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
     })
   })
 
-  describe('a club, which knows its members by a code', () => {
-    it('has a component ask for it, and lets a member in', async () => {
+  describe('a club whose component asks for a code', () => {
+    it('a caller who keys in a known code is let in after the component returns', async () => {
       const { report } = await call('club', hear('hash key'), quiet, press('1234#'), hungUp)
       expect(pathOf(report)).toEqual([
         'identify (start)',
@@ -242,7 +242,7 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
       expect(factsOf(report, 'digits')).toMatchObject([{ direction: 'in', digits: '1234' }])
     })
 
-    it('does not let in a stranger', async () => {
+    it('a caller who keys in an unknown code takes the else edge of the component', async () => {
       const { report } = await call('club', hear('hash key'), quiet, press('99#'), hungUp)
       expect(pathOf(report).at(-1)).toBe('stranger (else unknown)')
     })
@@ -250,7 +250,7 @@ describe('an agent on a call over TLS and SRTP', { concurrent: true, timeout: CA
 })
 
 describe('all calls together', () => {
-  it('met every type of node that runs, every kind of edge and every way in and out of a global node', () => {
+  it('the calls of this file cover every executable node type, every kind of edge and every way in and out of a global node', () => {
     expect(coverage.nodeTypes).toEqual([
       'branch',
       'component',

@@ -12,38 +12,38 @@ const providers = {
   tts: { provider: 'simulated', model: 'tones-1' },
 } as const satisfies Draft['providers']
 
-/** A draft of these nodes, for the built-in voice, recogniser and model; the first is the start. */
+/** A draft of these nodes with the built-in voice, recogniser and model; the first node is the start. */
 export function draftOf(nodes: DraftNode[], flow: Partial<Flow> = {}, rest: Partial<Draft> = {}): Draft {
   return { name: 'Under test', providers, flow: { start_node_id: nodes[0]!.id, nodes, ...flow }, ...rest }
 }
 
 export const staticText = (text: string) => ({ type: 'static_text', text }) as const
 
-/** An edge that the model decides; also the fixed ones, whose words mean nothing. */
-export function when(id: string, to: string, prompt = 'Else') {
+/** A prompt edge, which the model decides; also used for else, always and skip-response edges, whose prompt is ignored. */
+export function promptEdge(id: string, to: string, prompt = 'Else') {
   return { id, transition_condition: { type: 'prompt', prompt }, destination_node_id: to } as const
 }
 
-/** An edge by one equation. */
-export function equals(id: string, to: string, left: string, operator: Operator, right: string) {
+/** An edge with one equation. */
+export function equationEdge(id: string, to: string, left: string, operator: Operator, right: string) {
   const equations = [{ left, operator, right }]
   return { id, transition_condition: { type: 'equation' as const, equations }, destination_node_id: to }
 }
 
-export function says(id: string, text: string, rest: Partial<Conversing> = {}): DraftNode {
+export function staticNode(id: string, text: string, rest: Partial<Conversing> = {}): DraftNode {
   return { id, type: 'conversation', instruction: staticText(text), ...rest }
 }
 
-export function asks(id: string, prompt: string, rest: Partial<Conversing> = {}): DraftNode {
+export function promptNode(id: string, prompt: string, rest: Partial<Conversing> = {}): DraftNode {
   return { id, type: 'conversation', instruction: { type: 'prompt', text: prompt }, ...rest }
 }
 
-/** The end, with last words. */
-export function bye(id: string, text: string): DraftNode {
+/** An end node that speaks `text` first. */
+export function endNode(id: string, text: string): DraftNode {
   return { id, type: 'end', speak_during_execution: true, instruction: staticText(text) }
 }
 
-/** One agent for each part of the format; together they have every node type, kind of edge and rule of global nodes. */
+/** Agents that together have every executable node type, every kind of edge and every rule of global nodes. */
 export function formatAgents(origin: string): Readonly<Record<string, Draft>> {
   return {
     florist: florist(),
@@ -58,26 +58,26 @@ export function formatAgents(origin: string): Readonly<Record<string, Draft>> {
 
 function florist(): Draft {
   return draftOf([
-    says('hello', 'Flower shop, good morning. What can I do for you?', {
-      edges: [when('flowers', 'count', 'The caller wants flowers or roses')],
-      else_edge: when('other', 'sorry'),
+    staticNode('hello', 'Flower shop, good morning. What can I do for you?', {
+      edges: [promptEdge('flowers', 'count', 'The caller wants flowers or roses')],
+      else_edge: promptEdge('other', 'sorry'),
     }),
-    asks('count', 'Ask how many roses they want.', { always_edge: when('go', 'read', 'Always') }),
+    promptNode('count', 'Ask how many roses they want.', { always_edge: promptEdge('go', 'read', 'Always') }),
     {
       id: 'read',
       type: 'extract_dynamic_variables',
       variables: [{ type: 'number', name: 'roses', description: 'How many roses the caller wants', required: true }],
-      else_edge: when('on', 'size'),
+      else_edge: promptEdge('on', 'size'),
     },
     {
       id: 'size',
       type: 'branch',
-      edges: [equals('many', 'large', 'roses', '>=', '10')],
-      else_edge: when('few', 'small'),
+      edges: [equationEdge('many', 'large', 'roses', '>=', '10')],
+      else_edge: promptEdge('few', 'small'),
     },
-    bye('large', '{{roses}} roses are a large order. We will call you back.'),
-    bye('small', '{{roses}} roses, very well. Goodbye.'),
-    bye('sorry', 'We only sell flowers. Goodbye.'),
+    endNode('large', '{{roses}} roses are a large order. We will call you back.'),
+    endNode('small', '{{roses}} roses, very well. Goodbye.'),
+    endNode('sorry', 'We only sell flowers. Goodbye.'),
   ])
 }
 
@@ -105,12 +105,12 @@ function pharmacy(origin: string): Draft {
         instruction: { type: 'prompt', text: 'Ask which prescription they are calling about.' },
         tool_ids: ['find'],
         edges: [
-          equals('ready', 'collect', 'prescription_state', '==', 'ready'),
-          when('done', 'done', 'The caller says goodbye'),
+          equationEdge('ready', 'collect', 'prescription_state', '==', 'ready'),
+          promptEdge('done', 'done', 'The caller says goodbye'),
         ],
       },
-      bye('collect', 'It is ready. You can collect it today.'),
-      bye('done', 'Goodbye.'),
+      endNode('collect', 'It is ready. You can collect it today.'),
+      endNode('done', 'Goodbye.'),
     ],
     {},
     { actions: [find] },
@@ -134,12 +134,12 @@ function kitchen(origin: string): Draft {
   }
   return draftOf(
     [
-      says('hello', 'Hello, what can I bring you?', { always_edge: when('go', 'read', 'Always') }),
+      staticNode('hello', 'Hello, what can I bring you?', { always_edge: promptEdge('go', 'read', 'Always') }),
       {
         id: 'read',
         type: 'extract_dynamic_variables',
         variables: [{ type: 'enum', name: 'dish', description: 'The dish', choices: ['soup', 'fish'], required: true }],
-        else_edge: when('on', 'order'),
+        else_edge: promptEdge('on', 'order'),
       },
       {
         id: 'order',
@@ -148,18 +148,18 @@ function kitchen(origin: string): Draft {
         wait_for_result: true,
         speak_during_execution: true,
         instruction: staticText('One moment, I ask the kitchen.'),
-        edges: [equals('taken', 'ordered', 'current_action_outcome', '==', 'succeeded')],
-        else_edge: when('failed', 'closed'),
+        edges: [equationEdge('taken', 'ordered', 'current_action_outcome', '==', 'succeeded')],
+        else_edge: promptEdge('failed', 'closed'),
       },
-      bye('ordered', 'Your order has number {{order_number}}.'),
-      bye('closed', 'The kitchen does not answer. Goodbye.'),
+      endNode('ordered', 'Your order has number {{order_number}}.'),
+      endNode('closed', 'The kitchen does not answer. Goodbye.'),
     ],
     { default_dynamic_variables: { dish: '' } },
     { actions: [order] },
   )
 }
 
-/** Calls a machine that offers menus, and finds its way by keys. */
+/** Calls a phone menu and navigates it by keys. */
 function menus(): Draft {
   return draftOf(
     [
@@ -168,7 +168,7 @@ function menus(): Draft {
         type: 'press_digit',
         instruction: { type: 'prompt', text: 'Reach the support.' },
         delay_ms: 200,
-        edges: [when('support', 'code', 'The caller says that this is the support')],
+        edges: [promptEdge('support', 'code', 'The caller says that this is the support')],
       },
       {
         id: 'code',
@@ -176,9 +176,9 @@ function menus(): Draft {
         instruction: staticText('4w2#'),
         delay_ms: 0,
         edges: [],
-        else_edge: when('in', 'thanks'),
+        else_edge: promptEdge('in', 'thanks'),
       },
-      bye('thanks', 'Thank you, that was all.'),
+      endNode('thanks', 'Thank you, that was all.'),
     ],
     { start_speaker: 'user' },
     { settings: { openerWaitsForCallee: true } },
@@ -187,24 +187,26 @@ function menus(): Draft {
 
 function switchboard(): Draft {
   return draftOf([
-    says('hello', 'I put you through to the shop.', { skip_response_edge: when('on', 'shop', 'Skip response') }),
+    staticNode('hello', 'I put you through to the shop.', {
+      skip_response_edge: promptEdge('on', 'shop', 'Skip response'),
+    }),
     {
       id: 'shop',
       type: 'transfer_call',
       transfer_destination: { type: 'predefined', number: '+12025550123' },
       custom_sip_headers: { 'X-Reason': 'roses' },
-      edge: when('failed', 'nobody', 'Transfer failed'),
+      edge: promptEdge('failed', 'nobody', 'Transfer failed'),
     },
-    bye('nobody', 'Nobody is there. Goodbye.'),
+    endNode('nobody', 'Nobody is there. Goodbye.'),
   ])
 }
 
 function restaurant(): Draft {
   return draftOf([
-    asks('order', 'Ask what they would like to eat.', {
-      edges: [when('dish', 'taken', 'The caller orders soup or fish')],
+    promptNode('order', 'Ask what they would like to eat.', {
+      edges: [promptEdge('dish', 'taken', 'The caller orders soup or fish')],
     }),
-    says('hours', 'We are open from noon to midnight.', {
+    staticNode('hours', 'We are open from noon to midnight.', {
       global_node_setting: {
         condition: 'The caller asks about opening hours',
         cool_down: 2,
@@ -220,7 +222,7 @@ function restaurant(): Draft {
         ],
       },
     }),
-    bye('taken', 'It is on its way. Goodbye.'),
+    endNode('taken', 'It is on its way. Goodbye.'),
   ])
 }
 
@@ -231,12 +233,12 @@ function club(): Draft {
         id: 'identify',
         type: 'component',
         component_id: 'member',
-        edges: [equals('known', 'welcome', 'current_digits', '==', '1234')],
-        else_edge: when('unknown', 'stranger'),
+        edges: [equationEdge('known', 'welcome', 'current_digits', '==', '1234')],
+        else_edge: promptEdge('unknown', 'stranger'),
       },
-      says('welcome', 'Welcome to the club.', { skip_response_edge: when('on', 'enjoy', 'Skip response') }),
-      bye('enjoy', 'Enjoy your stay.'),
-      bye('stranger', 'I do not know that code. Goodbye.'),
+      staticNode('welcome', 'Welcome to the club.', { skip_response_edge: promptEdge('on', 'enjoy', 'Skip response') }),
+      endNode('enjoy', 'Enjoy your stay.'),
+      endNode('stranger', 'I do not know that code. Goodbye.'),
     ],
     {
       components: [
@@ -244,7 +246,7 @@ function club(): Draft {
           component_id: 'member',
           start_node_id: 'code',
           nodes: [
-            says('code', 'Please key in your code and the hash key.', {
+            staticNode('code', 'Please key in your code and the hash key.', {
               edges: [
                 {
                   id: 'keyed',

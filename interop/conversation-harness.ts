@@ -14,21 +14,21 @@ const PHONE_PORTS = { from: 32_000, to: 32_699 }
 /** A number of a country that transfers may go to. */
 export const PHONE_NUMBER = '+12025550111'
 
-/** The agents, and what their actions' server answers. */
+/** The agents, and the responses of their action server. */
 export interface HarnessOptions {
-  /** By name; `origin` is where their actions go. */
+  /** Drafts by name; `origin`: the action server, such as http://127.0.0.1:8080. */
   readonly agents: (origin: string) => Readonly<Record<string, Draft>>
   readonly answers?: ActionAnswers
 }
 
-/** A call that is over, from both sides. */
+/** An ended call, from both sides. */
 export interface FinishedCall {
   readonly plan: Plan
-  /** What the phone heard and got. */
+  /** The phone's side: words and digits that it received. */
   readonly phone: PhoneCall
-  /** What its part had the phone say; null: it was played by hand. */
-  readonly said: readonly string[] | null
-  /** What the engine says of it. */
+  /** Lines that the phone spoke by its script; null: the test spoke without a script. */
+  readonly callerLines: readonly string[] | null
+  /** The engine's side. */
   readonly report: CallReport
 }
 
@@ -57,13 +57,13 @@ export class ConversationHarness {
     this.#phone = parts.phone
   }
 
-  /** It is closed at `atEnd`: when all tests that use it are over. */
-  static async open(play: HarnessOptions, atEnd: AtTestEnd): Promise<ConversationHarness> {
-    const server = await ActionServer.open(play.answers ?? {})
+  /** Closes at `atEnd`, after all tests that use it. */
+  static async open(options: HarnessOptions, atEnd: AtTestEnd): Promise<ConversationHarness> {
+    const server = await ActionServer.open(options.answers ?? {})
     atEnd(() => server.close())
     const services = new AgentServices(server.origin)
     atEnd(() => services.close())
-    const drafts = play.agents(server.origin)
+    const drafts = options.agents(server.origin)
     await services.rehearse(...Object.values(drafts))
     const agents = new Map(Object.entries(drafts).map(([name, draft]) => [name, services.agent(name, draft)]))
     const routes = [...agents].map(
@@ -79,14 +79,14 @@ export class ConversationHarness {
     return this.#services.effect(effectId)
   }
 
-  /** The phone calls the agent and plays its part; resolves when the call is over. Throws where the part cannot be played. */
+  /** The phone calls the agent and follows `steps`; resolves when the call has ended. Throws when a step fails. */
   async call(name: string, steps: readonly CallerStep[]): Promise<FinishedCall> {
     const script = await this.#prepare(steps)
     const phone = await this.#phone.call(this.#uriOf(name))
     return this.#play(name, phone, script, wordsIn(steps), () => this.#under.reportOf(phone.leg.callId))
   }
 
-  /** The agent calls the phone, which plays its part. */
+  /** The agent calls the phone, which follows `steps`. */
   async callPhone(name: string, steps: readonly CallerStep[]): Promise<FinishedCall> {
     const script = await this.#prepare(steps)
     const call = await this.dialOut(name, this.#phone.uri())
@@ -98,8 +98,8 @@ export class ConversationHarness {
     return this.#phone.uri()
   }
 
-  /** The next call that reaches the phone, which answers it and can talk. */
-  async phoneRings(): Promise<PhoneCall> {
+  /** Resolves with the next call to the phone, which answers it and can speak. */
+  async answerOnPhone(): Promise<PhoneCall> {
     const phone = await this.#phone.nextCall()
     phone.talk(this.#services.voice, 'en')
     return phone
@@ -110,7 +110,7 @@ export class ConversationHarness {
     return this.#under.dial(dialling(uri, { agent: this.#agent(name) }))
   }
 
-  /** A call that the test plays by hand; `finish` resolves when it is over. */
+  /** A call without a script: the test controls the phone. `finish` resolves when the call has ended. */
   async dial(name: string): Promise<{ readonly phone: PhoneCall; readonly finish: () => Promise<FinishedCall> }> {
     const phone = await this.#phone.call(this.#uriOf(name))
     phone.understand(this.#services.recogniser, 'en')
@@ -123,7 +123,7 @@ export class ConversationHarness {
     name: string,
     phone: PhoneCall,
     script: CallerScript,
-    said: readonly string[],
+    callerLines: readonly string[],
     report: () => Promise<CallReport>,
   ): Promise<FinishedCall> {
     phone.understand(this.#services.recogniser, 'en')
@@ -134,16 +134,16 @@ export class ConversationHarness {
       const { timeline } = await report()
       throw new Error(`${name}: ${String(error)}\n${timeline.map(item => JSON.stringify(item)).join('\n')}`)
     }
-    return this.#finish(name, phone, said, report)
+    return this.#finish(name, phone, callerLines, report)
   }
 
   async #finish(
     name: string,
     phone: PhoneCall,
-    said: FinishedCall['said'],
+    callerLines: FinishedCall['callerLines'],
     report: () => Promise<CallReport>,
   ): Promise<FinishedCall> {
-    const finished = { plan: this.#agent(name).plan, phone, said, report: await report() }
+    const finished = { plan: this.#agent(name).plan, phone, callerLines, report: await report() }
     await lastWords(phone)
     return finished
   }
@@ -154,7 +154,7 @@ export class ConversationHarness {
 
   #agent(name: string): VoiceAgent {
     const agent = this.#agents.get(name)
-    if (agent === undefined) throw new Error(`no agent is called ${name}`)
+    if (agent === undefined) throw new Error(`the harness has no agent with the name ${name}`)
     return agent
   }
 

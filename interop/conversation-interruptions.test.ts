@@ -2,7 +2,7 @@ import type { Draft } from '@parley/flow'
 import { type Ms, msToSamples, NARROWBAND, SeededRandom } from '@parley/kernel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectConsistent, factsOf, linesOf, recordingOf, soundsIn } from './call-evidence.ts'
-import { bye, draftOf, says, when } from './conversation-flows.ts'
+import { draftOf, endNode, promptEdge, staticNode } from './conversation-flows.ts'
 import { ConversationHarness } from './conversation-harness.ts'
 import { closeTestVoice, spoken } from './engine.ts'
 import { atLastTestEnd } from './recipe.ts'
@@ -10,29 +10,29 @@ import { atLastTestEnd } from './recipe.ts'
 const GREETING =
   'Welcome to the house of many words, where every sentence is long enough to be interrupted by anybody who calls.'
 const QUESTION = 'Please stop, I want to know the price.'
-/** From the caller's first sound to the agent's last. */
+/** Longest time from the caller's first sound to the agent's last. */
 const LONGEST_OVERLAP_MS: Ms = 700
-/** The agent is silent so soon after the moment that the timeline names. */
+/** The agent is silent this soon after the interruption's time in the timeline. */
 const SILENT_WITHIN_MS: Ms = 100
 
 const agents = (): Record<string, Draft> => ({
   talker: draftOf([
-    says('hello', GREETING, { edges: [when('price', 'price', 'The caller asks for the price')] }),
-    bye('price', 'It costs ten dollars. Goodbye.'),
+    staticNode('hello', GREETING, { edges: [promptEdge('price', 'price', 'The caller asks for the price')] }),
+    endNode('price', 'It costs ten dollars. Goodbye.'),
   ]),
 })
 
 const atEnd = atLastTestEnd()
-let stage: ConversationHarness
+let harness: ConversationHarness
 
 beforeAll(async () => {
-  stage = await ConversationHarness.open({ agents }, atEnd)
+  harness = await ConversationHarness.open({ agents }, atEnd)
 }, 30_000)
 afterAll(closeTestVoice)
 
-describe('a caller in the middle of what the agent says', { concurrent: true, timeout: 40_000 }, () => {
-  it('is let speak at once: nothing of the agent is heard any more, and only what was heard is written down', async () => {
-    const finished = await stage.call('talker', [
+describe('a caller who speaks while the agent speaks', { concurrent: true, timeout: 40_000 }, () => {
+  it('barge-in silences the agent at once, and the transcript has only the words that were played', async () => {
+    const finished = await harness.call('talker', [
       { type: 'interrupt', afterMs: 1500, by: { type: 'say', text: QUESTION } },
       { type: 'hung-up', withinMs: 20_000 },
     ])
@@ -62,10 +62,10 @@ describe('a caller in the middle of what the agent says', { concurrent: true, ti
     ['a cough', cough],
     ['a burst of noise', noise],
   ])(
-    '%s ends nothing: the agent goes on where it stopped, and the phone understands the whole sentence',
+    '%s does not interrupt: the agent resumes where it paused, and the phone understands the whole sentence',
     async (_what, sound) => {
       const audio = await sound(400)
-      const { phone, finish } = await stage.dial('talker')
+      const { phone, finish } = await harness.dial('talker')
       await phone.untilAgentTalks(1500)
       await phone.speak(audio)
       await phone.untilHears('who calls', 20_000)
@@ -81,8 +81,8 @@ describe('a caller in the middle of what the agent says', { concurrent: true, ti
     },
   )
 
-  it('"uh-huh" is no turn: the agent goes on without a pause', async () => {
-    const { phone, finish } = await stage.dial('talker')
+  it('a backchannel such as "uh-huh" takes no turn: the agent speaks on without a pause', async () => {
+    const { phone, finish } = await harness.dial('talker')
     await phone.untilAgentTalks(1500)
     await phone.say('Yeah.')
     await phone.untilHears('who calls', 20_000)
@@ -95,7 +95,7 @@ describe('a caller in the middle of what the agent says', { concurrent: true, ti
   })
 })
 
-/** A voice that says no word which the recogniser could know. */
+/** Speech that the recogniser does not understand as a word. */
 async function cough(ms: Ms): Promise<Int16Array> {
   const voice = await spoken('Ahem, ahem, ahem.')
   const from = voice.findIndex(sample => Math.abs(sample) > 500)

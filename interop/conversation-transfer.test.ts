@@ -12,26 +12,26 @@ import { readMonoWav } from './speech-match.ts'
 
 const peer = requires(BARESIP_PROGRAMS)
 const atEnd = atLastTestEnd()
-let stage: ConversationHarness
+let harness: ConversationHarness
 
-describe.skipIf(peer.missing)(`an agent that puts its caller through${peer.note}`, () => {
+describe.skipIf(peer.missing)(`an agent that transfers its caller${peer.note}`, () => {
   beforeAll(async () => {
     const { switchboard } = formatAgents('')
-    stage = await ConversationHarness.open({ agents: () => ({ switchboard: switchboard! }) }, atEnd)
+    harness = await ConversationHarness.open({ agents: () => ({ switchboard: switchboard! }) }, atEnd)
   }, 30_000)
 
-  it('says so first; then the caller hears the shop, and the agent has hung up', { timeout: 60_000 }, async ({
-    onTestFinished: atTestEnd,
-  }) => {
-    const proxy = stage.phoneUri.replace(/sip:[^@]+@/, 'sip:')
+  it('the agent announces the transfer; then the caller hears the shop, and the agent has hung up', {
+    timeout: 60_000,
+  }, async ({ onTestFinished: atTestEnd }) => {
+    const proxy = harness.phoneUri.replace(/sip:[^@]+@/, 'sip:')
     const callee = await startBaresipCallee({
       callSeconds: 40,
       outboundProxy: proxy,
       wavIn: microphone(atTestEnd),
       atTestEnd,
     })
-    const call = await stage.dialOut('switchboard', callee.uri)
-    const shop = await stage.phoneRings()
+    const call = await harness.dialOut('switchboard', callee.uri)
+    const shop = await harness.answerOnPhone()
     await shop.waitFor('answered', 10_000)
     await shop.say('Flower shop, this is Anna.')
     await shop.wait(500)
@@ -45,12 +45,12 @@ describe.skipIf(peer.missing)(`an agent that puts its caller through${peer.note}
     expect(pathOf(report)).toEqual(['hello (start)', 'shop (edge on)'])
     expect(linesOf(report, 'agent')).toEqual(['I put you through to the shop.'])
     const [, succeeded] = factsOf(report, 'action')
-    expect(stage.effect(succeeded!.effect_id)).toMatchObject({
+    expect(harness.effect(succeeded!.effect_id)).toMatchObject({
       effect_kind: 'sip_transfer',
       state: 'succeeded',
       receipts: [{ kind: 'sip_transfer', refer_status: 202, final_sip_status: 200 }],
     })
-    const ear = new LiveTranscript(new TonesRecogniser(), () => readMonoWav(transferred.heardWav!))
-    await ear.untilHears(/I put you through to the shop\. .*Flower shop, this is Anna\./, 0)
+    const transcript = new LiveTranscript(new TonesRecogniser(), () => readMonoWav(transferred.heardWav!))
+    await transcript.untilHears(/I put you through to the shop\. .*Flower shop, this is Anna\./, 0)
   })
 })

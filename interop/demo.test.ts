@@ -46,7 +46,7 @@ async function demo(args: readonly string[], atTestEnd: AtTestEnd) {
 
 // Side by side: each talks for 40 s in a home of its own.
 describe('npm run demo', { timeout: 200_000, concurrent: true }, () => {
-  it('with --json prints one object that describes a whole call, and leaves nothing but its recording', async ({
+  it('the demo with --json prints one object that describes a whole call, and leaves no file but its recording', async ({
     expect,
     onTestFinished: atTestEnd,
   }) => {
@@ -70,7 +70,7 @@ describe('npm run demo', { timeout: 200_000, concurrent: true }, () => {
     expect(leftBehind).toEqual([])
   })
 
-  it('prints the conversation as it goes, then what the API knows of the run', async ({
+  it('the demo prints the conversation live, then the run as the API returns it', async ({
     expect,
     onTestFinished: atTestEnd,
   }) => {

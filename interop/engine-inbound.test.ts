@@ -12,7 +12,7 @@ const peer = requires(BARESIP_PROGRAMS)
 describe.skipIf(peer.missing)(`baresip calls the engine over TLS with mandatory SDES${peer.note}`, () => {
   afterAll(closeTestVoice)
 
-  it('hears the greeting, sends digits, speaks, is sent away; the recording has each side on its own channel', {
+  it('a caller hears the greeting, sends digits and speaks; the engine hangs up, and the recording has each side on its own channel', {
     timeout: 90_000,
   }, async () => {
     const under = await startEngine()
@@ -46,7 +46,7 @@ describe.skipIf(peer.missing)(`baresip calls the engine over TLS with mandatory 
     expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
   })
 
-  it('holds, resumes, is still heard, and hangs up', { timeout: 60_000 }, async () => {
+  it('a caller that holds and resumes is still heard afterwards, and hangs up', { timeout: 60_000 }, async () => {
     const under = await startEngine()
     const caller = await runBaresipCaller({
       target: under.uri,
@@ -62,7 +62,7 @@ describe.skipIf(peer.missing)(`baresip calls the engine over TLS with mandatory 
     expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
   })
 
-  it('is refused with 488 when it offers no SRTP', { timeout: 30_000 }, async () => {
+  it('a caller that offers no SRTP is refused with 488', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const caller = await runBaresipCaller({ target: under.uri, mediaEncryption: '', answerSeconds: 5 })
     expect(caller.exitCode).toBe(1)
@@ -71,7 +71,7 @@ describe.skipIf(peer.missing)(`baresip calls the engine over TLS with mandatory 
     expect(under.engine.calls.size).toBe(0)
   })
 
-  it('gets no answer at all without the token', { timeout: 30_000 }, async () => {
+  it('a caller without the token gets no answer at all', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const target = under.uri.replace(/sip:[^@]+@/, 'sip:+15550001111@')
     const caller = await runBaresipCaller({ target, answerSeconds: 3 })

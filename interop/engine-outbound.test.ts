@@ -10,7 +10,9 @@ const peer = requires(BARESIP_PROGRAMS)
 describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory SDES${peer.note}`, () => {
   afterAll(closeTestVoice)
 
-  it('is answered after ringing; both hear each other', { timeout: 60_000 }, async () => {
+  it('a phone that answers after ringing is connected, and both sides hear each other', {
+    timeout: 60_000,
+  }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ ringSeconds: 1, callSeconds: 8 })
     await under.dial(dialling(callee.uri))
@@ -24,7 +26,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
     expect(resemblance(greeting, readMonoWav(answered.heardWav!)).score).toBeGreaterThan(SAME_SPEECH)
   })
 
-  it('is rejected', { timeout: 30_000 }, async () => {
+  it('a phone that rejects the call ends it as rejected', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ rejects: true })
     await under.dial(dialling(callee.uri))
@@ -35,7 +37,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
     })
   })
 
-  it('is not answered: CANCEL, and the phone stops ringing', { timeout: 30_000 }, async () => {
+  it('a call that is not answered is cancelled, and the phone stops ringing', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ ringSeconds: 20 })
     await under.dial(dialling(callee.uri, { ringTimeoutMs: 2000 }))
@@ -49,7 +51,9 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
     expect(rang.exitCode).toBe(1)
   })
 
-  it('is cancelled by an operator while it rings', { timeout: 30_000 }, async () => {
+  it('a call that an operator cancels while it rings ends, and the phone stops ringing', {
+    timeout: 30_000,
+  }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ ringSeconds: 20 })
     const call = await under.dial(dialling(callee.uri))
@@ -60,7 +64,9 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
     expect(report.run).toMatchObject({ state: 'cancelled', outcome: { kind: 'cancelled', ended_by: 'operator' } })
   })
 
-  it('is given up when the certificate bears another name: nothing was said', { timeout: 30_000 }, async () => {
+  it('a phone whose certificate has another name receives no SIP message, and the call fails', {
+    timeout: 30_000,
+  }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ certificate: 'stranger', waitSeconds: 4 })
     await under.dial(dialling(callee.uri))
@@ -71,7 +77,7 @@ describe.skipIf(peer.missing)(`the engine calls baresip over TLS with mandatory 
     expect(callee_.log).not.toMatch(/^INVITE /m)
   })
 
-  it('is given up when the phone refuses SRTP', { timeout: 30_000 }, async () => {
+  it('a call to a phone that refuses SRTP fails', { timeout: 30_000 }, async () => {
     const under = await startEngine()
     const callee = await startBaresipCallee({ mediaEncryption: '', waitSeconds: 4 })
     await under.dial(dialling(callee.uri))

@@ -1,4 +1,4 @@
-// Calls as runs: the engine on a real database, with a carrier that keeps its own books.
+// Calls as runs: the engine on a real database, with a simulated carrier that records every call.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import {
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { AgentServices } from './agent-services.ts'
-import { bye, draftOf, says } from './conversation-flows.ts'
+import { draftOf, endNode, staticNode } from './conversation-flows.ts'
 import { interopCertificates } from './recipe.ts'
 
 const TOKEN = 'k7tokenoftrunk'
@@ -37,7 +37,7 @@ const SHOP = '+12025550123'
 
 const talks = (text: string): Draft =>
   draftOf([
-    says('hello', text, {
+    staticNode('hello', text, {
       edges: [],
       skip_response_edge: {
         id: 'on',
@@ -45,10 +45,10 @@ const talks = (text: string): Draft =>
         destination_node_id: 'bye',
       },
     }),
-    bye('bye', 'Goodbye.'),
+    endNode('bye', 'Goodbye.'),
   ])
-const waits = draftOf([says('hello', 'Hello.')])
-const putsThrough = (number: string): Draft =>
+const waits = draftOf([staticNode('hello', 'Hello.')])
+const transfersTo = (number: string): Draft =>
   draftOf([
     {
       id: 'shop',
@@ -60,7 +60,7 @@ const putsThrough = (number: string): Draft =>
         destination_node_id: 'bye',
       },
     },
-    bye('bye', 'Nobody is there.'),
+    endNode('bye', 'Nobody is there.'),
   ])
 
 const SEALER: Sealer = { seal: plain => plain, open: sealed => sealed }
@@ -215,7 +215,7 @@ async function overOf(runId: string) {
 const inboundUri = () =>
   `sip:${TOKEN}${scope.tenant_id.slice(-12)}@127.0.0.1:${runs!.engine.endpoint.port('udp')};transport=udp`
 
-it('places a call that the carrier sees once, talks, hangs up, and keeps its recording', async () => {
+it('an outbound run is one call at the carrier: the agent speaks, hangs up, and the run has its recording', async () => {
   await start(true)
   const runId = await dialled(ANSWERS)
   expect(await overOf(runId)).toMatchObject({
@@ -237,7 +237,7 @@ it('places a call that the carrier sees once, talks, hangs up, and keeps its rec
   expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0, calls: 1 })
 })
 
-it('connects nobody whose call must be recorded where there is no room for it, and says so', async () => {
+it('calls that must be recorded are not connected when the disk has no room, and end as recording_unavailable', async () => {
   await start(true, 0)
   const errorsOf = async (runId: string) => {
     const items = await eventsAfter(test.database.within(scope), scope, runId, 0, 100)
@@ -262,7 +262,7 @@ it('connects nobody whose call must be recorded where there is no room for it, a
   expect(rows).toContainEqual(expect.objectContaining({ kind: 'refused', status: 503 }))
   expect(await errorsOf(inbound)).toEqual(['recording_unavailable'])
   expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
-  // Once for both.
+  // One log line for both calls.
   expect(problems.splice(0)).toEqual([expect.stringMatching('no room to record, 1 not begun')])
 })
 
@@ -273,7 +273,7 @@ it.each([
     { state: 'failed', phone_state: 'setup_failed', outcome: { kind: 'error', detail: 'number_not_found' } },
   ],
   [REDIRECTS, { state: 'failed', phone_state: 'setup_failed', outcome: { kind: 'error' } }],
-])('tells what became of a call to %s that was not answered', async (to, end) => {
+])('a call to %s that is not answered ends with its reason', async (to, end) => {
   await start()
   const runId = await dialled(to)
   expect(await overOf(runId)).toMatchObject(end)
@@ -282,7 +282,7 @@ it.each([
   expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
 })
 
-it('does not dial where the run may not', async () => {
+it('a run to a destination that its policy forbids fails without dialling', async () => {
   await start()
   const runId = await dialled('+19005550123')
   expect(await overOf(runId)).toMatchObject({ state: 'failed', outcome: { kind: 'error' } })
@@ -294,8 +294,8 @@ it('does not dial where the run may not', async () => {
 it.each([
   [SHOP, 200, { state: 'completed', outcome: { kind: 'transferred', ended_by: 'agent' } }],
   [BUSY, 486, { state: 'completed', outcome: { kind: 'completed', ended_by: 'agent' } }],
-])('tells the agent’s webhook once what became of a transfer to %s', async (number, status, end) => {
-  draft = putsThrough(number)
+])('a transfer to %s enqueues one run.transfer webhook', async (number, status, end) => {
+  draft = transfersTo(number)
   await start()
   const runId = await dialled(ANSWERS, { notifies: true })
   expect(await overOf(runId)).toMatchObject(end)
@@ -307,7 +307,7 @@ it.each([
   expect(rows.map(({ event }) => event)).toEqual(['run.started', 'run.transfer', 'run.ended'])
 })
 
-it('takes a call back that is cancelled while it rings', async () => {
+it('a run that is cancelled while its phone rings ends the call', async () => {
   await start()
   const runId = await dialled(RINGS)
   await vi.waitFor(() => expect(ledger().calls()[0]?.invitedAt).not.toBeNull())
@@ -322,7 +322,7 @@ it('takes a call back that is cancelled while it rings', async () => {
   await vi.waitFor(() => expect(ledger().calls()[0]?.endedAt).not.toBeNull())
 })
 
-it('answers the number of an agent, and nobody else’s', async () => {
+it('a call to the number of an agent is answered, and a call to another number is refused', async () => {
   draft = waits
   await start()
   const call = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN, hangUpAfterMs: 1500 })
@@ -345,7 +345,7 @@ it('answers the number of an agent, and nobody else’s', async () => {
   expect(ended.size).toBe(1)
 })
 
-it('refuses a caller beyond the capacity, and leaves a rejected run', async () => {
+it('a caller beyond the capacity is refused and leaves a rejected run', async () => {
   await test.owner.query('update parley.tenants set concurrent_capacity = 0 where tenant_id = $1', [scope.tenant_id])
   await start()
   const call = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN })
@@ -356,7 +356,7 @@ it('refuses a caller beyond the capacity, and leaves a rejected run', async () =
   expect(rows).toEqual([{ state: 'rejected', disposition: 'concurrent_capacity' }])
 })
 
-it('drains: live calls go on, no run is begun, new callers are refused', async () => {
+it('a draining engine continues live calls, begins no run and refuses new callers', async () => {
   draft = waits
   await start()
   const runId = await dialled(ANSWERS)

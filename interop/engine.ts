@@ -20,15 +20,15 @@ import { type AtTestEnd, interopCertificates } from './recipe.ts'
 /** The token of the one route that the engine under test has. */
 export const TOKEN = 'interop234567token'
 
-/** An engine on free ports with the interop certificates, and what became of its calls. */
+/** An engine on free ports with the interop certificates, and the reports of its calls. */
 export interface EngineUnderTest {
   readonly engine: Engine
-  /** Where peers call it. */
+  /** SIP URI at which peers call it. */
   readonly uri: string
   readonly recordings: string
-  /** The report of the oldest call not yet asked for. */
+  /** The report of the oldest call that was not returned yet. */
   nextReport(): Promise<CallReport>
-  /** The report of the call that a peer names. */
+  /** The report of the call with this Call-ID. */
   reportOf(callId: string): Promise<CallReport>
   readonly events: readonly CallEvent[]
   dial(request: OutboundTestCall): Promise<Call>
@@ -47,7 +47,7 @@ function testVoice(): TextToSpeech {
   return sharedVoice
 }
 
-/** Says nothing for two minutes, so that a call stays up for as long as a test needs. */
+/** Produces silence for two minutes, so that a call stays up for as long as a test needs. */
 export const patientVoice: TextToSpeech = {
   id: 'test/patient',
   languages: ['en'],
@@ -63,7 +63,7 @@ export async function closeTestVoice(): Promise<void> {
   sharedVoice = undefined
 }
 
-/** What an engine under test does otherwise than by default. */
+/** Settings of an engine under test that differ from the defaults. */
 export interface EngineChanges extends Partial<Pick<EngineOptions, 'onCall'>> {
   readonly endpoint?: Partial<EngineOptions['endpoint']>
   /** Default one: the line test behind `TOKEN`, with SRTP. */
@@ -140,7 +140,7 @@ export async function startEngine(
   }
 }
 
-/** A call to `uri`, with SRTP and 20 s to answer unless said otherwise. */
+/** A call to `uri`; default: SRTP is required, and the phone rings for at most 20 s. */
 export function dialling(uri: string, change: Partial<OutboundTestCall> = {}): OutboundTestCall {
   return {
     uri: parseUri(uri) as SipUri,
@@ -151,7 +151,7 @@ export function dialling(uri: string, change: Partial<OutboundTestCall> = {}): O
   }
 }
 
-/** What the voice says for `text`, 8 kHz. */
+/** `text` as speech of the test voice, 8 kHz. */
 export async function spoken(text: string): Promise<Int16Array> {
   const chunks: Int16Array[] = []
   let length = 0
@@ -168,7 +168,7 @@ export async function spoken(text: string): Promise<Int16Array> {
   return audio
 }
 
-/** For the message of an expectation about what was heard. */
+/** Media statistics as text, for the failure message of an expectation about audio. */
 export function describeMedia(report: CallReport): string {
   return JSON.stringify(report.end.media?.statistics)
 }

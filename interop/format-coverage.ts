@@ -3,7 +3,7 @@ import type { Edge, FlowNode } from '@parley/flow/testing'
 import { factsOf } from './call-evidence.ts'
 import type { FinishedCall } from './conversation-harness.ts'
 
-/** What of the format of flows was met on the line, by the timelines of calls. */
+/** Node types and kinds of edges that calls went through, by their timelines. */
 export class FormatCoverage {
   readonly #nodeTypes = new Set<FlowNode['type']>()
   readonly #ways = new Set<string>()
@@ -22,7 +22,7 @@ export class FormatCoverage {
     return [...this.#nodeTypes].toSorted()
   }
 
-  /** Kinds of ways from node to node, in alphabetical order. */
+  /** Kinds of transitions between nodes, in alphabetical order. */
   get ways(): string[] {
     return [...this.#ways].toSorted()
   }
@@ -38,7 +38,7 @@ function nodeAt({ flow }: Plan, address: string): FlowNode {
   return node
 }
 
-/** What kind of way `edgeId` is out of the node. */
+/** The kind of transition that `edgeId` is. */
 function wayOf(node: FlowNode, edgeId: string): string {
   const conditional = 'edges' in node ? (node.edges as readonly Edge[]) : []
   const edge = conditional.find(({ id }) => id === edgeId)

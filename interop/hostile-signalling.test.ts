@@ -10,10 +10,10 @@ import { requires } from './skip.ts'
 const tools = requires({ openssl: 'openssl' })
 
 const ANSWERED_WITHIN_MS = 10_000
-/** Long enough for an answer that must not come. */
+/** Time in which an unwanted answer would arrive. */
 const QUIET_MS = 300
 
-/** A stranger with a TLS socket who may write any bytes. */
+/** A TLS client without credentials that writes any bytes. */
 class Stranger {
   readonly #socket: TLSSocket
   received = ''
@@ -94,36 +94,52 @@ const UNKNOWN = 'sip:100@localhost'
 type Row = readonly [what: string, bytes: string, answered: number[]]
 
 const rows: readonly Row[] = [
-  ['a scanner asks OPTIONS', request('OPTIONS', UNKNOWN), []],
-  ['a scanner registers', request('REGISTER', UNKNOWN), []],
-  ['a scanner calls without the token', request('INVITE', UNKNOWN, { body: SRTP_OFFER }), []],
-  ['a stranger ends a dialog that is not his', request('BYE', UNKNOWN), []],
-  ['one who knows the token asks OPTIONS', request('OPTIONS', KNOWN), [200]],
+  ['OPTIONS without the token gets no answer', request('OPTIONS', UNKNOWN), []],
+  ['REGISTER gets no answer', request('REGISTER', UNKNOWN), []],
+  ['INVITE without the token gets no answer', request('INVITE', UNKNOWN, { body: SRTP_OFFER }), []],
+  ['BYE without the token gets no answer', request('BYE', UNKNOWN), []],
+  ['OPTIONS with the token is answered 200', request('OPTIONS', KNOWN), [200]],
   [
-    'a BYE for a dialog that is gone',
+    'BYE for an unknown dialog is answered 481',
     request('BYE', KNOWN, { extra: 'X-A: b' }).replace(/^To: .*$/m, `To: <${KNOWN}>;tag=gone`),
     [481],
   ],
-  ['SDP that is no SDP', request('INVITE', KNOWN, { body: 'hello' }), [100, 400]],
+  ['a malformed SDP is answered 400', request('INVITE', KNOWN, { body: 'hello' }), [100, 400]],
   [
-    'plain RTP',
+    'an offer of plain RTP is answered 488',
     request('INVITE', KNOWN, { body: SRTP_OFFER.replace('SAVP', 'AVP').replace(/a=crypto.*\r\n/, '') }),
     [100, 488],
   ],
-  ['keys on plain RTP', request('INVITE', KNOWN, { body: SRTP_OFFER.replace('SAVP', 'AVP') }), [100, 488]],
-  ['only video', request('INVITE', KNOWN, { body: SRTP_OFFER.replace('m=audio', 'm=video') }), [100, 488]],
-  ['a body of another type', request('INVITE', KNOWN, { type: 'text/plain', body: 'hi' }), [415]],
   [
-    'a multipart body without a boundary in it',
+    'an offer of RTP/AVP with keys is answered 488',
+    request('INVITE', KNOWN, { body: SRTP_OFFER.replace('SAVP', 'AVP') }),
+    [100, 488],
+  ],
+  [
+    'an offer of video alone is answered 488',
+    request('INVITE', KNOWN, { body: SRTP_OFFER.replace('m=audio', 'm=video') }),
+    [100, 488],
+  ],
+  ['a body of another type is answered 415', request('INVITE', KNOWN, { type: 'text/plain', body: 'hi' }), [415]],
+  [
+    'a multipart body without its boundary is answered 400',
     request('INVITE', KNOWN, { type: 'multipart/mixed;boundary=x', body: 'hi' }),
     [100, 400],
   ],
-  ['an extension that nobody has', request('INVITE', KNOWN, { body: SRTP_OFFER, extra: 'Require: warp-drive' }), [420]],
-  ['a method that nobody has', request('FROBNICATE', KNOWN), [501]],
-  ['a method that is not for here', request('SUBSCRIBE', KNOWN), [405]],
-  ['a transfer by a stranger', request('REFER', KNOWN, { extra: 'Refer-To: <sip:premium@example.net>' }), [403]],
   [
-    'a Request-URI that is none',
+    'an unknown required extension is answered 420',
+    request('INVITE', KNOWN, { body: SRTP_OFFER, extra: 'Require: warp-drive' }),
+    [420],
+  ],
+  ['an unknown method is answered 501', request('FROBNICATE', KNOWN), [501]],
+  ['a method that the engine does not allow is answered 405', request('SUBSCRIBE', KNOWN), [405]],
+  [
+    'REFER outside of a dialog is answered 403',
+    request('REFER', KNOWN, { extra: 'Refer-To: <sip:premium@example.net>' }),
+    [403],
+  ],
+  [
+    'INVITE with a malformed Request-URI gets no answer',
     request('INVITE', 'sip:@@:x', { body: SRTP_OFFER }).replace(/^To: .*$/m, `To: <${KNOWN}>`),
     [],
   ],
@@ -140,7 +156,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     expect(under.engine.endpoint.media.describe()).toContain('0 session(s)')
   })
 
-  it('goes on answering a phone while strangers throw bytes at it', { timeout: 40_000 }, async () => {
+  it('the engine answers a phone while strangers flood it with garbage and INVITEs', { timeout: 40_000 }, async () => {
     const under = await startEngine()
     const strangers = await Promise.all(Array.from({ length: 20 }, () => Stranger.connect(under)))
     const noise = Buffer.alloc(32_768)
@@ -160,7 +176,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     expect(under.events.filter(event => event.type === 'ended')).toHaveLength(1)
   })
 
-  it('answers 404 for a number that is not on the trunk, and keeps nothing', async () => {
+  it('a call to a number that is not on the trunk is answered 404 and leaves no call behind', async () => {
     const under = await startEngine({
       routes: [{ token: TOKEN, security: 'srtp-required', numbers: ['+15550001111'] }],
     })
@@ -173,7 +189,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     expect(under.engine.calls.size).toBe(0)
   })
 
-  it('tells somebody we called that a call is gone, but takes no new call from there', async () => {
+  it('a peer that the engine has called gets 481 for an unknown dialog, but no answer to a new call', async () => {
     const under = await startEngine()
     const phone = await openPhone()
     phone.behaviour = { type: 'reject', status: 486 }

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { dialLeg, Endpoint, type LegSecurity, parseUri, type SipUri } from '@parley/leg'
 import { interopCertificates } from './recipe.ts'
 
-// A process of its own that calls a URI and is killed by the test. It tells what an engine would have stored, one JSON
+// A process of its own that calls a URI and is killed by the test. It prints what an engine would have stored, one JSON
 // object a line: {"attempt": …} before the INVITE leaves, {"state": "ringing"}, {"dialog": …} before the ACK leaves, which
-// never does with "unacknowledged", and {"heard": true} once the call is heard.
+// never does with "unacknowledged", and {"audible": true} at the first audio packet.
 const [uri = '', security = 'srtp-required', fate = ''] = process.argv.slice(2)
 const files = await interopCertificates()
 
@@ -24,21 +24,21 @@ const leg = await dialLeg(endpoint, {
   uri: parseUri(uri) as SipUri,
   from: { displayName: undefined, uri: parseUri('sip:+15550002222@localhost') as SipUri, params: new Map() },
   security: security as LegSecurity,
-  beforeAttempt: async attempt => tell({ attempt }),
+  beforeAttempt: async attempt => print({ attempt }),
   beforeAcknowledging: async dialog => {
-    // An ACK that does not wait has left by then.
+    // An ACK that does not wait for this promise has been sent by then.
     if (fate === 'unacknowledged') await pause(100)
-    tell({ dialog })
-    // Stands still until it is killed, however long that takes.
+    print({ dialog })
+    // Blocks until the test kills the process.
     if (fate === 'unacknowledged') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   },
 })
 leg.onEvent(event => {
-  if (event.type === 'ringing') tell({ state: 'ringing' })
-  else if (event.type === 'first-packet') tell({ heard: true })
-  else if (event.type === 'ended') tell({ state: 'ended', end: { ...event.end, media: null } })
+  if (event.type === 'ringing') print({ state: 'ringing' })
+  else if (event.type === 'first-packet') print({ audible: true })
+  else if (event.type === 'ended') print({ state: 'ended', end: { ...event.end, media: null } })
 })
 
-function tell(fact: object): void {
+function print(fact: object): void {
   writeSync(1, `${JSON.stringify(fact)}\n`)
 }

@@ -40,7 +40,7 @@ async function killedWith(
   return facts
 }
 
-/** A second user agent, which knows of the killed process only what was stored. */
+/** A second user agent, which has only the data that the killed process stored. */
 async function reaper(atTestEnd: AtTestEnd): Promise<UserAgent> {
   const files = await interopCertificates()
   const [time, random] = [systemTime, systemRandom]
@@ -59,72 +59,69 @@ async function reaper(atTestEnd: AtTestEnd): Promise<UserAgent> {
   return new UserAgent({ time, random, transport, guard: () => ({ action: 'drop' }), onInvite: () => {} })
 }
 
-describe.skipIf(peer.missing)(
-  `an engine is killed in a call to baresip; another process ends the call${peer.note}`,
-  () => {
-    it.for(WAYS)(
-      'killed while baresip rings, over %s: a CANCEL ends the ringing',
-      { timeout: 40_000 },
-      async (way, context) => {
-        const encryption = way === 'tls' ? 'srtp-mand' : ''
-        const callee = await startBaresipCallee({
-          ringSeconds: 20,
-          waitSeconds: 20,
-          mediaEncryption: encryption,
-          atTestEnd: context.onTestFinished,
-        })
-        const { attempt } = await killedWith('state', callee, context.onTestFinished)
-        expect(isInviteAttempt(attempt)).toBe(true)
-        if (!isInviteAttempt(attempt)) return
-        const other = await reaper(context.onTestFinished)
-        // Another branch is another INVITE: the far end has to find it by what was stored.
-        expect(await other.cancel({ ...attempt, branch: `${attempt.branch}x` })).toMatchObject({
-          confirmed: true,
-          status: 481,
-        })
-        expect(await other.cancel(attempt)).toMatchObject({ confirmed: true, status: 200 })
-        const result = await callee.finished
-        expect(result.events.map(event => event.type)).toContain('CALL_CLOSED')
-        expect(result.log).not.toContain('SIP/2.0 200 Answering')
-      },
-    )
+describe.skipIf(peer.missing)(`an engine that is killed in a call to baresip${peer.note}`, () => {
+  it.for(WAYS)(
+    'an engine that is killed while baresip rings, over %s: another process ends the ringing with CANCEL',
+    { timeout: 40_000 },
+    async (way, context) => {
+      const encryption = way === 'tls' ? 'srtp-mand' : ''
+      const callee = await startBaresipCallee({
+        ringSeconds: 20,
+        waitSeconds: 20,
+        mediaEncryption: encryption,
+        atTestEnd: context.onTestFinished,
+      })
+      const { attempt } = await killedWith('state', callee, context.onTestFinished)
+      expect(isInviteAttempt(attempt)).toBe(true)
+      if (!isInviteAttempt(attempt)) return
+      const other = await reaper(context.onTestFinished)
+      // Another branch is another INVITE: the far end has to find it by what was stored.
+      expect(await other.cancel({ ...attempt, branch: `${attempt.branch}x` })).toMatchObject({
+        confirmed: true,
+        status: 481,
+      })
+      expect(await other.cancel(attempt)).toMatchObject({ confirmed: true, status: 200 })
+      const result = await callee.finished
+      expect(result.events.map(event => event.type)).toContain('CALL_CLOSED')
+      expect(result.log).not.toContain('SIP/2.0 200 Answering')
+    },
+  )
 
-    it.for(WAYS)(
-      'killed after the first audio, over %s: a BYE ends the call',
-      { timeout: 40_000 },
-      async (way, context) => {
-        const encryption = way === 'tls' ? 'srtp-mand' : ''
-        const callee = await startBaresipCallee({
-          callSeconds: 30,
-          waitSeconds: 20,
-          mediaEncryption: encryption,
-          atTestEnd: context.onTestFinished,
-        })
-        const { dialog } = await killedWith('heard', callee, context.onTestFinished)
-        const log = await endedBy(dialog, callee, context.onTestFinished)
-        expect(log).toMatch(/^ACK sip:/m)
-      },
-    )
+  it.for(WAYS)(
+    'an engine that is killed after the first audio, over %s: another process ends the call with BYE',
+    { timeout: 40_000 },
+    async (way, context) => {
+      const encryption = way === 'tls' ? 'srtp-mand' : ''
+      const callee = await startBaresipCallee({
+        callSeconds: 30,
+        waitSeconds: 20,
+        mediaEncryption: encryption,
+        atTestEnd: context.onTestFinished,
+      })
+      const { dialog } = await killedWith('audible', callee, context.onTestFinished)
+      const log = await endedBy(dialog, callee, context.onTestFinished)
+      expect(log).toMatch(/^ACK sip:/m)
+    },
+  )
 
-    it.for(WAYS)(
-      'killed between the answer and the ACK, over %s: a BYE ends the call',
-      { timeout: 40_000 },
-      async (way, context) => {
-        const encryption = way === 'tls' ? 'srtp-mand' : ''
-        const callee = await startBaresipCallee({
-          callSeconds: 30,
-          waitSeconds: 20,
-          mediaEncryption: encryption,
-          atTestEnd: context.onTestFinished,
-        })
-        const { dialog } = await killedWith('dialog', callee, context.onTestFinished, 'unacknowledged')
-        const log = await endedBy(dialog, callee, context.onTestFinished)
-        expect(log).toMatch(/^BYE sip:/m)
-        expect(log).not.toMatch(/^ACK sip:/m)
-      },
-    )
-  },
-)
+  it.for(WAYS)(
+    'an engine that is killed between the 200 and its ACK, over %s: another process ends the call with BYE',
+    { timeout: 40_000 },
+    async (way, context) => {
+      const encryption = way === 'tls' ? 'srtp-mand' : ''
+      const callee = await startBaresipCallee({
+        callSeconds: 30,
+        waitSeconds: 20,
+        mediaEncryption: encryption,
+        atTestEnd: context.onTestFinished,
+      })
+      const { dialog } = await killedWith('dialog', callee, context.onTestFinished, 'unacknowledged')
+      const log = await endedBy(dialog, callee, context.onTestFinished)
+      expect(log).toMatch(/^BYE sip:/m)
+      expect(log).not.toMatch(/^ACK sip:/m)
+    },
+  )
+})
 
 /** Ends the call from another process with the stored `dialog` alone; returns baresip's log. */
 async function endedBy(dialog: unknown, callee: BaresipCallee, atTestEnd: AtTestEnd): Promise<string> {

@@ -15,19 +15,19 @@ const FAIR_LIKENESS = 0.55
 
 async function expectSpeechBothWays(
   report: CallReport,
-  heard: { readonly heardWav: string | undefined; readonly microphoneWav: string },
+  audio: { readonly heardWav: string | undefined; readonly microphoneWav: string },
 ): Promise<void> {
   const [left, right] = readWav(readFileSync(report.end.media!.recording!.path)).channels
   const greeting = await spoken(report.utterances[0]!.text)
-  expect(resemblance(readMonoWav(heard.microphoneWav), left!).score).toBeGreaterThan(FAIR_LIKENESS)
+  expect(resemblance(readMonoWav(audio.microphoneWav), left!).score).toBeGreaterThan(FAIR_LIKENESS)
   expect(resemblance(greeting, right!).score).toBeGreaterThan(0.9)
-  expect(resemblance(greeting, readMonoWav(heard.heardWav!)).score).toBeGreaterThan(FAIR_LIKENESS)
+  expect(resemblance(greeting, readMonoWav(audio.heardWav!)).score).toBeGreaterThan(FAIR_LIKENESS)
 }
 
 describe.skipIf(peer.missing)(`linphone over TLS with mandatory SDES${peer.note}`, { concurrent: true }, () => {
   afterAll(closeTestVoice)
 
-  it('calls the engine, checks its certificate, sends a digit, holds, resumes; the engine hangs up on the same connection', {
+  it('linphone calls the engine, checks its certificate, sends a digit, holds and resumes; the engine hangs up on the same connection', {
     timeout: 60_000,
   }, async ({ onTestFinished }) => {
     const under = await startEngine(
@@ -56,7 +56,7 @@ describe.skipIf(peer.missing)(`linphone over TLS with mandatory SDES${peer.note}
     await expectSpeechBothWays(report, caller)
   })
 
-  it('is called through the proxy that it is registered with, and hangs up', {
+  it('the engine calls linphone through the proxy of its registration, and linphone hangs up', {
     timeout: 60_000,
   }, async ({ onTestFinished }) => {
     const under = await startEngine({}, onTestFinished)

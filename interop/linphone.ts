@@ -17,7 +17,7 @@ export interface LinphoneResult {
   /** linphone's debug log with every SIP message in and out. */
   readonly log: string
   readonly output: string
-  /** What was heard; undefined when nothing was. Gone when the test ends. */
+  /** Recording of the received audio; undefined when there was none. The test's end removes it. */
   readonly heardWav: string | undefined
   readonly microphoneWav: string
 }
@@ -72,12 +72,12 @@ function environment(
 
 async function resultOf(recipe: Recipe): Promise<LinphoneResult> {
   const exitCode = await recipe.exited
-  const heard = join(recipe.directory, 'heard.wav')
+  const received = join(recipe.directory, 'heard.wav')
   return {
     exitCode,
     log: readRunFile(recipe.directory, 'linphone.log'),
     output: recipe.output(),
-    heardWav: existsSync(heard) ? heard : undefined,
+    heardWav: existsSync(received) ? received : undefined,
     microphoneWav: join(recipe.directory, 'mic.wav'),
   }
 }

@@ -4,19 +4,19 @@ import type { SpeechStream, SpeechToText } from '@parley/providers'
 
 const LOOK_EVERY_MS: Ms = 100
 
-/** Understands what a peer of another make hears, while it hears it. */
+/** Recognises the audio that a peer receives, during the call. */
 export class LiveTranscript {
   readonly #stream: SpeechStream
-  readonly #heard: () => Int16Array
+  readonly #received: () => Int16Array
   readonly #finals: string[] = []
   #partial = ''
   #written: Samples = 0
-  /** What is behind it has not been found yet. */
+  /** Length of the text in which earlier patterns were found. */
   #found = 0
 
-  /** `heard`: everything so far, 8 kHz, from the beginning on. */
-  constructor(recogniser: SpeechToText, heard: () => Int16Array) {
-    this.#heard = heard
+  /** `received`: returns all audio of the call so far, 8 kHz. */
+  constructor(recogniser: SpeechToText, received: () => Int16Array) {
+    this.#received = received
     this.#stream = recogniser.open({ language: 'en' })
     this.#stream.onEvent(event => {
       if (event.type === 'partial') this.#partial = event.text
@@ -32,7 +32,7 @@ export class LiveTranscript {
     return [...this.#finals, this.#partial].join(' ').trim()
   }
 
-  /** Waits for words that were not found before. Throws when they have not come within `withinMs`. */
+  /** Waits for `pattern` in the words after the last match. Throws when it has not matched within `withinMs`. */
   async untilHears(pattern: RegExp, withinMs: Ms = 40_000): Promise<void> {
     for (const until = performance.now() + withinMs; ; await pause(LOOK_EVERY_MS)) {
       this.listen()
@@ -45,9 +45,9 @@ export class LiveTranscript {
     }
   }
 
-  /** Takes in what has come. */
+  /** Writes new audio to the recogniser. */
   listen(): void {
-    const audio = this.#heard().subarray(this.#written)
+    const audio = this.#received().subarray(this.#written)
     this.#stream.write(audio, this.#written)
     this.#written += audio.length
   }

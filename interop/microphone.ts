@@ -7,7 +7,7 @@ import type { AtTestEnd } from './recipe.ts'
 /** baresip ends the call when its microphone runs out. */
 const LENGTH_MS: Ms = 150_000
 
-/** Path of a microphone that is silent but for `speech`, 8 kHz, which it hears `afterMs` after the answer; gone at `atEnd`. */
+/** Path of a WAV file for baresip's microphone: silence, with `speech` (8 kHz) `afterMs` after the answer. Removed at `atEnd`. */
 export function microphone(atEnd: AtTestEnd, speech: Int16Array = new Int16Array(0), afterMs: Ms = 0): string {
   const directory = mkdtempSync(join(tmpdir(), 'parley-microphone.'))
   atEnd(() => rmSync(directory, { recursive: true, force: true }))

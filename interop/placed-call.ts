@@ -78,7 +78,7 @@ export async function openedChat(client: ParleyClient, agent_id: string, withinM
   return run_id
 }
 
-/** The audio behind a recording's link, as sox reads it: how long it is, and how loud each channel. */
+/** Length, and loudness of each channel, of the audio at a recording's link, measured by sox. */
 export async function soxOf(url: string, atTestEnd: AtTestEnd): Promise<{ seconds: number; rms: readonly number[] }> {
   const response = await fetch(url)
   if (response.status !== 200) throw new Error(`the recording is answered ${response.status}`)

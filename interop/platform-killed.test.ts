@@ -65,7 +65,7 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
   }, 300_000)
 
   it.skipIf(sox.missing)(
-    `ends the call's run as failed with engine_lost, keeps its recording but for a second, and places the next call${sox.note}`,
+    `a restarted platform fails the run of the lost call with engine_lost, has its recording up to the last second, and places the next call${sox.note}`,
     async ({ onTestFinished }) => {
       const params = { run_id: call!.run_id }
       const run = await runOnce(client, call!.run_id, hasEnded, RUN_OVER_MS)
@@ -83,7 +83,7 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     },
   )
 
-  it("ends the chat's run as failed with engine_lost, and answers in the next chat", async () => {
+  it('a restarted platform fails the run of the lost chat with engine_lost, and answers in the next chat', async () => {
     const run = await runOnce(client, chatId, hasEnded, RUN_OVER_MS)
     expect(run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'engine_lost' } })
     const { state, utterances } = await client.runs.transcript({ params: { run_id: chatId } })
@@ -93,7 +93,7 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     expect(answer.state).toBe('running')
   })
 
-  it('has the workspace of its first start: key, numbers, agents, and one publication of each example', async () => {
+  it('a restarted platform has the workspace of its first start: key, numbers, agents, and one publication of each example', async () => {
     expect(first.demo).toMatchObject({
       agent_id: 'clinic',
       number: '+12025550142',
@@ -106,11 +106,11 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     expect([await versionsOf(client, 'clinic'), await versionsOf(client, 'pizzeria')]).toEqual([[0], [0]])
   })
 
-  it('with a key for another model, publishes again the example that no user edited, and only that', async ({
+  it('a platform that starts with a key for another model publishes only the example again that no user edited', async ({
     onTestFinished,
   }) => {
     await second.kill()
-    // Nothing listens there: the publication names the model, and nothing calls it.
+    // No server listens on this port: the publication names the model, but nothing calls it.
     const env = { ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' }
     const third = await startServing(onTestFinished, { home, env })
     const again = clientOf(third)
@@ -119,7 +119,7 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     expect(plan.providers.llm).toMatchObject({ provider: 'hosted', model: { provider: 'anthropic' } })
     const edited = await again.drafts.get({ params: { agent_id: 'pizzeria' } })
     expect(edited).toMatchObject({ name: NEW_NAME, revision })
-    // A closed pipe behind its standard output does not keep it from ending cleanly.
+    // The process ends cleanly although the pipe of its standard output is closed.
     third.stopReading()
     expect(await third.stop(), third.output()).toBe(0)
   })

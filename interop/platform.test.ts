@@ -37,7 +37,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
   }, 180_000)
 
   it.skipIf(sox.missing)(
-    `prints a command that calls the built-in phone; the run has its transcript, recording, effects and webhooks${sox.note}`,
+    `"npm start" prints a command that calls the built-in phone; its run has a transcript, a recording, effects and webhooks${sox.note}`,
     async ({ expect, onTestFinished }) => {
       expect(serving.demo).toMatchObject({ agent_id: 'clinic', number: '+12025550142', phone: PHONE })
       const placed = runPrintedCommand(printedCall(serving))
@@ -78,7 +78,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
   )
 
   it.skipIf(baresip.missing)(
-    `answers baresip at the SIP address it prints: the number's agent talks, in a run of its own${baresip.note}`,
+    `a baresip call to the printed SIP address reaches the number's agent and is a run of its own${baresip.note}`,
     async ({ expect, onTestFinished }) => {
       const wavIn = microphone(onTestFinished)
       const target = serving.demo.sip!
@@ -95,7 +95,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
     },
   )
 
-  it('holds a chat to its end', async ({ expect }) => {
+  it('a chat is answered until it ends', async ({ expect }) => {
     const agent_id = await publishedTemplate(client, 'cloud_chat')
     const run_id = await openedChat(client, agent_id, SOON_MS)
     const params = { run_id }
@@ -112,7 +112,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
     expect(new Set(effects.map(({ effect_kind }) => effect_kind))).toEqual(new Set(['gateway_inference']))
   })
 
-  it('completes a task and a background run', async ({ expect }) => {
+  it('a task and a background run complete', async ({ expect }) => {
     const agent_id = await publishedTemplate(client, 'cloud_task')
     for (const mode of ['task', 'background'] as const) {
       const { run_id } = await client.runs.create({ body: { agent_id, channel: 'cloud', mode } })
@@ -121,7 +121,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
     }
   })
 
-  it('ends a chat that its operator cancels', async ({ expect }) => {
+  it('a chat that an operator cancels ends', async ({ expect }) => {
     const agent_id = await publishedTemplate(client, 'cloud_chat')
     const run_id = await openedChat(client, agent_id, SOON_MS)
     await client.runs.cancel({ params: { run_id } })

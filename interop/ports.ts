@@ -15,13 +15,13 @@ const RTP_RANGE = 100
 const SIP_BASE = 20_000
 const RTP_BASE = 22_000
 const SLOTS = 80
-/** Test files that run at once have slots of their own: what one has found free is bound only seconds later. */
+/** Each test file that runs at the same time has its own slot of ports, because a port found free is bound only seconds later. */
 const WORKERS = 4
 const worker = Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS
 
 const taken = new Set<number>()
 
-/** Ports that nobody holds right now; never the same ones twice in one process. */
+/** Ports that are free right now; one process never gets the same ones twice. */
 export async function freePeerPorts(): Promise<PeerPorts> {
   const turns = SLOTS / WORKERS
   const start = Math.floor(Math.random() * turns)

@@ -14,13 +14,13 @@ export interface RawRequest {
   ): void
 }
 
-/** A SIP peer that records every byte it is sent and answers as the test says. Only inside a test. */
+/** A SIP peer that records every byte that it receives and answers as the test orders. Only inside a test. */
 export class RawSipPeer {
   readonly address: string
   port = 0
   readonly requests: RawRequest[] = []
   readonly responses: string[] = []
-  /** Requests are answered here; default: nothing is. */
+  /** Called for every request; answers it or not. Default: no answer. */
   onRequest: (request: RawRequest) => void = () => {}
   readonly #udp: Socket = createSocket('udp4')
   #wake: (() => void)[] = []
@@ -59,8 +59,8 @@ export class RawSipPeer {
     return `sip:callee@${this.address}:${this.port};transport=${transport}`
   }
 
-  /** Everything that it was sent. */
-  get heard(): string {
+  /** All messages that it received. */
+  get received(): string {
     return [...this.requests.map(({ text }) => text), ...this.responses].join('\n')
   }
 
@@ -68,7 +68,7 @@ export class RawSipPeer {
     return this.requests.map(({ method }) => method)
   }
 
-  /** The first request of that method that has not been asked for. */
+  /** Waits until `fits` is true; false when it is not within `ms`. */
   async until(fits: () => boolean, ms = 5000): Promise<boolean> {
     const deadline = performance.now() + ms
     while (!fits()) {
@@ -81,7 +81,7 @@ export class RawSipPeer {
     return true
   }
 
-  /** A datagram of its own making. */
+  /** Sends `text` as one datagram. */
   send(text: string, port: number, address = '127.0.0.1'): void {
     this.#udp.send(Buffer.from(text, 'latin1'), port, address)
   }
@@ -105,7 +105,7 @@ export class RawSipPeer {
   }
 }
 
-/** One that answers in the place of somebody else: the same transaction, from another socket. */
+/** A response to `request`, which another socket than the addressed one may send in the same transaction. */
 export function response(
   request: string,
   status: number,
@@ -128,7 +128,7 @@ export function response(
   ].join('\r\n')
 }
 
-/** A TLS client that writes any bytes and keeps what comes back. */
+/** A TLS client that writes any text and collects what it receives. */
 export async function rawTlsClient(
   port: number,
   ca: string,

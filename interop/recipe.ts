@@ -15,7 +15,7 @@ export interface Recipe {
   output(): string
   /** Resolves true when a line of the output matches, false when the recipe ended without one. */
   printed(line: RegExp): Promise<boolean>
-  /** Asks it to end, and waits. */
+  /** Ends it and waits until it has ended. */
   stop(): Promise<number>
 }
 
@@ -28,7 +28,7 @@ export type AtTestEnd = (
   }) => void | Promise<void>,
 ) => void
 
-/** For what serves all tests of a file or `describe`: it goes when they are over. Called while the tests are collected. */
+/** Cleanup after all tests of a file or `describe`. Call it while the tests are collected. */
 export function atLastTestEnd(): AtTestEnd {
   const cleanups: Parameters<AtTestEnd>[0][] = []
   let state = 'pass'
@@ -50,7 +50,7 @@ export function startRecipe(
   const directory = mkdtempSync(join(tmpdir(), 'parley-interop.'))
   const child = spawn(join(import.meta.dirname, script), [], {
     env: { ...process.env, CERT_DIR: certificateDirectory(), ...env, RUN_DIR: directory, END_WITH_STDIN: 'yes' },
-    // Standard input only tells that we are gone, in whatever way.
+    // The recipe ends when this pipe closes, also when the test process is killed.
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   let output = ''
@@ -115,7 +115,7 @@ export interface Certificates {
   readonly ca: string
   /** For 127.0.0.1 and localhost. */
   readonly engine: { readonly key: string; readonly cert: string }
-  /** Signed by the same CA, for stranger.example: valid for nobody here. */
+  /** Signed by the same CA, for stranger.example: valid for no host of these tests. */
   readonly stranger: { readonly key: string; readonly cert: string }
 }
 

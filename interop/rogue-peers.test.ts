@@ -14,7 +14,7 @@ import { type RawRequest, RawSipPeer, rawTlsClient, response } from './raw-sip-p
 const ATTACKER = '127.0.0.2'
 const TOKEN = 'rogue234567token'
 const CREDENTIALS = { username: 'trunkuser', password: 'secret' }
-/** Long enough for a request that must not come: the next retransmission would have. */
+/** Time in which an unwanted request would arrive: longer than the first retransmission. */
 const SILENCE_MS = 700
 
 const ANSWER = [
@@ -46,7 +46,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(home, { recursive: true, force: true }))
 
-const stationOptions = () => ({
+const endpointOptions = () => ({
   tls,
   rtp: { ports: { from: 31_000, to: 31_999 }, threads: 1 },
   userAgentName: 'Parley',
@@ -54,7 +54,7 @@ const stationOptions = () => ({
 
 async function openEngine(): Promise<Engine> {
   const engine = await Engine.start({
-    endpoint: stationOptions(),
+    endpoint: endpointOptions(),
     router: testRouter([{ token: TOKEN, security: 'srtp-required', plan: () => testPlan({ voice: silence }) }]),
   })
   onTestFinished(() => engine.close())
@@ -81,8 +81,8 @@ const challenge = (realm: string, nonce = realm) =>
   `Digest realm="${realm}", nonce="${nonce}", algorithm=MD5, qop="auth"`
 const proves = ({ text }: RawRequest) => /^(Proxy-)?Authorization:/m.test(text)
 
-describe.each(['udp', 'tcp'] as const)('a peer that wants our password, over %s', transport => {
-  it('is given it when it is the trunk, and nobody else is', async () => {
+describe.each(['udp', 'tcp'] as const)('the password of a trunk, over %s', transport => {
+  it('the engine proves the password to a trunk that challenges the call', async () => {
     const engine = await openEngine()
     const trunk = await RawSipPeer.open()
     trunk.onRequest = request => {
@@ -95,7 +95,7 @@ describe.each(['udp', 'tcp'] as const)('a peer that wants our password, over %s'
     expect(trunk.requests.filter(({ method }) => method === 'INVITE').map(proves)).toEqual([false, true])
   })
 
-  it('gets nothing by answering in the place of the trunk', async () => {
+  it('a peer that answers in place of the trunk gets no proof of the password', async () => {
     const engine = await openEngine()
     const trunk = await RawSipPeer.open()
     const attacker = await RawSipPeer.open(ATTACKER)
@@ -114,28 +114,31 @@ describe.each(['udp', 'tcp'] as const)('a peer that wants our password, over %s'
     await pause(SILENCE_MS)
     for (const request of trunk.requests) request.reply(486)
     await call.report
-    expect(attacker.heard).not.toContain('Authorization')
+    expect(attacker.received).not.toContain('Authorization')
     expect(attacker.methods()).not.toContain('INVITE')
-    expect(trunk.heard).not.toContain('Authorization')
+    expect(trunk.received).not.toContain('Authorization')
   })
 
-  it.each([300, 301, 302, 305, 380])('gets neither call nor password by a redirection (%i)', async status => {
-    const engine = await openEngine()
-    const trunk = await RawSipPeer.open()
-    const attacker = await RawSipPeer.open(ATTACKER)
-    attacker.onRequest = request => request.reply(401, [`WWW-Authenticate: ${challenge('attacker')}`])
-    trunk.onRequest = request => {
-      if (request.method === 'INVITE') request.reply(status, [`Contact: <${attacker.uri(transport)}>`])
-    }
-    const call = await engine.dial(dialling(trunk.uri(transport)))
-    const { run } = await call.report
-    expect(run).toMatchObject({ state: 'failed', outcome: { detail: 'sip_error', sip_status: status } })
-    await pause(SILENCE_MS)
-    expect(attacker.heard).toBe('')
-    expect(trunk.heard).not.toContain('Authorization')
-  })
+  it.each([300, 301, 302, 305, 380])(
+    'a %i redirection brings its target neither a call nor a proof of the password',
+    async status => {
+      const engine = await openEngine()
+      const trunk = await RawSipPeer.open()
+      const attacker = await RawSipPeer.open(ATTACKER)
+      attacker.onRequest = request => request.reply(401, [`WWW-Authenticate: ${challenge('attacker')}`])
+      trunk.onRequest = request => {
+        if (request.method === 'INVITE') request.reply(status, [`Contact: <${attacker.uri(transport)}>`])
+      }
+      const call = await engine.dial(dialling(trunk.uri(transport)))
+      const { run } = await call.report
+      expect(run).toMatchObject({ state: 'failed', outcome: { detail: 'sip_error', sip_status: status } })
+      await pause(SILENCE_MS)
+      expect(attacker.received).toBe('')
+      expect(trunk.received).not.toContain('Authorization')
+    },
+  )
 
-  it('gets no password as the far end of the dialog, not even after the trunk got it', async () => {
+  it('a far end of the dialog that challenges gets no proof of the password, even after the trunk got one', async () => {
     const engine = await openEngine()
     const trunk = await RawSipPeer.open()
     const attacker = await RawSipPeer.open(ATTACKER)
@@ -157,10 +160,10 @@ describe.each(['udp', 'tcp'] as const)('a peer that wants our password, over %s'
     await call.report
     const seen = [...attacker.requests, ...trunk.requests.filter(({ method }) => method !== 'INVITE')]
     expect(seen.map(({ method }) => method)).toContain('BYE')
-    expect(attacker.heard).not.toContain('uthorization')
+    expect(attacker.received).not.toContain('uthorization')
   })
 
-  it('gets a bounded number of answers, whatever realms and nonces it thinks of', async () => {
+  it('a peer that challenges again and again with new realms and nonces gets a bounded number of answers', async () => {
     const engine = await openEngine()
     const trunk = await RawSipPeer.open()
     const attacker = await RawSipPeer.open(ATTACKER)
@@ -175,11 +178,11 @@ describe.each(['udp', 'tcp'] as const)('a peer that wants our password, over %s'
     const call = await engine.dial(dialling(trunk.uri(transport)))
     expect((await call.report).run.outcome?.detail).toBe('trunk_auth_failed')
     expect(count).toBeLessThanOrEqual(5)
-    expect(attacker.heard).toBe('')
+    expect(attacker.received).toBe('')
   })
 })
 
-describe('digest credentials that are used again', () => {
+describe('replayed digest credentials', () => {
   function credentials(method: string, nonce: string, nc: string): string {
     const md5 = (text: string) => createHash('md5').update(text).digest('hex')
     const uri = 'sip:endpoint@localhost'
@@ -187,9 +190,9 @@ describe('digest credentials that are used again', () => {
     return `Authorization: Digest username="u", realm="r", nonce="${nonce}", uri="${uri}", response="${proof}", algorithm=MD5, cnonce="c", qop=auth, nc=${nc}`
   }
 
-  it('prove nothing: the same count, a lower one, another method, a nonce that is not ours', async () => {
+  it('credentials with a used or lower nonce count, another method or a foreign nonce are refused', async () => {
     const endpoint = await Endpoint.open({
-      ...stationOptions(),
+      ...endpointOptions(),
       guard: () => ({ action: 'challenge', realm: 'r', passwordOf: user => (user === 'u' ? 'p' : undefined) }),
       onInvite: session => session.reject(486),
     })
@@ -238,11 +241,11 @@ describe('digest credentials that are used again', () => {
   })
 })
 
-describe('a caller who would move the call', () => {
-  it('is refused with 403, nobody is called, and the call goes on', async () => {
+describe('a caller that sends REFER', () => {
+  it('a REFER from a caller is refused with 403: no call is placed, and the call goes on', async () => {
     const engine = await openEngine()
     const attacker = await RawSipPeer.open(ATTACKER)
-    const phone = await VirtualPhone.open({ endpoint: { ...stationOptions(), userAgentName: 'phone' } })
+    const phone = await VirtualPhone.open({ endpoint: { ...endpointOptions(), userAgentName: 'phone' } })
     onTestFinished(() => phone.close())
     const call = await phone.call(`sip:${TOKEN}@127.0.0.1:${engine.endpoint.port('tls')};transport=tls`)
     await call.waitFor('answered', 5000)
@@ -250,12 +253,12 @@ describe('a caller who would move the call', () => {
     const { taken, receipt } = await call.waitFor('transfer-result', 5000)
     expect({ taken, status: receipt.referStatus }).toEqual({ taken: false, status: 403 })
     await pause(SILENCE_MS)
-    expect(attacker.heard).toBe('')
+    expect(attacker.received).toBe('')
     expect([call.leg.state, engine.calls.size]).toEqual(['active', 1])
   })
 })
 
-describe('whatever strings a call is dialled with', () => {
+describe('hostile strings in a dial request', () => {
   const hostile = fc.oneof(
     fc
       .tuple(
@@ -279,7 +282,9 @@ describe('whatever strings a call is dialled with', () => {
     { requiredKeys: [] },
   )
 
-  it('no header line is theirs: a typed error, or a clean message', { timeout: 60_000 }, async () => {
+  it('a hostile string adds no header line: dialling gives a typed error or a well-formed INVITE', {
+    timeout: 60_000,
+  }, async () => {
     const engine = await openEngine()
     const trunk = await RawSipPeer.open()
     trunk.onRequest = request => {

@@ -4,11 +4,11 @@ import { decodePcmu } from '@parley/media'
 import { RtpHeader, readRtpHeader } from '@parley/media/testing'
 import type { AtTestEnd } from './recipe.ts'
 
-/** An ear for peers that play but do not record: a UDP port where PCMU may be sent. */
+/** Records the audio of peers that cannot record: a UDP port that receives PCMU. */
 export interface RtpSink {
   readonly port: number
-  /** What arrived, packet behind packet. */
-  heard(): Int16Array
+  /** The received audio, packets in order of arrival. */
+  received(): Int16Array
 }
 
 export async function openRtpSink(atTestEnd: AtTestEnd): Promise<RtpSink> {
@@ -27,6 +27,6 @@ export async function openRtpSink(atTestEnd: AtTestEnd): Promise<RtpSink> {
   atTestEnd(() => void socket.close())
   return {
     port: socket.address().port,
-    heard: () => Int16Array.from(frames.flatMap(frame => [...frame])),
+    received: () => Int16Array.from(frames.flatMap(frame => [...frame])),
   }
 }

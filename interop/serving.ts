@@ -16,7 +16,7 @@ export interface Serving {
   output(): string
   /** Paths of recordings so far. */
   recordings(): string[]
-  /** Nobody reads its output any more. */
+  /** Closes the pipe of its output. */
   stopReading(): void
   /** SIGTERM; the exit status, or null when a signal ended it. */
   stop(): Promise<number | null>
@@ -30,7 +30,7 @@ export interface ServingOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** An empty PARLEY_HOME that goes when the test ends, with the database that root keeps elsewhere for it. */
+/** An empty PARLEY_HOME; the test's end removes it, with the database that is stored elsewhere when root runs the test. */
 export function temporaryHome(atTestEnd: AtTestEnd): string {
   const home = mkdtempSync(join(tmpdir(), 'parley-home.'))
   atTestEnd(async () => {
@@ -44,7 +44,7 @@ export function temporaryHome(atTestEnd: AtTestEnd): string {
   return home
 }
 
-/** Resolves when it says that it is ready. */
+/** Resolves when the process prints that it is ready. */
 export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions = {}): Promise<Serving> {
   const home = options.home ?? temporaryHome(atTestEnd)
   const ports = await freePeerPorts()
@@ -55,7 +55,7 @@ export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions
       PARLEY_HTTP_PORT: '0',
       PARLEY_SIP_PORT: String(ports.tls - 1),
       PARLEY_SIP_TLS_PORT: String(ports.tls),
-      // baresip asks the DNS for names, and the DNS does not know localhost.
+      // baresip resolves names by DNS only, which does not know localhost.
       PARLEY_SIP_DOMAIN: '127.0.0.1',
       PARLEY_RTP_PORTS: rtpRange(ports),
       ...options.env,

@@ -33,7 +33,7 @@ export async function callsSipp(
   return { under, run }
 }
 
-/** One second after the answer: long enough for a peer that has something to say about the ACK. */
+/** One second after the answer: long enough for a peer that reacts to the ACK. */
 const hangingUpSoon: EngineChanges = {
   onCall: call =>
     call.leg.onEvent(event => {
@@ -41,7 +41,7 @@ const hangingUpSoon: EngineChanges = {
     }),
 }
 
-/** The result of a run in which every call went as the scenario says. */
+/** The result of a run in which every call followed the scenario. */
 export async function passed(run: SippRun): Promise<SippResult> {
   const result = await run.finished
   expect(result.exitCode, result.output).toBe(0)

@@ -15,7 +15,9 @@ describe.skipIf(peer.missing)(
   () => {
     afterAll(closeTestVoice)
 
-    it('CANCEL while ringing', { timeout: 30_000 }, async ({ onTestFinished }) => {
+    it('a caller that cancels while it rings ends as caller_hung_up', { timeout: 30_000 }, async ({
+      onTestFinished,
+    }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-cancel', pauseMs: 500 }, onTestFinished, {
         ringMs: 10_000,
       })
@@ -26,7 +28,7 @@ describe.skipIf(peer.missing)(
     })
 
     it.for(['sendonly', 'inactive'] as const)(
-      'hold with a=%s, and resume',
+      'a caller can hold with a=%s and resume',
       { timeout: 30_000 },
       async (hold, context) => {
         const scenario = { scenario: 'uac-hold', keys: { hold }, pauseMs: 1500 }
@@ -42,7 +44,7 @@ describe.skipIf(peer.missing)(
       },
     )
 
-    it('over TCP: heard, and the BYE of the engine comes on the same connection', {
+    it('a caller over TCP is recorded, and gets the BYE of the engine on the same connection', {
       timeout: 30_000,
     }, async ({ onTestFinished }) => {
       const scenario = { scenario: 'uac-basic', transport: 'tcp', pauseMs: 15_000 } as const
@@ -62,7 +64,7 @@ describe.skipIf(peer.missing)(
       )
     })
 
-    it('an INVITE without an offer, and a re-INVITE without one: ours is in the 200, its answer in the ACK', {
+    it('an INVITE or re-INVITE without an offer gets the offer of the engine in the 200 and answers it in the ACK', {
       timeout: 30_000,
     }, async ({ onTestFinished }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-delayed-offer', pauseMs: 4500 }, onTestFinished)
@@ -75,7 +77,7 @@ describe.skipIf(peer.missing)(
       )
     })
 
-    it('glare: its re-INVITE is answered 491, ours comes again after a random wait', {
+    it('glare: the re-INVITE of the peer is answered 491, and the engine repeats its own after a random wait', {
       timeout: 30_000,
     }, async ({ onTestFinished }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-glare' }, onTestFinished, {
@@ -89,7 +91,7 @@ describe.skipIf(peer.missing)(
       expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
     })
 
-    it('100rel is required: the 180 is reliable, its PRACK is answered', {
+    it('a caller that requires 100rel gets a reliable 180, and its PRACK is answered', {
       timeout: 30_000,
     }, async ({ onTestFinished }) => {
       const scenario = { scenario: 'uac-100rel', pauseMs: 500 }
@@ -98,7 +100,7 @@ describe.skipIf(peer.missing)(
       expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
     })
 
-    it('two BYEs cross: both are answered', { timeout: 30_000 }, async ({ onTestFinished }) => {
+    it('two BYEs that cross are both answered', { timeout: 30_000 }, async ({ onTestFinished }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-crossed-bye' }, onTestFinished, {
         onCall: call =>
           call.leg.onEvent(event => {

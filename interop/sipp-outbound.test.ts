@@ -15,7 +15,7 @@ describe.skipIf(peer.missing)(
     afterAll(closeTestVoice)
 
     it.for(['udp', 'tcp'] as const)(
-      'over %s: answered, ended by BYE',
+      'a call to a peer over %s is answered and ended by BYE',
       { timeout: 30_000 },
       async (transport, context) => {
         const { under, run } = await callsSipp({ scenario: 'uas', transport }, context.onTestFinished)
@@ -26,7 +26,9 @@ describe.skipIf(peer.missing)(
       },
     )
 
-    it('an INVITE that forks: the branch that answers is the call', { timeout: 30_000 }, async ({ onTestFinished }) => {
+    it('an INVITE that a proxy forks becomes a call with the branch that answers', { timeout: 30_000 }, async ({
+      onTestFinished,
+    }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-forked' }, onTestFinished)
       const report = await under.nextReport()
       await passed(run)
@@ -39,7 +41,7 @@ describe.skipIf(peer.missing)(
       ])
     })
 
-    it('a reliable 183 gets its PRACK; its SDP is the answer when the 200 has none', {
+    it('a reliable 183 is acknowledged by PRACK, and its SDP is the answer when the 200 has none', {
       timeout: 30_000,
     }, async ({ onTestFinished }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-100rel' }, onTestFinished)
@@ -49,7 +51,9 @@ describe.skipIf(peer.missing)(
       expect(report.end).toMatchObject({ answered: true, sipStatus: 200, confirmed: true })
     })
 
-    it('early media, then 404', { timeout: 30_000 }, async ({ onTestFinished }) => {
+    it('a call with early media that ends with 404 reports ringing before the first packet', {
+      timeout: 30_000,
+    }, async ({ onTestFinished }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-early-media-404', pauseMs: 3000 }, onTestFinished)
       const report = await under.nextReport()
       await passed(run)
@@ -57,12 +61,12 @@ describe.skipIf(peer.missing)(
         state: 'failed',
         outcome: { kind: 'error', detail: 'number_not_found', sip_status: 404 },
       })
-      const heard = legEvents(under).map(fact => fact.type)
-      expect(heard.indexOf('first-packet')).toBeGreaterThan(heard.indexOf('ringing'))
-      expect(heard, describeMedia(report)).toContain('speech-start')
+      const types = legEvents(under).map(fact => fact.type)
+      expect(types.indexOf('first-packet')).toBeGreaterThan(types.indexOf('ringing'))
+      expect(types, describeMedia(report)).toContain('speech-start')
     })
 
-    it('a 302 is not followed', { timeout: 30_000 }, async ({ onTestFinished }) => {
+    it('a 302 off the trunk is not followed', { timeout: 30_000 }, async ({ onTestFinished }) => {
       const elsewhere = createSocket('udp4')
       let arrived = 0
       elsewhere.on('message', () => {

@@ -18,7 +18,7 @@ function secondsBetween(result: SippResult, from: RegExp, to: RegExp): number {
 describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${peer.note}`, { concurrent: true }, () => {
   afterAll(closeTestVoice)
 
-  it('the caller is to refresh and does not: the engine says BYE before the interval is over', {
+  it('a caller that is the refresher and does not refresh gets a BYE from the engine before the session expires', {
     timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { under, result } = await sippCalls({ scenario: 'uac-expiry', maxSeconds: 100 }, onTestFinished, patient)
@@ -29,7 +29,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
   })
 
-  it('the called side is to refresh and does not: the engine says BYE before the interval is over', {
+  it('a called peer that is the refresher and does not refresh gets a BYE from the engine before the session expires', {
     timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { under, run } = await callsSipp({ scenario: 'uas-expiry', maxSeconds: 100 }, onTestFinished, patient)
@@ -39,7 +39,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
   })
 
-  it('the engine is called and refreshes by UPDATE after half of the interval', {
+  it('an engine that is called and is the refresher sends UPDATE after half of the session interval', {
     timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { result } = await sippCalls({ scenario: 'uac-refreshed', maxSeconds: 80 }, onTestFinished, patient)
@@ -47,7 +47,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(secondsBetween(result, /^SIP\/2\.0 200 /, /^UPDATE /)).toBeCloseTo(45, 0)
   })
 
-  it('the engine calls a peer without UPDATE and refreshes by re-INVITE, its session description unchanged', {
+  it('an engine that calls a peer without UPDATE refreshes by re-INVITE with an unchanged session description', {
     timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { run } = await callsSipp({ scenario: 'uas-refreshed', maxSeconds: 80 }, onTestFinished, patient)
@@ -59,7 +59,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect((invites[1]!.atMs - invites[0]!.atMs) / 1000).toBeCloseTo(45, 0)
   })
 
-  it('a 200 without ACK comes again at 0.5, 1, 2, 4 s and so on, then a BYE ends the call', {
+  it('the engine retransmits a 200 without ACK after 0.5, 1, 2, 4 s and so on, then ends the call with BYE', {
     timeout: 60_000,
   }, async ({ onTestFinished }) => {
     const { under, result } = await sippCalls({ scenario: 'uac-no-ack' }, onTestFinished)
@@ -77,19 +77,19 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
   })
 
-  it('the caller refreshes by UPDATE', { timeout: 30_000 }, async ({ onTestFinished }) => {
+  it('a caller that refreshes by UPDATE stays connected', { timeout: 30_000 }, async ({ onTestFinished }) => {
     const { result } = await sippCalls({ scenario: 'uac-refresh', pauseMs: 1000 }, onTestFinished)
     expect(result.exitCode, result.output).toBe(0)
   })
 
-  it('an interval below 90 s is answered 422, the next INVITE is taken', {
+  it('an INVITE with a session interval below 90 s is answered 422, and the next one with 90 s is accepted', {
     timeout: 30_000,
   }, async ({ onTestFinished }) => {
     const { result } = await sippCalls({ scenario: 'uac-interval-too-small', pauseMs: 500 }, onTestFinished)
     expect(result.exitCode, result.output).toBe(0)
   })
 
-  it('the called side wants a longer interval: 422, and the engine calls again with it', {
+  it('a called peer that answers 422 gets a new INVITE with the longer interval that it demands', {
     timeout: 30_000,
   }, async ({ onTestFinished }) => {
     const { under, run } = await callsSipp({ scenario: 'uas-422' }, onTestFinished)

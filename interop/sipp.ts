@@ -16,7 +16,7 @@ export interface SippOptions {
   /** Its own SIP port and first RTP port. Default: free ones. */
   readonly port?: number
   readonly mediaPort?: number
-  /** How long the scenario's pauses are: each file says what they are for. */
+  /** Length of the scenario's pauses; each scenario file describes them. */
   readonly pauseMs?: number
   /** "uas" hangs up after this long. */
   readonly hangUpMs?: number
@@ -39,7 +39,7 @@ export interface SippMessage {
 }
 
 export interface SippResult {
-  /** 0 when every call went as the scenario says. */
+  /** 0 when every call followed the scenario. */
   readonly exitCode: number
   /** Every message in and out. */
   readonly messages: string

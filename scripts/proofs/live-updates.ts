@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ParleyClient } from '@parley/client'
 import { type Random, randomBelow, SeededRandom } from '@parley/kernel'
-import { asks, draftOf } from '../../interop/conversation-flows.ts'
+import { draftOf, promptNode } from '../../interop/conversation-flows.ts'
 import { CallHarness, type Line } from './calls/call-harness.ts'
 import {
   calling,
@@ -34,7 +34,7 @@ const WORDS = ['apple', 'bread', 'candle', 'desert', 'engine', 'forest', 'garden
 
 /** Says its word again and again: the caller is silent. */
 const REMINDER = draftOf(
-  [asks('ask', 'Ask "Is it {{word}}?"')],
+  [promptNode('ask', 'Ask "Is it {{word}}?"')],
   {},
   {
     settings: {

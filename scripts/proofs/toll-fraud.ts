@@ -2,7 +2,7 @@ import type { Respond } from '@parley/fakes'
 import { FakeOpenAiChat } from '@parley/fakes'
 import type { Draft } from '@parley/flow'
 import type { NumberRuleInput } from '@parley/loadtest'
-import { bye, says, when } from '../../interop/conversation-flows.ts'
+import { endNode, promptEdge, staticNode } from '../../interop/conversation-flows.ts'
 import { LISTENER } from './calls/agents.ts'
 import { CALLED, CallHarness, type Line, within } from './calls/call-harness.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
@@ -117,17 +117,22 @@ function victim(by: 'variable' | 'inferred'): Draft {
       start_node_id: 'hello',
       default_dynamic_variables: { number: '' },
       nodes: [
-        says('hello', 'Hello.', {
-          skip_response_edge: when('on', by === 'variable' ? 'read' : 'put', 'Skip response'),
+        staticNode('hello', 'Hello.', {
+          skip_response_edge: promptEdge('on', by === 'variable' ? 'read' : 'put', 'Skip response'),
         }),
         {
           id: 'read',
           type: 'extract_dynamic_variables',
           variables: [{ type: 'string', name: 'number', description: 'The number the caller wants', required: true }],
-          else_edge: when('go', 'put'),
+          else_edge: promptEdge('go', 'put'),
         },
-        { id: 'put', type: 'transfer_call', transfer_destination, edge: when('failed', 'nobody', 'Transfer failed') },
-        bye('nobody', 'Goodbye.'),
+        {
+          id: 'put',
+          type: 'transfer_call',
+          transfer_destination,
+          edge: promptEdge('failed', 'nobody', 'Transfer failed'),
+        },
+        endNode('nobody', 'Goodbye.'),
       ],
     },
   }

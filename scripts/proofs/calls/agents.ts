@@ -1,5 +1,5 @@
 import type { Draft } from '@parley/flow'
-import { bye, draftOf, says, when } from '../../../interop/conversation-flows.ts'
+import { draftOf, endNode, promptEdge, staticNode } from '../../../interop/conversation-flows.ts'
 
 /** Nobody hears more than a few seconds of it. */
 const LONG_STORY = Array.from(
@@ -18,28 +18,34 @@ export function proofAgents(target: string) {
   return {
     /** Talks until somebody hangs up. */
     talker: draftOf(
-      [says('story', LONG_STORY, { edges: [when('bye', 'end', 'The caller says goodbye')] }), bye('end', 'Goodbye.')],
+      [
+        staticNode('story', LONG_STORY, { edges: [promptEdge('bye', 'end', 'The caller says goodbye')] }),
+        endNode('end', 'Goodbye.'),
+      ],
       {},
       RECORDED,
     ),
     /** Puts the call through at once. */
     switchboard: draftOf(
       [
-        says('hello', 'One moment.', { skip_response_edge: when('on', 'shop', 'Skip response') }),
+        staticNode('hello', 'One moment.', { skip_response_edge: promptEdge('on', 'shop', 'Skip response') }),
         {
           id: 'shop',
           type: 'transfer_call',
           transfer_destination: { type: 'predefined', number: target },
-          edge: when('failed', 'nobody', 'Transfer failed'),
+          edge: promptEdge('failed', 'nobody', 'Transfer failed'),
         },
-        bye('nobody', 'Nobody is there.'),
+        endNode('nobody', 'Nobody is there.'),
       ],
       {},
       RECORDED,
     ),
     /** Says a word and hangs up. */
     leaver: draftOf(
-      [says('hello', 'Good day.', { skip_response_edge: when('on', 'end', 'Skip response') }), bye('end', 'Goodbye.')],
+      [
+        staticNode('hello', 'Good day.', { skip_response_edge: promptEdge('on', 'end', 'Skip response') }),
+        endNode('end', 'Goodbye.'),
+      ],
       {},
       RECORDED,
     ),
@@ -48,7 +54,10 @@ export function proofAgents(target: string) {
 
 /** Says nothing, and listens until somebody hangs up. */
 export const LISTENER = draftOf(
-  [says('listen', 'Yes?', { edges: [when('bye', 'end', 'The caller says goodbye')] }), bye('end', 'Goodbye.')],
+  [
+    staticNode('listen', 'Yes?', { edges: [promptEdge('bye', 'end', 'The caller says goodbye')] }),
+    endNode('end', 'Goodbye.'),
+  ],
   { start_speaker: 'user' },
   { settings: PATIENT, recording: { required: false, channels: 'dual', signed_urls: true } },
 )

@@ -1,21 +1,30 @@
 import type { Draft } from '@parley/flow'
-import { bye, draftOf, equals, says, staticText, when } from '../../../interop/conversation-flows.ts'
+import {
+  draftOf,
+  endNode,
+  equationEdge,
+  promptEdge,
+  staticNode,
+  staticText,
+} from '../../../interop/conversation-flows.ts'
 
 type Notification = NonNullable<Draft['notification']>
 
 /** Counts aloud, a sentence after the other, until somebody hangs up: something is told every second. */
 export function counter(notification: Notification): Draft {
   const numbers = Array.from({ length: 80 }, (_, i) =>
-    says(`n${i}`, `This is number ${i}.`, { skip_response_edge: when(`on${i}`, `n${i + 1}`, 'Skip response') }),
+    staticNode(`n${i}`, `This is number ${i}.`, {
+      skip_response_edge: promptEdge(`on${i}`, `n${i + 1}`, 'Skip response'),
+    }),
   )
-  return draftOf([...numbers, bye('n80', 'That is all.')], {}, { notification })
+  return draftOf([...numbers, endNode('n80', 'That is all.')], {}, { notification })
 }
 
 /** Orders what it is asked for, says the number of the order, and is done. */
 export function clerk(origin: string, notification: Notification): Draft {
   return draftOf(
     [
-      says('hello', 'What can I bring you?', { always_edge: when('go', 'order', 'Always') }),
+      staticNode('hello', 'What can I bring you?', { always_edge: promptEdge('go', 'order', 'Always') }),
       {
         id: 'order',
         type: 'function',
@@ -23,11 +32,11 @@ export function clerk(origin: string, notification: Notification): Draft {
         wait_for_result: true,
         speak_during_execution: true,
         instruction: staticText('One moment, I ask the kitchen.'),
-        edges: [equals('taken', 'ordered', 'current_action_outcome', '==', 'succeeded')],
-        else_edge: when('failed', 'closed'),
+        edges: [equationEdge('taken', 'ordered', 'current_action_outcome', '==', 'succeeded')],
+        else_edge: promptEdge('failed', 'closed'),
       },
-      bye('ordered', 'Your order has number {{order_number}}.'),
-      bye('closed', 'The kitchen does not answer. Goodbye.'),
+      endNode('ordered', 'Your order has number {{order_number}}.'),
+      endNode('closed', 'The kitchen does not answer. Goodbye.'),
     ],
     {},
     {

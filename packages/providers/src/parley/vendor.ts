@@ -1,7 +1,7 @@
 import type { Vendor } from '../vendor.ts'
 import { RulesModel } from './rules/rules-model.ts'
 
-/** The built-in model. */
+/** The vendor of the built-in model "rules-1". */
 export const parley: Vendor = {
   name: 'parley',
   settings: null,

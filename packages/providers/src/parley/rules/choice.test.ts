@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { choose } from './choice.ts'
 import type { Language } from './language.ts'
-import { understand } from './turn.ts'
+import { parseTurn } from './turn.ts'
 
 /** The condition that is taken to hold; "[2]" are keys, a question before "|" is the agent's. */
 function held(language: Language, said: string, conditions: readonly string[]): string | null {
   const [question, turn] = said.includes('|') ? (said.split('|') as [string, string]) : ['', said]
   const keys = /^\[(.+)\]$/.exec(turn.trim())
   const answer = {
-    turn: understand(keys === null ? turn : '', keys?.[1] ?? null, language),
-    question: question === '' ? null : understand(question, null, language),
+    turn: parseTurn(keys === null ? turn : '', keys?.[1] ?? null, language),
+    question: question === '' ? null : parseTurn(question, null, language),
   }
   const transitions = conditions.map((condition, i) => ({ tool: String(i), condition }))
   const choice = choose(transitions, answer, language)

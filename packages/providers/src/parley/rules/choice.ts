@@ -6,7 +6,10 @@ import { vocabulary } from './vocabulary.ts'
 
 const MOST_TRANSITIONS = 256
 
-/** The transition whose condition fits best, the first of equals; null where none holds. `ofCaller`: the turn is theirs. */
+/**
+ * The transition whose condition fits the answer best, the first of equal ones; null when no condition holds.
+ * `ofCaller`: the answer is a turn of the caller, not a tool result; without it, conditions about the caller are skipped.
+ */
 export function choose(
   transitions: readonly TransitionTool[],
   answer: Answer,
@@ -15,9 +18,9 @@ export function choose(
 ): { readonly tool: string; readonly score: number } | null {
   let best: { tool: string; score: number } | null = null
   for (const { tool, condition } of transitions.slice(0, MOST_TRANSITIONS)) {
-    const wanted = conditionOf(condition, language)
-    if (wanted.ofCaller && !ofCaller) continue
-    const score = fit(wanted, answer, vocabulary(language))
+    const parsed = conditionOf(condition, language)
+    if (parsed.ofCaller && !ofCaller) continue
+    const score = fit(parsed, answer, vocabulary(language))
     if (score >= HOLDS && score > (best?.score ?? 0)) best = { tool, score }
   }
   return best

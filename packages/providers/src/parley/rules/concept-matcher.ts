@@ -6,7 +6,7 @@ interface Entry {
   readonly words: readonly string[]
 }
 
-/** Finds the phrases by which concepts show. */
+/** Finds the phrases that express a concept. `side` 0 takes the phrases of conditions, 1 those of turns. */
 export class ConceptMatcher {
   readonly #byFirst = new Map<string, Entry[]>()
 
@@ -21,22 +21,22 @@ export class ConceptMatcher {
     for (const same of this.#byFirst.values()) same.sort((a, b) => b.words.length - a.words.length)
   }
 
-  /** The concept of the longest phrase that begins at `at`, and how many words it takes. */
+  /** The concept of the longest phrase that begins at `at`, and its length in words. */
   longestAt(words: readonly Word[], at: number): { readonly concept: Concept; readonly length: number } | null {
-    const found = this.#byFirst.get(words[at]!.folded)?.find(entry => standsAt(entry, words, at))
+    const found = this.#byFirst.get(words[at]!.folded)?.find(entry => occursAt(entry, words, at))
     return found === undefined ? null : { concept: found.concept, length: found.words.length }
   }
 
-  /** All concepts that any phrase shows. */
+  /** All concepts of which a phrase occurs in the words. */
   allIn(words: readonly Word[]): Set<Concept> {
     const found = new Set<Concept>()
     for (let at = 0; at < words.length; at++)
       for (const entry of this.#byFirst.get(words[at]!.folded) ?? [])
-        if (standsAt(entry, words, at)) found.add(entry.concept)
+        if (occursAt(entry, words, at)) found.add(entry.concept)
     return found
   }
 }
 
-function standsAt(entry: Entry, words: readonly Word[], at: number): boolean {
+function occursAt(entry: Entry, words: readonly Word[], at: number): boolean {
   return entry.words.every((word, i) => words[at + i]?.folded === word)
 }

@@ -1,26 +1,26 @@
 import type { ChatMessage } from '../../language-model/language-model.ts'
 
-/** One turn of the caller, and what the agent had said before it. */
+/** One turn of the caller, with the speech of the agent before it. */
 export interface Exchange {
   readonly agent: string
   readonly caller: string
-  /** Keys that were pressed in it. */
+  /** Keys that the caller pressed in the turn; null when none. */
   readonly digits: string | null
 }
 
-/** What the rules look at of a conversation. */
+/** The parts of a conversation that the rules use. */
 export interface Conversation {
   /** Turns of the caller, the newest first. */
   readonly exchanges: readonly Exchange[]
-  /** The caller's turn that nobody has answered yet; null when the agent spoke last. */
+  /** The caller's turn that the agent has not answered yet; null when the agent spoke last. */
   readonly open: Exchange | null
-  /** What the agent said last; "" if nothing. */
+  /** The last speech of the agent; "" when the agent has not spoken. */
   readonly agent: string
-  /** All that the agent said, the newest first. */
+  /** All speech of the agent, the newest first. */
   readonly agentSaid: readonly string[]
   /** The newest tool result after the caller's newest turn. */
   readonly result: string | null
-  /** Calls made since that turn. */
+  /** Tool calls since the caller's newest turn. */
   readonly calls: readonly { readonly name: string; readonly argumentsText: string }[]
   readonly system: string
 }
@@ -47,10 +47,10 @@ export function conversationIn(messages: readonly ChatMessage[]): Conversation {
       calls = []
     } else if (message.role === 'assistant') {
       calls.push(...(message.toolCalls ?? []).map(({ name, argumentsText }) => ({ name, argumentsText })))
-      const said = withoutNotes(content)
-      if (said === '') continue
-      agent = said
-      agentSaid.unshift(said)
+      const speech = withoutNotes(content)
+      if (speech === '') continue
+      agent = speech
+      agentSaid.unshift(speech)
       if (message.toolCalls === undefined || message.toolCalls.length === 0) open = null
     } else if (message.role === 'tool') result = content
   }
@@ -58,7 +58,7 @@ export function conversationIn(messages: readonly ChatMessage[]): Conversation {
   return { exchanges, open, agent, agentSaid, result, calls, system }
 }
 
-/** Notes stand in brackets: "[pressed 12#]", "[interrupted]". Keys that a note names are part of the turn. */
+/** Splits a turn into its words and its notes in brackets ("[pressed 12#]", "[interrupted]"), and takes the keys from the notes. */
 function callerTurn(content: string): { caller: string; digits: string | null } {
   let digits: string | null = null
   for (const note of notes(content)) {

@@ -11,21 +11,21 @@ import { replyTo } from './reply.ts'
 import { questionsIn } from './speech/instruction.ts'
 import { toolResult } from './tool-result.ts'
 import { useTool } from './tools.ts'
-import { type Turn, understand } from './turn.ts'
+import { parseTurn, type Turn } from './turn.ts'
 
-/** What the model does: words to say, or one tool to call, or neither. */
+/** The output of the model: text, or one tool call, or neither. */
 export interface Decision {
   readonly text: string
   readonly call: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> } | null
 }
 
-/** Who enters a place has said what brought them there; only a plain wish is one for a tool too. */
-const SURE = 1.4
+/** Least score of a tool call when a step begins: the caller's turn caused the step, and only a clear request is also one for a tool. */
+const LEAST_ENTRY_SCORE = 1.4
 const NOTHING: Decision = { text: '', call: null }
 type ReplyBrief = Extract<GenerationBrief, { purpose: 'reply' }>
 type FillBrief = Extract<GenerationBrief, { prompt: string }>
 
-/** The whole of the model: a function of the request. */
+/** The answer of the model, a pure function of the request. */
 export function decide(request: GenerationRequest): Decision {
   const conversation = conversationIn(request.messages)
   const brief = request.brief ?? briefOf(request)
@@ -40,7 +40,7 @@ export function decide(request: GenerationRequest): Decision {
   }
 }
 
-/** Somebody who does not say what is asked for wants a tool called, or a reply. */
+/** The purpose of a request without a brief: the arguments of the tool that it names, else a reply. */
 function briefOf({ toolChoice }: GenerationRequest): GenerationBrief {
   if (typeof toolChoice === 'object')
     return { purpose: 'arguments', language: 'multi', prompt: '', tool: toolChoice.name }
@@ -55,31 +55,33 @@ function reply(
 ): Decision {
   const answer = brief.reason === 'tool_result' ? resultOf(conversation, language) : openAnswer(conversation, language)
   const ofCaller = brief.reason !== 'tool_result'
-  const way = answer === null ? null : choose(offered(brief.transitions, request), answer, language, ofCaller)
-  const ways = new Set(brief.transitions.map(({ tool }) => tool))
-  const tools = allowedTools(request).filter(tool => !ways.has(tool.name))
+  const chosen = answer === null ? null : choose(offered(brief.transitions, request), answer, language, ofCaller)
+  const transitionTools = new Set(brief.transitions.map(({ tool }) => tool))
+  const tools = allowedTools(request).filter(tool => !transitionTools.has(tool.name))
   const asks = brief.reason === 'user_turn' || brief.reason === 'enter' || brief.reason === 'return'
-  const least = brief.reason === 'user_turn' ? HOLDS : SURE
+  const least = brief.reason === 'user_turn' ? HOLDS : LEAST_ENTRY_SCORE
   const use = asks && answer !== null ? useTool(tools, answer, conversation, language, least) : null
-  if (way !== null && way.score >= (use?.score ?? 0)) return { text: '', call: { name: way.tool, arguments: {} } }
+  if (chosen !== null && chosen.score >= (use?.score ?? 0))
+    return { text: '', call: { name: chosen.tool, arguments: {} } }
   if (use?.do === 'call') return { text: '', call: { name: use.name, arguments: use.arguments } }
   if (use?.do === 'ask' && brief.reason === 'user_turn') return { text: use.question, call: null }
   return { text: replyTo(brief, conversation, language), call: null }
 }
 
-/** By a result that came after the caller's turn, else by the turn. */
+/** Chooses a transition by the newest tool result after the caller's turn, else by the turn. */
 function transition(
   transitions: readonly TransitionTool[],
   conversation: Conversation,
   request: GenerationRequest,
   language: Language,
 ): Decision {
-  const ways = offered(transitions, request)
+  const candidates = offered(transitions, request)
   const result = resultOf(conversation, language)
-  const byResult = result === null ? null : choose(ways, result, language, false)
+  const byResult = result === null ? null : choose(candidates, result, language, false)
   const exchange = conversation.exchanges[0]
-  const way = byResult ?? (exchange === undefined ? null : choose(ways, answerOf(exchange, language), language))
-  return way === null ? NOTHING : { text: '', call: { name: way.tool, arguments: {} } }
+  const chosen =
+    byResult ?? (exchange === undefined ? null : choose(candidates, answerOf(exchange, language), language))
+  return chosen === null ? NOTHING : { text: '', call: { name: chosen.tool, arguments: {} } }
 }
 
 function openAnswer({ open }: Conversation, language: Language): Answer | null {
@@ -89,8 +91,8 @@ function openAnswer({ open }: Conversation, language: Language): Answer | null {
 function answerOf(exchange: { caller: string; digits: string | null; agent: string }, language: Language): Answer {
   const question = questionsIn(exchange.agent).at(-1) ?? exchange.agent
   return {
-    turn: understand(exchange.caller, exchange.digits, language),
-    question: question === '' ? null : understand(question, null, language),
+    turn: parseTurn(exchange.caller, exchange.digits, language),
+    question: question === '' ? null : parseTurn(question, null, language),
   }
 }
 
@@ -98,12 +100,12 @@ function resultOf({ result }: Conversation, language: Language): Answer | null {
   if (result === null) return null
   const { text, state } = toolResult(result, language)
   if (state === 'running') return null
-  const told = understand(text, null, language)
+  const parsed = parseTurn(text, null, language)
   const turn: Turn = {
-    ...told,
+    ...parsed,
     polarity: null,
     plain: false,
-    concepts: new Set([...told.concepts, state]),
+    concepts: new Set([...parsed.concepts, state]),
   }
   return { turn, question: null }
 }

@@ -8,8 +8,8 @@ const DESTINATION = /\+?[0-9][0-9 ()-]{4,24}[0-9]|sips?:[^\s,;<>"']{1,200}|tel:[
 const MOST_TURNS = 4
 
 /**
- * Where to transfer to: of the numbers that the prompt lists, the one whose words ("sales: +1555…") the caller's newest
- * turns fit best; the only one, if there is one. Null: the prompt names none, or none fits.
+ * The destination of a transfer: the only one that the prompt lists, else the one whose description ("sales: +1555…")
+ * shares most words with the caller's newest turns. Null when the prompt lists none or none fits.
  */
 export function destinationIn(prompt: string, conversation: Conversation, language: Language): string | null {
   const text = prompt.slice(0, 8192)
@@ -18,11 +18,11 @@ export function destinationIn(prompt: string, conversation: Conversation, langua
   if (found.length === 1) return clean(found[0]![0])
   let best: { destination: string; score: number } | null = null
   let from = 0
-  const said = conversation.exchanges.slice(0, MOST_TURNS).map(({ caller }) => stemsIn(caller, language))
+  const turnStems = conversation.exchanges.slice(0, MOST_TURNS).map(({ caller }) => stemsIn(caller, language))
   for (const match of found) {
     const about = stemsIn(text.slice(from, match.index), language)
     from = match.index + match[0].length
-    const score = Math.max(0, ...said.map((stems, turn) => shared(about, stems) / (turn + 1)))
+    const score = Math.max(0, ...turnStems.map((stemsOfTurn, turn) => shared(about, stemsOfTurn) / (turn + 1)))
     if (score > (best?.score ?? 0)) best = { destination: clean(match[0]), score }
   }
   return best?.destination ?? null
@@ -37,7 +37,7 @@ function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 function stemsIn(text: string, language: Language): Set<string> {
-  const { grammar, telling } = vocabulary(language)
+  const { grammar, framing: telling } = vocabulary(language)
   const words = wordsOf(text, language).filter(word => !grammar.has(word.folded) && !telling.has(word.folded))
   return new Set(words.map(word => word.stem))
 }

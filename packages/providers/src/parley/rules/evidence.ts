@@ -2,10 +2,10 @@ import type { Conversation, Exchange } from './conversation.ts'
 import type { Language } from './language.ts'
 import type { Kind, Property } from './property.ts'
 import { questionsIn } from './speech/instruction.ts'
-import { type Turn, understand } from './turn.ts'
+import { parseTurn, type Turn } from './turn.ts'
 import { fold } from './words.ts'
 
-/** A turn of the caller with what was asked before it; understood when it is looked at. */
+/** A turn of the caller with the question before it. Both are parsed on first use. */
 export class Evidence {
   readonly exchange: Exchange
   readonly #language: Language
@@ -18,38 +18,38 @@ export class Evidence {
   }
 
   get turn(): Turn {
-    this.#turn ??= understand(this.exchange.caller, this.exchange.digits, this.#language)
+    this.#turn ??= parseTurn(this.exchange.caller, this.exchange.digits, this.#language)
     return this.#turn
   }
 
-  /** It is a plain yes to a question of the agent: what that proposed is agreed. */
+  /** The turn is a plain "yes" to a question of the agent, so the caller accepts what the question proposed. */
   get agrees(): boolean {
     return this.turn.polarity === 'yes' && this.turn.plain && this.question.text.includes('?')
   }
 
-  /** The agent's questions before it; all that the agent said where that was no question. */
+  /** The agent's questions before the turn; all speech of the agent when it contains no question. */
   get question(): Turn {
     if (this.#question === null) {
       const questions = questionsIn(this.exchange.agent)
       const text = questions.length > 0 ? questions.join(' ') : this.exchange.agent
-      this.#question = understand(text, null, this.#language)
+      this.#question = parseTurn(text, null, this.#language)
     }
     return this.#question
   }
 }
 
-/** What the reading of one value knows beside the turn. */
-export interface Asked {
-  /** The agent had asked for it. */
+/** The context in which a value is read from a turn. */
+export interface ReadingContext {
+  /** The agent asked for this value before the turn. */
   readonly asked: boolean
   readonly language: Language
-  /** Today, "2026-01-05", where the conversation says it. */
+  /** The current date ("2026-01-05") when the system prompt contains it. */
   readonly today: string | null
-  /** Words of the turn that belong to other values: a number there counts nothing. */
+  /** Words of the turn that belong to other values; numbers in them are ignored. */
   readonly taken: readonly WordSpan[]
 }
 
-/** The words `from` to before `to`. */
+/** A range of words, `to` exclusive. */
 export interface WordSpan {
   readonly from: number
   readonly to: number
@@ -57,8 +57,8 @@ export interface WordSpan {
 
 const MOST_TURNS = 60
 
-/** How a question for a value of the kind sounds, folded. */
-const ASKED: Readonly<Partial<Record<Kind, RegExp>>> = {
+/** Words in a question that asks for a value of the kind, folded. */
+const QUESTION_PATTERNS: Readonly<Partial<Record<Kind, RegExp>>> = {
   email: /\b(?:e-?mail|correo)\b/,
   phone: /\b(?:phone|telefono|movil|celular|reach you|call you back)\b/,
   name: /\b(?:name|nombre|apellido|apellidos|llama|who)\b/,
@@ -73,9 +73,9 @@ export function evidenceIn(conversation: Conversation, language: Language): Evid
   return conversation.exchanges.slice(0, MOST_TURNS).map(exchange => new Evidence(exchange, language))
 }
 
-/** How much the question was about the property: shared words, and one more where it asks for values of its kind. */
+/** How closely the question concerns the property: the number of shared stems, plus one when it asks for a value of the kind. */
 export function relevance({ question }: Evidence, property: Property): number {
   let shared = 0
-  for (const stem of property.about) if (question.said.has(stem) || question.denied.has(stem)) shared++
-  return shared + (ASKED[property.kind]?.test(fold(question.text)) === true ? 1 : 0)
+  for (const stem of property.about) if (question.statedStems.has(stem) || question.negatedStems.has(stem)) shared++
+  return shared + (QUESTION_PATTERNS[property.kind]?.test(fold(question.text)) === true ? 1 : 0)
 }

@@ -11,15 +11,15 @@ export interface Filled {
   readonly values: Readonly<Record<string, unknown>>
   /** Required members that the conversation does not give. */
   readonly missing: readonly Property[]
-  /** Members whose value stands in the caller's newest turn. */
+  /** Members whose value comes from the caller's newest turn. */
   readonly fresh: readonly string[]
 }
 
 const DEEPEST = 4
 
 /**
- * Fills an object by its JSON schema with what the caller said, the newest turn first. What was not said is left out.
- * `guessing`: a required name or text that nobody asked for is taken from the newest turn as a whole.
+ * Fills an object by its JSON schema from the caller's turns, the newest first. Members without a value are left out.
+ * `guessing`: the newest turn as a whole becomes the value of a required name or text that the agent did not ask for.
  */
 export function fill(schema: Schema, conversation: Conversation, language: Language, guessing: boolean): Filled {
   const today = /\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b/.exec(conversation.system)?.[0] ?? null
@@ -48,22 +48,22 @@ function fillFrom(schema: Schema, evidence: readonly Evidence[], filling: Fillin
   return { values: Object.fromEntries(values), missing, fresh }
 }
 
-/** Of each piece of evidence for each property, worked out once. */
+/** Caches the relevance of each piece of evidence for each property. */
 class Relevances {
-  readonly #known = new Map<Evidence, Map<Property, number>>()
+  readonly #cache = new Map<Evidence, Map<Property, number>>()
 
   of(piece: Evidence, property: Property): number {
-    const ofPiece = this.#known.get(piece) ?? new Map<Property, number>()
-    this.#known.set(piece, ofPiece)
-    const known = ofPiece.get(property) ?? relevance(piece, property)
-    ofPiece.set(property, known)
-    return known
+    const ofPiece = this.#cache.get(piece) ?? new Map<Property, number>()
+    this.#cache.set(piece, ofPiece)
+    const cached = ofPiece.get(property) ?? relevance(piece, property)
+    ofPiece.set(property, cached)
+    return cached
   }
 }
 
 interface Found {
   readonly value: unknown
-  /** Which turn says it, 0 the newest; -1 none in particular. */
+  /** The index of the turn with the value, 0 for the newest; -1 when the value comes from no single turn. */
   readonly turn: number
 }
 
@@ -76,12 +76,12 @@ function findValue(
 ): Found | null {
   if (Object.hasOwn(property.schema, 'const')) return { value: property.schema.const, turn: -1 }
   if (property.kind === 'object') return objectIn(property, evidence, filling)
-  // A member of an enum tells by itself whose it is.
+  // The members of an enum identify their property, so properties of the same kind do not compete.
   const unique = property.kind === 'enum' || property.kind === 'list'
   const rivals = unique ? [] : siblings.filter(other => other !== property && other.kind === property.kind)
   for (const [turn, piece] of evidence.entries()) {
     const relevant = relevances.of(piece, property)
-    // An answer to the question for another value of the same kind.
+    // The turn answers a question about another property of the same kind.
     if (rivals.some(rival => relevances.of(piece, rival) > relevant)) continue
     const taken = property.kind === 'number' ? spansOf(siblings, piece, filling.language) : []
     const { language, today } = filling
@@ -104,7 +104,7 @@ function objectIn(property: Property, evidence: readonly Evidence[], filling: Fi
   return empty ? null : { value: inner.values, turn: inner.fresh.length > 0 ? 0 : -1 }
 }
 
-/** Where nothing says what the newest turn answers, it may answer this. */
+/** The newest turn as a value, for a turn that answers no cached question. */
 function guessed(property: Property, newest: Evidence | undefined, language: Language): string | null {
   if (newest === undefined || newest.turn.plain || newest.turn.substance === 0) return null
   if (property.kind === 'text') return strippedAnswer(newest.exchange.caller, language) || null

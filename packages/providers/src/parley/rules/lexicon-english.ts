@@ -11,7 +11,7 @@ export const ENGLISH: Lexicon = {
       something,anything,else,another,every,everything,either,neither,nor,whether,themselves,itself,want,wants,like,
       really,got,get,gets,going,gonna,go,whatever,kind,sort,one's`),
   ),
-  telling: new Set(
+  framing: new Set(
     phrases(`caller,callers,customer,customers,user,users,client,clients,want,wants,wanted,wish,wishes,would,like,likes,
       need,needs,needed,ask,asks,asked,asking,say,says,said,saying,tell,tells,told,telling,give,gives,gave,given,giving,
       provide,provides,provided,mention,mentions,mentioned,state,states,stated,request,requests,requested,indicate,
@@ -156,7 +156,7 @@ export const ENGLISH: Lexicon = {
       [],
     ],
   },
-  alike: [
+  synonyms: [
     'book,reserve,schedule,arrange',
     'appointment,reservation,slot',
     'cancel,cancellation,call off,drop',

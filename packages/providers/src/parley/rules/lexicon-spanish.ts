@@ -11,7 +11,7 @@ export const SPANISH: Lexicon = {
       cada,todo,toda,todos,todas,mismo,misma,aqui,ahi,alli,ahora,luego,favor,eh,mm,bueno,oiga,oye,mire,mira,quiero,
       quisiera,gustaria,uno,cualquier,cualquiera`),
   ),
-  telling: new Set(
+  framing: new Set(
     phrases(`cliente,clientes,clienta,usuario,usuaria,llamante,llama,interlocutor,persona,quiere,quieren,querer,desea,desean,desear,
       necesita,necesitan,pide,piden,pregunta,preguntan,preguntar,dice,dicen,decir,dicho,dijo,da,dan,dar,dado,
       indica,indican,menciona,mencionan,solicita,solicitan,elige,eligen,elegido,escoge,escogen,expresa,responde,responder,
@@ -134,7 +134,7 @@ export const SPANISH: Lexicon = {
       [],
     ],
   },
-  alike: [
+  synonyms: [
     'reservar,reserva,cita,citas,agendar',
     'cancelar,anular,cancelacion,anulacion',
     'cambiar,mover,modificar,aplazar,cambio',

@@ -1,4 +1,4 @@
-/** What a condition can speak of that a turn shows otherwise than by the same word. */
+/** A meaning that a turn can express without the word that the condition uses for it. */
 export type Concept =
   | 'agree'
   | 'decline'
@@ -22,40 +22,40 @@ export type Concept =
   | 'succeeded'
   | 'failed'
 
-/** The everyday words of a language, folded. General language only: no words of any one trade's calls. */
+/** Everyday words of a language, folded. General language only, no terms of a particular business. */
 export interface Lexicon {
-  /** Words that say nothing about what a sentence is about. */
+  /** Function words, which do not show the topic of a sentence. */
   readonly grammar: ReadonlySet<string>
-  /** Of conditions: "the caller wants", "says that". */
-  readonly telling: ReadonlySet<string>
-  /** Of those: the caller asks, and does not give. */
+  /** Words that frame a condition and are not part of its topic: "the caller wants", "says that". */
+  readonly framing: ReadonlySet<string>
+  /** Framing words by which the caller asks about something instead of giving it. */
   readonly asking: ReadonlySet<string>
-  /** Of those: the caller wants something. */
+  /** Framing words by which the caller wants something. */
   readonly wanting: ReadonlySet<string>
   readonly subjects: ReadonlySet<string>
-  /** What a speaker begins with while thinking. */
+  /** Hesitation words at the beginning of a turn. */
   readonly fillers: ReadonlySet<string>
   readonly negators: ReadonlySet<string>
-  /** After these, a "no" at the beginning was an answer and negates nothing. */
+  /** Words before which an initial "no" is an answer and negates nothing. */
   readonly notNegated: ReadonlySet<string>
-  /** Where a negation ends. */
+  /** Words that end the scope of a negation. */
   readonly turns: ReadonlySet<string>
   readonly or: ReadonlySet<string>
   readonly and: ReadonlySet<string>
   /** Affirmations that open a turn. */
   readonly yes: readonly string[]
-  /** Those that affirm where they are the whole turn. */
+  /** Affirmations that count only as the whole turn. */
   readonly yesAlone: readonly string[]
-  /** Those that affirm wherever they stand. */
+  /** Affirmations that count anywhere in a turn. */
   readonly yesAnywhere: readonly string[]
   readonly no: readonly string[]
-  /** Per concept: what a condition calls it, and the words of a turn that show it. */
+  /** Per concept: its names in conditions, and the phrases of a turn that express it. */
   readonly wordsOfConcepts: Readonly<Record<Concept, readonly [condition: readonly string[], turn: readonly string[]]>>
-  /** Words that mean nearly the same. */
-  readonly alike: readonly (readonly string[])[]
-  /** Words that open a question which yes or no cannot answer. */
+  /** Groups of near-synonyms. */
+  readonly synonyms: readonly (readonly string[])[]
+  /** Words that begin a question which "yes" or "no" does not answer. */
   readonly openQuestions: ReadonlySet<string>
   readonly questions: ReadonlySet<string>
-  /** What stands around an answer. */
+  /** Polite phrases around an answer. */
   readonly politeness: readonly string[]
 }

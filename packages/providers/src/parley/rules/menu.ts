@@ -7,8 +7,8 @@ import { type Word, wordsOf } from './words.ts'
 const PRESSING = new Set('press dial enter pulse pulsa marque marca presione presiona oprima'.split(' '))
 
 /**
- * The digits to press: those that the instruction itself names, else those of the entry of the menu that was heard
- * ("for sales press 1") which fits the instruction best. Null: neither.
+ * The digits to press: those in the instruction itself, else those of the menu entry in the newest turn ("for sales
+ * press 1") that fits the instruction best. Null when there are neither.
  */
 export function digitsToPress(prompt: string, conversation: Conversation, language: Language): string | null {
   const literal = prompt.match(/(?<![0-9A-Za-z])[0-9*#][0-9*#w]{0,63}(?![0-9A-Za-z])/)?.[0]
@@ -23,7 +23,7 @@ export function digitsToPress(prompt: string, conversation: Conversation, langua
   return best?.digit ?? null
 }
 
-/** "For sales press 1, for support press 2", "press 1 for sales, 2 for support": what stands with each digit. */
+/** Each digit with its description, in "for sales press 1" and in "press 1 for sales". */
 function entriesOf(words: readonly Word[], language: Language): { digit: string; about: string[] }[] {
   const numbers = numbersIn(words, language).filter(number => number.digits.length === 1)
   const first = numbers[0]

@@ -1,10 +1,10 @@
 import type { Language } from './language.ts'
 import type { Word } from './words.ts'
 
-/** A number in a text, in words or in digits: the words `from` to before `to`. */
+/** A number in a text, in words or digits. It covers the words `from` to `to`, exclusive. */
 export interface SpokenNumber {
   readonly value: number
-  /** As digits: "007" stays "007". */
+  /** The number as digits, with leading zeros ("007"). */
   readonly digits: string
   readonly from: number
   readonly to: number
@@ -15,7 +15,7 @@ interface NumberWords {
   readonly tens: ReadonlyMap<string, number>
   readonly hundreds: ReadonlyMap<string, number>
   readonly thousand: string
-  /** Stands between tens and ones ("treinta y uno"). */
+  /** The word between tens and ones ("treinta y uno"). */
   readonly joiner: string | null
   readonly ordinals: ReadonlyMap<string, number>
 }
@@ -82,7 +82,7 @@ export function numbersIn(words: readonly Word[], language: Language): SpokenNum
   return found
 }
 
-/** "the second one": 2; null for any other word. */
+/** The value of an ordinal ("second": 2); null for any other word. */
 export function ordinalOf(word: Word, language: Language): number | null {
   return WORDS[language].ordinals.get(word.folded) ?? null
 }

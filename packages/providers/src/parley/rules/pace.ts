@@ -1,6 +1,6 @@
 import type { Ms, Time } from '@parley/kernel'
 
-/** Waits `ms` on `time`, or until the signal aborts, at once where `ms` is 0 or `time` is not given. */
+/** Resolves after `ms` on `time` or when the signal aborts; at once when `ms` is 0 or `time` is not given. */
 export function pause(time: Time | undefined, ms: Ms, signal: AbortSignal): Promise<void> {
   if (time === undefined || ms <= 0 || signal.aborted) return Promise.resolve()
   return new Promise(resolve => {

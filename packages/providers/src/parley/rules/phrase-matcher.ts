@@ -1,6 +1,6 @@
 import type { Word } from './words.ts'
 
-/** Finds any of a set of phrases (folded words, blanks between) in words; of several, the longest. */
+/** Finds the longest of a set of phrases (folded words, separated by blanks) at a position. */
 export class PhraseMatcher {
   readonly #byFirst = new Map<string, (readonly string[])[]>()
 
@@ -14,7 +14,7 @@ export class PhraseMatcher {
     for (const same of this.#byFirst.values()) same.sort((a, b) => b.length - a.length)
   }
 
-  /** How many words the longest phrase takes that begins at `at`; 0: none does. */
+  /** The length in words of the longest phrase that begins at `at`; 0 when none does. */
   lengthAt(words: readonly Word[], at: number): number {
     const candidates = this.#byFirst.get(words[at]?.folded ?? '')
     const found = candidates?.find(phrase => phrase.every((word, i) => words[at + i]?.folded === word))

@@ -5,7 +5,7 @@ import { fold, wordsOf } from './words.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
 
-/** What a value is, by its schema and by what it is called. */
+/** The kind of a value, by its schema, its name and its description. */
 export type Kind =
   | 'enum'
   | 'boolean'
@@ -20,15 +20,15 @@ export type Kind =
   | 'digits'
   | 'text'
 
-/** A member of the object that is to be filled in. */
+/** A member of the object to fill in. */
 export interface Property {
   readonly name: string
   readonly schema: Schema
   readonly kind: Kind
   readonly required: boolean
-  /** Stems of its name. */
+  /** Stems of the name. */
   readonly called: ReadonlySet<string>
-  /** Of its name and its description. */
+  /** Stems of the name, title, description and enum members. */
   readonly about: ReadonlySet<string>
   readonly description: string
 }
@@ -36,7 +36,7 @@ export interface Property {
 const MOST_PROPERTIES = 100
 const MOST_DESCRIPTION = 1024
 
-/** Words by which a text is known to be of a kind, folded; the first kind found wins, in the name before the description. */
+/** Folded words that show the kind of a text. The first matching kind wins, and the name counts before the description. */
 const KINDS: readonly (readonly [Kind, ReadonlySet<string>])[] = [
   ['email', new Set('email mail correo'.split(' '))],
   ['phone', new Set('phone telephone mobile cell cellphone telefono movil celular callback'.split(' '))],
@@ -53,7 +53,7 @@ const KINDS: readonly (readonly [Kind, ReadonlySet<string>])[] = [
   ['name', new Set('name surname nombre apellido apellidos'.split(' '))],
 ]
 
-/** The members of an object's schema, required ones marked; at most 100. */
+/** The first 100 members of an object's schema. */
 export function propertiesOf(schema: Schema, language: Language): Property[] {
   const properties = isSchema(schema.properties) ? schema.properties : {}
   const required = new Set(Array.isArray(schema.required) ? schema.required : [])
@@ -87,7 +87,7 @@ function wordKind(text: string): Kind | null {
   return KINDS.find(([, known]) => words.some(word => known.has(word)))?.[0] ?? null
 }
 
-/** The type of a schema; of several the first that is not "null". Without one: "string". */
+/** The type of a schema, the first that is not "null". Default "object" with properties, else "string". */
 export function typeOf(schema: Schema): string {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type]
   const first = types.find(type => typeof type === 'string' && type !== 'null')
@@ -112,7 +112,7 @@ function textOf(value: unknown): string {
 }
 
 function stemsIn(text: string, language: Language): Set<string> {
-  const { grammar, telling } = vocabulary(language)
+  const { grammar, framing: telling } = vocabulary(language)
   return new Set(
     wordsOf(text, language)
       .filter(word => !grammar.has(word.folded) && !telling.has(word.folded))

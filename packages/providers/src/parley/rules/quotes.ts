@@ -2,8 +2,8 @@ const CLOSING: Readonly<Record<string, string>> = { '"': '"', '“': '”', '«'
 const LETTER = /[\p{L}\p{N}]/u
 
 /**
- * The texts in quotation marks, and what is left with `mark` in their place. An apostrophe inside a word ("doesn't")
- * quotes nothing, nor does a mark that is never closed.
+ * The quoted texts, and the remaining text with `mark` in the place of each. An apostrophe inside a word ("doesn't") and
+ * an opening mark that is never closed are no quotation marks.
  */
 export function quotesIn(text: string, mark: (quote: number) => string): { quotes: string[]; rest: string } {
   const quotes: string[] = []
@@ -13,7 +13,7 @@ export function quotesIn(text: string, mark: (quote: number) => string): { quote
     const closing = LETTER.test(text[at - 1] ?? '') ? undefined : CLOSING[text[at]!]
     const end = closing === undefined || unclosed.has(closing) ? -1 : closingAt(text, at + 1, closing)
     if (end < 0) {
-      // Without this a text full of opening marks is searched to its end from each of them.
+      // Searching for each missing closing mark once keeps the time linear for a text full of opening marks.
       if (closing !== undefined) unclosed.add(closing)
       rest += text[at]
       continue

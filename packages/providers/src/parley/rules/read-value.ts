@@ -1,4 +1,4 @@
-import type { Asked, Evidence } from './evidence.ts'
+import type { Evidence, ReadingContext } from './evidence.ts'
 import { isSchema, type Property, type Schema, typeOf } from './property.ts'
 import { strippedAnswer } from './values/answer.ts'
 import { timeIn } from './values/clock.ts'
@@ -12,8 +12,8 @@ import { numberFor } from './values/quantities.ts'
 const LEAST_PHONE_DIGITS = 7
 const LEAST_ASKED_PHONE_DIGITS = 4
 
-/** The property's value by one turn of the caller; undefined: it says none. */
-export function readValue(property: Property, evidence: Evidence, context: Asked): unknown {
+/** The value that one turn of the caller gives for the property; undefined when it gives none. */
+export function readValue(property: Property, evidence: Evidence, context: ReadingContext): unknown {
   const { exchange, turn } = evidence
   const { asked, language } = context
   switch (property.kind) {
@@ -46,16 +46,16 @@ export function readValue(property: Property, evidence: Evidence, context: Asked
   }
 }
 
-/** Yes or no to the question about it, or a sentence that says it or denies it. */
+/** A "yes" or "no" to a question about the property, or a statement that affirms or negates it. */
 function truth(property: Property, { turn }: Evidence, asked: boolean): boolean | undefined {
   if (asked && turn.polarity !== null) return turn.polarity === 'yes'
   const count = (stems: ReadonlySet<string>) => [...property.called].filter(stem => stems.has(stem)).length
   const enough = Math.ceil(property.called.size * 0.6)
-  if (enough > 0 && count(turn.denied) >= enough) return false
-  return enough > 0 && count(turn.said) >= enough && !turn.asks ? true : undefined
+  if (enough > 0 && count(turn.negatedStems) >= enough) return false
+  return enough > 0 && count(turn.statedStems) >= enough && !turn.asks ? true : undefined
 }
 
-function list(schema: Schema, evidence: Evidence, { asked, language }: Asked): unknown[] | undefined {
+function list(schema: Schema, evidence: Evidence, { asked, language }: ReadingContext): unknown[] | undefined {
   const items = isSchema(schema.items) ? schema.items : {}
   if (Array.isArray(items.enum)) {
     const members = mentionedMembers(items, evidence.turn, language)
@@ -69,7 +69,7 @@ function list(schema: Schema, evidence: Evidence, { asked, language }: Asked): u
   return parts.length > 0 ? parts.slice(0, 20) : undefined
 }
 
-function phone({ exchange, turn }: Evidence, { asked, language }: Asked): string | undefined {
+function phone({ exchange, turn }: Evidence, { asked, language }: ReadingContext): string | undefined {
   const least = asked ? LEAST_ASKED_PHONE_DIGITS : LEAST_PHONE_DIGITS
   const keys = exchange.digits?.replace(/[^0-9]/g, '') ?? ''
   if (keys.length >= least) return keys
@@ -77,8 +77,12 @@ function phone({ exchange, turn }: Evidence, { asked, language }: Asked): string
   return run === undefined ? undefined : `${run.international ? '+' : ''}${run.digits}`
 }
 
-/** A code in figures, or in letters and figures: asked for, or named before it ("my order number is 12"). */
-function digits(property: Property, { exchange, turn }: Evidence, { asked, language }: Asked): string | undefined {
+/** A code of digits, or of letters and digits, that was asked for or follows its name ("my order number is 12"). */
+function digits(
+  property: Property,
+  { exchange, turn }: Evidence,
+  { asked, language }: ReadingContext,
+): string | undefined {
   const keys = exchange.digits?.replace(/#$/, '') ?? ''
   if (asked && keys !== '') return keys
   const named = turn.words.findIndex(word => property.about.has(word.stem))
@@ -89,7 +93,7 @@ function digits(property: Property, { exchange, turn }: Evidence, { asked, langu
   return digitRuns(exchange.caller, turn.words, language).find(run => run.from >= from)?.digits
 }
 
-/** The part of the name that is wanted. */
+/** The part of a full name that the property asks for: first name, last name or all. */
 function oneName(property: Property, name: string | null): string | undefined {
   if (name === null) return undefined
   const called = property.name.toLowerCase()

@@ -3,7 +3,7 @@ import type { Conversation } from './conversation.ts'
 import type { Language } from './language.ts'
 import { questionsIn, type Speech, speechOf } from './speech/instruction.ts'
 import { toolResult } from './tool-result.ts'
-import { understand } from './turn.ts'
+import { parseTurn } from './turn.ts'
 
 type ReplyBrief = Extract<GenerationBrief, { purpose: 'reply' }>
 
@@ -47,7 +47,7 @@ const PHRASES: Readonly<Record<Language, Phrases>> = {
   },
 }
 
-/** What is said where no transition holds and no tool is called. */
+/** The speech of a reply without a transition or tool call. */
 export function replyTo(brief: ReplyBrief, conversation: Conversation, language: Language): string {
   const phrases = PHRASES[language]
   const speech = speechOf(brief.instruction, language)
@@ -59,7 +59,7 @@ export function replyTo(brief: ReplyBrief, conversation: Conversation, language:
     case 'stuck':
       return notUnderstood(speech, conversation, phrases)
     case 'tool_result':
-      return join(told(conversation.result ?? '', language), afterResult(speech, conversation, phrases))
+      return join(resultSpeech(conversation.result ?? '', language), afterResult(speech, conversation, phrases))
     case 'during_execution':
       return speech.sentences.length > 0 ? join(...speech.sentences) : phrases.moment
     default:
@@ -67,18 +67,18 @@ export function replyTo(brief: ReplyBrief, conversation: Conversation, language:
   }
 }
 
-function told(content: string, language: Language): string {
+function resultSpeech(content: string, language: Language): string {
   const { state, speech } = toolResult(content, language)
   const { done, failed, moment } = PHRASES[language]
   return speech ?? { running: moment, succeeded: done, failed }[state]
 }
 
-/** A turn that leads nowhere: what is to be said here is said once; afterwards only the question is asked again. */
+/** The reply to a turn that no rule matched: the instruction once, afterwards only its question. */
 function answer(speech: Speech, conversation: Conversation, language: Language): string {
   const phrases = PHRASES[language]
-  if (speech.sentences.length > 0 && !wasSaid(speech, conversation)) return join(...speech.sentences)
+  if (speech.sentences.length > 0 && !wasSpoken(speech, conversation)) return join(...speech.sentences)
   const { open } = conversation
-  const turn = understand(open?.caller ?? '', open?.digits ?? null, language)
+  const turn = parseTurn(open?.caller ?? '', open?.digits ?? null, language)
   const again = lastQuestion(speech, conversation)
   if (turn.concepts.has('repeat'))
     return join(...(speech.sentences.length > 0 ? speech.sentences : [conversation.agent]))
@@ -96,15 +96,15 @@ function lastQuestion(speech: Speech, conversation: Conversation): readonly stri
   return speech.questions.length > 0 ? speech.questions : questionsIn(conversation.agent).slice(-1)
 }
 
-/** A question that was asked before the tool was called has had its answer. */
+/** The questions after a tool result. Questions that the agent already asked are left out: they were answered before the call. */
 function afterResult(speech: Speech, conversation: Conversation, phrases: Phrases): string {
-  const open = speech.questions.filter(question => !conversation.agentSaid.some(said => said.includes(question)))
+  const open = speech.questions.filter(question => !conversation.agentSaid.some(earlier => earlier.includes(question)))
   return open.length > 0 ? join(...open) : speech.questions.length > 0 ? phrases.anythingElse : ''
 }
 
-function wasSaid(speech: Speech, conversation: Conversation): boolean {
-  const telling = speech.questions.at(-1) ?? speech.sentences.at(-1) ?? ''
-  return conversation.agentSaid.some(said => said.includes(telling))
+function wasSpoken(speech: Speech, conversation: Conversation): boolean {
+  const last = speech.questions.at(-1) ?? speech.sentences.at(-1) ?? ''
+  return conversation.agentSaid.some(earlier => earlier.includes(last))
 }
 
 function join(...sentences: readonly string[]): string {

@@ -3,7 +3,7 @@ import type { GenerationEvent, GenerationRequest, LanguageModel } from '../../la
 import { type Decision, decide } from './decision.ts'
 import { pause } from './pace.ts'
 
-/** Imitates the delays of a service, on `time`. Without it the model answers at once. */
+/** Simulated delays of a model service, on `time`. Without a pace the model answers at once. */
 export interface RulesPace {
   readonly time: Time
   /** From the request to the first word or call. Default 0. */
@@ -15,9 +15,9 @@ export interface RulesPace {
 const CHARACTERS_PER_TOKEN = 4
 
 /**
- * The built-in model "rules-1": it speaks and decides by fixed rules over what it is asked (`request.brief`), in
- * English and Spanish, the same for the same request. It knows the words of everyday language and of no trade; where
- * its rules find nothing it says that it did not understand. For demonstrations, trials and load tests.
+ * The built-in model "rules-1". It speaks and decides by fixed rules over the brief of a request, in English and
+ * Spanish, and answers equal requests equally. Its vocabulary is everyday language without terms of any business. When
+ * no rule matches, it says that it did not understand. For demonstrations, trials and load tests.
  */
 export class RulesModel implements LanguageModel {
   readonly identity = { provider: 'parley', model: 'rules-1' }
@@ -33,7 +33,7 @@ export class RulesModel implements LanguageModel {
   }
 
   async *generate(request: GenerationRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
-    if (this.#closed) throw new ParleyError('model_failed', 'This model was closed.')
+    if (this.#closed) throw new ParleyError('model_failed', 'The model "rules-1" was closed; open a new one.')
     if (signal.aborted) return
     const decision = decide(request)
     await this.#wait(this.#pace?.firstTokenMs ?? 0, signal)
@@ -71,7 +71,7 @@ function eventsOf({ text, call }: Decision): GenerationEvent[] {
   return events
 }
 
-/** There are no tokens: characters count, four as one. */
+/** The usage of an answer, estimated at four characters per token. */
 function usage({ messages }: GenerationRequest, written: number): GenerationEvent {
   const inputTokens = tokens(messages.reduce((sum, { content }) => sum + content.length, 0))
   return { type: 'usage', inputTokens, outputTokens: tokens(written), cachedInputTokens: 0 }

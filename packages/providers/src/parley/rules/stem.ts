@@ -2,7 +2,7 @@ import type { Language } from './language.ts'
 
 const LEAST_STEM = 3
 
-/** Longest first: the first that fits is taken off. */
+/** Endings, the longest first; the first that matches is removed. */
 const ENDINGS: Readonly<Record<Language, readonly string[]>> = {
   en: ['ations', 'ation', 'ments', 'ment', 'ings', 'ing', 'ies', 'ied', 'ed', 'es', 'e', 'y', 's'],
   es: [
@@ -45,8 +45,8 @@ const ENDINGS: Readonly<Record<Language, readonly string[]>> = {
 }
 
 /**
- * What is left of a folded word when its ending is off: enough to see that "booking" and "book", "cancelar" and
- * "cancelo" are about the same. No linguistics: only equality of two stems means anything.
+ * A folded word without its ending, so that "booking" and "book", or "cancelar" and "cancelo", have equal stems. A
+ * heuristic: stems are only for comparison with each other.
  */
 export function stemOf(folded: string, language: Language): string {
   const ending = ENDINGS[language].find(end => folded.length - end.length >= LEAST_STEM && folded.endsWith(end))

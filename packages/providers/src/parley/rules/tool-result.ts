@@ -1,36 +1,36 @@
 import type { Language } from './language.ts'
 import { sentence } from './speech/clause.ts'
 
-/** Members that hold a text made to be said, the best first. */
+/** Names of members that contain a text to speak, in order of preference. */
 const SPOKEN = ['message', 'speech', 'text', 'summary', 'answer', 'mensaje']
 const SPOKEN_IN_TEXT = /"(?:message|speech|text|summary|answer|mensaje)"\s*:\s*("(?:[^"\\]|\\.){1,1000}")/
 const MOST_MEMBERS = 12
 const MOST_CHARACTERS = 1000
 const FAILED = /^(?:false|failed|failure|error|uncertain|denied|rejected)$/i
 
-/** What a tool's answer is, for a model that works by words. */
+/** A tool result in words. */
 interface ToolResult {
   readonly state: 'running' | 'succeeded' | 'failed'
-  /** Names and values, that a condition can be held against. */
+  /** Names and values as text, for comparison with conditions. */
   readonly text: string
-  /** What there is to say about it: its text made to be said, else its scalar members; null where it holds neither. */
+  /** The speech about the result: its text to speak, else its scalar members; null when it has neither. */
   readonly speech: string | null
 }
 
 export function toolResult(content: string, language: Language): ToolResult {
   const value = parsed(content)
   const members = typeof value === 'string' ? [['', value] as const] : scalars(value)
-  const told = typeof value === 'string' ? value : spokenMember(value, 0)
-  const failed = /^\s*(?:error|failed)\b/i.test(content) || members.some(([name, scalar]) => tellsFailure(name, scalar))
+  const spoken = typeof value === 'string' ? value : spokenMember(value, 0)
+  const failed = /^\s*(?:error|failed)\b/i.test(content) || members.some(([name, scalar]) => isFailure(name, scalar))
   const text = members.map(([name, scalar]) => `${name} ${scalar}`).join('. ')
   if (members.length === 1 && text === 'status in progress') return { state: 'running', text: '', speech: null }
-  // "outcome is failed" is nothing to say, nor is "status is done".
+  // A failure and "status: done" have fixed phrases instead of spoken facts.
   const facts = failed || text === 'status done' ? [] : members
-  const speech = told === null ? factsInWords(facts, language) : sentence(told.slice(0, MOST_CHARACTERS), '.')
+  const speech = spoken === null ? factsInWords(facts, language) : sentence(spoken.slice(0, MOST_CHARACTERS), '.')
   return { state: failed ? 'failed' : 'succeeded', text, speech }
 }
 
-function tellsFailure(name: string, scalar: string): boolean {
+function isFailure(name: string, scalar: string): boolean {
   if (/^(?:ok|success|succeeded|outcome|status|state)$/i.test(name) && FAILED.test(scalar)) return true
   if (/^(?:error|errors|fault)$/i.test(name)) return scalar !== '' && scalar !== 'false'
   return /^(?:status|status code|code)$/i.test(name) && /^[45][0-9]{2}$/.test(scalar)
@@ -42,14 +42,14 @@ function factsInWords(facts: readonly (readonly [name: string, scalar: string])[
   return sentences.length === 0 ? null : sentences.join(' ').slice(0, MOST_CHARACTERS)
 }
 
-/** The JSON value; text that is none as it is, but of a document that was cut only what it has to say. */
+/** The parsed JSON, or the text itself when it is not JSON. Of truncated JSON only the text to speak is taken. */
 function parsed(content: string): unknown {
   try {
     return JSON.parse(content)
   } catch {
     if (!/^\s*[{[]/.test(content)) return content
-    const told = SPOKEN_IN_TEXT.exec(content)?.[1]
-    return told === undefined ? {} : { message: textOfLiteral(told) }
+    const spoken = SPOKEN_IN_TEXT.exec(content)?.[1]
+    return spoken === undefined ? {} : { message: textOfLiteral(spoken) }
   }
 }
 
@@ -75,7 +75,7 @@ function spokenMember(value: unknown, depth: number): string | null {
   return null
 }
 
-/** Names in words ("order_number": "order number") and values; of nested objects too, of lists the first members. */
+/** Up to 12 scalar members with their names in words, including those of nested objects and lists. */
 function scalars(value: unknown, depth = 0): [name: string, scalar: string][] {
   if (typeof value !== 'object' || value === null || depth > 2) return []
   const found: [string, string][] = []
@@ -86,7 +86,7 @@ function scalars(value: unknown, depth = 0): [name: string, scalar: string][] {
   return found.slice(0, MOST_MEMBERS)
 }
 
-/** "orderNumber", "order_number": "order number". */
+/** An identifier in words: "order number" for "orderNumber" and "order_number". */
 export function inWords(name: string): string {
   return name
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')

@@ -8,19 +8,19 @@ import type { Property } from './property.ts'
 import { sentence } from './speech/clause.ts'
 import { speechOf } from './speech/instruction.ts'
 import { inWords } from './tool-result.ts'
-import { understand } from './turn.ts'
+import { parseTurn } from './turn.ts'
 import { vocabulary } from './vocabulary.ts'
 
-/** What a turn means for the tools: a call to make, or a question for what a call still needs. */
+/** A tool call, or a question for a missing argument of it. */
 type ToolUse =
   | { readonly do: 'call'; readonly name: string; readonly arguments: Filled['values']; readonly score: number }
   | { readonly do: 'ask'; readonly question: string; readonly score: number }
 
 const MOST_TOOLS = 64
-/** Turns back to which a wish is remembered while its details are asked for. */
+/** Number of earlier turns in which a request for the tool still counts while the agent asks for its arguments. */
 const REMEMBERED_TURNS = 6
 
-/** The tool that the caller's turn asks for, by its name and description, at least as much as `least`; null: none. */
+/** The use of the tool whose name and description fit the caller's turn best, with a score of at least `least`; null for none. */
 export function useTool(
   tools: readonly ToolDeclaration[],
   answer: Answer,
@@ -31,7 +31,7 @@ export function useTool(
   let best: ToolUse | null = null
   for (const tool of tools.slice(0, MOST_TOOLS)) {
     const filled = fill(tool.parameters, conversation, language, false)
-    const score = wish(tool, filled, answer, conversation, language)
+    const score = wishFor(tool, filled, answer, conversation, language)
     if (score < least || score <= (best?.score ?? 0)) continue
     best = use(tool, filled, score, conversation, language)
   }
@@ -52,8 +52,8 @@ function use(
   return again ? null : { do: 'call', name: tool.name, arguments: filled.values, score }
 }
 
-/** How much the caller wants the tool: by this turn, by an earlier one, or by having given what it needs. */
-function wish(
+/** How much the caller wants the tool: by this turn, by an earlier turn, or because this turn completed its arguments. */
+function wishFor(
   tool: ToolDeclaration,
   filled: Filled,
   answer: Answer,
@@ -64,11 +64,11 @@ function wish(
   if (now >= HOLDS) return now
   const given = filled.missing.length === 0 && filled.fresh.length > 0
   if (given) return HOLDS
-  // The agent asked for what the tool needs because of an earlier turn.
+  // The agent asked for an argument of the tool because of an earlier turn.
   const asked = filled.missing.some(property => conversation.agent.includes(questionFor(property, language)))
   if (!asked || answer.turn.polarity === 'no') return 0
   const earlier = conversation.exchanges.slice(1, REMEMBERED_TURNS + 1).some(({ caller, digits }) => {
-    const turn = understand(caller, digits, language)
+    const turn = parseTurn(caller, digits, language)
     return fitOfTool(tool, { turn, question: null }, language) >= HOLDS
   })
   return earlier ? HOLDS : 0
@@ -81,7 +81,7 @@ function fitOfTool(tool: ToolDeclaration, answer: Answer, language: Language): n
   return Math.max(...texts.map(text => fit(conditionOf(text, language), answer, vocabulary(language))))
 }
 
-/** "Could you tell me your order number?" */
+/** A question for the property: "Could you tell me your order number?" */
 function questionFor(property: Property, language: Language): string {
   const what = property.description.trim() === '' ? inWords(property.name) : property.description.trim()
   const first = what.split(/(?<=[.!?])\s/)[0]!.slice(0, 200)

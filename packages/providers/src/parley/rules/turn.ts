@@ -6,41 +6,41 @@ import { timesIn } from './values/times.ts'
 import { type Vocabulary, vocabulary } from './vocabulary.ts'
 import { type Word, wordsOf } from './words.ts'
 
-/** What somebody said, as far as the rules understand it. */
+/** A parsed utterance of the caller or the agent, or a tool result as text. */
 export interface Turn {
   readonly text: string
   readonly words: readonly Word[]
-  /** Nothing was said and no key pressed. */
+  /** It has no words and no pressed keys. */
   readonly blank: boolean
-  /** What the whole of it answers: yes, no, or neither. */
+  /** The answer of the whole turn: yes, no, or neither. */
   readonly polarity: 'yes' | 'no' | null
-  /** It says yes or no and nothing beyond. */
+  /** It contains nothing but a yes or no. */
   readonly plain: boolean
   readonly asks: boolean
-  /** The question cannot be answered by yes or no. */
+  /** It is a question that "yes" or "no" does not answer. */
   readonly asksOpenly: boolean
   readonly concepts: ReadonlySet<Concept>
-  /** Stems that were said; numbers as "#12". */
-  readonly said: ReadonlySet<string>
-  /** Stems that a negation stands before. */
-  readonly denied: ReadonlySet<string>
-  /** Words that say something, grammar and politeness left out. */
+  /** Stems of words outside negations; numbers and pressed keys as "#12". */
+  readonly statedStems: ReadonlySet<string>
+  /** Stems of words in the scope of a negation. */
+  readonly negatedStems: ReadonlySet<string>
+  /** The number of words that are not function words. */
   readonly substance: number
 }
 
-/** Understands a text. `digits`: keys that were pressed with it. */
-export function understand(text: string, digits: string | null, language: Language): Turn {
+/** Parses a text. `digits`: keys that were pressed in the same turn. */
+export function parseTurn(text: string, digits: string | null, language: Language): Turn {
   const words = wordsOf(text, language)
-  const book = vocabulary(language)
-  const denied = negations(words, book)
-  const shown = book.inTurns.allIn(words)
-  const { polarity, plain } = polarityOf(words, denied, shown, book)
-  const substantial = (word: Word) => !book.grammar.has(word.folded)
+  const vocab = vocabulary(language)
+  const negated = negations(words, vocab)
+  const expressed = vocab.inTurns.allIn(words)
+  const { polarity, plain } = polarityOf(words, negated, expressed, vocab)
+  const substantial = (word: Word) => !vocab.grammar.has(word.folded)
   const stems = (negative: boolean) =>
-    words.filter((word, i) => denied[i] === negative && substantial(word)).map(word => word.stem)
+    words.filter((word, i) => negated[i] === negative && substantial(word)).map(word => word.stem)
   const numbers = numbersIn(words, language)
-  const first = words.find(word => !book.fillers.has(word.folded))?.folded ?? ''
-  const isOpen = (word: Word) => book.openQuestions.has(word.folded)
+  const first = words.find(word => !vocab.fillers.has(word.folded))?.folded ?? ''
+  const isOpen = (word: Word) => vocab.openQuestions.has(word.folded)
   const keys = [...numbers.map(number => `#${number.value}`), ...(digits === null ? [] : [`#${digitsAsKey(digits)}`])]
   return {
     text,
@@ -48,70 +48,70 @@ export function understand(text: string, digits: string | null, language: Langua
     blank: words.length === 0 && digits === null,
     polarity,
     plain,
-    asks: text.includes('?') || book.questions.has(first),
-    asksOpenly: book.openQuestions.has(first) || (text.includes('?') && words.some(isOpen)),
-    concepts: withForms(shown, words, numbers, digits, polarity, language),
-    said: new Set([...stems(false), ...keys]),
-    denied: new Set(stems(true)),
+    asks: text.includes('?') || vocab.questions.has(first),
+    asksOpenly: vocab.openQuestions.has(first) || (text.includes('?') && words.some(isOpen)),
+    concepts: withForms(expressed, words, numbers, digits, polarity, language),
+    statedStems: new Set([...stems(false), ...keys]),
+    negatedStems: new Set(stems(true)),
     substance: words.filter(substantial).length,
   }
 }
 
-/** "12#" is the number 12; "*" stays what it is. */
+/** The pressed keys as a number ("12#": "12"); keys without digits ("*") unchanged. */
 function digitsAsKey(digits: string): string {
   const figures = digits.replace(/[^0-9]/g, '').slice(0, 15)
   return figures === '' ? digits : String(Number(figures))
 }
 
-/** Per word: whether a negation stands before it in its clause. */
-function negations(words: readonly Word[], book: Vocabulary): boolean[] {
+/** Per word: whether it follows a negation in its clause. */
+function negations(words: readonly Word[], vocab: Vocabulary): boolean[] {
   let negating = false
   return words.map((word, i) => {
-    if (word.afterBreak || book.turns.has(word.folded)) negating = false
+    if (word.afterBreak || vocab.turns.has(word.folded)) negating = false
     const here = negating
-    if (book.negators.has(word.folded) && !isInterjection(words, i, book)) negating = true
+    if (vocab.negators.has(word.folded) && !isInterjection(words, i, vocab)) negating = true
     return here
   })
 }
 
-/** The "no" of "no, I want…" answers; that of "no onions" negates. */
-function isInterjection(words: readonly Word[], at: number, book: Vocabulary): boolean {
+/** Whether "no" is an answer ("no, I want…") and not a negation ("no onions"). */
+function isInterjection(words: readonly Word[], at: number, vocab: Vocabulary): boolean {
   if (words[at]!.folded !== 'no') return false
   const next = words[at + 1]
-  return next === undefined || next.afterBreak || book.notNegated.has(next.folded)
+  return next === undefined || next.afterBreak || vocab.notNegated.has(next.folded)
 }
 
 function polarityOf(
   words: readonly Word[],
-  denied: readonly boolean[],
-  shown: ReadonlySet<Concept>,
-  book: Vocabulary,
+  negated: readonly boolean[],
+  expressed: ReadonlySet<Concept>,
+  vocab: Vocabulary,
 ): { polarity: Turn['polarity']; plain: boolean } {
-  const isUnsure = shown.has('unsure') || shown.has('repeat')
+  const isUnsure = expressed.has('unsure') || expressed.has('repeat')
   let start = 0
-  while (start < words.length - 1 && book.fillers.has(words[start]!.folded)) start++
-  const yes = book.yes.lengthAt(words, start)
-  const no = book.no.lengthAt(words, start)
+  while (start < words.length - 1 && vocab.fillers.has(words[start]!.folded)) start++
+  const yes = vocab.yes.lengthAt(words, start)
+  const no = vocab.no.lengthAt(words, start)
   if (yes > 0 || no > 0) {
     const polarity = yes > no ? 'yes' : isUnsure ? null : 'no'
-    return { polarity, plain: restIsEmpty(words, start + Math.max(yes, no), book) }
+    return { polarity, plain: restIsEmpty(words, start + Math.max(yes, no), vocab) }
   }
   if (isUnsure) return { polarity: null, plain: false }
-  const alone = book.yesAlone.lengthAt(words, start)
+  const alone = vocab.yesAlone.lengthAt(words, start)
   if (alone > 0 && start + alone === words.length) return { polarity: 'yes', plain: true }
-  if (words.some((_word, i) => denied[i] === false && book.yesAnywhere.lengthAt(words, i) > 0))
+  if (words.some((_word, i) => negated[i] === false && vocab.yesAnywhere.lengthAt(words, i) > 0))
     return { polarity: 'yes', plain: false }
-  const negative = denied.includes(true) || words.some(word => book.negators.has(word.folded))
-  return { polarity: negative ? 'no' : null, plain: negative && restIsEmpty(words, start, book) }
+  const negative = negated.includes(true) || words.some(word => vocab.negators.has(word.folded))
+  return { polarity: negative ? 'no' : null, plain: negative && restIsEmpty(words, start, vocab) }
 }
 
-function restIsEmpty(words: readonly Word[], from: number, book: Vocabulary): boolean {
+function restIsEmpty(words: readonly Word[], from: number, vocab: Vocabulary): boolean {
   for (let at = from; at < words.length; ) {
     const taken = Math.max(
-      book.yes.lengthAt(words, at),
-      book.no.lengthAt(words, at),
-      book.politeness.lengthAt(words, at),
-      book.grammar.has(words[at]!.folded) ? 1 : 0,
+      vocab.yes.lengthAt(words, at),
+      vocab.no.lengthAt(words, at),
+      vocab.politeness.lengthAt(words, at),
+      vocab.grammar.has(words[at]!.folded) ? 1 : 0,
     )
     if (taken === 0) return false
     at += taken
@@ -119,20 +119,20 @@ function restIsEmpty(words: readonly Word[], from: number, book: Vocabulary): bo
   return true
 }
 
-/** With the concepts that show by form: numbers, days, times, keys, and what the whole answers. */
+/** Adds the concepts that the form of the turn expresses: numbers, days, times, keys, agreement and refusal. */
 function withForms(
-  shown: ReadonlySet<Concept>,
+  expressed: ReadonlySet<Concept>,
   words: readonly Word[],
   numbers: readonly SpokenNumber[],
   digits: string | null,
   polarity: Turn['polarity'],
   language: Language,
 ): ReadonlySet<Concept> {
-  const concepts = new Set(shown)
+  const concepts = new Set(expressed)
   if (polarity === 'yes') concepts.add('agree')
   if (polarity === 'no') concepts.add('decline')
   if (digits !== null) concepts.add('keys')
-  // "one" and "una" count nothing in "that one", "una cita".
+  // "one" and "una" are no numbers in "that one" and "una cita".
   const counts = ({ value, from }: SpokenNumber) => value !== 1 || words[from]!.folded === '1'
   if (digits !== null || numbers.some(counts)) concepts.add('number')
   if (datesIn(words, language).length > 0) concepts.add('date')

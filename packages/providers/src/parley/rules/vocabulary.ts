@@ -6,7 +6,7 @@ import { SPANISH } from './lexicon-spanish.ts'
 import { PhraseMatcher } from './phrase-matcher.ts'
 import { stemOf } from './stem.ts'
 
-/** A lexicon made ready for looking things up. */
+/** A lexicon prepared for lookups. */
 export interface Vocabulary
   extends Omit<Lexicon, 'yes' | 'yesAlone' | 'yesAnywhere' | 'no' | 'politeness' | 'alike' | 'wordsOfConcepts'> {
   readonly language: Language
@@ -21,14 +21,17 @@ export interface Vocabulary
   readonly groupOf: ReadonlyMap<string, number>
 }
 
-const VOCABULARIES: Readonly<Record<Language, Vocabulary>> = { en: ready('en', ENGLISH), es: ready('es', SPANISH) }
+const VOCABULARIES: Readonly<Record<Language, Vocabulary>> = {
+  en: prepared('en', ENGLISH),
+  es: prepared('es', SPANISH),
+}
 
 export function vocabulary(language: Language): Vocabulary {
   return VOCABULARIES[language]
 }
 
-function ready(language: Language, lexicon: Lexicon): Vocabulary {
-  const groups = lexicon.alike.flatMap((words, group) => words.map(word => [stemOf(word, language), group] as const))
+function prepared(language: Language, lexicon: Lexicon): Vocabulary {
+  const groups = lexicon.synonyms.flatMap((words, group) => words.map(word => [stemOf(word, language), group] as const))
   return {
     ...lexicon,
     language,

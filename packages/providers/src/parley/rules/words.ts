@@ -1,21 +1,21 @@
 import type { Language } from './language.ts'
 import { stemOf } from './stem.ts'
 
-/** A word of a text. `start` and `end` say where it stands there. */
+/** A word of a text, at the characters `start` to `end`, exclusive. */
 export interface Word {
-  /** In small letters, without accents. */
+  /** In lower case, without accents. */
   readonly folded: string
   readonly stem: string
   readonly start: number
   readonly end: number
-  /** Punctuation stands between the word before and this one. */
+  /** Punctuation separates it from the previous word. */
   readonly afterBreak: boolean
 }
 
-/** More of one text is not looked at: a turn of a caller is shorter, and so is an instruction worth its name. */
+/** Longer texts are truncated; turns and instructions are normally shorter. */
 const MOST_CHARACTERS = 8192
 
-/** English words that were written together, in parts; also without the apostrophe, as recognisers write them. */
+/** English contractions and their parts, also without the apostrophe, as recognisers write them. */
 const JOINED: Readonly<Record<string, string>> = {
   cannot: 'can not',
   "can't": 'can not',
@@ -43,11 +43,11 @@ const JOINED: Readonly<Record<string, string>> = {
 
 const TAILS: Readonly<Record<string, string>> = { m: 'am', re: 'are', ll: 'will', d: 'would', ve: 'have', s: 'is' }
 
-/** Anything but blanks and the signs that join words. */
+/** Any character but blanks and those that join words. */
 const BREAK = /[^\s\-'’#*+&/]/u
 const PLAIN = /^[ -~]*$/
 
-/** Small letters, no accents. */
+/** The text in lower case, without accents. */
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase()
   return text
@@ -58,13 +58,14 @@ export function fold(text: string): string {
 
 /** The words of the first 8192 characters. */
 export function wordsOf(text: string, language: Language): Word[] {
-  const looked = text.slice(0, MOST_CHARACTERS)
+  const examined = text.slice(0, MOST_CHARACTERS)
   const words: Word[] = []
   let before = 0
-  for (const match of looked.matchAll(/[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu)) {
+  for (const match of examined.matchAll(/[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu)) {
     const start = match.index
     const end = start + match[0].length
-    const afterBreak = start > before + 1 || looked[before] !== ' ' ? BREAK.test(looked.slice(before, start)) : false
+    const afterBreak =
+      start > before + 1 || examined[before] !== ' ' ? BREAK.test(examined.slice(before, start)) : false
     const parts = language === 'en' ? partsOf(fold(match[0]).replace('’', "'")) : [fold(match[0])]
     parts.forEach((folded, i) => {
       words.push({ folded, stem: stemOf(folded, language), start, end, afterBreak: afterBreak && i === 0 })

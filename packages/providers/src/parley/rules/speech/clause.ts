@@ -1,6 +1,6 @@
 import { quotesIn } from '../quotes.ts'
 
-/** One instruction. Quotations stand in its text as marks of Unicode's private use area, the first for the first quote. */
+/** One instruction. Characters of Unicode's private use area stand for its quotations, U+E000 for the first. */
 export interface Clause {
   readonly text: string
   readonly quotes: readonly string[]
@@ -17,18 +17,18 @@ export function withoutQuotes(text: string): { marked: string; quotes: string[] 
   return quotes.length > MOST_QUOTES ? { marked: clean, quotes: [] } : { marked: rest, quotes }
 }
 
-/** The quotations of `text` one after the other; null where it has none. */
+/** The quotations of `text`, joined by blanks; null when it has none. */
 export function quotedIn({ text, quotes }: Clause): string | null {
   const found = [...text].filter(character => MARK.test(character)).map(mark => quoteOf(mark, quotes))
   return found.length === 0 ? null : found.join(' ')
 }
 
-/** Where the first quotation stands; -1: nowhere. */
+/** The index of the first quotation; -1 when there is none. */
 export function firstQuote(text: string): number {
   return text.search(MARK)
 }
 
-/** The text with its quotations in it again; `marks`: in quotation marks. */
+/** The text with its quotations restored; with `marks`, in quotation marks. */
 export function restored(text: string, quotes: readonly string[], marks: boolean): string {
   return text.replace(MARKS, mark => (marks ? `"${quoteOf(mark, quotes)}"` : quoteOf(mark, quotes)))
 }
@@ -37,7 +37,7 @@ function quoteOf(mark: string, quotes: readonly string[]): string {
   return quotes[mark.charCodeAt(0) - FIRST_MARK] ?? ''
 }
 
-/** A sentence of it: a capital first, one mark last. Null where nothing is left. */
+/** The words as a sentence, with an initial capital and one final mark; null when they contain no letter or digit. */
 export function sentence(words: string, end: '.' | '?' | '!'): string | null {
   const bare = words.trim().replace(/[\s.,;:]+$/, '')
   if (!/[\p{L}\p{N}]/u.test(bare)) return null
@@ -45,7 +45,7 @@ export function sentence(words: string, end: '.' | '?' | '!'): string | null {
   return /[?!…]$/.test(capital) ? capital : capital + end
 }
 
-/** Takes `words` (a pattern that begins at the start) off; null where they do not stand there. */
+/** The text after a match of `words` at its start; null without a match there. */
 export function after(text: string, words: RegExp): string | null {
   const match = words.exec(text)
   return match === null || match.index !== 0 ? null : text.slice(match[0].length).replace(/^[\s,]+/, '')

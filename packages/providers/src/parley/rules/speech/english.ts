@@ -37,7 +37,7 @@ const VERBS: readonly (readonly [Kind, RegExp])[] = [
   ],
 ]
 
-/** Verbs that begin an instruction also in the middle of a sentence. */
+/** Verbs that begin a new instruction within a sentence. */
 export const SPLITTING_ENGLISH: ReadonlySet<string> = new Set(
   'ask tell say greet thank offer confirm explain inform apologise apologize wish welcome remind repeat invite let mention wait introduce end'.split(
     ' ',
@@ -46,32 +46,32 @@ export const SPLITTING_ENGLISH: ReadonlySet<string> = new Set(
 
 const CONNECTIVES =
   /^(?:(?:please|then|and|first|next|finally|now|also|lastly|after that|afterwards|politely|briefly|warmly|kindly|always|simply|just)[, ]+)+/i
-/** How to behave, not what to say. */
+/** Openings of sentences about behaviour, which are not spoken. */
 const GUIDANCE =
   /^(?:if|when|unless|once|while|until|after|before|whenever|be|do|don't|don’t|never|keep|speak|use|you|your (?:role|task|job|goal)|remember|make|stay|avoid|only|wait|help|assist|answer|listen|note|respond|ensure|try|act|continue|stop|look|call|transfer|understand|handle|follow|the (?:caller|customer|user|client)|they|this (?:node|step)|talk|let(?! the (?:caller|customer|user|client) know| them know)|for)\b/i
 const CALLER = /^(?:the (?:caller|customer|user|client)|them|him|her)(?!['’])\b/i
 const MANNER = /^(?:politely|briefly|warmly|kindly|again|clearly|only|exactly|simply|in a friendly way|friendly)\b/i
 
-/** What a clause of an instruction makes the agent say; null: nothing. */
+/** The speech for one clause of an instruction; null for a clause about behaviour. */
 export function sayInEnglish(clause: Clause): string | null {
   const text = after(clause.text, CONNECTIVES) ?? clause.text
   if (firstQuote(text) === 0) return quotedIn({ ...clause, text })
   for (const [kind, verb] of VERBS) {
     const rest = after(text, verb)
-    if (rest !== null) return bySort(kind, rest, clause.quotes)
+    if (rest !== null) return speechFor(kind, rest, clause.quotes)
   }
   if (GUIDANCE.test(text)) return null
   return sentence(restored(text, clause.quotes, true), '.')
 }
 
-function bySort(kind: Kind, afterVerb: string, quotes: readonly string[]): string | null {
+function speechFor(kind: Kind, afterVerb: string, quotes: readonly string[]): string | null {
   const addressed = after(afterVerb, MANNER) ?? afterVerb
   const rest = (after(addressed, CALLER) ?? addressed).replace(
     / (?:with|to|from) the (?:caller|customer|user|client)(?=[.,]?$|:)/i,
     '',
   )
   const quote = firstQuote(rest)
-  // "Ask: '…'", "say exactly '…'"; but "ask whether they want 'small'" is no quotation.
+  // The quotation is the speech in "Ask: '…'" and "say exactly '…'", but not in "ask whether they want 'small'".
   if (quote >= 0 && !/\b(?:whether|if|which|what|for|about|how|when|where)\b/i.test(rest.slice(0, quote)))
     return quotedIn({ text: rest, quotes })
   const words = restored(rest, quotes, false)

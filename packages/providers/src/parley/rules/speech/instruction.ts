@@ -3,40 +3,40 @@ import { type Clause, withoutQuotes } from './clause.ts'
 import { SPLITTING_ENGLISH, sayInEnglish } from './english.ts'
 import { SPLITTING_SPANISH, sayInSpanish } from './spanish.ts'
 
-/** What an instruction makes the agent say: sentences, in order. Empty where it only tells how to behave. */
+/** The speech for an instruction: sentences in order. Empty when the instruction is only about behaviour. */
 export interface Speech {
   readonly sentences: readonly string[]
-  /** Those that ask the caller something. */
+  /** The sentences that are questions. */
   readonly questions: readonly string[]
 }
 
 const MOST_CHARACTERS = 8192
 const MOST_SENTENCES = 64
-/** What is to be said in a case, and nobody here knows whether it is the case. */
+/** Openings of conditional instructions, which are not spoken: the rules cannot evaluate their conditions. */
 const ON_CONDITION = /^(?:if|when|whenever|unless|once|while|in case|si|cuando|mientras|en caso|una vez)(?!\p{L})/iu
 
 /**
- * Turns an instruction into speech. What is in quotation marks is said as it is; "ask", "tell", "greet" and the like
- * are turned to the caller; sentences that are no instruction are said as they are; guidance ("Be brief.", "If…") is
- * not said.
+ * Turns an instruction into speech. Quotations are spoken literally, as are sentences that are no instruction.
+ * Instructions such as "ask", "tell" and "greet" are rephrased to address the caller. Guidance ("Be brief.", "If…") is
+ * left out.
  */
 export function speechOf(instruction: string, language: Language): Speech {
   const text = instruction.slice(0, MOST_CHARACTERS)
-  const tongue = languageOf(text, language)
+  const detected = languageOf(text, language)
   const { marked, quotes } = withoutQuotes(text)
   const sentences = sentencesOf(marked)
     .slice(0, MOST_SENTENCES)
-    .flatMap(sentence => clausesOf(sentence, tongue))
-    .flatMap(clause => said({ text: clause.trim(), quotes }, tongue))
+    .flatMap(sentence => clausesOf(sentence, detected))
+    .flatMap(clause => speak({ text: clause.trim(), quotes }, detected))
   return { sentences, questions: sentences.flatMap(questionsIn) }
 }
 
-/** The questions of a text that was said. */
+/** The questions in a spoken text. */
 export function questionsIn(text: string): string[] {
   return sentencesOf(text.slice(0, MOST_CHARACTERS)).filter(sentence => /\?["'”’»)]?$/.test(sentence))
 }
 
-function said(clause: Clause, language: Language): string[] {
+function speak(clause: Clause, language: Language): string[] {
   const speech = language === 'en' ? sayInEnglish(clause) : sayInSpanish(clause)
   return speech === null ? [] : [speech]
 }
@@ -50,7 +50,7 @@ function sentencesOf(text: string): string[] {
     .filter(sentence => sentence !== '')
 }
 
-/** "Greet the caller and ask for their name" is two: cut before verbs that begin an instruction. */
+/** Splits a sentence before each verb that begins an instruction: "Greet the caller and ask for their name" has two. */
 function clausesOf(sentence: string, language: Language): string[] {
   if (ON_CONDITION.test(sentence)) return []
   const splitting = language === 'en' ? SPLITTING_ENGLISH : SPLITTING_SPANISH

@@ -1,9 +1,9 @@
 const THIRD_PERSON: Readonly<Record<string, string>> = { is: 'are', has: 'have', was: 'were', does: 'do', goes: 'go' }
-/** Words in -s that are no verbs of the third person. */
+/** Words that end in -s and are no verbs in the third person. */
 const NO_VERB = new Set(['this', 'as', 'always', 'us', 'its', 'previous', 'perhaps'])
 const PREPOSITIONS = new Set(['to', 'for', 'with', 'from', 'of', 'at', 'by', 'about', 'than', 'on', 'after', 'before'])
 
-/** "the caller's name" becomes "your name", "they want" "you want"; the agent, who was "you", becomes "I". */
+/** Rephrases a text to address the caller: "the caller's name" becomes "your name", and "you", the agent, becomes "I". */
 export function toTheCaller(text: string): string {
   const they = text
     .replace(/\b(?:the|this) (?:caller|customer|user|client)(?:'s|’s)/gi, 'their')
@@ -64,7 +64,7 @@ function toYou(word: string, at: number, words: readonly string[]): string {
   }
 }
 
-/** "wants" to "want", as it stands after "you". */
+/** The verb form after "you": "want" for "wants". */
 function baseForm(verb: string): string {
   const small = verb.toLowerCase()
   if (Object.hasOwn(THIRD_PERSON, small)) return THIRD_PERSON[small]!
@@ -73,7 +73,7 @@ function baseForm(verb: string): string {
   return /(?:sh|ch|x|ss)es$/.test(small) ? verb.slice(0, -2) : verb.slice(0, -1)
 }
 
-/** A word and the punctuation behind it. */
+/** A word and the punctuation after it. */
 function parts(word: string): readonly [bare: string, tail: string] {
   const end = /[^\p{L}'’]*$/u.exec(word)?.index ?? word.length
   return [word.slice(0, end).replace('’', "'"), word.slice(end)]
@@ -82,17 +82,17 @@ function parts(word: string): readonly [bare: string, tail: string] {
 const AUXILIARIES = new Set('are were will would can could should have had may must am was is has'.split(' '))
 
 /**
- * "you want a table" as a question: "do you want a table", "it is correct": "is it correct". Only where the subject is
- * one of these words; null otherwise: who knows where another subject ends.
+ * The clause as a question: "do you want a table" for "you want a table", "is it correct" for "it is correct". Null for
+ * other subjects than you, I, it, this and that, because their end is unknown.
  */
 export function asQuestion(clause: string): string | null {
   const [subject, verb, ...rest] = clause.split(' ')
-  const who = subject?.toLowerCase()
+  const pronoun = subject?.toLowerCase()
   if (verb === undefined) return null
-  if (who === 'it' || who === 'this' || who === 'that')
-    return AUXILIARIES.has(verb.toLowerCase()) ? [verb, who, ...rest].join(' ') : null
-  if (who !== 'you' && who !== 'i') return null
-  const me = who === 'i' ? 'I' : 'you'
+  if (pronoun === 'it' || pronoun === 'this' || pronoun === 'that')
+    return AUXILIARIES.has(verb.toLowerCase()) ? [verb, pronoun, ...rest].join(' ') : null
+  if (pronoun !== 'you' && pronoun !== 'i') return null
+  const me = pronoun === 'i' ? 'I' : 'you'
   const small = verb.toLowerCase()
   const owns = small === 'have' && !/(?:ed|en|been|had|done|made|got)$/.test(rest[0] ?? '')
   if (AUXILIARIES.has(small) && !owns) return [small, me, ...rest].join(' ')

@@ -48,7 +48,7 @@ const VERBS: readonly (readonly [Kind, RegExp])[] = [
   ],
 ]
 
-/** Verbs that begin an instruction also in the middle of a sentence. */
+/** Verbs that begin a new instruction within a sentence. */
 export const SPLITTING_SPANISH: ReadonlySet<string> = new Set(
   (
     'pregunta pregunte pregúntale pregúntele pide pida pídele di diga dile dígale ofrece ofrezca ofrécele confirma confirme explica explícale ' +
@@ -58,7 +58,7 @@ export const SPLITTING_SPANISH: ReadonlySet<string> = new Set(
 
 const CONNECTIVES =
   /^(?:(?:por favor|y|luego|después|primero|entonces|por último|finalmente|también|ahora|amablemente|brevemente|siempre)[, ]+)+/iu
-/** How to behave, not what to say. */
+/** Openings of sentences about behaviour, which are not spoken. */
 const GUIDANCE = verbs(
   'si|cuando|mientras|en caso|una vez|hasta|sé|sea|no|nunca|habla|hable|usa|use|utiliza|responde|contesta|ayuda|recuerda|espera|evita|mantén|mantente|escucha|eres|haz|haga|trata|actúa|sigue|busca|asegúrate|el cliente|la clienta|la persona que llama|tu (?:tarea|trabajo|papel)|para',
 )
@@ -67,19 +67,19 @@ const MANNER = verbs('amablemente|brevemente|educadamente|exactamente|otra vez|d
 const QUESTION_WORD =
   /^(?:(?:a|en|de|para|con|por|hasta|desde) )?(?:qué|cuál|cuáles|cuándo|cómo|dónde|cuánto|cuánta|cuántos|cuántas|quién)(?![\p{L}])/iu
 
-/** What a clause of an instruction makes the agent say; null: nothing. */
+/** The speech for one clause of an instruction; null for a clause about behaviour. */
 export function sayInSpanish(clause: Clause): string | null {
   const text = after(clause.text, CONNECTIVES) ?? clause.text
   if (firstQuote(text) === 0) return quotedIn({ ...clause, text })
   for (const [kind, verb] of VERBS) {
     const rest = after(text, verb)
-    if (rest !== null) return bySort(kind, rest, clause.quotes)
+    if (rest !== null) return speechFor(kind, rest, clause.quotes)
   }
   if (GUIDANCE.test(text)) return null
   return sentence(restored(text, clause.quotes, true), '.')
 }
 
-function bySort(kind: Kind, afterVerb: string, quotes: readonly string[]): string | null {
+function speechFor(kind: Kind, afterVerb: string, quotes: readonly string[]): string | null {
   const addressed = after(afterVerb, MANNER) ?? afterVerb
   const rest = after(addressed, CALLER) ?? addressed
   const quote = firstQuote(rest)
@@ -143,7 +143,7 @@ function say(words: string): string | null {
 
 const WHO = '(?:del cliente|de la clienta|del usuario|de la persona que llama|de quien llama)(?!\\p{L})'
 
-/** The agent, who was "tú", becomes "yo". */
+/** Verbs in the second person, which address the agent, and their first person. */
 const AGENT: ReadonlyMap<string, string> = new Map(
   'puedes puedo,podrás podré,vas voy,eres soy,estás estoy,tienes tengo,has he,quieres quiero,necesitas necesito,debes debo'
     .split(',')

@@ -2,7 +2,7 @@ import type { Language } from '../language.ts'
 import { vocabulary } from '../vocabulary.ts'
 import { type Word, wordsOf } from '../words.ts'
 
-/** An answer without the politeness around it: "It's the blue one, please." is "the blue one". "" where nothing is left. */
+/** An answer without polite phrases: "the blue one" for "It's the blue one, please."; "" when nothing is left. */
 export function strippedAnswer(text: string, language: Language): string {
   const rest = answerWords(wordsOf(text, language), language)
   if (rest.length === 0) return ''

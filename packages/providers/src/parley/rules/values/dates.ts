@@ -2,13 +2,13 @@ import type { Language } from '../language.ts'
 import { numberAt, ordinalOf } from '../numbers.ts'
 import type { Word } from '../words.ts'
 
-/** A day in a text: the words `from` to before `to`. */
+/** A day in a text. It covers the words `from` to `to`, exclusive. */
 export interface SpokenDate {
   readonly from: number
   readonly to: number
-  /** 0 Sunday to 6 Saturday, where it is a weekday. */
+  /** 0 (Sunday) to 6 (Saturday) for a weekday, else null. */
   readonly weekday: number | null
-  /** Days from today, where it is said so. */
+  /** Days from today for a relative day ("tomorrow"), else null. */
   readonly offset: number | null
   readonly day: number | null
   /** 1 to 12. */
@@ -19,7 +19,7 @@ export interface SpokenDate {
 interface CalendarWords {
   readonly weekdays: readonly string[]
   readonly months: readonly string[]
-  /** Words and the days they are away from today. */
+  /** Phrases and their distance from today in days. */
   readonly relative: readonly (readonly [words: readonly string[], days: number])[]
   readonly before: ReadonlySet<string>
   readonly after: ReadonlySet<string>
@@ -53,7 +53,7 @@ const WORDS: Readonly<Record<Language, CalendarWords>> = {
 
 const NOTHING = { weekday: null, offset: null, day: null, month: null, year: null }
 
-/** The days that are named, in order: weekdays, "tomorrow", "the fifth of May", "2026-05-05", "5/5". */
+/** The days in the words, in order: weekdays, "tomorrow", "the fifth of May", "2026-05-05". */
 export function datesIn(words: readonly Word[], language: Language): SpokenDate[] {
   const found: SpokenDate[] = []
   for (let at = 0; at < words.length; ) {
@@ -76,7 +76,7 @@ function dateAt(words: readonly Word[], at: number, language: Language): SpokenD
 function relativeAt(words: readonly Word[], at: number, language: Language): SpokenDate | null {
   const found = WORDS[language].relative.find(([phrase]) => phrase.every((word, i) => words[at + i]?.folded === word))
   if (found === undefined) return null
-  // "por la mañana" is the morning.
+  // "por la mañana" means "in the morning".
   if (language === 'es' && found[1] === 1 && words[at - 1]?.folded === 'la') return null
   return { ...NOTHING, from: at, to: at + found[0].length, offset: found[1] }
 }
@@ -122,7 +122,7 @@ function withYear(words: readonly Word[], date: { from: number; to: number; day:
   return { ...NOTHING, ...date, year, to: year === null ? date.to : of + 1 }
 }
 
-/** 2026-05-05. */
+/** A date such as 2026-05-05. */
 function isoAt(words: readonly Word[], at: number): SpokenDate | null {
   const [year, month, day] = [0, 1, 2].map(i => words[at + i]?.folded ?? '')
   if (!/^(19|20)[0-9]{2}$/.test(year!) || !/^(0[1-9]|1[0-2])$/.test(month!) || !/^[0-3][0-9]$/.test(day!)) return null

@@ -1,20 +1,20 @@
-import type { Asked, Evidence } from '../evidence.ts'
+import type { Evidence, ReadingContext } from '../evidence.ts'
 import { ordinalOf } from '../numbers.ts'
 import type { Schema } from '../property.ts'
 import { type Word, wordsOf } from '../words.ts'
 import { datesIn, type SpokenDate } from './dates.ts'
 
 /**
- * The day that the turn names, as it was said ("next Tuesday"); where the schema wants a date ("2026-05-05"), the date
- * of it, if the year, or today, is known. By its place among those the agent offered, or by a plain yes to one.
+ * The day that the turn gives: a spoken day, the position of an offered day ("the second one"), or a plain yes to a
+ * proposed day. As spoken ("next Tuesday"), or as an ISO date when the schema asks for a date and the year or today is known.
  */
-export function dateIn(schema: Schema, evidence: Evidence, asked: Asked): string | undefined {
+export function dateIn(schema: Schema, evidence: Evidence, asked: ReadingContext): string | undefined {
   const { language } = asked
   const { exchange, turn, question } = evidence
   const form = (date: SpokenDate | undefined, text: string, words: readonly Word[]) =>
-    date === undefined ? undefined : wantsIso(schema) ? isoDate(date, asked.today) : asSaid(date, text, words)
-  const said = datesIn(turn.words, language).find(date => !isDenied(date, turn.words, turn.denied))
-  if (said !== undefined) return form(said, exchange.caller, turn.words)
+    date === undefined ? undefined : wantsIso(schema) ? isoDate(date, asked.today) : asSpoken(date, text, words)
+  const spoken = datesIn(turn.words, language).find(date => !isDenied(date, turn.words, turn.negatedStems))
+  if (spoken !== undefined) return form(spoken, exchange.caller, turn.words)
   const words = wordsOf(exchange.agent, language)
   const ordinal = turn.words.map(word => ordinalOf(word, language)).find(place => place !== null)
   if (ordinal !== undefined && ordinal !== null)
@@ -27,7 +27,7 @@ function isDenied(date: SpokenDate, words: readonly Word[], denied: ReadonlySet<
   return denied.has(words[date.to - 1]!.stem)
 }
 
-function asSaid(date: SpokenDate, text: string, words: readonly Word[]): string {
+function asSpoken(date: SpokenDate, text: string, words: readonly Word[]): string {
   return text.slice(words[date.from]!.start, words[date.to - 1]!.end)
 }
 
@@ -37,7 +37,7 @@ function wantsIso(schema: Schema): boolean {
 
 const DAY_MS = 86_400_000
 
-/** "2026-05-05"; undefined where it depends on a today that is not known, or there is no such day. */
+/** The ISO date; undefined when it depends on an unknown current date or does not exist. */
 function isoDate(date: SpokenDate, today: string | null): string | undefined {
   const now = today === null ? Number.NaN : Date.parse(`${today}T00:00:00Z`)
   if (date.offset !== null) return isoOf(now + date.offset * DAY_MS)
@@ -49,7 +49,7 @@ function isoDate(date: SpokenDate, today: string | null): string | undefined {
   return isoOf(next < now ? Date.UTC(thisYear + 1, date.month - 1, date.day) : next, date.day)
 }
 
-/** 1 to 7: who says "Tuesday" on a Tuesday means the next one. */
+/** 1 to 7: "Tuesday" on a Tuesday means the next one. */
 function daysUntil(weekday: number, now: number): number {
   const today = new Date(now).getUTCDay()
   return ((weekday - today + 6) % 7) + 1

@@ -2,10 +2,10 @@ import type { Language } from '../language.ts'
 import { numberAt } from '../numbers.ts'
 import type { Word } from '../words.ts'
 
-/** Figures said or written one after the other: the words `from` to before `to`. */
+/** Consecutive digits, spoken or written. They cover the words `from` to `to`, exclusive. */
 interface DigitRun {
   readonly digits: string
-  /** A "+" stands or was said before it. */
+  /** A written "+" or a spoken "plus" precedes the digits. */
   readonly international: boolean
   readonly from: number
   readonly to: number
@@ -15,7 +15,7 @@ const MOST_DIGITS = 64
 const TIMES: ReadonlyMap<string, number> = new Map(Object.entries({ double: 2, triple: 3, doble: 2 }))
 const ZERO = new Set(['oh', 'o'])
 
-/** "five five five, twelve, double three" is one run, 5551233. */
+/** The digit runs in a text: "five five five, twelve, double three" is the run 5551233. */
 export function digitRuns(text: string, words: readonly Word[], language: Language): DigitRun[] {
   const runs: DigitRun[] = []
   for (let at = 0; at < words.length; ) {

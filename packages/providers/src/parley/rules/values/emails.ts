@@ -6,7 +6,7 @@ const MARKS: ReadonlyMap<string, string> = new Map(
 )
 const MOST_PARTS = 12
 
-/** An e-mail address, written or spoken ("ana dot perez at example dot com"); null: none. */
+/** The first e-mail address, written or spoken ("ana dot perez at example dot com"); null when there is none. */
 export function emailIn(text: string, language: Language): string | null {
   for (const token of text.split(/[\s,;<>()]+/)) {
     const bare = token.replace(/[.!?:]+$/, '')
@@ -36,7 +36,7 @@ function domainFrom(words: readonly Word[], from: number): string | null {
 function localPart(words: readonly Word[], last: number): string {
   let local = words[last]!.folded
   for (let at = last - 1, parts = 0; at > 0 && parts < MOST_PARTS; at -= 2, parts++) {
-    // "guion bajo"
+    // "guion bajo" is an underscore.
     const low = words[at]!.folded === 'bajo' && words[at - 1]!.folded === 'guion' ? 1 : 0
     const mark = low > 0 ? '_' : MARKS.get(words[at]!.folded)
     if (mark === undefined || at - low < 1) break

@@ -6,7 +6,7 @@ import { answerWords } from './answer.ts'
 
 const MOST_WORDS = 5
 
-/** Phrases that only a name follows, and those that others follow too. */
+/** Phrases before a name: `sure` ones precede only names, `likely` ones also other words. */
 const OPENINGS: Readonly<Record<Language, { readonly sure: PhraseMatcher; readonly likely: PhraseMatcher }>> = {
   en: {
     sure: new PhraseMatcher(
@@ -23,12 +23,12 @@ const OPENINGS: Readonly<Record<Language, { readonly sure: PhraseMatcher; readon
     likely: new PhraseMatcher(phrases('soy,es,habla,le habla')),
   },
 }
-/** Small words inside names. */
+/** Particles inside names. */
 const PARTICLES = new Set('de la las los del van von der den da dos di bin al san y'.split(' '))
 
 /**
- * The name that the turn gives: after "my name is…", after "I'm…" where a capital or `asked` supports it, and where it
- * was `asked` for, a short answer as a whole. Null: none.
+ * The name that the turn gives: after "my name is…"; after "I'm…" when it begins with a capital or was `asked` for; or a
+ * short answer as a whole when it was `asked` for. Null when there is none.
  */
 export function nameIn(text: string, asked: boolean, language: Language): string | null {
   const words = wordsOf(text, language)
@@ -49,7 +49,7 @@ export function nameIn(text: string, asked: boolean, language: Language): string
   return asked ? shortAnswer(text, words, language) : null
 }
 
-/** A turn that is nothing but a few words of no other meaning. */
+/** The whole turn as a name, when it has at most five words and none has another meaning; else null. */
 export function shortAnswer(text: string, words: readonly Word[], language: Language): string | null {
   const rest = answerWords(words, language)
   const name = nameFrom(text, rest, 0, language)
@@ -68,23 +68,23 @@ function belongs(words: readonly Word[], at: number, from: number, language: Lan
   const word = words[at]!
   if (at > from && word.afterBreak) return false
   if (/[0-9]/.test(word.folded)) return false
-  // The parts of "I'm" stand in one place.
+  // The parts of a contraction such as "I'm" have the same position in the text.
   if (at > from && word.start === words[at - 1]!.start) return false
   if (PARTICLES.has(word.folded)) return at > from && (language === 'es' ? !endsName(words, at) : word.folded !== 'y')
-  const book = vocabulary(language)
-  return !book.grammar.has(word.folded) && !book.telling.has(word.folded) && !book.yesAnywhere.lengthAt(words, at)
+  const vocab = vocabulary(language)
+  return !vocab.grammar.has(word.folded) && !vocab.framing.has(word.folded) && !vocab.yesAnywhere.lengthAt(words, at)
 }
 
-/** In "Ana y quiero una cita" the "y" joins sentences, not names. */
+/** Whether the particle ends the name: in "Ana y quiero una cita" the "y" joins sentences, not names. */
 function endsName(words: readonly Word[], at: number): boolean {
   const next = words[at + 1]
-  const book = vocabulary('es')
-  return next === undefined || book.grammar.has(next.folded)
+  const vocab = vocabulary('es')
+  return next === undefined || vocab.grammar.has(next.folded)
     ? !PARTICLES.has(next?.folded ?? '')
     : words[at]!.folded === 'y'
 }
 
-/** A recogniser may write names small. */
+/** The name with capitals, because a recogniser may write it in lower case. */
 function capitals(name: string): string {
   const collapsed = name.replace(/\s+/g, ' ')
   if (collapsed !== collapsed.toLowerCase()) return collapsed

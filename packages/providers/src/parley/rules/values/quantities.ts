@@ -1,4 +1,4 @@
-import type { Asked } from '../evidence.ts'
+import type { ReadingContext } from '../evidence.ts'
 import type { Language } from '../language.ts'
 import { numberAt, numbersIn, type SpokenNumber } from '../numbers.ts'
 import type { Property } from '../property.ts'
@@ -10,18 +10,19 @@ import { fold, type Word } from '../words.ts'
 import { datesIn } from './dates.ts'
 import { timesIn } from './times.ts'
 
-/** Longer figures are a phone number or a code. */
+/** Longer numbers are phone numbers or codes. */
 const MOST_DIGITS = 9
 
 /**
- * The number that the turn gives for the property: the one beside its name ("for four people"), else, where it was
- * asked for or is a count, the first that is no date and no time; or the keys that were pressed.
+ * The number that the turn gives for the property: the pressed keys when the agent asked for it; else the number beside
+ * a word of the property ("for four people"); else, when it was asked for or is a count, the first number outside dates
+ * and times.
  */
 export function numberFor(
   property: Property,
   turn: Turn,
   digits: string | null,
-  { asked, language, taken }: Asked,
+  { asked, language, taken }: ReadingContext,
 ): number | undefined {
   const fits = (value: number) => isWithin(property, value)
   const pressed = digits === null ? '' : digits.replace(/[^0-9]/g, '')
@@ -44,13 +45,13 @@ export function numberFor(
   return fits(signed) ? signed : undefined
 }
 
-/** How many of something: a number alone in a wish is that. */
+/** Whether the property is a count, which a number before any noun can give. */
 function isCount({ name, description }: Property): boolean {
   const text = fold(`${inWords(name)} ${description}`)
   return /\b(?:how many|number of|quantity|count|cuantos|cuantas|cantidad|numero de|unidades)\b/.test(text)
 }
 
-/** "three large ones", but not a figure that ends a sentence or stands before "of". */
+/** Whether the number precedes a noun phrase ("three large ones"), and neither ends a sentence nor precedes a function word. */
 function countsSomething(number: SpokenNumber, words: readonly Word[], language: Language): boolean {
   const next = words[number.to]
   return next !== undefined && !next.afterBreak && !vocabulary(language).grammar.has(next.folded)
@@ -61,7 +62,7 @@ function isBeside(number: SpokenNumber, words: readonly Word[], about: ReadonlyS
   return near.some(stem => about.has(stem))
 }
 
-/** "3.5", "three point five", "tres coma cinco". */
+/** The number with its fraction: "3.5", "three point five", "tres coma cinco". */
 function withFraction(number: SpokenNumber, words: readonly Word[], language: Language): number {
   const next = words[number.to]
   const spoken = ['point', 'coma', 'punto'].includes(next?.folded ?? '')

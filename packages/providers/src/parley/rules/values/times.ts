@@ -2,13 +2,13 @@ import type { Language } from '../language.ts'
 import { numberAt } from '../numbers.ts'
 import type { Word } from '../words.ts'
 
-/** A time of day in a text: the words `from` to before `to`. */
+/** A time of day in a text. It covers the words `from` to `to`, exclusive. */
 interface SpokenTime {
   readonly from: number
   readonly to: number
   readonly hour: number
   readonly minute: number
-  /** Morning or afternoon was not said: an hour from 1 to 12 could be either. */
+  /** The hour is from 1 to 12, without "morning" or "afternoon". */
   readonly ambiguous: boolean
 }
 
@@ -16,7 +16,7 @@ interface Read {
   readonly hour: number
   readonly minute: number
   readonly to: number
-  /** It has the shape of a time, also without a word that says so. */
+  /** Its form shows that it is a time, without a word such as "at". */
   readonly sure: boolean
 }
 
@@ -27,10 +27,10 @@ const PREPOSITIONS: Readonly<Record<Language, readonly string[]>> = {
 const NAMED: Readonly<Record<string, number>> = { noon: 12, midday: 12, midnight: 0, mediodia: 12, medianoche: 0 }
 const PARTS_OF_HOUR = new Map(Object.entries({ half: 30, quarter: 15, media: 30, cuarto: 15 }))
 const MINUTES = [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55]
-/** People make no appointments at night: "at three" is in the afternoon, "at eight" in the morning. */
-const LAST_AFTERNOON_HOUR = 7
+/** Ambiguous hours below this one are in the afternoon, others in the morning, because appointments are by day. */
+const FIRST_MORNING_HOUR = 7
 
-/** The times that are named, in order. `bare`: a number alone, such as "three", counts too. */
+/** The times in the words, in order. `bare`: a number alone, such as "three", also counts. */
 export function timesIn(words: readonly Word[], language: Language, bare = false): SpokenTime[] {
   const found: SpokenTime[] = []
   for (let at = 0; at < words.length; ) {
@@ -42,8 +42,8 @@ export function timesIn(words: readonly Word[], language: Language, bare = false
 }
 
 /**
- * "15:00". Where morning or afternoon was not said, the one of `offered` (what the agent spoke of) that fits; else the
- * afternoon for one to six, as people speak.
+ * The time as "15:00". An ambiguous hour takes the half of the day of the equal time in `offered` (times that the agent
+ * named); else one to six are in the afternoon.
  */
 export function written(time: SpokenTime, offered: readonly SpokenTime[] = []): string {
   const same = offered.find(
@@ -51,7 +51,7 @@ export function written(time: SpokenTime, offered: readonly SpokenTime[] = []): 
   )
   let { hour } = time
   if (time.ambiguous && same !== undefined) hour = same.hour
-  else if (time.ambiguous && hour < LAST_AFTERNOON_HOUR) hour += 12
+  else if (time.ambiguous && hour < FIRST_MORNING_HOUR) hour += 12
   return `${String(hour).padStart(2, '0')}:${String(time.minute).padStart(2, '0')}`
 }
 
@@ -88,7 +88,7 @@ function pastOrTo(words: readonly Word[], at: number): Read | null {
   const minutes = named ?? number?.value ?? 60
   const link = named === undefined ? number!.to : at + 1
   const direction = words[link]?.folded
-  // "from ten to five" is no time, nor is "eight to six".
+  // "from ten to five" and "eight to six" are ranges, not times.
   const isSpan = words[at - 1]?.folded === 'from' || !MINUTES.includes(minutes)
   if ((direction !== 'past' && direction !== 'to') || isSpan) return null
   const hour = numberAt(words, link + 1, 'en')
@@ -115,7 +115,7 @@ function readSpanish(words: readonly Word[], at: number): Read | null {
 /** "15:00", "3 30", "three thirty", "three o'clock", "three". */
 function read(words: readonly Word[], at: number, language: Language): Read | null {
   const glued = /^([0-9]{1,2})(am|pm|h)$/.exec(words[at]!.folded)
-  // The half of the day is read off the same word afterwards.
+  // halfOfDay() reads "am" or "pm" from the same word afterwards.
   if (glued !== null) return { hour: Number(glued[1]), minute: 0, to: glued[2] === 'h' ? at + 1 : at, sure: true }
   const hour = numberAt(words, at, language)
   if (hour === null || hour.value > 23 || hour.digits.length > 2) return null
@@ -132,7 +132,7 @@ function read(words: readonly Word[], at: number, language: Language): Read | nu
   return { hour: hour.value, minute: 0, to: hour.to, sure: false }
 }
 
-/** 10:30 or 10.30: one mark between the figures. */
+/** Whether the words are a clock time such as 10:30 or 10.30, with one mark between the numbers. */
 function isClock(hour: Word, minute: Word): boolean {
   const oneMark = minute.afterBreak && minute.start === hour.end + 1
   return oneMark && /^[0-9]{1,2}$/.test(hour.folded) && /^[0-5][0-9]$/.test(minute.folded)
